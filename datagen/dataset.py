@@ -1,0 +1,113 @@
+"""A recipe stored at a URI: written once, proven whole before it is read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+
+from datagen import recipe as recipes
+from datagen.filesystem import Directory, Entry
+from datagen.manifest import FILE_NAME, Format, Manifest
+from datagen.storage import locate
+from harness.errors import BadInput
+
+GENERATING = "_generating"
+"""A marker that lies in a dataset's directory from before its first row until after its manifest."""
+
+
+def is_data(entry: Entry) -> bool:
+    """Whether Spark would read it: neither hidden nor one of the files about the data."""
+    return not entry.name.startswith((".", "_"))
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A dataset that has a manifest and all the files that the manifest names."""
+
+    directory: Directory
+    manifest: Manifest
+
+    @property
+    def uri(self) -> str:
+        return self.directory.uri
+
+    def frame(self, spark: SparkSession) -> DataFrame:
+        """The rows, as the six columns of the recipe, read anew by every action."""
+        reader = spark.read.schema(recipes.SCHEMA)
+        if self.manifest.format is Format.PARQUET:
+            return reader.parquet(self.uri)
+        return reader.csv(self.uri, header=True)
+
+
+def open_dataset(spark: SparkSession, uri: str) -> Dataset:
+    """The dataset at a URI, its files held against its manifest by name and length.
+
+    Raises BadInput if there is nothing, no manifest, or other files than the manifest says.
+    """
+    directory, _ = locate(spark, uri)
+    if not directory.exists():
+        raise BadInput(f"{directory.uri} does not exist; write it with datagen/generate.py")
+    entries = directory.entries()
+    if FILE_NAME not in entries:
+        state = "half-written" if GENERATING in entries else f"not a dataset (no {FILE_NAME})"
+        raise BadInput(f"{directory.uri} is {state}; write it with datagen/generate.py")
+    try:
+        manifest = Manifest.from_json(directory.read(FILE_NAME))
+    except ValueError as error:
+        raise BadInput(
+            f"{directory.uri}/{FILE_NAME}: {error}; write the dataset anew with --overwrite"
+        ) from error
+    _compare_files(directory.uri, manifest.files, data_files(entries))
+    return Dataset(directory, manifest)
+
+
+def data_files(entries: Mapping[str, Entry]) -> dict[str, int]:
+    """Name and bytes of the files that Spark would read."""
+    return {entry.name: entry.bytes for entry in entries.values() if is_data(entry)}
+
+
+def _compare_files(uri: str, expected: Mapping[str, int], found: Mapping[str, int]) -> None:
+    missing = sorted(expected.keys() - found.keys())
+    extra = sorted(found.keys() - expected.keys())
+    changed = sorted(n for n in expected.keys() & found.keys() if expected[n] != found[n])
+    differences = [
+        f"{len(names)} {what} (first: {names[0]})"
+        for names, what in (
+            (missing, "missing"),
+            (extra, "not in the manifest"),
+            (changed, "of another length"),
+        )
+        if names
+    ]
+    if differences:
+        raise BadInput(
+            f"{uri} is not what its manifest says: of {len(expected)} files, "
+            f"{', '.join(differences)}; write it anew with --overwrite"
+        )
+
+
+# A row's part in the digest is signed and 40 bits wide, so a sum of billions of them stays far from
+# 64 bits. It is the sum that makes the digest independent of the rows' order.
+DIGEST = f"try_sum(shiftright(xxhash64({', '.join(recipes.COLUMNS)}), 24))"
+
+
+def digest_text(total: int | None) -> str:
+    """The digest as a manifest has it; None is the sum over no rows."""
+    return f"{(total or 0) & (2**64 - 1):016x}"
+
+
+def verify_content(spark: SparkSession, dataset: Dataset) -> None:
+    """Read every row once and hold count and digest against the manifest; raises BadInput."""
+    found: Any = (
+        dataset.frame(spark).selectExpr("count(*) as rows", f"{DIGEST} as digest").collect()[0]
+    )
+    manifest = dataset.manifest
+    if (found["rows"], digest_text(found["digest"])) != (manifest.recipe.rows, manifest.digest):
+        raise BadInput(
+            f"{dataset.uri} is not what its manifest says: it holds {found['rows']:,} rows of digest "
+            f"{digest_text(found['digest'])}, not {manifest.recipe.rows:,} of {manifest.digest}; "
+            "write it anew with --overwrite"
+        )

@@ -1,0 +1,77 @@
+"""`spark-submit datagen/generate.py URI`: writes a dataset and proves what was written."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+# spark-submit put this script's own directory first; our packages are one level above it.
+sys.path[0] = str(Path(__file__).resolve().parents[1])
+
+import argparse
+from contextlib import AbstractContextManager
+
+from datagen.layout import FORMS, Layout
+from datagen.manifest import Format
+from datagen.recipe import MAX_ROWS, MAX_SEED, Recipe
+from datagen.session import start_session, tasks_done
+from datagen.writer import Request, default_partitions, write_dataset
+from harness.record.options import Parser, guarded, readable, whole_number
+from harness.record.progress import task_progress
+
+PROG = "generate.py"
+
+
+def parse(arguments: list[str] | None = None) -> argparse.Namespace:
+    """The options."""
+    parser = Parser(
+        PROG, "Write a dataset: the same seed and row number give the same row anywhere."
+    )
+    add = parser.add_argument
+    add(
+        "uri", metavar="URI", help="the directory to write, as Spark names it: a path or scheme://…"
+    )
+    add("--rows", type=whole_number(0, MAX_ROWS), default=10**6, metavar="N",
+        help="rows, about 75 bytes of CSV each")  # fmt: skip
+    add("--partitions", type=whole_number(1, 10**6), metavar="K",
+        help="files to write; by default one a core and one each 128 MiB")  # fmt: skip
+    add("--seed", type=whole_number(0, MAX_SEED), default=0, metavar="S",
+        help="which rows: another seed, other rows")  # fmt: skip
+    add("--format", type=Format, choices=list(Format), default=Format.CSV, help="the files' format")
+    add("--layout", type=readable(Layout.parse), metavar="L",
+        help=f"how the file system is to store them: {FORMS}; by default as it likes")  # fmt: skip
+    add("--overwrite", action="store_true", help="replace a dataset that lies there already")
+    return parser.parse_args(arguments)
+
+
+def main() -> int:
+    """Write the dataset and say what it is."""
+    options = parse()
+    spark = start_session("clusterlift generate")
+
+    def progress(tasks: int) -> AbstractContextManager[None]:
+        return task_progress("generating", tasks, lambda: tasks_done(spark))
+
+    dataset = write_dataset(
+        spark,
+        Request(
+            uri=options.uri,
+            recipe=Recipe(options.rows, options.seed),
+            format=options.format,
+            partitions=options.partitions or default_partitions(spark, options.rows),
+            layout=options.layout,
+            overwrite=options.overwrite,
+        ),
+        progress,
+    )
+    manifest = dataset.manifest
+    print(
+        f"{dataset.uri}: {manifest.recipe.rows:,} rows, {manifest.bytes:,} bytes of "
+        f"{manifest.format} in {len(manifest.files):,} files, layout {manifest.observed_layout}, "
+        f"digest {manifest.digest}"
+    )
+    return 0
+
+
+if __name__ == "__main__":
+    guarded(PROG, main)

@@ -1,0 +1,74 @@
+"""How a file's bytes lie on a file system, in one text form.
+
+    replicated:N         N whole copies of every block
+    rs:D+P[:cell]        Reed-Solomon, D data and P parity stripes, cells of `cell` bytes
+    xor:2+1[:cell]       one parity stripe that is the exclusive or of two
+    unknown              the file system does not say
+
+A cell is written in bytes, or with k or m for KiB and MiB: `rs:6+3:64k`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Self
+
+FORMS = "replicated:N, rs:D+P[:cell], xor:2+1[:cell] or unknown"
+
+
+class Kind(StrEnum):
+    """The families of layouts."""
+
+    REPLICATED = "replicated"
+    REED_SOLOMON = "rs"
+    XOR = "xor"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A layout. `data` is the copies of a replicated one, the data stripes of a coded one."""
+
+    kind: Kind
+    data: int = 0
+    parity: int = 0
+    cell_bytes: int | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Read the text form; raises ValueError with the forms there are."""
+        if text == Kind.UNKNOWN:
+            return cls(Kind.UNKNOWN)
+        if match := re.fullmatch(r"replicated:([1-9]\d{0,2})", text):
+            return cls(Kind.REPLICATED, int(match[1]))
+        if match := re.fullmatch(r"(rs|xor):([1-9]\d?)\+([1-9]\d?)(?::([1-9]\d*)([km]?))?", text):
+            kind, data, parity = Kind(match[1]), int(match[2]), int(match[3])
+            if kind is Kind.XOR and (data, parity) != (2, 1):
+                raise ValueError(f"'{text}': the only xor layout is xor:2+1")
+            cell = int(match[4]) * _UNITS[match[5]] if match[4] else None
+            return cls(kind, data, parity, cell)
+        raise ValueError(f"'{text}' is not a layout; the forms are {FORMS}")
+
+    def __str__(self) -> str:
+        match self.kind:
+            case Kind.UNKNOWN:
+                return "unknown"
+            case Kind.REPLICATED:
+                return f"replicated:{self.data}"
+            case _:
+                cell = "" if self.cell_bytes is None else f":{_bytes_text(self.cell_bytes)}"
+                return f"{self.kind}:{self.data}+{self.parity}{cell}"
+
+
+UNKNOWN = Layout(Kind.UNKNOWN)
+
+_UNITS = {"": 1, "k": 2**10, "m": 2**20}
+
+
+def _bytes_text(count: int) -> str:
+    for unit in ("m", "k"):
+        if count % _UNITS[unit] == 0:
+            return f"{count // _UNITS[unit]}{unit}"
+    return str(count)

@@ -1,0 +1,211 @@
+"""The deterministic definition of the rows.
+
+The schema and the meaning of the columns are those of the pyspark-benchmark of 2020
+(github.com/DIYBigData/pyspark-benchmark), whose rows were drawn anew on every generation. Here row
+number `n` of seed `s` is, on any machine and in any partitioning:
+
+    value        md5 of the text "s:n", as 32 hexadecimal characters
+    prefix2/4/8  the first 2, 4, 8 characters of value
+    float_val    draw / 10^9, with draw = xxhash64(s, n) mod 10^15: from 0 up to 1,000,000
+    integer_val  the integer part of float_val
+
+`draw` and 10^9 are exact doubles, so the quotient is the double nearest to the decimal number that
+the CSV holds: both formats read back as the same rows. Each row is about 75 bytes of CSV.
+
+The definition stands here twice, as Spark expressions and in plain Python, so that either checks the
+other. This module needs no Spark.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Self
+
+NAME = "uuid-rows"
+VERSION = 1
+"""Goes up when the same (seed, row number) gives another row."""
+
+COLUMNS = ("value", "prefix2", "prefix4", "prefix8", "float_val", "integer_val")
+SCHEMA = (
+    "value string, prefix2 string, prefix4 string, prefix8 string, "
+    "float_val double, integer_val long"
+)
+CSV_BYTES_PER_ROW = 75
+
+MAX_SEED = 2**63 - 1
+MAX_ROWS = 9 * 10**9
+"""Beyond it the sum of the fractions, below 10^9 each, no longer fits in 64 bits."""
+
+DRAWS = 10**15
+SCALE = 10**9
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Which rows: `rows` of them, numbered from 0, of one seed."""
+
+    rows: int
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.rows <= MAX_ROWS:
+            raise ValueError(f"rows must be from 0 to {MAX_ROWS:,}, not {self.rows:,}")
+        if not 0 <= self.seed <= MAX_SEED:
+            raise ValueError(f"the seed must be from 0 to {MAX_SEED}, not {self.seed}")
+
+    def as_facts(self) -> dict[str, Any]:
+        """What a manifest says of it."""
+        return {"name": NAME, "version": VERSION, "seed": self.seed, "rows": self.rows}
+
+    @classmethod
+    def from_facts(cls, facts: Mapping[str, Any]) -> Self:
+        """The inverse of `as_facts`. Raises ValueError for a recipe that this version cannot make."""
+        if (facts["name"], facts["version"]) != (NAME, VERSION):
+            raise ValueError(
+                f"its rows follow recipe {facts['name']} version {facts['version']}, "
+                f"this clusterlift has {NAME} version {VERSION}"
+            )
+        return cls(rows=int(facts["rows"]), seed=int(facts["seed"]))
+
+
+# In Spark: expressions over a column `id`, the row number.
+
+
+def base_expressions(recipe: Recipe) -> list[str]:
+    """From `id` to `value` and `draw`."""
+    return [
+        f"md5(concat('{recipe.seed}:', cast(id as string))) as value",
+        f"pmod(xxhash64({recipe.seed}L, id), {DRAWS}L) as draw",
+    ]
+
+
+def column_expressions() -> list[str]:
+    """From `value` and `draw` to the six columns and `fraction`, float_val's decimals as an integer."""
+    return [
+        "value",
+        "left(value, 2) as prefix2",
+        "left(value, 4) as prefix4",
+        "left(value, 8) as prefix8",
+        f"draw / {SCALE}D as float_val",
+        f"draw div {SCALE}L as integer_val",
+        f"draw % {SCALE}L as fraction",
+    ]
+
+
+CSV_HEADER = ",".join(COLUMNS)
+CSV_LINE = (
+    "concat(value, ',', prefix2, ',', prefix4, ',', prefix8, ',', cast(integer_val as string), '.', "
+    # 1 in front keeps the leading zeros; it is cut off again.
+    f"substring(cast({SCALE}L + fraction as string), 2), ',', cast(integer_val as string))"
+)
+"""A row as a line of CSV. None of its characters needs quoting, so no CSV writer is needed."""
+
+
+# In plain Python.
+
+
+class Row(NamedTuple):
+    """One row, as Spark reads it back."""
+
+    value: str
+    prefix2: str
+    prefix4: str
+    prefix8: str
+    float_val: float
+    integer_val: int
+
+
+def row(seed: int, number: int) -> Row:
+    """Row `number` (from 0) of `seed`."""
+    value = hashlib.md5(f"{seed}:{number}".encode(), usedforsecurity=False).hexdigest()
+    drawn = draw(seed, number)
+    return Row(value, value[:2], value[:4], value[:8], drawn / SCALE, drawn // SCALE)
+
+
+def draw(seed: int, number: int) -> int:
+    """An integer from 0 to 10^15 - 1."""
+    return xxhash64(seed, number) % DRAWS
+
+
+def rows(recipe: Recipe) -> Iterator[Row]:
+    """All rows in order."""
+    return (row(recipe.seed, number) for number in range(recipe.rows))
+
+
+_WORD = 2**64 - 1
+# The constants of XXH64 (Yann Collet, github.com/Cyan4973/xxHash).
+_P1 = 0x9E3779B185EBCA87
+_P2 = 0xC2B2AE3D27D4EB4F
+_P3 = 0x165667B19E3779F9
+_P4 = 0x85EBCA77C2B2AE63
+_P5 = 0x27D4EB2F165667C5
+_SPARK_SEED = 42
+
+
+def xxhash64(*longs: int) -> int:
+    """Spark SQL's `xxhash64` of 64-bit integers, as a signed 64-bit integer.
+
+    Spark hashes each argument by XXH64 with the hash of those before it as the seed.
+    """
+    digest = _SPARK_SEED
+    for long in longs:
+        digest = _xxh64(long & _WORD, digest)
+    return digest - 2**64 if digest >> 63 else digest
+
+
+def _xxh64(word: int, seed: int) -> int:
+    """XXH64 of the eight bytes of one word."""
+    digest = (seed + _P5 + 8) & _WORD
+    digest ^= (_rotate(word * _P2 & _WORD, 31) * _P1) & _WORD
+    digest = (_rotate(digest, 27) * _P1 + _P4) & _WORD
+    digest = ((digest ^ (digest >> 33)) * _P2) & _WORD
+    digest = ((digest ^ (digest >> 29)) * _P3) & _WORD
+    return digest ^ (digest >> 32)
+
+
+def _rotate(word: int, bits: int) -> int:
+    return ((word << bits) | (word >> (64 - bits))) & _WORD
+
+
+# What is known of all rows together.
+
+
+@dataclass(frozen=True)
+class Totals:
+    """Sums over a dataset's rows: the right answers that workloads are held against.
+
+    `float_sum_e9` is the sum of float_val in units of 10^-9, an exact integer. The distinct counts
+    are None where nobody counted them.
+    """
+
+    rows: int
+    integer_sum: int
+    float_sum_e9: int
+    rows_per_prefix2: Mapping[str, int]
+    distinct_prefix4: int | None = None
+    distinct_prefix8: int | None = None
+
+    @property
+    def float_sum(self) -> float:
+        """The sum of float_val, as the nearest double."""
+        return self.float_sum_e9 / SCALE
+
+
+def totals(recipe: Recipe) -> Totals:
+    """The totals, computed row by row in plain Python: about 300,000 rows a second."""
+    per_prefix: Counter[str] = Counter()
+    prefixes4, prefixes8 = set(), set()
+    integer_sum = float_sum_e9 = 0
+    for number in range(recipe.rows):
+        one = row(recipe.seed, number)
+        per_prefix[one.prefix2] += 1
+        prefixes4.add(one.prefix4)
+        prefixes8.add(one.prefix8)
+        integer_sum += one.integer_val
+        float_sum_e9 += draw(recipe.seed, number)
+    return Totals(
+        recipe.rows, integer_sum, float_sum_e9, dict(per_prefix), len(prefixes4), len(prefixes8)
+    )

@@ -1,0 +1,178 @@
+"""Writes a dataset in one pass: the rows, and what is to be known of them, as they go by.
+
+CSV is written as lines of text that Spark's expressions put together: Spark's CSV writer would take
+as long again as making the rows.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark.sql import DataFrame, DataFrameWriter, Observation, SparkSession
+from pyspark.sql import functions as F
+
+from datagen import recipe as recipes
+from datagen.dataset import DIGEST, GENERATING, Dataset, data_files, digest_text
+from datagen.filesystem import Directory
+from datagen.layout import Layout
+from datagen.manifest import FILE_NAME, Format, Manifest
+from datagen.recipe import Recipe, Totals
+from datagen.storage import locate
+from harness import __version__
+from harness.errors import BadInput
+from harness.record.store import timestamp
+
+SPLIT_BYTES = 128 * 2**20
+
+Progress = Callable[[int], AbstractContextManager[object]]
+"""Shows how far the job of so many tasks is, while it is entered."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to write; `layout` None asks for the file system's default."""
+
+    uri: str
+    recipe: Recipe
+    format: Format
+    partitions: int
+    layout: Layout | None = None
+    overwrite: bool = False
+
+
+def default_partitions(spark: SparkSession, rows: int) -> int:
+    """A partition for each core, and for each 128 MiB, as Spark would split the files again."""
+    by_size = -(-rows * recipes.CSV_BYTES_PER_ROW // SPLIT_BYTES)
+    return max(spark.sparkContext.defaultParallelism, by_size)
+
+
+def write_dataset(
+    spark: SparkSession, request: Request, progress: Progress = lambda _tasks: nullcontext()
+) -> Dataset:
+    """Write the dataset; its manifest, the last file, is what makes it whole.
+
+    Raises BadInput, before anything is touched, if something else lies there; and ClusterliftError
+    if what was written cannot be vouched for, in which case there is no manifest.
+    """
+    directory, storage = locate(spark, request.uri)
+    requested = storage.check_request(directory, request.layout)
+    _clear(directory, overwrite=request.overwrite)
+    with progress(request.partitions):
+        totals, digest = _write_rows(spark, request, directory.uri)
+    files = data_files(directory.entries())
+    least = min(request.partitions, request.recipe.rows)
+    if len(files) < least:
+        raise BadInput(
+            f"{directory.uri}: {least} files were written and {len(files)} are to be seen from the "
+            "driver; the executors' disks are not this one: choose a directory that all nodes share"
+        )
+    manifest = Manifest(
+        recipe=request.recipe,
+        format=request.format,
+        partitions=request.partitions,
+        files=files,
+        digest=digest,
+        totals=totals,
+        requested_layout=requested,
+        observed_layout=storage.observe(directory),
+        written_by=f"clusterlift {__version__}",
+        written_at=timestamp(),
+    )
+    directory.write(FILE_NAME, manifest.to_json())
+    directory.delete(GENERATING)
+    return Dataset(directory, manifest)
+
+
+def _clear(directory: Directory, *, overwrite: bool) -> None:
+    """Make the directory ours and empty but for the marker, or raise BadInput and touch nothing."""
+    entries = directory.entries() if directory.exists() else {}
+    if entries:
+        if FILE_NAME not in entries and GENERATING not in entries:
+            raise BadInput(
+                f"{directory.uri} holds files that are no dataset (first: {min(entries)}); "
+                "choose another place"
+            )
+        if not overwrite:
+            state = "is a dataset already" if FILE_NAME in entries else "is a half-written dataset"
+            raise BadInput(f"{directory.uri} {state}; --overwrite replaces it")
+    directory.create()
+    directory.write(GENERATING, f"clusterlift {__version__} {timestamp()}\n")
+    # The manifest goes first: from here on, nothing takes what is left for a dataset.
+    for name in sorted(entries, key=lambda name: name != FILE_NAME):
+        if name != GENERATING:
+            directory.delete(name)
+
+
+def _write_rows(spark: SparkSession, request: Request, uri: str) -> tuple[Totals, str]:
+    rows = row_frame(spark, request.recipe, request.partitions)
+    if request.recipe.rows == 0:
+        _save(rows, request.format, uri)
+        return Totals(0, 0, 0, {}), digest_text(None)
+    observation = Observation()
+    _save(rows.observe(observation, *_observed()), request.format, uri)
+    seen = observation.get
+    return totals_from(seen), digest_text(seen["digest"])
+
+
+def row_frame(spark: SparkSession, recipe: Recipe, partitions: int) -> DataFrame:
+    """The recipe's rows as a lazy DataFrame: its six columns and `fraction`."""
+    return (
+        spark.range(0, recipe.rows, 1, partitions)
+        .selectExpr(*recipes.base_expressions(recipe))
+        .selectExpr(*recipes.column_expressions())
+    )
+
+
+def _observed() -> list[Any]:
+    # Told by its two character codes, a prefix is one of 256 numbers; a histogram of as many bins
+    # never merges two of them, so its counts are exact.
+    prefix = "cast(ascii(prefix2) * 256 + ascii(substring(prefix2, 2)) as double)"
+    return [
+        F.expr(expression).alias(name)
+        for name, expression in {
+            "rows": "count(*)",
+            "integer_sum": "sum(integer_val)",
+            "fraction_sum": "sum(fraction)",
+            "digest": DIGEST,
+            "prefixes": f"to_json(histogram_numeric({prefix}, 256))",
+        }.items()
+    ]
+
+
+def totals_from(seen: Mapping[str, Any]) -> Totals:
+    """The totals that were observed while the rows went by."""
+    per_prefix: Counter[str] = Counter()
+    for bin_ in json.loads(seen["prefixes"]):
+        # Histograms of two partitions are joined, not added up: a prefix may come twice.
+        high, low = divmod(round(bin_["x"]), 256)
+        per_prefix[chr(high) + chr(low)] += int(bin_["y"])
+    return Totals(
+        rows=seen["rows"],
+        integer_sum=seen["integer_sum"],
+        float_sum_e9=seen["integer_sum"] * recipes.SCALE + seen["fraction_sum"],
+        rows_per_prefix2=dict(per_prefix),
+    )
+
+
+def _save(rows: DataFrame, format_: Format, uri: str) -> None:
+    # Append: the marker lies there already, and "overwrite" would take it away.
+    if format_ is Format.PARQUET:
+        _plain(rows.select(*recipes.COLUMNS).write).parquet(uri)
+        return
+    lines = rows.selectExpr(f"{recipes.CSV_LINE} as line")
+    # The low 33 bits number the rows of a partition, which is a file.
+    first = "(monotonically_increasing_id() & 8589934591L) = 0"
+    header = recipes.CSV_HEADER
+    _plain(lines.selectExpr(f"if({first}, concat('{header}\\n', line), line) as line").write).text(
+        uri
+    )
+
+
+def _plain(writer: DataFrameWriter) -> DataFrameWriter:
+    """One file a partition, whatever the cluster's configuration."""
+    return writer.mode("append").option("maxRecordsPerFile", 0)

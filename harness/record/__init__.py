@@ -1,0 +1,1 @@
+"""The recording path: standard library only. It knows nothing of analysis."""

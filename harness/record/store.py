@@ -1,0 +1,211 @@
+"""Results files: JSON Lines that survive being cut off at any byte.
+
+A file is written by one run and never again: the run first, then a line a trial, then how it ended.
+It appears under its name with the first line whole; every later line is flushed and synced before
+the next trial starts. A last line without its newline is what a killed run leaves behind: it is
+reported and skipped. Anything else malformed is an error.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TextIO, TypeVar
+from urllib.parse import quote
+
+from harness.errors import BadInput
+from harness.model import Ending, Phase, RecordedRun, Run, Status, Trial
+
+SCHEMA_VERSION = 1
+READABLE_VERSIONS = frozenset({1})
+"""A version that was once written stays readable; the tests keep a file of each."""
+SUFFIX = ".jsonl"
+
+Line = dict[str, Any]
+T = TypeVar("T")
+
+
+def timestamp() -> str:
+    """Now, in UTC, to the millisecond: `2026-11-21T13:42:13.123Z`."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def new_run_id() -> str:
+    """An identifier that sorts by time and that two runs started at once do not share."""
+    return f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}"
+
+
+def configuration_directory(results: Path, configuration: str) -> Path:
+    """Where a configuration's runs lie: its name, with what a file system dislikes escaped."""
+    name = quote(configuration, safe=" +,()=@")
+    return results / (name.replace(".", "%2E") if set(name) == {"."} else name)
+
+
+def check_writable(results: Path, configuration: str) -> None:
+    """Raise BadInput unless a run of this configuration could be recorded now."""
+    directory = configuration_directory(results, configuration)
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=directory):
+            pass
+    except OSError as error:
+        raise _unwritable(directory, error) from error
+
+
+def _unwritable(directory: Path, error: OSError) -> BadInput:
+    return BadInput(
+        f"--results: cannot write to {directory}: {error.strerror}; "
+        "choose a directory that you may write to"
+    )
+
+
+class Recording:
+    """A results file that is being written: `results/<configuration>/<run id>.jsonl`.
+
+    Raises BadInput where the file cannot be created.
+    """
+
+    def __init__(self, results: Path, run: Run) -> None:
+        self.path = configuration_directory(results, run.configuration) / f"{run.id}{SUFFIX}"
+        first = {"kind": "run", "schema_version": SCHEMA_VERSION, **asdict(run)}
+        unborn = self.path.with_name(f".{self.path.name}.unborn")
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._file: TextIO = unborn.open("x", encoding="utf-8")
+            self._append(first)
+            # The file gets its name when its first line is whole; a name that exists is another run's.
+            os.link(unborn, self.path)
+            unborn.unlink()
+            _sync_directory(self.path.parent)
+        except OSError as error:
+            raise _unwritable(self.path.parent, error) from error
+
+    def trial(self, trial: Trial) -> None:
+        """Append a trial; it is on the disk when this returns."""
+        self._append({"kind": "trial", **asdict(trial)})
+
+    def end(self, ending: Ending) -> None:
+        """Append how the run ended. Nothing follows."""
+        self._append({"kind": "end", "ending": ending, "ended_at": timestamp()})
+
+    def _append(self, line: Mapping[str, Any]) -> None:
+        self._file.write(json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n")
+        self._file.flush()
+        os.fsync(self._file.fileno())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._file.close()
+
+
+def load(path: Path) -> RecordedRun:
+    """Read one results file.
+
+    Raises BadInput, naming file and line, if the file is not what a Recording leaves behind,
+    whole or cut off.
+    """
+    try:
+        text = path.read_text(encoding="utf-8", errors="surrogateescape")
+    except OSError as error:
+        raise BadInput(f"cannot read {path}: {error.strerror}") from error
+    *whole, rest = text.split("\n")
+    warnings = []
+    if rest:
+        warnings.append(f"{path}:{len(whole) + 1}: the last line is cut off and was skipped")
+    if not whole:
+        raise BadInput(f"{path}:1: not a results file: it holds no whole line")
+    lines = [_parse(path, number, line) for number, line in enumerate(whole, 1)]
+    run = _build(path, 1, lines[0], _read_run)
+    trials: list[Trial] = []
+    ending = None
+    for number, line in enumerate(lines[1:], 2):
+        if ending is not None:
+            raise BadInput(f"{path}:{number}: a line after the end of the run")
+        match line.get("kind"):
+            case "trial":
+                trials.append(_build(path, number, line, _read_trial))
+            case "end":
+                ending = _build(path, number, line, lambda end: Ending(end["ending"]))
+            case other:
+                raise BadInput(f"{path}:{number}: unknown kind of line: {other!r}")
+    return RecordedRun(run, tuple(trials), ending, str(path), tuple(warnings))
+
+
+def _parse(path: Path, number: int, line: str) -> Line:
+    try:
+        value = json.loads(line)
+    except ValueError as error:
+        raise BadInput(f"{path}:{number}: not a results file: {error}") from error
+    if not isinstance(value, dict):
+        raise BadInput(f"{path}:{number}: not a results file: an object is expected")
+    return value
+
+
+def _build(path: Path, number: int, line: Line, read: Callable[[Line], T]) -> T:
+    try:
+        return read(line)
+    except (KeyError, TypeError, ValueError) as error:
+        reason = f"{error} is missing" if isinstance(error, KeyError) else str(error)
+        raise BadInput(f"{path}:{number}: malformed {line.get('kind')} line: {reason}") from error
+
+
+def _read_run(line: Line) -> Run:
+    if line.get("kind") != "run":
+        raise ValueError("not a results file: the first line is not a run")
+    version = line["schema_version"]
+    if version not in READABLE_VERSIONS:
+        raise ValueError(
+            f"schema version {version!r} is not known here (known: {_listed(READABLE_VERSIONS)}); "
+            "use the clusterlift that wrote it, or a newer one"
+        )
+    return Run(
+        id=str(line["id"]),
+        configuration=str(line["configuration"]),
+        started_at=str(line["started_at"]),
+        workloads=tuple(line["workloads"]),
+        written_by=str(line["written_by"]),
+        parameters=line["parameters"],
+        facts=line["facts"],
+        environment=line["environment"],
+        dataset=line["dataset"],
+        omitted=line["omitted"],
+    )
+
+
+def _read_trial(line: Line) -> Trial:
+    return Trial(
+        workload=str(line["workload"]),
+        phase=Phase(line["phase"]),
+        round=int(line["round"]),
+        status=Status(line["status"]),
+        started_at=str(line["started_at"]),
+        wall_s=None if line["wall_s"] is None else float(line["wall_s"]),
+        error=line["error"],
+        job_group=line["job_group"],
+    )
+
+
+def _listed(versions: frozenset[int]) -> str:
+    return ", ".join(map(str, sorted(versions)))
+
+
+def _sync_directory(directory: Path) -> None:
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

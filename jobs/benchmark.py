@@ -1,0 +1,28 @@
+"""`spark-submit jobs/benchmark.py`: runs the workloads on a dataset and records every trial."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+# spark-submit put this script's own directory first; our packages are one level above it.
+sys.path[0] = str(Path(__file__).resolve().parents[1])
+
+from datagen.session import start_session
+from harness.record.interrupt import interruptible
+from harness.record.options import guarded
+from jobs.options import PROG, parse
+from jobs.run import benchmark
+
+
+def main() -> int:
+    """Run as the command line says; the exit code says how it went."""
+    options = parse()
+    with interruptible():
+        import jobs  # noqa: PLC0415
+
+        return benchmark(start_session("clusterlift benchmark", jobs), options)
+
+
+if __name__ == "__main__":
+    guarded(PROG, main)

@@ -1,0 +1,73 @@
+"""A workload as the runner sees it: prepared under a job group, forced by a sink, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from py4j.protocol import Py4JError
+from pyspark.sql import SparkSession
+
+from harness.errors import SparkLost
+from harness.record.runner import Attempt
+from jobs.sinks import Forced, Noop, RddCount
+from jobs.workload import Context, Workload
+
+
+class SparkJob:
+    """One workload with what it runs on."""
+
+    def __init__(
+        self, workload: Workload, context: Context, sink: type[Noop | RddCount]
+    ) -> None:
+        self.name = workload.name
+        self._workload = workload
+        self._context = context
+        self._sink = sink
+
+    def prepare(self, job_group: str) -> Attempt:
+        """Plan it anew: a frame that was forced once would keep its shuffle files."""
+        spark = self._context.spark
+        with _watched(spark):
+            spark.sparkContext.setJobGroup(job_group, job_group)
+            frame = self._workload.frame(self._context)
+            forced = self._sink(frame, self._workload.observe(self._context))
+        return _SparkAttempt(self._workload, self._context, forced)
+
+
+class _SparkAttempt:
+    def __init__(self, workload: Workload, context: Context, forced: Forced) -> None:
+        self._workload = workload
+        self._context = context
+        self._forced = forced
+
+    def run(self) -> None:
+        with _watched(self._context.spark):
+            self._forced.run()
+
+    def check(self) -> None:
+        with _watched(self._context.spark):
+            plan, answer = self._forced.plan(), self._forced.answer()
+        self._workload.check_plan(plan)
+        self._workload.check(answer, self._context)
+
+
+@contextmanager
+def _watched(spark: SparkSession) -> Iterator[None]:
+    """Tell an error of the computation from the end of Spark itself."""
+    try:
+        yield
+    except Exception as error:
+        if not is_alive(spark):
+            raise SparkLost(f"the Spark application ended: {error}") from error
+        raise
+
+
+def is_alive(spark: SparkSession) -> bool:
+    """Whether the driver's JVM answers and its context still takes jobs."""
+    context: Any = spark.sparkContext
+    try:
+        return not context._jsc.sc().isStopped()  # noqa: SLF001  not in pyspark
+    except (Py4JError, OSError, AttributeError):
+        return False

@@ -1,0 +1,117 @@
+"""The benchmark's command line."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from harness.errors import BadInput
+from harness.record.facts import parse_facts
+from harness.record.options import Parser, readable, whole_number
+from jobs.sinks import SINKS
+from jobs.workload import discover, select
+
+PROG = "benchmark.py"
+MAX_TRIALS = 10_000
+
+
+def parse(arguments: list[str] | None = None) -> argparse.Namespace:
+    """The options; `workloads` is a list of names, or None for all, and `fact` a dict."""
+    known = discover()
+    parser = Parser(
+        PROG,
+        "Run the workloads on a dataset, and record every trial with all that could explain it.",
+    )
+    add = parser.add_argument
+    add(
+        "--dataset",
+        metavar="URI",
+        help="what datagen/generate.py wrote; by default a small one, generated once and kept in the cache",
+    )
+    add(
+        "--configuration",
+        default="default",
+        metavar="NAME",
+        type=readable(configuration_name),
+        help="the name of the set-up under test, such as 1g-rs",
+    )
+    add(
+        "--workloads",
+        metavar="A,B,…",
+        type=readable(workload_names),
+        help=f"which ones to run, in this order: {', '.join(known)}; by default all",
+    )
+    add(
+        "--trials",
+        type=whole_number(1, MAX_TRIALS),
+        default=3,
+        metavar="N",
+        help="measured rounds over the workloads",
+    )
+    add(
+        "--warmup",
+        type=whole_number(0, MAX_TRIALS),
+        default=1,
+        metavar="N",
+        help="rounds before them that do not count",
+    )
+    add(
+        "--sink",
+        choices=list(SINKS),
+        default="noop",
+        help="what forces a computation: Spark's noop data source, or df.rdd.count() as in 2020",
+    )
+    add(
+        "--repartition",
+        type=whole_number(1, 10**6),
+        default=200,
+        metavar="N",
+        help="partitions that repartition makes",
+    )
+    add(
+        "--pi-samples",
+        type=whole_number(1, 10**13),
+        default=10**7,
+        metavar="N",
+        help="points that each Pi draws",
+    )
+    add(
+        "--results",
+        type=Path,
+        default=Path("results"),
+        metavar="DIR",
+        help="where to write DIR/<configuration>/<run>.jsonl",
+    )
+    add(
+        "--fact",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="something to record with the run, such as switch=TEG-7080ES; can be repeated",
+    )
+    add(
+        "--skip-content-check",
+        action="store_true",
+        help="do not read the dataset once beforehand to hold its digest against the manifest",
+    )
+    options = parser.parse_args(arguments)
+    try:
+        options.fact = parse_facts(options.fact)
+    except BadInput as error:
+        parser.error(str(error))
+    return options
+
+
+def configuration_name(text: str) -> str:
+    """Any text that shows: a configuration names a directory and the head of a column."""
+    if not text.strip() or not text.isprintable():
+        raise ValueError("a configuration's name is printable and not empty")
+    return text.strip()
+
+
+def workload_names(text: str) -> list[str]:
+    """The known workloads among comma-separated names; raises BadInput for an unknown one."""
+    listed = [name.strip() for name in text.split(",") if name.strip()]
+    if not listed:
+        raise ValueError("no workload is named")
+    return [workload.name for workload in select(listed, discover())]

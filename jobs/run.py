@@ -1,0 +1,157 @@
+"""One run, from the options to the results file."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from datagen.dataset import Dataset, open_dataset, verify_content
+from datagen.manifest import Manifest
+from datagen.recipe import Recipe, Totals, totals
+from harness import __version__
+from harness.errors import BadInput
+from harness.model import Ending, Phase, Run, Status, Trial
+from harness.record.environment import machine_facts
+from harness.record.progress import TrialProgress
+from harness.record.runner import Plan, run_trials
+from harness.record.store import Recording, check_writable, new_run_id, timestamp
+from jobs.default_dataset import default_dataset
+from jobs.job import SparkJob
+from jobs.session import redact, spark_facts, wait_for_executors
+from jobs.sinks import SINKS
+from jobs.summary import summary
+from jobs.workload import Context, Workload, discover, select
+
+SMALL = 20_000
+"""Up to so many rows the right answers are computed from the recipe, in well under a second."""
+
+EXIT_CODES = {Ending.COMPLETED: 0, Ending.INTERRUPTED: 130, Ending.SPARK_LOST: 1}
+
+
+def benchmark(spark: SparkSession, options: argparse.Namespace) -> int:
+    """Run the trials, print a summary and the file's path; returns the exit code.
+
+    Raises BadInput, before the first trial, if the run cannot be what was asked for.
+    """
+    workloads, omitted = chosen(options.workloads)
+    check_writable(options.results, options.configuration)
+    dataset = proven_dataset(spark, options) if any(w.reads_data for w in workloads) else None
+    wait_for_executors(spark)
+    context = build_context(spark, dataset, options)
+    run = describe(spark, options, workloads, omitted, dataset, context)
+    for name, reason in omitted.items():
+        print(f"{name} is left out: {reason}", file=sys.stderr)
+
+    plan = Plan(options.trials, options.warmup)
+    jobs = [SparkJob(workload, context, SINKS[options.sink]) for workload in workloads]
+    with Recording(options.results, run) as recording:
+        recorder = _Recorder(recording)
+        ending = run_trials(jobs, plan, [recorder, TrialProgress(run.workloads, plan)])
+        recording.end(ending)
+    print(summary(run.workloads, recorder.trials))
+    if ending is not Ending.COMPLETED:
+        print(f"{ending}: what was measured until then is kept", file=sys.stderr)
+    print(f"results: {recording.path}")
+    failed = any(trial.status is Status.FAILED for trial in recorder.trials)
+    return EXIT_CODES[ending] or int(failed)
+
+
+def chosen(names: list[str] | None) -> tuple[list[Workload], dict[str, str]]:
+    """The workloads to run, and those left out with the reason.
+
+    Raises BadInput if one that was asked for by name cannot run here.
+    """
+    known = discover()
+    runnable, omitted = [], {}
+    for workload in select(names or list(known), known):
+        if not (missing := workload.missing()):
+            runnable.append(workload)
+        elif names is None:
+            omitted[workload.name] = f"needs {', '.join(missing)}, which this Python does not have"
+        else:
+            raise BadInput(
+                f"--workloads: {workload.name} needs {', '.join(missing)}; install it for the "
+                "driver's and the executors' Python, or leave the workload out"
+            )
+    return runnable, omitted
+
+
+def proven_dataset(spark: SparkSession, options: argparse.Namespace) -> Dataset:
+    """The dataset, its files and, unless that is skipped, its content held against the manifest."""
+    dataset = open_dataset(spark, options.dataset) if options.dataset else default_dataset(spark)
+    if not options.skip_content_check:
+        print(
+            f"checking the {dataset.manifest.recipe.rows:,} rows of {dataset.uri}", file=sys.stderr
+        )
+        verify_content(spark, dataset)
+    return dataset
+
+
+def right_totals(manifest: Manifest) -> Totals:
+    """What workloads are held against: computed anew if that is quick, else from the manifest."""
+    return totals(manifest.recipe) if manifest.recipe.rows <= SMALL else manifest.totals
+
+
+def build_context(
+    spark: SparkSession, dataset: Dataset | None, options: argparse.Namespace
+) -> Context:
+    """What the workloads are built from; without a dataset, over no rows."""
+    return Context(
+        spark=spark,
+        data=dataset.frame(spark) if dataset else spark.createDataFrame([], "value string"),
+        totals=right_totals(dataset.manifest) if dataset else totals(Recipe(0)),
+        repartition=options.repartition,
+        pi_samples=options.pi_samples,
+        parallelism=spark.sparkContext.defaultParallelism,
+    )
+
+
+def describe(
+    spark: SparkSession,
+    options: argparse.Namespace,
+    workloads: list[Workload],
+    omitted: dict[str, str],
+    dataset: Dataset | None,
+    context: Context,
+) -> Run:
+    """The first line of the results file."""
+    parameters: dict[str, Any] = {
+        "trials": options.trials,
+        "warmup": options.warmup,
+        "sink": options.sink,
+        "repartition": options.repartition,
+        "pi_samples": options.pi_samples,
+        "parallelism": context.parallelism,
+        "content_checked": dataset is not None and not options.skip_content_check,
+        "controls": [workload.name for workload in workloads if workload.control],
+    }
+    return Run(
+        id=new_run_id(),
+        configuration=options.configuration,
+        started_at=timestamp(),
+        workloads=tuple(workload.name for workload in workloads),
+        written_by=f"clusterlift {__version__}",
+        parameters=parameters,
+        facts=redact(spark, options.fact),
+        environment={**machine_facts(), **spark_facts(spark)},
+        dataset={"uri": dataset.uri, **dataset.manifest.as_facts()} if dataset else None,
+        omitted=omitted,
+    )
+
+
+class _Recorder:
+    """Keeps every trial, first on the disk."""
+
+    def __init__(self, recording: Recording) -> None:
+        self._recording = recording
+        self.trials: list[Trial] = []
+
+    def starting(self, workload: str, phase: Phase, round_: int) -> None:
+        pass
+
+    def finished(self, trial: Trial) -> None:
+        self._recording.trial(trial)
+        self.trials.append(trial)

@@ -1,0 +1,1 @@
+"""One file a workload; a new file is found by itself."""

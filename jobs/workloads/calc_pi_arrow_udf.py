@@ -1,0 +1,37 @@
+"""CPU: Pi by a Python function over whole Arrow batches, as one would write it today."""
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from pyspark.sql import DataFrame
+
+from jobs.pi import PiEstimate, seed_of
+from jobs.workload import Context
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def inside(batches: "Iterable[pa.RecordBatch]") -> "Iterator[pa.RecordBatch]":
+    """For each batch of samples: how many of as many random points lie in the quarter circle."""
+    # Imported where it runs: the driver may do without.
+    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow.compute as pc  # noqa: PLC0415
+
+    for batch in batches:
+        n = batch.num_rows
+        first = batch.column(0)[0].as_py() if n else 0
+        x = pc.random(n, initializer=seed_of(2 * first))
+        y = pc.random(n, initializer=seed_of(2 * first + 1))
+        squares = pc.add(pc.multiply(x, x), pc.multiply(y, y))
+        hits = pc.sum(pc.less_equal(squares, 1.0)).as_py() or 0
+        yield pa.RecordBatch.from_pydict({"inside": [hits], "samples": [n]})
+
+
+class CalcPiArrowUdf(PiEstimate):
+    name = "calc-pi-arrow-udf"
+    requires = ("pandas", "pyarrow")  # Spark refuses Arrow without pandas
+
+    def frame(self, context: Context) -> DataFrame:
+        samples = context.spark.range(0, context.pi_samples, 1, context.parallelism)
+        return samples.mapInArrow(inside, "inside long, samples long")

@@ -1,0 +1,19 @@
+"""CPU: Pi by Spark's own functions."""
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from jobs.pi import PiEstimate, seed_of
+from jobs.workload import Context
+
+
+class CalcPiDataframe(PiEstimate):
+    name = "calc-pi-dataframe"
+
+    def frame(self, context: Context) -> DataFrame:
+        samples = context.spark.range(0, context.pi_samples, 1, context.parallelism)
+        points = samples.select(F.rand(seed_of(0)).alias("x"), F.rand(seed_of(1)).alias("y"))
+        return points.agg(
+            F.count(F.when(F.expr("x * x + y * y <= 1"), 1)).alias("inside"),
+            F.count("*").alias("samples"),
+        )

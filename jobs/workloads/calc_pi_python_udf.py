@@ -1,0 +1,33 @@
+"""CPU: Pi by a Python function, called once a sample."""
+
+import random
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from pyspark.sql import DataFrame
+
+from jobs.pi import PiEstimate, seed_of
+from jobs.workload import Context
+
+
+def inside(_sample: int) -> bool:
+    """Whether a random point of the unit square lies in the quarter circle."""
+    x, y = random.random(), random.random()  # noqa: S311  no secret
+    return x * x + y * y <= 1
+
+
+def count_inside(part: int, samples: Iterable[int]) -> Iterator[tuple[int, int]]:
+    random.seed(seed_of(part))
+    counts = Counter(map(inside, samples))
+    yield counts[True], counts.total()
+
+
+class CalcPiPythonUdf(PiEstimate):
+    name = "calc-pi-python-udf"
+
+    def frame(self, context: Context) -> DataFrame:
+        samples = context.spark.sparkContext.range(
+            0, context.pi_samples, numSlices=context.parallelism
+        )
+        counts = samples.mapPartitionsWithIndex(count_inside)
+        return context.spark.createDataFrame(counts, "inside long, samples long")

@@ -1,0 +1,62 @@
+"""Shuffle: count, distinct counts and sums per prefix2."""
+
+import json
+import math
+from collections.abc import Mapping
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from jobs.workload import Answer, Context, Kind, Workload, expect, expect_within
+
+
+class GroupBy(Workload):
+    name = "group-by"
+    kind = Kind.SHUFFLE
+
+    def frame(self, context: Context) -> DataFrame:
+        return context.data.groupBy("prefix2").agg(
+            F.count("*").alias("rows"),
+            F.countDistinct("prefix4").alias("prefix4s"),
+            F.countDistinct("prefix8").alias("prefix8s"),
+            F.sum("float_val").alias("float_sum"),
+            F.sum("integer_val").alias("integer_sum"),
+        )
+
+    def observe(self, context: Context) -> Mapping[str, Column]:
+        # There are at most 256 groups, so all of them are the answer.
+        return {"groups": F.to_json(F.collect_list(F.struct("*")))}
+
+    def check(self, answer: Answer, context: Context) -> None:
+        groups, totals = json.loads(answer["groups"]), context.totals
+        expect(
+            "rows per prefix2",
+            {group["prefix2"]: group["rows"] for group in groups},
+            dict(totals.rows_per_prefix2),
+        )
+        expect("sum(integer_val)", sum(g["integer_sum"] for g in groups), totals.integer_sum)
+        expect_within(
+            "sum(float_val)",
+            math.fsum(g["float_sum"] for g in groups),
+            totals.float_sum,
+            # Adding n doubles in any order loses at most n half-units in the last place.
+            tolerance=totals.float_sum * totals.rows * 2**-53,
+        )
+        for digits, counted in ((4, totals.distinct_prefix4), (8, totals.distinct_prefix8)):
+            found = sum(group[f"prefix{digits}s"] for group in groups)
+            if counted is not None:
+                expect(f"distinct prefix{digits}", found, counted)
+            else:
+                right, tolerance = distinct(totals.rows, 16**digits)
+                expect_within(f"distinct prefix{digits}", found, right, tolerance)
+
+
+def distinct(rows: int, values: int) -> tuple[float, float]:
+    """How many of so many equally likely values so many draws hit: the mean, and six deviations.
+
+    Classical occupancy: each value is missed with probability (1 - 1/values)^rows.
+    """
+    missed = math.exp(rows * math.log1p(-1 / values))
+    both_missed = math.exp(rows * math.log1p(-2 / values))
+    variance = values * (missed - missed**2) + values * (values - 1) * (both_missed - missed**2)
+    return values * -math.expm1(rows * math.log1p(-1 / values)), 6 * math.sqrt(max(1, variance))

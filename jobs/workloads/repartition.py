@@ -1,0 +1,28 @@
+"""Shuffle: every row moves to the partition of its prefix4."""
+
+from collections.abc import Mapping
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from harness.errors import WrongAnswer
+from jobs.workload import Answer, Context, Kind, Workload, expect
+
+
+class Repartition(Workload):
+    name = "repartition"
+    kind = Kind.SHUFFLE
+
+    def frame(self, context: Context) -> DataFrame:
+        return context.data.repartition(context.repartition, "prefix4")
+
+    def observe(self, context: Context) -> Mapping[str, Column]:
+        return {"rows": F.count("*"), "integer_sum": F.sum("integer_val")}
+
+    def check(self, answer: Answer, context: Context) -> None:
+        expect("rows", answer["rows"], context.totals.rows)
+        expect("sum(integer_val)", answer["integer_sum"] or 0, context.totals.integer_sum)
+
+    def check_plan(self, plan: str) -> None:
+        if "Exchange" not in plan:
+            raise WrongAnswer("the plan has no exchange: nothing was shuffled")

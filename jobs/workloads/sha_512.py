@@ -1,0 +1,38 @@
+"""CPU: the SHA-512 digest of every value."""
+
+import hashlib
+from collections.abc import Mapping
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from harness.errors import WrongAnswer
+from jobs.workload import Answer, Context, Kind, Workload, expect
+
+SAMPLES = 200
+"""About how many rows are hashed again by hashlib."""
+
+
+class Sha512(Workload):
+    name = "sha-512"
+    kind = Kind.CPU
+
+    def frame(self, context: Context) -> DataFrame:
+        return context.data.withColumn("digest", F.sha2("value", 512))
+
+    def observe(self, context: Context) -> Mapping[str, Column]:
+        every = max(1, context.totals.rows // SAMPLES)
+        sampled = F.when(F.col("integer_val") % every == 0, F.concat_ws(" ", "value", "digest"))
+        return {
+            "rows": F.count("*"),
+            "digests": F.count("digest"),
+            "sample": F.concat_ws("\n", F.collect_list(sampled)),
+        }
+
+    def check(self, answer: Answer, context: Context) -> None:
+        expect("rows", answer["rows"], context.totals.rows)
+        expect("digests", answer["digests"], context.totals.rows)
+        for line in answer["sample"].splitlines():
+            value, digest = line.split(" ")
+            if hashlib.sha512(value.encode()).hexdigest() != digest:
+                raise WrongAnswer(f"SHA-512 of {value} is not {digest}")
