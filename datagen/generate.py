@@ -16,6 +16,7 @@ from datagen.manifest import Format
 from datagen.recipe import MAX_ROWS, MAX_SEED, Recipe
 from datagen.session import start_session, tasks_done
 from datagen.writer import Request, default_partitions, write_dataset
+from harness.record.interrupt import interruptible
 from harness.record.options import Parser, guarded, readable, whole_number
 from harness.record.progress import task_progress
 
@@ -41,6 +42,11 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     add("--layout", type=readable(Layout.parse), metavar="L",
         help=f"how the file system is to store them: {FORMS}; by default as it likes")  # fmt: skip
     add("--overwrite", action="store_true", help="replace a dataset that lies there already")
+    add(
+        "--reuse",
+        action="store_true",
+        help="leave a dataset alone that lies there already, if it is the one asked for",
+    )
     return parser.parse_args(arguments)
 
 
@@ -52,18 +58,17 @@ def main() -> int:
     def progress(tasks: int) -> AbstractContextManager[None]:
         return task_progress("generating", tasks, lambda: tasks_done(spark))
 
-    dataset = write_dataset(
-        spark,
-        Request(
-            uri=options.uri,
-            recipe=Recipe(options.rows, options.seed),
-            format=options.format,
-            partitions=options.partitions or default_partitions(spark, options.rows),
-            layout=options.layout,
-            overwrite=options.overwrite,
-        ),
-        progress,
+    request = Request(
+        uri=options.uri,
+        recipe=Recipe(options.rows, options.seed),
+        format=options.format,
+        partitions=options.partitions or default_partitions(spark, options.rows),
+        layout=options.layout,
+        overwrite=options.overwrite,
+        reuse=options.reuse,
     )
+    with interruptible():
+        dataset = write_dataset(spark, request, progress)
     manifest = dataset.manifest
     print(
         f"{dataset.uri}: {manifest.recipe.rows:,} rows, {manifest.bytes:,} bytes of "

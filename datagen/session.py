@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import logging
-
 from pyspark import SparkConf, cloudpickle
 from pyspark.sql import SparkSession
 
 import datagen
 import harness
-
-QUERY_CONTEXT_LOGGERS = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
-"""pyspark's own, which print a failed query's whole Java stack; the error itself is raised anyway."""
 
 
 def start_session(name: str, *packages: object) -> SparkSession:
@@ -20,8 +15,6 @@ def start_session(name: str, *packages: object) -> SparkSession:
     Functions of our packages, and of `packages`, that run on executors are sent by value: the
     executors have Spark and Python, and not this checkout.
     """
-    for logger in QUERY_CONTEXT_LOGGERS:
-        logging.getLogger(logger).setLevel(logging.CRITICAL)
     for package in (datagen, harness, *packages):
         cloudpickle.register_pickle_by_value(package)  # type: ignore[no-untyped-call]
     conf = SparkConf()

@@ -7,6 +7,7 @@ as long again as making the rows.
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
@@ -17,7 +18,7 @@ from pyspark.sql import DataFrame, DataFrameWriter, Observation, SparkSession
 from pyspark.sql import functions as F
 
 from datagen import recipe as recipes
-from datagen.dataset import DIGEST, GENERATING, Dataset, data_files, digest_text
+from datagen.dataset import DIGEST, GENERATING, Dataset, data_files, digest_text, open_dataset
 from datagen.filesystem import Directory
 from datagen.layout import Layout
 from datagen.manifest import FILE_NAME, Format, Manifest
@@ -27,6 +28,11 @@ from harness import __version__
 from harness.errors import BadInput
 from harness.record.store import timestamp
 
+OURS = re.compile(
+    rf"{re.escape(FILE_NAME)}|{GENERATING}|_unborn\..*|_SUCCESS|_temporary|part-.*|\..*\.crc"
+)
+"""The files that a generation leaves in a dataset's directory; nothing else is ever deleted."""
+
 SPLIT_BYTES = 128 * 2**20
 
 Progress = Callable[[int], AbstractContextManager[object]]
@@ -35,7 +41,10 @@ Progress = Callable[[int], AbstractContextManager[object]]
 
 @dataclass(frozen=True)
 class Request:
-    """What to write; `layout` None asks for the file system's default."""
+    """What to write; `layout` None asks for the file system's default.
+
+    `overwrite` replaces a dataset, `reuse` keeps one that is what this asks for.
+    """
 
     uri: str
     recipe: Recipe
@@ -43,6 +52,13 @@ class Request:
     partitions: int
     layout: Layout | None = None
     overwrite: bool = False
+    reuse: bool = False
+
+    def is_met_by(self, manifest: Manifest) -> bool:
+        """Whether a dataset is the one asked for; how many files it has does not matter."""
+        wanted = (self.recipe, self.format)
+        layouts = (None, manifest.requested_layout)
+        return (manifest.recipe, manifest.format) == wanted and self.layout in layouts
 
 
 def default_partitions(spark: SparkSession, rows: int) -> int:
@@ -61,6 +77,10 @@ def write_dataset(
     """
     directory, storage = locate(spark, request.uri)
     requested = storage.check_request(directory, request.layout)
+    if request.reuse and directory.exists() and FILE_NAME in directory.entries():
+        dataset = open_dataset(spark, request.uri)
+        if request.is_met_by(dataset.manifest):
+            return dataset
     _clear(directory, overwrite=request.overwrite)
     with progress(request.partitions):
         totals, digest = _write_rows(spark, request, directory.uri)
@@ -96,6 +116,11 @@ def _clear(directory: Directory, *, overwrite: bool) -> None:
             raise BadInput(
                 f"{directory.uri} holds files that are no dataset (first: {min(entries)}); "
                 "choose another place"
+            )
+        if foreign := sorted(name for name in entries if not OURS.fullmatch(name)):
+            raise BadInput(
+                f"{directory.uri} holds files that are no part of the dataset (first: {foreign[0]}); "
+                "move them away"
             )
         if not overwrite:
             state = "is a dataset already" if FILE_NAME in entries else "is a half-written dataset"

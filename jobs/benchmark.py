@@ -8,6 +8,7 @@ from pathlib import Path
 # spark-submit put this script's own directory first; our packages are one level above it.
 sys.path[0] = str(Path(__file__).resolve().parents[1])
 
+import jobs
 from datagen.session import start_session
 from harness.record.interrupt import interruptible
 from harness.record.options import guarded
@@ -18,10 +19,9 @@ from jobs.run import benchmark
 def main() -> int:
     """Run as the command line says; the exit code says how it went."""
     options = parse()
+    spark = start_session("clusterlift benchmark", jobs)
     with interruptible():
-        import jobs  # noqa: PLC0415
-
-        return benchmark(start_session("clusterlift benchmark", jobs), options)
+        return benchmark(spark, options)
 
 
 if __name__ == "__main__":

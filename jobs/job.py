@@ -18,9 +18,7 @@ from jobs.workload import Context, Workload
 class SparkJob:
     """One workload with what it runs on."""
 
-    def __init__(
-        self, workload: Workload, context: Context, sink: type[Noop | RddCount]
-    ) -> None:
+    def __init__(self, workload: Workload, context: Context, sink: type[Noop | RddCount]) -> None:
         self.name = workload.name
         self._workload = workload
         self._context = context

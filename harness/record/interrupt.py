@@ -1,4 +1,4 @@
-"""SIGTERM and SIGHUP end a run as Ctrl-C does."""
+"""Ctrl-C, SIGTERM and SIGHUP all end a run in the same way."""
 
 from __future__ import annotations
 
@@ -11,8 +11,12 @@ from typing import NoReturn
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """While entered, SIGTERM and SIGHUP raise KeyboardInterrupt in the main thread."""
-    signals = (signal.SIGTERM, signal.SIGHUP)
+    """While entered, these signals raise KeyboardInterrupt in the main thread.
+
+    To be entered after Spark has started: pyspark's own handler of Ctrl-C would first call the JVM,
+    over a connection that is in use.
+    """
+    signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     before = {number: signal.signal(number, _interrupt) for number in signals}
     try:
         yield

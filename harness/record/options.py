@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import logging
 import sys
 from collections.abc import Callable
 from typing import NoReturn, TypeVar
@@ -64,6 +65,8 @@ def readable(read: Callable[[str], T]) -> Callable[[str], T]:
 
 def guarded(prog: str, main: Callable[[], int]) -> NoReturn:
     """Run a script's main; an error of ours becomes one line and its exit code."""
+    # pyspark and py4j would log a whole Java stack for what is said here in a line.
+    logging.disable(logging.CRITICAL)
     try:
         code = main()
     except ClusterliftError as error:

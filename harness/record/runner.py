@@ -117,6 +117,10 @@ def _run_trial(job: Job, phase: Phase, round_: int, clock: Clock) -> tuple[Trial
 
 def one_line(error: BaseException) -> str:
     """An error's type and the first line that says something, cut to a readable length."""
-    said = next((line.strip() for line in str(error).splitlines() if line.strip()), "")
+    try:
+        text = str(error)
+    except Exception:  # noqa: BLE001  a Java error asks the JVM for its text, which may be gone
+        text = ""
+    said = next((line.strip() for line in text.splitlines() if line.strip()), "")
     text = f"{type(error).__name__}: {said}" if said else type(error).__name__
     return text if len(text) <= MAX_ERROR_LENGTH else text[: MAX_ERROR_LENGTH - 1] + "…"

@@ -12,15 +12,15 @@ import json
 import os
 import secrets
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TextIO, TypeVar
+from typing import Any, Self, TypeVar
 from urllib.parse import quote
 
-from harness.errors import BadInput
+from harness.errors import BadInput, ClusterliftError
 from harness.model import Ending, Phase, RecordedRun, Run, Status, Trial
 
 SCHEMA_VERSION = 1
@@ -44,7 +44,7 @@ def new_run_id() -> str:
 
 def configuration_directory(results: Path, configuration: str) -> Path:
     """Where a configuration's runs lie: its name, with what a file system dislikes escaped."""
-    name = quote(configuration, safe=" +,()=@")
+    name = quote(configuration, safe=" +,()=@", errors="backslashreplace")
     return results / (name.replace(".", "%2E") if set(name) == {"."} else name)
 
 
@@ -66,26 +66,38 @@ def _unwritable(directory: Path, error: OSError) -> BadInput:
     )
 
 
+def _taken(path: Path) -> BadInput:
+    return BadInput(f"{path} belongs to another run; run again to get a name of its own")
+
+
 class Recording:
     """A results file that is being written: `results/<configuration>/<run id>.jsonl`.
 
-    Raises BadInput where the file cannot be created.
+    Raises BadInput where the file cannot be created, and ClusterliftError where it cannot be
+    continued: what was recorded until then is kept.
     """
 
     def __init__(self, results: Path, run: Run) -> None:
         self.path = configuration_directory(results, run.configuration) / f"{run.id}{SUFFIX}"
-        first = {"kind": "run", "schema_version": SCHEMA_VERSION, **asdict(run)}
         unborn = self.path.with_name(f".{self.path.name}.unborn")
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._file: TextIO = unborn.open("x", encoding="utf-8")
-            self._append(first)
-            # The file gets its name when its first line is whole; a name that exists is another run's.
-            os.link(unborn, self.path)
-            unborn.unlink()
-            _sync_directory(self.path.parent)
+            # Whoever holds the unborn name is alone, so nobody takes the real one meanwhile.
+            self._file = unborn.open("xb", buffering=0)
+        except FileExistsError as error:
+            raise _taken(self.path) from error
         except OSError as error:
             raise _unwritable(self.path.parent, error) from error
+        try:
+            if self.path.exists():
+                raise _taken(self.path)
+            self._append({"kind": "run", "schema_version": SCHEMA_VERSION, **asdict(run)})
+            unborn.rename(self.path)
+            _sync_directory(self.path.parent)
+        except BaseException:
+            self._file.close()
+            unborn.unlink(missing_ok=True)
+            raise
 
     def trial(self, trial: Trial) -> None:
         """Append a trial; it is on the disk when this returns."""
@@ -95,10 +107,18 @@ class Recording:
         """Append how the run ended. Nothing follows."""
         self._append({"kind": "end", "ending": ending, "ended_at": timestamp()})
 
-    def _append(self, line: Mapping[str, Any]) -> None:
-        self._file.write(json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n")
-        self._file.flush()
-        os.fsync(self._file.fileno())
+    def _append(self, line: Line) -> None:
+        text = json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n"
+        # What has no UTF-8 form, half of a surrogate pair, becomes the JSON escape that means it.
+        data = memoryview(text.encode(errors="backslashreplace"))
+        try:
+            while data:
+                data = data[self._file.write(data) or 0 :]
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            raise ClusterliftError(
+                f"cannot go on writing {self.path}: {error.strerror}; it holds what came before"
+            ) from error
 
     def __enter__(self) -> Self:
         return self
@@ -148,7 +168,7 @@ def load(path: Path) -> RecordedRun:
 def _parse(path: Path, number: int, line: str) -> Line:
     try:
         value = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise BadInput(f"{path}:{number}: not a results file: {error}") from error
     if not isinstance(value, dict):
         raise BadInput(f"{path}:{number}: not a results file: an object is expected")
@@ -158,7 +178,7 @@ def _parse(path: Path, number: int, line: str) -> Line:
 def _build(path: Path, number: int, line: Line, read: Callable[[Line], T]) -> T:
     try:
         return read(line)
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
         reason = f"{error} is missing" if isinstance(error, KeyError) else str(error)
         raise BadInput(f"{path}:{number}: malformed {line.get('kind')} line: {reason}") from error
 
@@ -167,36 +187,44 @@ def _read_run(line: Line) -> Run:
     if line.get("kind") != "run":
         raise ValueError("not a results file: the first line is not a run")
     version = line["schema_version"]
-    if version not in READABLE_VERSIONS:
+    if type(version) is not int or version not in READABLE_VERSIONS:
         raise ValueError(
             f"schema version {version!r} is not known here (known: {_listed(READABLE_VERSIONS)}); "
             "use the clusterlift that wrote it, or a newer one"
         )
     return Run(
-        id=str(line["id"]),
-        configuration=str(line["configuration"]),
-        started_at=str(line["started_at"]),
-        workloads=tuple(line["workloads"]),
-        written_by=str(line["written_by"]),
-        parameters=line["parameters"],
-        facts=line["facts"],
-        environment=line["environment"],
-        dataset=line["dataset"],
-        omitted=line["omitted"],
+        id=_typed(line, "id", str),
+        configuration=_typed(line, "configuration", str),
+        started_at=_typed(line, "started_at", str),
+        workloads=tuple(map(str, _typed(line, "workloads", list))),
+        written_by=_typed(line, "written_by", str),
+        parameters=_typed(line, "parameters", dict),
+        facts=_typed(line, "facts", dict),
+        environment=_typed(line, "environment", dict),
+        dataset=None if line["dataset"] is None else _typed(line, "dataset", dict),
+        omitted=_typed(line, "omitted", dict),
     )
 
 
 def _read_trial(line: Line) -> Trial:
     return Trial(
-        workload=str(line["workload"]),
+        workload=_typed(line, "workload", str),
         phase=Phase(line["phase"]),
-        round=int(line["round"]),
+        round=_typed(line, "round", int),
         status=Status(line["status"]),
-        started_at=str(line["started_at"]),
+        started_at=_typed(line, "started_at", str),
         wall_s=None if line["wall_s"] is None else float(line["wall_s"]),
-        error=line["error"],
-        job_group=line["job_group"],
+        error=None if line["error"] is None else _typed(line, "error", str),
+        job_group=None if line["job_group"] is None else _typed(line, "job_group", str),
     )
+
+
+def _typed(line: Line, key: str, kind: type[T]) -> T:
+    """The value of a key. Raises ValueError unless it has this JSON type."""
+    value = line[key]
+    if type(value) is not kind:
+        raise ValueError(f"{key!r} is {value!r}, not of type {kind.__name__}")
+    return value
 
 
 def _listed(versions: frozenset[int]) -> str:

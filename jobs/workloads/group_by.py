@@ -54,9 +54,9 @@ class GroupBy(Workload):
 def distinct(rows: int, values: int) -> tuple[float, float]:
     """How many of so many equally likely values so many draws hit: the mean, and six deviations.
 
-    Classical occupancy: each value is missed with probability (1 - 1/values)^rows.
+    Classical occupancy; the variance is its limit for many values.
     """
-    missed = math.exp(rows * math.log1p(-1 / values))
-    both_missed = math.exp(rows * math.log1p(-2 / values))
-    variance = values * (missed - missed**2) + values * (values - 1) * (both_missed - missed**2)
-    return values * -math.expm1(rows * math.log1p(-1 / values)), 6 * math.sqrt(max(1, variance))
+    mean = values * -math.expm1(rows * math.log1p(-1 / values))
+    load = rows / values
+    variance = values * math.exp(-load) * (1 - (1 + load) * math.exp(-load))
+    return mean, 6 * math.sqrt(max(1, variance))

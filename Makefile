@@ -1,0 +1,79 @@
+# make bench | make test | make check | make microbench | make lock
+PYTHON        ?= python3
+JAVA          := $(if $(JAVA_HOME),$(JAVA_HOME)/bin/java,java)
+ROWS          ?= 2000000
+TRIALS        ?= 3
+CONFIGURATION ?= default
+RESULTS       ?= results
+DATASET       ?= data/rows-$(ROWS)
+# More for spark-submit, such as --master spark://host:7077
+SPARK_OPTIONS ?=
+
+VENV      := .venv
+SPARK35   := .cache/spark-3.5
+export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
+# The packages that build others come first, out of the same lock; then nothing is fetched unpinned.
+BUILDERS  := awk '/^(pip|setuptools|wheel)==/ {on = 1} on {print} !/\\$$/ {on = 0}' requirements.lock
+PIP       := -m pip install --quiet --disable-pip-version-check --require-hashes
+
+.DEFAULT_GOAL := help
+.PHONY: help toolchain setup bench test check microbench spark35 lock clean
+
+help:
+	@echo "make bench [ROWS=$(ROWS)] [TRIALS=$(TRIALS)] [CONFIGURATION=$(CONFIGURATION)]  generate data, run the workloads, print the table"
+	@echo "make test        run the tests"
+	@echo "make check       lint, format and types"
+	@echo "make microbench  the benchmarks of clusterlift itself"
+
+toolchain:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+	  echo "clusterlift: Python 3.11 or newer is needed, and '$(PYTHON)' is not: install it, or name one: make PYTHON=/path/to/python3" >&2; exit 2; }
+	@version=$$($(JAVA) -version 2>&1 | sed -nE 's/.* version "(1\.)?([0-9]+).*/\2/p' | head -n 1); \
+	  [ "$${version:-0}" -ge 17 ] || { \
+	  echo "clusterlift: Java 17 or newer is needed, and '$(JAVA)' is $${version:+version }$${version:-not there}: install it, or set JAVA_HOME" >&2; exit 2; }
+
+setup: toolchain $(VENV)/installed
+
+$(VENV)/installed: requirements.lock pyproject.toml
+	@echo "setting up $(VENV); the first time this downloads about 600 MB"
+	@$(PYTHON) -m venv $(VENV)
+	@$(BUILDERS) > $(VENV)/builders.lock
+	@$(VENV)/bin/python $(PIP) -r $(VENV)/builders.lock
+	@$(VENV)/bin/python $(PIP) --no-build-isolation -r requirements.lock
+	@$(VENV)/bin/python -m pip install --quiet --no-build-isolation --no-deps --editable .
+	@touch $@
+
+bench: setup
+	@spark-submit $(SPARK_OPTIONS) datagen/generate.py $(DATASET) --rows $(ROWS) --reuse
+	@spark-submit $(SPARK_OPTIONS) jobs/benchmark.py --dataset $(DATASET) --trials $(TRIALS) \
+	  --configuration $(CONFIGURATION) --results $(RESULTS)
+
+test: setup
+	@pytest -m "not bench"
+
+check: setup
+	@ruff check .
+	@ruff format --check .
+	@mypy
+
+microbench: setup
+	@pytest -m bench -s tests/bench
+
+# Spark 3.5 in an environment of its own, for the tests that hold us to it.
+spark35: setup $(SPARK35)/installed
+
+$(SPARK35)/installed: requirements-spark35.lock
+	@echo "setting up $(SPARK35)"
+	@$(PYTHON) -m venv $(SPARK35)
+	@$(SPARK35)/bin/python $(PIP) -r $(VENV)/builders.lock
+	@$(SPARK35)/bin/python $(PIP) --no-build-isolation -r requirements-spark35.lock
+	@touch $@
+
+lock:
+	@for name in requirements requirements-spark35; do \
+	  uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --allow-unsafe \
+	    --no-header --no-annotate --no-emit-index-url --no-emit-find-links $$name.in -o $$name.lock; \
+	done
+
+clean:
+	rm -rf $(VENV) .cache data build *.egg-info

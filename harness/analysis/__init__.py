@@ -1,0 +1,1 @@
+"""From recorded trials to samples and comparisons. It knows nothing of presentation."""

@@ -1,0 +1,50 @@
+"""What a reader of a configuration's numbers must know of the runs behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from harness.model import Ending, Phase, RecordedRun, Status
+
+_UNFINISHED = {
+    None: "has no ending (killed, or still running)",
+    Ending.INTERRUPTED: "was interrupted",
+    Ending.SPARK_LOST: "lost its Spark application",
+}
+
+
+def caveats(runs: Sequence[RecordedRun]) -> tuple[str, ...]:
+    """One line for each kind of oddity in the runs of one configuration."""
+    return (*_unfinished(runs), *_damaged(runs), *_failed_warm_ups(runs), *_emulated(runs))
+
+
+def _unfinished(runs: Sequence[RecordedRun]) -> Iterator[str]:
+    for ending, what in _UNFINISHED.items():
+        ids = [recorded.run.id for recorded in runs if recorded.ending is ending]
+        if ids:
+            yield "; ".join(f"run {id_} {what}" for id_ in ids) + ": it may lack trials"
+
+
+def _damaged(runs: Sequence[RecordedRun]) -> Iterator[str]:
+    warnings = [warning for recorded in runs for warning in recorded.warnings]
+    if warnings:
+        yield "; ".join(warnings)
+
+
+def _failed_warm_ups(runs: Sequence[RecordedRun]) -> Iterator[str]:
+    failed = [
+        trial.workload
+        for recorded in runs
+        for trial in recorded.trials
+        if trial.phase is Phase.WARM_UP and trial.status is Status.FAILED
+    ]
+    if failed:
+        yield f"warm-up trials failed ({len(failed)}): {', '.join(dict.fromkeys(failed))}"
+
+
+def _emulated(runs: Sequence[RecordedRun]) -> Iterator[str]:
+    declared = [
+        str(recorded.run.facts["emulated"]) for recorded in runs if "emulated" in recorded.run.facts
+    ]
+    if declared:
+        yield f"emulated: {'; '.join(dict.fromkeys(declared))}"

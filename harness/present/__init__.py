@@ -1,0 +1,1 @@
+"""Comparisons and runs as text, Markdown, CSV and JSON. Whatever was read is escaped here."""

@@ -1,0 +1,191 @@
+"""The real spark-submit, as users call it: a plain pyspark, a copy of the checkout, a cluster."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SPARK35_PYTHON = ROOT / ".cache/spark-3.5/bin/python"
+TIMEOUT_S = 300
+
+Completed = subprocess.CompletedProcess[str]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker("e2e")
+
+
+@dataclass(frozen=True)
+class Spark:
+    """A pyspark and the Python that goes with it."""
+
+    python: Path
+
+    @property
+    def home(self) -> Path:
+        """SPARK_HOME: the pyspark package."""
+        [found] = self.python.parents[1].glob("lib/python*/site-packages/pyspark")
+        return found
+
+    def environment(self, **more: str) -> dict[str, str]:
+        """Nothing of the test's own Python reaches the process."""
+        ours = {"PYTHONPATH", "VIRTUAL_ENV", "PYSPARK_SUBMIT_ARGS", "SPARK_HOME"}
+        kept = {key: value for key, value in os.environ.items() if key not in ours}
+        return kept | {
+            "PYSPARK_PYTHON": str(self.python),
+            "SPARK_LOCAL_IP": "127.0.0.1",
+            "PATH": f"{self.python.parent}:{os.environ['PATH']}",
+            **more,
+        }
+
+    def command(self, script: Path, *arguments: object, master: str = "local[2]") -> list[str]:
+        submit = [str(self.home / "bin/spark-submit"), "--master", master]
+        return [*submit, "--conf", "spark.ui.enabled=false", str(script), *map(str, arguments)]
+
+    def submit(
+        self,
+        script: Path,
+        *arguments: object,
+        cwd: Path,
+        master: str = "local[2]",
+        env: Mapping[str, str] | None = None,
+    ) -> Completed:
+        """Run a script under spark-submit to its end."""
+        return subprocess.run(
+            self.command(script, *arguments, master=master),
+            cwd=cwd,
+            env=self.environment(**(env or {})),
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT_S,
+            check=False,
+        )
+
+
+def said(completed: Completed) -> list[str]:
+    """The lines of the error stream that are not Spark's or Java's own chatter."""
+    chatter = re.compile(
+        r"WARNING: |Using Spark's default|\d\d/\d\d/\d\d |Setting |To adjust |\s*warnings\.warn|Picked up"
+    )
+    return [line for line in completed.stderr.splitlines() if not chatter.match(line)]
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Spark:
+    """The development environment's Python with its pyspark and nothing else installed."""
+    home = tmp_path_factory.mktemp("plain") / "venv"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", home], check=True)
+    [packages] = home.glob("lib/python*/site-packages")
+    for name in ("pyspark", "py4j"):
+        spec = importlib.util.find_spec(name)
+        assert spec is not None
+        assert spec.submodule_search_locations
+        (packages / name).symlink_to(spec.submodule_search_locations[0])
+    return Spark(home / "bin/python")
+
+
+@pytest.fixture(scope="session")
+def spark35() -> Spark:
+    """Spark 3.5, in its own environment."""
+    if not SPARK35_PYTHON.exists():
+        pytest.skip(f"no {SPARK35_PYTHON.relative_to(ROOT)}: make spark35 installs it")
+    return Spark(SPARK35_PYTHON)
+
+
+@pytest.fixture(scope="session")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of what a user copies to a cluster's master."""
+    copy = tmp_path_factory.mktemp("somewhere") / "clusterlift"
+    for room in ("jobs", "datagen", "harness"):
+        shutil.copytree(ROOT / room, copy / room, ignore=shutil.ignore_patterns("__pycache__"))
+    return copy
+
+
+@pytest.fixture(scope="session")
+def dataset(spark: Spark, checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two thousand rows."""
+    place = tmp_path_factory.mktemp("data") / "rows"
+    done = spark.submit(checkout / "datagen/generate.py", place, "--rows", 2_000, cwd=place.parent)
+    assert done.returncode == 0, done.stderr
+    return place
+
+
+class Cluster:
+    """A standalone master and two workers, each a process of its own with its own directory."""
+
+    def __init__(self, spark: Spark, home: Path) -> None:
+        self._spark = spark
+        self._home = home
+        self._processes: list[tuple[subprocess.Popen[bytes], Path]] = []
+        log = self._start("master", "master.Master", "--host", "127.0.0.1", "--port", "0")
+        self.url = self._await(log, r"Starting Spark master at (\S+)")
+        for name in ("worker-1", "worker-2"):
+            options = ("--host", "127.0.0.1", "--cores", "1", "--memory", "1g")
+            log = self._start(name, "worker.Worker", *options, self.url)
+            self._await(log, r"Successfully registered with master (\S+)")
+
+    def _start(self, name: str, main: str, *arguments: str) -> Path:
+        directory = self._home / name
+        directory.mkdir(parents=True)
+        log = directory / "log"
+        with log.open("wb") as out:
+            process = subprocess.Popen(
+                [
+                    self._spark.home / "bin/spark-class",
+                    f"org.apache.spark.deploy.{main}",
+                    *arguments,
+                    "--webui-port",
+                    "0",
+                ],
+                cwd=directory,
+                env=self._spark.environment(SPARK_WORKER_DIR=str(directory / "work")),
+                stdout=out,
+                stderr=subprocess.STDOUT,
+            )
+        self._processes.append((process, log))
+        return log
+
+    def _await(self, log: Path, pattern: str) -> str:
+        for _ in range(600):
+            if match := re.search(pattern, log.read_text()):
+                return match[1]
+            assert all(p.poll() is None for p, _ in self._processes), log.read_text()
+            time.sleep(0.1)
+        raise AssertionError(f"{log} never said {pattern}: {log.read_text()}")
+
+    def stop(self) -> None:
+        for process, _ in reversed(self._processes):
+            process.send_signal(signal.SIGTERM)
+            process.wait(timeout=60)
+
+
+@pytest.fixture(scope="session")
+def cluster(spark: Spark, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    running = Cluster(spark, tmp_path_factory.mktemp("cluster"))
+    yield running
+    running.stop()
+
+
+Eventually = Callable[[Callable[[], object], str], None]
+
+
+def eventually(condition: Callable[[], object], what: str, seconds: float = 120) -> None:
+    """Wait until a condition holds; fail with what did not happen."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, f"in {seconds} s: never {what}"
+        time.sleep(0.1)

@@ -1,0 +1,284 @@
+"""The entry scripts under the real spark-submit, from another directory, by absolute path."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from datagen.manifest import FILE_NAME, Manifest
+from datagen.recipe import Recipe, totals
+from harness.model import Ending, Phase, RecordedRun, Status
+from harness.record.store import load
+
+from .conftest import Cluster, Completed, Spark, said
+
+FAST = ("--trials", 1, "--warmup", 0, "--repartition", 4, "--pi-samples", 20_000)
+WITHOUT_ARROW = {
+    "broadcast-inner-join",
+    "group-by",
+    "inner-join",
+    "repartition",
+    "calc-pi-dataframe",
+    "calc-pi-python-udf",
+    "sha-512",
+}
+
+
+def recorded(results: Path) -> RecordedRun:
+    """The only run under a results directory."""
+    [file] = results.glob("*/*.jsonl")
+    run = load(file)
+    assert not run.warnings
+    return run
+
+
+def one_line(completed: Completed) -> str:
+    """The one line of a user's mistake."""
+    assert completed.returncode == 2, completed.stderr
+    lines = said(completed)
+    assert len(lines) == 1, completed.stderr
+    assert "Traceback" not in completed.stderr
+    return lines[0]
+
+
+def check_complete(run: RecordedRun, executors: int) -> None:
+    assert {trial.workload for trial in run.trials} == WITHOUT_ARROW
+    assert [(t.workload, t.error) for t in run.trials if t.status is Status.FAILED] == []
+    assert "needs pandas, pyarrow" in run.run.omitted["calc-pi-arrow-udf"]
+    assert run.ending is Ending.COMPLETED
+    assert len(run.run.environment["executors"]) == executors
+
+
+@pytest.fixture(scope="module")
+def benchmarked(
+    spark: Spark, checkout: Path, dataset: Path, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Completed, RecordedRun]:
+    """One run in local mode, with facts and secrets."""
+    cwd = tmp_path_factory.mktemp("elsewhere")
+    done = spark.submit(
+        *(checkout / "jobs/benchmark.py", "--dataset", dataset, *FAST, "--warmup", 1),
+        *("--configuration", "1g-rs", "--fact", "switch=TEG-7080ES", "--fact", "token=s3cret"),
+        cwd=cwd,
+    )
+    assert done.returncode == 0, done.stderr
+    return done, recorded(cwd / "results")
+
+
+def test_a_run_in_local_mode_is_whole(benchmarked: tuple[Completed, RecordedRun]) -> None:
+    _, run = benchmarked
+    check_complete(run, executors=1)
+    assert run.run.configuration == "1g-rs"
+    assert {trial.phase for trial in run.trials} == {Phase.WARM_UP, Phase.MEASURED}
+
+
+def test_a_run_records_what_could_explain_its_times(
+    benchmarked: tuple[Completed, RecordedRun],
+) -> None:
+    run = benchmarked[1].run
+    assert run.dataset is not None
+    assert run.dataset["rows"] == 2_000
+    assert run.dataset["layout"] == {"requested": "unknown", "observed": "unknown"}
+    for fact in ("kernel", "cpus", "memory_bytes", "links", "spark", "java", "hadoop", "master"):
+        assert run.environment[fact], fact
+    assert run.environment["spark_conf"]["spark.master"] == "local[2]"
+    assert run.parameters["pi_samples"] == 20_000
+
+
+def test_what_is_secret_is_redacted(benchmarked: tuple[Completed, RecordedRun]) -> None:
+    run = benchmarked[1].run
+    assert run.facts == {"switch": "TEG-7080ES", "token": "*********(redacted)"}
+
+
+def test_progress_and_the_table_are_for_people(benchmarked: tuple[Completed, RecordedRun]) -> None:
+    done, run = benchmarked
+    assert "[14/14]" in done.stderr
+    assert "left" in done.stderr
+    assert "calc-pi-arrow-udf is left out: needs pandas, pyarrow" in done.stderr
+    *table, last = done.stdout.splitlines()
+    assert {line.split()[0] for line in table} == {"workload", *WITHOUT_ARROW}
+    assert last == f"results: {Path('results') / '1g-rs' / run.run.id}.jsonl"
+
+
+def test_both_scripts_work_on_a_cluster_that_cannot_see_the_checkout(
+    spark: Spark, cluster: Cluster, checkout: Path, tmp_path: Path
+) -> None:
+    blind = tmp_path / "blind.py"
+    blind.write_text(
+        "from pyspark.sql import SparkSession\n"
+        "def find(_):\n"
+        "    from importlib.util import find_spec\n"
+        "    return [name for name in ('jobs', 'datagen', 'harness') if find_spec(name)]\n"
+        "context = SparkSession.builder.getOrCreate().sparkContext\n"
+        "print('seen:', context.parallelize(range(4), 4).map(find).collect())\n"
+    )
+    done = spark.submit(blind, cwd=tmp_path, master=cluster.url)
+    assert "seen: [[], [], [], []]" in done.stdout, done.stderr
+
+    place = tmp_path / "rows"
+    done = spark.submit(
+        *(checkout / "datagen/generate.py", place, "--rows", 3_000, "--partitions", 5),
+        cwd=tmp_path,
+        master=cluster.url,
+    )
+    assert done.returncode == 0, done.stderr
+    manifest = Manifest.from_json((place / FILE_NAME).read_text())
+    assert manifest.totals.float_sum_e9 == totals(Recipe(3_000)).float_sum_e9
+
+    done = spark.submit(
+        *(checkout / "jobs/benchmark.py", "--dataset", place, *FAST),
+        cwd=tmp_path,
+        master=cluster.url,
+    )
+    assert done.returncode == 0, done.stderr
+    run = recorded(tmp_path / "results")
+    check_complete(run, executors=2)
+    assert run.run.parameters["parallelism"] == 2
+
+
+@pytest.mark.parametrize("sink", ["noop", "rdd-count"])
+def test_both_scripts_work_on_spark_35(
+    spark35: Spark, checkout: Path, tmp_path: Path, sink: str
+) -> None:
+    place = tmp_path / "rows"
+    done = spark35.submit(checkout / "datagen/generate.py", place, "--rows", 500, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    done = spark35.submit(
+        *(checkout / "jobs/benchmark.py", "--dataset", place, *FAST, "--sink", sink), cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    run = recorded(tmp_path / "results")
+    check_complete(run, executors=1)
+    assert run.run.environment["spark"].startswith("3.5")
+
+
+def test_another_spark_writes_the_same_rows(
+    spark35: Spark, checkout: Path, dataset: Path, tmp_path: Path
+) -> None:
+    place = tmp_path / "rows"
+    options = ("--rows", 2_000, "--partitions", 7, "--format", "parquet")
+    done = spark35.submit(checkout / "datagen/generate.py", place, *options, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    ours, others = (
+        Manifest.from_json((one / FILE_NAME).read_text()).digest for one in (dataset, place)
+    )
+    assert ours == others
+
+
+def test_without_any_option_it_generates_once_and_runs(
+    spark: Spark, checkout: Path, tmp_path: Path
+) -> None:
+    cache = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
+    script = checkout / "jobs/benchmark.py"
+    first = spark.submit(script, cwd=tmp_path, env=cache)
+    assert first.returncode == 0, first.stderr
+    assert "generating 1,000,000 rows once" in first.stderr
+    assert recorded(tmp_path / "results").run.configuration == "default"
+    again = spark.submit(script, "--workloads", "sha-512", *FAST, cwd=tmp_path, env=cache)
+    assert again.returncode == 0, again.stderr
+    assert "generating" not in again.stderr
+
+
+def test_pi_alone_needs_no_dataset(spark: Spark, checkout: Path, tmp_path: Path) -> None:
+    nowhere = {"XDG_CACHE_HOME": "/dev/null/cache"}
+    done = spark.submit(
+        *(checkout / "jobs/benchmark.py", *FAST, "--workloads", "calc-pi-dataframe"),
+        cwd=tmp_path,
+        env=nowhere,
+    )
+    assert done.returncode == 0, done.stderr
+    assert recorded(tmp_path / "results").run.dataset is None
+
+
+NEW_WORKLOAD = """
+from pyspark.sql import functions as F
+from jobs.workload import Kind, Workload, expect
+
+class Distinct(Workload):
+    name = "distinct"
+    kind = Kind.SHUFFLE
+    def frame(self, context):
+        return context.data.select("value").distinct()
+    def observe(self, context):
+        return {"rows": F.count("*")}
+    def check(self, answer, context):
+        expect("rows", answer["rows"], context.totals.rows + EXTRA)
+"""
+
+
+@pytest.mark.parametrize(
+    ("extra", "status", "code"), [(0, Status.OK, 0), (1, Status.FAILED, 1)], ids=["right", "wrong"]
+)
+def test_a_workload_is_added_by_one_file(
+    spark: Spark,
+    checkout: Path,
+    dataset: Path,
+    tmp_path: Path,
+    extra: int,
+    status: Status,
+    code: int,
+) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(checkout, copy)
+    (copy / "jobs/workloads/distinct.py").write_text(NEW_WORKLOAD.replace("EXTRA", str(extra)))
+    chosen = ("--workloads", "distinct,sha-512")
+    script = copy / "jobs/benchmark.py"
+    done = spark.submit(script, "--dataset", dataset, *FAST, *chosen, cwd=tmp_path)
+    assert done.returncode == code, done.stderr
+    distinct, sha = recorded(tmp_path / "results").trials
+    assert (distinct.workload, distinct.status) == ("distinct", status)
+    assert (sha.workload, sha.status) == ("sha-512", Status.OK)
+    if extra:
+        assert distinct.error == "WrongAnswer: rows is 2000, not 2001"
+        assert distinct.wall_s is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--workloads", "gruop-by"), "unknown workload 'gruop-by'; did you mean group-by"),
+        (
+            ("--workloads", "calc-pi-arrow-udf"),
+            "--workloads: calc-pi-arrow-udf needs pandas, pyarrow",
+        ),
+        (("--fact", "switch"), "--fact 'switch' lacks an '='"),
+        (("--trials", "0"), "--trials: 0 is out of range: it must be from 1"),
+        (("--pi-samples", "0"), "--pi-samples: 0 is out of range: it must be from 1"),
+        (("--dataset", "/nowhere/rows"), "file:/nowhere/rows does not exist"),
+        (("--dataset", "s3a://b/rows"), "no storage is for the scheme 's3a:'"),
+        (("--results", "/dev/null/x"), "--results: cannot write to /dev/null/x/default"),
+        (("--configuration", " "), "--configuration: a configuration's name is"),
+        (("--sink", "collect"), "--sink: invalid choice: 'collect'"),
+    ],
+)
+def test_a_mistake_is_one_line_and_exit_code_2(
+    spark: Spark, checkout: Path, tmp_path: Path, arguments: tuple[str, ...], message: str
+) -> None:
+    done = spark.submit(checkout / "jobs/benchmark.py", *arguments, cwd=tmp_path)
+    assert message in one_line(done)
+    assert not list(tmp_path.rglob("*.jsonl"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--rows", "-1"), "--rows: -1 is out of range: it must be from 0 to"),
+        (("--layout", "rs"), "--layout: 'rs' is not a layout; the forms are"),
+        (("--layout", "rs:6+3"), "--layout rs:6+3: file:"),
+    ],
+)
+def test_a_mistake_in_generating_is_one_line_and_exit_code_2(
+    spark: Spark, checkout: Path, tmp_path: Path, arguments: tuple[str, ...], message: str
+) -> None:
+    place = tmp_path / "rows"
+    done = spark.submit(checkout / "datagen/generate.py", place, *arguments, cwd=tmp_path)
+    assert message in one_line(done)
+    assert not place.exists()
+
+
+@pytest.mark.parametrize("script", ["jobs/benchmark.py", "datagen/generate.py"])
+def test_help_says_all_defaults(spark: Spark, checkout: Path, tmp_path: Path, script: str) -> None:
+    done = spark.submit(checkout / script, "--help", cwd=tmp_path)
+    assert done.returncode == 0
+    assert "(default: " in done.stdout

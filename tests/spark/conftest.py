@@ -1,0 +1,59 @@
+"""One Spark session for all tests of this directory."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+import jobs
+from datagen.dataset import Dataset
+from datagen.manifest import Format
+from datagen.recipe import Recipe
+from datagen.session import start_session
+from datagen.writer import Request, write_dataset
+
+Write = Callable[..., Dataset]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker("spark")
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    warehouse = tmp_path_factory.mktemp("warehouse")
+    confs = {
+        "spark.ui.enabled": "false",
+        "spark.sql.shuffle.partitions": "4",
+        "spark.sql.warehouse.dir": str(warehouse),
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+    }
+    options = " ".join(f"--conf {key}={value}" for key, value in confs.items())
+    os.environ["PYSPARK_SUBMIT_ARGS"] = f"--master local[2] {options} pyspark-shell"
+    session = start_session("clusterlift tests", jobs)
+    yield session
+    session.stop()
+
+
+@pytest.fixture
+def write(spark: SparkSession, tmp_path: Path) -> Write:
+    """Writes a dataset into the test's own directory."""
+
+    def write(
+        recipe: Recipe,
+        partitions: int = 2,
+        format_: Format = Format.CSV,
+        name: str = "dataset",
+        **options: object,
+    ) -> Dataset:
+        uri = str(tmp_path / name)
+        return write_dataset(spark, Request(uri, recipe, format_, partitions, **options))  # type: ignore[arg-type]
+
+    return write

@@ -1,0 +1,293 @@
+"""Every workload gives the right answer, is found out if it does not, and does what its name says.
+
+The right answers here are computed in plain Python from the recipe.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from datagen import recipe as recipes
+from datagen.manifest import Format
+from datagen.recipe import Recipe, Totals
+from datagen.writer import Request, write_dataset
+from harness.errors import BadInput, WrongAnswer
+from jobs.job import SparkJob
+from jobs.sinks import SINKS
+from jobs.workload import Context, Workload, discover, select
+from jobs.workloads.group_by import distinct
+from jobs.workloads.sha_512 import Sha512
+
+RECIPE = Recipe(5_000, seed=21)
+ROWS = list(recipes.rows(RECIPE))
+PER_PREFIX = Counter(row.prefix2 for row in ROWS)
+WORKLOADS = discover()
+PI_SAMPLES = 100_000
+
+
+@pytest.fixture(scope="module", params=["exact", "as generated"])
+def context(
+    spark: SparkSession, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
+) -> Context:
+    """With the totals from the recipe, as for small data, and with the writer's, as for large."""
+    uri = str(tmp_path_factory.mktemp("data") / "dataset")
+    dataset = write_dataset(spark, Request(uri, RECIPE, Format.CSV, 3))
+    exact = request.param == "exact"
+    return Context(
+        spark=spark,
+        data=dataset.frame(spark),
+        totals=recipes.totals(RECIPE) if exact else dataset.manifest.totals,
+        repartition=7,
+        pi_samples=PI_SAMPLES,
+        parallelism=2,
+    )
+
+
+@pytest.fixture(params=WORKLOADS.values(), ids=list(WORKLOADS))
+def workload(request: pytest.FixtureRequest) -> Workload:
+    found: Workload = request.param
+    return found
+
+
+def answer_of(workload: Workload, context: Context, sink: str = "noop") -> dict[str, Any]:
+    forced = SINKS[sink](workload.frame(context), workload.observe(context))
+    forced.run()
+    return dict(forced.answer())
+
+
+def test_the_seven_and_the_arrow_one_are_there() -> None:
+    assert list(WORKLOADS) == [
+        "broadcast-inner-join",
+        "group-by",
+        "inner-join",
+        "repartition",
+        "calc-pi-arrow-udf",
+        "calc-pi-dataframe",
+        "calc-pi-python-udf",
+        "sha-512",
+    ]
+
+
+@pytest.mark.parametrize("sink", SINKS)
+def test_its_own_answer_and_plan_pass(workload: Workload, context: Context, sink: str) -> None:
+    job = SparkJob(workload, context, SINKS[sink])
+    attempt = job.prepare("group")
+    attempt.run()
+    attempt.check()
+
+
+def test_both_sinks_see_the_same_answer(workload: Workload, context: Context) -> None:
+    noop, count = (answer_of(workload, context, sink) for sink in SINKS)
+    assert canonical(noop) == canonical(count)
+
+
+def canonical(answer: dict[str, Any]) -> dict[str, Any]:
+    """The order in which rows were collected is no part of an answer."""
+    return {
+        name: sorted(value.replace("},{", "}\n{").strip("[]").splitlines())
+        if isinstance(value, str)
+        else value
+        for name, value in answer.items()
+    }
+
+
+def test_a_wrong_answer_is_found_out(workload: Workload, context: Context) -> None:
+    answer = answer_of(workload, context)
+    workload.check(answer, context)
+    for wrong in wrong_answers(answer):
+        with pytest.raises(WrongAnswer):
+            workload.check(wrong, context)
+
+
+def wrong_answers(answer: dict[str, Any]) -> list[dict[str, Any]]:
+    """The answer with each of its values wrong, one at a time."""
+    wrong: list[dict[str, Any]] = []
+    for name, value in answer.items():
+        if isinstance(value, int):
+            # Pi's own deviation is random, so a count has to be far off to be wrong for sure.
+            wrong += [{**answer, name: value * 2 + 1}, {**answer, name: 0}]
+        elif name == "groups":
+            groups = json.loads(value)
+            wrong.append({**answer, name: json.dumps(groups[1:])})
+            wrong += [
+                {**answer, name: json.dumps([{**groups[0], key: groups[0][key] * 3}, *groups[1:]])}
+                for key in groups[0]
+                if (key != "prefix2" and not key.endswith("s")) or key == "rows"
+            ]
+        elif name == "sample":
+            digit = "1" if value[-1] == "0" else "0"
+            wrong.append({**answer, name: value[:-1] + digit})
+        else:
+            raise AssertionError(f"no way to make {name} wrong")
+    return wrong
+
+
+# What the frames hold, row by row.
+
+
+def collected(name: str, context: Context) -> list[tuple[Any, ...]]:
+    return sorted(tuple(row) for row in WORKLOADS[name].frame(context).collect())
+
+
+def test_group_by(context: Context) -> None:
+    expected = []
+    for prefix in sorted(PER_PREFIX):
+        group = [row for row in ROWS if row.prefix2 == prefix]
+        expected.append(
+            (
+                prefix,
+                len(group),
+                len({row.prefix4 for row in group}),
+                len({row.prefix8 for row in group}),
+                pytest.approx(math.fsum(row.float_val for row in group)),
+                sum(row.integer_val for row in group),
+            )
+        )
+    assert collected("group-by", context) == expected
+
+
+def test_repartition(context: Context) -> None:
+    frame = WORKLOADS["repartition"].frame(context)
+    assert sorted(map(tuple, frame.collect())) == sorted(ROWS)
+    assert frame.rdd.getNumPartitions() == 7
+    located = frame.select("prefix4", F.spark_partition_id().alias("part"))
+    parts = located.groupBy("prefix4").agg(F.countDistinct("part").alias("parts"))
+    assert parts.where("parts > 1").count() == 0
+
+
+@pytest.mark.parametrize("name", ["inner-join", "broadcast-inner-join"])
+def test_joins(context: Context, name: str) -> None:
+    frame = WORKLOADS[name].frame(context).select(*recipes.COLUMNS, "rows_of_prefix2")
+    expected = sorted((*row, PER_PREFIX[row.prefix2]) for row in ROWS)
+    assert sorted(map(tuple, frame.collect())) == expected
+
+
+def test_sha_512(context: Context) -> None:
+    found = {row.value: row.digest for row in WORKLOADS["sha-512"].frame(context).collect()}
+    assert found == {row.value: hashlib.sha512(row.value.encode()).hexdigest() for row in ROWS}
+
+
+def test_sha_512_is_sampled_at_any_size(context: Context) -> None:
+    sample = answer_of(Sha512(), context)["sample"].splitlines()
+    assert 100 < len(sample) < 400
+
+
+@pytest.mark.parametrize("name", [name for name in WORKLOADS if name.startswith("calc-pi")])
+@pytest.mark.parametrize("samples", [1, 2, 3, 20_001])
+def test_pi_draws_as_many_samples_as_asked_for(context: Context, name: str, samples: int) -> None:
+    changed = Context(**{**vars(context), "pi_samples": samples, "parallelism": 3})
+    rows = WORKLOADS[name].frame(changed).agg(F.sum("samples"), F.sum("inside")).collect()
+    assert rows[0][0] == samples
+    assert 0 <= rows[0][1] <= samples
+
+
+# What was executed.
+
+
+def plan_of(workload: Workload, context: Context, change: Callable[[DataFrame], DataFrame]) -> str:
+    forced = SINKS["noop"](change(workload.frame(context)), workload.observe(context))
+    forced.run()
+    return forced.plan()
+
+
+def test_the_inner_join_shuffles_both_sides(context: Context) -> None:
+    plan = plan_of(WORKLOADS["inner-join"], context, lambda frame: frame)
+    final = plan.split("Initial Plan")[0]
+    assert "SortMergeJoin" in final
+    assert "Broadcast" not in final
+    assert final.count("ShuffleQueryStage") == 2
+
+
+def test_the_broadcast_join_broadcasts_the_counts(context: Context) -> None:
+    final = plan_of(WORKLOADS["broadcast-inner-join"], context, lambda f: f).split("Initial Plan")[
+        0
+    ]
+    assert "BroadcastHashJoin" in final
+    assert "BroadcastQueryStage" in final
+    # The counts' own; the rows are not shuffled.
+    assert final.count("ShuffleQueryStage") == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [
+        ("inner-join", "broadcast-inner-join"),
+        ("broadcast-inner-join", "inner-join"),
+        ("repartition", "sha-512"),
+    ],
+)
+def test_a_plan_of_another_kind_is_a_wrong_answer(context: Context, name: str, other: str) -> None:
+    plan = plan_of(WORKLOADS[other], context, lambda frame: frame)
+    with pytest.raises(WrongAnswer, match="the plan has no"):
+        WORKLOADS[name].check_plan(plan)
+
+
+def test_a_conf_that_forbids_broadcasts_does_not_change_the_workload(
+    spark: SparkSession, context: Context
+) -> None:
+    spark.conf.set("spark.sql.autoBroadcastJoinThreshold", "-1")
+    try:
+        attempt = SparkJob(WORKLOADS["broadcast-inner-join"], context, SINKS["noop"]).prepare("g")
+        attempt.run()
+        attempt.check()
+    finally:
+        spark.conf.unset("spark.sql.autoBroadcastJoinThreshold")
+
+
+# No rows at all.
+
+
+@pytest.mark.parametrize("sink", SINKS)
+def test_it_runs_on_no_rows(
+    workload: Workload, spark: SparkSession, tmp_path: Path, sink: str
+) -> None:
+    uri = str(tmp_path / "none")
+    dataset = write_dataset(spark, Request(uri, Recipe(0), Format.CSV, 2))
+    none = Context(spark, dataset.frame(spark), Totals(0, 0, 0, {}, 0, 0), 3, 1_000, 2)
+    attempt = SparkJob(workload, none, SINKS[sink]).prepare("group")
+    attempt.run()
+    attempt.check()
+
+
+# The statistical bound.
+
+
+@pytest.mark.parametrize("rows", [1, 10, 1_000, 5_000])
+def test_the_expected_distinct_count_holds_the_real_one(rows: int) -> None:
+    values = [row.prefix4 for row in recipes.rows(Recipe(rows, seed=77))]
+    expected, tolerance = distinct(rows, 16**4)
+    assert abs(len(set(values)) - expected) <= tolerance
+
+
+@pytest.mark.parametrize(
+    ("draws", "values", "expected"), [(1, 10, 1), (2, 2, 1.5), (3, 2, 1.75), (10**9, 256, 256)]
+)
+def test_the_expected_distinct_count_of_known_cases(
+    draws: int, values: int, expected: float
+) -> None:
+    assert distinct(draws, values)[0] == pytest.approx(expected)
+
+
+# Choosing.
+
+
+def test_an_unknown_workload_is_told_with_the_nearest_names() -> None:
+    with pytest.raises(BadInput, match=r"unknown workload 'groupby'; did you mean group-by"):
+        select(["groupby"], WORKLOADS)
+    with pytest.raises(BadInput, match=r"'zzz'; there are broadcast-inner-join, group-by"):
+        select(["zzz"], WORKLOADS)
+
+
+def test_workloads_run_once_each_in_the_order_asked_for() -> None:
+    chosen = select(["sha-512", "group-by", "sha-512"], WORKLOADS)
+    assert [workload.name for workload in chosen] == ["sha-512", "group-by"]

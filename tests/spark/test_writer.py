@@ -1,0 +1,264 @@
+"""A dataset is written whole or is no dataset."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from datagen import recipe as recipes
+from datagen import writer
+from datagen.dataset import GENERATING, open_dataset, verify_content
+from datagen.layout import UNKNOWN, Layout
+from datagen.manifest import FILE_NAME, Format, Manifest
+from datagen.recipe import COLUMNS, Recipe, rows
+from harness.errors import BadInput
+
+from .conftest import Write
+
+EDGES = [(0, 1), (0, 3), (1, 1), (1, 4), (3, 8), (257, 5), (1000, 2)]
+
+
+def counted(totals: recipes.Totals) -> tuple[object, ...]:
+    """What the writer counts: all but the distinct prefixes."""
+    return (totals.rows, totals.integer_sum, totals.float_sum_e9, dict(totals.rows_per_prefix2))
+
+
+@pytest.mark.parametrize("format_", Format)
+@pytest.mark.parametrize(("count", "partitions"), EDGES)
+def test_what_is_written_is_the_recipe(
+    spark: SparkSession, write: Write, count: int, partitions: int, format_: Format
+) -> None:
+    recipe = Recipe(count, seed=11)
+    written = write(recipe, partitions, format_)
+    dataset = open_dataset(spark, written.uri)
+    verify_content(spark, dataset)
+    assert dataset.manifest == written.manifest
+    assert sorted(map(tuple, dataset.frame(spark).collect())) == sorted(rows(recipe))
+    assert counted(dataset.manifest.totals) == counted(recipes.totals(recipe))
+
+
+def test_the_digest_depends_on_the_rows_alone(write: Write) -> None:
+    same = {
+        write(Recipe(500, seed=3), partitions, format_, f"{format_}-{partitions}").manifest.digest
+        for partitions in (1, 2, 7)
+        for format_ in Format
+    }
+    assert len(same) == 1
+    assert same != {write(Recipe(500, seed=4), name="other seed").manifest.digest}
+    assert same != {write(Recipe(499, seed=3), name="fewer rows").manifest.digest}
+
+
+def test_every_csv_file_has_the_originals_header(write: Write, tmp_path: Path) -> None:
+    write(Recipe(100), partitions=3)
+    files = sorted((tmp_path / "dataset").glob("part-*"))
+    heads = [file.read_text().splitlines()[0] for file in files]
+    assert heads == ["value,prefix2,prefix4,prefix8,float_val,integer_val"] * 3
+
+
+def test_a_row_is_about_75_bytes_of_csv(write: Write) -> None:
+    assert write(Recipe(10_000), partitions=1).manifest.bytes / 10_000 == pytest.approx(75, abs=2)
+
+
+def test_csv_and_parquet_read_back_as_the_same_doubles(spark: SparkSession, write: Write) -> None:
+    recipe = Recipe(2_000, seed=9)
+    csv, parquet = (
+        sorted(write(recipe, 2, f, f).frame(spark).select(*COLUMNS).collect()) for f in Format
+    )
+    assert csv == parquet
+
+
+def test_a_manifest_survives_its_text(write: Write) -> None:
+    manifest = write(Recipe(300)).manifest
+    assert Manifest.from_json(manifest.to_json()) == manifest
+
+
+# Half-written and foreign directories.
+
+
+@pytest.fixture
+def interrupted(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A generation that ended before its last file was written."""
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(writer, "data_files", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            write(Recipe(100))
+
+
+@pytest.mark.usefixtures("interrupted")
+def test_a_half_written_dataset_is_never_taken_for_a_whole_one(
+    spark: SparkSession, write: Write, tmp_path: Path
+) -> None:
+    with pytest.raises(BadInput, match="half-written"):
+        open_dataset(spark, str(tmp_path / "dataset"))
+    with pytest.raises(BadInput, match="half-written dataset; --overwrite replaces it"):
+        write(Recipe(100))
+    assert write(Recipe(100), overwrite=True).manifest.recipe.rows == 100
+    assert not (tmp_path / "dataset" / GENERATING).exists()
+
+
+def test_an_overwriting_that_is_interrupted_leaves_no_dataset(
+    spark: SparkSession, write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(Recipe(100))
+
+    def fail(*_: object) -> None:
+        raise BadInput("disk full")
+
+    monkeypatch.setattr(writer, "_save", fail)
+    with pytest.raises(BadInput, match="disk full"):
+        write(Recipe(100), overwrite=True)
+    with pytest.raises(BadInput, match="half-written"):
+        open_dataset(spark, str(tmp_path / "dataset"))
+
+
+def test_a_dataset_is_replaced_only_when_told(write: Write) -> None:
+    first = write(Recipe(100, seed=1))
+    with pytest.raises(BadInput, match="is a dataset already; --overwrite replaces it"):
+        write(Recipe(100, seed=2))
+    assert first.directory.read(FILE_NAME) == first.manifest.to_json()
+    assert write(Recipe(100, seed=2), overwrite=True).manifest.digest != first.manifest.digest
+
+
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_what_is_not_ours_is_never_touched(write: Write, tmp_path: Path, overwrite: bool) -> None:  # noqa: FBT001
+    (tmp_path / "dataset").mkdir()
+    (tmp_path / "dataset" / "thesis.tex").write_text("years of work")
+    with pytest.raises(BadInput, match=r"no dataset \(first: thesis.tex\)"):
+        write(Recipe(100), overwrite=overwrite)
+    assert [file.name for file in (tmp_path / "dataset").iterdir()] == ["thesis.tex"]
+
+
+def test_a_dataset_with_a_file_of_somebody_else_is_not_cleared(
+    write: Write, tmp_path: Path
+) -> None:
+    write(Recipe(100))
+    (tmp_path / "dataset" / "notes.txt").write_text("keep")
+    with pytest.raises(BadInput, match=r"notes\.txt"):
+        write(Recipe(100), overwrite=True)
+    assert (tmp_path / "dataset" / "notes.txt").read_text() == "keep"
+
+
+def test_a_file_is_no_place_for_a_dataset(write: Write, tmp_path: Path) -> None:
+    (tmp_path / "dataset").write_text("")
+    with pytest.raises(BadInput, match="is a file, not a directory"):
+        write(Recipe(1))
+
+
+def test_an_empty_directory_is(write: Write, tmp_path: Path) -> None:
+    (tmp_path / "dataset").mkdir()
+    assert write(Recipe(1)).manifest.recipe.rows == 1
+
+
+def test_reuse_keeps_the_dataset_that_is_asked_for_and_no_other(write: Write) -> None:
+    first = write(Recipe(100))
+    assert write(Recipe(100), reuse=True, partitions=5).manifest == first.manifest
+    with pytest.raises(BadInput, match="is a dataset already"):
+        write(Recipe(101), reuse=True)
+
+
+# What has changed behind our back.
+
+
+def part(tmp_path: Path) -> Path:
+    return min((tmp_path / "dataset").glob("part-*"))
+
+
+def edit_manifest(tmp_path: Path, **changes: object) -> None:
+    file = tmp_path / "dataset" / FILE_NAME
+    file.write_text(json.dumps(json.loads(file.read_text()) | changes))
+
+
+def test_a_missing_file_is_noticed(spark: SparkSession, write: Write, tmp_path: Path) -> None:
+    uri = write(Recipe(100)).uri
+    part(tmp_path).unlink()
+    with pytest.raises(BadInput, match=r"of 2 files, 1 missing \(first: part-00000"):
+        open_dataset(spark, uri)
+
+
+def test_another_file_is_noticed(spark: SparkSession, write: Write, tmp_path: Path) -> None:
+    uri = write(Recipe(100)).uri
+    (tmp_path / "dataset" / "part-99999.csv").write_text("value\n")
+    with pytest.raises(BadInput, match=r"1 not in the manifest \(first: part-99999.csv"):
+        open_dataset(spark, uri)
+
+
+def test_a_longer_file_is_noticed(spark: SparkSession, write: Write, tmp_path: Path) -> None:
+    uri = write(Recipe(100)).uri
+    part(tmp_path).write_text(part(tmp_path).read_text() + "x,x,x,x,1.0,1\n")
+    with pytest.raises(BadInput, match="1 of another length"):
+        open_dataset(spark, uri)
+
+
+def test_changed_content_of_the_same_length_is_noticed(
+    spark: SparkSession, write: Write, tmp_path: Path
+) -> None:
+    dataset = write(Recipe(100))
+    text = part(tmp_path).read_text()
+    digit = text.rindex(",") - 1
+    part(tmp_path).write_text(text[:digit] + str((int(text[digit]) + 1) % 10) + text[digit + 1 :])
+    # Or Hadoop's own checksum would notice first.
+    (tmp_path / "dataset" / f".{part(tmp_path).name}.crc").unlink()
+    with pytest.raises(BadInput, match="is not what its manifest says: it holds 100 rows"):
+        verify_content(spark, open_dataset(spark, dataset.uri))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"schema_version": 99}, "schema version 99"),
+        ({"recipe": {"name": "uuid-rows", "version": 99}}, "recipe uuid-rows version 99"),
+        ({"files": 7}, "_dataset.json: "),
+        ({"layout": {"requested": "rs", "observed": "unknown"}}, "'rs' is not a layout"),
+    ],
+)
+def test_a_manifest_that_makes_no_sense_is_refused(
+    spark: SparkSession, write: Write, tmp_path: Path, changes: dict[str, object], message: str
+) -> None:
+    uri = write(Recipe(10)).uri
+    edit_manifest(tmp_path, **changes)
+    with pytest.raises(BadInput, match=message):
+        open_dataset(spark, uri)
+
+
+def test_a_manifest_that_is_no_json_is_refused(
+    spark: SparkSession, write: Write, tmp_path: Path
+) -> None:
+    uri = write(Recipe(10)).uri
+    (tmp_path / "dataset" / FILE_NAME).write_text("{")
+    with pytest.raises(BadInput, match=f"{FILE_NAME}: Expecting"):
+        open_dataset(spark, uri)
+
+
+def test_what_is_not_there_is_not_opened(spark: SparkSession, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"nowhere does not exist; write it with"):
+        open_dataset(spark, str(tmp_path / "nowhere"))
+    with pytest.raises(BadInput, match=r"is not a dataset \(no _dataset.json\)"):
+        open_dataset(spark, str(tmp_path))
+
+
+# Storages.
+
+
+def test_the_local_disk_says_nothing_of_its_layout(write: Write) -> None:
+    manifest = write(Recipe(1)).manifest
+    assert (manifest.requested_layout, manifest.observed_layout) == (UNKNOWN, UNKNOWN)
+
+
+def test_no_layout_can_be_asked_of_the_local_disk(write: Write, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"--layout replicated:2: .* has no layout to choose"):
+        write(Recipe(1), layout=Layout.parse("replicated:2"))
+    assert not (tmp_path / "dataset").exists()
+
+
+def test_a_scheme_without_a_storage_is_told(spark: SparkSession) -> None:
+    with pytest.raises(
+        BadInput, match=r"no storage is for the scheme 's3a:'; there is file: \(local\)"
+    ):
+        open_dataset(spark, "s3a://bucket/data")

@@ -1,0 +1,65 @@
+"""Runs and trials in one line each, for tests that are about something else."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from harness.analysis.comparison import Column
+from harness.model import Ending, Phase, RecordedRun, Run, Status, Trial
+
+STARTED_AT = "2026-11-21T13:42:13.000Z"
+GOLDEN = Path(__file__).parents[1] / "golden"
+
+
+def ok(
+    workload: str, wall_s: float, round_: int = 1, phase: Phase = Phase.MEASURED, **fields: Any
+) -> Trial:
+    return Trial(workload, phase, round_, Status.OK, STARTED_AT, wall_s=wall_s, **fields)
+
+
+def failed(
+    workload: str,
+    error: str = "WrongAnswer: 3 is not 4",
+    round_: int = 1,
+    phase: Phase = Phase.MEASURED,
+) -> Trial:
+    return Trial(workload, phase, round_, Status.FAILED, STARTED_AT, error=error)
+
+
+def a_run(configuration: str = "1g", run_id: str = "", **fields: Any) -> Run:
+    known = {"started_at": STARTED_AT, "workloads": (), "written_by": "clusterlift 0.1.0"}
+    return Run(
+        id=run_id or f"run-of-{configuration}", configuration=configuration, **known | fields
+    )
+
+
+def recorded(
+    run: Run,
+    trials: Sequence[Trial] = (),
+    ending: Ending | None = Ending.COMPLETED,
+    warnings: tuple[str, ...] = (),
+) -> RecordedRun:
+    source = f"results/{run.configuration}/{run.id}.jsonl"
+    return RecordedRun(run, tuple(trials), ending, source, warnings)
+
+
+def column(configuration: str, times_s: Mapping[str, Sequence[float]], **fields: Any) -> Column:
+    """A configuration of one complete run in which every trial was ok."""
+    trials = [
+        ok(workload, wall_s, round_)
+        for workload, walls in times_s.items()
+        for round_, wall_s in enumerate(walls, 1)
+    ]
+    return Column(configuration, (recorded(a_run(configuration, **fields), trials),))
+
+
+def assert_golden(name: str, text: str) -> None:
+    """Hold a whole text against `tests/golden/<name>`; UPDATE_GOLDEN=1 writes it anew."""
+    path = GOLDEN / name
+    if os.environ.get("UPDATE_GOLDEN"):
+        path.write_text(text, encoding="utf-8", newline="")
+    with path.open(encoding="utf-8", newline="") as golden:
+        assert text == golden.read()

@@ -1,0 +1,201 @@
+"""From recorded runs to samples, summaries and comparisons."""
+
+from __future__ import annotations
+
+import math
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.analysis.comparison import Cell, Column, Comparison, compare, overview
+from harness.analysis.sample import Outcome, Sample, summarize, take_sample
+from harness.errors import BadInput
+from harness.model import Ending, Phase
+from tests.unit.builders import a_run, column, failed, ok, recorded
+
+TIMES_S = st.lists(st.floats(min_value=1e-3, max_value=1e6), min_size=1, max_size=30)
+
+
+def only_cell(comparison: Comparison, workload: str, index: int) -> Cell:
+    return next(row for row in comparison.rows if row.workload == workload).cells[index]
+
+
+class TestSample:
+    def test_warm_up_trials_never_count(self) -> None:
+        run = recorded(
+            a_run(),
+            [ok("pi", 29.0, phase=Phase.WARM_UP), failed("pi", phase=Phase.WARM_UP), ok("pi", 10)],
+        )
+        assert take_sample("pi", [run]) == Sample("pi", times_s=(10,))
+
+    def test_trials_of_several_runs_are_pooled_in_order(self) -> None:
+        runs = [recorded(a_run(), [ok("pi", 3), ok("sha", 9)]), recorded(a_run(), [ok("pi", 1)])]
+        assert take_sample("pi", runs).times_s == (3, 1)
+
+    @pytest.mark.parametrize(
+        ("sample", "outcome"),
+        [
+            (Sample("w", (1.0,), ("boom",), ("no data",)), Outcome.MEASURED),
+            (Sample("w", (), ("boom",), ("no data",)), Outcome.FAILED),
+            (Sample("w", (), (), ("no data",)), Outcome.OMITTED),
+            (Sample("w"), Outcome.MISSING),
+        ],
+    )
+    def test_outcome_is_the_best_that_is_known(self, sample: Sample, outcome: Outcome) -> None:
+        assert sample.outcome is outcome
+
+
+class TestSummary:
+    def test_median_of_an_even_number_is_midway(self) -> None:
+        assert summarize(Sample("w", (4, 1, 2, 3))).median_s == 2.5
+
+    def test_spread_reaches_the_farthest_trial(self) -> None:
+        assert summarize(Sample("w", (10, 9, 12))).spread == pytest.approx(0.2)
+
+    def test_one_trial_has_no_spread(self) -> None:
+        summary = summarize(Sample("w", (10,)))
+        assert (summary.n, summary.spread) == (1, None)
+
+    def test_around_a_median_of_zero_there_is_no_spread(self) -> None:
+        assert summarize(Sample("w", (0, 0, 1))).spread is None
+
+    def test_of_nothing_there_is_no_summary(self) -> None:
+        with pytest.raises(ValueError, match="nothing was measured of w"):
+            summarize(Sample("w", errors=("boom",)))
+
+    @given(TIMES_S)
+    def test_median_lies_between_and_halves(self, times_s: list[float]) -> None:
+        median_s = summarize(Sample("w", tuple(times_s))).median_s
+        assert min(times_s) <= median_s <= max(times_s)
+        assert sum(time < median_s for time in times_s) * 2 <= len(times_s)
+        assert sum(time > median_s for time in times_s) * 2 <= len(times_s)
+
+    @given(TIMES_S)
+    def test_every_trial_lies_within_the_spread(self, times_s: list[float]) -> None:
+        summary = summarize(Sample("w", tuple(times_s)))
+        reach_s = (summary.spread or 0.0) * summary.median_s * (1 + 1e-9) + 1e-12
+        assert all(abs(time - summary.median_s) <= reach_s for time in times_s)
+
+    @given(TIMES_S, st.randoms())
+    def test_order_does_not_matter(self, times_s: list[float], random: Random) -> None:
+        shuffled = list(times_s)
+        random.shuffle(shuffled)
+        assert summarize(Sample("w", tuple(shuffled))) == summarize(Sample("w", tuple(times_s)))
+
+    @given(st.lists(st.floats(min_value=0, allow_infinity=False, allow_nan=False), min_size=1))
+    def test_is_finite_for_any_times(self, times_s: list[float]) -> None:
+        summary = summarize(Sample("w", tuple(times_s)))
+        assert math.isfinite(summary.median_s)
+        assert summary.spread is None or math.isfinite(summary.spread)
+
+
+class TestComparison:
+    def test_change_is_of_the_medians_against_the_first(self) -> None:
+        before, after = column("1g", {"join": [100, 90, 200]}), column("2.5g", {"join": [80]})
+        row = compare([before, after]).rows[0]
+        assert row.cells[0].change is None
+        assert row.cells[1].change == pytest.approx(-0.2)
+
+    def test_rows_follow_the_baseline_then_the_others(self) -> None:
+        comparison = compare(
+            [
+                column("a", {"z": [1], "m": [1]}),
+                column("b", {"new": [1], "m": [1]}),
+                column("c", {"z": [1], "newer": [1]}),
+            ]
+        )
+        assert [row.workload for row in comparison.rows] == ["z", "m", "new", "newer"]
+
+    def test_asked_for_order_precedes_the_order_of_trials(self) -> None:
+        run = a_run("a", workloads=("y", "x"))
+        asked = Column("a", (recorded(run, [ok("x", 1), ok("y", 1)]),))
+        assert [row.workload for row in overview(asked).rows] == ["y", "x"]
+
+    def test_a_workload_that_one_lacks_is_missing_not_dropped(self) -> None:
+        comparison = compare([column("a", {"x": [1], "y": [2]}), column("b", {"x": [1], "z": [3]})])
+        assert only_cell(comparison, "y", 1).sample.outcome is Outcome.MISSING
+        assert only_cell(comparison, "z", 0).sample.outcome is Outcome.MISSING
+        assert only_cell(comparison, "z", 1).change is None
+
+    def test_failed_trials_are_counted_in_a_note(self) -> None:
+        run = recorded(a_run("b"), [ok("x", 1), failed("x", "OSError: gone"), ok("x", 1)])
+        cell = only_cell(compare([column("a", {"x": [1]}), Column("b", (run,))]), "x", 1)
+        assert cell.summary is not None
+        assert cell.summary.n == 2
+        assert cell.notes == ("1 of 3 failed, first with: OSError: gone",)
+
+    def test_all_failed_has_no_summary_and_no_change(self) -> None:
+        run = recorded(a_run("b"), [failed("x"), failed("x")])
+        cell = only_cell(compare([column("a", {"x": [1]}), Column("b", (run,))]), "x", 1)
+        assert (cell.summary, cell.change) == (None, None)
+        assert cell.sample.outcome is Outcome.FAILED
+        assert cell.notes == ("2 of 2 failed, first with: WrongAnswer: 3 is not 4",)
+
+    def test_an_omission_gives_its_reason(self) -> None:
+        run = a_run("b", omitted={"arrow": "pyarrow is not installed"})
+        omitting = Column("b", (recorded(run, [ok("x", 1)]),))
+        cell = only_cell(compare([column("a", {"x": [1]}), omitting]), "arrow", 1)
+        assert cell.sample.outcome is Outcome.OMITTED
+        assert cell.notes == ("omitted: pyarrow is not installed",)
+
+    def test_a_baseline_of_zero_gives_no_change(self) -> None:
+        comparison = compare([column("a", {"x": [0]}), column("b", {"x": [1]})])
+        assert only_cell(comparison, "x", 1).change is None
+
+    def test_equal_names_are_told_apart(self) -> None:
+        pair = [column("1g", {"x": [1]}, run_id=run_id) for run_id in ("r1", "r2", "r3")]
+        assert [c.name for c in compare(pair).columns] == ["1g", "1g #2", "1g #3"]
+
+    def test_a_name_made_up_is_never_one_that_is_there(self) -> None:
+        names = ["1g", "1g #2", "1g"]
+        columns = [column(name, {"x": [1]}, run_id=str(i)) for i, name in enumerate(names)]
+        assert [c.name for c in compare(columns).columns] == ["1g", "1g #2", "1g #3"]
+
+    def test_the_same_run_twice_is_noted(self) -> None:
+        twice = compare([column("1g", {"x": [1]}), column("1g", {"x": [1]})])
+        assert twice.columns[1].notes == ("holds runs that 1g holds too: no independent trials",)
+
+
+class TestCaveats:
+    @pytest.mark.parametrize(
+        ("ending", "said"),
+        [
+            (None, "has no ending (killed, or still running)"),
+            (Ending.INTERRUPTED, "was interrupted"),
+            (Ending.SPARK_LOST, "lost its Spark application"),
+        ],
+    )
+    def test_a_run_that_did_not_complete_is_named(self, ending: Ending | None, said: str) -> None:
+        run = recorded(a_run("a", run_id="r1"), [ok("x", 1)], ending)
+        notes = overview(Column("a", (run,))).columns[0].notes
+        assert notes == (f"run r1 {said}: it may lack trials",)
+
+    def test_a_complete_run_has_none(self) -> None:
+        assert overview(column("a", {"x": [1]})).columns[0].notes == ()
+
+    def test_a_damaged_file_a_failed_warm_up_and_emulation_are_told(self) -> None:
+        run = a_run("a", facts={"emulated": "links by tbf at 100 Mbit/s"})
+        odd = recorded(run, [failed("x", phase=Phase.WARM_UP)], warnings=("f:9: cut off",))
+        assert overview(Column("a", (odd,))).columns[0].notes == (
+            "f:9: cut off",
+            "warm-up trials failed (1): x",
+            "emulated: links by tbf at 100 Mbit/s",
+        )
+
+
+class TestBadInput:
+    @pytest.mark.parametrize("number", [0, 1])
+    def test_fewer_than_two_configurations(self, number: int) -> None:
+        with pytest.raises(BadInput, match="two configurations or more"):
+            compare([column("1g", {"x": [1]})] * number)
+
+    def test_no_workload_in_common(self) -> None:
+        with pytest.raises(BadInput, match="no workload in common: 'a' has x, y; 'b' has z"):
+            compare([column("a", {"x": [1], "y": [1]}), column("b", {"z": [1]})])
+
+    def test_nothing_measured_at_all(self) -> None:
+        killed = Column("b", (recorded(a_run("b", workloads=("x",)), ending=None),))
+        with pytest.raises(BadInput, match="'b' has no measured trial"):
+            compare([column("a", {"x": [1]}), killed])
