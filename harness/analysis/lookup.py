@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from harness.analysis.comparison import Column
 from harness.errors import BadInput
-from harness.model import RecordedRun
+from harness.model import RecordedRun, Run
 from harness.record.store import SUFFIX, configuration_directory, load
+
+WORK: Mapping[str, Callable[[Run], object]] = {
+    "sink": lambda run: run.parameters.get("sink"),
+    "repartition": lambda run: run.parameters.get("repartition"),
+    "pi_samples": lambda run: run.parameters.get("pi_samples"),
+    "dataset digest": lambda run: (run.dataset or {}).get("digest"),
+}
+"""What makes a workload's trials the same work; trials of different work are no one sample."""
 
 
 def find_column(name: str, results: Path) -> Column:
     """The runs that `name` stands for, pooled.
 
     It is a results file, a directory of one configuration's, or a configuration under `results`.
-    Raises BadInput where it is none of these, and where a directory mixes configurations.
+    Raises BadInput where it is none of these, and where a directory mixes configurations or runs
+    that did not do the same work.
     """
     runs = tuple(sorted(map(load, _files(name, results)), key=_start))
     configurations = list(dict.fromkeys(recorded.run.configuration for recorded in runs))
@@ -24,6 +33,13 @@ def find_column(name: str, results: Path) -> Column:
             f"{name} mixes runs of several configurations ({', '.join(configurations)}); "
             "give a directory of one, or a results file"
         )
+    for what, read in WORK.items():
+        values = list(dict.fromkeys(str(read(recorded.run)) for recorded in runs))
+        if len(values) > 1:
+            raise BadInput(
+                f"{name} mixes runs that differ in {what} ({', '.join(values)}): their trials cannot "
+                "be pooled; give results files, one run a column"
+            )
     return Column(configurations[0], runs)
 
 

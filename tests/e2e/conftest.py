@@ -77,11 +77,15 @@ class Spark:
 
 
 def said(completed: Completed) -> list[str]:
-    """The lines of the error stream that are not Spark's or Java's own chatter."""
+    """The lines that are not Spark's or Java's own chatter.
+
+    spark-submit sends both of Python's streams to its standard output.
+    """
     chatter = re.compile(
         r"WARNING: |Using Spark's default|\d\d/\d\d/\d\d |Setting |To adjust |\s*warnings\.warn|Picked up"
     )
-    return [line for line in completed.stderr.splitlines() if not chatter.match(line)]
+    lines = (completed.stdout + completed.stderr).splitlines()
+    return [line for line in lines if not chatter.match(line)]
 
 
 @pytest.fixture(scope="session")

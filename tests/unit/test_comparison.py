@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.analysis.comparison import Cell, Column, Comparison, compare, overview
+from harness.analysis.lookup import find_column
 from harness.analysis.sample import Outcome, Sample, summarize, take_sample
 from harness.errors import BadInput
 from harness.model import Ending, Phase
+from harness.record.store import Recording
 from tests.unit.builders import a_run, column, failed, ok, recorded
 
 TIMES_S = st.lists(st.floats(min_value=1e-3, max_value=1e6), min_size=1, max_size=30)
@@ -199,3 +203,21 @@ class TestBadInput:
         killed = Column("b", (recorded(a_run("b", workloads=("x",)), ending=None),))
         with pytest.raises(BadInput, match="'b' has no measured trial"):
             compare([column("a", {"x": [1]}), killed])
+
+
+class TestRunsOfOtherWork:
+    @pytest.mark.parametrize(
+        ("change", "what"),
+        [
+            ({"parameters": {"sink": "rdd-count"}}, "sink"),
+            ({"parameters": {"sink": "noop", "pi_samples": 5}}, "pi_samples"),
+            ({"parameters": {"sink": "noop"}, "dataset": {"digest": "b"}}, "dataset digest"),
+        ],
+    )
+    def test_are_not_pooled(self, tmp_path: Path, change: dict[str, Any], what: str) -> None:
+        first = {"parameters": {"sink": "noop"}, "dataset": {"digest": "a"}}
+        for run_id, fields in (("one", first), ("other", first | change)):
+            with Recording(tmp_path, a_run("1g", run_id, **fields)) as recording:
+                recording.trial(ok("pi", 1.0))
+        with pytest.raises(BadInput, match=f"mixes runs that differ in {what}"):
+            find_column("1g", tmp_path)
