@@ -13,7 +13,7 @@ VENV      := .venv
 SPARK35   := .cache/spark-3.5
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 # The packages that build others come first, out of the same lock; then nothing is fetched unpinned.
-BUILDERS  := awk '/^(pip|setuptools|wheel)==/ {on = 1} on {print} !/\\$$/ {on = 0}' requirements.lock
+BUILDERS  := awk '/^(packaging|pip|setuptools|wheel)==/ {on = 1} on {print} !/\\$$/ {on = 0}' requirements.lock
 PIP       := -m pip install --quiet --disable-pip-version-check --require-hashes
 
 .DEFAULT_GOAL := help

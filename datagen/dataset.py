@@ -91,7 +91,8 @@ def _compare_files(uri: str, expected: Mapping[str, int], found: Mapping[str, in
 
 # A row's part in the digest is signed and 40 bits wide, so a sum of billions of them stays far from
 # 64 bits. It is the sum that makes the digest independent of the rows' order.
-DIGEST = f"try_sum(shiftright(xxhash64({', '.join(recipes.COLUMNS)}), 24))"
+ROW_HASH = f"shiftright(xxhash64({', '.join(recipes.COLUMNS)}), 24)"
+DIGEST = f"try_sum({ROW_HASH})"
 
 
 def digest_text(total: int | None) -> str:

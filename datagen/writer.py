@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import zlib
 from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
@@ -18,7 +19,7 @@ from pyspark.sql import DataFrame, DataFrameWriter, Observation, SparkSession
 from pyspark.sql import functions as F
 
 from datagen import recipe as recipes
-from datagen.dataset import DIGEST, GENERATING, Dataset, data_files, digest_text, open_dataset
+from datagen.dataset import GENERATING, ROW_HASH, Dataset, data_files, digest_text, open_dataset
 from datagen.filesystem import Directory
 from datagen.layout import Layout
 from datagen.manifest import FILE_NAME, Format, Manifest
@@ -32,6 +33,30 @@ OURS = re.compile(
     rf"{re.escape(FILE_NAME)}|{GENERATING}|_unborn\..*|_SUCCESS|_temporary|part-.*|\..*\.crc"
 )
 """The files that a generation leaves in a dataset's directory; nothing else is ever deleted."""
+
+PAYLOADS = {
+    Format.CSV: [f"{recipes.CSV_LINE} as line"],
+    Format.PARQUET: list(recipes.COLUMNS),
+}
+"""What goes into the files."""
+
+# What is observed beside it is computed before, in the same generated code as the payload.
+OBSERVED_COLUMNS = (
+    "integer_val as _integer",
+    "fraction as _fraction",
+    f"{ROW_HASH} as _hash",
+    "cast(crc32(cast(prefix2 as binary)) as double) as _prefix",
+)
+OBSERVED = {
+    "rows": "count(*)",
+    "integer_sum": "sum(_integer)",
+    "fraction_sum": "sum(_fraction)",
+    "digest": "try_sum(_hash)",
+    # There are 256 prefixes, and as many bins never merge two of them: the counts are exact.
+    "prefixes": "to_json(histogram_numeric(_prefix, 256))",
+}
+PREFIX_OF_CRC = {zlib.crc32(prefix.encode()): prefix for prefix in map("{:02x}".format, range(256))}
+"""A histogram is over numbers; of all ways to make one of a prefix, CRC-32 is Spark's fastest."""
 
 SPLIT_BYTES = 128 * 2**20
 
@@ -135,11 +160,15 @@ def _clear(directory: Directory, *, overwrite: bool) -> None:
 
 def _write_rows(spark: SparkSession, request: Request, uri: str) -> tuple[Totals, str]:
     rows = row_frame(spark, request.recipe, request.partitions)
+    payload = PAYLOADS[request.format]
     if request.recipe.rows == 0:
-        _save(rows, request.format, uri)
+        _save(rows.selectExpr(*payload), request.format, uri)
         return Totals(0, 0, 0, {}), digest_text(None)
     observation = Observation()
-    _save(rows.observe(observation, *_observed()), request.format, uri)
+    observed = rows.selectExpr(*payload, *OBSERVED_COLUMNS).observe(
+        observation, *(F.expr(expression).alias(name) for name, expression in OBSERVED.items())
+    )
+    _save(observed.drop("_integer", "_fraction", "_hash", "_prefix"), request.format, uri)
     seen = observation.get
     return totals_from(seen), digest_text(seen["digest"])
 
@@ -153,29 +182,12 @@ def row_frame(spark: SparkSession, recipe: Recipe, partitions: int) -> DataFrame
     )
 
 
-def _observed() -> list[Any]:
-    # Told by its two character codes, a prefix is one of 256 numbers; a histogram of as many bins
-    # never merges two of them, so its counts are exact.
-    prefix = "cast(ascii(prefix2) * 256 + ascii(substring(prefix2, 2)) as double)"
-    return [
-        F.expr(expression).alias(name)
-        for name, expression in {
-            "rows": "count(*)",
-            "integer_sum": "sum(integer_val)",
-            "fraction_sum": "sum(fraction)",
-            "digest": DIGEST,
-            "prefixes": f"to_json(histogram_numeric({prefix}, 256))",
-        }.items()
-    ]
-
-
 def totals_from(seen: Mapping[str, Any]) -> Totals:
     """The totals that were observed while the rows went by."""
     per_prefix: Counter[str] = Counter()
     for bin_ in json.loads(seen["prefixes"]):
         # Histograms of two partitions are joined, not added up: a prefix may come twice.
-        high, low = divmod(round(bin_["x"]), 256)
-        per_prefix[chr(high) + chr(low)] += int(bin_["y"])
+        per_prefix[PREFIX_OF_CRC[round(bin_["x"])]] += int(bin_["y"])
     return Totals(
         rows=seen["rows"],
         integer_sum=seen["integer_sum"],
@@ -184,20 +196,18 @@ def totals_from(seen: Mapping[str, Any]) -> Totals:
     )
 
 
-def _save(rows: DataFrame, format_: Format, uri: str) -> None:
-    # Append: the marker lies there already, and "overwrite" would take it away.
+def _save(payload: DataFrame, format_: Format, uri: str) -> None:
     if format_ is Format.PARQUET:
-        _plain(rows.select(*recipes.COLUMNS).write).parquet(uri)
+        _plain(payload.write).parquet(uri)
         return
-    lines = rows.selectExpr(f"{recipes.CSV_LINE} as line")
     # The low 33 bits number the rows of a partition, which is a file.
     first = "(monotonically_increasing_id() & 8589934591L) = 0"
-    header = recipes.CSV_HEADER
-    _plain(lines.selectExpr(f"if({first}, concat('{header}\\n', line), line) as line").write).text(
-        uri
+    lines = payload.selectExpr(
+        f"if({first}, concat('{recipes.CSV_HEADER}\\n', line), line) as line"
     )
+    _plain(lines.write).text(uri)
 
 
 def _plain(writer: DataFrameWriter) -> DataFrameWriter:
-    """One file a partition, whatever the cluster's configuration."""
+    """One file a partition, whatever the cluster's configuration; beside the marker, not over it."""
     return writer.mode("append").option("maxRecordsPerFile", 0)

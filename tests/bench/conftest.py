@@ -1,0 +1,20 @@
+"""A session of its own, on all cores."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import pytest
+from pyspark.sql import SparkSession
+
+from datagen.session import start_session
+
+
+@pytest.fixture(scope="session")
+def bench_spark() -> Iterator[SparkSession]:
+    options = "--conf spark.ui.enabled=false --conf spark.driver.memory=2g"
+    os.environ["PYSPARK_SUBMIT_ARGS"] = f"--master local[*] {options} pyspark-shell"
+    session = start_session("clusterlift benchmarks")
+    yield session
+    session.stop()

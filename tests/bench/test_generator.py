@@ -1,0 +1,75 @@
+"""How fast datasets are written, against the method of 2020 and against the limit.
+
+All three write CSV of the same columns, in turn, in one session; the medians' ratios are what counts.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+from datagen.manifest import Format
+from datagen.recipe import Recipe
+from datagen.writer import Request, write_dataset
+
+pytestmark = pytest.mark.bench
+
+ROWS = 5_000_000
+PARTITIONS = 8
+ROUNDS = 5
+LEAST_SPEED_UP = 4.0
+
+
+def test_it_is_four_times_as_fast_as_the_method_of_2020(
+    bench_spark: SparkSession, tmp_path: Path
+) -> None:
+    ours = tmp_path / "ours"
+    write_dataset(bench_spark, Request(str(ours), Recipe(10_000), Format.CSV, PARTITIONS))
+    line = max(next(ours.glob("part-*")).read_text().splitlines(), key=len)
+
+    def generator() -> None:
+        request = Request(str(ours), Recipe(ROWS), Format.CSV, PARTITIONS, overwrite=True)
+        write_dataset(bench_spark, request)
+
+    def method_of_2020() -> None:
+        draw_uuid = F.udf(lambda: uuid.uuid4().hex)
+        rows = bench_spark.range(0, ROWS, 1, PARTITIONS).withColumn("value", draw_uuid())
+        for length in (2, 4, 8):
+            rows = rows.withColumn(f"prefix{length}", F.substring("value", 1, length))
+        rows = rows.withColumn("float_val", F.rand(1) * 10**6)
+        rows = rows.withColumn("integer_val", F.col("float_val").cast("long")).drop("id")
+        rows.write.csv(str(tmp_path / "2020"), header=True, mode="overwrite")
+
+    def limit() -> None:
+        lines = bench_spark.range(0, ROWS, 1, PARTITIONS).select(F.lit(line))
+        lines.write.mode("overwrite").text(str(tmp_path / "limit"))
+
+    median = medians(generator, method_of_2020, limit)
+    speed_up = median[method_of_2020] / median[generator]
+    share = median[limit] / median[generator]
+    for name, method in (("ours", generator), ("as in 2020", method_of_2020), ("limit", limit)):
+        print(
+            f"\n{name:12} {median[method]:7.2f} s {ROWS / median[method] / 1e6:7.2f} M rows/s",
+            end="",
+        )
+    print(f"\n{speed_up:.1f} times the method of 2020, {share:.0%} of the limit")
+    assert speed_up >= LEAST_SPEED_UP
+
+
+def medians(*methods: Callable[[], None]) -> dict[Callable[[], None], float]:
+    """Median seconds of each, after a round that does not count, all in turn in every round."""
+    seconds: dict[Callable[[], None], list[float]] = {method: [] for method in methods}
+    for round_ in range(ROUNDS + 1):
+        for method in methods:
+            start = time.perf_counter()
+            method()
+            if round_:
+                seconds[method].append(time.perf_counter() - start)
+    return {method: statistics.median(times) for method, times in seconds.items()}
