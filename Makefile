@@ -28,7 +28,9 @@ help:
 toolchain:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
 	  echo "clusterlift: Python 3.11 or newer is needed, and '$(PYTHON)' is not: install it, or name one: make PYTHON=/path/to/python3" >&2; exit 2; }
-	@version=$$($(JAVA) -version 2>&1 | sed -nE 's/.* version "(1\.)?([0-9]+).*/\2/p' | head -n 1); \
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+	  echo "clusterlift: '$(PYTHON)' has no venv: install it (Debian: apt-get install python3-venv)" >&2; exit 2; }
+	@version=$$("$(JAVA)" -version 2>&1 | sed -nE 's/.* version "(1\.)?([0-9]+).*/\2/p' | head -n 1); \
 	  [ "$${version:-0}" -ge 17 ] || { \
 	  echo "clusterlift: Java 17 or newer is needed, and '$(JAVA)' is $${version:+version }$${version:-not there}: install it, or set JAVA_HOME" >&2; exit 2; }
 
@@ -44,9 +46,9 @@ $(VENV)/installed: requirements.lock pyproject.toml
 	@touch $@
 
 bench: setup
-	@spark-submit $(SPARK_OPTIONS) datagen/generate.py $(DATASET) --rows $(ROWS) --reuse
-	@spark-submit $(SPARK_OPTIONS) jobs/benchmark.py --dataset $(DATASET) --trials $(TRIALS) \
-	  --configuration $(CONFIGURATION) --results $(RESULTS)
+	@spark-submit $(SPARK_OPTIONS) datagen/generate.py "$(DATASET)" --rows $(ROWS) --reuse
+	@spark-submit $(SPARK_OPTIONS) jobs/benchmark.py --dataset "$(DATASET)" --trials $(TRIALS) \
+	  --configuration "$(CONFIGURATION)" --results "$(RESULTS)"
 
 test: setup
 	@pytest -m "not bench"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
 from datagen import recipe as recipes
 from datagen.filesystem import Directory, Entry
 from datagen.manifest import FILE_NAME, Format, Manifest
+from datagen.spark_errors import told_in_a_line
 from datagen.storage import locate
 from harness.errors import BadInput
 
@@ -45,9 +45,9 @@ class Dataset:
 def open_dataset(spark: SparkSession, uri: str) -> Dataset:
     """The dataset at a URI, its files held against its manifest by name and length.
 
-    Raises BadInput if there is nothing, no manifest, or other files than the manifest says.
+    Raises BadInput if there is nothing, no manifest, or other files, or a layout, than the manifest says.
     """
-    directory, _ = locate(spark, uri)
+    directory, storage = locate(spark, uri)
     if not directory.exists():
         raise BadInput(f"{directory.uri} does not exist; write it with datagen/generate.py")
     entries = directory.entries()
@@ -61,6 +61,11 @@ def open_dataset(spark: SparkSession, uri: str) -> Dataset:
             f"{directory.uri}/{FILE_NAME}: {error}; write the dataset anew with --overwrite"
         ) from error
     _compare_files(directory.uri, manifest.files, data_files(entries))
+    if (layout := storage.observe(directory)) != manifest.observed_layout:
+        raise BadInput(
+            f"{directory.uri} is not what its manifest says: its layout is {layout}, not "
+            f"{manifest.observed_layout}; write it anew with --overwrite"
+        )
     return Dataset(directory, manifest)
 
 
@@ -102,9 +107,9 @@ def digest_text(total: int | None) -> str:
 
 def verify_content(spark: SparkSession, dataset: Dataset) -> None:
     """Read every row once and hold count and digest against the manifest; raises BadInput."""
-    found: Any = (
-        dataset.frame(spark).selectExpr("count(*) as rows", f"{DIGEST} as digest").collect()[0]
-    )
+    sums = dataset.frame(spark).selectExpr("count(*) as rows", f"{DIGEST} as digest")
+    with told_in_a_line(f"{dataset.uri} cannot be read", BadInput):
+        found = sums.collect()[0]
     manifest = dataset.manifest
     if (found["rows"], digest_text(found["digest"])) != (manifest.recipe.rows, manifest.digest):
         raise BadInput(

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from py4j.java_gateway import is_instance_of
-from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
+from datagen.spark_errors import told_in_a_line
 from harness.errors import BadInput
 
 T = TypeVar("T")
+
+UNSAFE = frozenset("*?[]{}\\")
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,11 @@ class Directory:
         context: Any = spark.sparkContext
         self._hadoop_fs = context._jvm.org.apache.hadoop.fs  # noqa: SLF001
         conf = context._jsc.hadoopConfiguration()  # noqa: SLF001
+        if not uri or not uri.isprintable() or UNSAFE & set(uri):
+            raise BadInput(
+                f"{uri!r} cannot name a dataset: choose a name without control characters and "
+                f"without {' '.join(sorted(UNSAFE))}, which Spark takes for patterns"
+            )
         self.uri = uri
         self._path = self._try(lambda: self._hadoop_fs.Path(uri))
         fs = self._try(lambda: self._path.getFileSystem(conf))
@@ -78,26 +85,27 @@ class Directory:
 
     def write(self, name: str, text: str) -> None:
         """Create or replace a file in it, so that nobody sees it half-written."""
-        unborn = self._child(f"_unborn.{name}")
-        stream = self._try(lambda: self._fs.create(unborn, True))  # noqa: FBT003  Java's signature
-        self._try(lambda: stream.write(bytearray(text.encode())))
-        self._try(stream.close)
+        unborn = f"_unborn.{name}"
+        self.delete(unborn)
+        self.create_new(unborn, text)
         if name in self.entries():
             self.delete(name)
-        if not self._try(lambda: self._fs.rename(unborn, self._child(name))):
+        if not self._try(lambda: self._fs.rename(self._child(unborn), self._child(name))):
             raise BadInput(f"{self.uri}: the file system refused to create {name}")
 
+    def create_new(self, name: str, text: str) -> None:
+        """Create a file in it. Raises BadInput if there is one of this name."""
+        stream = self._try(lambda: self._fs.create(self._child(name), False))  # noqa: FBT003  Java's signature
+        self._try(lambda: stream.write(bytearray(text.encode())))
+        self._try(stream.close)
+
     def delete(self, name: str) -> None:
-        """Remove a file or a whole directory in it."""
+        """Remove a file or a whole directory in it, if it is there."""
         self._try(lambda: self._fs.delete(self._child(name), True))  # noqa: FBT003  Java's signature
 
     def _child(self, name: str) -> Any:
         return self._hadoop_fs.Path(self._path, name)
 
     def _try(self, call: Callable[[], T]) -> T:
-        try:
+        with told_in_a_line(self.uri, BadInput):
             return call()
-        except Py4JJavaError as error:
-            said = error.java_exception.getMessage() or error.java_exception.toString()
-            reason = str(said).splitlines()[0]
-            raise BadInput(f"{self.uri}: {reason}") from error

@@ -11,10 +11,14 @@ sys.path[0] = str(Path(__file__).resolve().parents[1])
 import argparse
 from contextlib import AbstractContextManager
 
+from pyspark.sql import SparkSession
+
+from datagen.dataset import Dataset
 from datagen.layout import FORMS, Layout
 from datagen.manifest import Format
 from datagen.recipe import MAX_ROWS, MAX_SEED, Recipe
-from datagen.session import start_session, tasks_done
+from datagen.session import start_session, tasks_done, wait_for_executors
+from datagen.spark_errors import told_in_a_line
 from datagen.writer import Request, default_partitions, write_dataset
 from harness.record.interrupt import interruptible
 from harness.record.options import Parser, guarded, readable, whole_number
@@ -54,10 +58,18 @@ def main() -> int:
     """Write the dataset and say what it is."""
     options = parse()
     spark = start_session("clusterlift generate")
+    with interruptible(), told_in_a_line("Spark failed"):
+        print(described(generate(spark, options)))
+    return 0
+
+
+def generate(spark: SparkSession, options: argparse.Namespace) -> Dataset:
+    """Write what the options ask for, with progress."""
 
     def progress(tasks: int) -> AbstractContextManager[None]:
         return task_progress("generating", tasks, lambda: tasks_done(spark))
 
+    wait_for_executors(spark)
     request = Request(
         uri=options.uri,
         recipe=Recipe(options.rows, options.seed),
@@ -67,15 +79,17 @@ def main() -> int:
         overwrite=options.overwrite,
         reuse=options.reuse,
     )
-    with interruptible():
-        dataset = write_dataset(spark, request, progress)
+    return write_dataset(spark, request, progress)
+
+
+def described(dataset: Dataset) -> str:
+    """What was written, in a line."""
     manifest = dataset.manifest
-    print(
+    return (
         f"{dataset.uri}: {manifest.recipe.rows:,} rows, {manifest.bytes:,} bytes of "
         f"{manifest.format} in {len(manifest.files):,} files, layout {manifest.observed_layout}, "
         f"digest {manifest.digest}"
     )
-    return 0
 
 
 if __name__ == "__main__":

@@ -86,8 +86,11 @@ class Manifest:
             whole = json.loads(text)
             if whole["schema_version"] != SCHEMA_VERSION:
                 raise ValueError(f"schema version {whole['schema_version']!r} is not known here")
+            recipe = Recipe.from_facts(whole["recipe"])
+            if whole["totals"]["rows"] != recipe.rows:
+                raise ValueError("its totals are not those of its recipe")
             return cls(
-                recipe=Recipe.from_facts(whole["recipe"]),
+                recipe=recipe,
                 format=Format(whole["format"]),
                 partitions=int(whole["partitions"]),
                 files={str(name): int(size) for name, size in whole["files"].items()},

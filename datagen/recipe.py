@@ -96,10 +96,12 @@ def column_expressions() -> list[str]:
 
 
 CSV_HEADER = ",".join(COLUMNS)
+_INTEGER = "cast(integer_val as string)"
+# 1 in front keeps the leading zeros; it is cut off again.
+_FRACTION = f"substring(cast({SCALE}L + fraction as string), 2)"
 CSV_LINE = (
-    "concat(value, ',', prefix2, ',', prefix4, ',', prefix8, ',', cast(integer_val as string), '.', "
-    # 1 in front keeps the leading zeros; it is cut off again.
-    f"substring(cast({SCALE}L + fraction as string), 2), ',', cast(integer_val as string))"
+    "concat_ws(',', value, prefix2, prefix4, prefix8, "
+    f"concat({_INTEGER}, '.', {_FRACTION}), {_INTEGER})"
 )
 """A row as a line of CSV. None of its characters needs quoting, so no CSV writer is needed."""
 

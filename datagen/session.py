@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import sys
+import time
+from typing import Any
+
 from pyspark import SparkConf, cloudpickle
 from pyspark.sql import SparkSession
 
 import datagen
 import harness
+from datagen.spark_errors import told_in_a_line
+
+EXECUTORS_WAIT_S = 30.0
+EXECUTORS_STILL_S = 2.0
 
 
 def start_session(name: str, *packages: object) -> SparkSession:
@@ -22,7 +30,43 @@ def start_session(name: str, *packages: object) -> SparkSession:
     # Spark's own log is a `--conf spark.log.level=WARN` away.
     conf.setIfMissing("spark.ui.showConsoleProgress", "false")
     conf.setIfMissing("spark.log.level", "OFF")
-    return SparkSession.builder.appName(name).config(conf=conf).getOrCreate()
+    with told_in_a_line("Spark did not start"):
+        return SparkSession.builder.appName(name).config(conf=conf).getOrCreate()
+
+
+def executors(spark: SparkSession) -> list[str]:
+    """Hosts of the executors, one each; in local mode the driver's own."""
+    context: Any = spark.sparkContext
+    infos = context._jsc.sc().statusTracker().getExecutorInfos()  # noqa: SLF001  not in pyspark
+    if is_local(spark):
+        return [str(info.host()) for info in infos]
+    # The driver counts as one of them; it is told by the ports that it listens on.
+    driver = context._jsc.sc().env().blockManager().blockManagerId().port()  # noqa: SLF001
+    return sorted(str(info.host()) for info in infos if info.port() != driver)
+
+
+def is_local(spark: SparkSession) -> bool:
+    """Whether driver and executors are one process."""
+    return str(spark.sparkContext.master).startswith("local")
+
+
+def wait_for_executors(spark: SparkSession) -> None:
+    """Return when the executors' number has been still for two seconds, or after half a minute.
+
+    On a cluster they arrive one by one, and what is planned before they have is planned for fewer.
+    """
+    if is_local(spark):
+        return
+    if not executors(spark):
+        print(f"waiting for {spark.sparkContext.master} to grant an executor", file=sys.stderr)
+    spark.range(1).count()  # a job, for those masters that grant none without
+    deadline = time.monotonic() + EXECUTORS_WAIT_S
+    count, still_since = 0, time.monotonic()
+    while time.monotonic() < min(deadline, still_since + EXECUTORS_STILL_S):
+        now = len(executors(spark))
+        if now != count:
+            count, still_since = now, time.monotonic()
+        time.sleep(0.2)
 
 
 def tasks_done(spark: SparkSession) -> int:

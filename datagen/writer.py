@@ -6,57 +6,32 @@ as long again as making the rows.
 
 from __future__ import annotations
 
-import json
 import re
-import zlib
-from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import Any
 
 from pyspark.sql import DataFrame, DataFrameWriter, Observation, SparkSession
 from pyspark.sql import functions as F
 
 from datagen import recipe as recipes
-from datagen.dataset import GENERATING, ROW_HASH, Dataset, data_files, digest_text, open_dataset
-from datagen.filesystem import Directory
+from datagen.claim import claim
+from datagen.dataset import Dataset, data_files, digest_text, open_dataset
 from datagen.layout import Layout
 from datagen.manifest import FILE_NAME, Format, Manifest
 from datagen.recipe import Recipe, Totals
+from datagen.rows import OBSERVED, OBSERVED_COLUMNS, row_frame, totals_from
+from datagen.spark_errors import told_in_a_line
 from datagen.storage import locate
 from harness import __version__
-from harness.errors import BadInput
+from harness.errors import BadInput, ClusterliftError
 from harness.record.store import timestamp
-
-OURS = re.compile(
-    rf"{re.escape(FILE_NAME)}|{GENERATING}|_unborn\..*|_SUCCESS|_temporary|part-.*|\..*\.crc"
-)
-"""The files that a generation leaves in a dataset's directory; nothing else is ever deleted."""
 
 PAYLOADS = {
     Format.CSV: [f"{recipes.CSV_LINE} as line"],
     Format.PARQUET: list(recipes.COLUMNS),
 }
 """What goes into the files."""
-
-# What is observed beside it is computed before, in the same generated code as the payload.
-OBSERVED_COLUMNS = (
-    "integer_val as _integer",
-    "fraction as _fraction",
-    f"{ROW_HASH} as _hash",
-    "cast(crc32(cast(prefix2 as binary)) as double) as _prefix",
-)
-OBSERVED = {
-    "rows": "count(*)",
-    "integer_sum": "sum(_integer)",
-    "fraction_sum": "sum(_fraction)",
-    "digest": "try_sum(_hash)",
-    # There are 256 prefixes, and as many bins never merge two of them: the counts are exact.
-    "prefixes": "to_json(histogram_numeric(_prefix, 256))",
-}
-PREFIX_OF_CRC = {zlib.crc32(prefix.encode()): prefix for prefix in map("{:02x}".format, range(256))}
-"""A histogram is over numbers; of all ways to make one of a prefix, CRC-32 is Spark's fastest."""
 
 SPLIT_BYTES = 128 * 2**20
 
@@ -68,7 +43,8 @@ Progress = Callable[[int], AbstractContextManager[object]]
 class Request:
     """What to write; `layout` None asks for the file system's default.
 
-    `overwrite` replaces a dataset, `reuse` keeps one that is what this asks for.
+    `overwrite` replaces a dataset; `reuse` keeps one that is what this asks for, and replaces one
+    that was never finished.
     """
 
     uri: str
@@ -106,15 +82,16 @@ def write_dataset(
         dataset = open_dataset(spark, request.uri)
         if request.is_met_by(dataset.manifest):
             return dataset
-    _clear(directory, overwrite=request.overwrite)
-    with progress(request.partitions):
+    held = claim(directory, overwrite=request.overwrite, replace_half_written=request.reuse)
+    with progress(request.partitions), told_in_a_line(f"{directory.uri} could not be written"):
         totals, digest = _write_rows(spark, request, directory.uri)
+    held.check()
     files = data_files(directory.entries())
-    least = min(request.partitions, request.recipe.rows)
-    if len(files) < least:
-        raise BadInput(
-            f"{directory.uri}: {least} files were written and {len(files)} are to be seen from the "
-            "driver; the executors' disks are not this one: choose a directory that all nodes share"
+    _check_written(directory.uri, request, files)
+    observed = storage.observe(directory)
+    if observed != requested:
+        raise ClusterliftError(
+            f"{directory.uri}: layout {requested} was asked for and {observed} lies there"
         )
     manifest = Manifest(
         recipe=request.recipe,
@@ -124,38 +101,27 @@ def write_dataset(
         digest=digest,
         totals=totals,
         requested_layout=requested,
-        observed_layout=storage.observe(directory),
+        observed_layout=observed,
         written_by=f"clusterlift {__version__}",
         written_at=timestamp(),
     )
     directory.write(FILE_NAME, manifest.to_json())
-    directory.delete(GENERATING)
+    held.release()
     return Dataset(directory, manifest)
 
 
-def _clear(directory: Directory, *, overwrite: bool) -> None:
-    """Make the directory ours and empty but for the marker, or raise BadInput and touch nothing."""
-    entries = directory.entries() if directory.exists() else {}
-    if entries:
-        if FILE_NAME not in entries and GENERATING not in entries:
-            raise BadInput(
-                f"{directory.uri} holds files that are no dataset (first: {min(entries)}); "
-                "choose another place"
-            )
-        if foreign := sorted(name for name in entries if not OURS.fullmatch(name)):
-            raise BadInput(
-                f"{directory.uri} holds files that are no part of the dataset (first: {foreign[0]}); "
-                "move them away"
-            )
-        if not overwrite:
-            state = "is a dataset already" if FILE_NAME in entries else "is a half-written dataset"
-            raise BadInput(f"{directory.uri} {state}; --overwrite replaces it")
-    directory.create()
-    directory.write(GENERATING, f"clusterlift {__version__} {timestamp()}\n")
-    # The manifest goes first: from here on, nothing takes what is left for a dataset.
-    for name in sorted(entries, key=lambda name: name != FILE_NAME):
-        if name != GENERATING:
-            directory.delete(name)
+def _check_written(uri: str, request: Request, files: Mapping[str, int]) -> None:
+    """Raise unless the files to be seen are those of one Spark job, and all of them."""
+    # Spark writes a file for each partition that has rows, and for the first in any case.
+    least, most = min(request.partitions, request.recipe.rows), request.partitions
+    if len(files) < least:
+        raise BadInput(
+            f"{uri}: {least} files were written and {len(files)} are to be seen from the driver; "
+            "the executors' disks are not this one: choose a directory that all nodes share"
+        )
+    jobs = {re.sub(r"part-\d+-(.{36}).*", r"\1", name) for name in files}
+    if len(files) > most or len(jobs) > 1:
+        raise ClusterliftError(f"{uri}: another generation wrote here at the same time; repeat")
 
 
 def _write_rows(spark: SparkSession, request: Request, uri: str) -> tuple[Totals, str]:
@@ -165,35 +131,12 @@ def _write_rows(spark: SparkSession, request: Request, uri: str) -> tuple[Totals
         _save(rows.selectExpr(*payload), request.format, uri)
         return Totals(0, 0, 0, {}), digest_text(None)
     observation = Observation()
-    observed = rows.selectExpr(*payload, *OBSERVED_COLUMNS).observe(
-        observation, *(F.expr(expression).alias(name) for name, expression in OBSERVED.items())
-    )
-    _save(observed.drop("_integer", "_fraction", "_hash", "_prefix"), request.format, uri)
+    columns = [f"{expression} as {name}" for name, expression in OBSERVED_COLUMNS.items()]
+    aggregates = [F.expr(expression).alias(name) for name, expression in OBSERVED.items()]
+    observed = rows.selectExpr(*payload, *columns).observe(observation, *aggregates)
+    _save(observed.drop(*OBSERVED_COLUMNS), request.format, uri)
     seen = observation.get
     return totals_from(seen), digest_text(seen["digest"])
-
-
-def row_frame(spark: SparkSession, recipe: Recipe, partitions: int) -> DataFrame:
-    """The recipe's rows as a lazy DataFrame: its six columns and `fraction`."""
-    return (
-        spark.range(0, recipe.rows, 1, partitions)
-        .selectExpr(*recipes.base_expressions(recipe))
-        .selectExpr(*recipes.column_expressions())
-    )
-
-
-def totals_from(seen: Mapping[str, Any]) -> Totals:
-    """The totals that were observed while the rows went by."""
-    per_prefix: Counter[str] = Counter()
-    for bin_ in json.loads(seen["prefixes"]):
-        # Histograms of two partitions are joined, not added up: a prefix may come twice.
-        per_prefix[PREFIX_OF_CRC[round(bin_["x"])]] += int(bin_["y"])
-    return Totals(
-        rows=seen["rows"],
-        integer_sum=seen["integer_sum"],
-        float_sum_e9=seen["integer_sum"] * recipes.SCALE + seen["fraction_sum"],
-        rows_per_prefix2=dict(per_prefix),
-    )
 
 
 def _save(payload: DataFrame, format_: Format, uri: str) -> None:

@@ -10,6 +10,7 @@ sys.path[0] = str(Path(__file__).resolve().parents[1])
 
 import jobs
 from datagen.session import start_session
+from datagen.spark_errors import told_in_a_line
 from harness.record.interrupt import interruptible
 from harness.record.options import guarded
 from jobs.options import PROG, parse
@@ -20,7 +21,7 @@ def main() -> int:
     """Run as the command line says; the exit code says how it went."""
     options = parse()
     spark = start_session("clusterlift benchmark", jobs)
-    with interruptible():
+    with interruptible(), told_in_a_line("Spark failed"):
         return benchmark(spark, options)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import sys
 from pathlib import Path
@@ -18,15 +19,33 @@ RECIPE = Recipe(rows=10**6)
 
 
 def cache_directory() -> Path:
-    """`$XDG_CACHE_HOME/clusterlift`, or `~/.cache/clusterlift`."""
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "clusterlift"
+    """`$XDG_CACHE_HOME/clusterlift`, or `~/.cache/clusterlift`; a relative one does not count."""
+    base = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    return (base if base.is_absolute() else Path.home() / ".cache") / "clusterlift"
 
 
 def default_dataset(spark: SparkSession) -> Dataset:
-    """The default dataset, generated if it is not there or not whole."""
-    name = f"default-v{VERSION}-{RECIPE.rows}-rows"
-    uri = (cache_directory() / "datasets" / name).as_uri()
+    """The default dataset, generated if it is not there or not whole.
+
+    Raises BadInput if the cache cannot be written.
+    """
+    place = cache_directory() / "datasets"
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        lock = (place / ".lock").open("w")
+    except OSError as error:
+        raise BadInput(
+            f"the default dataset cannot be kept in {place}: {error.strerror}; "
+            "name one with --dataset, or set XDG_CACHE_HOME"
+        ) from error
+    with lock:
+        # Two first runs at once would both generate it.
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        # Not Path.as_uri(): Hadoop does not decode what that encodes.
+        return _opened_or_generated(spark, f"file://{place}/v{VERSION}-{RECIPE.rows}-rows")
+
+
+def _opened_or_generated(spark: SparkSession, uri: str) -> Dataset:
     try:
         return open_dataset(spark, uri)
     except BadInput:

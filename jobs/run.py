@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 from datagen.dataset import Dataset, open_dataset, verify_content
 from datagen.manifest import Manifest
 from datagen.recipe import Recipe, Totals, totals
+from datagen.session import wait_for_executors
 from harness import __version__
 from harness.errors import BadInput
 from harness.model import Ending, Phase, Run, Status, Trial
@@ -20,7 +21,7 @@ from harness.record.runner import Plan, run_trials
 from harness.record.store import Recording, check_writable, new_run_id, timestamp
 from jobs.default_dataset import default_dataset
 from jobs.job import SparkJob
-from jobs.session import redact, spark_facts, wait_for_executors
+from jobs.session import redact, spark_facts
 from jobs.sinks import SINKS
 from jobs.summary import summary
 from jobs.workload import Context, Workload, discover, select
@@ -38,8 +39,8 @@ def benchmark(spark: SparkSession, options: argparse.Namespace) -> int:
     """
     workloads, omitted = chosen(options.workloads)
     check_writable(options.results, options.configuration)
-    dataset = proven_dataset(spark, options) if any(w.reads_data for w in workloads) else None
     wait_for_executors(spark)
+    dataset = proven_dataset(spark, options) if any(w.reads_data for w in workloads) else None
     context = build_context(spark, dataset, options)
     run = describe(spark, options, workloads, omitted, dataset, context)
     for name, reason in omitted.items():

@@ -8,7 +8,10 @@ from typing import Any, Protocol
 
 from pyspark.sql import Column, DataFrame, Observation
 
+from harness.errors import WrongAnswer
 from jobs.workload import Answer
+
+EVENTS_WAIT_MS = 10 * 60 * 1000
 
 
 class Forced(Protocol):
@@ -21,11 +24,16 @@ class Forced(Protocol):
         """What was observed while it ran."""
 
     def plan(self) -> str:
-        """The plan that Spark executed, after all adaptive changes."""
+        """The tree of operators that Spark executed, after all adaptive changes."""
 
 
 def named(columns: Mapping[str, Column]) -> list[Column]:
     return [column.alias(name) for name, column in columns.items()]
+
+
+def executed_tree(description: str) -> str:
+    """Of a plan's description, the tree that was executed: no initial plan, no details."""
+    return description.partition("== Initial Plan ==")[0].partition("\n\n")[0]
 
 
 class Noop:
@@ -47,9 +55,13 @@ class Noop:
         # The executed plan of a write is nowhere but in the status store that the UI reads, which
         # is filled by a queue of events. pyspark has no public way to it.
         session: Any = self._spark
-        session.sparkContext._jsc.sc().listenerBus().waitUntilEmpty()  # noqa: SLF001
+        context = session.sparkContext
+        context._jsc.sc().listenerBus().waitUntilEmpty(EVENTS_WAIT_MS)  # noqa: SLF001
         store = session._jsparkSession.sharedState().statusStore()  # noqa: SLF001
-        return str(store.executionsList().last().physicalPlanDescription())
+        latest = store.executionsList().last()
+        if latest.description() != context.getLocalProperty("spark.job.description"):
+            raise WrongAnswer("Spark lost the event that tells the executed plan")
+        return executed_tree(str(latest.physicalPlanDescription()))
 
 
 class RddCount:
@@ -68,7 +80,7 @@ class RddCount:
         return found
 
     def plan(self) -> str:
-        return str(self._execution().executedPlan().toString())
+        return executed_tree(str(self._execution().executedPlan().toString()))
 
     def _execution(self) -> Any:
         frame: Any = self._frame

@@ -11,6 +11,7 @@ import difflib
 import importlib
 import importlib.util
 import pkgutil
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -74,7 +75,10 @@ class Workload(ABC):
         """Raise WrongAnswer unless the answer is the right one."""
 
     def check_plan(self, plan: str) -> None:  # noqa: B027  most plans may be what Spark likes
-        """Raise WrongAnswer if Spark executed something else than this workload is about."""
+        """Raise WrongAnswer if Spark executed something else than this workload is about.
+
+        `plan` is the executed tree of operators, as text.
+        """
 
     def missing(self) -> tuple[str, ...]:
         """Which of the required modules the driver does not have."""
@@ -92,6 +96,11 @@ def expect_within(what: str, found: float | None, right: float, tolerance: float
     # Written so that NaN, too, is wrong.
     if found is None or not abs(found - right) <= tolerance:
         raise WrongAnswer(f"{what} is {found}, not {right} ± {tolerance:.3g}")
+
+
+def shuffles(plan: str) -> int:
+    """How many shuffles a tree of operators has; broadcasts are none."""
+    return len(re.findall(r"(?<![A-Za-z])Exchange\b", plan))
 
 
 def discover() -> dict[str, Workload]:

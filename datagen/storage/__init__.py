@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 
 from datagen.filesystem import Directory
 from datagen.layout import Layout
+from datagen.spark_errors import told_in_a_line
 from harness.errors import BadInput
 
 
@@ -41,7 +42,8 @@ def storages() -> dict[str, Storage]:
 
 def locate(spark: SparkSession, uri: str) -> tuple[Directory, Storage]:
     """The directory at a URI and the storage it is on. Raises BadInput if no storage is for it."""
-    scheme = urlsplit(uri).scheme
+    with told_in_a_line(repr(uri), BadInput):
+        scheme = urlsplit(uri).scheme
     if scheme:
         _storage_for(scheme, uri)  # before Hadoop is asked: its answer would name Java classes
     directory = Directory(spark, uri)

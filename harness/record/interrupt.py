@@ -17,7 +17,11 @@ def interruptible() -> Iterator[None]:
     over a connection that is in use.
     """
     signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    before = {number: signal.signal(number, _interrupt) for number in signals}
+    before = {
+        number: signal.signal(number, _interrupt)
+        for number in signals
+        if signal.getsignal(number) is not signal.SIG_IGN  # as under nohup
+    }
     try:
         yield
     finally:

@@ -6,7 +6,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TextIO
 
 from harness.model import Phase, Status, Trial
@@ -54,11 +54,10 @@ class TrialProgress:
         """Say what runs now."""
         self._number += 1
         self._started = self._clock()
-        self._stream.write(
+        self._say(
             f"[{self._number:{len(str(self._total))}}/{self._total}] {workload:{self._width}}  "
             f"{phase} {round_}/{self._rounds[phase]}  "
         )
-        self._stream.flush()
 
     def finished(self, trial: Trial) -> None:
         """Say how it went, and how long the rest will take."""
@@ -66,8 +65,13 @@ class TrialProgress:
         self._left[trial.workload] -= 1
         said = f"{trial.wall_s:8.3f} s" if trial.status is Status.OK else f"FAILED: {trial.error}"
         left = self.seconds_left()
-        self._stream.write(f"{said}   {f'{duration(left)} left' if left else 'done'}\n")
-        self._stream.flush()
+        self._say(f"{said}   {f'{duration(left)} left' if left else 'done'}\n")
+
+    def _say(self, text: str) -> None:
+        # Whoever watched may have gone, with the terminal or with the JVM; the run goes on.
+        with suppress(OSError):
+            self._stream.write(text)
+            self._stream.flush()
 
     def seconds_left(self) -> float:
         """The estimate, in seconds; 0 when nothing is left."""

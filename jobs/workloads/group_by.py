@@ -44,6 +44,16 @@ class GroupBy(Workload):
             # Adding n doubles in any order loses at most n half-units in the last place.
             tolerance=totals.float_sum * totals.rows * 2**-53,
         )
+        for group in groups:
+            # Each row has a fraction of less than 1 on top of its integer.
+            low, high = group["integer_sum"], group["integer_sum"] + group["rows"]
+            middle = (low + high) / 2
+            expect_within(
+                f"sum(float_val) of {group['prefix2']}",
+                group["float_sum"],
+                middle,
+                group["rows"] / 2,
+            )
         for digits, counted in ((4, totals.distinct_prefix4), (8, totals.distinct_prefix8)):
             found = sum(group[f"prefix{digits}s"] for group in groups)
             if counted is not None:

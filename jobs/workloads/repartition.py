@@ -6,7 +6,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from harness.errors import WrongAnswer
-from jobs.workload import Answer, Context, Kind, Workload, expect
+from jobs.workload import Answer, Context, Kind, Workload, expect, shuffles
 
 
 class Repartition(Workload):
@@ -24,5 +24,5 @@ class Repartition(Workload):
         expect("sum(integer_val)", answer["integer_sum"] or 0, context.totals.integer_sum)
 
     def check_plan(self, plan: str) -> None:
-        if "Exchange" not in plan:
+        if not shuffles(plan):
             raise WrongAnswer("the plan has no exchange: nothing was shuffled")

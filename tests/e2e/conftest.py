@@ -135,11 +135,19 @@ class Cluster:
         self._spark = spark
         self._home = home
         self._processes: list[tuple[subprocess.Popen[bytes], Path]] = []
+        self.url = ""
+        try:
+            self._begin()
+        except BaseException:
+            self.stop()
+            raise
+
+    def _begin(self) -> None:
         log = self._start("master", "master.Master", "--host", "127.0.0.1", "--port", "0")
         self.url = self._await(log, r"Starting Spark master at (\S+)")
-        for name in ("worker-1", "worker-2"):
-            options = ("--host", "127.0.0.1", "--cores", "1", "--memory", "1g")
-            log = self._start(name, "worker.Worker", *options, self.url)
+        for number, host in enumerate(("127.0.0.2", "127.0.0.3"), 1):
+            options = ("--host", host, "--cores", "1", "--memory", "1g")
+            log = self._start(f"worker-{number}", "worker.Worker", *options, self.url)
             self._await(log, r"Successfully registered with master (\S+)")
 
     def _start(self, name: str, main: str, *arguments: str) -> Path:
@@ -182,9 +190,6 @@ def cluster(spark: Spark, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     running = Cluster(spark, tmp_path_factory.mktemp("cluster"))
     yield running
     running.stop()
-
-
-Eventually = Callable[[Callable[[], object], str], None]
 
 
 def eventually(condition: Callable[[], object], what: str, seconds: float = 120) -> None:

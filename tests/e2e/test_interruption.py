@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -16,6 +18,26 @@ from harness.record.store import load
 from .conftest import Spark, eventually
 
 MANY = ("--trials", 10_000, "--warmup", 0, "--workloads", "calc-pi-dataframe,sha-512")
+
+
+class Process(NamedTuple):
+    """A line of /proc."""
+
+    pid: int
+    name: str
+    state: str
+    parent: int
+    group: int
+
+
+def processes() -> Iterator[Process]:
+    """All processes of this machine."""
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            pid, rest = stat.read_text().split(" (", 1)
+            name, rest = rest.rsplit(") ", 1)
+            state, parent, group = rest.split()[:3]
+            yield Process(int(pid), name, state, int(parent), int(group))
 
 
 class Running:
@@ -34,23 +56,19 @@ class Running:
 
     def python(self) -> int:
         """The process id of the driver's Python."""
-        listed = subprocess.run(
-            ["ps", "-o", "pid=,comm=", "--ppid", str(self.process.pid)],
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        [child] = [line.split()[0] for line in listed.stdout.splitlines() if "python" in line]
-        return int(child)
+        [child] = [
+            process.pid
+            for process in processes()
+            if process.parent == self.process.pid and "python" in process.name
+        ]
+        return child
 
     def is_gone(self) -> bool:
-        """Whether no process of the group is left."""
+        """Whether no process of the group is left; a zombie is none."""
         self.process.poll()
-        try:
-            os.killpg(self.process.pid, 0)
-        except ProcessLookupError:
-            return True
-        return False
+        return not any(
+            process.group == self.process.pid and process.state != "Z" for process in processes()
+        )
 
     def recorded(self) -> RecordedRun:
         file = self.file()

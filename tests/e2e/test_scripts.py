@@ -134,6 +134,7 @@ def test_both_scripts_work_on_a_cluster_that_cannot_see_the_checkout(
     assert done.returncode == 0, done.stderr
     run = recorded(tmp_path / "results")
     check_complete(run, executors=2)
+    assert run.run.environment["executors"] == ["127.0.0.2", "127.0.0.3"]
     assert run.run.parameters["parallelism"] == 2
 
 

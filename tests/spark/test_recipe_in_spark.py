@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
 from datagen.recipe import COLUMNS, MAX_SEED, Recipe, rows, xxhash64
-from datagen.writer import row_frame
+from datagen.rows import row_frame
 
 few_spark_jobs = settings(
     max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]

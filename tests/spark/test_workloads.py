@@ -23,8 +23,9 @@ from datagen.recipe import Recipe, Totals
 from datagen.writer import Request, write_dataset
 from harness.errors import BadInput, WrongAnswer
 from jobs.job import SparkJob
-from jobs.sinks import SINKS
-from jobs.workload import Context, Workload, discover, select
+from jobs.session import REDACTED, redact
+from jobs.sinks import SINKS, executed_tree
+from jobs.workload import Context, Workload, discover, select, shuffles
 from jobs.workloads.group_by import distinct
 from jobs.workloads.sha_512 import Sha512
 
@@ -118,12 +119,17 @@ def wrong_answers(answer: dict[str, Any]) -> list[dict[str, Any]]:
             wrong += [{**answer, name: value * 2 + 1}, {**answer, name: 0}]
         elif name == "groups":
             groups = json.loads(value)
+            swapped = [dict(group) for group in groups]
+            first, second = swapped[:2]
+            first["float_sum"], second["float_sum"] = second["float_sum"], first["float_sum"]
+            wrong.append({**answer, name: json.dumps(swapped)})
             wrong.append({**answer, name: json.dumps(groups[1:])})
             wrong += [
-                {**answer, name: json.dumps([{**groups[0], key: groups[0][key] * 3}, *groups[1:]])}
+                {**answer, name: json.dumps([{**group, key: group[key] * 3} for group in groups])}
                 for key in ("rows", "prefix4s", "prefix8s", "float_sum", "integer_sum")
             ]
         elif name == "sample":
+            wrong.append({**answer, name: ""})
             digit = "1" if value[-1] == "0" else "0"
             wrong.append({**answer, name: value[:-1] + digit})
         else:
@@ -195,6 +201,7 @@ def test_pi_draws_as_many_samples_as_asked_for(context: Context, name: str, samp
 
 def plan_of(name: str, context: Context) -> str:
     workload = WORKLOADS[name]
+    context.spark.sparkContext.setJobGroup(name, name)
     forced = SINKS["noop"](workload.frame(context), workload.observe(context))
     forced.run()
     return forced.plan()
@@ -202,18 +209,22 @@ def plan_of(name: str, context: Context) -> str:
 
 def test_the_inner_join_shuffles_both_sides(context: Context) -> None:
     plan = plan_of("inner-join", context)
-    final = plan.split("Initial Plan")[0]
-    assert "SortMergeJoin" in final
-    assert "Broadcast" not in final
-    assert final.count("ShuffleQueryStage") == 2
+    assert "SortMergeJoin" in plan
+    assert "Broadcast" not in plan
+    assert shuffles(plan) == 2
 
 
 def test_the_broadcast_join_broadcasts_the_counts(context: Context) -> None:
-    final = plan_of("broadcast-inner-join", context).split("Initial Plan")[0]
-    assert "BroadcastHashJoin" in final
-    assert "BroadcastQueryStage" in final
-    # The counts' own; the rows are not shuffled.
-    assert final.count("ShuffleQueryStage") == 1
+    plan = plan_of("broadcast-inner-join", context)
+    assert "BroadcastHashJoin" in plan
+    assert "BroadcastExchange" in plan
+    assert shuffles(plan) == 1  # the counts' own: the rows stay where they are
+
+
+def test_only_what_was_executed_counts_as_the_plan(context: Context) -> None:
+    described = "Join\n+- == Final Plan ==\n   HashJoin\n+- == Initial Plan ==\n   SortMergeJoin\n"
+    assert "SortMergeJoin" not in executed_tree(described)
+    assert "Initial" not in plan_of("inner-join", context)
 
 
 @pytest.mark.parametrize(
@@ -289,3 +300,16 @@ def test_an_unknown_workload_is_told_with_the_nearest_names() -> None:
 def test_workloads_run_once_each_in_the_order_asked_for() -> None:
     chosen = select(["sha-512", "group-by", "sha-512"], WORKLOADS)
     assert [workload.name for workload in chosen] == ["sha-512", "group-by"]
+
+
+# Redaction.
+
+
+def test_secrets_are_found_by_sparks_own_pattern(spark: SparkSession) -> None:
+    facts = {
+        "serial": "12345",
+        "note": "my password",
+        "switch": "TEG",
+        "spark.redaction.regex": "(",
+    }
+    assert redact(spark, facts) == {**facts, "note": REDACTED}

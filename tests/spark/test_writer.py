@@ -14,7 +14,7 @@ from datagen.dataset import GENERATING, open_dataset, verify_content
 from datagen.layout import UNKNOWN, Layout
 from datagen.manifest import FILE_NAME, Format, Manifest
 from datagen.recipe import COLUMNS, Recipe, rows
-from harness.errors import BadInput
+from harness.errors import BadInput, ClusterliftError
 
 from .conftest import Write
 
@@ -130,7 +130,7 @@ def test_a_dataset_is_replaced_only_when_told(write: Write) -> None:
 def test_what_is_not_ours_is_never_touched(write: Write, tmp_path: Path, overwrite: bool) -> None:  # noqa: FBT001
     (tmp_path / "dataset").mkdir()
     (tmp_path / "dataset" / "thesis.tex").write_text("years of work")
-    with pytest.raises(BadInput, match=r"no dataset \(first: thesis.tex\)"):
+    with pytest.raises(BadInput, match=r"no part of a dataset \(first: thesis.tex\)"):
         write(Recipe(100), overwrite=overwrite)
     assert [file.name for file in (tmp_path / "dataset").iterdir()] == ["thesis.tex"]
 
@@ -143,6 +143,69 @@ def test_a_dataset_with_a_file_of_somebody_else_is_not_cleared(
     with pytest.raises(BadInput, match=r"notes\.txt"):
         write(Recipe(100), overwrite=True)
     assert (tmp_path / "dataset" / "notes.txt").read_text() == "keep"
+
+
+def test_a_directory_whose_name_begins_like_a_part_is_not_cleared(
+    write: Write, tmp_path: Path
+) -> None:
+    write(Recipe(100))
+    (tmp_path / "dataset" / "part-of-thesis").mkdir()
+    with pytest.raises(BadInput, match=r"first: part-of-thesis"):
+        write(Recipe(100), overwrite=True)
+
+
+def test_a_generation_that_another_one_took_over_is_void(
+    spark: SparkSession, write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = writer._save
+
+    def save_while_another_starts(*arguments: object) -> None:
+        real(*arguments)  # type: ignore[arg-type]
+        monkeypatch.setattr(writer, "_save", real)
+        write(Recipe(50, seed=2), overwrite=True)
+
+    monkeypatch.setattr(writer, "_save", save_while_another_starts)
+    with pytest.raises(ClusterliftError, match="was taken over by another generation"):
+        write(Recipe(100, seed=1))
+    survivor = open_dataset(spark, str(tmp_path / "dataset"))
+    assert survivor.manifest.recipe == Recipe(50, seed=2)
+    verify_content(spark, survivor)
+
+
+@pytest.mark.usefixtures("interrupted")
+def test_reuse_replaces_what_was_never_finished(write: Write) -> None:
+    assert write(Recipe(100), reuse=True).manifest.recipe.rows == 100
+
+
+@pytest.mark.parametrize("name", ["rows*", "br[1]", "cu{a,b}", "back\\slash", "line\nbreak"])
+def test_a_name_that_spark_would_take_for_a_pattern_is_refused(write: Write, name: str) -> None:
+    with pytest.raises(BadInput, match="cannot name a dataset"):
+        write(Recipe(1), name=name)
+
+
+@pytest.mark.parametrize("name", ["with space", "per%20cent", "ümläut", "ha#sh", "trailing/"])
+def test_other_names_are_names(
+    spark: SparkSession, write: Write, tmp_path: Path, name: str
+) -> None:
+    verify_content(spark, open_dataset(spark, write(Recipe(10), name=name).uri))
+    assert (tmp_path / name / FILE_NAME).is_file()
+
+
+@pytest.mark.parametrize("uri", ["", "file://host/p", "file://[x/a"])
+def test_what_is_no_uri_is_told_in_a_line(spark: SparkSession, uri: str) -> None:
+    with pytest.raises(BadInput) as refused:
+        open_dataset(spark, uri)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_write_that_fails_is_told_in_a_line(
+    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writer, "PAYLOADS", {Format.CSV: ["raise_error('disk full') as line"]})
+    with pytest.raises(ClusterliftError, match=r"could not be written: .*disk full") as failed:
+        write(Recipe(10))
+    assert "\n" not in str(failed.value)
+    assert not (tmp_path / "dataset" / FILE_NAME).exists()
 
 
 def test_a_file_is_no_place_for_a_dataset(write: Write, tmp_path: Path) -> None:
@@ -196,17 +259,24 @@ def test_a_longer_file_is_noticed(spark: SparkSession, write: Write, tmp_path: P
         open_dataset(spark, uri)
 
 
+@pytest.mark.parametrize("checksum", ["kept", "gone"])
+@pytest.mark.parametrize("format_", Format)
 def test_changed_content_of_the_same_length_is_noticed(
-    spark: SparkSession, write: Write, tmp_path: Path
+    spark: SparkSession, write: Write, tmp_path: Path, checksum: str, format_: Format
 ) -> None:
-    dataset = write(Recipe(100))
-    text = part(tmp_path).read_text()
-    digit = text.rindex(",") - 1
-    part(tmp_path).write_text(text[:digit] + str((int(text[digit]) + 1) % 10) + text[digit + 1 :])
-    # Or Hadoop's own checksum would notice first.
-    (tmp_path / "dataset" / f".{part(tmp_path).name}.crc").unlink()
-    with pytest.raises(BadInput, match="is not what its manifest says: it holds 100 rows"):
+    """By Hadoop's own checksum of a local file, or by the digest."""
+    dataset = write(Recipe(100), format_=format_)
+    data = bytearray(part(tmp_path).read_bytes())
+    middle = len(data) // 2
+    data[middle] = ord("0") if data[middle] != ord("0") else ord("1")
+    part(tmp_path).write_bytes(data)
+    if checksum == "gone":
+        (tmp_path / "dataset" / f".{part(tmp_path).name}.crc").unlink()
+    spark.catalog.clearCache()
+    with pytest.raises(BadInput) as refused:
         verify_content(spark, open_dataset(spark, dataset.uri))
+    assert str(refused.value).startswith(f"{dataset.uri} ")
+    assert "\n" not in str(refused.value)
 
 
 @pytest.mark.parametrize(

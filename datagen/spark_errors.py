@@ -1,0 +1,38 @@
+"""What Spark and Hadoop say, in the one line of it that a user needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+
+from harness.errors import ClusterliftError
+
+
+@contextmanager
+def told_in_a_line(what: str, kind: type[ClusterliftError] = ClusterliftError) -> Iterator[None]:
+    """While entered, an error of Spark becomes a `kind`: `what`, and the innermost cause."""
+    try:
+        yield
+    except (Py4JError, PySparkException, ValueError) as error:
+        raise kind(f"{what}: {innermost(error)}") from error
+
+
+def innermost(error: Exception) -> str:
+    """The first line of what the innermost cause says."""
+    java = getattr(error, "java_exception", None) or getattr(error, "_origin", None)
+    if java is None:
+        return _first_line(str(error))
+    try:
+        while cause := java.getCause():
+            java = cause
+        return _first_line(java.getMessage() or java.toString())
+    except (Py4JError, OSError):
+        # The JVM that knew has gone.
+        return "Spark has ended"
+
+
+def _first_line(text: str) -> str:
+    return next((line.strip() for line in text.splitlines() if line.strip()), "no reason given")
