@@ -4,9 +4,9 @@ The schema and the meaning of the columns are those of the pyspark-benchmark of 
 (github.com/DIYBigData/pyspark-benchmark), whose rows were drawn anew on every generation. Here row
 number `n` of seed `s` is, on any machine and in any partitioning:
 
-    value        md5 of the text "s:n", as 32 hexadecimal characters
+    value        xxhash64(s, n) and xxhash64(s, n, 1), each as 16 hexadecimal characters
     prefix2/4/8  the first 2, 4, 8 characters of value
-    float_val    draw / 10^9, with draw = xxhash64(s, n) mod 10^15: from 0 up to 1,000,000
+    float_val    draw / 10^9, with draw = xxhash64(s, n, 1) mod 10^15: from 0 up to 1,000,000
     integer_val  the integer part of float_val
 
 `draw` and 10^9 are exact doubles, so the quotient is the double nearest to the decimal number that
@@ -18,7 +18,6 @@ other. This module needs no Spark.
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -74,11 +73,38 @@ class Recipe:
 # In Spark: expressions over a column `id`, the row number.
 
 
-def base_expressions(recipe: Recipe) -> list[str]:
-    """From `id` to `value` and `draw`."""
+def base_stages(recipe: Recipe) -> list[list[str]]:
+    """From `id` to `value` and `draw`: select each list of expressions from what the one before gave.
+
+    Spark's hex() is in capitals, and turning them small costs more than everything else here. So
+    each 32 bits of the hashes become eight characters at once, in one 64-bit word: spread the eight
+    digits over its bytes, and add to each the distance to its character. The casts from long to
+    binary need `spark.sql.ansi.enabled=false`.
+    """
+    words = ("w1", "w2", "w3", "w4")
+
+    def each(expression: str) -> list[str]:
+        return ["draw", *(f"{expression.format(w=word)} as {word}" for word in words)]
+
+    digits = ", ".join(f"cast({word} as binary)" for word in words)
     return [
-        f"md5(concat('{recipe.seed}:', cast(id as string))) as value",
-        f"pmod(xxhash64({recipe.seed}L, id), {DRAWS}L) as draw",
+        [f"xxhash64({recipe.seed}L, id) as high", f"xxhash64({recipe.seed}L, id, 1L) as low"],
+        [
+            f"pmod(low, {DRAWS}L) as draw",
+            "shiftrightunsigned(high, 32) as w1",
+            f"high & {2**32 - 1}L as w2",
+            "shiftrightunsigned(low, 32) as w3",
+            f"low & {2**32 - 1}L as w4",
+        ],
+        each(f"(shiftleft({{w}}, 16) | {{w}}) & {0x0000FFFF0000FFFF}L"),
+        each(f"(shiftleft({{w}}, 8) | {{w}}) & {0x00FF00FF00FF00FF}L"),
+        each(f"(shiftleft({{w}}, 4) | {{w}}) & {0x0F0F0F0F0F0F0F0F}L"),
+        # Adding 6 carries into the upper half of the bytes that hold 10 or more.
+        each(
+            f"{{w}} + {0x3030303030303030}L + {ord('a') - ord('0') - 10}L * "
+            f"(shiftright({{w}} + {0x0606060606060606}L, 4) & {0x0101010101010101}L)"
+        ),
+        ["draw", f"cast(concat({digits}) as string) as value"],
     ]
 
 
@@ -122,14 +148,14 @@ class Row(NamedTuple):
 
 def row(seed: int, number: int) -> Row:
     """Row `number` (from 0) of `seed`."""
-    value = hashlib.md5(f"{seed}:{number}".encode(), usedforsecurity=False).hexdigest()
-    drawn = draw(seed, number)
+    high, low = xxhash64(seed, number) & _WORD, xxhash64(seed, number, 1) & _WORD
+    value, drawn = f"{high:016x}{low:016x}", draw(seed, number)
     return Row(value, value[:2], value[:4], value[:8], drawn / SCALE, drawn // SCALE)
 
 
 def draw(seed: int, number: int) -> int:
     """An integer from 0 to 10^15 - 1."""
-    return xxhash64(seed, number) % DRAWS
+    return xxhash64(seed, number, 1) % DRAWS
 
 
 def rows(recipe: Recipe) -> Iterator[Row]:

@@ -13,7 +13,7 @@ from datagen.session import start_session
 
 @pytest.fixture(scope="session")
 def bench_spark() -> Iterator[SparkSession]:
-    options = "--conf spark.ui.enabled=false --conf spark.driver.memory=2g"
+    options = "--conf spark.ui.enabled=false"
     os.environ["PYSPARK_SUBMIT_ARGS"] = f"--master local[*] {options} pyspark-shell"
     session = start_session("clusterlift benchmarks")
     yield session

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.bench
 
 ROWS = 5_000_000
 PARTITIONS = 8
-ROUNDS = 5
+ROUNDS = 3
 LEAST_SPEED_UP = 4.0
 
 
