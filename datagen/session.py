@@ -37,12 +37,13 @@ def start_session(name: str, *packages: object) -> SparkSession:
 def executors(spark: SparkSession) -> list[str]:
     """Hosts of the executors, one each; in local mode the driver's own."""
     context: Any = spark.sparkContext
-    infos = context._jsc.sc().statusTracker().getExecutorInfos()  # noqa: SLF001  not in pyspark
-    if is_local(spark):
-        return [str(info.host()) for info in infos]
-    # The driver counts as one of them; it is told by the ports that it listens on.
-    driver = context._jsc.sc().env().blockManager().blockManagerId().port()  # noqa: SLF001
-    return sorted(str(info.host()) for info in infos if info.port() != driver)
+    listed = context._jsc.sc().statusStore().executorList(True)  # noqa: SLF001, FBT003  not in pyspark
+    hosts = {
+        str(one.id()): str(one.hostPort()).rpartition(":")[0]
+        for one in map(listed.apply, range(listed.size()))
+    }
+    # The driver is listed among them.
+    return sorted(host for id_, host in hosts.items() if is_local(spark) or id_ != "driver")
 
 
 def is_local(spark: SparkSession) -> bool:
