@@ -99,7 +99,7 @@ def running(spark: Spark, checkout: Path, dataset: Path, tmp_path: Path) -> Iter
 def test_ctrl_c_ends_the_run_and_keeps_the_trials(running: Running, tmp_path: Path) -> None:
     os.killpg(running.process.pid, signal.SIGINT)  # what a terminal does
     eventually(running.is_gone, "every process ended")
-    assert running.process.returncode == 130
+    assert running.process.wait(timeout=60) == 130
     run = running.recorded()
     assert run.ending in {Ending.INTERRUPTED, Ending.SPARK_LOST}
     assert sum(trial.status is Status.OK for trial in run.trials) >= 4
