@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -14,6 +15,7 @@ from datagen.session import start_session
 @pytest.fixture(scope="session")
 def bench_spark() -> Iterator[SparkSession]:
     options = "--conf spark.ui.enabled=false"
+    os.environ["PYSPARK_PYTHON"] = sys.executable  # the workers, too, need pandas
     os.environ["PYSPARK_SUBMIT_ARGS"] = f"--master local[*] {options} pyspark-shell"
     session = start_session("clusterlift benchmarks")
     yield session

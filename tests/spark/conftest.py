@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -36,6 +37,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         "spark.driver.host": "127.0.0.1",
     }
     options = " ".join(f"--conf {key}={value}" for key, value in confs.items())
+    os.environ["PYSPARK_PYTHON"] = sys.executable  # the workers, too, need pandas
     os.environ["PYSPARK_SUBMIT_ARGS"] = f"--master local[2] {options} pyspark-shell"
     session = start_session("clusterlift tests", jobs)
     yield session
