@@ -9,13 +9,15 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+# Under `make test` a make within would take its options, and print its name with a level.
+OUTSIDE_MAKE = {name: value for name, value in os.environ.items() if "MAKE" not in name}
 
 
 def toolchain(*variables: str, **environment: str) -> list[str]:
     done = subprocess.run(
         ["make", "--no-print-directory", "toolchain", *variables],
         cwd=ROOT,
-        env=os.environ | environment,
+        env=OUTSIDE_MAKE | environment,
         capture_output=True,
         text=True,
         check=False,
