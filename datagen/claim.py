@@ -11,13 +11,15 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from datagen.dataset import GENERATING
+from datagen.dataset import GENERATING, INVALID
 from datagen.filesystem import Directory, Entry
 from datagen.manifest import FILE_NAME
 from harness.errors import BadInput, ClusterliftError
 
 PART = r"part-\d{5,}-[0-9a-f-]{36}-c\d{3,}\.[a-z.]+"
-OURS = re.compile(rf"{FILE_NAME}|{GENERATING}|_SUCCESS|{PART}|\.(_SUCCESS|{PART})\.crc|_unborn\..+")
+OURS = re.compile(
+    rf"{FILE_NAME}|{GENERATING}|{INVALID}|_SUCCESS|{PART}|\.(_SUCCESS|{PART})\.crc|_unborn\..+"
+)
 UNCOMMITTED = "_temporary"
 """The directory in which Spark writes what is not committed; the only one that is ever deleted."""
 
@@ -38,7 +40,7 @@ class Claim:
             )
 
     def release(self) -> None:
-        """Take the marker away. The manifest lies there by now."""
+        """Take the marker away. The manifest, or what is in its place, lies there by now."""
         self.directory.delete(GENERATING)
 
 
@@ -49,9 +51,10 @@ def claim(directory: Directory, *, overwrite: bool, replace_half_written: bool) 
     """
     entries = directory.entries() if directory.exists() else {}
     _check_replaceable(directory.uri, entries)
-    half_written = GENERATING in entries and FILE_NAME not in entries
-    if entries and not (overwrite or (half_written and replace_half_written)):
-        state = "a half-written dataset" if half_written else "a dataset already"
+    whole = FILE_NAME in entries
+    if entries and not (overwrite or (replace_half_written and not whole)):
+        state = "a dataset already" if whole else "a half-written dataset"
+        state = "a dataset that is not valid" if INVALID in entries else state
         raise BadInput(f"{directory.uri} is {state}; --overwrite replaces it")
     directory.create()
     made = Claim(directory)
@@ -77,7 +80,7 @@ def _check_replaceable(uri: str, entries: Mapping[str, Entry]) -> None:
             f"{uri} holds what is no part of a dataset (first: {foreign[0]}); "
             "move it away, or choose another place"
         )
-    if entries and not {FILE_NAME, GENERATING} & entries.keys():
+    if entries and not {FILE_NAME, GENERATING, INVALID} & entries.keys():
         raise BadInput(
             f"{uri} holds files that no manifest vouches for (first: {min(entries)}); "
             "choose another place"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -12,10 +13,14 @@ from datagen.filesystem import Directory, Entry
 from datagen.manifest import FILE_NAME, Format, Manifest
 from datagen.spark_errors import told_in_a_line
 from datagen.storage import locate
+from datagen.stored import Stored
 from harness.errors import BadInput
 
 GENERATING = "_generating"
 """A marker that lies in a dataset's directory from before its first row until after its manifest."""
+
+INVALID = "_invalid"
+"""Lies in place of a manifest where what was written is not what was asked for, and says why not."""
 
 
 def is_data(entry: Entry) -> bool:
@@ -25,10 +30,16 @@ def is_data(entry: Entry) -> bool:
 
 @dataclass(frozen=True)
 class Dataset:
-    """A dataset that has a manifest and all the files that the manifest names."""
+    """A dataset that has a manifest and all the files that the manifest names.
+
+    `stored` is how they lie now; `drift` says in what that is not what the manifest says, None if in
+    nothing.
+    """
 
     directory: Directory
     manifest: Manifest
+    stored: Stored
+    drift: str | None = None
 
     @property
     def uri(self) -> str:
@@ -41,32 +52,61 @@ class Dataset:
             return reader.parquet(self.uri)
         return reader.csv(self.uri, header=True)
 
+    def as_facts(self) -> dict[str, Any]:
+        """What a run records of it: the manifest, and what was observed when the run began."""
+        facts = self.manifest.as_facts()
+        layouts = [str(layout) for layout in self.stored.layouts]
+        observed = {"observed": ", ".join(layouts) or None, "drift": self.drift}
+        return {
+            "uri": self.uri,
+            **facts,
+            "layout": facts["layout"] | observed,
+            **self.stored.as_facts(),
+        }
 
-def open_dataset(spark: SparkSession, uri: str) -> Dataset:
-    """The dataset at a URI, its files held against its manifest by name and length.
 
-    Raises BadInput if there is nothing, no manifest, or other files, or a layout, than the manifest says.
+def open_dataset(spark: SparkSession, uri: str, *, accept_layout_drift: bool = False) -> Dataset:
+    """The dataset at a URI: its files held against its manifest by name and length, and by layout.
+
+    Raises BadInput if there is nothing, no manifest, or other files than the manifest says; and if
+    one of them lies in another layout, or lacks a part of it, unless that drift is accepted.
     """
     directory, storage = locate(spark, uri)
     if not directory.exists():
         raise BadInput(f"{directory.uri} does not exist; write it with datagen/generate.py")
+    manifest = _manifest(directory)
+    _compare_files(directory.uri, manifest.files, data_files(directory.entries()))
+    stored = storage.observe(directory, manifest.files)
+    drift = stored.problem(manifest.observed_layout)
+    if drift and not accept_layout_drift:
+        raise BadInput(
+            f"{directory.uri} is not what its manifest says, {manifest.observed_layout}: {drift}"
+            f"{reason(storage.why(manifest.observed_layout, stored))}. Repair it, write it anew with "
+            "--overwrite, or benchmark it as it is with --accept-layout-drift"
+        )
+    return Dataset(directory, manifest, stored, drift)
+
+
+def reason(why: str) -> str:
+    """A known reason, to be put behind what is wrong."""
+    return f" ({why})" if why else ""
+
+
+def _manifest(directory: Directory) -> Manifest:
     entries = directory.entries()
+    if INVALID in entries:
+        raise BadInput(
+            f"{directory.uri} is not valid: {directory.read(INVALID)}; write it anew with --overwrite"
+        )
     if FILE_NAME not in entries:
         state = "half-written" if GENERATING in entries else f"not a dataset (no {FILE_NAME})"
         raise BadInput(f"{directory.uri} is {state}; write it with datagen/generate.py")
     try:
-        manifest = Manifest.from_json(directory.read(FILE_NAME))
+        return Manifest.from_json(directory.read(FILE_NAME))
     except ValueError as error:
         raise BadInput(
             f"{directory.uri}/{FILE_NAME}: {error}; write the dataset anew with --overwrite"
         ) from error
-    _compare_files(directory.uri, manifest.files, data_files(entries))
-    if (layout := storage.observe(directory)) != manifest.observed_layout:
-        raise BadInput(
-            f"{directory.uri} is not what its manifest says: its layout is {layout}, not "
-            f"{manifest.observed_layout}; write it anew with --overwrite"
-        )
-    return Dataset(directory, manifest)
 
 
 def data_files(entries: Mapping[str, Entry]) -> dict[str, int]:

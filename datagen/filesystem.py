@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -36,8 +37,9 @@ class Directory:
     def __init__(self, spark: SparkSession, uri: str) -> None:
         # pyspark has no public way to Hadoop's FileSystem.
         context: Any = spark.sparkContext
-        self._hadoop_fs = context._jvm.org.apache.hadoop.fs  # noqa: SLF001
-        conf = context._jsc.hadoopConfiguration()  # noqa: SLF001
+        self._jvm = context._jvm  # noqa: SLF001
+        self._hadoop_fs = self._jvm.org.apache.hadoop.fs
+        self._conf = context._jsc.hadoopConfiguration()  # noqa: SLF001
         if not uri or not uri.isprintable() or UNSAFE & set(uri):
             raise BadInput(
                 f"{uri!r} cannot name a dataset: choose a name without control characters and "
@@ -45,12 +47,36 @@ class Directory:
             )
         self.uri = uri
         self._path = self._try(lambda: self._hadoop_fs.Path(uri))
-        fs = self._try(lambda: self._path.getFileSystem(conf))
+        fs = self._try(lambda: self._path.getFileSystem(self._conf))
         self._path = self._try(lambda: fs.makeQualified(self._path))
         self.uri = str(self._path.toString())
         # Not through the checksumming one: it would leave a hidden companion beside each small file.
         is_local = is_instance_of(context._gateway, fs, "org.apache.hadoop.fs.LocalFileSystem")  # noqa: SLF001
         self._fs = fs.getRawFileSystem() if is_local else fs
+
+    @property
+    def fs(self) -> Any:
+        """Hadoop's FileSystem, for what only one kind of it can do; see `told`."""
+        return self._fs
+
+    @property
+    def path(self) -> Any:
+        """Its path, as Hadoop takes one."""
+        return self._path
+
+    @property
+    def conf(self) -> Any:
+        """The Hadoop configuration that Spark hands to its tasks."""
+        return self._conf
+
+    @property
+    def jvm(self) -> Any:
+        """The JVM's packages."""
+        return self._jvm
+
+    def told(self, what: str = "") -> AbstractContextManager[None]:
+        """While entered, what the file system complains of is a BadInput: the URI, `what`, the cause."""
+        return told_in_a_line(f"{self.uri}: {what}" if what else self.uri, BadInput)
 
     @property
     def scheme(self) -> str:
@@ -77,7 +103,7 @@ class Directory:
 
     def read(self, name: str) -> str:
         """The text of a file in it, decoded as UTF-8."""
-        stream = self._try(lambda: self._fs.open(self._child(name)))
+        stream = self._try(lambda: self._fs.open(self.child(name)))
         try:
             return bytes(self._try(stream.readAllBytes)).decode(errors="replace")
         finally:
@@ -90,22 +116,23 @@ class Directory:
         self.create_new(unborn, text)
         if name in self.entries():
             self.delete(name)
-        if not self._try(lambda: self._fs.rename(self._child(unborn), self._child(name))):
+        if not self._try(lambda: self._fs.rename(self.child(unborn), self.child(name))):
             raise BadInput(f"{self.uri}: the file system refused to create {name}")
 
     def create_new(self, name: str, text: str) -> None:
         """Create a file in it. Raises BadInput if there is one of this name."""
-        stream = self._try(lambda: self._fs.create(self._child(name), False))  # noqa: FBT003  Java's signature
+        stream = self._try(lambda: self._fs.create(self.child(name), False))  # noqa: FBT003  Java's signature
         self._try(lambda: stream.write(bytearray(text.encode())))
         self._try(stream.close)
 
     def delete(self, name: str) -> None:
         """Remove a file or a whole directory in it, if it is there."""
-        self._try(lambda: self._fs.delete(self._child(name), True))  # noqa: FBT003  Java's signature
+        self._try(lambda: self._fs.delete(self.child(name), True))  # noqa: FBT003  Java's signature
 
-    def _child(self, name: str) -> Any:
+    def child(self, name: str) -> Any:
+        """The path of a file in it."""
         return self._hadoop_fs.Path(self._path, name)
 
     def _try(self, call: Callable[[], T]) -> T:
-        with told_in_a_line(self.uri, BadInput):
+        with self.told():
             return call()

@@ -18,6 +18,7 @@ from datagen.layout import FORMS, Layout
 from datagen.manifest import Format
 from datagen.recipe import MAX_ROWS, MAX_SEED, Recipe
 from datagen.session import start_session, tasks_done, wait_for_executors
+from datagen.settling import PATIENCE_S, Settling
 from datagen.spark_errors import told_in_a_line
 from datagen.writer import Request, default_partitions, write_dataset
 from harness.record.interrupt import interruptible
@@ -51,6 +52,8 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
         action="store_true",
         help="leave a dataset alone that lies there already, if it is the one asked for",
     )
+    add("--patience", type=whole_number(0, 10**6), default=PATIENCE_S, metavar="S",
+        help="seconds to wait for copies that are on their way while none arrives")  # fmt: skip
     return parser.parse_args(arguments)
 
 
@@ -79,7 +82,7 @@ def generate(spark: SparkSession, options: argparse.Namespace) -> Dataset:
         overwrite=options.overwrite,
         reuse=options.reuse,
     )
-    return write_dataset(spark, request, progress)
+    return write_dataset(spark, request, progress, Settling(options.patience))
 
 
 def described(dataset: Dataset) -> str:

@@ -11,7 +11,7 @@ A cell is written in bytes, or with k or m for KiB and MiB: `rs:6+3:64k`.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Self
 
@@ -50,6 +50,18 @@ class Layout:
             cell = int(match[4]) * _UNITS[match[5]] if match[4] else None
             return cls(kind, data, parity, cell)
         raise ValueError(f"'{text}' is not a layout; the forms are {FORMS}")
+
+    def is_met_by(self, other: Layout | None) -> bool:
+        """Whether the other is this one; a cell that is not said may be any."""
+        if other is None:
+            return False
+        cell = other.cell_bytes if self.cell_bytes is None else self.cell_bytes
+        return replace(self, cell_bytes=cell) == other
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes it takes to hold every copy or stripe on another one."""
+        return self.data + self.parity
 
     def __str__(self) -> str:
         match self.kind:

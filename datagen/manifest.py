@@ -36,8 +36,8 @@ class Manifest:
     files: Mapping[str, int]
     digest: str
     totals: Totals
-    requested_layout: Layout
-    observed_layout: Layout
+    requested_layout: Layout | None
+    observed_layout: Layout | None
     written_by: str
     written_at: str
 
@@ -56,8 +56,8 @@ class Manifest:
             "bytes": self.bytes,
             "file_count": len(self.files),
             "layout": {
-                "requested": str(self.requested_layout),
-                "observed": str(self.observed_layout),
+                "requested": _text(self.requested_layout),
+                "observed": _text(self.observed_layout),
             },
             "digest": self.digest,
             "written_by": self.written_by,
@@ -96,8 +96,8 @@ class Manifest:
                 files={str(name): int(size) for name, size in whole["files"].items()},
                 digest=str(whole["digest"]),
                 totals=Totals(**whole["totals"]),
-                requested_layout=Layout.parse(whole["layout"]["requested"]),
-                observed_layout=Layout.parse(whole["layout"]["observed"]),
+                requested_layout=_layout(whole["layout"]["requested"]),
+                observed_layout=_layout(whole["layout"]["observed"]),
                 written_by=str(whole["written_by"]),
                 written_at=str(whole["written_at"]),
             )
@@ -105,3 +105,11 @@ class Manifest:
             raise ValueError(f"{error} is missing") from error
         except (TypeError, AttributeError) as error:
             raise ValueError(str(error)) from error
+
+
+def _text(layout: Layout | None) -> str | None:
+    return None if layout is None else str(layout)
+
+
+def _layout(text: str | None) -> Layout | None:
+    return None if text is None else Layout.parse(text)

@@ -15,14 +15,16 @@ from pyspark.sql import DataFrame, DataFrameWriter, Observation, SparkSession
 from pyspark.sql import functions as F
 
 from datagen import recipe as recipes
-from datagen.claim import claim
-from datagen.dataset import Dataset, data_files, digest_text, open_dataset
+from datagen.claim import Claim, claim
+from datagen.dataset import INVALID, Dataset, data_files, digest_text, open_dataset, reason
 from datagen.layout import Layout
 from datagen.manifest import FILE_NAME, Format, Manifest
 from datagen.recipe import Recipe, Totals
 from datagen.rows import OBSERVED, OBSERVED_COLUMNS, row_frame, totals_from
+from datagen.settling import Settling
 from datagen.spark_errors import told_in_a_line
-from datagen.storage import locate
+from datagen.storage import Storage, locate
+from datagen.stored import Stored
 from harness import __version__
 from harness.errors import BadInput, ClusterliftError
 from harness.record.store import timestamp
@@ -58,8 +60,9 @@ class Request:
     def is_met_by(self, manifest: Manifest) -> bool:
         """Whether a dataset is the one asked for; how many files it has does not matter."""
         wanted = (self.recipe, self.format)
-        layouts = (None, manifest.requested_layout)
-        return (manifest.recipe, manifest.format) == wanted and self.layout in layouts
+        if (manifest.recipe, manifest.format) != wanted:
+            return False
+        return self.layout is None or self.layout.is_met_by(manifest.observed_layout)
 
 
 def default_partitions(spark: SparkSession, rows: int) -> int:
@@ -69,12 +72,16 @@ def default_partitions(spark: SparkSession, rows: int) -> int:
 
 
 def write_dataset(
-    spark: SparkSession, request: Request, progress: Progress = lambda _tasks: nullcontext()
+    spark: SparkSession,
+    request: Request,
+    progress: Progress = lambda _tasks: nullcontext(),
+    settling: Settling | None = None,
 ) -> Dataset:
     """Write the dataset; its manifest, the last file, is what makes it whole.
 
-    Raises BadInput, before anything is touched, if something else lies there; and ClusterliftError
-    if what was written cannot be vouched for, in which case there is no manifest.
+    Raises BadInput, before anything is touched, if something else lies there or the file system
+    cannot store the layout; and ClusterliftError if what was written cannot be vouched for, in which
+    case there is no manifest.
     """
     directory, storage = locate(spark, request.uri)
     requested = storage.check_request(directory, request.layout)
@@ -83,16 +90,15 @@ def write_dataset(
         if request.is_met_by(dataset.manifest):
             return dataset
     held = claim(directory, overwrite=request.overwrite, replace_half_written=request.reuse)
+    properties = storage.prepare(directory, requested)
     with progress(request.partitions), told_in_a_line(f"{directory.uri} could not be written"):
-        totals, digest = _write_rows(spark, request, directory.uri)
+        totals, digest = _write_rows(spark, request, directory.uri, properties)
     held.check()
     files = data_files(directory.entries())
     _check_written(directory.uri, request, files)
-    observed = storage.observe(directory)
-    if observed != requested:
-        raise ClusterliftError(
-            f"{directory.uri}: layout {requested} was asked for and {observed} lies there"
-        )
+    storage.finish(directory, sorted(files), requested)
+    stored = (settling or Settling()).wait(lambda: storage.observe(directory, files), requested)
+    _check_layout(held, storage, requested, stored)
     manifest = Manifest(
         recipe=request.recipe,
         format=request.format,
@@ -101,13 +107,25 @@ def write_dataset(
         digest=digest,
         totals=totals,
         requested_layout=requested,
-        observed_layout=observed,
+        observed_layout=stored.layout,
         written_by=f"clusterlift {__version__}",
         written_at=timestamp(),
     )
     directory.write(FILE_NAME, manifest.to_json())
     held.release()
-    return Dataset(directory, manifest)
+    return Dataset(directory, manifest, stored)
+
+
+def _check_layout(held: Claim, storage: Storage, requested: Layout | None, stored: Stored) -> None:
+    """Raise ClusterliftError, and leave the dataset marked, unless every file lies as asked for."""
+    problem = stored.problem(requested)
+    if not problem:
+        return
+    asked = f"layout {requested} was asked for" if requested else "no layout was asked for"
+    problem = f"{asked}, and {problem}{reason(storage.why(requested, stored))}"
+    held.directory.write(INVALID, problem)
+    held.release()
+    raise ClusterliftError(f"{held.directory.uri} is not valid: {problem}")
 
 
 def _check_written(uri: str, request: Request, files: Mapping[str, int]) -> None:
@@ -124,33 +142,36 @@ def _check_written(uri: str, request: Request, files: Mapping[str, int]) -> None
         raise ClusterliftError(f"{uri}: another generation wrote here at the same time; repeat")
 
 
-def _write_rows(spark: SparkSession, request: Request, uri: str) -> tuple[Totals, str]:
+def _write_rows(
+    spark: SparkSession, request: Request, uri: str, properties: Mapping[str, str]
+) -> tuple[Totals, str]:
     rows = row_frame(spark, request.recipe, request.partitions)
     payload = PAYLOADS[request.format]
     if request.recipe.rows == 0:
-        _save(rows.selectExpr(*payload), request.format, uri)
+        _save(rows.selectExpr(*payload), request.format, uri, properties)
         return Totals(0, 0, 0, {}), digest_text(None)
     observation = Observation()
     columns = [f"{expression} as {name}" for name, expression in OBSERVED_COLUMNS.items()]
     aggregates = [F.expr(expression).alias(name) for name, expression in OBSERVED.items()]
     observed = rows.selectExpr(*payload, *columns).observe(observation, *aggregates)
-    _save(observed.drop(*OBSERVED_COLUMNS), request.format, uri)
+    _save(observed.drop(*OBSERVED_COLUMNS), request.format, uri, properties)
     seen = observation.get
     return totals_from(seen), digest_text(seen["digest"])
 
 
-def _save(payload: DataFrame, format_: Format, uri: str) -> None:
+def _save(payload: DataFrame, format_: Format, uri: str, properties: Mapping[str, str]) -> None:
     if format_ is Format.PARQUET:
-        _plain(payload.write).parquet(uri)
+        _plain(payload.write, properties).parquet(uri)
         return
     # The low 33 bits number the rows of a partition, which is a file.
     first = "(monotonically_increasing_id() & 8589934591L) = 0"
     lines = payload.selectExpr(
         f"if({first}, concat('{recipes.CSV_HEADER}\\n', line), line) as line"
     )
-    _plain(lines.write).text(uri)
+    _plain(lines.write, properties).text(uri)
 
 
-def _plain(writer: DataFrameWriter) -> DataFrameWriter:
+def _plain(writer: DataFrameWriter, properties: Mapping[str, str]) -> DataFrameWriter:
     """One file a partition, whatever the cluster's configuration; beside the marker, not over it."""
-    return writer.mode("append").option("maxRecordsPerFile", 0)
+    # Spark hands a writer's options on to the tasks' Hadoop configuration.
+    return writer.mode("append").option("maxRecordsPerFile", 0).options(**properties)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import fcntl
-import os
 import sys
-from pathlib import Path
 
 from pyspark.sql import SparkSession
 
@@ -14,14 +12,9 @@ from datagen.manifest import Format
 from datagen.recipe import VERSION, Recipe
 from datagen.writer import Request, default_partitions, write_dataset
 from harness.errors import BadInput
+from harness.record.cache import cache_directory
 
 RECIPE = Recipe(rows=10**6)
-
-
-def cache_directory() -> Path:
-    """`$XDG_CACHE_HOME/clusterlift`, or `~/.cache/clusterlift`; a relative one does not count."""
-    base = Path(os.environ.get("XDG_CACHE_HOME", ""))
-    return (base if base.is_absolute() else Path.home() / ".cache") / "clusterlift"
 
 
 def default_dataset(spark: SparkSession) -> Dataset:

@@ -94,6 +94,11 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
         action="store_true",
         help="do not read the dataset once beforehand to hold its digest against the manifest",
     )
+    add(
+        "--accept-layout-drift",
+        action="store_true",
+        help="run on a dataset that no longer lies as its manifest says, and record how it does lie",
+    )
     options = parser.parse_args(arguments)
     try:
         options.fact = parse_facts(options.fact)

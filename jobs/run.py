@@ -82,13 +82,25 @@ def chosen(names: list[str] | None) -> tuple[list[Workload], dict[str, str]]:
 
 def proven_dataset(spark: SparkSession, options: argparse.Namespace) -> Dataset:
     """The dataset, its files and, unless that is skipped, its content held against the manifest."""
-    dataset = open_dataset(spark, options.dataset) if options.dataset else default_dataset(spark)
+    dataset = opened(spark, options)
+    if dataset.drift:
+        print(
+            f"accepted: {dataset.uri} is not as its manifest says: {dataset.drift}", file=sys.stderr
+        )
     if not options.skip_content_check:
         print(
             f"checking the {dataset.manifest.recipe.rows:,} rows of {dataset.uri}", file=sys.stderr
         )
         verify_content(spark, dataset)
     return dataset
+
+
+def opened(spark: SparkSession, options: argparse.Namespace) -> Dataset:
+    """The dataset that was named, or the default one."""
+    if not options.dataset:
+        return default_dataset(spark)
+    drift = options.accept_layout_drift
+    return open_dataset(spark, options.dataset, accept_layout_drift=drift)
 
 
 def right_totals(manifest: Manifest) -> Totals:
@@ -138,7 +150,7 @@ def describe(
         parameters=parameters,
         facts=redact(spark, options.fact),
         environment={**machine_facts(), **spark_facts(spark)},
-        dataset={"uri": dataset.uri, **dataset.manifest.as_facts()} if dataset else None,
+        dataset=dataset.as_facts() if dataset else None,
         omitted=omitted,
     )
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import socket
+from collections.abc import Collection, Mapping
 from typing import Protocol
 from urllib.parse import urlsplit
 
@@ -12,23 +14,41 @@ from pyspark.sql import SparkSession
 from datagen.filesystem import Directory
 from datagen.layout import Layout
 from datagen.spark_errors import told_in_a_line
+from datagen.stored import Stored
 from harness.errors import BadInput
+
+ANSWER_WITHIN_S = 10.0
 
 
 class Storage(Protocol):
-    """A file system: how to ask it for a layout, and how to observe what lies there."""
+    """A file system: how to ask it for a layout, and how to observe what lies there.
+
+    A layout of None is what the file system does by itself.
+    """
 
     name: str
     scheme: str
 
-    def check_request(self, directory: Directory, layout: Layout | None) -> Layout:
-        """The layout that will be asked for; None asks for the file system's own default.
+    def check_request(self, directory: Directory, layout: Layout | None) -> Layout | None:
+        """The layout that the files are to have, in full: with the size of its cells.
 
-        Raises BadInput if this file system cannot store it.
+        Raises BadInput, before anything is written, if this file system cannot store it.
         """
 
-    def observe(self, directory: Directory) -> Layout:
-        """The layout that the files of the directory really have."""
+    def prepare(self, directory: Directory, layout: Layout | None) -> Mapping[str, str]:
+        """Make the directory take new files in this layout.
+
+        Returns Hadoop properties that the tasks which write them must have.
+        """
+
+    def finish(self, directory: Directory, names: list[str], layout: Layout | None) -> None:
+        """Ask for what could not be asked for while the files were written; they lie there now."""
+
+    def observe(self, directory: Directory, names: Collection[str]) -> Stored:
+        """How each of these files of the directory really lies."""
+
+    def why(self, asked: Layout | None, stored: Stored) -> str:
+        """The likely reason why the files are not as they were asked for; empty if none is known."""
 
 
 def storages() -> dict[str, Storage]:
@@ -46,8 +66,26 @@ def locate(spark: SparkSession, uri: str) -> tuple[Directory, Storage]:
         scheme = urlsplit(uri).scheme
     if scheme:
         _storage_for(scheme, uri)  # before Hadoop is asked: its answer would name Java classes
+    _check_answers(uri)
     directory = Directory(spark, uri)
     return directory, _storage_for(directory.scheme, directory.uri)
+
+
+def _check_answers(uri: str) -> None:
+    """Raise BadInput at once if nobody listens at the URI's host and port: clients try for minutes."""
+    try:
+        host, port = urlsplit(uri).hostname, urlsplit(uri).port
+    except ValueError as error:
+        raise BadInput(f"{uri}: {error}") from error
+    if host is None or port is None:
+        return  # a name that only the Hadoop configuration knows, or no host at all
+    try:
+        socket.create_connection((host, port), ANSWER_WITHIN_S).close()
+    except OSError as error:
+        raise BadInput(
+            f"{uri}: nothing answers at {host}, port {port} ({error.strerror or error}); "
+            "is the file system up, and is that its port?"
+        ) from error
 
 
 def _storage_for(scheme: str, uri: str) -> Storage:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
+
 from datagen.filesystem import Directory
 from datagen.layout import UNKNOWN, Layout
+from datagen.stored import Stored, StoredFile
 from harness.errors import BadInput
 
 
@@ -22,9 +25,23 @@ class Local:
             )
         return UNKNOWN
 
-    def observe(self, directory: Directory) -> Layout:
+    def prepare(self, directory: Directory, layout: Layout | None) -> Mapping[str, str]:
+        """Nothing to do."""
+        return {}
+
+    def finish(self, directory: Directory, names: list[str], layout: Layout | None) -> None:
+        """Nothing to do."""
+
+    def observe(self, directory: Directory, names: Collection[str]) -> Stored:
         """Always `unknown`, never `replicated:1`."""
-        return UNKNOWN
+        files = (entry for entry in directory.entries().values() if entry.name in names)
+        return Stored(
+            {file.name: StoredFile(UNKNOWN, file.bytes) for file in files}, page_cache=True
+        )
+
+    def why(self, asked: Layout | None, stored: Stored) -> str:
+        """A local disk is never anything but `unknown`."""
+        return ""
 
 
 STORAGE = Local()

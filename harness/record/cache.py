@@ -1,0 +1,12 @@
+"""Where things are kept that can be made or fetched again."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+
+def cache_directory() -> Path:
+    """`$XDG_CACHE_HOME/clusterlift`, or `~/.cache/clusterlift`; a relative one does not count."""
+    base = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    return (base if base.is_absolute() else Path.home() / ".cache") / "clusterlift"
