@@ -5,7 +5,13 @@ ROWS          ?= 2000000
 TRIALS        ?= 3
 CONFIGURATION ?= default
 RESULTS       ?= results
-DATASET       ?= data/rows-$(ROWS)
+# local, hdfs or qfs; the latter two are started on this machine for as long as it takes
+STORAGE       ?= local
+# How the files are to lie, such as replicated:2 or xor:2+1; by default as the storage likes
+LAYOUT        ?=
+DATANODES     ?= 3
+CHUNK_SERVERS ?= 4
+DATASET       ?= $(if $(CLUSTERLIFT_FS),$(CLUSTERLIFT_FS)/)data/rows-$(ROWS)
 # More for spark-submit, such as --master spark://host:7077
 SPARK_OPTIONS ?=
 
@@ -17,10 +23,11 @@ BUILDERS  := awk '/^(packaging|pip|setuptools|wheel)==/ {on = 1} on {print} !/\\
 PIP       := -m pip install --quiet --disable-pip-version-check --require-hashes
 
 .DEFAULT_GOAL := help
-.PHONY: help toolchain setup bench test check microbench spark35 lock clean
+.PHONY: help toolchain setup bench workloads test check microbench spark35 lock clean
 
 help:
 	@echo "make bench [ROWS=$(ROWS)] [TRIALS=$(TRIALS)] [CONFIGURATION=$(CONFIGURATION)]  generate data, run the workloads, print the table"
+	@echo "make bench STORAGE=hdfs|qfs [LAYOUT=replicated:2]  the same on a small file system that is started for it"
 	@echo "make test        run the tests"
 	@echo "make check       lint, format and types"
 	@echo "make microbench  the benchmarks of clusterlift itself"
@@ -46,7 +53,17 @@ $(VENV)/installed: requirements.lock pyproject.toml
 	@touch $@
 
 bench: setup
-	@spark-submit $(SPARK_OPTIONS) datagen/generate.py "$(DATASET)" --rows $(ROWS) --reuse
+	@case "$(STORAGE)" in \
+	  local) $(MAKE) --no-print-directory workloads ;; \
+	  hdfs) clusterlift hdfs run --datanodes $(DATANODES) -- $(MAKE) --no-print-directory workloads ;; \
+	  qfs) clusterlift qfs run --chunk-servers $(CHUNK_SERVERS) -- $(MAKE) --no-print-directory workloads ;; \
+	  *) echo "clusterlift: STORAGE is '$(STORAGE)': choose local, hdfs or qfs" >&2; exit 2 ;; \
+	esac
+
+# On whatever file system DATASET is.
+workloads: setup
+	@spark-submit $(SPARK_OPTIONS) datagen/generate.py "$(DATASET)" --rows $(ROWS) --reuse \
+	  $(if $(LAYOUT),--layout "$(LAYOUT)")
 	@spark-submit $(SPARK_OPTIONS) jobs/benchmark.py --dataset "$(DATASET)" --trials $(TRIALS) \
 	  --configuration "$(CONFIGURATION)" --results "$(RESULTS)"
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import json
 import sys
+import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -14,11 +16,13 @@ from harness.analysis.comparison import Comparison, compare
 from harness.analysis.lookup import find_column, find_run
 from harness.analysis.original import read_original
 from harness.errors import BadInput, ClusterliftError
+from harness.loopback import commands as loopback
 from harness.model import Ending
-from harness.present import comma_separated, json_object, markdown, run, text
+from harness.present import comma_separated, json_object, layout, markdown, run, text
 from harness.present.escape import visible
 from harness.record.facts import parse_facts
 from harness.record.store import Recording, new_run_id, timestamp
+from harness.spark_submit import spark_submit
 
 FORMATS: dict[str, Callable[[Comparison], str]] = {
     "text": text.render,
@@ -41,6 +45,10 @@ results_option = click.option(
 @click.version_option(__version__, message="%(prog)s %(version)s")
 def clusterlift() -> None:
     """Tell what a network or storage upgrade buys a Spark cluster."""
+
+
+clusterlift.add_command(loopback.hdfs)
+clusterlift.add_command(loopback.qfs)
 
 
 @clusterlift.command("compare")
@@ -105,6 +113,29 @@ def import_command(file: Path, configuration: str, results: Path, facts: Sequenc
             recording.trial(trial)
         recording.end(Ending.COMPLETED)
     click.echo(visible(str(recording.path)))
+
+
+@clusterlift.command("layout")
+@click.argument("uri", metavar="URI")
+@click.option(
+    "--properties-file",
+    metavar="FILE",
+    help="Properties for spark-submit; QFS needs some.  [default: Spark's own]",
+)
+def layout_command(uri: str, properties_file: str | None) -> int:
+    """Say how every file at URI really lies, on which nodes, and in how many bytes.
+
+    Needs Spark. The exit code is 1 if a file is not as the dataset's manifest says, or lacks a part;
+    without a manifest, if the files differ among themselves.
+    """
+    properties = ["--properties-file", properties_file] if properties_file else []
+    options = ["--master", "local[1]", *properties]
+    with tempfile.TemporaryDirectory() as directory:
+        file = Path(directory) / "observed.json"
+        spark_submit("datagen/observe.py", uri, "--output", str(file), options=options)
+        observed = json.loads(file.read_text())
+    click.echo(layout.render(observed), nl=False)
+    return int(bool(observed["problem"] or observed["invalid"]))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -8,16 +8,16 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from harness.errors import BadInput
+from harness.errors import BadInput, ClusterliftError
 
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def spark_submit(script: str, *arguments: str, options: Sequence[str] = ()) -> int:
-    """Run `script`, named relative to the checkout, and return its exit code.
+def spark_submit(script: str, *arguments: str, options: Sequence[str] = ()) -> None:
+    """Run `script`, named relative to the checkout.
 
-    What it prints for people goes where ours goes. Raises BadInput if there is no spark-submit, or
-    no checkout.
+    Raises BadInput if there is no spark-submit, or no checkout, and what the script complained of if
+    it failed. Spark's own log is only shown where nothing else is.
     """
     # Beside this Python, if that environment has one; a user's own is on PATH.
     beside = str(Path(sys.executable).parent)
@@ -27,4 +27,23 @@ def spark_submit(script: str, *arguments: str, options: Sequence[str] = ()) -> i
     if not (ROOT / script).is_file():
         raise BadInput(f"{ROOT / script} is not there; run clusterlift from a checkout")
     command = [program, *options, str(ROOT / script), *arguments]
-    return subprocess.run(command, check=False).returncode  # noqa: S603  an argument vector of ours
+    done = subprocess.run(  # noqa: S603  an argument vector of ours
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+    if done.returncode:
+        raise _complaint(done, Path(script).name)
+
+
+def _complaint(done: subprocess.CompletedProcess[str], prog: str) -> ClusterliftError:
+    """What a script of ours said in one line, with its exit code; or the last that Spark said."""
+    kind = BadInput if done.returncode == BadInput.exit_code else ClusterliftError
+    lines = [line for line in done.stdout.splitlines() if line.strip()]
+    ours = [line for line in lines if line.startswith(f"{prog}: ")]
+    if ours:
+        return kind(ours[-1].removeprefix(f"{prog}: ").removeprefix("error: "))
+    return kind(f"spark-submit {prog} failed: {lines[-1] if lines else 'without a word'}")

@@ -28,6 +28,8 @@ class Storage(Protocol):
 
     name: str
     scheme: str
+    advice: str
+    """What to do if Hadoop does not know the file system; empty if it always does."""
 
     def check_request(self, directory: Directory, layout: Layout | None) -> Layout | None:
         """The layout that the files are to have, in full: with the size of its cells.
@@ -64,11 +66,16 @@ def locate(spark: SparkSession, uri: str) -> tuple[Directory, Storage]:
     """The directory at a URI and the storage it is on. Raises BadInput if no storage is for it."""
     with told_in_a_line(repr(uri), BadInput):
         scheme = urlsplit(uri).scheme
-    if scheme:
-        _storage_for(scheme, uri)  # before Hadoop is asked: its answer would name Java classes
+    if not scheme:  # then it is the default file system's
+        directory = Directory(spark, uri)
+        return directory, _storage_for(directory.scheme, directory.uri)
+    # Before Hadoop is asked: its answer would name Java classes.
+    storage = _storage_for(scheme, uri)
     _check_answers(uri)
-    directory = Directory(spark, uri)
-    return directory, _storage_for(directory.scheme, directory.uri)
+    try:
+        return Directory(spark, uri), storage
+    except BadInput as error:
+        raise BadInput(f"{error}{storage.advice and '; '}{storage.advice}") from error
 
 
 def _check_answers(uri: str) -> None:

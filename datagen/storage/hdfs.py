@@ -24,6 +24,7 @@ class Hdfs:
 
     name = "hdfs"
     scheme = "hdfs"
+    advice = ""
 
     def check_request(self, directory: Directory, layout: Layout | None) -> Layout | None:
         """The layout, with the cell of the policy that stores it; the policy is enabled if need be."""

@@ -15,6 +15,7 @@ class Local:
 
     name = "local"
     scheme = "file"
+    advice = ""
 
     def check_request(self, directory: Directory, layout: Layout | None) -> Layout:
         """Only `unknown` can be asked for."""

@@ -29,6 +29,10 @@ class Qfs:
 
     name = "qfs"
     scheme = "qfs"
+    advice = (
+        "name host and port, qfs://host:20000/path, and start Spark with QFS's classes: "
+        "`clusterlift qfs conf` prints what goes into spark-submit's --properties-file"
+    )
 
     def check_request(self, directory: Directory, layout: Layout | None) -> Layout | None:
         """The layout, with the shim's cell."""

@@ -16,6 +16,8 @@ from datagen.manifest import Format
 from datagen.recipe import Recipe
 from datagen.session import start_session
 from datagen.writer import Request, write_dataset
+from harness.loopback.qfs import spark_properties
+from harness.loopback.qfs_home import qfs_home
 
 Write = Callable[..., Dataset]
 
@@ -36,6 +38,8 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
     }
+    if "QFS_HOME" in os.environ:
+        confs |= spark_properties(qfs_home())
     options = " ".join(f"--conf {key}={value}" for key, value in confs.items())
     os.environ["PYSPARK_PYTHON"] = sys.executable  # the workers, too, need pandas
     os.environ["PYSPARK_SUBMIT_ARGS"] = f"--master local[2] {options} pyspark-shell"

@@ -1,0 +1,266 @@
+"""HDFS holds what was asked of it, or the dataset is not one. The daemons are real."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from pyspark.sql import SparkSession
+
+from datagen.claim import GENERATING
+from datagen.dataset import INVALID, Dataset, open_dataset
+from datagen.filesystem import Directory
+from datagen.layout import Layout
+from datagen.manifest import FILE_NAME, Format
+from datagen.recipe import Recipe
+from datagen.settling import Settling
+from datagen.storage import hdfs as hdfs_storage
+from datagen.storage import locate
+from datagen.stored import Stored
+from datagen.writer import Request, write_dataset
+from harness.errors import BadInput, ClusterliftError
+from harness.loopback import hdfs
+from harness.loopback.cluster import Cluster
+from harness.model import RecordedRun
+from harness.record.store import load
+from jobs.options import parse
+from jobs.run import benchmark
+
+DATANODES = 5
+ROWS = 20_000
+Write = Callable[..., Dataset]
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Cluster]:
+    with hdfs.running(datanodes=DATANODES) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def uri(cluster: Cluster) -> str:
+    """A directory of the test's own, which does not exist."""
+    return f"{cluster.uri}/bench/{uuid4()}"
+
+
+@pytest.fixture
+def write(spark: SparkSession, uri: str) -> Write:
+    def write(layout: str | None, rows: int = ROWS, files: int = 3, **options: Any) -> Dataset:
+        asked = None if layout is None else Layout.parse(layout)
+        request = Request(uri, Recipe(rows), Format.CSV, files, layout=asked, **options)
+        return write_dataset(spark, request, settling=Settling(patience_s=20, interval_s=0.2))
+
+    return write
+
+
+def replaced_with_copies(dataset: Dataset, copies: int) -> str:
+    """Write a file of a dataset anew with other copies, as somebody might; returns its name."""
+    directory, name = dataset.directory, min(dataset.manifest.files)
+    text = directory.read(name)
+    buffer, block = 4096, 128 * 2**20
+    stream = directory.fs.create(directory.child(name), True, buffer, copies, block)  # noqa: FBT003  Java's signature
+    stream.write(bytearray(text.encode()))
+    stream.close()
+    return name
+
+
+def eventually(observe: Callable[[], Stored], holds: Callable[[Stored], bool]) -> Stored:
+    """Observe until it holds: HDFS takes a dozen seconds to call a silent DataNode dead."""
+    deadline = time.monotonic() + 60
+    while not holds(stored := observe()) and time.monotonic() < deadline:
+        time.sleep(0.5)
+    return stored
+
+
+@pytest.mark.parametrize(
+    ("asked", "observed", "per_byte"),
+    [
+        ("replicated:1", "replicated:1", 1),
+        ("replicated:2", "replicated:2", 2),
+        ("replicated:3", "replicated:3", 3),
+        ("xor:2+1", "xor:2+1:1m", 2),  # less than a cell a file: the parity is as long as the data
+        ("rs:3+2", "rs:3+2:1m", 3),
+    ],
+)
+def test_every_file_has_the_layout_that_was_asked_for(
+    write: Write, spark: SparkSession, asked: str, observed: str, per_byte: int
+) -> None:
+    dataset = write(asked)
+    assert str(dataset.manifest.requested_layout) == observed
+    assert str(dataset.manifest.observed_layout) == observed
+    assert dataset.stored.stored_bytes == per_byte * dataset.manifest.bytes
+    assert len(dataset.stored.files) == 3
+    again = open_dataset(spark, dataset.uri)
+    assert again.stored == dataset.stored
+    assert dataset.frame(spark).count() == ROWS
+
+
+def test_parity_is_as_long_as_the_longest_stripe(write: Write) -> None:
+    dataset = write("xor:2+1", rows=60_000, files=1)
+    cell, length = 2**20, dataset.manifest.bytes
+    assert 4 * cell < length < 5 * cell
+    assert dataset.stored.stored_bytes == length + 2 * cell + min(cell, length - 4 * cell)
+    assert len(dataset.stored.placement) == 3
+
+
+def test_what_codes_is_recorded(write: Write) -> None:
+    assert write("xor:2+1").as_facts()["coder"] in {"java", "native"}
+    assert write("replicated:1", overwrite=True).as_facts()["coder"] is None
+
+
+def test_no_layout_asked_is_what_the_directory_stores(
+    write: Write, uri: str, spark: SparkSession
+) -> None:
+    assert write(None).manifest.as_facts()["layout"] == {
+        "requested": None,
+        "observed": "replicated:3",
+    }
+    directory = Directory(spark, uri)
+    directory.fs.setErasureCodingPolicy(directory.path, "XOR-2-1-1024k")
+    assert str(write(None, overwrite=True).manifest.observed_layout) == "xor:2+1:1m"
+
+
+def test_copies_are_stored_also_below_a_coded_directory(write: Write) -> None:
+    coded = write("xor:2+1")
+    copied = write("replicated:2", overwrite=True)
+    assert copied.uri == coded.uri
+    assert str(copied.manifest.observed_layout) == "replicated:2"
+
+
+def test_a_layout_asked_again_is_reused(write: Write) -> None:
+    first = write("rs:3+2", reuse=True)
+    assert write("rs:3+2", reuse=True).manifest == first.manifest
+    with pytest.raises(BadInput, match="--overwrite replaces it"):
+        write("replicated:2", reuse=True)
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ("rs:6+3", r"--layout rs:6\+3:1m needs 9 DataNodes, and hdfs://.* has 5"),
+        ("replicated:6", r"--layout replicated:6 needs 6 DataNodes, and hdfs://.* has 5"),
+        ("rs:4+2", r"without such a policy; it has replicated:N, .*rs:3\+2:1m"),
+        ("rs:3+2:64k", r"without such a policy; it has replicated:N, .*rs:3\+2:1m"),
+        ("unknown", r"HDFS knows its layouts"),
+    ],
+)
+def test_what_cannot_be_stored_is_refused_before_a_byte_is_written(
+    write: Write, spark: SparkSession, uri: str, asked: str, told: str
+) -> None:
+    with pytest.raises(BadInput, match=told):
+        write(asked)
+    assert not Directory(spark, uri).exists()
+
+
+def test_a_file_system_that_stores_something_else_fails_the_dataset(
+    write: Write, spark: SparkSession, uri: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(hdfs_storage.Hdfs, "prepare", lambda *_: {})
+        with pytest.raises(
+            ClusterliftError,
+            match=r"is not valid: layout replicated:2 was asked for, and of 3 files, "
+            r"3 are replicated:3 \(first: part-",
+        ) as failure:
+            write("replicated:2")
+    assert failure.value.exit_code == 1
+    entries = Directory(spark, uri).entries()
+    assert INVALID in entries
+    assert not {FILE_NAME, GENERATING} & entries.keys()
+    with pytest.raises(BadInput, match="is not valid: layout replicated:2 was asked for"):
+        open_dataset(spark, uri)
+    with pytest.raises(BadInput, match="a dataset that is not valid; --overwrite replaces it"):
+        write("replicated:2")
+    assert str(write("replicated:2", reuse=True).manifest.observed_layout) == "replicated:2"
+    open_dataset(spark, uri)
+
+
+def test_a_file_replaced_with_another_number_of_copies_is_noticed(
+    write: Write, spark: SparkSession
+) -> None:
+    dataset = write("replicated:2")
+    name = replaced_with_copies(dataset, 3)
+    with pytest.raises(
+        BadInput,
+        match=rf"its manifest says, replicated:2: of 3 files, 1 are replicated:3 \(first: {name}\)",
+    ):
+        open_dataset(spark, dataset.uri)
+
+
+def recorded(dataset: Dataset, spark: SparkSession, results: Path, *options: str) -> RecordedRun:
+    """What a run of one workload on the dataset leaves behind."""
+    asked = ["--dataset", dataset.uri, "--results", str(results), *options]
+    asked += ["--workloads", "group-by", "--trials", "1", "--warmup", "0"]
+    assert benchmark(spark, parse(asked)) == 0
+    [file] = results.glob("default/*.jsonl")
+    return load(file)
+
+
+def test_a_run_records_how_its_dataset_lies(
+    write: Write, spark: SparkSession, tmp_path: Path
+) -> None:
+    dataset = write("replicated:2")
+    facts = recorded(dataset, spark, tmp_path).run.dataset or {}
+    assert facts["layout"] == {
+        "requested": "replicated:2",
+        "observed": "replicated:2",
+        "drift": None,
+    }
+    assert facts["stored_bytes"] == 2 * dataset.manifest.bytes
+    assert facts["placement"] == dict(dataset.stored.placement)
+    assert (facts["coder"], facts["page_cache"]) == (None, True)
+
+
+def test_a_run_on_drifted_data_is_refused_or_records_the_drift(
+    write: Write, spark: SparkSession, tmp_path: Path
+) -> None:
+    dataset = write("replicated:2")
+    replaced_with_copies(dataset, 3)
+    with pytest.raises(BadInput, match="--accept-layout-drift"):
+        recorded(dataset, spark, tmp_path)
+    assert list(tmp_path.iterdir()) == []
+    facts = recorded(dataset, spark, tmp_path, "--accept-layout-drift").run.dataset or {}
+    assert facts["layout"]["requested"] == "replicated:2"
+    assert facts["layout"]["observed"] == "replicated:2, replicated:3"
+    assert facts["layout"]["drift"].startswith("of 3 files, 1 are replicated:3")
+
+
+def test_lost_nodes_and_missing_parity_are_noticed(
+    write: Write, spark: SparkSession, uri: str, cluster: Cluster
+) -> None:
+    """The last test of this cluster: it kills DataNodes."""
+    dataset = write("rs:3+2", rows=60_000, files=1)  # of more than two cells: five stripes
+    directory, storage = locate(spark, uri)
+    cluster.kill("datanode-1")
+    cluster.kill("datanode-2")
+
+    def observe() -> Stored:
+        return storage.observe(directory, dataset.manifest.files)
+
+    stored = eventually(observe, lambda stored: stored.lacking == 2)
+    assert stored.lacking == 2
+    assert len(stored.placement) == 3
+    with pytest.raises(
+        BadInput, match=r"of 1 files, 1 lack 2 copies or stripes .*full parity.*needs 5"
+    ):
+        open_dataset(spark, uri)
+    accepted = open_dataset(spark, uri, accept_layout_drift=True)
+    assert accepted.as_facts()["layout"]["drift"]
+    with pytest.raises(BadInput, match=r"--layout rs:3\+2:1m needs 5 DataNodes, and .* has 3"):
+        write("rs:3+2", overwrite=True)
+    assert FILE_NAME in directory.entries()
+
+    # Behind our back it is written all the same, without an error, and that is found.
+    by_hand = Directory(spark, f"{uri}-by-hand")
+    by_hand.create()
+    by_hand.fs.setErasureCodingPolicy(by_hand.path, "RS-3-2-1024k")
+    spark.range(10).selectExpr("repeat('x', 100)").coalesce(1).write.mode("append").text(
+        by_hand.uri
+    )
+    found = storage.observe(by_hand, by_hand.entries())
+    assert str(next(iter(found.layouts))) == "rs:3+2:1m"
+    assert found.lacking > 0

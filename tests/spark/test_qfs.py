@@ -1,0 +1,218 @@
+"""QFS stores what was asked of it, or the dataset is not one: its Hadoop shim is known to mislead."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from pyspark.sql import SparkSession
+
+from datagen.dataset import INVALID, Dataset, open_dataset
+from datagen.filesystem import Directory
+from datagen.layout import Layout
+from datagen.manifest import Format
+from datagen.metaserver import Metaserver
+from datagen.recipe import Recipe
+from datagen.settling import Settling
+from datagen.storage import qfs as qfs_storage
+from datagen.writer import Request, write_dataset
+from harness.errors import BadInput, ClusterliftError
+from harness.loopback import qfs
+from harness.loopback.cluster import Cluster
+
+pytestmark = [
+    pytest.mark.qfs,
+    pytest.mark.skipif("QFS_HOME" not in os.environ, reason="QFS_HOME is not set: there is no QFS"),
+]
+
+ROWS = 20_000
+Write = Callable[..., Dataset]
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Cluster]:
+    with qfs.running(chunk_servers=4) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def uri(cluster: Cluster) -> str:
+    """A directory of the test's own, which does not exist."""
+    return f"{cluster.uri}/bench/{uuid4()}"
+
+
+@pytest.fixture
+def write(spark: SparkSession, uri: str) -> Write:
+    def write(layout: str | None, files: int = 3, **options: Any) -> Dataset:
+        asked = None if layout is None else Layout.parse(layout)
+        request = Request(uri, Recipe(ROWS), Format.CSV, files, layout=asked, **options)
+        return write_dataset(spark, request, settling=Settling(patience_s=30, interval_s=0.2))
+
+    return write
+
+
+def tool(name: str, *arguments: str) -> str:
+    """What one of QFS's own tools prints."""
+    home = Path(os.environ["QFS_HOME"])
+    program = home / "bin/tools" / name
+    environment = os.environ | {"LD_LIBRARY_PATH": str(home / "lib")}
+    done = subprocess.run(
+        [program, *arguments], env=environment, capture_output=True, text=True, check=True
+    )
+    return done.stdout
+
+
+@pytest.mark.parametrize(
+    ("asked", "observed"),
+    [
+        ("rs:6+3", "rs:6+3:64k"),
+        ("rs:6+3:64k", "rs:6+3:64k"),
+        ("replicated:1", "replicated:1"),
+        ("replicated:2", "replicated:2"),
+        ("replicated:3", "replicated:3"),
+        (None, "rs:6+3:64k"),
+    ],
+)
+def test_every_file_has_the_layout_that_was_asked_for(
+    write: Write, spark: SparkSession, asked: str | None, observed: str
+) -> None:
+    dataset = write(asked)
+    assert str(dataset.manifest.observed_layout) == observed
+    if dataset.manifest.observed_layout.parity:
+        assert dataset.stored.coder == "native"
+    else:
+        copies = dataset.manifest.observed_layout.data
+        assert dataset.stored.stored_bytes == copies * dataset.manifest.bytes
+    assert open_dataset(spark, dataset.uri).stored == dataset.stored
+    assert dataset.frame(spark).count() == ROWS
+
+
+@pytest.mark.parametrize("asked", ["rs:6+3", "replicated:3"])
+def test_qfs_own_tools_say_the_same(write: Write, asked: str, cluster: Cluster) -> None:
+    dataset = write(asked, files=2)
+    host, port = "127.0.0.1", str(cluster.ports[0])
+    path = dataset.uri.removeprefix(cluster.uri)
+    stat = tool("qfs", "-fs", cluster.uri, "-astat", f"{path}/part-*")
+    said = {
+        (int(copies), int(data), int(parity))
+        for copies, data, parity in re.findall(
+            r"Replicas:\s+(\d+)\nData stripes:\s+(\d+)\nRecovery stripes:\s+(\d+)", stat
+        )
+    }
+    assert said == ({(1, 6, 3)} if asked.startswith("rs") else {(3, 0, 0)})
+    for name, file in dataset.stored.files.items():
+        chunks = tool("qfsfileenum", "-s", host, "-p", port, f"{path}/{name}")
+        servers: dict[str, int] = {}
+        for size, server, its_port in re.findall(r"size:\s+(\d+) location:\s+(\S+) (\d+)", chunks):
+            node = f"{server}:{its_port}"
+            servers[node] = servers.get(node, 0) + int(size)
+        assert servers.keys() == file.placement.keys()
+        for node, stored in servers.items():
+            # A stripe's chunk may end a little before or after its last cell.
+            assert abs(stored - file.placement[node]) <= 3 * 2**16
+
+
+@pytest.mark.parametrize("mistaken", ["3", "S", "1,6,3,65536,2", "foo"])
+def test_what_the_shim_makes_of_its_key_is_not_believed(
+    write: Write,
+    spark: SparkSession,
+    uri: str,
+    monkeypatch: pytest.MonkeyPatch,
+    mistaken: str,
+) -> None:
+    """Any value at all stores 2 copies, without an error: the dataset must fail."""
+
+    def believing(*_: object) -> Mapping[str, str]:
+        return {qfs_storage.PARAMS: mistaken, "fs.qfs.impl.disable.cache": "true"}
+
+    asked = "replicated:3" if mistaken == "3" else "rs:6+3"
+    monkeypatch.setattr(qfs_storage.Qfs, "prepare", believing)
+    monkeypatch.setattr(qfs_storage.Qfs, "finish", lambda *_: None)
+    with pytest.raises(
+        ClusterliftError,
+        match=r"asked for, and of 3 files, 3 are replicated:2 \(first: part-.*\) "
+        r"\(QFS's Hadoop shim stores 2 copies if fs.qfs.createParams is set",
+    ):
+        write(asked)
+    assert INVALID in Directory(spark, uri).entries()
+    with pytest.raises(BadInput, match="is not valid"):
+        open_dataset(spark, uri)
+
+
+def test_copies_asked_of_a_shim_without_its_key_are_not_believed(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The story that this project comes from."""
+    own = {"fs.qfs.impl.disable.cache": "true", "dfs.replication": "2"}
+    monkeypatch.setattr(qfs_storage.Qfs, "prepare", lambda *_: own)
+    with pytest.raises(
+        ClusterliftError,
+        match=r"layout replicated:2 was asked for, and of 3 files, 3 are rs:6\+3:64k .*"
+        "stores Reed-Solomon if fs.qfs.createParams is not set",
+    ):
+        write("replicated:2")
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ("replicated:5", "needs 5 chunk servers, and .* has 4"),
+        ("rs:4+2", r"QFS stores rs:6\+3:64k or replicated:N, and nothing else"),
+        ("rs:6+3:1m", r"QFS stores rs:6\+3:64k or replicated:N, and nothing else"),
+        ("xor:2+1", r"QFS stores rs:6\+3:64k or replicated:N, and nothing else"),
+    ],
+)
+def test_what_cannot_be_stored_is_refused_before_a_byte_is_written(
+    write: Write, spark: SparkSession, uri: str, asked: str, told: str
+) -> None:
+    with pytest.raises(BadInput, match=told):
+        write(asked)
+    assert not Directory(spark, uri).exists()
+
+
+def test_reed_solomon_is_refused_where_the_key_is_set(
+    write: Write, spark: SparkSession, uri: str
+) -> None:
+    conf = Directory(spark, uri).conf
+    conf.set(qfs_storage.PARAMS, "S")
+    try:
+        with pytest.raises(BadInput, match=r"fs.qfs.createParams is set, to 'S', .* replicated:2"):
+            write("rs:6+3")
+        assert str(write("replicated:2").manifest.observed_layout) == "replicated:2"
+    finally:
+        conf.unset(qfs_storage.PARAMS)
+
+
+def test_another_number_of_copies_behind_our_back_is_noticed(
+    write: Write, spark: SparkSession
+) -> None:
+    dataset = write("replicated:2")
+    name = min(dataset.manifest.files)
+    dataset.directory.fs.setReplication(dataset.directory.child(name), 3)
+    with pytest.raises(BadInput, match=r"of 3 files, 1 are replicated:3 \(first: part-"):
+        open_dataset(spark, dataset.uri)
+    accepted = open_dataset(spark, dataset.uri, accept_layout_drift=True)
+    assert accepted.as_facts()["layout"]["observed"] == "replicated:2, replicated:3"
+
+
+def test_the_page_cache_is_known(write: Write, cluster: Cluster) -> None:
+    with Metaserver("127.0.0.1", cluster.ports[0]) as metaserver:
+        assert metaserver.servers_up() == 4
+        assert metaserver.buffered_io() is False
+    assert write("replicated:2").as_facts()["page_cache"] is False
+
+
+def test_a_lost_chunk_server_is_noticed(
+    write: Write, spark: SparkSession, cluster: Cluster
+) -> None:
+    """The last test of this cluster: it kills a chunk server."""
+    dataset = write("rs:6+3")
+    cluster.kill("chunkserver-1")
+    with pytest.raises(BadInput, match=r"3 lack \d+ copies or stripes .*chunk server may be down"):
+        open_dataset(spark, dataset.uri)

@@ -1,0 +1,56 @@
+"""A file system of shell scripts, to try what all file systems share without any of them."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from harness.cli import clusterlift, main
+from harness.loopback.cluster import Cluster
+from harness.loopback.commands import commands
+from harness.loopback.daemon import Launch
+
+WAIT = "exec sleep 600"
+SERVE = f": > $0.serving; {WAIT}"
+
+
+@dataclass
+class Fake:
+    """All its daemons serve, but for those that have a script of their own."""
+
+    scheme: ClassVar[str] = "fake"
+    title: ClassVar[str] = "FakeFS"
+    head: ClassVar[str] = "head"
+    server: ClassVar[str] = "server"
+    servers_option: ClassVar[str] = "servers"
+    scripts: Mapping[str, str] = field(default_factory=dict)
+    attempts: list[Cluster] = field(default_factory=list)
+
+    def port_count(self, servers: int) -> int:
+        return 1
+
+    def prepare(self, cluster: Cluster) -> None:
+        self.attempts.append(cluster)
+
+    def launches(self, cluster: Cluster) -> Iterator[Launch]:
+        for name in ("head", *(f"server-{number + 1}" for number in range(cluster.servers))):
+            script = self.scripts.get(name, SERVE)
+            yield Launch(name, ["sh", "-c", script, name])
+
+    def live_servers(self, cluster: Cluster) -> int | None:
+        if not (cluster.directory / "head.serving").exists():
+            return None
+        return len(list(cluster.directory.glob("server-*.serving")))
+
+    def client_environment(self, cluster: Cluster) -> Mapping[str, str]:
+        return {"FAKE_CONF": str(cluster.conf_directory)}
+
+
+if __name__ == "__main__":
+    system = Fake(json.loads(os.environ.get("FAKE_SCRIPTS", "{}")))
+    clusterlift.add_command(commands(system, servers=2))
+    sys.exit(main(["fake", *sys.argv[1:]]))
