@@ -1,0 +1,59 @@
+"""How long it takes to observe many small files on HDFS, against merely listing them."""
+
+from __future__ import annotations
+
+import os
+import statistics
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from pyspark.sql import SparkSession
+
+from datagen.filesystem import Directory
+from datagen.storage import locate
+from harness.loopback import hdfs
+
+pytestmark = pytest.mark.bench
+
+FILES = int(os.environ.get("FILES", "2000"))
+WRITERS = 16
+ROUNDS = 5
+MOST_LISTINGS = 8
+"""Times as long as a listing may take; it is about twice."""
+
+
+def seconds(action: Callable[[], object]) -> float:
+    started = time.perf_counter()
+    action()
+    return time.perf_counter() - started
+
+
+def write_small(directory: Directory, number: int) -> None:
+    child, buffer, copies, block = directory.child(f"part-{number:05}"), 4096, 1, 2**27
+    stream = directory.fs.create(child, True, buffer, copies, block)  # noqa: FBT003  Java's signature
+    stream.write(bytearray(b"x"))
+    stream.close()
+
+
+def test_many_files_are_observed_in_seconds(bench_spark: SparkSession) -> None:
+    with hdfs.running(datanodes=1) as cluster:
+        directory, storage = locate(bench_spark, f"{cluster.uri}/many")
+        directory.create()
+        with ThreadPoolExecutor(WRITERS) as pool:  # writing is waiting
+            list(pool.map(lambda number: write_small(directory, number), range(FILES)))
+        names = directory.entries().keys()
+        listings, observations = [], []
+        for _ in range(ROUNDS):
+            listings.append(seconds(lambda: Directory(bench_spark, directory.uri).entries()))
+            observations.append(seconds(lambda: storage.observe(directory, names)))
+        stored = storage.observe(directory, names)
+        assert len(stored.files) == FILES
+        assert stored.lacking == 0
+    listing, observation = statistics.median(listings), statistics.median(observations)
+    print(
+        f"\n{FILES} files: listed in {listing:.2f} s, observed in {observation:.2f} s "
+        f"({1000 * observation / FILES:.2f} ms a file, {observation / listing:.1f} listings)"
+    )
+    assert observation < MOST_LISTINGS * listing
