@@ -28,15 +28,18 @@ def replicated_file(
 def striped_file(layout: Layout, size: int, groups: Iterable[tuple[int, Holders]]) -> StoredFile:
     """A file of `size` bytes from each block group's bytes of data and the holders of its stripes."""
     placement: Counter[str] = Counter()
-    lacking = surplus = 0
+    lacking = surplus = sharing = 0
     for length, holders in groups:
+        used: Counter[str] = Counter()
         for index, stripe in enumerate(stripe_lengths(layout, length)):
             nodes = holders.get(index, ())
+            used.update(nodes)
             lacking += bool(stripe and not nodes)
             surplus += max(0, len(nodes) - 1)
             for node in nodes:
                 placement[node] += stripe
-    return StoredFile(layout, size, dict(placement), lacking, surplus)
+        sharing += sum(count for count in used.values() if count > 1)
+    return StoredFile(layout, size, dict(placement), lacking, surplus, sharing)
 
 
 def stripe_lengths(layout: Layout, length: int) -> list[int]:

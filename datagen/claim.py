@@ -29,6 +29,7 @@ class Claim:
     """The right to write into a directory."""
 
     directory: Directory
+    replaced: bool = False
     token: str = field(default_factory=lambda: secrets.token_hex(16))
 
     def check(self) -> None:
@@ -49,15 +50,11 @@ def claim(directory: Directory, *, overwrite: bool, replace_half_written: bool) 
 
     Raises BadInput, and touches nothing, if anything lies there that may not be replaced.
     """
-    entries = directory.entries() if directory.exists() else {}
-    _check_replaceable(directory.uri, entries)
-    whole = FILE_NAME in entries
-    if entries and not (overwrite or (replace_half_written and not whole)):
-        state = "a dataset already" if whole else "a half-written dataset"
-        state = "a dataset that is not valid" if INVALID in entries else state
-        raise BadInput(f"{directory.uri} is {state}; --overwrite replaces it")
+    entries = check_claimable(
+        directory, overwrite=overwrite, replace_half_written=replace_half_written
+    )
     directory.create()
-    made = Claim(directory)
+    made = Claim(directory, replaced=bool(entries))
     if entries:
         directory.write(GENERATING, made.token)
     else:
@@ -67,6 +64,25 @@ def claim(directory: Directory, *, overwrite: bool, replace_half_written: bool) 
         if name != GENERATING:
             directory.delete(name)
     return made
+
+
+def check_claimable(
+    directory: Directory, *, overwrite: bool, replace_half_written: bool
+) -> Mapping[str, Entry]:
+    """What lies in the directory and may be replaced.
+
+    Raises BadInput, and touches nothing, if something must not be.
+    """
+    if directory.path.isRoot():
+        raise BadInput(f"{directory.uri} is the root directory; name one below it")
+    entries = directory.entries() if directory.exists() else {}
+    _check_replaceable(directory.uri, entries)
+    whole = FILE_NAME in entries
+    if entries and not (overwrite or (replace_half_written and not whole)):
+        state = "a dataset already" if whole else "a half-written dataset"
+        state = "a dataset that is not valid" if INVALID in entries else state
+        raise BadInput(f"{directory.uri} is {state}; --overwrite replaces it")
+    return entries
 
 
 def _check_replaceable(uri: str, entries: Mapping[str, Entry]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ from datagen import recipe as recipes
 from datagen.filesystem import Directory, Entry
 from datagen.manifest import FILE_NAME, Format, Manifest
 from datagen.spark_errors import told_in_a_line
-from datagen.storage import locate
+from datagen.storage import Storage, locate
 from datagen.stored import Stored
 from harness.errors import BadInput
 
@@ -75,8 +75,11 @@ def open_dataset(spark: SparkSession, uri: str, *, accept_layout_drift: bool = F
     if not directory.exists():
         raise BadInput(f"{directory.uri} does not exist; write it with datagen/generate.py")
     manifest = _manifest(directory)
-    _compare_files(directory.uri, manifest.files, data_files(directory.entries()))
-    stored = storage.observe(directory, manifest.files)
+    if other := other_files(manifest, directory.entries()):
+        raise BadInput(
+            f"{directory.uri} is not what its manifest says: {other}; write it anew with --overwrite"
+        )
+    stored = observed(storage, directory, manifest.files)
     drift = stored.problem(manifest.observed_layout)
     if drift and not accept_layout_drift:
         raise BadInput(
@@ -85,6 +88,17 @@ def open_dataset(spark: SparkSession, uri: str, *, accept_layout_drift: bool = F
             "--overwrite, or benchmark it as it is with --accept-layout-drift"
         )
     return Dataset(directory, manifest, stored, drift)
+
+
+def observed(storage: Storage, directory: Directory, names: Collection[str]) -> Stored:
+    """How these files lie. Raises BadInput if one of them is not there any more."""
+    stored = storage.observe(directory, names)
+    if gone := sorted(set(names) - stored.files.keys()):
+        raise BadInput(
+            f"{directory.uri} changed while it was observed: {len(gone)} files are gone "
+            f"(first: {gone[0]})"
+        )
+    return stored
 
 
 def reason(why: str) -> str:
@@ -114,7 +128,9 @@ def data_files(entries: Mapping[str, Entry]) -> dict[str, int]:
     return {entry.name: entry.bytes for entry in entries.values() if is_data(entry)}
 
 
-def _compare_files(uri: str, expected: Mapping[str, int], found: Mapping[str, int]) -> None:
+def other_files(manifest: Manifest, entries: Mapping[str, Entry]) -> str | None:
+    """In what the files differ from the manifest's by name and length; None if in nothing."""
+    expected, found = manifest.files, data_files(entries)
     missing = sorted(expected.keys() - found.keys())
     extra = sorted(found.keys() - expected.keys())
     changed = sorted(n for n in expected.keys() & found.keys() if expected[n] != found[n])
@@ -127,11 +143,7 @@ def _compare_files(uri: str, expected: Mapping[str, int], found: Mapping[str, in
         )
         if names
     ]
-    if differences:
-        raise BadInput(
-            f"{uri} is not what its manifest says: of {len(expected)} files, "
-            f"{', '.join(differences)}; write it anew with --overwrite"
-        )
+    return f"of {len(expected)} files, {', '.join(differences)}" if differences else None
 
 
 # A row's part in the digest is signed and 40 bits wide, so a sum of billions of them stays far from

@@ -76,6 +76,15 @@ class Layout:
 
 UNKNOWN = Layout(Kind.UNKNOWN)
 
+
+def coded_layout(kind: str, data: int, parity: int, cell_bytes: int) -> Layout:
+    """The layout of this kind and size, UNKNOWN if there is no text for it."""
+    try:
+        return Layout.parse(f"{kind}:{data}+{parity}:{cell_bytes}")
+    except ValueError:
+        return UNKNOWN
+
+
 _UNITS = {"": 1, "k": 2**10, "m": 2**20}
 
 

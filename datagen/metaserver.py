@@ -6,6 +6,7 @@ answer it.
 
 from __future__ import annotations
 
+import csv
 import socket
 from collections.abc import Iterator
 from contextlib import suppress
@@ -24,10 +25,13 @@ Answer = tuple[dict[str, str], str]
 
 def _chunks(body: str) -> Iterator[tuple[int, list[str]]]:
     """Position and servers of each chunk: `offset id version count`, then `host port` of each server."""
-    words = iter(body.split())
-    for offset in words:
-        _chunk, _version, count = next(words), next(words), int(next(words))
-        yield int(offset) // CHUNK_BYTES, [f"{next(words)}:{next(words)}" for _ in range(count)]
+    words = body.split()
+    while words:
+        offset, _chunk, _version, count = words[:4]
+        end = 4 + 2 * int(count)
+        servers, words = words[4:end], words[end:]
+        named = zip(servers[::2], servers[1::2], strict=True)
+        yield int(offset) // CHUNK_BYTES, [f"{host}:{port}" for host, port in named]
 
 
 class Metaserver:
@@ -95,9 +99,7 @@ class Metaserver:
         return found
 
     def buffered_io(self) -> bool | None:
-        """Whether chunk servers read and write through the page cache; None if they differ."""
+        """Whether chunk servers use the page cache; None if they differ, or do not say."""
         _, body = self.ask("GET_CHUNK_SERVER_DIRS_COUNTERS")
-        head, *rows = [line.split(",") for line in body.splitlines() if line]
-        column = head.index("Buffered-io")
-        values = {row[column] for row in rows}
-        return values == {"1"} if len(values) == 1 else None
+        values = {row.get("Buffered-io") for row in csv.DictReader(body.splitlines())}
+        return {"0": False, "1": True}.get(values.pop() or "") if len(values) == 1 else None

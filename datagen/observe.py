@@ -17,7 +17,8 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from datagen.dataset import INVALID, is_data
+from datagen.dataset import INVALID, is_data, other_files
+from datagen.dataset import observed as held
 from datagen.filesystem import Directory
 from datagen.manifest import FILE_NAME, Manifest
 from datagen.session import start_session
@@ -66,10 +67,11 @@ def observed(spark: SparkSession, uri: str) -> dict[str, Any]:
         raise BadInput(f"{directory.uri} does not exist")
     entries = directory.entries()
     manifest = _manifest(directory) if FILE_NAME in entries else None
-    names = [entry.name for entry in entries.values() if is_data(entry) and not entry.is_directory]
-    stored = storage.observe(directory, names)
+    names = {entry.name for entry in entries.values() if is_data(entry) and not entry.is_directory}
+    stored = held(storage, directory, names)
     expected = manifest.observed_layout if manifest else None
-    problem = stored.problem(expected)
+    other = other_files(manifest, entries) if manifest else None
+    problem = "; ".join(filter(None, [other, stored.problem(expected)])) or None
     return {
         "uri": directory.uri,
         "storage": storage.name,

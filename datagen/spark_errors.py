@@ -28,7 +28,9 @@ def innermost(error: Exception) -> str:
     try:
         while cause := java.getCause():
             java = cause
-        return _first_line(java.getMessage() or java.toString())
+        # Some give but a name for a message, such as that of the host that is not known.
+        message = java.getMessage() or ""
+        return _first_line(message if " " in message else java.toString())
     except (Py4JError, OSError):
         # The JVM that knew has gone.
         return "Spark has ended"

@@ -14,10 +14,11 @@ from datagen.layout import UNKNOWN, Layout
 class StoredFile:
     """One file.
 
-    `layout` is the one that the file system keeps it in; `lacking` counts the copies of blocks, or
-    the stripes, that this layout promises and that are not there, `surplus` those that are there
-    and that it does not promise. `placement` maps a node to the bytes that it stores of the file,
-    copies and parity included.
+    `layout` is the one that the file system keeps it in. `placement` maps a node to the bytes that
+    it stores of the file, copies and parity included. `lacking` counts the copies of blocks, or the
+    stripes, that the layout promises and that are not there, `surplus` those that are there and that
+    it does not promise. `sharing` counts the stripes that lie on a node with another one of their
+    group: no layout forbids it, and one node's loss then costs several.
     """
 
     layout: Layout
@@ -25,6 +26,7 @@ class StoredFile:
     placement: Mapping[str, int] = field(default_factory=dict)
     lacking: int = 0
     surplus: int = 0
+    sharing: int = 0
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,11 @@ class Stored:
     def surplus(self) -> int:
         """Copies and stripes that are there and should not."""
         return sum(file.surplus for file in self.files.values())
+
+    @property
+    def sharing(self) -> int:
+        """Stripes that share a node with another one of their group."""
+        return sum(file.sharing for file in self.files.values())
 
     @property
     def placement(self) -> Mapping[str, int]:
@@ -106,6 +113,7 @@ class Stored:
         return {
             "stored_bytes": self.stored_bytes,
             "placement": dict(self.placement),
+            "sharing": self.sharing,
             "coder": self.coder,
             "page_cache": self.page_cache,
         }

@@ -15,8 +15,16 @@ from pyspark.sql import DataFrame, DataFrameWriter, Observation, SparkSession
 from pyspark.sql import functions as F
 
 from datagen import recipe as recipes
-from datagen.claim import Claim, claim
-from datagen.dataset import INVALID, Dataset, data_files, digest_text, open_dataset, reason
+from datagen.claim import Claim, check_claimable, claim
+from datagen.dataset import (
+    INVALID,
+    Dataset,
+    data_files,
+    digest_text,
+    observed,
+    open_dataset,
+    reason,
+)
 from datagen.layout import Layout
 from datagen.manifest import FILE_NAME, Format, Manifest
 from datagen.recipe import Recipe, Totals
@@ -84,20 +92,27 @@ def write_dataset(
     case there is no manifest.
     """
     directory, storage = locate(spark, request.uri)
-    requested = storage.check_request(directory, request.layout)
     if request.reuse and directory.exists() and FILE_NAME in directory.entries():
         dataset = open_dataset(spark, request.uri)
         if request.is_met_by(dataset.manifest):
             return dataset
-    held = claim(directory, overwrite=request.overwrite, replace_half_written=request.reuse)
+    replacing = {"overwrite": request.overwrite, "replace_half_written": request.reuse}
+    check_claimable(directory, **replacing)
+    requested = storage.check_request(directory, request.layout)
+    held = claim(directory, **replacing)
     properties = storage.prepare(directory, requested)
-    with progress(request.partitions), told_in_a_line(f"{directory.uri} could not be written"):
+    lost = ", and what lay there before is gone" if held.replaced else ""
+    with (
+        progress(request.partitions),
+        told_in_a_line(f"{directory.uri} could not be written{lost}"),
+    ):
         totals, digest = _write_rows(spark, request, directory.uri, properties)
     held.check()
     files = data_files(directory.entries())
     _check_written(directory.uri, request, files)
     storage.finish(directory, sorted(files), requested)
-    stored = (settling or Settling()).wait(lambda: storage.observe(directory, files), requested)
+    stored = (settling or Settling()).wait(lambda: observed(storage, directory, files), requested)
+    held.check()
     _check_layout(held, storage, requested, stored)
     manifest = Manifest(
         recipe=request.recipe,

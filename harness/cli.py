@@ -119,6 +119,7 @@ def import_command(file: Path, configuration: str, results: Path, facts: Sequenc
 @click.argument("uri", metavar="URI")
 @click.option(
     "--properties-file",
+    type=click.Path(exists=True, dir_okay=False),
     metavar="FILE",
     help="Properties for spark-submit; QFS needs some.  [default: Spark's own]",
 )

@@ -14,7 +14,7 @@ from datagen.writer import Request, default_partitions, write_dataset
 from harness.errors import BadInput
 from harness.record.cache import cache_directory
 
-RECIPE = Recipe(rows=10**6)
+RECIPE = Recipe(rows=300_000)
 
 
 def default_dataset(spark: SparkSession) -> Dataset:

@@ -31,6 +31,9 @@ class Storage(Protocol):
     advice: str
     """What to do if Hadoop does not know the file system; empty if it always does."""
 
+    def check_up(self, directory: Directory) -> None:
+        """Raise BadInput if the file system answers and cannot be used all the same."""
+
     def check_request(self, directory: Directory, layout: Layout | None) -> Layout | None:
         """The layout that the files are to have, in full: with the size of its cells.
 
@@ -68,12 +71,22 @@ def locate(spark: SparkSession, uri: str) -> tuple[Directory, Storage]:
         scheme = urlsplit(uri).scheme
     if not scheme:  # then it is the default file system's
         directory = Directory(spark, uri)
-        return directory, _storage_for(directory.scheme, directory.uri)
-    # Before Hadoop is asked: its answer would name Java classes.
-    storage = _storage_for(scheme, uri)
-    _check_answers(uri)
+        storage = _storage_for(directory.scheme, directory.uri)
+    else:
+        # Before Hadoop is asked: its answer would name Java classes.
+        storage = _storage_for(scheme, uri)
+        _check_answers(uri)
+        directory = _directory(spark, uri, storage)
+    storage.check_up(directory)
+    return directory, storage
+
+
+def _directory(spark: SparkSession, uri: str, storage: Storage) -> Directory:
+    # To Hadoop a scheme in capitals is another one, and no path at all is none.
+    uri = storage.scheme + uri[len(storage.scheme) :]
+    uri += "" if urlsplit(uri).path else "/"
     try:
-        return Directory(spark, uri), storage
+        return Directory(spark, uri)
     except BadInput as error:
         raise BadInput(f"{error}{storage.advice and '; '}{storage.advice}") from error
 

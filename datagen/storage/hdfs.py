@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import json
-from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
-from typing import Any
+from collections.abc import Collection, Mapping
 
-from datagen.blocks import Holders, replicated_file, striped_file
 from datagen.filesystem import Directory
 from datagen.layout import UNKNOWN, Kind, Layout
-from datagen.stored import Stored, StoredFile
+from datagen.namenode import policy_layout, stored_files
+from datagen.stored import Stored
 from harness.errors import BadInput
 
 REPLICATION = "REPLICATION"
 """The policy of a directory whose files are replicated although a parent's are coded."""
-
-CODECS = {"rs": Kind.REED_SOLOMON, "xor": Kind.XOR}
 
 
 class Hdfs:
@@ -26,17 +21,22 @@ class Hdfs:
     scheme = "hdfs"
     advice = ""
 
+    def check_up(self, directory: Directory) -> None:
+        """Nothing to ask."""
+
     def check_request(self, directory: Directory, layout: Layout | None) -> Layout | None:
         """The layout, with the cell of the policy that stores it; the policy is enabled if need be."""
         if layout is None:
             return None
         if layout.kind is Kind.UNKNOWN:
             raise BadInput(f"--layout {layout}: HDFS knows its layouts; name one, or leave it out")
-        if layout.kind is not Kind.REPLICATED:
-            name, layout = _policy_for(directory, layout)
-            _enable(directory, name)
-        _check_nodes(directory, layout)
-        return layout
+        if layout.kind is Kind.REPLICATED:
+            _check_nodes(directory, layout)
+            return layout
+        name, full = _policy_for(directory, layout)
+        _check_nodes(directory, full)
+        _enable(directory, name)
+        return full
 
     def prepare(self, directory: Directory, layout: Layout | None) -> Mapping[str, str]:
         """Set the directory's policy; the number of copies goes with the writing tasks."""
@@ -58,30 +58,24 @@ class Hdfs:
     def observe(self, directory: Directory, names: Collection[str]) -> Stored:
         """Every file with every block of it, in batches of a thousand files a call of the NameNode."""
         with directory.told():
-            files = dict(_files(directory, names))
+            files = stored_files(directory, names)
             coded = any(file.layout.kind is not Kind.REPLICATED for file in files.values())
-            conf = directory.fs.getConf()
-            return Stored(
-                files=files,
-                coder=_coder(directory) if coded else None,
-                page_cache=not conf.getBoolean("dfs.client.cache.drop.behind.reads", False),  # noqa: FBT003  Java's signature
-            )
+            # Whether DataNodes drop from the page cache what they have read, they do not tell.
+            return Stored(files, coder=_coder(directory) if coded else None)
 
     def why(self, asked: Layout | None, stored: Stored) -> str:
         """HDFS says nothing when it cannot place what a policy promises."""
-        if (
-            stored.layout == asked
-            and stored.lacking
-            and asked
-            and asked.kind is not Kind.REPLICATED
-        ):
+        copied = asked is not None and asked.kind is Kind.REPLICATED
+        if asked and stored.layout == asked and stored.lacking and not copied:
             return (
                 "HDFS writes without full parity, and without an error, where too few DataNodes take "
                 f"a stripe each: {asked} needs {asked.nodes}"
             )
-        if stored.lacking:
-            return "a DataNode may be down, full or still copying"
-        return "on HDFS the erasure coding policy of the directory goes before any number of copies"
+        if stored.lacking or stored.surplus:
+            return "a DataNode may be down, full, still copying or being taken out of service"
+        if copied and any(layout.parity for layout in stored.layouts):
+            return "on HDFS the erasure coding policy of a directory goes before a number of copies"
+        return ""
 
 
 def _policy_for(directory: Directory, layout: Layout) -> tuple[str, Layout]:
@@ -90,7 +84,7 @@ def _policy_for(directory: Directory, layout: Layout) -> tuple[str, Layout]:
     with directory.told():
         for info in directory.fs.getAllErasureCodingPolicies():
             policy = info.getPolicy()
-            policies[str(policy.getName())] = _coded(policy)
+            policies[str(policy.getName())] = policy_layout(policy)
     fitting = [
         (full.cell_bytes or 0, name, full)
         for name, full in policies.items()
@@ -107,14 +101,6 @@ def _policy_for(directory: Directory, layout: Layout) -> tuple[str, Layout]:
     return name, full
 
 
-def _coded(policy: Any) -> Layout:
-    kind = CODECS.get(str(policy.getCodecName()))
-    if kind is None:  # rs-legacy, or a codec of somebody's own
-        return UNKNOWN
-    data, parity, cell = policy.getNumDataUnits(), policy.getNumParityUnits(), policy.getCellSize()
-    return Layout(kind, int(data), int(parity), int(cell))
-
-
 def _enable(directory: Directory, name: str) -> None:
     with directory.told():
         enabled = {
@@ -123,10 +109,7 @@ def _enable(directory: Directory, name: str) -> None:
             if info.isEnabled()
         }
     if name not in enabled:
-        with directory.told(
-            f"the erasure coding policy {name} is not enabled; have an administrator run "
-            f"`hdfs ec -enablePolicy -policy {name}`"
-        ):
+        with directory.told(f"`hdfs ec -enablePolicy -policy {name}` is needed and was refused"):
             directory.fs.enableErasureCodingPolicy(name)
 
 
@@ -155,43 +138,6 @@ def live_nodes(directory: Directory) -> int | None:
         # What cannot be told beforehand is found when it has been written.
         return None
     return sum(str(node.getAdminState().name()) == "NORMAL" for node in nodes)
-
-
-def _files(directory: Directory, names: Collection[str]) -> Iterator[tuple[str, StoredFile]]:
-    # All blocks of a file in one text: a call for each field of each would take minutes.
-    to_json = directory.jvm.com.fasterxml.jackson.databind.ObjectMapper().writeValueAsString
-    policies: dict[str, Layout] = {}
-    listing = directory.fs.listLocatedStatus(directory.path)
-    while listing.hasNext():
-        status = listing.next()
-        if (name := str(status.getPath().getName())) not in names:
-            continue
-        size = int(status.getLen())
-        blocks = json.loads(to_json(status.getBlockLocations()))
-        policy = status.getErasureCodingPolicy()
-        if policy is None:
-            layout = Layout(Kind.REPLICATED, int(status.getReplication()))
-            yield name, replicated_file(layout, size, map(_copies, blocks))
-        else:
-            policy_name = str(policy.getName())
-            layout = policies.get(policy_name) or policies.setdefault(policy_name, _coded(policy))
-            groups = status.getLocatedBlocks().getLocatedBlocks()
-            yield name, striped_file(layout, size, map(_stripes, blocks, groups))
-
-
-def _copies(block: Mapping[str, Any]) -> tuple[int, list[str]]:
-    """Bytes of a block, and the nodes that hold it as `address:port`."""
-    # Of a block that is corrupt on all nodes, Hadoop lists those.
-    return block["length"], [] if block["corrupt"] else block["names"]
-
-
-def _stripes(block: Mapping[str, Any], group: Any) -> tuple[int, Holders]:
-    """Bytes of data in a group, and the nodes that hold each of its stripes."""
-    length, nodes = _copies(block)
-    holders = defaultdict(list)
-    for index, node in zip(bytes(group.getBlockIndices()), nodes, strict=False):
-        holders[index].append(node)
-    return length, holders
 
 
 def _coder(directory: Directory) -> str:

@@ -17,6 +17,9 @@ class Local:
     scheme = "file"
     advice = ""
 
+    def check_up(self, directory: Directory) -> None:
+        """Nothing to ask."""
+
     def check_request(self, directory: Directory, layout: Layout | None) -> Layout:
         """Only `unknown` can be asked for."""
         if layout not in (None, UNKNOWN):

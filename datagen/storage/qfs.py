@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 from datagen.blocks import replicated_file, striped_file
 from datagen.filesystem import Directory
-from datagen.layout import UNKNOWN, Kind, Layout
+from datagen.layout import UNKNOWN, Kind, Layout, coded_layout
 from datagen.metaserver import CHUNK_BYTES, Metaserver
 from datagen.stored import Stored, StoredFile
 from harness.errors import BadInput
@@ -33,6 +34,11 @@ class Qfs:
         "name host and port, qfs://host:20000/path, and start Spark with QFS's classes: "
         "`clusterlift qfs conf` prints what goes into spark-submit's --properties-file"
     )
+
+    def check_up(self, directory: Directory) -> None:
+        """Without a chunk server, clients try for minutes."""
+        if not _servers_up(directory):
+            raise BadInput(f"{directory.uri}: no chunk server is connected to the metaserver")
 
     def check_request(self, directory: Directory, layout: Layout | None) -> Layout | None:
         """The layout, with the shim's cell."""
@@ -85,10 +91,14 @@ class Qfs:
         return "a chunk server may be down, full or still copying" if stored.lacking else ""
 
 
+def _servers_up(directory: Directory) -> int:
+    with _metaserver(directory) as metaserver, _told(directory):
+        return metaserver.servers_up()
+
+
 def _check_servers(directory: Directory, layout: Layout) -> None:
     """Raise BadInput if the chunk servers are too few to ever hold every copy."""
-    with _metaserver(directory) as metaserver, _told(directory):
-        up = metaserver.servers_up()
+    up = _servers_up(directory)
     if up < layout.nodes:
         raise BadInput(
             f"--layout {layout} needs {layout.nodes} chunk servers, and {directory.uri} has {up}; "
@@ -114,10 +124,11 @@ def _told(directory: Directory) -> Iterator[None]:
     """While entered, a metaserver that does not answer is told in a line."""
     try:
         yield
-    except OSError as error:
+    except (OSError, ValueError) as error:
+        said = getattr(error, "strerror", None) or error
         raise BadInput(
-            f"{directory.uri}: the metaserver does not tell where chunks are "
-            f"({error.strerror or error}); a QFS that wants authentication cannot be observed"
+            f"{directory.uri}: the metaserver does not tell where chunks are ({said}); a QFS that "
+            "wants authentication cannot be observed"
         ) from error
 
 
@@ -125,9 +136,9 @@ def _attributes(directory: Directory) -> list[dict[str, Any]]:
     """What QFS's Java class KfsFileAttr says of each file, in one text."""
     jvm = directory.jvm
     with directory.told():
-        access = jvm.com.quantcast.qfs.access.KfsAccess(*_address(directory))
-        access.kfs_setFileAttributeRevalidateTime(0)
-        listed = access.kfs_readdirplus(str(directory.path.toUri().getPath()))
+        listed = _access(jvm, *_address(directory)).kfs_readdirplus(
+            str(directory.path.toUri().getPath())
+        )
         if listed is None:
             raise BadInput(f"{directory.uri} cannot be listed")
         text = jvm.com.fasterxml.jackson.databind.ObjectMapper().writeValueAsString(listed)
@@ -135,18 +146,28 @@ def _attributes(directory: Directory) -> list[dict[str, Any]]:
     return listing
 
 
+@cache
+def _access(jvm: Any, host: str, port: int) -> Any:
+    """QFS's client, one for all: each holds threads and files until Java happens to collect it."""
+    access = jvm.com.quantcast.qfs.access.KfsAccess(host, port)
+    access.kfs_setFileAttributeRevalidateTime(0)
+    return access
+
+
 def _layout(attributes: Mapping[str, Any]) -> Layout:
     copies, striper = attributes["replication"], attributes["striperType"]
     if striper == STRIPER_NONE:
         return Layout(Kind.REPLICATED, copies)
     data, parity = attributes["numStripes"], attributes["numRecoveryStripes"]
-    if copies != 1 or parity < 1 or striper not in (STRIPER_RS, STRIPER_JERASURE):
-        return UNKNOWN  # there is no name for stripes that are copied, or without parity
-    return Layout(Kind.REED_SOLOMON, data, parity, attributes["stripeSize"])
+    if copies != 1 or striper not in (STRIPER_RS, STRIPER_JERASURE):
+        return UNKNOWN  # there is no name for stripes that are copied
+    return coded_layout(Kind.REED_SOLOMON, data, parity, attributes["stripeSize"])
 
 
 def _file(attributes: Mapping[str, Any], metaserver: Metaserver) -> StoredFile:
     layout, size = _layout(attributes), attributes["filesize"]
+    if layout == UNKNOWN:
+        return StoredFile(UNKNOWN, size)
     holders = metaserver.holders(attributes["fileId"]) if size else {}
     if layout.kind is Kind.REED_SOLOMON:
         return striped_file(layout, size, _groups(layout, size, holders))

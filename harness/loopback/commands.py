@@ -10,7 +10,7 @@ import click
 from harness.loopback.cluster import Cluster, FileSystem, count
 from harness.loopback.foreground import check_command, run_command
 from harness.loopback.hdfs import Hdfs
-from harness.loopback.lifecycle import down, fresh_name, up
+from harness.loopback.lifecycle import down, running, up
 from harness.loopback.qfs import Qfs, spark_properties
 from harness.loopback.qfs_home import qfs_home
 from harness.loopback.say import say
@@ -56,7 +56,7 @@ def commands(system: FileSystem, servers: int) -> click.Group:
         "--port", type=click.IntRange(1, 65535), help="The port of its URI.  [default: a free one]"
     )
     def up_command(name: str, servers: int, port: int | None) -> None:
-        with interruptible():
+        with interruptible(once=True):
             cluster = up(system, name, servers, port)
         click.echo(_how_to_use(cluster, system.client_environment(cluster)))
 
@@ -90,15 +90,10 @@ def commands(system: FileSystem, servers: int) -> click.Group:
 
 
 def _run(system: FileSystem, servers: int, command: Sequence[str]) -> int:
-    with interruptible():
-        cluster = up(system, fresh_name(), servers)
-        dead = []
-        try:
-            environment = {**system.client_environment(cluster), "CLUSTERLIFT_FS": cluster.uri}
-            code = run_command(command, environment)
-            dead = cluster.dead()
-        finally:
-            down(cluster, keep_logs=bool(dead))
+    with interruptible(once=True), running(system, servers, keep_logs=True) as cluster:
+        environment = {**system.client_environment(cluster), "CLUSTERLIFT_FS": cluster.uri}
+        code = run_command(command, environment)
+        dead = cluster.dead()
     for daemon in dead:
         say(f"{daemon.name} died meanwhile and said: {daemon.complaint()}; its log is {daemon.log}")
     return code

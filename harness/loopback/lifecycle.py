@@ -17,7 +17,7 @@ from harness.loopback.daemon import Daemon, Launch, end, start
 from harness.loopback.deferral import deferred
 from harness.loopback.ports import check_free, free_ports
 from harness.loopback.say import say
-from harness.loopback.state import claim, remove, save
+from harness.loopback.state import claim, find, remove, save
 
 ATTEMPTS = 3
 READY_S = 120.0
@@ -25,18 +25,19 @@ POLL_S = 0.1
 
 
 @contextmanager
-def running(system: FileSystem, servers: int) -> Iterator[Cluster]:
-    """A cluster of its own, which is stopped, and its data removed, on leaving."""
-    cluster = up(system, fresh_name(), servers)
+def running(system: FileSystem, servers: int, *, keep_logs: bool = False) -> Iterator[Cluster]:
+    """A cluster of its own, which is stopped, and its data removed, on leaving.
+
+    With `keep_logs`, the logs stay if a daemon has died.
+    """
+    name = f"run-{secrets.token_hex(4)}"
     try:
-        yield cluster
+        yield up(system, name, servers)
     finally:
-        down(cluster)
-
-
-def fresh_name() -> str:
-    """A name that nobody else has."""
-    return f"run-{secrets.token_hex(4)}"
+        # By its name: a signal may come when it is up and nobody has been told yet.
+        with suppress(BadInput):
+            cluster = find(system.scheme, name)
+            down(cluster, keep_logs=keep_logs and bool(cluster.dead()))
 
 
 def up(system: FileSystem, name: str, servers: int, port: int | None = None) -> Cluster:
@@ -75,13 +76,17 @@ def _told(what: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise ClusterliftError(f"{what}: {error.strerror}: {error.filename}") from error
+        # shutil's own error has no number, and lists what went wrong.
+        said = f"{error.strerror}: {error.filename}" if error.errno else str(error)
+        raise ClusterliftError(f"{what}: {said}") from error
 
 
 def _up_once(system: FileSystem, name: str, servers: int, port: int | None) -> Cluster:
     cluster = _planned(system, name, servers, port)
-    claim(cluster)
+    claim(cluster)  # and nothing else: what fails from here on is undone
     try:
+        shutil.rmtree(cluster.logs, ignore_errors=True)
+        cluster.logs.mkdir(parents=True)
         system.prepare(cluster)
         say(f"starting {system.title}: {system.head}, {count(servers, system.server)}")
         for launch in system.launches(cluster):
@@ -89,7 +94,7 @@ def _up_once(system: FileSystem, name: str, servers: int, port: int | None) -> C
                 cluster = _with_daemon(cluster, launch)
         _await_servers(system, cluster)
     except BaseException:
-        down(cluster, keep_logs=any(cluster.logs.iterdir()))
+        down(cluster, keep_logs=cluster.logs.is_dir() and any(cluster.logs.iterdir()))
         raise
     return cluster
 

@@ -25,7 +25,7 @@ def write_conf_directory(place: Path, properties: Mapping[str, str]) -> None:
     """A copy of the user's own configuration with these properties over it."""
     own = _own_directory()
     if own is not None and own.is_dir():
-        shutil.copytree(own, place)
+        shutil.copytree(own, place, ignore_dangling_symlinks=True)
     else:
         place.mkdir()
     defaults = place / DEFAULTS

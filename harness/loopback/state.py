@@ -12,6 +12,7 @@ from pathlib import Path
 from harness.errors import BadInput
 from harness.loopback.cluster import Cluster, root
 from harness.loopback.daemon import Daemon
+from harness.loopback.say import say
 
 STATE = "cluster.json"
 
@@ -28,17 +29,16 @@ def claim(cluster: Cluster) -> None:
         raise BadInput(
             f"cannot keep a cluster in {root()}: {error.strerror}; set XDG_CACHE_HOME"
         ) from error
-    _write(cluster, place)
     try:
+        _write(cluster, place)
         place.rename(cluster.directory)
     except OSError:
-        shutil.rmtree(place)
         raise BadInput(
             f"--name: {cluster.scheme} {cluster.name!r} is up already; use it, take another name, "
             f"or stop it: clusterlift {cluster.scheme} down --name {cluster.name}"
         ) from None
-    shutil.rmtree(cluster.logs, ignore_errors=True)
-    cluster.logs.mkdir(parents=True)
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
 
 
 def save(cluster: Cluster) -> None:
@@ -57,7 +57,13 @@ def find(scheme: str, name: str) -> Cluster:
 
 def find_all(scheme: str) -> list[Cluster]:
     """All clusters of a file system that are up, or were when the machine went down."""
-    return [cluster for cluster in map(_load, _states(scheme)) if cluster is not None]
+    found = []
+    for state in _states(scheme):
+        try:
+            found.append(_load(state))
+        except BadInput as error:  # one that is damaged does not hide the others
+            say(str(error))
+    return [cluster for cluster in found if cluster is not None]
 
 
 def remove(cluster: Cluster) -> None:
@@ -88,7 +94,10 @@ def _load(state: Path) -> Cluster | None:
     try:
         fields = json.loads(state.read_text(encoding="utf-8"))
         daemons = tuple(Daemon(**daemon) for daemon in fields["daemons"])
-        return Cluster(**{**fields, "ports": tuple(fields["ports"]), "daemons": daemons})
+        ports = tuple(map(int, fields["ports"]))
+        cluster = Cluster(**{**fields, "ports": ports, "daemons": daemons})
+        if not ports or cluster.directory != state.parent:
+            raise ValueError("it is of another cluster")
     except FileNotFoundError:
         return None
     except (OSError, ValueError, TypeError, KeyError) as error:
@@ -96,3 +105,4 @@ def _load(state: Path) -> Cluster | None:
             f"{state} is not a state file of this clusterlift ({error}); "
             f"end its processes yourself and remove {state.parent}"
         ) from error
+    return cluster

@@ -59,6 +59,8 @@ def _nodes(observed: Mapping[str, Any]) -> str:
 def _remarks(observed: Mapping[str, Any]) -> Iterator[str]:
     if observed["coder"]:
         yield f"parity is computed by {visible(observed['coder'])} code"
+    if observed["sharing"]:
+        yield f"stripes that share a node with another one of their group: {observed['sharing']:,}"
     if observed["directories"]:
         yield f"directories in it, not looked into: {observed['directories']:,}"
     differing = observed["differing"]
@@ -78,6 +80,8 @@ def _verdict(observed: Mapping[str, Any]) -> str:
         expected = f"the manifest says {observed['manifest']}; " if observed["manifest"] else ""
         why = f" ({visible(observed['why'])})" if observed["why"] else ""
         return f"DIFFERS: {expected}{visible(observed['problem'])}{why}"
+    if not observed["files"]:
+        return "there are no files"
     if observed["stored_bytes"] is None:
         return "the file system does not say how it lies"
     if observed["manifest"]:

@@ -10,19 +10,28 @@ from types import FrameType
 from typing import NoReturn
 
 AGAIN_S = 0.05
+FROM_OUTSIDE = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @contextmanager
-def interruptible() -> Iterator[None]:
+def interruptible(*, once: bool = False) -> Iterator[None]:
     """While entered, these signals raise KeyboardInterrupt in the main thread.
+
+    With `once` only the first does: what is undone after it is undone whole.
 
     To be entered after Spark has started: pyspark's own handler of Ctrl-C would first call the JVM,
     over a connection that is in use.
     """
-    signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM)
+
+    def interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
+        if once:
+            for number in FROM_OUTSIDE:
+                signal.signal(number, signal.SIG_IGN)
+        raise KeyboardInterrupt
+
     before = {
-        number: signal.signal(number, _interrupt)
-        for number in signals
+        number: signal.signal(number, interrupt)
+        for number in (*FROM_OUTSIDE, signal.SIGALRM)
         if signal.getsignal(number) is not signal.SIG_IGN  # as under nohup
     }
     unraisable, sys.unraisablehook = sys.unraisablehook, _interrupt_again
@@ -41,7 +50,3 @@ def _interrupt_again(swallowed: sys.UnraisableHookArgs) -> None:
         signal.setitimer(signal.ITIMER_REAL, AGAIN_S)
     else:
         sys.__unraisablehook__(swallowed)
-
-
-def _interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
-    raise KeyboardInterrupt

@@ -79,7 +79,7 @@ def test_a_run_records_what_could_explain_its_times(
     run = benchmarked[1].run
     assert run.dataset is not None
     assert run.dataset["rows"] == 2_000
-    assert run.dataset["layout"] == {"requested": "unknown", "observed": "unknown"}
+    assert run.dataset["layout"] == {"requested": "unknown", "observed": "unknown", "drift": None}
     for fact in ("kernel", "cpus", "memory_bytes", "links", "spark", "java", "hadoop", "master"):
         assert run.environment[fact], fact
     assert run.environment["spark_conf"]["spark.master"] == "local[2]"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,6 +12,7 @@ from uuid import uuid4
 import pytest
 from pyspark.sql import SparkSession
 
+from datagen import namenode
 from datagen.claim import GENERATING
 from datagen.dataset import INVALID, Dataset, open_dataset
 from datagen.filesystem import Directory
@@ -68,12 +70,30 @@ def replaced_with_copies(dataset: Dataset, copies: int) -> str:
     return name
 
 
-def eventually(observe: Callable[[], Stored], holds: Callable[[Stored], bool]) -> Stored:
-    """Observe until it holds: HDFS takes a dozen seconds to call a silent DataNode dead."""
+def eventually(holds: Callable[[], bool]) -> None:
     deadline = time.monotonic() + 60
-    while not holds(stored := observe()) and time.monotonic() < deadline:
+    while not holds() and time.monotonic() < deadline:
         time.sleep(0.5)
-    return stored
+
+
+def await_dead(directory: Directory, count: int) -> None:
+    """HDFS takes a dozen seconds here to call a silent DataNode dead; ten minutes elsewhere."""
+    eventually(lambda: hdfs_storage.live_nodes(directory) == DATANODES - count)
+
+
+def written_by_hand(directory: Directory) -> None:
+    """Of more than two cells. For a while, HDFS may still offer nodes that it has called dead."""
+
+    def written() -> bool:
+        try:
+            directory.create_new(f"part-{time.monotonic_ns()}", "x" * (5 * 2**19))
+        except BadInput:
+            for name in directory.entries():
+                directory.delete(name)
+            return False
+        return True
+
+    eventually(written)
 
 
 @pytest.mark.parametrize(
@@ -156,6 +176,23 @@ def test_what_cannot_be_stored_is_refused_before_a_byte_is_written(
     assert not Directory(spark, uri).exists()
 
 
+def test_a_refused_request_changes_no_policy(write: Write, spark: SparkSession, uri: str) -> None:
+    def enabled() -> set[str]:
+        policies = Directory(spark, uri).fs.getAllErasureCodingPolicies()
+        return {str(one.getPolicy().getName()) for one in policies if one.isEnabled()}
+
+    before = enabled()
+    with pytest.raises(BadInput, match="needs 14 DataNodes"):
+        write("rs:10+4")
+    assert enabled() == before
+
+
+def test_a_scheme_in_capitals_is_the_same(spark: SparkSession, uri: str) -> None:
+    request = Request(uri.replace("hdfs", "HDFS"), Recipe(10), Format.CSV, 1)
+    asked = dataclasses.replace(request, layout=Layout.parse("replicated:2"))
+    assert str(write_dataset(spark, asked).manifest.observed_layout) == "replicated:2"
+
+
 def test_a_file_system_that_stores_something_else_fails_the_dataset(
     write: Write, spark: SparkSession, uri: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -212,7 +249,7 @@ def test_a_run_records_how_its_dataset_lies(
     }
     assert facts["stored_bytes"] == 2 * dataset.manifest.bytes
     assert facts["placement"] == dict(dataset.stored.placement)
-    assert (facts["coder"], facts["page_cache"]) == (None, True)
+    assert (facts["coder"], facts["page_cache"]) == (None, None)
 
 
 def test_a_run_on_drifted_data_is_refused_or_records_the_drift(
@@ -230,9 +267,14 @@ def test_a_run_on_drifted_data_is_refused_or_records_the_drift(
 
 
 def test_lost_nodes_and_missing_parity_are_noticed(
-    write: Write, spark: SparkSession, uri: str, cluster: Cluster
+    write: Write,
+    spark: SparkSession,
+    uri: str,
+    cluster: Cluster,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The last test of this cluster: it kills DataNodes."""
+    monkeypatch.setattr(namenode, "SILENT_MS", 3_000)  # long before they are declared dead
     dataset = write("rs:3+2", rows=60_000, files=1)  # of more than two cells: five stripes
     directory, storage = locate(spark, uri)
     cluster.kill("datanode-1")
@@ -241,7 +283,8 @@ def test_lost_nodes_and_missing_parity_are_noticed(
     def observe() -> Stored:
         return storage.observe(directory, dataset.manifest.files)
 
-    stored = eventually(observe, lambda stored: stored.lacking == 2)
+    eventually(lambda: observe().lacking == 2)
+    stored = observe()
     assert stored.lacking == 2
     assert len(stored.placement) == 3
     with pytest.raises(
@@ -250,6 +293,8 @@ def test_lost_nodes_and_missing_parity_are_noticed(
         open_dataset(spark, uri)
     accepted = open_dataset(spark, uri, accept_layout_drift=True)
     assert accepted.as_facts()["layout"]["drift"]
+    assert hdfs_storage.live_nodes(directory) == DATANODES  # for the NameNode all is well
+    await_dead(directory, 2)
     with pytest.raises(BadInput, match=r"--layout rs:3\+2:1m needs 5 DataNodes, and .* has 3"):
         write("rs:3+2", overwrite=True)
     assert FILE_NAME in directory.entries()
@@ -258,9 +303,7 @@ def test_lost_nodes_and_missing_parity_are_noticed(
     by_hand = Directory(spark, f"{uri}-by-hand")
     by_hand.create()
     by_hand.fs.setErasureCodingPolicy(by_hand.path, "RS-3-2-1024k")
-    spark.range(10).selectExpr("repeat('x', 100)").coalesce(1).write.mode("append").text(
-        by_hand.uri
-    )
+    written_by_hand(by_hand)
     found = storage.observe(by_hand, by_hand.entries())
     assert str(next(iter(found.layouts))) == "rs:3+2:1m"
-    assert found.lacking > 0
+    assert found.lacking == 2

@@ -13,7 +13,9 @@ from datagen import writer
 from datagen.dataset import GENERATING, open_dataset, verify_content
 from datagen.layout import UNKNOWN, Layout
 from datagen.manifest import FILE_NAME, Format, Manifest
+from datagen.observe import observed
 from datagen.recipe import COLUMNS, Recipe, rows
+from datagen.writer import Request, write_dataset
 from harness.errors import BadInput, ClusterliftError
 
 from .conftest import Write
@@ -170,6 +172,37 @@ def test_a_generation_that_another_one_took_over_is_void(
     survivor = open_dataset(spark, str(tmp_path / "dataset"))
     assert survivor.manifest.recipe == Recipe(50, seed=2)
     verify_content(spark, survivor)
+
+
+def test_a_generation_that_is_taken_over_while_it_settles_is_void(
+    spark: SparkSession, write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = writer.Settling.wait
+
+    def wait_while_another_starts(*arguments: object) -> object:
+        monkeypatch.setattr(writer.Settling, "wait", real)
+        write(Recipe(50, seed=2), overwrite=True)
+        return real(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(writer.Settling, "wait", wait_while_another_starts)
+    with pytest.raises(ClusterliftError, match=r"files are gone|was taken over"):
+        write(Recipe(100, seed=1))
+    assert open_dataset(spark, str(tmp_path / "dataset")).manifest.recipe == Recipe(50, seed=2)
+
+
+def test_what_observes_names_the_files_that_are_not_there(
+    spark: SparkSession, write: Write
+) -> None:
+    dataset = write(Recipe(100))
+    assert observed(spark, dataset.uri)["problem"] is None
+    gone, *_ = sorted(dataset.manifest.files)
+    dataset.directory.delete(gone)
+    assert observed(spark, dataset.uri)["problem"] == f"of 2 files, 1 missing (first: {gone})"
+
+
+def test_the_root_directory_is_no_dataset(spark: SparkSession) -> None:
+    with pytest.raises(BadInput, match="is the root directory"):
+        write_dataset(spark, Request("file:///", Recipe(1), Format.CSV, 1))
 
 
 @pytest.mark.usefixtures("interrupted")

@@ -72,3 +72,11 @@ def test_a_stripe_that_two_nodes_hold_is_stored_twice() -> None:
     file = striped_file(layout, 20, [(20, {0: ["a"], 1: ["b", "c"], 2: ["c"]})])
     assert (file.lacking, file.surplus) == (0, 1)
     assert file.placement == {"a": 10, "b": 10, "c": 20}
+
+
+def test_stripes_of_a_group_on_one_node_share_it() -> None:
+    layout = Layout.parse("rs:2+2:10")
+    apart = {0: ["a"], 1: ["b"], 2: ["c"], 3: ["d"]}
+    assert striped_file(layout, 20, [(20, apart)]).sharing == 0
+    crowded = {0: ["a"], 1: ["b"], 2: ["a"], 3: ["a"]}
+    assert striped_file(layout, 40, [(20, apart), (20, crowded)]).sharing == 3

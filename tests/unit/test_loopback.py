@@ -146,10 +146,14 @@ class TestDeferral:
                 signal.raise_signal(signal.SIGINT)
                 done.append("all of it")
 
-        with pytest.raises(KeyboardInterrupt):
-            work()
-        assert done == ["all of it"]
-        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)
+        try:
+            with pytest.raises(KeyboardInterrupt):
+                work()
+            assert done == ["all of it"]
+            assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        finally:
+            signal.signal(signal.SIGINT, before)
 
     def test_what_is_ignored_stays_so(self) -> None:
         before = signal.signal(signal.SIGHUP, signal.SIG_IGN)

@@ -172,6 +172,19 @@ class TestRun:
         code, error = self.ended(process, cluster)
         assert (code, error.split()) == (130, ["clusterlift:", "error:", "interrupted"])
 
+    def test_an_impatient_user(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The first signal ends it; those after it cannot interrupt the clearing up."""
+        monkeypatch.setenv("FAKE_SCRIPTS", json.dumps({"server-2": WAIT}))
+        process = in_background("run", "true")
+        eventually(lambda: any(len(cluster.daemons) == 3 for cluster in find_all("fake")))
+        [cluster] = find_all("fake")
+        for _ in range(20):
+            process.send_signal(signal.SIGINT)
+            time.sleep(0.005)
+        code, error = self.ended(process, cluster)
+        assert code in {130, -signal.SIGINT}  # the last may strike when all is done
+        assert error.split()[:3] == ["clusterlift:", "error:", "interrupted"]
+
     def test_kill_9_leaves_what_down_can_end(self, tmp_path: Path) -> None:
         process, cluster = self.running("touch $0; exec sleep 1", ready=tmp_path / "ready")
         process.kill()

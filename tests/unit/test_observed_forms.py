@@ -8,9 +8,10 @@ from typing import cast
 
 import pytest
 
-from datagen.layout import Layout
+from datagen.layout import UNKNOWN, Layout, coded_layout
 from datagen.metaserver import Metaserver
-from datagen.storage import hdfs, qfs
+from datagen.namenode import Block, block_at, silent_nodes, stored_file
+from datagen.storage import qfs
 from datagen.stored import StoredFile
 
 # The JSON of Hadoop's BlockLocation, without the fields that nobody reads.
@@ -41,16 +42,6 @@ COPIED = STRIPED | {
 
 
 @dataclass
-class Group:
-    """A LocatedStripedBlock, as far as it is asked."""
-
-    indices: bytes
-
-    def getBlockIndices(self) -> bytes:  # noqa: N802  Java's name
-        return self.indices
-
-
-@dataclass
 class Holders:
     """A metaserver that knows one file."""
 
@@ -65,17 +56,45 @@ def on_qfs(attributes: dict[str, object], chunks: dict[int, Sequence[str]]) -> S
     return qfs._file(attributes, cast("Metaserver", Holders(chunks)))
 
 
+def on_hdfs(layout: str, *blocks: Block, silent: str = "") -> StoredFile:
+    size = sum(block.bytes for block in blocks)
+    return stored_file(Layout.parse(layout), size, blocks, frozenset(filter(None, [silent])))
+
+
 def test_hdfs_names_the_nodes_of_a_block() -> None:
-    assert hdfs._copies(BLOCK) == (3_000_000, BLOCK["names"])
+    assert block_at(BLOCK) == Block(3_000_000, tuple(BLOCK["names"]))
+    file = on_hdfs("replicated:2", block_at(BLOCK), block_at(BLOCK | {"length": 5}))
+    assert (file.lacking, file.surplus) == (0, 2)
+    assert file.placement == dict.fromkeys(BLOCK["names"], 3_000_005)
 
 
 def test_hdfs_names_those_of_a_corrupt_block_that_corrupted_it() -> None:
-    assert hdfs._copies(BLOCK | {"corrupt": True}) == (3_000_000, [])
+    assert on_hdfs("replicated:3", block_at(BLOCK | {"corrupt": True})).lacking == 3
 
 
 def test_hdfs_names_the_nodes_of_stripes_in_the_order_of_its_indices() -> None:
-    _, holders = hdfs._stripes(BLOCK, Group(b"\x00\x02\x02"))
-    assert holders == {0: ["10.0.0.1:9866"], 2: ["10.0.0.2:9866", "10.0.0.3:9866"]}
+    block = block_at(BLOCK, (0, 2, 2))
+    file = on_hdfs("xor:2+1:1m", block)
+    assert (file.lacking, file.surplus) == (1, 1)
+    parity = 2**20 + (3_000_000 - 2 * 2**20)  # as long as the first stripe
+    assert file.placement == dict.fromkeys(BLOCK["names"], parity)
+
+
+def test_a_copy_on_a_node_that_is_not_heard_of_is_lacking() -> None:
+    heard = {"a": 100_000, "b": 100_000 - 30_000, "c": 100_000 - 30_001}
+    assert silent_nodes(heard) == {"c"}
+    assert silent_nodes({}) == frozenset()
+    block = block_at(BLOCK)
+    assert on_hdfs("replicated:3", block, silent=block.nodes[0]).lacking == 1
+    striped = block_at(BLOCK, (0, 1, 2))
+    assert on_hdfs("xor:2+1:1m", striped, silent=block.nodes[0]).lacking == 1
+
+
+def test_a_policy_without_a_name_is_unknown_and_nothing_is_concluded_from_it() -> None:
+    assert coded_layout("rs-legacy", 6, 3, 2**20) == UNKNOWN
+    assert coded_layout("xor", 3, 1, 2**20) == UNKNOWN
+    assert coded_layout("rs", 200, 3, 2**20) == UNKNOWN
+    assert on_hdfs("unknown", block_at(BLOCK, (0, 1, 2))) == StoredFile(UNKNOWN, 3_000_000)
 
 
 @pytest.mark.parametrize(
