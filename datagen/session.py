@@ -36,6 +36,11 @@ def start_session(name: str, *packages: object) -> SparkSession:
 
 def executors(spark: SparkSession) -> list[str]:
     """Hosts of the executors, one each; in local mode the driver's own."""
+    return sorted(executor_hosts(spark).values())
+
+
+def executor_hosts(spark: SparkSession) -> dict[str, str]:
+    """The host of each executor that is alive, by its id."""
     context: Any = spark.sparkContext
     listed = context._jsc.sc().statusStore().executorList(True)  # noqa: SLF001, FBT003  not in pyspark
     hosts = {
@@ -43,7 +48,7 @@ def executors(spark: SparkSession) -> list[str]:
         for one in map(listed.apply, range(listed.size()))
     }
     # The driver is listed among them.
-    return sorted(host for id_, host in hosts.items() if is_local(spark) or id_ != "driver")
+    return {id_: host for id_, host in hosts.items() if is_local(spark) or id_ != "driver"}
 
 
 def is_local(spark: SparkSession) -> bool:

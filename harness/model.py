@@ -41,7 +41,8 @@ class Trial:
     """One execution of one workload.
 
     `wall_s` is the time of the sink's action in seconds, None exactly if the trial failed;
-    `round` counts from 1 within its phase; `error` is one line.
+    `round` counts from 1 within its phase; `error` is one line. `note` is one on what was odd while
+    it ran and may explain its time, such as the loss of an executor.
     """
 
     workload: str
@@ -52,6 +53,7 @@ class Trial:
     wall_s: float | None = None
     error: str | None = None
     job_group: str | None = None
+    note: str | None = None
 
     def __post_init__(self) -> None:
         if (self.status is Status.OK) != (self.wall_s is not None):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
+from datagen.session import executor_hosts
 from harness.errors import SparkLost
 from harness.record.runner import Attempt
 from jobs.sinks import Forced, Noop, RddCount
@@ -29,18 +30,22 @@ class SparkJob:
         """Plan it anew: a frame that was forced once would keep its shuffle files."""
         spark = self._context.spark
         with _watched(spark):
+            executors = executor_hosts(spark)
             _collect_garbage(spark)
             spark.sparkContext.setJobGroup(job_group, job_group)
             frame = self._workload.frame(self._context)
             forced = self._sink(frame, self._workload.observe(self._context))
-        return _SparkAttempt(self._workload, self._context, forced)
+        return _SparkAttempt(self._workload, self._context, forced, executors)
 
 
 class _SparkAttempt:
-    def __init__(self, workload: Workload, context: Context, forced: Forced) -> None:
+    def __init__(
+        self, workload: Workload, context: Context, forced: Forced, executors: Mapping[str, str]
+    ) -> None:
         self._workload = workload
         self._context = context
         self._forced = forced
+        self._executors = executors
 
     def run(self) -> None:
         with _watched(self._context.spark):
@@ -53,6 +58,13 @@ class _SparkAttempt:
         if self._context.totals.rows:
             self._workload.check_plan(plan)
         self._workload.check(answer, self._context)
+
+    def note(self) -> str | None:
+        """The executors that are gone since it was prepared."""
+        with _watched(self._context.spark):
+            there = executor_hosts(self._context.spark)
+        lost = [host for id_, host in self._executors.items() if id_ not in there]
+        return f"executors lost: {', '.join(sorted(lost))}" if lost else None
 
 
 def _collect_garbage(spark: SparkSession) -> None:

@@ -15,7 +15,14 @@ _UNFINISHED = {
 
 def caveats(runs: Sequence[RecordedRun]) -> tuple[str, ...]:
     """One line for each kind of oddity in the runs of one configuration."""
-    return (*_unfinished(runs), *_damaged(runs), *_failed_warm_ups(runs), *_emulated(runs))
+    return (
+        *_unfinished(runs),
+        *_damaged(runs),
+        *_failed_warm_ups(runs),
+        *_noted(runs),
+        *_drifted(runs),
+        *_emulated(runs),
+    )
 
 
 def _unfinished(runs: Sequence[RecordedRun]) -> Iterator[str]:
@@ -40,6 +47,24 @@ def _failed_warm_ups(runs: Sequence[RecordedRun]) -> Iterator[str]:
     ]
     if failed:
         yield f"warm-up trials failed ({len(failed)}): {', '.join(dict.fromkeys(failed))}"
+
+
+def _noted(runs: Sequence[RecordedRun]) -> Iterator[str]:
+    noted = [
+        f"{trial.workload} {trial.round} ({trial.note})"
+        for recorded in runs
+        for trial in recorded.trials
+        if trial.phase is Phase.MEASURED and trial.note
+    ]
+    if noted:
+        yield f"trials that something befell ({len(noted)}): {', '.join(noted)}"
+
+
+def _drifted(runs: Sequence[RecordedRun]) -> Iterator[str]:
+    layouts = [(recorded.run.dataset or {}).get("layout", {}) for recorded in runs]
+    drifts = [layout["drift"] for layout in layouts if layout.get("drift")]
+    if drifts:
+        yield f"the data did not lie as its manifest says: {'; '.join(dict.fromkeys(drifts))}"
 
 
 def _emulated(runs: Sequence[RecordedRun]) -> Iterator[str]:

@@ -86,13 +86,13 @@ def _trials(trials: tuple[Trial, ...]) -> str:
             trial.phase,
             trial.round,
             trial.status if trial.wall_s is None else quantities.time(trial.wall_s),
-            visible(trial.error or ""),
+            visible(trial.error or trial.note or ""),
         )
         for trial in trials
     ]
     table = tabulate(
         rows,
-        headers=["workload", "phase", "round", "time", "error"],
+        headers=["workload", "phase", "round", "time", "error or note"],
         tablefmt="simple",
         disable_numparse=True,
         colalign=["left", "left", "right", "right", "left"],

@@ -29,6 +29,9 @@ class Attempt(Protocol):
     def check(self) -> None:
         """Hold the answer that `run` left against the oracle; raises WrongAnswer."""
 
+    def note(self) -> str | None:
+        """What was odd while it ran and may explain its time; None if nothing."""
+
 
 class Job(Protocol):
     """A workload as the runner sees it."""
@@ -107,12 +110,14 @@ def _run_trial(job: Job, phase: Phase, round_: int, clock: Clock) -> tuple[Trial
         attempt.run()
         wall_s = clock() - start
         attempt.check()
+        note = attempt.note()
     except Exception as error:  # noqa: BLE001  whatever a workload raises is that trial's outcome
         failed = Trial(
             job.name, phase, round_, Status.FAILED, started_at, None, one_line(error), group
         )
         return failed, isinstance(error, SparkLost)
-    return Trial(job.name, phase, round_, Status.OK, started_at, wall_s, None, group), False
+    trial = Trial(job.name, phase, round_, Status.OK, started_at, wall_s, None, group, note)
+    return trial, False
 
 
 def one_line(error: BaseException) -> str:

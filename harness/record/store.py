@@ -216,6 +216,7 @@ def _read_trial(line: Line) -> Trial:
         wall_s=None if line["wall_s"] is None else float(line["wall_s"]),
         error=None if line["error"] is None else _typed(line, "error", str),
         job_group=None if line["job_group"] is None else _typed(line, "job_group", str),
+        note=None if line.get("note") is None else _typed(line, "note", str),
     )
 
 

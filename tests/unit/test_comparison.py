@@ -188,6 +188,15 @@ class TestCaveats:
             "emulated: links by tbf at 100 Mbit/s",
         )
 
+    def test_what_befell_a_trial_and_data_that_drifted_are_told(self) -> None:
+        layout = {"requested": "replicated:2", "drift": "of 3 files, 1 are replicated:3"}
+        run = a_run("a", dataset={"layout": layout})
+        odd = recorded(run, [ok("x", 1), ok("x", 9, 2, note="executors lost: worker-2")])
+        assert overview(Column("a", (odd,))).columns[0].notes == (
+            "trials that something befell (1): x 2 (executors lost: worker-2)",
+            "the data did not lie as its manifest says: of 3 files, 1 are replicated:3",
+        )
+
 
 class TestBadInput:
     @pytest.mark.parametrize("number", [0, 1])

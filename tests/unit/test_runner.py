@@ -49,7 +49,11 @@ class FakeJob:
     prepare_step: Step = nothing
     run: Step = nothing
     check: Step = nothing
+    noted: str | None = None
     groups: list[str] = field(default_factory=list)
+
+    def note(self) -> str | None:
+        return self.noted
 
     def prepare(self, job_group: str) -> FakeJob:
         self.groups.append(job_group)
@@ -177,3 +181,9 @@ class TestOneLine:
 
     def test_is_cut(self) -> None:
         assert len(one_line(ValueError("x" * 10_000))) == MAX_ERROR_LENGTH
+
+
+def test_what_befell_a_trial_is_noted_with_it() -> None:
+    _, [odd, usual] = run(FakeJob("a", noted="executors lost: n2"), FakeJob("b"), plan=ONCE)
+    assert (odd.status, odd.note) == (Status.OK, "executors lost: n2")
+    assert usual.note is None
