@@ -174,7 +174,7 @@ def test_without_any_option_it_generates_once_and_runs(
     script = checkout / "jobs/benchmark.py"
     first = spark.submit(script, cwd=tmp_path, env=cache)
     assert first.returncode == 0, first.stderr
-    assert "generating 1,000,000 rows once" in first.stdout
+    assert "generating 300,000 rows once" in first.stdout
     assert recorded(tmp_path / "results").run.configuration == "default"
     again = spark.submit(script, "--workloads", "sha-512", *FAST, cwd=tmp_path, env=cache)
     assert again.returncode == 0, again.stderr
