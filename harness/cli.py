@@ -16,6 +16,7 @@ from harness.analysis.comparison import Comparison, compare
 from harness.analysis.lookup import find_column, find_run
 from harness.analysis.original import read_original
 from harness.errors import BadInput, ClusterliftError
+from harness.lab.commands import lab
 from harness.loopback import commands as loopback
 from harness.model import Ending
 from harness.present import comma_separated, json_object, layout, markdown, run, text
@@ -49,6 +50,7 @@ def clusterlift() -> None:
 
 clusterlift.add_command(loopback.hdfs)
 clusterlift.add_command(loopback.qfs)
+clusterlift.add_command(lab)
 
 
 @clusterlift.command("compare")

@@ -1,0 +1,110 @@
+"""The lab's containers, as docker/compose.yaml describes them, and what a shape other than its adds."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from harness.errors import ClusterliftError
+from harness.lab import racks
+from harness.lab.cluster import MASTER, PROJECT, ROUTER
+from harness.lab.engine import last_line, run
+from harness.lab.rate import MOST_MTU, rate_text
+from harness.spark_submit import ROOT
+
+FILE = ROOT / "docker/compose.yaml"
+WRITTEN_WORKERS = 4
+"""How many workers that file has."""
+
+
+def results_directory() -> Path:
+    """Where the lab's master puts results, on the host."""
+    return Path(os.environ.get("RESULTS") or ROOT / "results")
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What a lab is made of. `uplink_bit_s` is between two racks; None: there is one rack."""
+
+    workers: int
+    cpus: float
+    storage: str
+    uplink_bit_s: int | None = None
+
+    @property
+    def services(self) -> list[str]:
+        """The containers' names."""
+        workers = [f"worker-{number}" for number in range(1, self.workers + 1)]
+        return [MASTER, *workers, *([ROUTER] if self.uplink_bit_s else [])]
+
+    def __str__(self) -> str:
+        between = f", an uplink of {rate_text(self.uplink_bit_s)}" if self.uplink_bit_s else ""
+        return f"{self.workers} workers of {self.cpus:g} processors, {self.storage}{between}"
+
+
+def override(shape: Shape) -> dict[str, Any]:
+    """What compose has to read after docker/compose.yaml."""
+    more = range(WRITTEN_WORKERS + 1, shape.workers + 1)
+    # Compose 1.29 takes a file without any service for one of another format.
+    services: dict[str, dict[str, Any]] = {MASTER: {}, **{f"worker-{i}": _worker(i) for i in more}}
+    added: dict[str, Any] = {"volumes": {f"data-{i}": {} for i in more}}
+    if shape.uplink_bit_s:
+        added["networks"] = racks.networks()
+        for name, service in racks.services(shape.workers).items():
+            services[name] = {**services.get(name, {}), **service}
+    return {"services": services, **added}
+
+
+class Compose:
+    """Docker Compose with one shape's files and variables."""
+
+    def __init__(self, program: Sequence[str], shape: Shape, variables: Mapping[str, str]) -> None:
+        self._program = program
+        self._shape = shape
+        self._environment = {
+            **os.environ,
+            "STORAGE": shape.storage,
+            "NODES": str(shape.workers),
+            "CPUS": f"{shape.cpus:g}",
+            "MTU": str(MOST_MTU),
+            **variables,
+        }
+
+    def build(self) -> None:
+        """Make the image; quick if nothing changed. Raises ClusterliftError if it cannot be made."""
+        self._run("build", MASTER)
+
+    def up(self) -> None:
+        """Start what does not run. Raises ClusterliftError if it cannot be."""
+        self._run("up", "--detach", "--no-build", *self._shape.services)
+
+    def _run(self, *arguments: str) -> None:
+        with _file(override(self._shape)) as added:
+            files = ["-f", str(FILE), "-f", str(added)]
+            command = [*self._program, "--project-name", PROJECT, *files, *arguments]
+            done = run(command, self._environment)
+        if done.returncode:
+            raise ClusterliftError(f"compose {arguments[0]} failed: {last_line(done.stderr)}")
+
+
+def _worker(number: int) -> dict[str, Any]:
+    return {
+        "extends": {"file": str(FILE), "service": "worker-1"},
+        "hostname": f"worker-{number}",
+        "volumes": [f"data-{number}:/data"],
+    }
+
+
+@contextmanager
+def _file(content: Mapping[str, Any]) -> Iterator[Path]:
+    """A file while entered. JSON is YAML, too."""
+    with tempfile.TemporaryDirectory() as directory:
+        file = Path(directory) / "override.json"
+        file.write_text(json.dumps(content), encoding="utf-8")
+        yield file

@@ -1,0 +1,193 @@
+"""An experiment: what is compared in the lab, as a TOML file says it.
+
+name = "ethernet-upgrade"
+nodes = 4               # workers
+cpus = 0.5              # processors of each
+storage = "hdfs"        # or qfs
+rounds = 2              # over all configurations
+trials = 3              # measured ones a round, configuration and workload
+warmup = 1              # others before them
+workloads = ["group-by", "sha-512"]     # by default all
+
+[datasets.coded]
+rows = 2_000_000
+layout = "xor:2+1"
+
+[configurations.1g-coded]
+dataset = "coded"
+rate = "100mbit"        # by default not limited
+mtu = 1500
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from harness.errors import BadInput
+from harness.lab.compose import Shape
+from harness.lab.rate import LEAST_MTU, MOST_MTU, Link, parse_rate
+
+USUAL_MTU = 1500
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+
+
+@dataclass(frozen=True)
+class Data:
+    """A dataset to generate; without a layout, the storage's own."""
+
+    name: str
+    rows: int
+    layout: str | None
+    format: str
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """A set-up under test: the data, and the links of all nodes."""
+
+    name: str
+    data: Data
+    link: Link
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """The whole. `digest` changes with everything that makes results comparable."""
+
+    name: str
+    shape: Shape
+    configurations: tuple[Configuration, ...]
+    rounds: int
+    trials: int
+    warmup: int
+    workloads: tuple[str, ...]
+    pi_samples: int | None
+    digest: str
+
+    @property
+    def datasets(self) -> list[Data]:
+        """Those that a configuration uses, each once."""
+        return list(dict.fromkeys(one.data for one in self.configurations))
+
+    def order(self, round_: int) -> tuple[Configuration, ...]:
+        """There and back again, so that what drifts hits the first and the last alike."""
+        return self.configurations if round_ % 2 else self.configurations[::-1]
+
+
+def read_experiment(file: Path) -> Experiment:
+    """The experiment of a file. Raises BadInput that names the file and what is wrong in it."""
+    try:
+        table = _Table(tomllib.loads(file.read_text(encoding="utf-8")), str(file))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise BadInput(f"{file}: {getattr(error, 'strerror', None) or error}") from error
+    datasets = {name: _data(name, each) for name, each in table.tables("datasets", least=1).items()}
+    configurations = [
+        _configuration(name, each, datasets)
+        for name, each in table.tables("configurations", least=2).items()
+    ]
+    repeated = {name: table.take(name, int, usual) for name, usual in REPEATED.items()}
+    for name, least in (("rounds", 1), ("trials", 1), ("warmup", 0)):
+        table.check(name, repeated[name] >= least, f"is {least} or more")
+    experiment = Experiment(
+        name=_name(table, table.take("name", str)),
+        shape=Shape(
+            table.take("nodes", int, 4),
+            table.take("cpus", float, 0.5),
+            table.take("storage", str, "hdfs"),
+        ),
+        configurations=tuple(configurations),
+        workloads=tuple(table.take("workloads", list, [])),
+        pi_samples=table.take("pi_samples", int, None),
+        digest=table.digest(),
+        **repeated,
+    )
+    table.check("storage", experiment.shape.storage in {"hdfs", "qfs"}, "is hdfs or qfs")
+    table.check("nodes", experiment.shape.workers >= 1, "is 1 or more")
+    table.end()
+    return experiment
+
+
+REPEATED = {"rounds": 2, "trials": 3, "warmup": 1}
+"""How often everything is done: more of it later adds to what is there already."""
+
+
+def _data(name: str, table: _Table) -> Data:
+    data = Data(
+        _name(table, name),
+        table.take("rows", int),
+        table.take("layout", str, None),
+        table.take("format", str, "csv"),
+    )
+    table.check("rows", data.rows >= 1, "is 1 or more")
+    table.end()
+    return data
+
+
+def _configuration(name: str, table: _Table, datasets: Mapping[str, Data]) -> Configuration:
+    data = table.take("dataset", str)
+    table.check("dataset", data in datasets, f"is one of {', '.join(datasets)}")
+    rate = table.take("rate", str, None)
+    mtu = table.take("mtu", int, USUAL_MTU)
+    table.check("mtu", LEAST_MTU <= mtu <= MOST_MTU, f"is from {LEAST_MTU} to {MOST_MTU}")
+    table.end()
+    bit_s = None if rate is None else parse_rate(f"{table.where}: rate", rate)
+    return Configuration(_name(table, name), datasets[data], Link(bit_s, mtu))
+
+
+def _name(table: _Table, name: str) -> str:
+    table.check("name", bool(NAME.fullmatch(name)), "has letters, digits, dots, dashes")
+    return name
+
+
+_NOTHING = object()
+
+
+class _Table:
+    """A TOML table that is taken to pieces; what nobody takes is a mistake."""
+
+    def __init__(self, whole: Mapping[str, Any], where: str) -> None:
+        self._whole = whole
+        self._left = dict(whole)
+        self.where = where
+
+    def digest(self) -> str:
+        """Of everything that makes results comparable: how often it is repeated does not."""
+        whole = {key: value for key, value in self._whole.items() if key not in REPEATED}
+        text = json.dumps(whole, sort_keys=True, default=str)
+        return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+    def take(self, name: str, kind: Callable[..., Any], usual: Any = _NOTHING) -> Any:
+        """The value, of this kind. Raises BadInput if it is missing and there is no usual one."""
+        if name not in self._left:
+            if usual is _NOTHING:
+                raise BadInput(f"{self.where}: {name} is missing")
+            return usual
+        value = self._left.pop(name)
+        if kind is float and type(value) is int:
+            value = float(value)
+        self.check(name, type(value) is kind, f"is not of this kind: {value!r}")
+        return value
+
+    def tables(self, name: str, least: int) -> dict[str, _Table]:
+        """The tables below `name`, at least so many."""
+        below = self.take(name, dict, {})
+        self.check(name, len(below) >= least, f"has {least} tables or more: [{name}.NAME]")
+        self.check(name, all(isinstance(one, dict) for one in below.values()), "has tables alone")
+        return {key: _Table(value, f"{self.where}, {name}.{key}") for key, value in below.items()}
+
+    def check(self, name: str, holds: bool, rule: str) -> None:  # noqa: FBT001  the condition is the point
+        """Raise BadInput with the rule unless it holds."""
+        if not holds:
+            raise BadInput(f"{self.where}: {name} {rule}")
+
+    def end(self) -> None:
+        """Raise BadInput if something is left that nobody knows."""
+        if self._left:
+            raise BadInput(f"{self.where}: {', '.join(self._left)}: nothing is known by that name")

@@ -1,0 +1,137 @@
+"""The lab is brought up until it is ready to work, and taken down without a rest."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+from harness.errors import BadInput, ClusterliftError
+from harness.lab import racks
+from harness.lab.cluster import LABEL, Lab, find_lab, networks, running_lab
+from harness.lab.compose import Compose, Shape
+from harness.lab.engine import compose_program, docker, free_bytes, last_line
+from harness.lab.link import read_link, set_links
+from harness.lab.ports import check_ports
+from harness.lab.qfs_tarball import qfs_variables
+from harness.loopback.say import say
+
+USUAL_MTU = 1500
+READY_S = 300.0
+POLL_S = 1.0
+NEEDED_BYTES = 5 * 10**9
+"""The image and its making take three, and there has to be some for data."""
+
+
+def up(shape: Shape) -> bool:
+    """Bring a lab up and wait until it is ready; False if it is up already.
+
+    Raises BadInput if another one is up, a port is taken or the disk is full, ClusterliftError if it
+    does not get ready.
+    """
+    program = compose_program()
+    lab = find_lab()
+    if lab is not None:
+        if is_whole(lab, shape):
+            return False
+        _check_same(lab, shape)
+    else:
+        check_ports()
+    _check_disk()
+    variables = qfs_variables() if shape.storage == "qfs" else {}
+    compose = Compose(program, shape, variables)
+    if shape.storage == "hdfs" or variables:
+        say("building the image; the first time that takes minutes")
+        compose.build()
+    say(f"starting {shape}")
+    compose.up()
+    _connect(shape)
+    _await_ready()
+    return True
+
+
+def down() -> None:
+    """Remove the lab with all that it stores. Raises BadInput if there is none."""
+    containers = docker("ps", "--all", "--quiet", "--filter", LABEL).split()
+    volumes = docker("volume", "ls", "--quiet", "--filter", LABEL).split()
+    left = networks()
+    if not (containers or volumes or left):
+        raise BadInput("no lab is up; there is nothing to take down")
+    # There is nothing to flush: the data goes too.
+    for removal, things in (
+        (("rm", "--force", "--volumes"), containers),
+        (("volume", "rm", "--force"), volumes),
+        (("network", "rm"), left),
+    ):
+        if things:
+            docker(*removal, *things)
+
+
+def shape_of(lab: Lab) -> Shape:
+    """What a lab is made of."""
+    uplink = None
+    if lab.router is not None and lab.router.is_running:
+        uplink = racks.uplink_bit_s(lab.router, read_link(lab.master).mtu)
+    return Shape(len(lab.workers), lab.cpus, lab.storage, uplink)
+
+
+def is_whole(lab: Lab, shape: Shape) -> bool:
+    """Whether a lab is of that shape and all of it runs."""
+    return all(node.is_running for node in lab.nodes) and shape_of(lab) == shape
+
+
+def _check_same(lab: Lab, shape: Shape) -> None:
+    """Raise BadInput if a lab that is up is of another shape; one that lost nodes is brought back."""
+    is_there = replace(shape_of(lab), uplink_bit_s=shape.uplink_bit_s)
+    if is_there != shape or (lab.router is None) != (shape.uplink_bit_s is None):
+        raise BadInput(
+            f"another lab is up: {shape_of(lab)}; take it down first: clusterlift lab down"
+        )
+
+
+def _check_disk() -> None:
+    free = free_bytes()
+    if free is not None and free < NEEDED_BYTES:
+        raise BadInput(
+            f"Docker's disk has {free / 1e9:.1f} GB left, and the lab needs {NEEDED_BYTES / 1e9:.0f}: "
+            "make room, for example with docker system prune"
+        )
+
+
+def _connect(shape: Shape) -> None:
+    """Links as they are usual, and the way between the racks."""
+    lab = running_lab()
+    set_links(lab.linked, lambda link: replace(link, mtu=USUAL_MTU))
+    if shape.uplink_bit_s:
+        racks.connect(lab, shape.uplink_bit_s, USUAL_MTU)
+
+
+def _await_ready() -> None:
+    deadline = time.monotonic() + READY_S
+    while True:
+        lab = running_lab()
+        for node in lab.nodes:
+            if not node.is_running:
+                said = last_line(docker("logs", "--tail", "20", node.container))
+                raise ClusterliftError(
+                    f"{node.name} ended and said: {said}; docker logs {node.container[:12]} has more"
+                )
+        awaited = _awaited(lab)
+        if not awaited:
+            return
+        if time.monotonic() > deadline:
+            raise ClusterliftError(
+                f"the lab is not ready after {READY_S:.0f} s: {awaited}; "
+                f"docker logs {lab.master.container[:12]} may tell why"
+            )
+        time.sleep(POLL_S)
+
+
+def _awaited(lab: Lab) -> str:
+    """What is not there yet, in the master's words; empty if nothing."""
+    try:
+        lab.master.execute("ready", "master")
+    except BadInput:
+        raise
+    except ClusterliftError as error:
+        return str(error)
+    return ""

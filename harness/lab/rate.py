@@ -1,0 +1,72 @@
+"""What a link carries: rates as tc writes them, and what of them is left for TCP's payload."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from harness.errors import BadInput
+
+UNITS = {"k": 10**3, "m": 10**6, "g": 10**9}
+LEAST_BIT_S, MOST_BIT_S = 10**6, 40 * 10**9
+LEAST_MTU, MOST_MTU = 576, 9000
+
+# Bytes around an IP packet. The kernel counts the Ethernet header; the wire has, besides, preamble,
+# checksum and the gap between frames.
+COUNTED_BYTES = 14
+ON_WIRE_BYTES = 38
+# IP, TCP and its timestamps.
+HEADERS_BYTES = 52
+
+
+@dataclass(frozen=True)
+class Link:
+    """A node's link: its rate on the wire in bit/s, None if it is not shaped, and its MTU in bytes."""
+
+    rate_bit_s: int | None
+    mtu: int
+
+    @property
+    def counted_bit_s(self) -> int | None:
+        """The rate as the kernel counts bytes."""
+        if self.rate_bit_s is None:
+            return None
+        return round(self.rate_bit_s * (self.mtu + COUNTED_BYTES) / (self.mtu + ON_WIRE_BYTES))
+
+    @property
+    def rate(self) -> str:
+        """The rate as it is read."""
+        return "unshaped" if self.rate_bit_s is None else rate_text(self.rate_bit_s)
+
+    def __str__(self) -> str:
+        return f"{self.rate}, MTU {self.mtu}"
+
+
+def goodput_bit_s(rate_bit_s: float, mtu: int) -> float:
+    """What TCP can deliver over a link of that rate."""
+    return rate_bit_s * (mtu - HEADERS_BYTES) / (mtu + ON_WIRE_BYTES)
+
+
+def wire_bit_s(counted_bit_s: float, mtu: int) -> int:
+    """The rate of a link that the kernel was told to shape to this; to five digits, as told."""
+    exact = counted_bit_s * (mtu + ON_WIRE_BYTES) / (mtu + COUNTED_BYTES)
+    return int(float(f"{exact:.5g}"))
+
+
+def parse_rate(option: str, text: str) -> int:
+    """Bit/s of `100mbit` or `2.5gbit`. Raises BadInput that names the option."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmg])bit(?:/s)?", text.strip().lower())
+    if match is None:
+        raise BadInput(f"{option} {text!r} is not a rate; write for example 100mbit or 2.5gbit")
+    rate = round(float(match[1]) * UNITS[match[2]])
+    if not LEAST_BIT_S <= rate <= MOST_BIT_S:
+        raise BadInput(
+            f"{option} {text!r} is not between {rate_text(LEAST_BIT_S)} and {rate_text(MOST_BIT_S)}"
+        )
+    return rate
+
+
+def rate_text(bit_s: int) -> str:
+    """`100mbit`, `2.5gbit`: as it is read."""
+    unit, size = next((u, s) for u, s in reversed(UNITS.items()) if bit_s >= s or u == "k")
+    return f"{bit_s / size:g}{unit}bit"

@@ -1,0 +1,62 @@
+"""Runs an entry script of the checkout under spark-submit on the lab's master."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import subprocess
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+
+from harness.errors import ClusterliftError
+from harness.lab.cluster import Lab, Node
+from harness.lab.engine import docker_program
+from harness.record.interrupt import interruptible
+
+CHECKOUT = "/opt/clusterlift"
+# The shell's id is the command's, and its group's; an interrupted command is found by it.
+KEEP_ID = 'echo $$ > "$0" && exec "$@"'
+INTERRUPT = 'kill -INT -- "-$(cat "$0")"'
+
+
+def spark_submit(
+    lab: Lab, script: str, arguments: Sequence[str], properties: Sequence[str] = ()
+) -> int:
+    """Run it as the user who calls, whose the results then are; return its exit code.
+
+    Ctrl-C and SIGTERM reach the script, which ends in its own time.
+    """
+    user, group = os.getuid(), os.getgid()
+    _introduce(lab.master, user)
+    ids = f"/tmp/submitted-{secrets.token_hex(4)}"  # noqa: S108  in the container
+    command = [
+        *(docker_program(), "exec", "--user", f"{user}:{group}", "--workdir", CHECKOUT),
+        *("--env", "HOME=/tmp", "--env", "SPARK_LOCAL_DIRS=/tmp"),
+        *(lab.master.container, "sh", "-c", KEEP_ID, ids),
+        *("spark-submit", *(f"--conf={pair}" for pair in properties)),
+        *(f"{CHECKOUT}/{script}", *arguments),
+    ]
+    # In a session of its own, because the client would end at Ctrl-C and leave the script behind.
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True) as process:
+        try:
+            with interruptible():
+                return process.wait()
+        except KeyboardInterrupt:
+            with suppress(ClusterliftError):  # it may have ended by itself
+                lab.master.execute("sh", "-c", INTERRUPT, ids)
+            return process.wait()
+
+
+def with_facts(arguments: Sequence[str], facts: Mapping[str, str]) -> list[str]:
+    """A benchmark's arguments with the lab's facts; what the user says of the same goes before."""
+    said = {argument.removeprefix("--fact=").partition("=")[0] for argument in arguments}
+    ours = [f"--fact={key}={value}" for key, value in facts.items() if key not in said]
+    return [*arguments, *ours]
+
+
+def _introduce(master: Node, user: int) -> None:
+    """Hadoop wants a name for everybody's number."""
+    with suppress(ClusterliftError):
+        master.execute("getent", "passwd", str(user))
+        return
+    master.execute("useradd", "--no-create-home", "--uid", str(user), f"caller-{user}")
