@@ -122,7 +122,7 @@ class FakeLab:
             "set_links": lambda _, change: self.done.append(("link", str(change(Link(1, 1500))))),
             "spark_submit": self.submit,
             "status": SimpleNamespace(
-                facts=lambda _: {"emulated": "yes"}, URIS={"hdfs": "hdfs://m"}
+                facts=lambda _: {"emulated": "yes"}, uri=lambda _: "hdfs://m"
             ),
         }.items():
             monkeypatch.setattr(conducting, name, fake)
