@@ -101,7 +101,3 @@ lock:
 
 clean:
 	rm -rf $(VENV) .cache data build *.egg-info
-
-# On a real docker engine, which .ci/engine starts where none runs.
-test-lab: setup
-	@pytest -m lab tests/lab

@@ -16,7 +16,7 @@ from harness.record.interrupt import interruptible
 CHECKOUT = "/opt/clusterlift"
 # The shell's id is the command's, and its group's; an interrupted command is found by it.
 KEEP_ID = 'echo $$ > "$0" && exec "$@"'
-INTERRUPT = 'kill -INT -- "-$(cat "$0")"'
+INTERRUPT = 'kill -s INT -- "-$(cat "$0")"'
 
 
 def spark_submit(

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
+import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -105,6 +109,34 @@ def test_a_benchmark_reads_where_the_blocks_are(lab: Lab, results: Path) -> None
 
     assert localities(lab)["NODE_LOCAL"] > 0
     assert not localities(lab)["ANY"]
+
+
+def test_an_interrupted_benchmark_keeps_what_it_has(lab: Lab, results: Path) -> None:
+    generate = ["generate", DATASET, "--rows", "20000", "--layout", "replicated:2", "--reuse"]
+    assert main(["lab", *generate]) == 0
+    what = ["--dataset", DATASET, "--configuration", CONFIGURATION, "--workloads", "sha-512"]
+    command = [sys.executable, "-m", "harness", "lab", "benchmark", *what, "--trials", "9999"]
+    with subprocess.Popen(command, cwd=ROOT) as process:
+        deadline = time.monotonic() + 300
+        while not any(file.read_text().count("\n") > 2 for file in results.glob("*.jsonl")):
+            assert process.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.5)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 130
+    [file] = results.iterdir()
+    assert json.loads(file.read_text().splitlines()[-1])["ending"] == "interrupted"
+    assert "benchmark.py" not in lab.master.execute("ps", "-eo", "args")
+
+
+def test_a_worker_that_was_killed_is_seen_and_brought_back(
+    lab: Lab, capsys: pytest.CaptureFixture[str]
+) -> None:
+    docker("kill", lab.node("worker-4").container)
+    assert main(["lab", "status"]) == 0
+    assert "worker-4  exited" in capsys.readouterr().out
+    assert main(["lab", "up"]) == 0
+    assert "ready" in capsys.readouterr().out.splitlines()
 
 
 def localities(lab: Lab) -> Counter[str]:
