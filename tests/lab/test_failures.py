@@ -46,7 +46,7 @@ def small_lab(request: pytest.FixtureRequest) -> Iterator[Lab]:
             main(["lab", "down"])
 
 
-def eventually(holds: Callable[[], object], seconds: float = 240) -> None:
+def eventually(holds: Callable[[], object], seconds: float = 600) -> None:
     deadline = time.monotonic() + seconds
     while not holds():
         assert time.monotonic() < deadline
