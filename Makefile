@@ -23,12 +23,13 @@ BUILDERS  := awk '/^(packaging|pip|setuptools|wheel)==/ {on = 1} on {print} !/\\
 PIP       := -m pip install --quiet --disable-pip-version-check --require-hashes
 
 .DEFAULT_GOAL := help
-.PHONY: help toolchain setup bench workloads test test-lab check microbench spark35 lock clean
+.PHONY: help toolchain setup bench workloads test test-slow test-lab check microbench spark35 lock clean
 
 help:
 	@echo "make bench [ROWS=$(ROWS)] [TRIALS=$(TRIALS)] [CONFIGURATION=$(CONFIGURATION)]  generate data, run the workloads, print the table"
 	@echo "make bench STORAGE=hdfs|qfs [LAYOUT=replicated:2]  the same on a small file system that is started for it"
 	@echo "make test        run the tests"
+	@echo "make test-slow   run those that take minutes: every command of the README"
 	@echo "make test-lab    run those of the lab, which need Docker"
 	@echo "make check       lint, format and types"
 	@echo "make microbench  the benchmarks of clusterlift itself"
@@ -69,7 +70,11 @@ workloads: setup
 	  --configuration "$(CONFIGURATION)" --results "$(RESULTS)"
 
 test: setup
-	@pytest -m "not bench and not lab"
+	@pytest -m "not bench and not lab and not slow"
+
+# Every command of the README.
+test-slow: setup
+	@pytest -m slow
 
 # Containers, and links that are shaped: needs a docker engine, and stops the lab that it starts.
 test-lab: setup

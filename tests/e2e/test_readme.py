@@ -41,6 +41,7 @@ def clone(tmp_path: Path) -> Path:
     return copy
 
 
+@pytest.mark.slow
 def test_every_command_works(clone: Path) -> None:
     script = "set -euo pipefail\n" + "".join(commands())
     done = subprocess.run(
