@@ -9,7 +9,7 @@ from harness.errors import BadInput
 
 UNITS = {"k": 10**3, "m": 10**6, "g": 10**9}
 LEAST_BIT_S, MOST_BIT_S = 10**6, 40 * 10**9
-LEAST_MTU, MOST_MTU = 576, 9000
+LEAST_MTU, USUAL_MTU, MOST_MTU = 576, 1500, 9000
 
 # Bytes around an IP packet. The kernel counts the Ethernet header; the wire has, besides, preamble,
 # checksum and the gap between frames.

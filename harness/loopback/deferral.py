@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+from harness.record.interrupt import FROM_OUTSIDE, handled
 
 
 @contextmanager
@@ -20,15 +20,9 @@ def deferred() -> Iterator[None]:
         yield
         return
     came: list[int] = []
-    before = {
-        number: signal.signal(number, lambda number, _frame: came.append(number))
-        for number in SIGNALS
-        if signal.getsignal(number) is not signal.SIG_IGN  # as under nohup
-    }
     try:
-        yield
+        with handled(dict.fromkeys(FROM_OUTSIDE, lambda number, _frame: came.append(number))):
+            yield
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
         for late in came:
             signal.raise_signal(late)

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 
 from harness.errors import BadInput, ClusterliftError
 from harness.loopback.deferral import deferred
+from harness.record.interrupt import handled
 
 
 def check_command(command: Sequence[str]) -> None:
@@ -53,14 +54,5 @@ def _passed_on(children: Sequence[subprocess.Popen[bytes]]) -> Iterator[None]:
         for child in children:
             child.send_signal(number)
 
-    handlers = {signal.SIGINT: ignore, signal.SIGTERM: pass_on, signal.SIGHUP: pass_on}
-    before = {
-        number: signal.signal(number, handler)
-        for number, handler in handlers.items()
-        if signal.getsignal(number) is not signal.SIG_IGN  # as under nohup
-    }
-    try:
+    with handled({signal.SIGINT: ignore, signal.SIGTERM: pass_on, signal.SIGHUP: pass_on}):
         yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

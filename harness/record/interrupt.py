@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from types import FrameType
 from typing import NoReturn
 
 AGAIN_S = 0.05
+Handler = Callable[[int, FrameType | None], object]
 FROM_OUTSIDE = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -29,17 +30,26 @@ def interruptible(*, once: bool = False) -> Iterator[None]:
                 signal.signal(number, signal.SIG_IGN)
         raise KeyboardInterrupt
 
+    with handled(dict.fromkeys((*FROM_OUTSIDE, signal.SIGALRM), interrupt)):
+        unraisable, sys.unraisablehook = sys.unraisablehook, _interrupt_again
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            sys.unraisablehook = unraisable
+
+
+@contextmanager
+def handled(handlers: Mapping[signal.Signals, Handler]) -> Iterator[None]:
+    """While entered, these signals have these handlers; one that is ignored stays so."""
     before = {
-        number: signal.signal(number, interrupt)
-        for number in (*FROM_OUTSIDE, signal.SIGALRM)
+        number: signal.signal(number, handler)
+        for number, handler in handlers.items()
         if signal.getsignal(number) is not signal.SIG_IGN  # as under nohup
     }
-    unraisable, sys.unraisablehook = sys.unraisablehook, _interrupt_again
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        sys.unraisablehook = unraisable
         for number, handler in before.items():
             signal.signal(number, handler)
 
