@@ -130,6 +130,7 @@ def _arguments(experiment: Experiment, lab: Lab, step: Step, results: Path) -> l
         "--warmup": str(experiment.warmup),
         "--results": f"results/{results.name}",
         "--workloads": ",".join(experiment.workloads),
+        "--repartition": str(experiment.repartition or ""),
         "--pi-samples": str(experiment.pi_samples or ""),
     }
     return [part for name, value in arguments.items() if value for part in (name, value)]

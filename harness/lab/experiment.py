@@ -8,6 +8,8 @@ rounds = 2              # over all configurations
 trials = 3              # measured ones a round, configuration and workload
 warmup = 1              # others before them
 workloads = ["group-by", "sha-512"]     # by default all
+repartition = 16        # partitions that the workload of that name makes
+pi_samples = 2_000_000  # points that each Pi draws
 
 [datasets.coded]
 rows = 2_000_000
@@ -67,6 +69,7 @@ class Experiment:
     trials: int
     warmup: int
     workloads: tuple[str, ...]
+    repartition: int | None
     pi_samples: int | None
     digest: str
 
@@ -103,6 +106,7 @@ def read_experiment(file: Path) -> Experiment:
         ),
         configurations=tuple(configurations),
         workloads=tuple(table.take("workloads", list, [])),
+        repartition=table.take("repartition", int, None),
         pi_samples=table.take("pi_samples", int, None),
         digest=table.digest(),
         **repeated,

@@ -1,0 +1,47 @@
+"""`clusterlift import`: what the benchmark of 2020 wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from harness.analysis.original import read_original
+from harness.commands.options import results_option
+from harness.errors import BadInput
+from harness.model import Ending
+from harness.present.escape import visible
+from harness.record.facts import parse_facts
+from harness.record.store import Recording, new_run_id, timestamp
+
+
+@click.command("import")
+@click.argument("file", type=click.Path(path_type=Path), metavar="FILE.csv")
+@click.option(
+    "--configuration", required=True, metavar="NAME", help="What the times were measured on."
+)
+@results_option
+@click.option(
+    "--fact",
+    "facts",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Something to know about the configuration; repeatable. None by default.",
+)
+def import_command(file: Path, configuration: str, results: Path, facts: Sequence[str]) -> None:
+    """Import results of the original pyspark-benchmark.
+
+    FILE.csv has the columns test,seconds; the directory of part files that the original's -o
+    leaves behind will do as well. The path of the new results file is printed.
+    """
+    if not configuration.strip():
+        raise BadInput("--configuration is empty; give the set-up's name, for example 1g-rs")
+    imported, trials = read_original(
+        file, new_run_id(), configuration, timestamp(), parse_facts(facts)
+    )
+    with Recording(results, imported) as recording:
+        for trial in trials:
+            recording.trial(trial)
+        recording.end(Ending.COMPLETED)
+    click.echo(visible(str(recording.path)))
