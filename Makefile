@@ -2,7 +2,7 @@
 PYTHON        ?= python3
 JAVA          := $(if $(JAVA_HOME),$(JAVA_HOME)/bin/java,java)
 ROWS          ?= 2000000
-TRIALS        ?= 3
+TRIALS        ?= 6
 CONFIGURATION ?= default
 RESULTS       ?= results
 # local, hdfs or qfs; the latter two are started on this machine for as long as it takes

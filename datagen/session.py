@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Iterator
 from typing import Any
 
 from pyspark import SparkConf, cloudpickle
@@ -41,14 +42,22 @@ def executors(spark: SparkSession) -> list[str]:
 
 def executor_hosts(spark: SparkSession) -> dict[str, str]:
     """The host of each executor that is alive, by its id."""
+    return {id_: str(one.hostPort()).rpartition(":")[0] for id_, one in _alive(spark)}
+
+
+def executor_cores(spark: SparkSession) -> dict[str, int]:
+    """How many cores each executor that is alive has, by its id."""
+    return {id_: one.totalCores() for id_, one in _alive(spark)}
+
+
+def _alive(spark: SparkSession) -> Iterator[tuple[str, Any]]:
+    """Spark's own summary of each executor, by its id."""
     context: Any = spark.sparkContext
     listed = context._jsc.sc().statusStore().executorList(True)  # noqa: SLF001, FBT003  not in pyspark
-    hosts = {
-        str(one.id()): str(one.hostPort()).rpartition(":")[0]
-        for one in map(listed.apply, range(listed.size()))
-    }
-    # The driver is listed among them.
-    return {id_: host for id_, host in hosts.items() if is_local(spark) or id_ != "driver"}
+    for one in map(listed.apply, range(listed.size())):
+        # The driver is listed among them.
+        if is_local(spark) or one.id() != "driver":
+            yield str(one.id()), one
 
 
 def is_local(spark: SparkSession) -> bool:

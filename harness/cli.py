@@ -10,8 +10,12 @@ import click
 
 from harness import __version__
 from harness.commands.compare import compare_command
+from harness.commands.gate import gate_command
 from harness.commands.import_original import import_command
 from harness.commands.layout import layout_command
+from harness.commands.plan import plan_command
+from harness.commands.probe import probe_group
+from harness.commands.ready import ready_command
 from harness.commands.show import show_command
 from harness.errors import ClusterliftError
 from harness.lab.commands import lab
@@ -28,6 +32,10 @@ def clusterlift() -> None:
 for command in (
     compare_command,
     show_command,
+    plan_command,
+    ready_command,
+    probe_group,
+    gate_command,
     import_command,
     layout_command,
     loopback.hdfs,

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from harness.metrics import TaskMetrics, WireBytes
+
 Facts = Mapping[str, Any]
 """Observed or declared facts by name; values are what JSON can hold; unknown is None."""
 
@@ -42,7 +44,8 @@ class Trial:
 
     `wall_s` is the time of the sink's action in seconds, None exactly if the trial failed;
     `round` counts from 1 within its phase; `error` is one line. `note` is one on what was odd while
-    it ran and may explain its time, such as the loss of an executor.
+    it ran and may explain its time, such as the loss of an executor. `tasks` is where the time went
+    and `wire` what went over the nodes' links, None where that is not known.
     """
 
     workload: str
@@ -54,6 +57,8 @@ class Trial:
     error: str | None = None
     job_group: str | None = None
     note: str | None = None
+    tasks: TaskMetrics | None = None
+    wire: WireBytes | None = None
 
     def __post_init__(self) -> None:
         if (self.status is Status.OK) != (self.wall_s is not None):
@@ -89,7 +94,8 @@ class Run:
 class RecordedRun:
     """A run as its file holds it: its trials in order, how it ended, and what was odd about the file.
 
-    `ending` is None if the run was killed before it could say.
+    `ending` is None if the run was killed before it could say. `stopped` says why no more rounds came,
+    where their number was left to the run itself.
     """
 
     run: Run
@@ -97,3 +103,4 @@ class RecordedRun:
     ending: Ending | None = None
     source: str = ""
     warnings: tuple[str, ...] = ()
+    stopped: str | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 from py4j.protocol import Py4JError
@@ -12,19 +13,26 @@ from pyspark.sql import SparkSession
 
 from datagen.session import executor_hosts
 from harness.errors import SparkLost
+from harness.metrics import TaskMetrics, WireBytes
+from harness.record.network import Look, wire_bytes
 from harness.record.runner import Attempt
+from jobs.network_interfaces import look
 from jobs.sinks import Forced, Noop, RddCount
+from jobs.spark_event_log import EventLog
 from jobs.workload import Context, Workload
 
 
 class SparkJob:
-    """One workload with what it runs on."""
+    """One workload with what it runs on, and the log that its trials are told in."""
 
-    def __init__(self, workload: Workload, context: Context, sink: type[Noop | RddCount]) -> None:
+    def __init__(
+        self, workload: Workload, context: Context, sink: type[Noop | RddCount], log: EventLog
+    ) -> None:
         self.name = workload.name
         self._workload = workload
         self._context = context
         self._sink = sink
+        self._log = log
 
     def prepare(self, job_group: str) -> Attempt:
         """Plan it anew: a frame that was forced once would keep its shuffle files."""
@@ -32,24 +40,49 @@ class SparkJob:
         with _watched(spark):
             executors = executor_hosts(spark)
             _collect_garbage(spark)
+            before = look(spark)
             spark.sparkContext.setJobGroup(job_group, job_group)
             frame = self._workload.frame(self._context)
             forced = self._sink(frame, self._workload.observe(self._context))
-        return _SparkAttempt(self._workload, self._context, forced, executors)
+            self._log.begin()
+        return _SparkAttempt(
+            self._workload, self._context, forced, self._log, _Before(executors, before)
+        )
+
+
+@dataclass(frozen=True)
+class _Before:
+    """What was there before a trial: the executors' hosts by their ids, the interfaces' counters."""
+
+    executors: Mapping[str, str]
+    interfaces: Look
 
 
 class _SparkAttempt:
     def __init__(
-        self, workload: Workload, context: Context, forced: Forced, executors: Mapping[str, str]
+        self,
+        workload: Workload,
+        context: Context,
+        forced: Forced,
+        log: EventLog,
+        before: _Before,
     ) -> None:
         self._workload = workload
         self._context = context
         self._forced = forced
-        self._executors = executors
+        self._log = log
+        self._before = before
 
     def run(self) -> None:
         with _watched(self._context.spark):
             self._forced.run()
+
+    def metrics(self) -> tuple[TaskMetrics | None, WireBytes]:
+        """The log is over before the links are looked at, and read when they have been."""
+        with _watched(self._context.spark):
+            self._log.end()
+            wire = wire_bytes(self._before.interfaces, look(self._context.spark))
+        return self._log.metrics(), wire
 
     def check(self) -> None:
         with _watched(self._context.spark):
@@ -63,7 +96,7 @@ class _SparkAttempt:
         """The executors that are gone since it was prepared."""
         with _watched(self._context.spark):
             there = executor_hosts(self._context.spark)
-        lost = [host for id_, host in self._executors.items() if id_ not in there]
+        lost = [host for id_, host in self._before.executors.items() if id_ not in there]
         return f"executors lost: {', '.join(sorted(lost))}" if lost else None
 
 

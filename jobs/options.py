@@ -8,15 +8,23 @@ from pathlib import Path
 from harness.errors import BadInput
 from harness.record.facts import parse_facts
 from harness.record.options import Parser, readable, whole_number
+from harness.record.units import parse_share, parse_time
 from jobs.sinks import SINKS
 from jobs.workload import discover, select
 
 PROG = "benchmark.py"
 MAX_TRIALS = 10_000
+AUTO = "auto"
+PRECISION, MAX_TIME_S = 0.02, 30 * 60.0
+"""Of `--trials auto`, where nothing else is said."""
 
 
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:
-    """The options; `workloads` is a list of names, or None for all, and `fact` a dict."""
+    """The options.
+
+    `workloads` is a list of names, or None for all; `fact` is a dict; `trials` is a number or AUTO,
+    with `precision` as a share and `max_time` in seconds.
+    """
     known = discover()
     parser = Parser(
         PROG,
@@ -43,10 +51,24 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     )
     add(
         "--trials",
-        type=whole_number(1, MAX_TRIALS),
-        default=3,
+        type=trials,
+        default=6,
         metavar="N",
-        help="measured rounds over the workloads",
+        help="measured rounds over the workloads; or auto: until every median is precise",
+    )
+    add(
+        "--precision",
+        type=readable(parse_share),
+        default=argparse.SUPPRESS,
+        metavar="SHARE",
+        help="with --trials auto: how near to its median each 95%% interval must be (default: 2%%)",
+    )
+    add(
+        "--max-time",
+        type=readable(parse_time),
+        default=argparse.SUPPRESS,
+        metavar="TIME",
+        help="with --trials auto: no round begins that would end later, warm-up included (default: 30m)",
     )
     add(
         "--warmup",
@@ -100,11 +122,20 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
         help="run on a dataset that no longer lies as its manifest says, and record how it does lie",
     )
     options = parser.parse_args(arguments)
+    if options.trials != AUTO:
+        for option in ("precision", "max_time"):
+            if option in options:
+                parser.error(f"--{option.replace('_', '-')} is of use with --trials auto alone")
     try:
         options.fact = parse_facts(options.fact)
     except BadInput as error:
         parser.error(str(error))
-    return options
+    return argparse.Namespace(**{"precision": PRECISION, "max_time": MAX_TIME_S} | vars(options))
+
+
+def trials(text: str) -> int | str:
+    """A number of rounds, or AUTO."""
+    return AUTO if text == AUTO else whole_number(1, MAX_TRIALS)(text)
 
 
 def configuration_name(text: str) -> str:

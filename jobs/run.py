@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 from pyspark.sql import SparkSession
@@ -16,13 +17,16 @@ from harness import __version__
 from harness.errors import BadInput
 from harness.model import Ending, Phase, Run, Status, Trial
 from harness.record.environment import machine_facts
-from harness.record.progress import TrialProgress
-from harness.record.runner import Plan, run_trials
+from harness.record.precision import UntilPrecise
+from harness.record.progress import PlanProgress, PrecisionProgress
+from harness.record.runner import Observer, Plan, Rounds, run_trials
 from harness.record.store import Recording, check_writable, new_run_id, timestamp
 from jobs.default_dataset import default_dataset
 from jobs.job import SparkJob
+from jobs.options import AUTO
 from jobs.session import redact, spark_facts
 from jobs.sinks import SINKS
+from jobs.spark_event_log import EventLog
 from jobs.summary import summary
 from jobs.workload import Context, Workload, discover, select
 
@@ -46,18 +50,31 @@ def benchmark(spark: SparkSession, options: argparse.Namespace) -> int:
     for name, reason in omitted.items():
         print(f"{name} is left out: {reason}", file=sys.stderr)
 
-    plan = Plan(options.trials, options.warmup)
-    jobs = [SparkJob(workload, context, SINKS[options.sink]) for workload in workloads]
-    with Recording(options.results, run) as recording:
+    plan, watchers = paced(options, run.workloads)
+    with Recording(options.results, run) as recording, EventLog(spark) as log:
+        jobs = [SparkJob(workload, context, SINKS[options.sink], log) for workload in workloads]
         recorder = _Recorder(recording)
-        ending = run_trials(jobs, plan, [recorder, TrialProgress(run.workloads, plan)])
-        recording.end(ending)
+        ending = run_trials(jobs, plan, [recorder, *watchers])
+        recording.end(ending, plan.stopped)
     print(summary(run.workloads, recorder.trials))
+    if plan.stopped:
+        print(plan.stopped)
     if ending is not Ending.COMPLETED:
         print(f"{ending}: what was measured until then is kept", file=sys.stderr)
     print(f"results: {recording.path}")
     failed = any(trial.status is Status.FAILED for trial in recorder.trials)
     return EXIT_CODES[ending] or int(failed)
+
+
+def paced(
+    options: argparse.Namespace, workloads: tuple[str, ...]
+) -> tuple[Rounds, Sequence[Observer]]:
+    """The rounds to run, and who is to see their trials after they are on the disk."""
+    if options.trials == AUTO:
+        until = UntilPrecise(workloads, options.warmup, options.precision, options.max_time)
+        return until, [until, PrecisionProgress(workloads, until)]
+    plan = Plan(options.trials, options.warmup)
+    return plan, [PlanProgress(workloads, plan)]
 
 
 def chosen(names: list[str] | None) -> tuple[list[Workload], dict[str, str]]:
@@ -131,6 +148,7 @@ def describe(
     context: Context,
 ) -> Run:
     """The first line of the results file."""
+    names = tuple(workload.name for workload in workloads)
     parameters: dict[str, Any] = {
         "trials": options.trials,
         "warmup": options.warmup,
@@ -140,12 +158,16 @@ def describe(
         "parallelism": context.parallelism,
         "content_checked": dataset is not None and not options.skip_content_check,
         "controls": [workload.name for workload in workloads if workload.control],
+        "reading": [workload.name for workload in workloads if workload.reads_data],
+        "unasked": [name for name in discover() if name not in {*names, *omitted}],
     }
+    if options.trials == AUTO:
+        parameters |= {"precision": options.precision, "max_time_s": options.max_time}
     return Run(
         id=new_run_id(),
         configuration=options.configuration,
         started_at=timestamp(),
-        workloads=tuple(workload.name for workload in workloads),
+        workloads=names,
         written_by=f"clusterlift {__version__}",
         parameters=parameters,
         facts=redact(spark, options.fact),

@@ -2,61 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from harness.analysis.caveats import caveats
+from harness.analysis.change import Change, Contrast, contrast, judged
+from harness.analysis.column import Column, told_apart
+from harness.analysis.controls import ControlShift, control_shift
+from harness.analysis.declared import contradictions
+from harness.analysis.ranks import Interval
+from harness.analysis.residue import different_data, residue
 from harness.analysis.sample import Outcome, Sample, Summary, share, summarize, take_sample
 from harness.errors import BadInput
-from harness.model import RecordedRun
 
 MIN_CONFIGURATIONS = 2
-
-
-@dataclass(frozen=True)
-class Column:
-    """The runs of one configuration, pooled, in the order of their start.
-
-    `name` is the configuration's; `compare` tells equal names apart. `notes` are lines that a
-    reader of the column must know.
-    """
-
-    name: str
-    runs: tuple[RecordedRun, ...]
-    notes: tuple[str, ...] = ()
-
-    @property
-    def workloads(self) -> tuple[str, ...]:
-        """Everything asked for, tried or left out, in the order of first appearance."""
-        return tuple(
-            dict.fromkeys(
-                workload
-                for recorded in self.runs
-                for workload in (
-                    *recorded.run.workloads,
-                    *(trial.workload for trial in recorded.trials),
-                    *recorded.run.omitted,
-                )
-            )
-        )
 
 
 @dataclass(frozen=True)
 class Cell:
     """One workload in one configuration.
 
-    `summary` is None exactly if the sample has no times. `change` is median / baseline median - 1
-    (-0.095 is 9.5 % faster), None in the baseline and where either side has no median.
+    `summary` is None exactly if the sample has no times. `change` is None in the baseline and where
+    either side has no median above 0. `residue` says what else differs from the baseline and may
+    explain the change.
     """
 
     sample: Sample
     summary: Summary | None
-    change: float | None
+    change: Change | None = None
+    residue: tuple[str, ...] = ()
 
     @property
     def notes(self) -> tuple[str, ...]:
         """Lines that a reader of the cell must know: what failed, what was left out and why."""
-        return (*_failures(self.sample), *_omissions(self.sample))
+        return (*_failures(self.sample), *_omissions(self.sample), *self.residue)
 
 
 @dataclass(frozen=True)
@@ -69,91 +48,194 @@ class Row:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Every workload in every configuration; the first column is the baseline."""
+    """Every workload in every configuration; the first column is the baseline.
+
+    `control_shifts` has one for each column: how the controls moved against the baseline, None in it
+    and where there are none. `relative_to_controls`: every change is meant beyond theirs.
+    """
 
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
+    control_shifts: tuple[ControlShift | None, ...]
+    relative_to_controls: bool = False
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """All that were tested together."""
+        return tuple(cell.change for row in self.rows for cell in row.cells if cell.change)
 
 
-def compare(columns: Sequence[Column]) -> Comparison:
+def compare(
+    columns: Sequence[Column],
+    *,
+    relative_to_controls: bool = False,
+    allow_different_data: bool = False,
+    strict: bool = False,
+) -> Comparison:
     """Hold configurations against the first of them.
 
-    Raises BadInput for fewer than two, and for one that shares no measured workload with the
-    baseline.
+    Raises BadInput for fewer than two; for one that shares no measured workload with the baseline;
+    for one whose data is not the baseline's, unless that is allowed; if it is strict, for one that
+    differs in anything that is not compared; and if changes beyond the controls' are asked for and
+    the controls have too few trials.
     """
     if len(columns) < MIN_CONFIGURATIONS:
         raise BadInput("compare needs two configurations or more: BEFORE AFTER [MORE...]")
     baseline, *others = columns
     for other in others:
         _require_common_workload(baseline, other)
-    return _tabulate(_told_apart(columns))
+        if not allow_different_data:
+            _require_same_data(baseline, other)
+        if strict:
+            _require_no_residue(baseline, other)
+    return _tabulate(told_apart(columns), relative_to_controls=relative_to_controls)
 
 
 def overview(column: Column) -> Comparison:
     """One configuration alone: the same table with nothing to hold it against."""
-    return _tabulate((column,))
+    return _tabulate((column,), relative_to_controls=False)
 
 
 def _require_common_workload(baseline: Column, other: Column) -> None:
-    tried = [_tried(column) for column in (baseline, other)]
-    if not set(tried[0]) & set(tried[1]):
+    if not set(baseline.tried) & set(other.tried):
         held = "; ".join(
-            f"{column.name!r} has {', '.join(workloads) or 'no measured trial'}"
-            for column, workloads in zip((baseline, other), tried, strict=True)
+            f"{column.name!r} has {', '.join(column.tried) or 'no measured trial'}"
+            for column in (baseline, other)
         )
         raise BadInput(f"no workload in common: {held}; run the same workloads in both")
 
 
-def _tried(column: Column) -> list[str]:
-    """The workloads with a measured trial, ok or failed."""
-    outcomes = {Outcome.MEASURED, Outcome.FAILED}
-    return [
-        workload
-        for workload in column.workloads
-        if take_sample(workload, column.runs).outcome in outcomes
+def _require_same_data(baseline: Column, other: Column) -> None:
+    if different := different_data(baseline.runs, other.runs):
+        raise BadInput(
+            f"{baseline.name!r} and {other.name!r} ran on different data: {different}; "
+            "--allow-different-data compares them nevertheless"
+        )
+
+
+def _require_no_residue(baseline: Column, other: Column) -> None:
+    told = [
+        *(difference.told(baseline.name) for difference in residue(baseline.runs, other.runs)),
+        *(line for column in (baseline, other) for line in contradictions(column.runs)),
     ]
+    if told:
+        raise BadInput(
+            f"--strict: {other.name!r} differs in more than is compared: {told[0]}"
+            + (
+                f", and {len(told) - 1} more: compare without --strict lists them"
+                if told[1:]
+                else ""
+            )
+        )
 
 
-def _told_apart(columns: Sequence[Column]) -> tuple[Column, ...]:
-    """The columns with names of their own: `1g`, `1g #2`; and a note where runs appear again."""
-    apart: list[Column] = []
-    for column in columns:
-        taken = {earlier.name for earlier in apart}
-        name, number = column.name, 2
-        while name in taken:
-            name, number = f"{column.name} #{number}", number + 1
-        notes = (*column.notes, *_repeated_runs(column, apart))
-        apart.append(replace(column, name=name, notes=notes))
-    return tuple(apart)
+Samples = Mapping[str, Sample]
+"""Of one column, by workload."""
 
 
-def _repeated_runs(column: Column, earlier: Sequence[Column]) -> tuple[str, ...]:
-    ids = {recorded.run.id for recorded in column.runs}
-    same = [other.name for other in earlier if ids & {recorded.run.id for recorded in other.runs}]
-    return (f"holds runs that {', '.join(same)} holds too: no independent trials",) if same else ()
-
-
-def _tabulate(columns: Sequence[Column]) -> Comparison:
-    workloads = dict.fromkeys(workload for column in columns for workload in column.workloads)
+def _tabulate(columns: Sequence[Column], *, relative_to_controls: bool) -> Comparison:
+    names = tuple(dict.fromkeys(name for column in columns for name in column.workloads))
+    samples = [{name: take_sample(name, column.runs) for name in names} for column in columns]
+    shifts = _control_shifts(columns, samples)
+    changes = _changes(samples, _beyond(columns, shifts) if relative_to_controls else {})
+    told = [_Told(columns[0], column, names) for column in columns]
     return Comparison(
-        columns=tuple(
-            replace(column, notes=(*caveats(column.runs), *column.notes)) for column in columns
+        columns=tuple(about.column for about in told),
+        rows=tuple(
+            Row(
+                name,
+                tuple(
+                    Cell(
+                        sample=sample[name],
+                        summary=summarize(sample[name]) if sample[name].times_s else None,
+                        change=changes.get((name, index)),
+                        residue=told[index].residue(name),
+                    )
+                    for index, sample in enumerate(samples)
+                ),
+            )
+            for name in names
         ),
-        rows=tuple(_row(workload, columns) for workload in workloads),
+        control_shifts=shifts,
+        relative_to_controls=relative_to_controls,
     )
 
 
-def _row(workload: str, columns: Sequence[Column]) -> Row:
-    samples = [take_sample(workload, column.runs) for column in columns]
-    summaries = [summarize(sample) if sample.times_s else None for sample in samples]
-    changes = [None, *(_change(summaries[0], summary) for summary in summaries[1:])]
-    return Row(workload, tuple(map(Cell, samples, summaries, changes)))
+def _changes(
+    samples: Sequence[Samples], beyond: Mapping[int, Interval]
+) -> dict[tuple[str, int], Change]:
+    """By workload and column; all of them are one table."""
+    baseline, *others = samples
+    tests: dict[tuple[str, int], Contrast] = {}
+    for name, before in baseline.items():
+        for index, other in enumerate(others, 1):
+            change = _median_change(before, other[name], beyond.get(index))
+            if change is not None:
+                times_s = before.times_s, other[name].times_s
+                tests[name, index] = contrast(change, *times_s, beyond.get(index))
+    return dict(zip(tests, judged(list(tests.values())), strict=True))
 
 
-def _change(baseline: Summary | None, summary: Summary | None) -> float | None:
-    if baseline is None or summary is None:
+def _median_change(before: Sample, after: Sample, beyond: Interval | None) -> float | None:
+    """As a share of the median before; `beyond` a ratio, that of the interval's middle."""
+    if not (before.times_s and after.times_s):
         return None
-    return share(summary.median_s - baseline.median_s, baseline.median_s)
+    base = summarize(before).median_s * (beyond.middle if beyond else 1)
+    return share(summarize(after).median_s - base, base)
+
+
+def _control_shifts(
+    columns: Sequence[Column], samples: Sequence[Samples]
+) -> tuple[ControlShift | None, ...]:
+    """A workload is a control where both sides say so, and have measured it."""
+    baseline, *others = columns
+    shifts = []
+    for index, other in enumerate(others, 1):
+        controls = {
+            name: (samples[0][name].times_s, samples[index][name].times_s)
+            for name in baseline.workloads
+            if name in baseline.controls & other.controls
+        }
+        shifts.append(control_shift({name: both for name, both in controls.items() if all(both)}))
+    return (None, *shifts)
+
+
+def _beyond(
+    columns: Sequence[Column], shifts: Sequence[ControlShift | None]
+) -> dict[int, Interval]:
+    """Where the controls' ratio lies, by column."""
+    beyond = {}
+    for index, (column, shift) in enumerate(zip(columns, shifts, strict=True)):
+        if index and (shift is None or shift.interval is None):
+            raise BadInput(
+                f"--adjust controls: {column.name!r} and {columns[0].name!r} have too few trials of "
+                "controls in common; run the Pi workloads and sha-512-cached in both"
+            )
+        if shift and shift.interval:
+            beyond[index] = shift.interval
+    return beyond
+
+
+class _Told:
+    """A column with all that its reader must know, and what concerns single cells of it."""
+
+    def __init__(self, baseline: Column, column: Column, names: Sequence[str]) -> None:
+        differences = residue(baseline.runs, column.runs) if column is not baseline else ()
+        everywhere = [one for one in differences if all(map(one.concerns, names))]
+        notes = (
+            *caveats(column.runs),
+            *contradictions(column.runs),
+            *(one.told(baseline.name) for one in everywhere),
+            *column.notes,
+        )
+        self.column = replace(column, notes=notes)
+        self._rest = [
+            (one, one.told(baseline.name)) for one in differences if one not in everywhere
+        ]
+
+    def residue(self, workload: str) -> tuple[str, ...]:
+        """What differs and may explain this workload's change alone."""
+        return tuple(text for one, text in self._rest if one.concerns(workload))
 
 
 def _failures(sample: Sample) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from harness.analysis.comparison import Column
+from harness.analysis.column import Column
 from harness.errors import BadInput
 from harness.model import RecordedRun, Run
 from harness.record.store import SUFFIX, configuration_directory, load

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
+from harness.analysis.ranks import Interval
+from harness.median import median_interval
 from harness.model import Phase, RecordedRun, Trial
 
 
@@ -46,14 +48,20 @@ class Sample:
 class Summary:
     """What a sample comes to.
 
-    `median_s` is in seconds. `spread` is the distance of the farthest trial from the median, as a
-    share of the median: every trial lies within median ± spread. It is None of a single trial, and
-    around a median of 0. `n` counts the trials that are ok.
+    `median_s` is in seconds; `interval_s` is where the true median lies at 95 %, None of fewer than
+    six trials. `n` counts the trials that are ok.
     """
 
     median_s: float
-    spread: float | None
+    interval_s: Interval | None
     n: int
+
+    @property
+    def uncertainty(self) -> float | None:
+        """How far the ends of the interval are from the median, as a share of it."""
+        if self.interval_s is None:
+            return None
+        return share(self.interval_s.farthest(self.median_s), self.median_s)
 
 
 def take_sample(workload: str, runs: Iterable[RecordedRun]) -> Sample:
@@ -75,15 +83,14 @@ def _counts(trial: Trial, workload: str) -> bool:
 
 
 def summarize(sample: Sample) -> Summary:
-    """Median, spread and number of a sample's times. Raises ValueError if it has none."""
-    times_s = sorted(sample.times_s)
-    if not times_s:
+    """Median, its interval and number of a sample's times. Raises ValueError if it has none."""
+    if not sample.times_s:
         raise ValueError(f"nothing was measured of {sample.workload}")
+    times_s = sorted(sample.times_s)
     n = len(times_s)
-    low, high = times_s[(n - 1) // 2], times_s[n // 2]
-    median_s = low + (high - low) / 2
-    farthest_s = max(times_s[-1] - median_s, median_s - times_s[0])
-    return Summary(median_s, share(farthest_s, median_s) if n > 1 else None, n)
+    ends = median_interval(times_s)
+    middle = Interval(times_s[(n - 1) // 2], times_s[n // 2]).middle
+    return Summary(middle, Interval(*ends) if ends else None, n)
 
 
 def share(difference: float, base: float) -> float | None:

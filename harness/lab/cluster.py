@@ -10,6 +10,7 @@ from typing import Any
 
 from harness.errors import BadInput
 from harness.lab.engine import docker
+from harness.probes.reach import Host, by_docker
 
 PROJECT = "clusterlift"
 LABEL = f"label=com.docker.compose.project={PROJECT}"
@@ -29,6 +30,11 @@ class Node:
     def is_running(self) -> bool:
         """Whether commands can be run in it."""
         return self.state == "running"
+
+    @property
+    def host(self) -> Host:
+        """The node as probes reach it, by the name that the others know it by."""
+        return by_docker(self.name, self.name, self.container)
 
     def execute(self, *command: str) -> str:
         """Run a command as root, and return what it prints. Raises ClusterliftError if it fails."""

@@ -20,13 +20,13 @@ from harness.lab.conduct import INTERRUPTED, conduct
 from harness.lab.experiment import read_experiment
 from harness.lab.lifecycle import down, up
 from harness.lab.link import read_link, read_links, set_links
-from harness.lab.names import parse_names
-from harness.lab.rate import LEAST_MTU, MOST_MTU, Link, parse_rate
 from harness.lab.submit import spark_submit, with_facts
 from harness.lab.verify import Finding, render
 from harness.lab.verify import verify as findings_of
 from harness.loopback.say import say
 from harness.present import markdown, text
+from harness.probes.hosts import expand
+from harness.rate import LEAST_MTU, MOST_MTU, Link, parse_rate
 from harness.record.interrupt import interruptible
 
 MOST_WORKERS = 64
@@ -128,7 +128,7 @@ def link_command(rate: str | None, unshaped: bool, mtu: int | None, names: str |
         return Link(bit_s or kept, mtu or link.mtu)
 
     there = running_lab()
-    nodes = there.linked if names is None else there.select(parse_names(names))
+    nodes = there.linked if names is None else there.select(expand("--nodes", names))
     if any(node == there.router for node in nodes):
         raise BadInput("--nodes: the router's links are the uplink, which `lab up` sets")
     uplink = _current_uplink(there)

@@ -15,7 +15,7 @@ from harness.errors import ClusterliftError
 from harness.lab import racks
 from harness.lab.cluster import MASTER, PROJECT, ROUTER
 from harness.lab.engine import last_line, run
-from harness.lab.rate import MOST_MTU, rate_text
+from harness.rate import MOST_MTU, rate_text
 from harness.spark_submit import ROOT
 
 FILE = ROOT / "docker/compose.yaml"

@@ -14,10 +14,10 @@ from harness.lab.cluster import Lab, running_lab
 from harness.lab.experiment import Configuration, Data, Experiment
 from harness.lab.lifecycle import up
 from harness.lab.link import set_links
-from harness.lab.rate import Link
 from harness.lab.submit import spark_submit, with_facts
 from harness.loopback.say import say
 from harness.model import Ending
+from harness.rate import Link
 from harness.record.progress import duration
 from harness.record.store import SUFFIX, configuration_directory, load
 

@@ -34,7 +34,7 @@ from typing import Any
 
 from harness.errors import BadInput
 from harness.lab.compose import Shape
-from harness.lab.rate import LEAST_MTU, MOST_MTU, USUAL_MTU, Link, parse_rate
+from harness.rate import LEAST_MTU, MOST_MTU, USUAL_MTU, Link, parse_rate
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 

@@ -13,8 +13,8 @@ from harness.lab.engine import compose_program, docker, free_bytes, last_line
 from harness.lab.link import read_link, set_links
 from harness.lab.ports import check_ports
 from harness.lab.qfs_tarball import qfs_variables
-from harness.lab.rate import USUAL_MTU
 from harness.loopback.say import say
+from harness.rate import USUAL_MTU
 
 READY_S = 300.0
 POLL_S = 1.0

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from harness.errors import BadInput, ClusterliftError
 from harness.lab.cluster import Node, largest_mtu
-from harness.lab.rate import LEAST_MTU, Link, wire_bit_s
+from harness.rate import LEAST_MTU, Link, wire_bit_s
 
 DEVICE, INBOUND = "eth0", "ifb0"
 # A packet that the network card would cut up arrives whole here, 64 KiB long.

@@ -11,7 +11,7 @@ from typing import Any
 
 from harness.lab.cluster import MASTER, ROUTER, Lab, Node
 from harness.lab.link import Step, on_all, read_link, shape, take
-from harness.lab.rate import MOST_MTU, Link
+from harness.rate import MOST_MTU, Link
 
 # Of the private ranges, one that hardly anybody has at home.
 SUBNETS = {1: "10.231.1", 2: "10.231.2"}

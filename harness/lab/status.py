@@ -8,7 +8,7 @@ from harness.errors import ClusterliftError
 from harness.lab.cluster import MASTER, Lab
 from harness.lab.lifecycle import shape_of
 from harness.lab.link import read_links
-from harness.lab.rate import rate_text
+from harness.rate import rate_text
 
 
 def render(lab: Lab) -> str:

@@ -11,8 +11,9 @@ from harness.errors import BadInput
 from harness.lab.cluster import Lab, Node
 from harness.lab.link import read_links
 from harness.lab.racks import racks, uplink_bit_s
-from harness.lab.rate import Link, goodput_bit_s
-from harness.lab.traffic import Flow, goodputs
+from harness.probes.reach import HostTrouble
+from harness.probes.traffic import Flow, Load, carry
+from harness.rate import Link, goodput_bit_s
 
 TOLERANCE = 0.03
 UPLINK_TOLERANCE = 0.05
@@ -28,6 +29,11 @@ class Pattern:
     expected_bit_s: float
     tolerance: float = TOLERANCE
     both_ways: bool = False
+
+    @property
+    def back(self) -> Sequence[Flow]:
+        """What goes the other way at the same time."""
+        return [Flow(one.receiver, one.sender) for one in self.flows] if self.both_ways else []
 
 
 @dataclass(frozen=True)
@@ -54,19 +60,28 @@ class Finding:
 def verify(lab: Lab, seconds: int) -> Iterator[Finding]:
     """Measure the links as they are now, one pattern after the other.
 
-    Raises BadInput if the workers' links differ among themselves or are not shaped.
+    Raises BadInput if the workers' links differ among themselves or are not shaped, HostTrouble with
+    what iperf3 said if it fails.
     """
     link = common_link(lab)
     for pattern in patterns(lab, link):
-        received = goodputs(pattern.flows, seconds, both_ways=pattern.both_ways)
-        ways = {"": received}
-        if pattern.both_ways:
-            half = len(received) // 2
-            ways = {", there": received[:half], ", back": received[half:]}
-        for way, parts in ways.items():
+        there, back = pattern.flows, pattern.back
+        received = _goodputs([*there, *back], seconds)
+        ways = {", there": received[: len(there)], ", back": received[len(there) :]}
+        for way, parts in ways.items() if back else [("", received)]:
             name = pattern.name + way
             expected, tolerance = pattern.expected_bit_s, pattern.tolerance
             yield Finding(link, name, sum(parts), expected, tolerance)
+
+
+def _goodputs(flows: Sequence[Flow], seconds: int) -> list[float]:
+    """Bit/s of payload that arrived, for each flow."""
+    received = []
+    for transfer in carry(flows, Load(seconds)):
+        if isinstance(transfer, HostTrouble):
+            raise transfer
+        received.append(transfer.report.goodput_bit_s)
+    return received
 
 
 def common_link(lab: Lab) -> Link:
@@ -91,13 +106,13 @@ def patterns(lab: Lab, link: Link) -> Iterator[Pattern]:
     rate = goodput_bit_s(link.rate_bit_s or 0, link.mtu)
     first, *others = _near(lab)
     if others:
-        one = Flow(others[0], first)
-        yield Pattern(f"{one.client.name} to {first.name}", [one], rate)
-        yield Pattern(f"{one.client.name} and {first.name}", [one], rate, both_ways=True)
+        one = Flow(others[0].host, first.host)
+        yield Pattern(f"{one.sender} to {first.name}", [one], rate)
+        yield Pattern(f"{one.sender} and {first.name}", [one], rate, both_ways=True)
     senders = others[:MOST_SENDERS]
     if len(senders) > 1:
         names = ", ".join(sender.name for sender in senders)
-        into = [Flow(sender, first) for sender in senders]
+        into = [Flow(sender.host, first.host) for sender in senders]
         yield Pattern(f"{names} into {first.name}", into, rate)
     if lab.router is not None and (uplink := uplink_bit_s(lab.router, link.mtu)):
         yield from _across(lab, rate, goodput_bit_s(uplink, link.mtu))
@@ -116,8 +131,8 @@ def _across(lab: Lab, rate: float, uplink: float) -> Iterator[Pattern]:
         [lab.node(f"worker-{number}") for number in rack.workers]
         for rack in racks(len(lab.workers))
     )
-    there = [Flow(a, b) for a, b in zip(first, second, strict=False)]
-    back = [Flow(flow.server, flow.client) for flow in there]
+    there = [Flow(a.host, b.host) for a, b in zip(first, second, strict=False)]
+    back = [Flow(flow.receiver, flow.sender) for flow in there]
     expected = min(uplink, rate * len(there))
     for name, flows in (("rack 1 to rack 2", there), ("rack 2 to rack 1", back)):
         yield Pattern(name, flows, expected, UPLINK_TOLERANCE)

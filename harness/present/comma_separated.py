@@ -9,7 +9,10 @@ from __future__ import annotations
 import csv
 import io
 
-from harness.analysis.comparison import Cell, Column, Comparison
+from harness.analysis.change import Change
+from harness.analysis.column import Column
+from harness.analysis.comparison import Cell, Comparison
+from harness.analysis.ranks import Interval
 from harness.present.escape import spreadsheet
 
 COLUMNS = (
@@ -17,8 +20,14 @@ COLUMNS = (
     "configuration",
     "outcome",
     "median_s",
-    "spread_ratio",
+    "median_low_s",
+    "median_high_s",
+    "verdict",
     "change_ratio",
+    "change_low_ratio",
+    "change_high_ratio",
+    "adjusted_p",
+    "trials_needed",
     "trials_ok",
     "trials_failed",
     "notes",
@@ -43,9 +52,20 @@ def _line(workload: str, column: Column, cell: Cell) -> tuple[object, ...]:
         spreadsheet(column.name),
         str(cell.sample.outcome),
         summary.median_s if summary else None,
-        summary.spread if summary else None,
-        cell.change,
+        *_ends(summary.interval_s if summary else None),
+        *_change(cell.change),
         len(cell.sample.times_s),
         len(cell.sample.errors),
         spreadsheet("; ".join((*cell.notes, *column.notes))),
     )
+
+
+def _change(change: Change | None) -> tuple[object, ...]:
+    if change is None:
+        return (None,) * 6
+    ends = _ends(change.interval)
+    return (str(change.verdict), change.share, *ends, change.adjusted_p, change.trials_needed)
+
+
+def _ends(interval: Interval | None) -> tuple[float | None, float | None]:
+    return (interval.low, interval.high) if interval else (None, None)

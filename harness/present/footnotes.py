@@ -15,8 +15,11 @@ class Footnotes:
 
     def mark(self, notes: Iterable[str]) -> str:
         """The mark that stands where the notes belong: `¹`, `²,³`, or nothing."""
-        numbers = [self._numbers.setdefault(note, len(self._numbers) + 1) for note in notes]
-        return ",".join(superscript(number) for number in numbers)
+        return ",".join(superscript(number) for number in self.numbers(notes))
+
+    def numbers(self, notes: Iterable[str]) -> tuple[int, ...]:
+        """The same where the mark is more than text."""
+        return tuple(self._numbers.setdefault(note, len(self._numbers) + 1) for note in notes)
 
     @property
     def texts(self) -> tuple[str, ...]:

@@ -5,7 +5,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from harness.analysis.comparison import Cell, Column, Comparison
+from harness.analysis.change import Change
+from harness.analysis.column import Column
+from harness.analysis.comparison import Cell, Comparison
+from harness.analysis.controls import ControlShift
+from harness.analysis.ranks import Interval
+from harness.present.caption import warnings
 from harness.present.footnotes import Footnotes
 
 
@@ -21,7 +26,12 @@ def render(comparison: Comparison) -> str:
         for cell in row.cells:
             notes.mark(cell.notes)
     whole = {
-        "configurations": [_column(column) for column in comparison.columns],
+        "warnings": warnings(comparison),
+        "relative_to_controls": comparison.relative_to_controls,
+        "configurations": [
+            {**_column(column), "controls": _controls(shift)}
+            for column, shift in zip(comparison.columns, comparison.control_shifts, strict=True)
+        ],
         "workloads": [
             {
                 "workload": row.workload,
@@ -58,10 +68,37 @@ def _cell(cell: Cell) -> dict[str, Any]:
     return {
         "outcome": cell.sample.outcome,
         "median_s": summary.median_s if summary else None,
-        "spread_ratio": summary.spread if summary else None,
-        "change_ratio": cell.change,
+        "median_interval_s": _interval(summary.interval_s if summary else None),
+        "change": _change(cell.change) if cell.change else None,
         "times_s": cell.sample.times_s,
         "trials_ok": len(cell.sample.times_s),
         "trials_failed": len(cell.sample.errors),
         "notes": cell.notes,
     }
+
+
+def _change(change: Change) -> dict[str, Any]:
+    return {
+        "verdict": change.verdict,
+        "ratio": change.share,
+        "interval_ratio": _interval(change.interval),
+        "p": change.p,
+        "adjusted_p": change.adjusted_p,
+        "trials_needed": change.trials_needed,
+    }
+
+
+def _controls(shift: ControlShift | None) -> dict[str, Any] | None:
+    if shift is None:
+        return None
+    return {
+        "workloads": shift.workloads,
+        "ratio": shift.ratio - 1,
+        "interval_ratio": _interval(shift.interval, less=1),
+        "p": shift.p,
+        "moved": shift.moved,
+    }
+
+
+def _interval(interval: Interval | None, less: float = 0) -> list[float] | None:
+    return [interval.low - less, interval.high - less] if interval else None

@@ -1,44 +1,53 @@
-"""A comparison as a Markdown table: a cell a configuration."""
+"""A table in Markdown: a cell a configuration."""
 
 from __future__ import annotations
 
 from tabulate import tabulate
 
-from harness.analysis.comparison import Cell, Comparison
-from harness.present import quantities
-from harness.present.caption import caption
+from harness.analysis.comparison import Comparison
+from harness.present.comparison_table import comparison_table
 from harness.present.escape import markdown
 from harness.present.footnotes import Footnotes
+from harness.present.table import Entry, Table
 
 
 def render(comparison: Comparison) -> str:
     """Table, caption and the footnotes as a numbered list, ending with a newline."""
+    return render_table(comparison_table(comparison))
+
+
+def render_table(table: Table) -> str:
+    """The same of any table."""
     notes = Footnotes()
-    headings = [markdown(column.name) + notes.mark(column.notes) for column in comparison.columns]
+    headings = [markdown(name) + notes.mark(about) for name, about in table.columns]
     rows = [
-        [markdown(row.workload), *(_cell(cell, notes) for cell in row.cells)]
-        for row in comparison.rows
+        [
+            markdown(line.name),
+            *(_cell(entry, notes, with_n=table.with_n) for entry in line.entries),
+        ]
+        for line in table.lines
     ]
-    table = tabulate(
+    body = tabulate(
         rows,
-        headers=["workload", *headings],
+        headers=[table.heading, *headings],
         tablefmt="pipe",
         disable_numparse=True,
         colalign=["left", *("right" for _ in headings)],
     )
+    warnings = [f"**{markdown(line)}**" for line in table.warnings]
     footnotes = [f"{number}. {markdown(text)}" for number, text in enumerate(notes.texts, 1)]
-    paragraphs = [table, caption(comparison), *(["\n".join(footnotes)] if footnotes else [])]
-    return "\n\n".join(paragraphs) + "\n"
+    paragraphs = [*warnings, body, table.caption, "\n".join(footnotes)]
+    return "\n\n".join(filter(None, paragraphs)) + "\n"
 
 
-def _cell(cell: Cell, notes: Footnotes) -> str:
-    mark = notes.mark(cell.notes)
-    if cell.summary is None:
-        return f"{cell.sample.outcome}{mark}"
+def _cell(entry: Entry, notes: Footnotes, *, with_n: bool) -> str:
+    fields = entry.fields
     parts = (
-        quantities.time(cell.summary.median_s) + mark,
-        quantities.spread(cell.summary.spread),
-        quantities.change(cell.change),
-        f"n={cell.summary.n}",
+        markdown(fields.median) + notes.mark(entry.notes),
+        fields.interval,
+        fields.change,
+        fields.change_interval,
+        f"(p={fields.p})".replace("=<", "<") if fields.p else "",
+        f"n={fields.n}" if with_n and fields.n else "",
     )
     return " ".join(filter(None, parts))

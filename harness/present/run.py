@@ -7,7 +7,8 @@ from typing import Any
 
 from tabulate import tabulate
 
-from harness.analysis.comparison import Column, overview
+from harness.analysis.column import Column
+from harness.analysis.comparison import overview
 from harness.model import RecordedRun, Trial
 from harness.present import quantities, text
 from harness.present.escape import visible
@@ -37,6 +38,7 @@ def _identity(recorded: RecordedRun) -> Mapping[str, Any]:
         "configuration": recorded.run.configuration,
         "started at": recorded.run.started_at,
         "ending": recorded.ending or "none: killed, or still running",
+        **({"stopped": recorded.stopped} if recorded.stopped else {}),
         "written by": recorded.run.written_by,
     }
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from harness.errors import SparkLost
+from harness.metrics import TaskMetrics, WireBytes
 from harness.model import Ending, Phase, Status, Trial
 from harness.record.store import timestamp
 
@@ -25,6 +26,9 @@ class Attempt(Protocol):
 
     def run(self) -> None:
         """Force the computation. This alone is timed."""
+
+    def metrics(self) -> tuple[TaskMetrics | None, WireBytes | None]:
+        """Where the time of `run` went, and what went over the links; asked for right after it."""
 
     def check(self) -> None:
         """Hold the answer that `run` left against the oracle; raises WrongAnswer."""
@@ -43,12 +47,24 @@ class Job(Protocol):
         """Everything that is not to be timed. Raises SparkLost if no trial can follow."""
 
 
+class Rounds(Protocol):
+    """Which rounds to run over all workloads: first warm-up, then measured."""
+
+    def rounds(self) -> Iterator[tuple[Phase, int]]:
+        """Each round's phase and number from 1; it is asked for the next when one has ended."""
+
+    @property
+    def stopped(self) -> str | None:
+        """Why no more rounds came, in a line; None if their number was known from the start."""
+
+
 @dataclass(frozen=True)
 class Plan:
-    """How many rounds over all workloads: first warm-up, then measured."""
+    """How many rounds over all workloads, whatever they bring."""
 
     trials: int
     warm_up: int
+    stopped: ClassVar[None] = None
 
     def rounds(self) -> Iterator[tuple[Phase, int]]:
         """Each round's phase and number from 1, in order."""
@@ -75,7 +91,7 @@ class Observer(Protocol):
 
 def run_trials(
     jobs: Sequence[Job],
-    plan: Plan,
+    plan: Rounds,
     observers: Sequence[Observer],
     clock: Clock = time.perf_counter,
 ) -> Ending:
@@ -109,6 +125,7 @@ def _run_trial(job: Job, phase: Phase, round_: int, clock: Clock) -> tuple[Trial
         start = clock()
         attempt.run()
         wall_s = clock() - start
+        tasks, wire = attempt.metrics()
         attempt.check()
         note = attempt.note()
     except Exception as error:  # noqa: BLE001  whatever a workload raises is that trial's outcome
@@ -116,7 +133,9 @@ def _run_trial(job: Job, phase: Phase, round_: int, clock: Clock) -> tuple[Trial
             job.name, phase, round_, Status.FAILED, started_at, None, one_line(error), group
         )
         return failed, isinstance(error, SparkLost)
-    trial = Trial(job.name, phase, round_, Status.OK, started_at, wall_s, None, group, note)
+    trial = Trial(
+        job.name, phase, round_, Status.OK, started_at, wall_s, None, group, note, tasks, wire
+    )
     return trial, False
 
 

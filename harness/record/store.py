@@ -21,7 +21,9 @@ from typing import Any, Self, TypeVar
 from urllib.parse import quote
 
 from harness.errors import BadInput, ClusterliftError
+from harness.metrics import TaskMetrics, WireBytes
 from harness.model import Ending, Phase, RecordedRun, Run, Status, Trial
+from harness.record.typed import built
 
 SCHEMA_VERSION = 1
 READABLE_VERSIONS = frozenset({1})
@@ -103,9 +105,9 @@ class Recording:
         """Append a trial; it is on the disk when this returns."""
         self._append({"kind": "trial", **asdict(trial)})
 
-    def end(self, ending: Ending) -> None:
-        """Append how the run ended. Nothing follows."""
-        self._append({"kind": "end", "ending": ending, "ended_at": timestamp()})
+    def end(self, ending: Ending, stopped: str | None = None) -> None:
+        """Append how the run ended, and why no more rounds came. Nothing follows."""
+        self._append({"kind": "end", "ending": ending, "stopped": stopped, "ended_at": timestamp()})
 
     def _append(self, line: Line) -> None:
         text = json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n"
@@ -151,7 +153,7 @@ def load(path: Path) -> RecordedRun:
     lines = [_parse(path, number, line) for number, line in enumerate(whole, 1)]
     run = _build(path, 1, lines[0], _read_run)
     trials: list[Trial] = []
-    ending = None
+    ending, stopped = None, None
     for number, line in enumerate(lines[1:], 2):
         if ending is not None:
             raise BadInput(f"{path}:{number}: a line after the end of the run")
@@ -159,10 +161,10 @@ def load(path: Path) -> RecordedRun:
             case "trial":
                 trials.append(_build(path, number, line, _read_trial))
             case "end":
-                ending = _build(path, number, line, lambda end: Ending(end["ending"]))
+                ending, stopped = _build(path, number, line, _read_end)
             case other:
                 raise BadInput(f"{path}:{number}: unknown kind of line: {other!r}")
-    return RecordedRun(run, tuple(trials), ending, str(path), tuple(warnings))
+    return RecordedRun(run, tuple(trials), ending, str(path), tuple(warnings), stopped)
 
 
 def _parse(path: Path, number: int, line: str) -> Line:
@@ -217,7 +219,14 @@ def _read_trial(line: Line) -> Trial:
         error=None if line["error"] is None else _typed(line, "error", str),
         job_group=None if line["job_group"] is None else _typed(line, "job_group", str),
         note=None if line.get("note") is None else _typed(line, "note", str),
+        tasks=None if line.get("tasks") is None else built(TaskMetrics, line["tasks"]),
+        wire=None if line.get("wire") is None else built(WireBytes, line["wire"]),
     )
+
+
+def _read_end(line: Line) -> tuple[Ending, str | None]:
+    stopped = None if line.get("stopped") is None else _typed(line, "stopped", str)
+    return Ending(line["ending"]), stopped
 
 
 def _typed(line: Line, key: str, kind: type[T]) -> T:

@@ -101,6 +101,26 @@ def test_progress_and_the_table_are_for_people(benchmarked: tuple[Completed, Rec
     assert last == f"results: {Path('results') / '1g-rs' / run.run.id}.jsonl"
 
 
+def test_trials_go_on_until_the_time_is_over(
+    spark: Spark, checkout: Path, dataset: Path, tmp_path: Path
+) -> None:
+    done = spark.submit(
+        *(checkout / "jobs/benchmark.py", "--dataset", dataset, *FAST),
+        *("--trials", "auto", "--precision", "0.001%", "--max-time", "1s"),
+        *("--workloads", "group-by,calc-pi-dataframe"),
+        cwd=tmp_path,
+    )
+    assert done.returncode == 0, done.stderr
+    run = recorded(tmp_path / "results")
+    stopped = "after 1 round, another would not have ended in time (widest is group-by: unknown)"
+    assert run.stopped == stopped
+    assert f"\n{stopped}\n" in done.stdout
+    assert (run.run.parameters["trials"], run.run.parameters["precision"]) == ("auto", 1e-5)
+    assert [trial.workload for trial in run.trials] == ["group-by", "calc-pi-dataframe"]
+    assert run.run.parameters["reading"] == ["group-by"]
+    assert "sha-512" in run.run.parameters["unasked"]
+
+
 def test_both_scripts_work_on_a_cluster_that_cannot_see_the_checkout(
     spark: Spark, cluster: Cluster, checkout: Path, tmp_path: Path
 ) -> None:

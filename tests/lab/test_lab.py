@@ -17,7 +17,7 @@ from harness.cli import main
 from harness.lab.cluster import LABEL, Lab
 from harness.lab.engine import docker
 from harness.lab.link import read_links
-from harness.lab.rate import Link
+from harness.rate import Link
 
 ROOT = Path(__file__).parents[2]
 DATASET = "/lab-test/rows"

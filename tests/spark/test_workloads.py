@@ -27,7 +27,6 @@ from jobs.session import REDACTED, redact
 from jobs.sinks import SINKS, executed_tree
 from jobs.workload import Context, Workload, discover, select, shuffles
 from jobs.workloads.group_by import distinct
-from jobs.workloads.sha_512 import Sha512
 
 RECIPE = Recipe(5_000, seed=21)
 ROWS = list(recipes.rows(RECIPE))
@@ -63,7 +62,7 @@ def answer_of(workload: Workload, context: Context, sink: str = "noop") -> dict[
     return dict(forced.answer())
 
 
-def test_the_seven_and_the_arrow_one_are_there() -> None:
+def test_the_seven_the_arrow_one_and_a_control_are_there() -> None:
     assert list(WORKLOADS) == [
         "broadcast-inner-join",
         "group-by",
@@ -73,6 +72,7 @@ def test_the_seven_and_the_arrow_one_are_there() -> None:
         "calc-pi-dataframe",
         "calc-pi-python-udf",
         "sha-512",
+        "sha-512-cached",
     ]
 
 
@@ -182,8 +182,19 @@ def test_sha_512(context: Context) -> None:
     assert found == {row.value: hashlib.sha512(row.value.encode()).hexdigest() for row in ROWS}
 
 
-def test_sha_512_is_sampled_at_any_size(context: Context) -> None:
-    sample = answer_of(Sha512(), context)["sample"].splitlines()
+def test_sha_512_cached(context: Context) -> None:
+    workload = WORKLOADS["sha-512-cached"]
+    frame = workload.frame(context)
+    assert all(r.digest == hashlib.sha512(r.value.encode()).hexdigest() for r in frame.collect())
+    assert frame.count() == PI_SAMPLES // 10
+    # Not computed anew: what it hashes comes out of memory.
+    plan = frame._jdf.queryExecution().executedPlan().toString()
+    assert "InMemoryTableScan" in plan
+
+
+@pytest.mark.parametrize("name", ["sha-512", "sha-512-cached"])
+def test_sha_512_is_sampled_at_any_size(context: Context, name: str) -> None:
+    sample = answer_of(WORKLOADS[name], context)["sample"].splitlines()
     assert 100 < len(sample) < 400
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from harness.analysis.comparison import Column
+from harness.analysis.column import Column
 from harness.model import Ending, Phase, RecordedRun, Run, Status, Trial
 
 STARTED_AT = "2026-11-21T13:42:13.000Z"

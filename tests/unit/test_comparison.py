@@ -11,19 +11,30 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.analysis.comparison import Cell, Column, Comparison, compare, overview
+from harness.analysis.change import Change, Verdict
+from harness.analysis.column import Column
+from harness.analysis.comparison import Cell, Comparison, compare, overview
 from harness.analysis.lookup import find_column
+from harness.analysis.ranks import Interval
 from harness.analysis.sample import Outcome, Sample, summarize, take_sample
 from harness.errors import BadInput
 from harness.model import Ending, Phase
 from harness.record.store import Recording
 from tests.unit.builders import a_run, column, failed, ok, recorded
 
+SIX = [10.0, 10.1, 10.2, 10.3, 10.4, 10.5]
 TIMES_S = st.lists(st.floats(min_value=1e-3, max_value=1e6), min_size=1, max_size=30)
 
 
 def only_cell(comparison: Comparison, workload: str, index: int) -> Cell:
     return next(row for row in comparison.rows if row.workload == workload).cells[index]
+
+
+def only_change(comparison: Comparison, workload: str) -> Change:
+    """Of the second column."""
+    change = only_cell(comparison, workload, 1).change
+    assert change is not None
+    return change
 
 
 class TestSample:
@@ -55,15 +66,21 @@ class TestSummary:
     def test_median_of_an_even_number_is_midway(self) -> None:
         assert summarize(Sample("w", (4, 1, 2, 3))).median_s == 2.5
 
-    def test_spread_reaches_the_farthest_trial(self) -> None:
-        assert summarize(Sample("w", (10, 9, 12))).spread == pytest.approx(0.2)
+    def test_of_six_trials_the_interval_reaches_from_the_first_to_the_last(self) -> None:
+        summary = summarize(Sample("w", (10, 9, 12, 10, 10, 11)))
+        assert summary.interval_s == Interval(9, 12)
+        assert summary.uncertainty == pytest.approx(0.2)
 
-    def test_one_trial_has_no_spread(self) -> None:
-        summary = summarize(Sample("w", (10,)))
-        assert (summary.n, summary.spread) == (1, None)
+    def test_of_ten_the_farthest_two_do_not_count(self) -> None:
+        times_s = (1, *range(10, 18), 99)
+        assert summarize(Sample("w", times_s)).interval_s == Interval(10, 17)
 
-    def test_around_a_median_of_zero_there_is_no_spread(self) -> None:
-        assert summarize(Sample("w", (0, 0, 1))).spread is None
+    def test_five_trials_have_no_interval(self) -> None:
+        summary = summarize(Sample("w", (10, 9, 12, 10, 10)))
+        assert (summary.n, summary.interval_s, summary.uncertainty) == (5, None, None)
+
+    def test_around_a_median_of_zero_there_is_no_share(self) -> None:
+        assert summarize(Sample("w", (0, 0, 0, 0, 0, 0, 1))).uncertainty is None
 
     def test_of_nothing_there_is_no_summary(self) -> None:
         with pytest.raises(ValueError, match="nothing was measured of w"):
@@ -76,12 +93,6 @@ class TestSummary:
         assert sum(time < median_s for time in times_s) * 2 <= len(times_s)
         assert sum(time > median_s for time in times_s) * 2 <= len(times_s)
 
-    @given(TIMES_S)
-    def test_every_trial_lies_within_the_spread(self, times_s: list[float]) -> None:
-        summary = summarize(Sample("w", tuple(times_s)))
-        reach_s = (summary.spread or 0.0) * summary.median_s * (1 + 1e-9) + 1e-12
-        assert all(abs(time - summary.median_s) <= reach_s for time in times_s)
-
     @given(TIMES_S, st.randoms())
     def test_order_does_not_matter(self, times_s: list[float], random: Random) -> None:
         shuffled = list(times_s)
@@ -92,7 +103,7 @@ class TestSummary:
     def test_is_finite_for_any_times(self, times_s: list[float]) -> None:
         summary = summarize(Sample("w", tuple(times_s)))
         assert math.isfinite(summary.median_s)
-        assert summary.spread is None or math.isfinite(summary.spread)
+        assert summary.uncertainty is None or math.isfinite(summary.uncertainty)
 
 
 class TestComparison:
@@ -100,7 +111,45 @@ class TestComparison:
         before, after = column("1g", {"join": [100, 90, 200]}), column("2.5g", {"join": [80]})
         row = compare([before, after]).rows[0]
         assert row.cells[0].change is None
-        assert row.cells[1].change == pytest.approx(-0.2)
+        assert row.cells[1].change is not None
+        assert row.cells[1].change.share == pytest.approx(-0.2)
+
+    def test_the_more_is_compared_the_surer_a_change_has_to_be(self) -> None:
+        times_s = ([10.0, 11, 12, 13], [1.0, 2, 3, 4])
+        alone = [column(name, {"x": times}) for name, times in zip("ab", times_s, strict=True)]
+        among = [
+            column(name, {"x": times} | {f"y{n}": [1.0, 2, 3, 4] for n in range(7)})
+            for name, times in zip("ab", times_s, strict=True)
+        ]
+        assert only_change(compare(alone), "x").verdict is Verdict.CHANGED
+        assert only_change(compare(among), "x").verdict is Verdict.TOO_FEW
+        assert only_change(compare(among), "x").trials_needed == 6
+
+    def test_controls_that_moved_are_told_and_can_be_taken_out(self) -> None:
+        slower = [time * 1.1 for time in SIX]
+        controls = {"controls": ["pi", "pi-2"]}
+        sides = [
+            column("a", {"join": SIX, "pi": SIX, "pi-2": SIX}, parameters=controls),
+            column("b", {"join": slower, "pi": slower, "pi-2": slower}, parameters=controls),
+        ]
+        plain = compare(sides)
+        assert plain.control_shifts[0] is None
+        shift = plain.control_shifts[1]
+        assert shift is not None
+        assert (shift.workloads, shift.moved) == (("pi", "pi-2"), True)
+        assert only_change(plain, "join").verdict is Verdict.CHANGED
+        beyond = compare(sides, relative_to_controls=True)
+        assert only_change(beyond, "join").verdict is Verdict.NOISE
+        assert only_change(beyond, "join").share == pytest.approx(0, abs=0.01)
+
+    def test_only_what_both_sides_call_a_control_is_one(self) -> None:
+        sides = [
+            column("a", {"pi": SIX}, parameters={"controls": ["pi"]}),
+            column("b", {"pi": [time * 2 for time in SIX]}, parameters={}),
+        ]
+        assert compare(sides).control_shifts == (None, None)
+        with pytest.raises(BadInput, match="--adjust controls: 'b' and 'a' have too few trials"):
+            compare(sides, relative_to_controls=True)
 
     def test_rows_follow_the_baseline_then_the_others(self) -> None:
         comparison = compare(

@@ -12,8 +12,8 @@ from harness.errors import BadInput, ClusterliftError
 from harness.lab import conduct as conducting
 from harness.lab.conduct import conduct, steps, steps_done
 from harness.lab.experiment import Experiment, read_experiment
-from harness.lab.rate import Link
 from harness.model import Ending
+from harness.rate import Link
 from harness.record.store import Recording, new_run_id
 
 from .builders import a_run, ok

@@ -16,9 +16,9 @@ from harness.lab import qfs_tarball, racks
 from harness.lab.cluster import Lab, Node
 from harness.lab.compose import Shape, override
 from harness.lab.ports import check_ports
-from harness.lab.rate import Link
 from harness.lab.submit import with_facts
 from harness.lab.verify import Finding, patterns, render
+from harness.rate import Link
 
 Fake = Callable[..., None]
 LABS = Lab(
@@ -181,8 +181,8 @@ class TestCompose:
 class TestVerify:
     def test_one_way_both_ways_and_three_into_one(self) -> None:
         one, both, many = patterns(LABS, Link(10**8, 1500))
-        assert [flow.client.name for flow in many.flows] == ["worker-2", "worker-3", "worker-4"]
-        assert {flow.server.name for flow in many.flows} == {"worker-1"}
+        assert [flow.sender.name for flow in many.flows] == ["worker-2", "worker-3", "worker-4"]
+        assert {flow.receiver.name for flow in many.flows} == {"worker-1"}
         assert both.both_ways
         assert not one.both_ways
         assert one.expected_bit_s == many.expected_bit_s == pytest.approx(94.15e6, rel=1e-3)

@@ -11,8 +11,7 @@ from harness.errors import BadInput, ClusterliftError
 from harness.lab import link as links
 from harness.lab.cluster import Node
 from harness.lab.link import Step, read_link, set_links, shape, steps, take
-from harness.lab.names import parse_names
-from harness.lab.rate import Link, goodput_bit_s, parse_rate, rate_text, wire_bit_s
+from harness.rate import Link, goodput_bit_s, parse_rate, rate_text, wire_bit_s
 
 MBIT = 10**6
 NODE = Node("worker-1", "abc", "running")
@@ -20,28 +19,6 @@ NODE = Node("worker-1", "abc", "running")
 
 def words(step: Step) -> str:
     return " ".join(step.command)
-
-
-class TestNames:
-    @pytest.mark.parametrize(
-        ("text", "names"),
-        [
-            ("master", ["master"]),
-            ("worker-1,worker-3", ["worker-1", "worker-3"]),
-            ("worker-[1-3]", ["worker-1", "worker-2", "worker-3"]),
-            ("worker-[9-10,4], master", ["worker-9", "worker-10", "worker-4", "master"]),
-            ("worker-[1-2],worker-[2-3]", ["worker-1", "worker-2", "worker-3"]),
-        ],
-    )
-    def test_are_expanded_each_once(self, text: str, names: list[str]) -> None:
-        assert parse_names(text) == names
-
-    @pytest.mark.parametrize(
-        "text", ["", "worker-[", "worker-[]", "worker-[3-1]", "a b", "$(id)", "w[1-99999]", "a,,b"]
-    )
-    def test_that_cannot_be_read_are_refused_with_an_example(self, text: str) -> None:
-        with pytest.raises(BadInput, match=r"--nodes .*worker-\[1-4\]"):
-            parse_names(text)
 
 
 class TestRates:

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from harness import cli
 from harness.cli import main
+from harness.commands import layout as command
 from harness.errors import BadInput
 from harness.present import layout
 
@@ -100,7 +100,7 @@ def test_the_exit_code_tells(
         assert (script, uri) == ("datagen/observe.py", "hdfs://nn/rows")
         Path(file).write_text(json.dumps(OBSERVED | {"problem": problem}))
 
-    monkeypatch.setattr(cli, "spark_submit", observe)
+    monkeypatch.setattr(command, "spark_submit", observe)
     assert main(["layout", "hdfs://nn/rows"]) == code
 
 
@@ -110,6 +110,6 @@ def test_what_went_wrong_under_spark_is_told(
     def fail(*_: object, **__: object) -> None:
         raise BadInput("hdfs://nn/rows does not exist")
 
-    monkeypatch.setattr(cli, "spark_submit", fail)
+    monkeypatch.setattr(command, "spark_submit", fail)
     assert main(["layout", "hdfs://nn/rows"]) == 2
     assert capsys.readouterr().err == "clusterlift: error: hdfs://nn/rows does not exist\n"

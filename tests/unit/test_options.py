@@ -19,6 +19,10 @@ from jobs.options import parse
         (["--fact", "a=1", "--fact", "a=2"], "--fact 'a' is given twice"),
         (["--trials", "0"], "--trials: 0 is out of range: it must be from 1 to 10,000"),
         (["--trials", "many"], "--trials: 'many' is not a whole number"),
+        (["--precision", "1%"], "--precision is of use with --trials auto alone"),
+        (["--trials", "9", "--max-time", "1h"], "--max-time is of use with --trials auto alone"),
+        (["--trials", "auto", "--precision", "much"], "--precision: 'much' is not a percentage"),
+        (["--trials", "auto", "--max-time", "30"], "--max-time: '30' is not a time"),
         (["--warmup", "-1"], "--warmup: -1 is out of range: it must be from 0"),
         (["--pi-samples", "0"], "--pi-samples: 0 is out of range: it must be from 1"),
         (["--repartition", "1.5"], "--repartition: '1.5' is not a whole number"),
@@ -42,7 +46,14 @@ def test_a_mistake(arguments: list[str], said: str, capsys: pytest.CaptureFixtur
 def test_without_arguments_there_are_useful_defaults() -> None:
     options = parse([])
     assert (options.dataset, options.workloads, options.configuration) == (None, None, "default")
-    assert (options.trials, options.warmup, options.sink) == (3, 1, "noop")
+    assert (options.trials, options.warmup, options.sink) == (6, 1, "noop")
+
+
+def test_as_many_trials_as_it_takes() -> None:
+    usual = parse(["--trials", "auto"])
+    assert (usual.trials, usual.precision, usual.max_time) == ("auto", 0.02, 1800)
+    told = parse(["--trials", "auto", "--precision", "0.5%", "--max-time", "2h"])
+    assert (told.precision, told.max_time) == (0.005, 7200)
 
 
 @pytest.mark.parametrize("text", ["10000000", "10,000,000", "10_000_000", "1e7"])

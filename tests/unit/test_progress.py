@@ -7,7 +7,7 @@ import io
 import pytest
 
 from harness.model import Phase, Status, Trial
-from harness.record.progress import TrialProgress, duration
+from harness.record.progress import PlanProgress, duration
 from harness.record.runner import Plan
 
 
@@ -22,7 +22,7 @@ def test_durations_are_said_as_people_do(seconds: float, text: str) -> None:
 def test_it_says_which_trial_of_how_many_and_the_time_left() -> None:
     now = [0.0]
     out = io.StringIO()
-    progress = TrialProgress(("fast", "slow"), Plan(trials=2, warm_up=1), lambda: now[0], out)
+    progress = PlanProgress(("fast", "slow"), Plan(trials=2, warm_up=1), lambda: now[0], out)
 
     def trial(workload: str, phase: Phase, round_: int, took: float, error: str | None) -> None:
         progress.starting(workload, phase, round_)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from harness.errors import SparkLost, WrongAnswer
+from harness.metrics import TaskMetrics, WireBytes
 from harness.model import Ending, Phase, Status, Trial
 from harness.record.runner import MAX_ERROR_LENGTH, Plan, one_line, run_trials
 
@@ -50,7 +51,13 @@ class FakeJob:
     run: Step = nothing
     check: Step = nothing
     noted: str | None = None
+    metrics_step: Step = nothing
+    wire: WireBytes | None = None
     groups: list[str] = field(default_factory=list)
+
+    def metrics(self) -> tuple[TaskMetrics | None, WireBytes | None]:
+        self.metrics_step()
+        return None, self.wire
 
     def note(self) -> str | None:
         return self.noted
@@ -121,6 +128,7 @@ class TestClock:
     def test_only_the_run_is_timed(self) -> None:
         clock = FakeClock()
         job = FakeJob("a", clock.passing(100), clock.passing(2.5), clock.passing(1000))
+        job.metrics_step = clock.passing(7)
         _, [trial] = run(job, plan=ONCE, clock=clock)
         assert (trial.status, trial.wall_s) == (Status.OK, 2.5)
 
@@ -181,6 +189,12 @@ class TestOneLine:
 
     def test_is_cut(self) -> None:
         assert len(one_line(ValueError("x" * 10_000))) == MAX_ERROR_LENGTH
+
+
+def test_what_was_recorded_of_a_trial_stays_with_it() -> None:
+    wire = WireBytes((), unread=("n2",))
+    _, [trial] = run(FakeJob("a", wire=wire), plan=ONCE)
+    assert (trial.tasks, trial.wire) == (None, wire)
 
 
 def test_what_befell_a_trial_is_noted_with_it() -> None:

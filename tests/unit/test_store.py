@@ -99,6 +99,13 @@ class TestRoundTrip:
             assert (kept.ending is Ending.COMPLETED) == (length == len(whole))
             assert bool(kept.warnings) == (not whole[:length].endswith(b"\n"))
 
+    def test_why_there_were_no_more_rounds_is_kept_with_the_ending(self, tmp_path: Path) -> None:
+        with Recording(tmp_path, a_run()) as recording:
+            recording.end(Ending.COMPLETED, "after 9 rounds, every median is known to ±2%")
+        loaded = load(recording.path)
+        assert loaded.ending is Ending.COMPLETED
+        assert loaded.stopped == "after 9 rounds, every median is known to ±2%"
+
     def test_each_line_is_in_the_file_as_soon_as_it_is_told(self, tmp_path: Path) -> None:
         with Recording(tmp_path, a_run()) as recording:
             assert load(recording.path).trials == ()

@@ -7,13 +7,14 @@ import io
 import json
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.analysis.comparison import Column, Comparison, compare, overview
+from harness.analysis.column import Column
+from harness.analysis.comparison import Comparison, compare, overview
 from harness.model import Ending, Phase
 from harness.present import comma_separated, json_object, markdown, quantities, run, text
 from harness.present.escape import shorten, spreadsheet, visible
@@ -72,6 +73,74 @@ def troubled() -> Comparison:
     return compare([Column(r.run.configuration, (r,)) for r in (before, after, later)])
 
 
+SIX = (10.0, 10.1, 10.2, 10.3, 10.4, 10.5)
+
+
+def scaled(factor: float, times_s: Sequence[float] = SIX) -> list[float]:
+    return [time * factor for time in times_s]
+
+
+def enough() -> Comparison:
+    """Equal numbers, and enough: a change, noise, ties, identical samples."""
+    return compare(
+        [
+            column(
+                "1g-rs", {"changed": SIX, "noise": SIX, "ties": [7, 7, 7, 8, 8, 8], "same": SIX}
+            ),
+            column(
+                "2.5g-rs",
+                {
+                    "changed": scaled(0.9),
+                    "noise": scaled(1.01),
+                    "ties": [6, 6, 7, 7, 7, 8],
+                    "same": SIX,
+                },
+            ),
+            column(
+                "2.5g-2x",
+                {
+                    "changed": scaled(0.5),
+                    "noise": scaled(0.995),
+                    "ties": [5, 5, 5, 5, 5, 6],
+                    "same": SIX,
+                },
+            ),
+        ]
+    )
+
+
+def unequal() -> Comparison:
+    """Unequal numbers: one side has enough for both, or neither has; a failed trial among them."""
+    after = recorded(
+        a_run("after"),
+        [
+            *(ok("many-few", time) for time in scaled(0.5, SIX[:2])),
+            *(ok("few-many", time) for time in scaled(0.5, SIX * 5)),
+            ok("few-few", 5.0),
+            *(ok("one-failed", time) for time in scaled(0.5)),
+            failed("one-failed", "OSError: disk full"),
+        ],
+    )
+    before = {"many-few": SIX * 5, "few-many": SIX[:1], "few-few": SIX[:3], "one-failed": SIX}
+    return compare([column("before", before), Column("after", (after,))])
+
+
+def drifting(*, relative: bool = False) -> Comparison:
+    """The machine became 3 % slower, and the network faster."""
+    controls = {"controls": ["calc-pi-dataframe", "sha-512-cached"]}
+    before = dict.fromkeys(("group-by", "calc-pi-dataframe", "sha-512-cached"), SIX)
+    after = {name: scaled(1.03) for name in before} | {"group-by": scaled(0.8)}
+    return compare(
+        [column("1g", before, parameters=controls), column("2.5g", after, parameters=controls)],
+        relative_to_controls=relative,
+    )
+
+
+def beyond_controls() -> Comparison:
+    """The same, and what is beyond."""
+    return drifting(relative=True)
+
+
 def long_names() -> Comparison:
     """Names that differ in their middle and at their ends."""
     names = [
@@ -98,6 +167,10 @@ def hostile_names() -> Comparison:
 SCENARIOS = {
     "plain": plain,
     "troubled": troubled,
+    "enough": enough,
+    "unequal": unequal,
+    "drifting": drifting,
+    "beyond-controls": beyond_controls,
     "long-names": long_names,
     "hostile-names": hostile_names,
 }
@@ -169,22 +242,29 @@ class TestQuantities:
         ("share", "shown"),
         [(None, ""), (0, "±0%"), (0.001, "±1%"), (0.01, "±1%"), (0.07, "±7%"), (0.011, "±2%")],
     )
-    def test_spread_is_rounded_up(self, share: float | None, shown: str) -> None:
-        assert quantities.spread(share) == shown
+    def test_uncertainty_is_rounded_up(self, share: float | None, shown: str) -> None:
+        assert quantities.uncertainty(share) == shown
 
     @pytest.mark.parametrize(
         ("share", "shown"),
+        [(-0.0948, "-9.5%"), (0.0948, "+9.5%"), (0, "0.0%"), (-0.0004, "0.0%"), (12.5, "+1250.0%")],
+    )
+    def test_change_is_signed(self, share: float, shown: str) -> None:
+        assert quantities.change(share) == shown
+
+    @pytest.mark.parametrize(
+        ("p", "shown"),
         [
-            (None, ""),
-            (-0.0948, "-9.5%"),
-            (0.0948, "+9.5%"),
-            (0, "0.0%"),
-            (-0.0004, "0.0%"),
-            (12.5, "+1250.0%"),
+            (1, "1"),
+            (0.9999, "1"),
+            (0.5, ".500"),
+            (0.0173, ".017"),
+            (0.001, ".001"),
+            (1e-9, "<.001"),
         ],
     )
-    def test_change_is_signed(self, share: float | None, shown: str) -> None:
-        assert quantities.change(share) == shown
+    def test_p_is_short(self, p: float, shown: str) -> None:
+        assert quantities.p(p) == shown
 
 
 class TestEscaping:
@@ -205,27 +285,22 @@ class TestEscaping:
 
 
 TIMES_S = st.lists(st.floats(min_value=0, max_value=1e7), min_size=1, max_size=12)
-USUAL_TIMES_S = st.lists(st.floats(min_value=1000, max_value=9999), min_size=1, max_size=12)
+USUAL_TIMES_S = st.lists(st.floats(min_value=500, max_value=550), min_size=6, max_size=6)
 NAMES = st.text(st.characters(exclude_categories=()), min_size=1, max_size=80)
 
 
 @st.composite
-def comparisons(
-    draw: st.DrawFn,
-    names: st.SearchStrategy[str] = NAMES,
-    times_s: st.SearchStrategy[list[float]] = TIMES_S,
-    most: int = 5,
-) -> Comparison:
+def comparisons(draw: st.DrawFn) -> Comparison:
     """Comparisons with anything odd in them; `shared` is what they have in common."""
     columns = []
-    for _ in range(draw(st.integers(2, most))):
-        name = draw(names)
-        trials = [ok("shared", wall_s) for wall_s in draw(times_s)]
-        for workload in draw(st.lists(names, max_size=3)):
-            trials += [ok(workload, wall_s) for wall_s in draw(times_s)]
-        trials += [failed(workload) for workload in draw(st.lists(names, max_size=2))]
+    for _ in range(draw(st.integers(2, 5))):
+        name = draw(NAMES)
+        trials = [ok("shared", wall_s) for wall_s in draw(TIMES_S)]
+        for workload in draw(st.lists(NAMES, max_size=3)):
+            trials += [ok(workload, wall_s) for wall_s in draw(TIMES_S)]
+        trials += [failed(workload) for workload in draw(st.lists(NAMES, max_size=2))]
         ending = draw(st.sampled_from([*Ending, None]))
-        omitted = draw(st.dictionaries(names, names, max_size=2))
+        omitted = draw(st.dictionaries(NAMES, NAMES, max_size=2))
         columns.append(Column(name, (recorded(a_run(name, omitted=omitted), trials, ending),)))
     return compare(columns)
 
@@ -236,9 +311,25 @@ class TestAnyTable:
         lines = text.render(comparison).split("\n")
         assert max(map(len, lines)) <= text.WIDTH
 
-    @given(comparisons(st.text("abc-", min_size=1, max_size=20), USUAL_TIMES_S, most=3))
-    def test_text_of_three_configurations_is_one_table(self, comparison: Comparison) -> None:
-        assert text.render(comparison).count("workload ") == 1
+    @given(
+        st.lists(st.text("abc-", min_size=1, max_size=20), min_size=3, max_size=3, unique=True),
+        st.dictionaries(
+            st.text("abc-", min_size=1, max_size=20),
+            st.lists(USUAL_TIMES_S, min_size=3, max_size=3),
+        ),
+    )
+    def test_text_of_three_configurations_is_one_table(
+        self, names: list[str], times_s: dict[str, list[list[float]]]
+    ) -> None:
+        columns = [
+            column(
+                name,
+                {"group-by": scaled(50)} | {w: each[i] for w, each in times_s.items()},
+                run_id=name,
+            )
+            for i, name in enumerate(names)
+        ]
+        assert text.render(compare(columns)).count("workload ") == 1
 
     @given(comparisons())
     def test_text_and_markdown_hold_no_control_characters(self, comparison: Comparison) -> None:
@@ -283,12 +374,12 @@ class TestAnyTable:
         in_text = next(
             line for line in text.render(comparison).split("\n") if line.startswith("x ")
         )
-        assert re.fullmatch(rf"x +1\.00 s +1 +{outcome}[¹²]?", in_text)
+        assert re.fullmatch(rf"x +1\.00 s +{outcome}[¹²]?", in_text)
         assert re.search(rf"\| x .*\| +{outcome}[¹²]? \|", markdown.render(comparison))
         in_csv = comma_separated.render(comparison).split("\r\n")[4]
-        assert in_csv.startswith(f"x,b,{outcome},,,,0,")
+        assert in_csv.startswith(f"x,b,{outcome},,,,,,,,,,0,")
         in_json = json.loads(json_object.render(comparison))["workloads"][1]["cells"][1]
-        assert [in_json[key] for key in ("median_s", "spread_ratio", "change_ratio")] == [None] * 3
+        assert [in_json[key] for key in ("median_s", "median_interval_s", "change")] == [None] * 3
 
     @every_format
     def test_emulation_is_told(self, ending: str) -> None:

@@ -47,6 +47,11 @@ def goodput_bit_s(rate_bit_s: float, mtu: int) -> float:
     return rate_bit_s * (mtu - HEADERS_BYTES) / (mtu + ON_WIRE_BYTES)
 
 
+def rate_of_goodput(bit_s: float, mtu: int) -> float:
+    """The rate of a link over which TCP delivers so much at best."""
+    return bit_s / goodput_bit_s(1, mtu)
+
+
 def wire_bit_s(counted_bit_s: float, mtu: int) -> int:
     """The rate of a link that the kernel was told to shape to this; to five digits, as told."""
     exact = counted_bit_s * (mtu + ON_WIRE_BYTES) / (mtu + COUNTED_BYTES)
@@ -70,3 +75,10 @@ def rate_text(bit_s: int) -> str:
     """`100mbit`, `2.5gbit`: as it is read."""
     unit, size = next((u, s) for u, s in reversed(UNITS.items()) if bit_s >= s or u == "k")
     return f"{bit_s / size:g}{unit}bit"
+
+
+def carried_text(bit_s: float) -> str:
+    """What was measured, as it is read: `94.1 Mbit/s`, `9.41 Gbit/s`."""
+    if bit_s >= UNITS["g"]:
+        return f"{bit_s / UNITS['g']:.2f} Gbit/s"
+    return f"{bit_s / UNITS['m']:.1f} Mbit/s"

@@ -1,0 +1,126 @@
+"""What may explain a run's times besides what is under test, as it recorded it.
+
+Each function gives values by name, None where a run ought to know and does not; nothing at all where
+it recorded nothing of the kind. Links and what users declare are not among them: they are what is
+compared.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from harness.analysis.observed import is_emulated, layouts
+from harness.analysis.spark_conf import telling
+from harness.model import Facts, Run
+
+NOT_SET = "not set"
+LAYOUT, REPARTITION, SAMPLES = "layout", "--repartition", "--pi-samples"
+NEEDED = frozenset(
+    {"sink", "warm-up rounds", REPARTITION, SAMPLES, "dataset", LAYOUT}
+    | {"Spark version", "Java version", "kernel", "executors"}
+)
+"""A comparison is in doubt where only one side knows them."""
+
+
+def parameters(run: Run) -> Facts:
+    """What the benchmark was asked for, and by which version of it."""
+    asked = run.parameters
+    return {
+        "measured by": run.written_by,
+        "sink": asked.get("sink"),
+        "warm-up rounds": asked.get("warmup"),
+        REPARTITION: asked.get("repartition"),
+        SAMPLES: asked.get("pi_samples"),
+        "emulated": is_emulated(run),
+        "cores of an emulated node": run.facts.get("cpus") if is_emulated(run) else None,
+    }
+
+
+def dataset(run: Run) -> Facts:
+    """What was read, how it lay, and what of it was in memory before."""
+    data = run.dataset
+    if data is None:
+        return {}
+    return {
+        "dataset": content(run),
+        "format": data.get("format"),
+        "files of the dataset": data.get("file_count"),
+        "storage": _scheme(data.get("uri")),
+        LAYOUT: ", ".join(layouts(run)) or None,
+        "lies otherwise than its manifest says": bool((data.get("layout") or {}).get("drift")),
+        "nodes that store the data": len(data.get("placement") or ()) or None,
+        "parity computed by": data.get("coder"),
+        "page cache of the storing nodes": data.get("page_cache"),
+        "read once before the trials": run.parameters.get("content_checked"),
+    }
+
+
+def content(run: Run) -> str | None:
+    """Which rows were read; None if none were, or it is not known."""
+    data = run.dataset or {}
+    if not data.get("digest"):
+        return None
+    return f"{as_text(data.get('rows')) or 'unknown'} rows of digest {data['digest']}"
+
+
+def environment(run: Run) -> Facts:
+    """Machines and software."""
+    observed = run.environment
+    if not observed:
+        return {}
+    sysctls = observed.get("sysctls") or {}
+    return {
+        "Spark version": observed.get("spark"),
+        "Java version": observed.get("java"),
+        "Hadoop version": observed.get("hadoop"),
+        "Scala version": observed.get("scala"),
+        "Python version": observed.get("python"),
+        "cluster manager": _manager(observed.get("master")),
+        "executors": _counted(observed.get("executors")),
+        "cores of all executors": observed.get("parallelism"),
+        "kernel": observed.get("kernel"),
+        "processor": observed.get("cpu_model"),
+        "architecture": observed.get("architecture"),
+        "processors of the driver's node": observed.get("cpus"),
+        "memory of the driver's node": _gibibytes(observed.get("memory_bytes")),
+        **{_sysctl(name): value for name, value in sysctls.items()},
+        **telling(observed.get("spark_conf") or {}),
+    }
+
+
+def _sysctl(name: str) -> str:
+    return "TCP congestion control" if name == "net.ipv4.tcp_congestion_control" else name
+
+
+def as_text(value: Any) -> str | None:
+    """A circumstance as people read it; None if it is unknown."""
+    match value:
+        case None:
+            return None
+        case bool():
+            return "yes" if value else "no"
+        case int():
+            return f"{value:,}"
+        case _:
+            return str(value)
+
+
+def _scheme(uri: str | None) -> str | None:
+    return None if uri is None else uri.partition(":")[0]
+
+
+def _manager(master: str | None) -> str | None:
+    """Without its address, which has no part in the times; local mode has a number of threads."""
+    return master if master is None or master.startswith("local") else master.partition(":")[0]
+
+
+def _counted(hosts: list[str] | None) -> str | None:
+    """Their names change with the network."""
+    if hosts is None:
+        return None
+    nodes = len(set(hosts))
+    return f"{len(hosts)} on {nodes} {'node' if nodes == 1 else 'nodes'}"
+
+
+def _gibibytes(memory_bytes: int | None) -> str | None:
+    return None if memory_bytes is None else f"{memory_bytes / 2**30:.1f} GiB"

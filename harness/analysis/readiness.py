@@ -1,0 +1,78 @@
+"""Whether a baseline is fit to be compared with, and how small a change it will show."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from harness.analysis import circumstance_checks, trial_checks
+from harness.analysis.column import Column
+from harness.analysis.finding import Finding, Standing
+from harness.analysis.noise import noise
+from harness.analysis.power import detectable_change
+from harness.analysis.sample import take_sample
+from harness.analysis.trial_checks import measured_workloads
+
+CHECKS: Mapping[str, Callable[[Column], Finding]] = {
+    "runs": trial_checks.completed,
+    "trials": trial_checks.enough_trials,
+    "failures": trial_checks.no_failures,
+    "workloads": trial_checks.all_workloads,
+    "controls": trial_checks.controls,
+    "task metrics": trial_checks.task_metrics,
+    "name and facts": circumstance_checks.nothing_contradicted,
+    "links": circumstance_checks.links_known,
+    "environment": circumstance_checks.environment_known,
+    "circumstances": circumstance_checks.alike,
+    "layout": circumstance_checks.layout_proven,
+    "content": circumstance_checks.content_checked,
+    "submissions": trial_checks.several_submissions,
+}
+
+
+@dataclass(frozen=True)
+class Prospect:
+    """What will be seen of a workload's change, with as many trials after it as before.
+
+    `noise` is a trial's standard deviation as a share, None if it is not known. `least_change` is the
+    smallest change that will be found nine times in ten, as a share; None with an unknown noise, and
+    where the trials are too few to show any.
+    """
+
+    workload: str
+    n: int
+    noise: float | None
+    least_change: float | None
+
+
+@dataclass(frozen=True)
+class Readiness:
+    """A baseline, what each check of it found, and its prospects."""
+
+    column: Column
+    findings: Mapping[str, Finding]
+    prospects: tuple[Prospect, ...]
+
+    @property
+    def lacking(self) -> tuple[str, ...]:
+        """The checks that it does not pass; a baseline is ready if there are none."""
+        return tuple(
+            what for what, found in self.findings.items() if found.standing is Standing.LACKING
+        )
+
+
+def readiness(column: Column) -> Readiness:
+    """Look at a baseline that will be compared with one configuration, in all of its workloads."""
+    workloads = measured_workloads(column)
+    return Readiness(
+        column,
+        {what: check(column) for what, check in CHECKS.items()},
+        tuple(_prospect(name, column, len(workloads)) for name in workloads),
+    )
+
+
+def _prospect(workload: str, column: Column, comparisons: int) -> Prospect:
+    times_s = take_sample(workload, column.runs).times_s
+    noise_ = noise(times_s)
+    least = None if noise_ is None else detectable_change(noise_, len(times_s), comparisons)
+    return Prospect(workload, len(times_s), noise_, least)

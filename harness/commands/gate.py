@@ -1,0 +1,50 @@
+"""`clusterlift gate`: whether the upgrade took."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from harness.commands.options import results_option
+from harness.errors import BadInput
+from harness.present.probes import gate as page
+from harness.probes.gate import Expectation, gate
+from harness.probes.record import find_probed
+from harness.probes.upgrade import upgrade_gate
+from harness.rate import LEAST_MTU, MOST_MTU, parse_rate
+
+MOST_NAMES = 2
+
+
+@click.command("gate")
+@click.argument("names", nargs=-1, metavar="[BEFORE] AFTER")
+@click.option(
+    "--expect",
+    "rate",
+    metavar="RATE",
+    help="What every link is to be, such as 2500mbit.  [default: what most are]",
+)
+@click.option(
+    "--mtu",
+    type=click.IntRange(LEAST_MTU, MOST_MTU),
+    metavar="BYTES",
+    help="What every link and path is to carry.  [default: what most links do]",
+)
+@results_option
+def gate_command(names: Sequence[str], rate: str | None, mtu: int | None, results: Path) -> int:
+    """Say what is wrong with a network that was probed, after an upgrade or at any time.
+
+    BEFORE and AFTER are configurations that `clusterlift probe all` recorded, of which the newest
+    counts, or files of probes. Speed, duplex, MTU and bonds of every link, the path MTU and the
+    goodput of every two hosts have to be as expected; with BEFORE, nothing may be worse, and
+    something has to have changed. The exit code is 1 if anything is wrong.
+    """
+    if not 1 <= len(names) <= MOST_NAMES:
+        raise BadInput("gate needs one or two that were probed: [BEFORE] AFTER")
+    *before, after = (find_probed(name, results)[-1] for name in names)
+    expected = Expectation(None if rate is None else parse_rate("--expect", rate), mtu)
+    wrong = upgrade_gate(before[0], after, expected) if before else gate(after, expected)
+    click.echo(page.render(wrong, after), nl=False)
+    return int(bool(wrong))

@@ -1,0 +1,1 @@
+"""What probes found, for the terminal."""

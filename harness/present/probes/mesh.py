@@ -1,0 +1,93 @@
+"""The mesh: who sends how much to whom, what it costs either, and what is slow."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from statistics import median
+
+from harness.present.escape import visible
+from harness.present.footnotes import Footnotes
+from harness.present.probes.grid import UNKNOWN, footnotes, grid, name, table
+from harness.probes.link import HostLink, theory_bit_s
+from harness.probes.matrix import Matrix, matrix
+from harness.probes.measurement import Measurement
+from harness.probes.mesh import (
+    BOTH_WAYS,
+    GOODPUT,
+    RECEIVER_BUSY,
+    RECEIVER_IPERF,
+    RECEIVER_SOFTIRQ,
+    RETRANSMITS,
+    SENDER_BUSY,
+    SENDER_IPERF,
+    SENDER_SOFTIRQ,
+)
+from harness.probes.record import Probed
+from harness.probes.slowness import slowness
+
+_SENDING = (SENDER_IPERF, SENDER_BUSY, SENDER_SOFTIRQ)
+_RECEIVING = (RECEIVER_IPERF, RECEIVER_BUSY, RECEIVER_SOFTIRQ)
+_HEADERS = ("host", "", "of theory", "retransmits", "iperf3", "host", "softirq")
+
+
+def render(probed: Probed) -> str:
+    """Goodput from everybody to everybody, what it cost, and a line on each that is slow."""
+    measurements, links = probed.measurements, probed.links()
+    one_way = matrix(measurements, GOODPUT)
+    both_ways = matrix(measurements, GOODPUT, BOTH_WAYS)
+    notes = Footnotes()
+    sections = [_goodput("", one_way, notes)]
+    if both_ways.hosts:
+        sections.append(_goodput(", both ways at once", both_ways, notes))
+    sections += [_costs(measurements, one_way, links), _remarks(one_way, both_ways)]
+    return "\n\n".join([*sections, *footnotes(notes)]) + "\n"
+
+
+def _goodput(how: str, held: Matrix, notes: Footnotes) -> str:
+    title = f"goodput in Mbit/s{how}; rows send, columns receive"
+    return f"{title}\n{grid(held, _mbit, notes)}"
+
+
+def _remarks(one_way: Matrix, both_ways: Matrix) -> str:
+    lines = slowness(one_way)
+    lines += [f"{line} (both ways at once)" for line in slowness(both_ways)]
+    return "\n".join(map(visible, lines)) or "no host and no pair is slower than usual"
+
+
+def _costs(
+    measurements: Sequence[Measurement], goodput: Matrix, links: Mapping[str, HostLink]
+) -> str:
+    """A line for each host as sender, and as receiver: the medians over its peers."""
+    retransmits = matrix(measurements, RETRANSMITS)
+    sending = [matrix(measurements, metric) for metric in _SENDING]
+    receiving = [matrix(measurements, metric) for metric in _RECEIVING]
+    share = _of_theory(goodput, links)
+    rows = []
+    for host in goodput.hosts:
+        lost = retransmits.sent_by(host).values()
+        costs = [_percent(held.sent_by(host).values()) for held in sending]
+        total = f"{sum(lost):.0f}" if lost else UNKNOWN
+        rows.append([name(host), "sends", _percent(share.sent_by(host).values()), total, *costs])
+        costs = [_percent(held.received_by(host).values()) for held in receiving]
+        rows.append(["", "receives", _percent(share.received_by(host).values()), "", *costs])
+    title = "share of what links and MTU allow; processor time: iperf3's, of one; the host's, of all its"
+    return f"{title}\n{table(_HEADERS, rows)}"
+
+
+def _of_theory(goodput: Matrix, links: Mapping[str, HostLink]) -> Matrix:
+    """Goodput in percent of what the links at both ends can carry, where that is known."""
+    shares = {
+        (sender, receiver): 100 * value / theory
+        for (sender, receiver), value in goodput.values.items()
+        if (theory := theory_bit_s(links.get(sender), links.get(receiver)))
+    }
+    return replace(goodput, values=shares)
+
+
+def _percent(values: Collection[float]) -> str:
+    return f"{median(values):.1f}%" if values else UNKNOWN
+
+
+def _mbit(bit_s: float) -> str:
+    return f"{bit_s / 1e6:.1f}"

@@ -1,0 +1,79 @@
+"""The mesh probe: what TCP carries between every two hosts, and what it costs them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+from harness.probes.measurement import HIGHER, LOWER, Measurement, Metric
+from harness.probes.reach import Host, HostTrouble
+from harness.probes.step import Step
+from harness.probes.tools.cpu import Cpu
+from harness.probes.tournament import one_by_one, rounds
+from harness.probes.traffic import Flow, Load, Transfer, carry
+
+PROBE = "mesh"
+BOTH_WAYS = "both ways"
+GOODPUT = Metric(PROBE, "goodput_bit_s", "bit/s", HIGHER)
+RETRANSMITS = Metric(PROBE, "retransmits", "segments", LOWER)
+SENDER_IPERF = Metric(PROBE, "sender_iperf_cpu_percent", "% of a processor", LOWER)
+RECEIVER_IPERF = Metric(PROBE, "receiver_iperf_cpu_percent", "% of a processor", LOWER)
+SENDER_BUSY = Metric(PROBE, "sender_cpu_percent", "% of all processors", LOWER)
+RECEIVER_BUSY = Metric(PROBE, "receiver_cpu_percent", "% of all processors", LOWER)
+SENDER_SOFTIRQ = Metric(PROBE, "sender_softirq_percent", "% of all processors", LOWER)
+RECEIVER_SOFTIRQ = Metric(PROBE, "receiver_softirq_percent", "% of all processors", LOWER)
+SETTING_UP_S = 2.0
+
+
+def mesh(hosts: Sequence[Host], load: Load, *, both_ways: bool, alone: bool) -> list[Step]:
+    """Every pair one way, then the other, then, if asked for, both ways at once.
+
+    The pairs of a round are disjoint and measured at once, so that no host has two; `alone`, one pair
+    is measured at a time, so that what several pairs share does not show either.
+    """
+    schedule = one_by_one(hosts) if alone else rounds(hosts)
+    steps = []
+    for pairs in schedule:
+        there = [Flow(a, b) for a, b in pairs]
+        back = [Flow(b, a) for a, b in pairs]
+        steps += [_step(there, load), _step(back, load)]
+        if both_ways:
+            steps.append(_step([*there, *back], load, BOTH_WAYS))
+    return steps
+
+
+def _step(flows: Sequence[Flow], load: Load, case: str = "") -> Step:
+    names = ", ".join(map(str, flows[: len(flows) // 2] if case else flows))
+    what = f"mesh: {names}{f', {case}' if case else ''}"
+    return Step(what, load.total_s + SETTING_UP_S, partial(_measure, flows, load, case))
+
+
+def _measure(flows: Sequence[Flow], load: Load, case: str) -> Iterator[Measurement]:
+    for flow, transfer in zip(flows, carry(flows, load), strict=True):
+        if isinstance(transfer, HostTrouble):
+            yield GOODPUT.failed(str(flow), transfer, case)
+        else:
+            yield from _measurements(str(flow), transfer, case)
+
+
+def _measurements(subject: str, transfer: Transfer, case: str) -> Iterator[Measurement]:
+    report, sender, receiver = transfer.report, transfer.sender_cpu, transfer.receiver_cpu
+    found = {
+        GOODPUT: report.goodput_bit_s,
+        RETRANSMITS: report.retransmits,
+        SENDER_IPERF: report.sender_cpu_percent,
+        RECEIVER_IPERF: report.receiver_cpu_percent,
+        SENDER_BUSY: _busy(sender),
+        RECEIVER_BUSY: _busy(receiver),
+        SENDER_SOFTIRQ: _softirq(sender),
+        RECEIVER_SOFTIRQ: _softirq(receiver),
+    }
+    return (metric.of(subject, value, case) for metric, value in found.items() if value is not None)
+
+
+def _busy(cpu: Cpu | None) -> float | None:
+    return None if cpu is None else cpu.busy_percent
+
+
+def _softirq(cpu: Cpu | None) -> float | None:
+    return None if cpu is None else cpu.softirq_percent

@@ -1,0 +1,76 @@
+"""Which of the hosts can be used: those that answer, have the programs, and have an address."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from ipaddress import ip_address
+
+from harness.probes.leash import Ended, ask_all, understood
+from harness.probes.reach import Host, HostTrouble
+from harness.probes.tools import iproute
+
+_LACKING = 'for program; do command -v "$program" >/dev/null || echo "$program"; done'
+_PACKAGES = {"ping": "iputils-ping", "ip": "iproute2"}
+
+
+@dataclass(frozen=True)
+class Survey:
+    """The hosts that can be used, each with its address; and what is wrong with the others, by name."""
+
+    hosts: tuple[Host, ...]
+    troubles: Mapping[str, HostTrouble]
+
+
+def survey(hosts: Sequence[Host], programs: Sequence[str]) -> Survey:
+    """Ask every host for the programs, and for its address where none was given."""
+    answers = ask_all([(host, ("sh", "-c", _LACKING, "sh", *programs)) for host in hosts])
+    found = {
+        host.name: _equipped(host, answer) for host, answer in zip(hosts, answers, strict=True)
+    }
+    equipped = [host for host in found.values() if isinstance(host, Host)]
+    for host in equipped:
+        if not _is_ip(host.address):
+            found[host.name] = _placed(host, equipped)
+    return Survey(
+        tuple(host for host in found.values() if isinstance(host, Host)),
+        {name: one for name, one in found.items() if isinstance(one, HostTrouble)},
+    )
+
+
+def _equipped(host: Host, answer: Ended | HostTrouble) -> Host | HostTrouble:
+    if isinstance(answer, HostTrouble):
+        return answer
+    lacking = answer.output.split()
+    if not lacking:
+        return host
+    packages = " ".join(_PACKAGES.get(program, program) for program in lacking)
+    return HostTrouble(
+        f"{host}: no {', '.join(lacking)} there; install it (Debian: apt-get install {packages})"
+    )
+
+
+def _placed(host: Host, hosts: Sequence[Host]) -> Host | HostTrouble:
+    """The host with the address that others find under its name, or else with its only one."""
+    peer = next((other for other in hosts if other.name != host.name), host)
+    name = host.address or host.name.rpartition("@")[2]
+    by_name, own = ask_all([(peer, ("getent", "ahostsv4", name)), (host, iproute.own_addresses())])
+    if isinstance(by_name, Ended) and by_name.code == 0 and by_name.output:
+        return replace(host, address=by_name.output.split()[0])
+    addresses = understood(host, own, lambda one: iproute.read_addresses(one.output))
+    if isinstance(addresses, HostTrouble):
+        return addresses
+    if len(addresses) == 1:
+        return replace(host, address=addresses[0])
+    found = ", ".join(addresses) or "none"
+    return HostTrouble(
+        f"{host}: which address do others find it at? It has {found}: write {host}=ADDRESS"
+    )
+
+
+def _is_ip(address: str) -> bool:
+    try:
+        ip_address(address)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,30 @@
+"""CPU: the SHA-512 digest of values that are in the executors' memory already."""
+
+from pyspark import StorageLevel
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from jobs.workload import Context
+from jobs.workloads.sha_512 import Sha512
+
+SAMPLES_PER_ROW = 10
+"""Of Pi: so that one option scales all that reads no data, and a row takes little memory."""
+
+
+class Sha512Cached(Sha512):
+    """What `sha-512` does when nothing has to be read: a control."""
+
+    name = "sha-512-cached"
+    reads_data = False
+    control = True
+
+    def rows(self, context: Context) -> int:
+        return max(1, context.pi_samples // SAMPLES_PER_ROW)
+
+    def frame(self, context: Context) -> DataFrame:
+        """Spark knows equal plans: they are put into memory once, before the first trial."""
+        ids = context.spark.range(0, self.rows(context), 1, context.parallelism)
+        value = F.md5(F.col("id").cast("string").cast("binary"))
+        values = ids.select(value.alias("value"), F.col("id").alias("integer_val"))
+        values.persist(StorageLevel.MEMORY_AND_DISK).count()
+        return values.withColumn("digest", F.sha2("value", 512))

@@ -1,0 +1,144 @@
+"""Small networks of real interfaces: hosts are network namespaces, and so is each switch.
+
+A switch is a bridge in a namespace of its own, where no firewall of the machine's (Docker's) applies.
+Each cable has a token bucket at both ends: what a host sends and what it receives have one rate.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+
+from harness.lab.link import LATENCY, LEAST_BURST_BYTES
+from harness.rate import Link
+
+NEEDED = ("ip", "tc", "ping", "iperf3", "sockperf")
+DEVICE = "eth0"
+_numbers = count(1)
+
+
+def lacking() -> str:
+    """Why networks cannot be made here; empty if they can."""
+    if os.geteuid():
+        return "making network namespaces needs root"
+    missing = [program for program in NEEDED if shutil.which(program) is None]
+    if missing:
+        return f"not installed: {', '.join(missing)}"
+    try:
+        with network() as made:
+            made.switch()
+            made.host("n", made.switches[0], Link(10**7, 1500))
+    except subprocess.CalledProcessError as error:
+        return f"this kernel makes no such networks: {error.stderr.strip()}"
+    return ""
+
+
+@dataclass
+class Network:
+    """What was made, to be unmade. `addresses` are those of the hosts, by name."""
+
+    mark: str
+    namespaces: list[str] = field(default_factory=list)
+    switches: list[str] = field(default_factory=list)
+    addresses: dict[str, str] = field(default_factory=dict)
+
+    def switch(self) -> str:
+        """Another switch that carries any frame."""
+        name = self._namespace(f"switch{len(self.switches) + 1}")
+        run("ip", "-n", name, "link", "add", "br0", "mtu", "9000", "type", "bridge")
+        run("ip", "-n", name, "link", "set", "br0", "up")
+        self.switches.append(name)
+        return name
+
+    def host(self, name: str, switch: str, link: Link) -> str:
+        """A host with a cable to a switch; its name in full."""
+        host = self._namespace(name)
+        number = len(self.addresses) + 1
+        port = f"port{number}"
+        ends = ("peer", "name", port, "netns", switch)
+        run("ip", "link", "add", DEVICE, "netns", host, "type", "veth", *ends)
+        self.addresses[host] = f"10.99.0.{number}"
+        run("ip", "-n", host, "address", "add", f"{self.addresses[host]}/24", "dev", DEVICE)
+        run("ip", "-n", switch, "link", "set", port, "mtu", "9000", "master", "br0", "up")
+        run("ip", "-n", host, "link", "set", DEVICE, "mtu", str(link.mtu), "up")
+        _shape(host, DEVICE, link)
+        _shape(switch, port, link)
+        return host
+
+    def uplink(self, first: str, second: str, link: Link) -> None:
+        """A cable between two switches."""
+        ends = ("peer", "name", "uplink", "netns", second)
+        run("ip", "link", "add", "uplink", "netns", first, "type", "veth", *ends)
+        for switch in (first, second):
+            run("ip", "-n", switch, "link", "set", "uplink", "mtu", "9000", "master", "br0", "up")
+            _shape(switch, "uplink", link)
+
+    def hosts_option(self, hosts: Sequence[str]) -> str:
+        """Those hosts, with their addresses, as --hosts takes them."""
+        return ",".join(f"{host}={self.addresses[host]}" for host in hosts)
+
+    def _namespace(self, name: str) -> str:
+        # The mark goes behind: a name starts with a letter and sorts by itself.
+        full = f"{name}-{self.mark}"
+        run("ip", "netns", "add", full)
+        self.namespaces.append(full)
+        run("ip", "-n", full, "link", "set", "lo", "up")
+        return full
+
+
+@contextmanager
+def network() -> Iterator[Network]:
+    """An empty network, and nothing left of it afterwards."""
+    made = Network(f"{os.getpid()}-{next(_numbers)}")
+    try:
+        yield made
+    finally:
+        for namespace in made.namespaces:
+            with suppress(subprocess.CalledProcessError):
+                run("ip", "netns", "delete", namespace)
+
+
+@contextmanager
+def star(links: Sequence[Link]) -> Iterator[tuple[Network, list[str]]]:
+    """Hosts a, b, ... around one switch, with these links."""
+    with network() as made:
+        switch = made.switch()
+        names = [chr(ord("a") + number) for number in range(len(links))]
+        yield (
+            made,
+            [made.host(name, switch, link) for name, link in zip(names, links, strict=True)],
+        )
+
+
+def run(*command: str) -> str:
+    """What a command prints. Raises CalledProcessError if it fails."""
+    done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=60)
+    return done.stdout
+
+
+def servers(namespace: str) -> list[str]:
+    """The iperf3 and sockperf that run in a namespace."""
+    ids = run("ip", "netns", "pids", namespace).split()
+    commands = (_command(one) for one in ids)
+    return [command for command in commands if command in {"iperf3", "sockperf"}]
+
+
+def _command(process: str) -> str:
+    with suppress(OSError):  # it may have ended
+        return Path(f"/proc/{process}/comm").read_text(encoding="utf-8").strip()
+    return ""
+
+
+def _shape(namespace: str, device: str, link: Link) -> None:
+    rate = link.counted_bit_s
+    if rate is None:
+        return
+    burst = max(LEAST_BURST_BYTES, rate // 8000)
+    limit = ("rate", f"{rate}bit", "burst", f"{burst}b", "latency", LATENCY)
+    run("tc", "-n", namespace, "qdisc", "add", "dev", device, "root", "tbf", *limit)

@@ -1,0 +1,154 @@
+"""Lines of an event log as Spark writes them, for logs whose sums can be worked out by hand."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+NS_PER_MS = 1_000_000
+
+
+def line(event: str, **fields: Any) -> bytes:
+    named = {name.replace("_", " "): value for name, value in fields.items()}
+    text = json.dumps({"Event": f"SparkListener{event}", **named}, separators=(",", ":"))
+    return text.encode() + b"\n"
+
+
+def executor_added(executor: str, cores: int, at_ms: int = 0) -> bytes:
+    info = {"Host": f"host-{executor}", "Total Cores": cores, "Resource Profile Id": 0}
+    fields = {"Timestamp": at_ms, "Executor ID": executor, "Executor Info": info}
+    return line("ExecutorAdded", **fields)
+
+
+def executor_removed(executor: str, at_ms: int) -> bytes:
+    fields = {"Timestamp": at_ms, "Executor ID": executor, "Removed Reason": "killed"}
+    return line("ExecutorRemoved", **fields)
+
+
+def task_cpus(amount: float, profile: int = 0) -> bytes:
+    requests = {"cpus": {"Resource Name": "cpus", "Amount": amount}}
+    fields = {"Resource Profile Id": profile, "Task Resource Requests": requests}
+    return line("ResourceProfileAdded", **fields)
+
+
+def job_started(job: int, at_ms: int, stages: Sequence[int] = (0,), group: str = "g") -> bytes:
+    fields = {
+        "Job ID": job,
+        "Submission Time": at_ms,
+        "Stage IDs": list(stages),
+        "Properties": {"spark.jobGroup.id": group},
+    }
+    return line("JobStart", **fields)
+
+
+def job_ended(job: int, at_ms: int) -> bytes:
+    fields = {"Job ID": job, "Completion Time": at_ms, "Job Result": {"Result": "JobSucceeded"}}
+    return line("JobEnd", **fields)
+
+
+def stage_started(stage: int, attempt: int = 0, rdds: Sequence[tuple[str, str]] = ()) -> bytes:
+    """`rdds` are names and operators."""
+    return line("StageSubmitted", **{"Stage Info": _stage_info(stage, attempt, rdds)})
+
+
+def stage_ended(stage: int, attempt: int = 0) -> bytes:
+    return line("StageCompleted", **{"Stage Info": _stage_info(stage, attempt, ())})
+
+
+def _stage_info(stage: int, attempt: int, rdds: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    known = [
+        {"Name": name, "Scope": json.dumps({"id": "1", "name": operator})}
+        if operator
+        else {"Name": name}
+        for name, operator in rdds
+    ]
+    return {"Stage ID": stage, "Stage Attempt ID": attempt, "RDD Info": known}
+
+
+def task_started(stage: int, attempt: int = 0) -> bytes:
+    fields = {"Stage ID": stage, "Stage Attempt ID": attempt, "Task Info": {"Task ID": 1}}
+    return line("TaskStart", **fields)
+
+
+def task_ended(
+    stage: int,
+    launched_ms: int,
+    finished_ms: int,
+    *,
+    attempt: int = 0,
+    locality: str = "NODE_LOCAL",
+    reason: str = "Success",
+    failed: bool = False,
+    killed: bool = False,
+    speculative: bool = False,
+    fetching_result_since_ms: int = 0,
+    python_ms: Sequence[int] = (),
+    metrics: Mapping[str, Any] | None = None,
+) -> bytes:
+    """`metrics` are those of `task_metrics`; without them the task has none."""
+    accumulables = [
+        {"ID": number, "Name": "time to run Python workers", "Update": str(update)}
+        for number, update in enumerate(python_ms)
+    ]
+    info = {
+        "Launch Time": launched_ms,
+        "Finish Time": finished_ms,
+        "Getting Result Time": fetching_result_since_ms,
+        "Locality": locality,
+        "Failed": failed,
+        "Killed": killed,
+        "Speculative": speculative,
+        "Accumulables": [{"ID": 99, "Name": "number of output rows", "Update": "7"}, *accumulables],
+    }
+    fields = {
+        "Stage ID": stage,
+        "Stage Attempt ID": attempt,
+        "Task End Reason": {"Reason": reason},
+        "Task Info": info,
+    }
+    if metrics is not None:
+        fields["Task Metrics"] = metrics
+    return line("TaskEnd", **fields)
+
+
+def spent(
+    *,
+    run_ms: int = 0,
+    cpu_ms: float = 0,
+    fetch_wait_ms: int = 0,
+    shuffle_write_ms: float = 0,
+    deserialization_ms: int = 0,
+    result_ms: int = 0,
+    gc_ms: int = 0,
+    input_bytes: int = 0,
+    output_bytes: int = 0,
+    local_bytes: int = 0,
+    remote_bytes: int = 0,
+    written_bytes: int = 0,
+    memory_spilled_bytes: int = 0,
+    disk_spilled_bytes: int = 0,
+    peak_bytes: int = 0,
+) -> dict[str, Any]:
+    """A task's metrics, in Spark's own units."""
+    return {
+        "Executor Deserialize Time": deserialization_ms,
+        "Executor Run Time": run_ms,
+        "Executor CPU Time": round(cpu_ms * NS_PER_MS),
+        "Peak Execution Memory": peak_bytes,
+        "JVM GC Time": gc_ms,
+        "Result Serialization Time": result_ms,
+        "Memory Bytes Spilled": memory_spilled_bytes,
+        "Disk Bytes Spilled": disk_spilled_bytes,
+        "Shuffle Read Metrics": {
+            "Fetch Wait Time": fetch_wait_ms,
+            "Remote Bytes Read": remote_bytes,
+            "Local Bytes Read": local_bytes,
+        },
+        "Shuffle Write Metrics": {
+            "Shuffle Bytes Written": written_bytes,
+            "Shuffle Write Time": round(shuffle_write_ms * NS_PER_MS),
+        },
+        "Input Metrics": {"Bytes Read": input_bytes},
+        "Output Metrics": {"Bytes Written": output_bytes},
+    }
