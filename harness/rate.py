@@ -9,7 +9,13 @@ from harness.errors import BadInput
 
 UNITS = {"k": 10**3, "m": 10**6, "g": 10**9}
 LEAST_BIT_S, MOST_BIT_S = 10**6, 40 * 10**9
+SAME_RATE = 0.02
 LEAST_MTU, USUAL_MTU, MOST_MTU = 576, 1500, 9000
+
+MADE_UP_SPEEDS = frozenset(
+    {"veth", "virtio_net", "vmxnet3", "hv_netvsc", "xen_netfront", "ena", "gve"}
+)
+"""Drivers of virtual interfaces; the speed that they tell is none of a link's."""
 
 # Bytes around an IP packet. The kernel counts the Ethernet header; the wire has, besides, preamble,
 # checksum and the gap between frames.
@@ -56,6 +62,11 @@ def wire_bit_s(counted_bit_s: float, mtu: int) -> int:
     """The rate of a link that the kernel was told to shape to this; to five digits, as told."""
     exact = counted_bit_s * (mtu + ON_WIRE_BYTES) / (mtu + COUNTED_BYTES)
     return int(float(f"{exact:.5g}"))
+
+
+def is_same_rate(bit_s: float, other_bit_s: float) -> bool:
+    """Whether two rates differ by no more than rounding, and what tc does not count of a frame."""
+    return abs(bit_s - other_bit_s) <= SAME_RATE * other_bit_s
 
 
 def parse_rate(option: str, text: str) -> int:

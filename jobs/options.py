@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from harness.errors import BadInput
+from harness.rate import parse_rate
 from harness.record.facts import parse_facts
 from harness.record.options import Parser, readable, whole_number
 from harness.record.units import parse_share, parse_time
@@ -112,6 +113,12 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
         help="something to record with the run, such as switch=TEG-7080ES; can be repeated",
     )
     add(
+        "--expect-link",
+        metavar="RATE",
+        type=readable(link_rate),
+        help="what the links should run at, such as 2500mbit; where they do not, the table will say so",
+    )
+    add(
         "--skip-content-check",
         action="store_true",
         help="do not read the dataset once beforehand to hold its digest against the manifest",
@@ -143,6 +150,11 @@ def configuration_name(text: str) -> str:
     if not text.strip() or not text.isprintable():
         raise ValueError("a configuration's name is printable and not empty")
     return text.strip()
+
+
+def link_rate(text: str) -> int:
+    """Bit/s of `2500mbit` or `2.5gbit`; raises BadInput."""
+    return parse_rate("--expect-link", text)
 
 
 def workload_names(text: str) -> list[str]:

@@ -17,6 +17,7 @@ from harness import __version__
 from harness.errors import BadInput
 from harness.model import Ending, Phase, Run, Status, Trial
 from harness.record.environment import machine_facts
+from harness.record.expected_link import otherwise_linked
 from harness.record.precision import UntilPrecise
 from harness.record.progress import PlanProgress, PrecisionProgress
 from harness.record.runner import Observer, Plan, Rounds, run_trials
@@ -49,6 +50,8 @@ def benchmark(spark: SparkSession, options: argparse.Namespace) -> int:
     run = describe(spark, options, workloads, omitted, dataset, context)
     for name, reason in omitted.items():
         print(f"{name} is left out: {reason}", file=sys.stderr)
+    for line in run.parameters.get("unexpected_links", ()):
+        print(f"--expect-link: {line}", file=sys.stderr)
 
     plan, watchers = paced(options, run.workloads)
     with Recording(options.results, run) as recording, EventLog(spark) as log:
@@ -161,6 +164,12 @@ def describe(
         "reading": [workload.name for workload in workloads if workload.reads_data],
         "unasked": [name for name in discover() if name not in {*names, *omitted}],
     }
+    environment = {**machine_facts(), **spark_facts(spark)}
+    if options.expect_link:
+        parameters["expected_link_mbit_s"] = options.expect_link / 10**6
+        parameters["unexpected_links"] = otherwise_linked(
+            environment, options.fact, options.expect_link
+        )
     if options.trials == AUTO:
         parameters |= {"precision": options.precision, "max_time_s": options.max_time}
     return Run(
@@ -171,7 +180,7 @@ def describe(
         written_by=f"clusterlift {__version__}",
         parameters=parameters,
         facts=redact(spark, options.fact),
-        environment={**machine_facts(), **spark_facts(spark)},
+        environment=environment,
         dataset=dataset.as_facts() if dataset else None,
         omitted=omitted,
     )

@@ -21,6 +21,7 @@ def caveats(runs: Sequence[RecordedRun]) -> tuple[str, ...]:
         *_failed_warm_ups(runs),
         *_noted(runs),
         *_drifted(runs),
+        *_on_other_links(runs),
         *_emulated(runs),
     )
 
@@ -65,6 +66,14 @@ def _drifted(runs: Sequence[RecordedRun]) -> Iterator[str]:
     drifts = [layout["drift"] for layout in layouts if layout.get("drift")]
     if drifts:
         yield f"the data did not lie as its manifest says: {'; '.join(dict.fromkeys(drifts))}"
+
+
+def _on_other_links(runs: Sequence[RecordedRun]) -> Iterator[str]:
+    lines = [
+        line for recorded in runs for line in recorded.run.parameters.get("unexpected_links") or ()
+    ]
+    if lines:
+        yield f"the links were not what --expect-link says: {'; '.join(dict.fromkeys(lines))}"
 
 
 def _emulated(runs: Sequence[RecordedRun]) -> Iterator[str]:

@@ -279,3 +279,10 @@ class TestRunsOfOtherWork:
                 recording.trial(ok("pi", 1.0))
         with pytest.raises(BadInput, match=f"mixes runs that differ in {what}"):
             find_column("1g", tmp_path)
+
+
+def test_links_that_were_not_as_expected_are_a_note() -> None:
+    line = "node1: eth0 is 1gbit, expected 2.5gbit"
+    parameters = {"expected_link_mbit_s": 2500.0, "unexpected_links": [line]}
+    comparison = compare([column("a", {"x": [1]}), column("b", {"x": [1]}, parameters=parameters)])
+    assert comparison.columns[1].notes[0] == f"the links were not what --expect-link says: {line}"
