@@ -1,59 +1,56 @@
-"""Whether links are what `--expect-link` says: as observed, or as an emulation declares them."""
+"""Links that are not what a configuration's name says are told, one line a host."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
-from harness.rate import parse_rate
-from harness.record.expected_link import otherwise_linked, unexpected_links
+from harness.record.expected_link import unexpected_links
 
-EXPECTED = parse_rate("--expect-link", "2500mbit")
-
-
-def link(speed_mbit_s: int | None, state: str = "up", driver: str = "r8169") -> dict[str, Any]:
-    return {"speed_mbit_s": speed_mbit_s, "state": state, "driver": driver}
+MBIT = 10**6
+UP = {"speed_mbit_s": 1000, "state": "up", "driver": "igb"}
 
 
-class TestObserved:
-    def test_one_of_a_hosts_links_is_enough(self) -> None:
-        assert unexpected_links({"a": {"eth0": link(1000), "eth1": link(2500)}}, EXPECTED) == []
-
-    @pytest.mark.parametrize(
-        ("links", "told"),
-        [
-            ({"eth0": link(1000)}, "a: eth0 is 1gbit, expected 2.5gbit"),
-            ({"eth0": link(None)}, "a: no link tells its speed, expected 2.5gbit"),
-            ({}, "a: no link tells its speed, expected 2.5gbit"),
-            ({"eth0": link(2500, state="down")}, "a: no link tells its speed, expected 2.5gbit"),
-            ({"eth0": link(2500, driver="tun")}, "a: no link tells its speed, expected 2.5gbit"),
-        ],
-    )
-    def test_what_is_otherwise_or_unknown_is_told(self, links: dict[str, Any], told: str) -> None:
-        assert unexpected_links({"a": links}, EXPECTED) == [told]
-
-    def test_each_host_by_itself(self) -> None:
-        hosts = {"a": {"eth0": link(2500)}, "b": {"eth0": link(100)}}
-        assert unexpected_links(hosts, EXPECTED) == ["b: eth0 is 100mbit, expected 2.5gbit"]
+def test_a_host_with_a_link_as_expected_is_fine_whatever_else_it_has() -> None:
+    links = {"eth0": UP, "eth1": UP | {"speed_mbit_s": 2500, "driver": "r8152"}}
+    assert unexpected_links({"node1": links}, 2500 * MBIT) == []
 
 
-class TestOfARun:
-    environment: dict[str, Any] = {"host": "a", "links": {"eth0": link(1000)}}  # noqa: RUF012  read only
+def test_one_without_is_named_with_what_it_has() -> None:
+    links = {"node1": {"eth1": UP | {"speed_mbit_s": 100}, "eth0": UP}, "node2": {"eth0": UP}}
+    assert unexpected_links(links, 2500 * MBIT) == [
+        "node1: eth0 is 1gbit, eth1 is 100mbit, expected 2.5gbit",
+        "node2: eth0 is 1gbit, expected 2.5gbit",
+    ]
 
-    def test_the_drivers_links_count(self) -> None:
-        assert otherwise_linked(self.environment, {"link": "2500mbit"}, EXPECTED) == [
-            "a: eth0 is 1gbit, expected 2.5gbit"
-        ]
 
-    @pytest.mark.parametrize(
-        ("declared", "told"),
-        [
-            ("2.5gbit", []),
-            ("100mbit", ["links are shaped to 100mbit, expected 2.5gbit"]),
-            ("unshaped", ["emulated links are unshaped, expected 2.5gbit"]),
-        ],
-    )
-    def test_emulated_links_are_as_declared(self, declared: str, told: list[str]) -> None:
-        facts = {"emulated": "4 nodes on one host", "link": declared}
-        assert otherwise_linked(self.environment, facts, EXPECTED) == told
+@pytest.mark.parametrize(
+    "link",
+    [
+        UP | {"speed_mbit_s": None},
+        UP | {"state": "down"},
+        UP | {"driver": "virtio_net"},
+        {},
+    ],
+)
+def test_what_is_unknown_down_or_made_up_is_not_as_expected(link: dict[str, object]) -> None:
+    assert unexpected_links({"node1": {"eth0": link}}, 1000 * MBIT) == [
+        "node1: no link tells its speed, expected 1gbit"
+    ]
+
+
+def test_a_host_without_links_is_named() -> None:
+    assert unexpected_links({"node1": {}}, MBIT) == [
+        "node1: no link tells its speed, expected 1mbit"
+    ]
+
+
+def test_of_an_emulation_its_shape_counts() -> None:
+    links = {"node1": {"eth0": UP | {"driver": "veth", "speed_mbit_s": 10_000}}}
+    assert unexpected_links(links, 100 * MBIT, shaped_bit_s=100 * MBIT) == []
+    assert unexpected_links(links, 250 * MBIT, shaped_bit_s=100 * MBIT) == [
+        "links are shaped to 100mbit, expected 250mbit"
+    ]
+
+
+def test_rounding_is_no_difference() -> None:
+    assert unexpected_links({}, 100 * MBIT, shaped_bit_s=99_900_000) == []
