@@ -23,11 +23,12 @@ BUILDERS  := awk '/^(packaging|pip|setuptools|wheel)==/ {on = 1} on {print} !/\\
 PIP       := -m pip install --quiet --disable-pip-version-check --require-hashes
 
 .DEFAULT_GOAL := help
-.PHONY: help toolchain setup bench workloads test test-slow test-lab check microbench spark35 lock clean
+.PHONY: help toolchain setup bench workloads report test test-slow test-lab check microbench spark35 lock clean
 
 help:
 	@echo "make bench [ROWS=$(ROWS)] [TRIALS=$(TRIALS)] [CONFIGURATION=$(CONFIGURATION)]  generate data, run the workloads, print the table"
 	@echo "make bench STORAGE=hdfs|qfs [LAYOUT=replicated:2]  the same on a small file system that is started for it"
+	@echo "make report      build the page of the experiment that is kept in results/ethernet-upgrade"
 	@echo "make test        run the tests"
 	@echo "make test-slow   run those that take minutes: every command of the README"
 	@echo "make test-lab    run those of the lab, which need Docker"
@@ -68,6 +69,11 @@ workloads: setup
 	  $(if $(LAYOUT),--layout "$(LAYOUT)")
 	@spark-submit $(SPARK_OPTIONS) jobs/benchmark.py --dataset "$(DATASET)" --trials $(TRIALS) \
 	  --configuration "$(CONFIGURATION)" --results "$(RESULTS)"
+
+# What somebody looks at who is to pay for the switch.
+report: setup
+	@clusterlift report 1g-rs 2.5g-rs 2.5g-2x --results results/ethernet-upgrade \
+	  --output results/ethernet-upgrade/report.html
 
 test: setup
 	@pytest -m "not bench and not lab and not slow"

@@ -10,12 +10,15 @@ import click
 
 from harness import __version__
 from harness.commands.compare import compare_command
+from harness.commands.explain import explain_command
+from harness.commands.export import export_command
 from harness.commands.gate import gate_command
 from harness.commands.import_original import import_command
 from harness.commands.layout import layout_command
 from harness.commands.plan import plan_command
 from harness.commands.probe import probe_group
 from harness.commands.ready import ready_command
+from harness.commands.report import report_command
 from harness.commands.show import show_command
 from harness.errors import ClusterliftError
 from harness.lab.commands import lab
@@ -31,6 +34,9 @@ def clusterlift() -> None:
 
 for command in (
     compare_command,
+    explain_command,
+    report_command,
+    export_command,
     show_command,
     plan_command,
     ready_command,

@@ -26,7 +26,7 @@ def find_column(name: str, results: Path) -> Column:
     Raises BadInput where it is none of these, and where a directory mixes configurations or runs
     that did not do the same work.
     """
-    runs = tuple(sorted(map(load, _files(name, results)), key=_start))
+    runs = find_runs(name, results)
     configurations = list(dict.fromkeys(recorded.run.configuration for recorded in runs))
     if len(configurations) > 1:
         raise BadInput(
@@ -41,6 +41,11 @@ def find_column(name: str, results: Path) -> Column:
                 "be pooled; give results files, one run a column"
             )
     return Column(configurations[0], runs)
+
+
+def find_runs(name: str, results: Path) -> tuple[RecordedRun, ...]:
+    """All that `name` stands for, whatever they are, in the order of their start; one or more."""
+    return tuple(sorted(map(load, _files(name, results)), key=_start))
 
 
 def find_run(name: str, results: Path) -> RecordedRun:

@@ -1,47 +1,45 @@
-"""What a configuration costs to have: money on a command line, or a TOML file of things to buy.
+"""What it costs to have a configuration: an amount on a command line, or a TOML file of things to buy.
 
 currency = "USD"
-hour = 20                       # what an hour that is saved is worth
+hour = 20                                   # what an hour that is saved is worth
 
-[[offers]]
-name = "eight ports of 10G"
-configurations = ["2.5g-rs"]    # that it leads to; by default all but the baseline
-items = [
-    { name = "switch", price = 700 },
-    { name = "2.5G USB adapter", price = 29.99, count = 4 },
-]
+[offers."eight ports of 10G"]
+configurations = ["2.5g-rs", "2.5g-2x"]     # that it leads to; by default all but the baseline
+items.switch.price = 700
+items.adapter = { price = 29.99, count = 4 }
 """
 
 from __future__ import annotations
 
+import math
 import re
-import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from pathlib import Path
-from typing import Any
 
+from harness.analysis.column import Column
 from harness.errors import BadInput
+from harness.toml_table import TomlTable
 
-_MONEY = re.compile(r"(\d+(?:[.,]\d{1,2})?) ?([A-Za-z]{3})")
-_MOST = Decimal(10) ** 12
+_MONEY = re.compile(r"(\d+(?:\.\d{1,2})?) ?([A-Za-z]{3})")
+_CURRENCY = re.compile(r"[A-Za-z]{3}")
+_MOST = 1e12
+FACT = "cost"
 
 
 @dataclass(frozen=True)
 class Money:
-    """An amount, and its currency by ISO 4217: `USD`."""
+    """An amount in a currency, by its three letters: `USD`."""
 
-    amount: Decimal
+    amount: float
     currency: str
 
 
 @dataclass(frozen=True)
 class Item:
-    """Something to buy, so many times."""
+    """Something to buy, so many times; the price is that of one."""
 
     name: str
-    price: Decimal
+    price: float
     count: int = 1
 
 
@@ -57,12 +55,12 @@ class Offer:
     @property
     def cost(self) -> Money:
         """Of everything in it."""
-        return Money(sum((i.price * i.count for i in self.items), Decimal()), self.currency)
+        return Money(math.fsum(item.price * item.count for item in self.items), self.currency)
 
 
 @dataclass(frozen=True)
-class Offers:
-    """All of them, in one currency, and what an hour is worth, None if nobody says."""
+class PriceList:
+    """Offers, and what an hour is worth; None if it is not said."""
 
     offers: tuple[Offer, ...]
     hour: Money | None = None
@@ -73,86 +71,65 @@ def parse_money(option: str, text: str) -> Money:
     match = _MONEY.fullmatch(text.strip())
     if match is None:
         raise BadInput(f"{option} {text!r} is not an amount of money; write for example 350USD")
-    return Money(Decimal(match[1].replace(",", ".")), match[2].upper())
+    return Money(float(match[1]), match[2].upper())
 
 
 def parse_cost(text: str) -> Offer:
     """`350USD`, or `2.5g-rs=350USD` for one configuration alone. Raises BadInput."""
-    configuration, equals, amount = text.rpartition("=")
+    name, equals, amount = text.rpartition("=")
+    if equals and not name.strip():
+        raise BadInput(f"--cost {text!r} names no configuration; write for example 2.5g=350USD")
     money = parse_money("--cost", amount)
-    name = configuration.strip() if equals else ""
-    if equals and not name:
-        raise BadInput(f"--cost {text!r} names no configuration; write for example 2.5g-rs={amount}")
-    item = Item("the whole", money.amount)
-    return Offer(name or "the change", (item,), money.currency, (name,) if name else None)
+    leads_to = (name.strip(),) if equals else None
+    return Offer(
+        name.strip() or "the change", (Item("all", money.amount),), money.currency, leads_to
+    )
 
 
-def read_offers(path: Path) -> Offers:
-    """The offers of a TOML file. Raises BadInput, naming the file and the key that is not right."""
-    try:
-        read = tomllib.loads(path.read_text(encoding="utf-8"), parse_float=Decimal)
-    except OSError as error:
-        raise BadInput(f"--cost: cannot read {path}: {error.strerror}") from error
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise BadInput(f"{path} is not a TOML file: {error}") from error
-    table = _Table(path, "", read)
-    currency = table.text("currency").upper()
-    hour = table.amount("hour") if "hour" in read else None
-    offers = tuple(_offer(one, currency) for one in table.tables("offers"))
-    table.finish()
-    return Offers(offers, None if hour is None else Money(hour, currency))
+def declared(column: Column) -> Offer | None:
+    """What the runs of a configuration declare, as `--fact cost=350USD`; None unless all say the same."""
+    said = {str(recorded.run.facts.get(FACT)) for recorded in column.runs}
+    match = _MONEY.fullmatch(said.pop()) if len(said) == 1 else None
+    if match is None:
+        return None
+    item = Item("all", float(match[1]))
+    return Offer(column.name, (item,), match[2].upper(), (column.name,))
 
 
-def _offer(table: _Table, currency: str) -> Offer:
-    configurations = table.texts("configurations") if "configurations" in table.read else None
-    items = tuple(_item(one) for one in table.tables("items"))
-    offer = Offer(table.text("name"), items, currency, configurations)
-    table.finish()
-    return offer
+def read_price_list(file: Path) -> PriceList:
+    """The offers of a file. Raises BadInput that names the file, and what is wrong in it."""
+    table = TomlTable.read(file)
+    currency = table.take("currency", str)
+    if not _CURRENCY.fullmatch(currency):
+        raise BadInput(f"{file}: currency {currency!r} has not three letters, as USD has")
+    hour = Money(_amount(table, "hour"), currency.upper()) if "hour" in table else None
+    offers = tuple(
+        _offer(name, one, currency.upper()) for name, one in table.tables("offers").items()
+    )
+    table.end()
+    return PriceList(offers, hour)
 
 
-def _item(table: _Table) -> Item:
-    count = table.count("count") if "count" in table.read else 1
-    item = Item(table.text("name"), table.amount("price"), count)
-    table.finish()
+def _offer(name: str, table: TomlTable, currency: str) -> Offer:
+    leads_to = tuple(table.take("configurations", list)) if "configurations" in table else None
+    if leads_to is not None and not all(isinstance(one, str) for one in leads_to):
+        raise BadInput(f"{table.where}: configurations is not a list of names")
+    items = tuple(_item(item, one) for item, one in table.tables("items").items())
+    table.end()
+    return Offer(name, items, currency, leads_to)
+
+
+def _item(name: str, table: TomlTable) -> Item:
+    count = table.take("count", int) if "count" in table else 1
+    if count < 1:
+        raise BadInput(f"{table.where}: count {count} is not 1 or more")
+    item = Item(name, _amount(table, "price"), count)
+    table.end()
     return item
 
 
-class _Table:
-    """A table of the file, that knows where it stands and which of its keys were asked for."""
-
-    def __init__(self, path: Path, where: str, read: Mapping[str, Any]) -> None:
-        self.read = read
-        self._path, self._where = path, where
-        self._known: set[str] = set()
-
-    def text(self, key: str) -> str:
-        return self._value(key, "text, not empty", lambda value: _is_text(value))
-
-    def texts(self, key: str) -> tuple[str, ...]:
-        return tuple(self._value(key, "a list of names", lambda v: _is_list(v) and all(map(_is_text, v))))
-
-    def amount(self, key: str) -> Decimal:
-        return Decimal(self._value(key, "an amount of 0 or more, without its currency", _is_amount))
-
-    def count(self, key: str) -> int:
-        return int(self._value(key, "a whole number of 1 or more", lambda v: type(v) is int and v >= 1))
-
-    def tables(self, key: str) -> Iterator[_Table]:
-        rows = self._value(key, "a list of tables, not empty", _is_tables)
-        return (_Table(self._path, f"{self._where}{key}[{n}].", row) for n, row in enumerate(rows, 1))
-
-    def finish(self) -> None:
-        """Raise BadInput if there is a key that nobody asked for."""
-        for key in self.read.keys() - self._known:
-            raise BadInput(
-                f"{self._path}: {self._where}{key} is not known here; known: {', '.join(sorted(self._known))}"
-            )
-
-    def _value(self, key: str, expected: str, fits: Callable[[Any], bool]) -> Any:
-        self._known.add(key)
-        if key not in self.read:
-            raise BadInput(f"{self._path}: {self._where}{key} is missing; {expected} is expected")
-        if not fits(value := self.read[key]):
-            raise BadInput(f"{self._path}: {self._where}{key} is {value!r}; {expected} is expected")
-        return value
+def _amount(table: TomlTable, name: str) -> float:
+    amount = table.take(name, float)
+    if not 0 <= amount <= _MOST:
+        raise BadInput(f"{table.where}: {name} {amount} is not an amount of money")
+    return amount

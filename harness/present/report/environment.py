@@ -1,0 +1,70 @@
+"""The environments side by side, what differs first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from harness.analysis import circumstances, observed
+from harness.analysis.circumstances import as_text
+from harness.analysis.column import Column
+from harness.model import Facts, Run
+
+UNKNOWN = "unknown"
+_DECLARED = "declared: "
+
+
+@dataclass(frozen=True)
+class Side:
+    """A circumstance, and what it was in each configuration; several values of its runs in one text."""
+
+    what: str
+    values: tuple[str, ...]
+
+    @property
+    def differs(self) -> bool:
+        """Between configurations."""
+        return len(set(self.values)) > 1
+
+
+def side_by_side(columns: Sequence[Column]) -> tuple[Side, ...]:
+    """Everything that any run recorded: declared facts, links, data, parameters, environment."""
+    return tuple(side for read in _READ for side in _sides(columns, read))
+
+
+def _sides(columns: Sequence[Column], read: Callable[[Run], Facts]) -> Iterator[Side]:
+    facts = [[read(recorded.run) for recorded in column.runs] for column in columns]
+    for name in dict.fromkeys(name for of in facts for one in of for name in one):
+        values = tuple(_joined(name, of) for of in facts)
+        if set(values) != {UNKNOWN}:
+            yield Side(name, values)
+
+
+def _joined(name: str, of: Sequence[Facts]) -> str:
+    lacking = UNKNOWN
+    if name.startswith(_DECLARED):
+        lacking = "not declared"
+    elif name.startswith("spark.") and any(of):
+        lacking = circumstances.NOT_SET
+    return "; ".join(dict.fromkeys(as_text(facts.get(name)) or lacking for facts in of))
+
+
+def _declared(run: Run) -> Facts:
+    return {f"{_DECLARED}{name}": value for name, value in run.facts.items()}
+
+
+def _links(run: Run) -> Facts:
+    speeds = {
+        f"speed of {name}": f"{rate:,} Mbit/s" for name, rate in observed.link_speeds(run).items()
+    }
+    mtus = {f"MTU of {name}": mtu for name, mtu in observed.link_mtus(run).items()}
+    return {**speeds, **mtus}
+
+
+_READ: Sequence[Callable[[Run], Mapping[str, object]]] = (
+    _declared,
+    _links,
+    circumstances.dataset,
+    circumstances.parameters,
+    circumstances.environment,
+)

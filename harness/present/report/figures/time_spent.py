@@ -1,0 +1,156 @@
+"""Where the time of every workload went, in every configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import altair as alt
+
+from harness.analysis.attribution import PARTS, Parts, attributed
+from harness.analysis.common_controls import common_controls
+from harness.analysis.comparison import Comparison
+from harness.analysis.explanation import explain
+from harness.errors import BadInput
+from harness.present import quantities
+from harness.present.parts import NAMES
+from harness.present.report import chart
+from harness.present.report.figure import Figure, Numbers, Picture, Quantity
+from harness.present.report.labels import labels
+from harness.present.report.series import Series
+from harness.present.sentence import sentence
+
+WIDTH_PX, BAR_PX = 180, 22
+_NAME_WIDTH = 14
+_COLOURS: Mapping[str, str] = {
+    "fetch_wait_s": "series-2",
+    "cpu_s": "series-1",
+    "shuffle_write_s": "series-5",
+    "python_worker_s": "series-4",
+    "unattributed_s": "series-7",
+    "deserialization_s": "series-6",
+    "result_s": "series-3",
+    "scheduler_delay_s": "soft",
+    "idle_s": "faint",
+}
+LEGEND = (
+    "Seconds, medians of the parts. A second of a task is one of its slot, so a fraction of "
+    "one of the workload; idle is what no task used. File system and unattributed is what no "
+    "metric tells, and is not the network's time alone."
+)
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One workload in one configuration: the medians of the parts of its time, in seconds."""
+
+    workload: str
+    configuration: str
+    parts_s: Parts
+
+
+def bars(comparison: Comparison) -> tuple[Bar, ...]:
+    """Where it is known, in the table's order."""
+    return tuple(
+        Bar(row.workload, column.name, attribution.parts_s)
+        for row in comparison.rows
+        for column in comparison.columns
+        if (attribution := attributed(column.runs, row.workload))
+    )
+
+
+def figure(comparison: Comparison) -> Figure | None:
+    """The figure; None where no trial has task metrics."""
+    found = bars(comparison)
+    if not found:
+        return None
+    kept = [part for part in PARTS if any(bar.parts_s.get(part) for bar in found)]
+    workloads = dict.fromkeys(bar.workload for bar in found)
+    return Figure(
+        anchor="time",
+        title="Where the time went",
+        alternative="Stacked bars: the parts of every workload's time. "
+        + "; ".join(f"{bar.workload} in {bar.configuration}: {_told(bar)}" for bar in found),
+        pictures=tuple(
+            Picture(_draw([bar for bar in found if bar.workload == name]), heading=name)
+            for name in workloads
+        ),
+        numbers=Numbers(
+            ("workload", "configuration", *(NAMES[part] for part in kept)),
+            tuple(
+                (
+                    bar.workload,
+                    bar.configuration,
+                    *(_seconds(bar.parts_s.get(part)) for part in kept),
+                )
+                for bar in found
+            ),
+        ),
+        keys={NAMES[part]: Series(_colour(part), "square", "■") for part in kept},
+        remarks=(LEGEND,),
+        lines=tuple(_sentences(comparison)),
+    )
+
+
+def _sentences(comparison: Comparison) -> Iterator[str]:
+    """What the changes are made of, against the baseline, where it is known; controls are no matter."""
+    for index, column in enumerate(comparison.columns[1:], 1):
+        pair = replace(
+            comparison,
+            columns=(comparison.columns[0], column),
+            rows=tuple(
+                replace(row, cells=(row.cells[0], row.cells[index]))
+                for row in comparison.rows
+                if row.workload not in common_controls(comparison)
+            ),
+        )
+        try:
+            explained = explain(pair).rows
+        except BadInput:  # of no workload it is known
+            continue
+        yield from (f"{column.name}: {sentence(row)}" for row in explained if row.parts_s)
+
+
+def _colour(part: str) -> str:
+    return f"var(--{_COLOURS[part]})"
+
+
+def _seconds(value: float | None) -> Quantity:
+    return Quantity("" if value is None else _time(value), value)
+
+
+def _time(seconds: float) -> str:
+    """Slots that came and went can make the idle time a little less than nothing."""
+    return f"{'-' if seconds < 0 else ''}{quantities.time(abs(seconds))}"
+
+
+def _told(bar: Bar) -> str:
+    """The greatest parts."""
+    greatest = sorted(bar.parts_s.items(), key=lambda part: -part[1])[:3]
+    return ", ".join(f"{NAMES[part]} {_time(seconds)}" for part, seconds in greatest)
+
+
+def _draw(of: Sequence[Bar]) -> str:
+    names = labels((bar.configuration for bar in of), _NAME_WIDTH)
+    rows = [
+        {
+            "name": names[bar.configuration],
+            "seconds": max(0, seconds),
+            "order": order,
+            "colour": _colour(part),
+        }
+        for bar in of
+        for order, part in enumerate(PARTS)
+        if (seconds := bar.parts_s.get(part))
+    ]
+    stacks = alt.Chart(chart.rows(rows)).mark_bar(
+        height=BAR_PX - 6, stroke=chart.PAPER, strokeWidth=0.5
+    )
+    return chart.svg(
+        stacks.encode(
+            y=alt.Y("name:N", sort=list(names.values()), title=None, axis=alt.Axis(minExtent=64)),
+            x=alt.X("seconds:Q", axis=alt.Axis(tickCount=4, labelFlush=False), title=None),
+            color=alt.Color("colour:N", scale=None),
+            order="order:O",
+        ).properties(width=WIDTH_PX, height=BAR_PX * len(names))
+    )

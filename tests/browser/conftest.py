@@ -1,0 +1,93 @@
+"""A real browser, without a window, that can reach nothing but files."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from selenium import webdriver
+from selenium.webdriver.chrome.service import Service
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "google-chrome"))), None)
+DRIVER = shutil.which("chromedriver")
+
+ARGUMENTS = (
+    "--headless=new",
+    "--no-sandbox",  # root, as in a container, has no other way
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--host-resolver-rules=MAP * ~NOTFOUND",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    here = Path(__file__).parent
+    for item in items:
+        if here in item.path.parents:
+            item.add_marker(pytest.mark.browser)
+
+
+class Browser:
+    """A page in a window of some size and scheme, and all that it asked for and complained of."""
+
+    def __init__(self, driver: webdriver.Chrome) -> None:
+        self.driver = driver
+
+    def open(
+        self, page: Path, *, width: int = 1100, scheme: str = "light", media: str = ""
+    ) -> None:
+        """Show a file; `media` is `print` or as usual."""
+        features = [{"name": "prefers-color-scheme", "value": scheme}]
+        self._call("Emulation.setEmulatedMedia", media=media, features=features)
+        size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
+        self._call("Emulation.setDeviceMetricsOverride", **size)
+        self.requests(), self.complaints()
+        self.driver.get(page.as_uri())
+
+    def requests(self) -> list[str]:
+        """What was asked for since the last question."""
+        events = [
+            json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance")
+        ]
+        return [
+            event["params"]["request"]["url"]
+            for event in events
+            if event["method"] == "Network.requestWillBeSent"
+        ]
+
+    def complaints(self) -> list[str]:
+        """The console's lines since the last question, of every level."""
+        return [entry["message"] for entry in self.driver.get_log("browser")]
+
+    def run(self, script: str, *arguments: Any) -> Any:
+        """What a script returns."""
+        return self.driver.execute_script(script, *arguments)
+
+    def without_scripts(self, *, disabled: bool) -> None:
+        self._call("Emulation.setScriptExecutionDisabled", value=disabled)
+
+    def _call(self, method: str, **parameters: Any) -> None:
+        self.driver.execute_cdp_cmd(method, parameters)
+
+
+@pytest.fixture(scope="session")
+def driver() -> Iterator[webdriver.Chrome]:
+    if CHROMIUM is None or DRIVER is None:
+        pytest.skip("no chromium, or no chromedriver: apt-get install chromium chromium-driver")
+    options = webdriver.ChromeOptions()
+    options.binary_location = CHROMIUM
+    for argument in ARGUMENTS:
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    driver = webdriver.Chrome(options=options, service=Service(DRIVER))
+    yield driver
+    driver.quit()
+
+
+@pytest.fixture
+def browser(driver: webdriver.Chrome) -> Browser:
+    return Browser(driver)

@@ -1,0 +1,147 @@
+"""Three configurations with everything that a report can show: trials, task metrics, probes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import permutations
+from random import Random
+
+from harness.analysis.column import Column
+from harness.metrics import NodeBytes, TaskMetrics, TaskTime, WireBytes
+from harness.model import Phase, RecordedRun, Trial
+from harness.probes import latency, mesh, mtu
+from harness.probes.measurement import Measurement
+from tests.unit.builders import a_run, ok, recorded
+
+BEFORE_S = {
+    "group-by": 14.1,
+    "inner-join": 19.3,
+    "repartition": 12.2,
+    "sha-512": 9.1,
+    "calc-pi-dataframe": 1.1,
+}
+CONTROLS = ("calc-pi-dataframe",)
+FACTORS: Mapping[str, Mapping[str, float]] = {
+    "1g-rs": {},
+    "2.5g-rs": {"group-by": 0.9, "inner-join": 0.87},
+    "2.5g-2x": {"group-by": 0.63, "inner-join": 0.75, "repartition": 0.85, "sha-512": 0.96},
+}
+LINKS_BIT_S = {"1g-rs": 0.94e9, "2.5g-rs": 2.35e9, "2.5g-2x": 2.35e9}
+NODES = ("node1", "node2", "node3", "node4")
+SLOW = "node2 -> node4"
+TRIALS = 8
+
+
+def columns(trials: int = TRIALS) -> list[Column]:
+    """The same numbers every time."""
+    return [Column(name, (_run(name, trials),)) for name in FACTORS]
+
+
+def measured() -> dict[str, list[Measurement]]:
+    """Probes of every configuration; in the last the way from node2 to node4 is slow."""
+    return {name: list(_probes(name)) for name in FACTORS}
+
+
+def _run(name: str, trials: int) -> RecordedRun:
+    random = Random(name)  # noqa: S311  noise, not a secret
+    rounds = [(Phase.WARM_UP, 1), *((Phase.MEASURED, number) for number in range(1, trials + 1))]
+    return recorded(
+        a_run(
+            name,
+            workloads=tuple(BEFORE_S),
+            parameters={"controls": list(CONTROLS), "sink": "noop", "trials": trials, "warmup": 1},
+            facts={"link": "2.5 Gbit/s" if name.startswith("2.5g") else "1 Gbit/s"},
+            environment={
+                "spark": "4.3.0",
+                "java": "17",
+                "kernel": "Linux 6.1",
+                "executors": list(NODES),
+            },
+            dataset=_dataset("replicated:2" if name.endswith("2x") else "rs:6+3:64k"),
+        ),
+        [
+            _trial(workload, phase, round_, before_s * FACTORS[name].get(workload, 1.0), random)
+            for phase, round_ in rounds
+            for workload, before_s in BEFORE_S.items()
+        ],
+    )
+
+
+def _trial(workload: str, phase: Phase, round_: int, usual_s: float, random: Random) -> Trial:
+    wall_s = usual_s * random.lognormvariate(0.4 if phase is Phase.WARM_UP else 0, 0.015)
+    return ok(workload, wall_s, round_, phase, tasks=tasks(wall_s), wire=WIRE)
+
+
+WIRE = WireBytes(tuple(NodeBytes(node, 50_000_000, 49_000_000) for node in NODES))
+
+
+def tasks(wall_s: float, slots: float = 4.0) -> TaskMetrics:
+    """Metrics of a trial that spent a fifth of its time in fetch wait, and was idle for a tenth."""
+    whole = wall_s * slots
+    time = TaskTime(
+        fetch_wait_s=0.2 * whole,
+        cpu_s=0.4 * whole,
+        shuffle_write_s=0.05 * whole,
+        python_worker_s=0.0,
+        unattributed_s=0.2 * whole,
+        deserialization_s=0.02 * whole,
+        result_s=0.01 * whole,
+        scheduler_delay_s=0.02 * whole,
+    )
+    return TaskMetrics(
+        tasks=16,
+        failed_tasks=0,
+        killed_tasks=0,
+        speculative_tasks=0,
+        time=time,
+        slots=slots,
+        gc_share=0.01,
+        stragglers=None,
+        replay=None,
+        tasks_by_locality={"NODE_LOCAL": 12, "ANY": 4},
+        input_bytes_by_locality={"NODE_LOCAL": 200_000_000, "ANY": 20_000_000},
+        output_bytes=0,
+        shuffle_local_bytes=10_000_000,
+        shuffle_remote_bytes=30_000_000,
+        shuffle_written_bytes=40_000_000,
+        memory_spilled_bytes=0,
+        disk_spilled_bytes=0,
+        peak_execution_memory_bytes=1_000_000,
+    )
+
+
+def _dataset(layout: str) -> dict[str, object]:
+    shares = (25, 25, 25, 25) if layout.startswith("rs") else (25, 37, 25, 13)
+    return {
+        "uri": f"qfs://master:20000/{layout.partition(':')[0]}",
+        "recipe": {"name": "uuid-rows", "version": 1, "seed": 0, "rows": 3_000_000},
+        "format": "csv",
+        "rows": 3_000_000,
+        "partitions": 4,
+        "file_count": 4,
+        "digest": "00011a3e89fde421",
+        "layout": {"requested": layout, "observed": layout, "drift": None},
+        "placement": {
+            f"{node}:22000": share * 10**6 for node, share in zip(NODES, shares, strict=True)
+        },
+    }
+
+
+def _probes(name: str) -> Sequence[Measurement]:
+    rate = LINKS_BIT_S[name]
+    pairs = [f"{a} -> {b}" for a, b in permutations(NODES, 2)]
+    found = [
+        mesh.GOODPUT.of(pair, rate * (0.5 if (name, pair) == ("2.5g-2x", SLOW) else 1))
+        for pair in pairs
+    ]
+    for size in (576, 1500, 4000, 9000):
+        case = f"packets of {size} bytes"
+        found += [
+            mtu.GOODPUT.of(pairs[0], rate * (size - 52) / (size + 38), case),
+            mtu.SENDER_COST.of(pairs[0], 300 / size, case),
+            mtu.RECEIVER_COST.of(pairs[0], 600 / size, case),
+        ]
+    for case, factor in ((latency.IDLE, 1), (latency.LOADED, 9)):
+        for number, metric in enumerate(latency.ROUND_TRIP.values(), 1):
+            found.append(metric.of(pairs[0], 80 * factor * 1.8**number / (rate / 1e9) ** 0.5, case))
+    return found
