@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from harness.errors import BadInput
 
 UNITS = {"k": 10**3, "m": 10**6, "g": 10**9}
-LEAST_BIT_S, MOST_BIT_S = 10**6, 40 * 10**9
+LEAST_BIT_S, MOST_SHAPED_BIT_S, MOST_BIT_S = 10**6, 40 * 10**9, 10**12
 SAME_RATE = 0.02
 LEAST_MTU, USUAL_MTU, MOST_MTU = 576, 1500, 9000
 
@@ -69,15 +69,15 @@ def is_same_rate(bit_s: float, other_bit_s: float) -> bool:
     return abs(bit_s - other_bit_s) <= SAME_RATE * other_bit_s
 
 
-def parse_rate(option: str, text: str) -> int:
+def parse_rate(option: str, text: str, most_bit_s: int = MOST_SHAPED_BIT_S) -> int:
     """Bit/s of `100mbit` or `2.5gbit`. Raises BadInput that names the option."""
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmg])bit(?:/s)?", text.strip().lower())
     if match is None:
         raise BadInput(f"{option} {text!r} is not a rate; write for example 100mbit or 2.5gbit")
     rate = round(float(match[1]) * UNITS[match[2]])
-    if not LEAST_BIT_S <= rate <= MOST_BIT_S:
+    if not LEAST_BIT_S <= rate <= most_bit_s:
         raise BadInput(
-            f"{option} {text!r} is not between {rate_text(LEAST_BIT_S)} and {rate_text(MOST_BIT_S)}"
+            f"{option} {text!r} is not between {rate_text(LEAST_BIT_S)} and {rate_text(most_bit_s)}"
         )
     return rate
 

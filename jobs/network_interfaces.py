@@ -32,7 +32,9 @@ def look(spark: SparkSession) -> Look:
         for executor, (identity, traffic) in seen.items()
     }
     if own := _seen_here():
-        nodes[own[0]] = Node(own[0], platform.node(), own[1])
+        identity, traffic = own
+        # If an executor shares it, its name is the cluster's.
+        nodes.setdefault(identity, Node(identity, platform.node(), traffic))
     executors = {id_: (host, seen[id_][0] if id_ in seen else None) for id_, host in hosts.items()}
     return Look(nodes, executors)
 

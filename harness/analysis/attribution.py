@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from harness.metrics import TaskMetrics, WireBytes
-from harness.model import Trial
+from harness.model import Phase, RecordedRun, Trial
 
 PYTHON, UNATTRIBUTED, IDLE = "python_worker_s", "unattributed_s", "idle_s"
 PARTS = (
@@ -119,8 +119,14 @@ class Attribution:
     notes: tuple[str, ...]
 
 
-def attribute(trials: Sequence[Trial]) -> Attribution | None:
-    """Of a workload's trials that are ok; None if of none it is known where its time went."""
+def attributed(runs: Iterable[RecordedRun], workload: str) -> Attribution | None:
+    """Of a workload's measured trials; None if of none it is known where its time went."""
+    trials = [
+        trial
+        for recorded in runs
+        for trial in recorded.trials
+        if trial.workload == workload and trial.phase is Phase.MEASURED and trial.wall_s is not None
+    ]
     divided = [(trial, parts) for trial in trials if (parts := wall_parts(trial))]
     if not divided:
         return None
@@ -181,17 +187,23 @@ def _wire(trials: Iterable[tuple[TaskMetrics | None, WireBytes | None]]) -> Wire
     known = [(tasks, wire) for tasks, wire in trials if tasks and wire and wire.nodes]
     if not known:
         return None
-    rows = []
-    for tasks, wire in known:
-        received = sum(node.received_bytes for node in wire.nodes)
-        shuffle, remote_input = tasks.shuffle_remote_bytes, _remote_input(tasks)
-        rows.append((received, shuffle, remote_input, received - shuffle - remote_input))
-    unread = {host for _, wire in known for host in wire.unread}
-    return Wire(
-        *(median(each) for each in zip(*rows, strict=True)),
-        nodes=max(len(wire.nodes) for _, wire in known),
-        unread=tuple(sorted(unread)),
+    received, shuffle, remote_input, unexplained = (
+        median(each) for each in zip(*(_flows(*one) for one in known), strict=True)
     )
+    return Wire(
+        received=received,
+        shuffle=shuffle,
+        remote_input=remote_input,
+        unexplained=unexplained,
+        nodes=max(len(wire.nodes) for _, wire in known),
+        unread=tuple(sorted({host for _, wire in known for host in wire.unread})),
+    )
+
+
+def _flows(tasks: TaskMetrics, wire: WireBytes) -> tuple[int, int, int, int]:
+    received = sum(node.received_bytes for node in wire.nodes)
+    shuffle, remote_input = tasks.shuffle_remote_bytes, _remote_input(tasks)
+    return received, shuffle, remote_input, received - shuffle - remote_input
 
 
 def _notes(told: Sequence[TaskMetrics]) -> Iterable[str]:

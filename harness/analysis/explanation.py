@@ -10,13 +10,12 @@ from harness.analysis.attribution import (
     PYTHON,
     Attribution,
     Parts,
-    attribute,
+    attributed,
     without_python,
 )
 from harness.analysis.column import Column
 from harness.analysis.comparison import Cell, Comparison, Row
 from harness.errors import BadInput
-from harness.model import Phase
 
 
 @dataclass(frozen=True)
@@ -56,41 +55,20 @@ def explain(comparison: Comparison) -> Explanation:
     before, after = comparison.columns
     rows = tuple(_explained(row, before, after) for row in comparison.rows)
     if not any(row.parts_s for row in rows):
-        unknown = [
-            column.name
-            for column, sides in (
-                (before, [row.before for row in rows]),
-                (after, [row.after for row in rows]),
-            )
-            if not any(sides)
-        ]
         raise BadInput(
-            f"where the time went is not known of {' and '.join(map(repr, unknown or ['both']))}: "
-            "no trial has task metrics; run the benchmark again with this clusterlift"
+            f"of no workload it is known where its time went, in {before.name!r} and in {after.name!r}: "
+            "no trial has task metrics on both sides; run the benchmark again with this clusterlift"
         )
     return Explanation(before, after, rows)
 
 
 def _explained(row: Row, before: Column, after: Column) -> ExplainedRow:
     cells = row.cells[0], row.cells[1]
-    sides = _attributed(before, row.workload), _attributed(after, row.workload)
+    sides = attributed(before.runs, row.workload), attributed(after.runs, row.workload)
     change_s = _change_s(*cells)
     parts_s = _differences(*sides)
     rest_s = change_s - math.fsum(parts_s.values()) if parts_s and change_s is not None else None
     return ExplainedRow(row.workload, cells, change_s, *sides, parts_s, rest_s)
-
-
-def _attributed(column: Column, workload: str) -> Attribution | None:
-    return attribute(
-        [
-            trial
-            for recorded in column.runs
-            for trial in recorded.trials
-            if trial.workload == workload
-            and trial.phase is Phase.MEASURED
-            and trial.wall_s is not None
-        ]
-    )
 
 
 def _change_s(before: Cell, after: Cell) -> float | None:

@@ -13,7 +13,7 @@ from harness.present.probes import gate as page
 from harness.probes.gate import Expectation, gate
 from harness.probes.record import find_probed
 from harness.probes.upgrade import upgrade_gate
-from harness.rate import LEAST_MTU, MOST_MTU, parse_rate
+from harness.rate import LEAST_MTU, MOST_BIT_S, MOST_MTU, parse_rate
 
 MOST_NAMES = 2
 
@@ -44,7 +44,8 @@ def gate_command(names: Sequence[str], rate: str | None, mtu: int | None, result
     if not 1 <= len(names) <= MOST_NAMES:
         raise BadInput("gate needs one or two that were probed: [BEFORE] AFTER")
     *before, after = (find_probed(name, results)[-1] for name in names)
-    expected = Expectation(None if rate is None else parse_rate("--expect", rate), mtu)
+    bit_s = None if rate is None else parse_rate("--expect", rate, MOST_BIT_S)
+    expected = Expectation(bit_s, mtu)
     wrong = upgrade_gate(before[0], after, expected) if before else gate(after, expected)
     click.echo(page.render(wrong, after), nl=False)
     return int(bool(wrong))

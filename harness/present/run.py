@@ -7,11 +7,13 @@ from typing import Any
 
 from tabulate import tabulate
 
+from harness.analysis.attribution import attributed
 from harness.analysis.column import Column
 from harness.analysis.comparison import overview
 from harness.model import RecordedRun, Trial
 from harness.present import quantities, text
 from harness.present.escape import visible
+from harness.present.shares_table import shares_table
 
 _INDENT = "  "
 _ERROR_WIDTH = 50
@@ -27,10 +29,20 @@ def render(recorded: RecordedRun) -> str:
         _section("environment", run.environment),
         _section("dataset", run.dataset),
         _trials(recorded.trials),
+        *_spent(recorded),
         text.render(overview(Column(run.configuration, (recorded,)))),
         f"{visible(recorded.source)}\n",
     )
     return "\n".join(sections)
+
+
+def _spent(recorded: RecordedRun) -> Iterator[str]:
+    """Where the time went, if that is known."""
+    workloads = dict.fromkeys(trial.workload for trial in recorded.trials)
+    told = {name: attributed([recorded], name) for name in workloads}
+    known = {name: attribution for name, attribution in told.items() if attribution}
+    if known:
+        yield f"where the time went\n{shares_table(known)}\n"
 
 
 def _identity(recorded: RecordedRun) -> Mapping[str, Any]:

@@ -15,11 +15,9 @@ from harness.probes.link import HostLink, growth
 from harness.probes.matrix import Matrix, Pair, matrix
 from harness.probes.record import AFTER, BEFORE, Probed
 from harness.probes.tools.bonding import faults
-from harness.rate import carried_text, goodput_bit_s, rate_text
+from harness.rate import carried_text, goodput_bit_s, is_same_rate, rate_text
 
 LEAST_OF_THEORY = 0.9
-SAME_RATE = 0.01
-"""Rates that differ by no more than this share are the same; tc rounds."""
 ENOUGH_PEERS = 2
 
 T = TypeVar("T")
@@ -78,7 +76,7 @@ def _link(link: HostLink, grounds: Grounds, probed: Probed) -> Iterator[str]:
     if link.rate_bit_s is None:
         if not _proven(link.host, grounds, probed):
             yield f"{name}: its rate is unknown, and no goodput shows it"
-    elif grounds.rate_bit_s is not None and not same_rate(link.rate_bit_s, grounds.rate_bit_s):
+    elif grounds.rate_bit_s is not None and not is_same_rate(link.rate_bit_s, grounds.rate_bit_s):
         yield f"{name}: {rate_text(link.rate_bit_s)}, expected {rate_text(grounds.rate_bit_s)}"
     if link.duplex == "half":
         yield f"{name}: half duplex"
@@ -155,10 +153,6 @@ def usual(values: Iterable[T | None]) -> T | None:
     """What most are, of those that are known."""
     counted = Counter(value for value in values if value is not None)
     return counted.most_common(1)[0][0] if counted else None
-
-
-def same_rate(rate: int, other: int) -> bool:
-    return abs(rate - other) <= SAME_RATE * other
 
 
 def named(pair: Pair) -> str:

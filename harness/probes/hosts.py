@@ -11,6 +11,7 @@ from harness.errors import BadInput
 from harness.probes.reach import Host, Way, check_name
 
 MANY = 1024
+_RANGE = re.compile(r"(\d+)-(\d+)(?=[^\[]*\])")
 
 
 def parse_hosts(option: str, text: str, way: Way) -> list[Host]:
@@ -24,14 +25,16 @@ def parse_hosts(option: str, text: str, way: Way) -> list[Host]:
 
 def expand(option: str, text: str) -> list[str]:
     """`node[1-2],x` as node1, node2 and x, each once. Raises BadInput that names the option."""
+    # Before they are expanded: a mistyped range may be of billions.
+    if any(int(last) - int(first) > MANY for first, last in _RANGE.findall(text)):
+        raise BadInput(f"{option} {text!r} has a range of too many hosts; name 1 to {MANY}")
     try:
         names = NodeSet(text)
-        # Counted first: a mistyped range may be of billions.
-        if not 0 < len(names) <= MANY:
-            raise BadInput(f"{option} {text!r} names {len(names)} hosts; name 1 to {MANY}")
-        return [check_name(option, name) for name in names]
-    except NodeSetException as error:
+    except (NodeSetException, AssertionError) as error:  # some of what it is given it asserts
         raise BadInput(f"{option} {text!r} cannot be read: {error}; write node[1-4]") from error
+    if not 0 < len(names) <= MANY:
+        raise BadInput(f"{option} {text!r} names {len(names)} hosts; name 1 to {MANY}")
+    return [check_name(option, name) for name in names]
 
 
 def require(option: str, hosts: Sequence[Host], least: int) -> None:

@@ -11,7 +11,7 @@ from harness.probes.exchange import Exchange
 from harness.probes.leash import Leashes
 from harness.probes.measurement import HIGHER, LOWER, Measurement, Metric
 from harness.probes.reach import Host, HostTrouble
-from harness.probes.step import Step
+from harness.probes.step import Step, listed
 from harness.probes.tools import sockperf
 from harness.probes.tools.sockperf import RoundTrips
 from harness.probes.tournament import rounds
@@ -32,7 +32,7 @@ def latency(hosts: Sequence[Host], seconds: int, message_bytes: int, first_port:
     load = Load(seconds + 2 * OMITTED_S, first_port=first_port)
     return [
         Step(
-            f"latency: {', '.join(f'{a} <-> {b}' for a, b in pairs)}, {case}",
+            f"latency: {listed([f'{a} <-> {b}' for a, b in pairs])}, {case}",
             seconds + SETTING_UP_S + (OMITTED_S if case == LOADED else 0),
             partial(_measure, [Flow(a, b) for a, b in pairs], seconds, message_bytes, load, case),
         )

@@ -10,7 +10,7 @@ from harness.probes.leash import Ended, ask_all, understood
 from harness.probes.reach import Host, HostTrouble
 from harness.probes.tools import ToolFailed, bonding, ethtool, iproute, sysfs
 from harness.probes.tools.bonding import Bond
-from harness.rate import goodput_bit_s, wire_bit_s
+from harness.rate import MADE_UP_SPEEDS, goodput_bit_s, wire_bit_s
 
 SYSCTLS = (
     "net.core.default_qdisc",
@@ -124,10 +124,11 @@ def link_of(host: str, device: str, text: str) -> HostLink:
     driver, bus = sysfs.read_driver(parts.get("driver", ""))
     queue, counted_bit_s = _queue(parts.get("queue", ""))
     place = f"/sys/class/net/{device}"
+    made_up = (driver or known.kind) in MADE_UP_SPEEDS
     return HostLink(
         host=host,
         device=known.name,
-        speed_mbit_s=sysfs.whole_number(files, f"{place}/speed"),
+        speed_mbit_s=None if made_up else sysfs.whole_number(files, f"{place}/speed"),
         duplex=_known(files.get(f"{place}/duplex")),
         mtu_bytes=known.mtu_bytes,
         state=known.state,

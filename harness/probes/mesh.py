@@ -7,7 +7,7 @@ from functools import partial
 
 from harness.probes.measurement import HIGHER, LOWER, Measurement, Metric
 from harness.probes.reach import Host, HostTrouble
-from harness.probes.step import Step
+from harness.probes.step import Step, listed
 from harness.probes.tools.cpu import Cpu
 from harness.probes.tournament import one_by_one, rounds
 from harness.probes.traffic import Flow, Load, Transfer, carry
@@ -16,12 +16,12 @@ PROBE = "mesh"
 BOTH_WAYS = "both ways"
 GOODPUT = Metric(PROBE, "goodput_bit_s", "bit/s", HIGHER)
 RETRANSMITS = Metric(PROBE, "retransmits", "segments", LOWER)
-SENDER_IPERF = Metric(PROBE, "sender_iperf_cpu_percent", "% of a processor", LOWER)
-RECEIVER_IPERF = Metric(PROBE, "receiver_iperf_cpu_percent", "% of a processor", LOWER)
-SENDER_BUSY = Metric(PROBE, "sender_cpu_percent", "% of all processors", LOWER)
-RECEIVER_BUSY = Metric(PROBE, "receiver_cpu_percent", "% of all processors", LOWER)
-SENDER_SOFTIRQ = Metric(PROBE, "sender_softirq_percent", "% of all processors", LOWER)
-RECEIVER_SOFTIRQ = Metric(PROBE, "receiver_softirq_percent", "% of all processors", LOWER)
+SENDER_IPERF = Metric(PROBE, "sender_iperf_cpu_percent", "%", LOWER)
+RECEIVER_IPERF = Metric(PROBE, "receiver_iperf_cpu_percent", "%", LOWER)
+SENDER_BUSY = Metric(PROBE, "sender_cpu_percent", "%", LOWER)
+RECEIVER_BUSY = Metric(PROBE, "receiver_cpu_percent", "%", LOWER)
+SENDER_SOFTIRQ = Metric(PROBE, "sender_softirq_percent", "%", LOWER)
+RECEIVER_SOFTIRQ = Metric(PROBE, "receiver_softirq_percent", "%", LOWER)
 SETTING_UP_S = 2.0
 
 
@@ -43,8 +43,8 @@ def mesh(hosts: Sequence[Host], load: Load, *, both_ways: bool, alone: bool) -> 
 
 
 def _step(flows: Sequence[Flow], load: Load, case: str = "") -> Step:
-    names = ", ".join(map(str, flows[: len(flows) // 2] if case else flows))
-    what = f"mesh: {names}{f', {case}' if case else ''}"
+    pairs = flows[: len(flows) // 2] if case else flows
+    what = f"mesh: {listed(pairs)}{f', {case}' if case else ''}"
     return Step(what, load.total_s + SETTING_UP_S, partial(_measure, flows, load, case))
 
 

@@ -10,7 +10,7 @@ from harness.probes.leash import Ended, ask_all, understood
 from harness.probes.link import HostLink
 from harness.probes.measurement import HIGHER, LOWER, Measurement, Metric
 from harness.probes.reach import Host, HostTrouble
-from harness.probes.step import Step
+from harness.probes.step import Step, listed
 from harness.probes.tools import ping
 from harness.probes.tools.cpu import Cpu
 from harness.probes.tools.ping import Answer, Echo
@@ -26,6 +26,7 @@ GOODPUT = Metric(PROBE, "goodput_bit_s", "bit/s", HIGHER)
 SENDER_COST = Metric(PROBE, "sender_processors_per_gbit_s", "processors per Gbit/s", LOWER)
 RECEIVER_COST = Metric(PROBE, "receiver_processors_per_gbit_s", "processors per Gbit/s", LOWER)
 LEAST_BYTES = 576
+VLAN_TAG_BYTES = 4
 PATH_S, SETTING_UP_S = 1.0, 2.0
 IP_AND_TCP_BYTES = 40
 
@@ -71,7 +72,8 @@ def _next_size(arrived: int, failed: int, guesses: list[int]) -> int:
     while guesses:
         guess = guesses.pop(0)
         if max(arrived, LEAST_BYTES - 1) < guess < failed:
-            guesses.insert(0, guess + 1)
+            if guess != arrived + 1:
+                guesses.insert(0, guess + 1)
             return guess
     return (arrived + failed) // 2 if arrived else LEAST_BYTES
 
@@ -80,7 +82,7 @@ def paths(hosts: Sequence[Host], links: Mapping[str, HostLink]) -> list[Step]:
     """The path MTU of every pair, both ways."""
     return [
         Step(
-            f"mtu: {', '.join(f'{a} <-> {b}' for a, b in pairs)}",
+            f"mtu: {listed([f'{a} <-> {b}' for a, b in pairs])}",
             PATH_S,
             partial(_paths, [Flow(*ends) for a, b in pairs for ends in ((a, b), (b, a))], links),
         )
@@ -96,7 +98,7 @@ def sweep(hosts: Sequence[Host], sizes: Sequence[int], load: Load) -> list[Step]
     flows = [Flow(a, b) for a, b in rounds(hosts)[0]]
     return [
         Step(
-            f"mtu: packets of {size} bytes, {', '.join(map(str, flows))}",
+            f"mtu: packets of {size} bytes, {listed(flows)}",
             load.total_s + SETTING_UP_S,
             partial(_packets, flows, size, replace(load, mss_bytes=size - IP_AND_TCP_BYTES)),
         )
@@ -135,8 +137,10 @@ def _own_mtu(flow: Flow, links: Mapping[str, HostLink]) -> int:
 
 
 def _likely(flow: Flow, links: Mapping[str, HostLink]) -> list[int]:
+    """The usual MTU and the receiver's; either may have room for a VLAN's tag, whether it is used or not."""
     peer = links.get(flow.receiver.name)
-    return [USUAL_MTU, *([peer.mtu_bytes] if peer and peer.mtu_bytes else [])]
+    likely = [USUAL_MTU, *([peer.mtu_bytes] if peer and peer.mtu_bytes else [])]
+    return [mtu + room for mtu in likely for room in (0, VLAN_TAG_BYTES)]
 
 
 def _pinged(sizes: Mapping[Flow, int]) -> dict[Flow, Answer | HostTrouble]:

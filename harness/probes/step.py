@@ -12,6 +12,8 @@ from harness.probes.measurement import Measurement
 from harness.record.progress import duration
 from harness.record.runner import Clock
 
+MOST_NAMES = 4
+
 
 @dataclass(frozen=True)
 class Step:
@@ -20,6 +22,13 @@ class Step:
     what: str
     planned_s: float
     take: Callable[[], Iterable[Measurement]]
+
+
+def listed(things: Sequence[object]) -> str:
+    """Some by name, and how many more there are."""
+    more = len(things) - MOST_NAMES
+    named = ", ".join(map(str, things[:MOST_NAMES]))
+    return f"{named} and {more} more" if more > 0 else named
 
 
 def repeated(steps: Sequence[Step], times: int) -> list[Step]:

@@ -25,13 +25,11 @@ class Survey:
 def survey(hosts: Sequence[Host], programs: Sequence[str]) -> Survey:
     """Ask every host for the programs, and for its address where none was given."""
     answers = ask_all([(host, ("sh", "-c", _LACKING, "sh", *programs)) for host in hosts])
-    found = {
+    found: dict[str, Host | HostTrouble] = {
         host.name: _equipped(host, answer) for host, answer in zip(hosts, answers, strict=True)
     }
     equipped = [host for host in found.values() if isinstance(host, Host)]
-    for host in equipped:
-        if not _is_ip(host.address):
-            found[host.name] = _placed(host, equipped)
+    found |= _placed([host for host in equipped if not _is_ip(host.address)], equipped)
     return Survey(
         tuple(host for host in found.values() if isinstance(host, Host)),
         {name: one for name, one in found.items() if isinstance(one, HostTrouble)},
@@ -50,14 +48,30 @@ def _equipped(host: Host, answer: Ended | HostTrouble) -> Host | HostTrouble:
     )
 
 
-def _placed(host: Host, hosts: Sequence[Host]) -> Host | HostTrouble:
-    """The host with the address that others find under its name, or else with its only one."""
-    peer = next((other for other in hosts if other.name != host.name), host)
-    name = host.address or host.name.rpartition("@")[2]
-    by_name, own = ask_all([(peer, ("getent", "ahostsv4", name)), (host, iproute.own_addresses())])
-    if isinstance(by_name, Ended) and by_name.code == 0 and by_name.output:
-        return replace(host, address=by_name.output.split()[0])
-    addresses = understood(host, own, lambda one: iproute.read_addresses(one.output))
+def _placed(lost: Sequence[Host], hosts: Sequence[Host]) -> dict[str, Host | HostTrouble]:
+    """Hosts by name, with the address that another finds under the name, or else with their only one."""
+    peers = [next((other for other in hosts if other.name != host.name), host) for host in lost]
+    names = [host.address or host.name.rpartition("@")[2] for host in lost]
+    asked = [(peer, ("getent", "ahostsv4", name)) for peer, name in zip(peers, names, strict=True)]
+    answers = ask_all([*asked, *((host, iproute.own_addresses()) for host in lost)])
+    by_name, own = answers[: len(lost)], answers[len(lost) :]
+    return {
+        host.name: _at_name(host, peer, named) or _at_its_own(host, known)
+        for host, peer, named, known in zip(lost, peers, by_name, own, strict=True)
+    }
+
+
+def _at_name(host: Host, peer: Host, answer: Ended | HostTrouble) -> Host | None:
+    if isinstance(answer, HostTrouble) or answer.code or not answer.output:
+        return None
+    address = answer.output.split()[0]
+    # A peer's loopback is the peer itself.
+    is_itself = peer != host and ip_address(address).is_loopback
+    return None if is_itself else replace(host, address=address)
+
+
+def _at_its_own(host: Host, answer: Ended | HostTrouble) -> Host | HostTrouble:
+    addresses = understood(host, answer, lambda one: iproute.read_addresses(one.output))
     if isinstance(addresses, HostTrouble):
         return addresses
     if len(addresses) == 1:

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from statistics import median
 
 from harness.probes import mesh
-from harness.probes.gate import Expectation, gate, named, same_rate, usual
+from harness.probes.gate import Expectation, gate, named, usual
 from harness.probes.link import HostLink
 from harness.probes.matrix import matrix
 from harness.probes.record import Probed
-from harness.rate import carried_text, rate_text
+from harness.rate import carried_text, is_same_rate, rate_text
 
 UNCHANGED = 0.1
 """Goodput that differs by no more than this share is no other."""
@@ -28,7 +28,7 @@ def _worse(before: Probed, after: Probed) -> Iterator[str]:
             yield f"{host}: probed before, and not after"
             continue
         was, is_ = link.rate_bit_s, now[host].rate_bit_s
-        if was is not None and is_ is not None and is_ < was and not same_rate(is_, was):
+        if was is not None and is_ is not None and is_ < was and not is_same_rate(is_, was):
             yield f"{host}: {rate_text(was)} before, {rate_text(is_)} after"
     was_carried, is_carried = (
         matrix(one.measurements, mesh.GOODPUT).values for one in (before, after)

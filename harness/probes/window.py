@@ -24,10 +24,16 @@ class Window:
 
 
 def timeline(transfer: Transfer) -> list[Interval]:
-    """A transfer's intervals on our clock."""
+    """A transfer's intervals on our clock.
+
+    iperf3 counts in them what was handed to the kernel; in sum they are made what arrived.
+    """
+    report, began_s = transfer.report, transfer.began_s
+    sent = sum(one.bits for one in report.intervals)
+    arrived = report.goodput_bit_s * report.seconds / sent if sent else 0.0
     return [
-        Interval(one.start_s + transfer.began_s, one.end_s + transfer.began_s, one.bits)
-        for one in transfer.report.intervals
+        Interval(one.start_s + began_s, one.end_s + began_s, arrived * one.bits)
+        for one in report.intervals
     ]
 
 

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 NS_PER_MS = 1_000_000
 _MOST = 2**63 - 1
+_MOST_MS = _MOST // NS_PER_MS
 
 _START = b'{"Event":"'
 _PYTHON_OPERATOR = re.compile("Python|InPandas|InArrow")
@@ -77,13 +78,11 @@ class StageEnded:
     key: StageKey
 
 
-@dataclass(frozen=True)
-class TaskStarted:
+class TaskStarted(NamedTuple):
     key: StageKey
 
 
-@dataclass(frozen=True)
-class Spent:
+class Spent(NamedTuple):
     """What a task's metrics say it spent, in nanoseconds and bytes; they overlap.
 
     `python_ns` is None where no metric tells.
@@ -107,8 +106,7 @@ class Spent:
     peak_execution_memory_bytes: int
 
 
-@dataclass(frozen=True)
-class TaskEnded:
+class TaskEnded(NamedTuple):
     """One attempt of a task; `spent` is None where its executor was lost with its metrics."""
 
     key: StageKey
@@ -139,13 +137,13 @@ def parse(line: bytes) -> Event | None:
 
     Raises ValueError if the line is cut off, garbled, or not one of an event log.
     """
-    if not line.startswith(_START):
-        raise ValueError("not a line of an event log")
+    if not line.startswith(_START) or not line.endswith(b"\n"):
+        raise ValueError("not a whole line of an event log")
     read = _READERS.get(line[len(_START) : line.find(b'"', len(_START))])
     if read is None:
         return None
     try:
-        return read(json.loads(line))
+        return read(json.loads(line.decode()))  # of text, which it need not guess the encoding of
     except (KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise ValueError(f"not an event as Spark writes it: {error!r}") from error
 
@@ -248,9 +246,7 @@ def _python_ns(accumulables: Any) -> int | None:
     Only this one metric can be used: a worker that was used before counts the time that it idled
     since as its initialization.
     """
-    times_ms = [
-        _ms(int(one["Update"])) for one in accumulables if one.get("Name") == _PYTHON_TIME
-    ]
+    times_ms = [_ms(int(one["Update"])) for one in accumulables if one.get("Name") == _PYTHON_TIME]
     return max(times_ms) * NS_PER_MS if times_ms else None
 
 
@@ -267,7 +263,7 @@ def _count(value: Any, most: int = _MOST) -> int:
 
 def _ms(value: Any) -> int:
     """Milliseconds that have 64 bits as nanoseconds, too: durations, and times until 2262."""
-    return _count(value, _MOST // NS_PER_MS)
+    return _count(value, _MOST_MS)
 
 
 _READERS: Mapping[bytes, Callable[[Any], Event | None]] = {

@@ -35,7 +35,8 @@ class TaskSums:
 
     def add(self, task: TaskEnded, parts_ns: Mapping[str, int]) -> None:
         """One more attempt of a task, and how its time is divided."""
-        self._parts_ns.update(parts_ns)
+        for part, ns in parts_ns.items():
+            self._parts_ns[part] += ns
         self._counts["tasks"] += 1
         self._counts["failed_tasks"] += task.failed
         self._counts["killed_tasks"] += task.killed

@@ -18,6 +18,7 @@ from datagen.session import start_session
 from datagen.writer import Request, write_dataset
 from harness.loopback.qfs import spark_properties
 from harness.loopback.qfs_home import qfs_home
+from jobs.spark_event_log import EventLog
 
 Write = Callable[..., Dataset]
 
@@ -46,6 +47,14 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     session = start_session("clusterlift tests", jobs)
     yield session
     session.stop()
+
+
+@pytest.fixture
+def log(spark: SparkSession) -> Iterator[EventLog]:
+    """The event log of the test's own trials."""
+    with EventLog(spark) as log:
+        yield log
+        log.end()
 
 
 @pytest.fixture

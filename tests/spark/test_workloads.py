@@ -25,6 +25,7 @@ from harness.errors import BadInput, WrongAnswer
 from jobs.job import SparkJob
 from jobs.session import REDACTED, redact
 from jobs.sinks import SINKS, executed_tree
+from jobs.spark_event_log import EventLog
 from jobs.workload import Context, Workload, discover, select, shuffles
 from jobs.workloads.group_by import distinct
 
@@ -77,8 +78,10 @@ def test_the_seven_the_arrow_one_and_a_control_are_there() -> None:
 
 
 @pytest.mark.parametrize("sink", SINKS)
-def test_its_own_answer_and_plan_pass(workload: Workload, context: Context, sink: str) -> None:
-    job = SparkJob(workload, context, SINKS[sink])
+def test_its_own_answer_and_plan_pass(
+    workload: Workload, context: Context, log: EventLog, sink: str
+) -> None:
+    job = SparkJob(workload, context, SINKS[sink], log)
     attempt = job.prepare("group")
     attempt.run()
     attempt.check()
@@ -253,11 +256,12 @@ def test_a_plan_of_another_kind_is_a_wrong_answer(context: Context, name: str, o
 
 
 def test_a_conf_that_forbids_broadcasts_does_not_change_the_workload(
-    spark: SparkSession, context: Context
+    spark: SparkSession, context: Context, log: EventLog
 ) -> None:
     spark.conf.set("spark.sql.autoBroadcastJoinThreshold", "-1")
     try:
-        attempt = SparkJob(WORKLOADS["broadcast-inner-join"], context, SINKS["noop"]).prepare("g")
+        job = SparkJob(WORKLOADS["broadcast-inner-join"], context, SINKS["noop"], log)
+        attempt = job.prepare("g")
         attempt.run()
         attempt.check()
     finally:
@@ -269,12 +273,12 @@ def test_a_conf_that_forbids_broadcasts_does_not_change_the_workload(
 
 @pytest.mark.parametrize("sink", SINKS)
 def test_it_runs_on_no_rows(
-    workload: Workload, spark: SparkSession, tmp_path: Path, sink: str
+    workload: Workload, spark: SparkSession, log: EventLog, tmp_path: Path, sink: str
 ) -> None:
     uri = str(tmp_path / "none")
     dataset = write_dataset(spark, Request(uri, Recipe(0), Format.CSV, 2))
     none = Context(spark, dataset.frame(spark), Totals(0, 0, 0, {}, 0, 0), 3, 1_000, 2)
-    attempt = SparkJob(workload, none, SINKS[sink]).prepare("group")
+    attempt = SparkJob(workload, none, SINKS[sink], log).prepare("group")
     attempt.run()
     attempt.check()
 

@@ -87,9 +87,9 @@ def _settings(links: Mapping[str, HostLink]) -> Iterator[str]:
     """Settings of the kernel; those of single hosts only where hosts differ."""
     names = dict.fromkeys(name for link in links.values() for name in link.sysctls)
     for name in names:
-        held = {host: link.sysctls.get(name, "unknown") for host, link in links.items()}
-        if len(set(held.values())) == 1:
-            yield visible(f"{name} = {next(iter(held.values()))}")
+        known = {host: link.sysctls[name] for host, link in links.items() if name in link.sysctls}
+        if len(set(known.values())) == 1:
+            yield visible(f"{name} = {next(iter(known.values()))}")
         else:
-            each = ", ".join(f"{host}: {value}" for host, value in held.items())
+            each = ", ".join(f"{host}: {value}" for host, value in known.items())
             yield visible(f"{name} differs: {each}")

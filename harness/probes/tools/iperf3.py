@@ -1,4 +1,4 @@
-"""iperf3: a TCP transfer, and its report. Any version from 3.1 on will do."""
+"""iperf3: a TCP transfer, and its report. Any version from 3.2 on will do."""
 
 from __future__ import annotations
 

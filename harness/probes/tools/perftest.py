@@ -12,7 +12,7 @@ _COLUMNS = (
     r"#bytes +#iterations +t_min\[usec\] +t_max\[usec\] +t_typical\[usec\] +t_avg\[usec\] +"
     r"t_stdev\[usec\] +99% percentile\[usec\] +99\.9% percentile\[usec\]"
 )
-_ROW = re.compile(rf"^ *{_COLUMNS} *\n((?:[ \t]+\d+(?:\.\d+)?){{9}})[ \t]*$", re.MULTILINE)
+_ROW = re.compile(rf"^ *{_COLUMNS} *\n((?:[ \t]+\d+(?:\.\d+)?){{9}})[ \t]*\n-+$", re.MULTILINE)
 
 
 @dataclass(frozen=True)

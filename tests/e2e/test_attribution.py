@@ -1,0 +1,216 @@
+"""Where the time went, told by real runs: on a cluster, on Spark 3.5, and by logs that clusters keep."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from harness.analysis.column import Column
+from harness.analysis.event_log import with_event_logs
+from harness.metrics import TaskMetrics
+from harness.model import RecordedRun, Status
+from harness.record.store import load
+
+from .conftest import Cluster, Spark
+
+KNOWN_PARTS = """
+import time
+from pyspark.sql import functions as F
+from jobs.workload import Kind, Workload, expect
+
+TASKS = 6
+SLEEP_S = 0.4
+
+def nap(row):
+    time.sleep(SLEEP_S)
+    return row
+
+class KnownPart:
+    kind = Kind.CPU
+    reads_data = False
+    def observe(self, context):
+        return {"rows": F.count("*")}
+
+class Sleeping(KnownPart, Workload):
+    name = "sleeping"
+    def frame(self, context):
+        rows = context.spark.range(0, TASKS, 1, TASKS)
+        return rows.select(F.udf(nap, "long", useArrow=False)("id"))
+    def check(self, answer, context):
+        expect("rows", answer["rows"], TASKS)
+
+class Spinning(KnownPart, Workload):
+    name = "spinning"
+    def frame(self, context):
+        rows = context.spark.range(0, 600_000, 1, TASKS)
+        return rows.where(F.sha2(F.sha2(F.col("id").cast("string"), 512), 512) != "")
+    def check(self, answer, context):
+        expect("rows", answer["rows"], 600_000)
+
+class Shuffling(KnownPart, Workload):
+    name = "shuffling"
+    def frame(self, context):
+        rows = context.spark.range(0, 100_000, 1, 32)
+        return rows.select(F.sha2(F.col("id").cast("string"), 512)).repartition(TASKS)
+    def check(self, answer, context):
+        expect("rows", answer["rows"], 100_000)
+"""
+FAST = ("--trials", 1, "--warmup", 1)
+SLEPT_S = 6 * 0.4
+
+
+@pytest.fixture(scope="module")
+def known_parts(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A checkout with workloads whose parts are known."""
+    copy = tmp_path_factory.mktemp("known") / "clusterlift"
+    shutil.copytree(checkout, copy)
+    (copy / "jobs/workloads/known_parts.py").write_text(KNOWN_PARTS)
+    return copy
+
+
+def benchmarked(
+    spark: Spark,
+    checkout: Path,
+    place: Path,
+    workloads: str,
+    *,
+    master: str = "local[2]",
+    conf: Mapping[str, str] | None = None,
+) -> RecordedRun:
+    """A run with this configuration, in a temporary directory of its own that is empty afterwards."""
+    temporary, conf_dir = place / "tmp of %7e", place / "conf"
+    temporary.mkdir()
+    conf_dir.mkdir()
+    told = "".join(f"{key} {value}\n" for key, value in (conf or {}).items())
+    (conf_dir / "spark-defaults.conf").write_text(told)
+    done = spark.submit(
+        *(checkout / "jobs/benchmark.py", "--workloads", workloads, *FAST),
+        *("--pi-samples", 20_000),
+        cwd=place,
+        master=master,
+        env={"TMPDIR": str(temporary), "SPARK_CONF_DIR": str(conf_dir)},
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert not list(temporary.glob("clusterlift-*"))
+    [file] = place.glob("results/*/*.jsonl")
+    run = load(file)
+    assert all(trial.status is Status.OK for trial in run.trials)
+    return run
+
+
+def metrics(run: RecordedRun) -> dict[str, TaskMetrics]:
+    """Of the last trial of each workload."""
+    found = {trial.workload: trial.tasks for trial in run.trials}
+    assert None not in found.values()
+    return {workload: tasks for workload, tasks in found.items() if tasks}
+
+
+@pytest.fixture(scope="module")
+def run(
+    spark: Spark, cluster: Cluster, known_parts: Path, tmp_path_factory: pytest.TempPathFactory
+) -> RecordedRun:
+    """On a cluster; one block at a time is fetched, so that each has to be waited for."""
+    return benchmarked(
+        *(spark, known_parts, tmp_path_factory.mktemp("run"), "sleeping,spinning,shuffling"),
+        master=cluster.url,
+        conf={"spark.reducer.maxSizeInFlight": "1k"},
+    )
+
+
+class TestOnACluster:
+    def test_what_took_the_time_is_what_is_told(self, run: RecordedRun) -> None:
+        sleeping, spinning, shuffling = metrics(run).values()
+        slept_s = sleeping.time.python_worker_s
+        assert slept_s is not None
+        assert slept_s >= 0.9 * SLEPT_S
+        assert spinning.time.cpu_s > 3 * sleeping.time.cpu_s
+        assert (spinning.time.python_worker_s, shuffling.time.python_worker_s) == (0, 0)
+        assert shuffling.time.fetch_wait_s > 0
+        assert shuffling.shuffle_remote_bytes > 128 * 100_000 / 8
+        for one in (sleeping, spinning):
+            assert (one.time.fetch_wait_s, one.shuffle_remote_bytes) == (0, 0)
+
+    def test_all_that_was_written_is_read_from_here_or_there(self, run: RecordedRun) -> None:
+        shuffling = metrics(run)["shuffling"]
+        read = shuffling.shuffle_local_bytes + shuffling.shuffle_remote_bytes
+        assert read == shuffling.shuffle_written_bytes
+
+    def test_without_its_fetch_wait_a_shuffle_would_not_be_slower(self, run: RecordedRun) -> None:
+        replay = metrics(run)["shuffling"].replay
+        assert replay is not None
+        assert replay.without_unattributed_s < replay.as_it_was_s
+        assert replay.without_fetch_wait_s <= replay.as_it_was_s
+
+    def test_the_slots_are_the_executors(self, run: RecordedRun) -> None:
+        assert {one.slots for one in metrics(run).values()} == {2}
+        assert all(one.incomplete is None for one in metrics(run).values())
+
+    def test_the_workers_share_one_network_which_counts_once(self, run: RecordedRun) -> None:
+        for trial in run.trials:
+            assert trial.wire is not None
+            assert len(trial.wire.nodes) == 1
+            assert trial.wire.unread == ()
+
+
+WORKLOADS = "sleeping,shuffling,calc-pi-python-udf"
+
+
+def without_metrics(run: RecordedRun) -> RecordedRun:
+    """As an older clusterlift recorded it."""
+    return replace(run, trials=tuple(replace(trial, tasks=None) for trial in run.trials))
+
+
+def check_logs_agree(run: RecordedRun, logs: Path) -> None:
+    """What the cluster's log tells is what was recorded."""
+    [told] = with_event_logs(Column("1g", (without_metrics(run),)), logs).runs
+    assert [trial.tasks for trial in told.trials] == [trial.tasks for trial in run.trials]
+
+
+@pytest.mark.parametrize(
+    "conf",
+    [
+        {},  # Spark 4's own way: rolled, and compressed by zstd
+        {"spark.eventLog.rolling.enabled": "false", "spark.eventLog.compression.codec": "lz4"},
+    ],
+    ids=["rolled-zstd", "single-lz4"],
+)
+def test_the_log_that_a_cluster_keeps_tells_the_same(
+    spark: Spark, known_parts: Path, tmp_path: Path, conf: dict[str, str]
+) -> None:
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    conf = {"spark.eventLog.enabled": "true", "spark.eventLog.dir": f"file://{logs}", **conf}
+    run = benchmarked(spark, known_parts, tmp_path, WORKLOADS, conf=conf)
+    check_logs_agree(run, logs)
+
+
+@pytest.mark.parametrize(
+    "conf",
+    [
+        {"spark.eventLog.compress": "true"},
+        {
+            "spark.eventLog.compress": "true",
+            "spark.eventLog.rolling.enabled": "true",
+            "spark.eventLog.compression.codec": "lz4",
+        },
+    ],
+    ids=["single-zstd", "rolled-lz4"],
+)
+def test_the_log_of_spark_35_tells_the_same(
+    spark35: Spark, known_parts: Path, tmp_path: Path, conf: dict[str, str]
+) -> None:
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    conf = {"spark.eventLog.enabled": "true", "spark.eventLog.dir": f"file://{logs}", **conf}
+    run = benchmarked(spark35, known_parts, tmp_path, WORKLOADS, conf=conf)
+    check_logs_agree(run, logs)
+    sleeping, shuffling, pi = metrics(run).values()
+    for python in (sleeping, pi):
+        assert python.time.python_worker_s is None
+    assert sleeping.time.unattributed_s >= 0.9 * SLEPT_S
+    assert shuffling.time.python_worker_s == 0
+    assert shuffling.shuffle_written_bytes == shuffling.shuffle_local_bytes > 128 * 100_000 / 4

@@ -1,0 +1,268 @@
+"""Real trials' event logs: what is known to have taken the time is what they say took it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from datagen.recipe import Recipe, totals
+from harness.metrics import TaskMetrics, TaskTime
+from harness.record.slots import Slots
+from harness.record.task_fold import task_metrics
+from jobs.job import SparkJob
+from jobs.sinks import Noop
+from jobs.spark_event_log import EventLog
+from jobs.workload import Context
+from jobs.workloads.calc_pi_dataframe import CalcPiDataframe
+from jobs.workloads.calc_pi_python_udf import CalcPiPythonUdf
+
+SLEEP_S = 0.5
+PARTITIONS = 4
+
+
+def told(log: EventLog, action: Callable[[], object]) -> TaskMetrics:
+    """What the log says of an action."""
+    log.begin()
+    action()
+    log.end()
+    metrics = log.metrics()
+    assert metrics is not None
+    assert metrics.incomplete is None
+    return metrics
+
+
+def force(frame: DataFrame) -> None:
+    frame.write.format("noop").mode("overwrite").save()
+
+
+def sleeping(spark: SparkSession) -> None:
+    """A Python worker that sleeps once a partition."""
+
+    def sleep(batches: Iterable[Any]) -> Iterator[Any]:
+        time.sleep(SLEEP_S)
+        yield from batches
+
+    force(spark.range(0, PARTITIONS, 1, PARTITIONS).mapInArrow(sleep, "id long"))
+
+
+def spinning(spark: SparkSession) -> None:
+    """A loop in the JVM that reads, writes and waits for nothing."""
+    hashed = F.expr("sum(cast(conv(substring(md5(cast(id as string)), 1, 4), 16, 10) as long))")
+    spark.range(0, 2_000_000, 1, PARTITIONS).agg(hashed).collect()
+
+
+def shuffling(spark: SparkSession) -> None:
+    """Rows that are wide, random and moved."""
+    wide = spark.range(0, 100_000, 1, PARTITIONS).select(F.sha2(F.col("id").cast("string"), 512))
+    force(wide.repartition(PARTITIONS))
+
+
+def busiest(time: TaskTime) -> str:
+    """The part with the most time but the one that nothing tells of."""
+    parts = {k: v for k, v in vars(time).items() if k != "unattributed_s" and v is not None}
+    return max(parts, key=parts.__getitem__)
+
+
+class TestKnownParts:
+    """A warm-up goes before: the first task of all waits for classes and for workers to start."""
+
+    def test_a_sleeping_python_worker(self, spark: SparkSession, log: EventLog) -> None:
+        sleeping(spark)
+        metrics = told(log, lambda: sleeping(spark))
+        slept_s = metrics.time.python_worker_s
+        assert slept_s is not None
+        assert slept_s >= 0.9 * PARTITIONS * SLEEP_S
+        assert busiest(metrics.time) == "python_worker_s"
+
+    def test_a_sleeping_function_over_an_rdd_has_no_metric(
+        self, spark: SparkSession, log: EventLog
+    ) -> None:
+        def sleep(rows: Iterable[int]) -> Iterator[int]:
+            time.sleep(SLEEP_S)
+            return iter(rows)
+
+        rdd = spark.sparkContext.range(0, PARTITIONS, numSlices=PARTITIONS).mapPartitions(sleep)
+        metrics = told(log, rdd.count)
+        assert metrics.time.python_worker_s is None
+        assert metrics.time.unattributed_s >= 0.9 * PARTITIONS * SLEEP_S
+
+    def test_a_busy_loop_in_the_jvm(self, spark: SparkSession, log: EventLog) -> None:
+        spinning(spark)
+        metrics = told(log, lambda: spinning(spark))
+        slept = told(log, lambda: sleeping(spark))
+        assert busiest(metrics.time) == "cpu_s"
+        assert metrics.time.python_worker_s == 0
+        assert metrics.time.cpu_s > 3 * slept.time.cpu_s
+
+    def test_a_shuffle(self, spark: SparkSession, log: EventLog) -> None:
+        shuffling(spark)
+        metrics = told(log, lambda: shuffling(spark))
+        spun = told(log, lambda: spinning(spark))
+        assert metrics.shuffle_written_bytes > 128 * 100_000 / 2
+        assert metrics.shuffle_local_bytes == metrics.shuffle_written_bytes
+        assert metrics.shuffle_remote_bytes == 0
+        assert metrics.time.shuffle_write_s > 3 * spun.time.shuffle_write_s
+
+
+class TestAgainstSpark:
+    def test_sums_are_those_of_sparks_own_pages(
+        self, spark: SparkSession, log: EventLog, tmp_path: Path
+    ) -> None:
+        """Its status store adds up the same events by other code."""
+        rows = spark.range(0, 50_000, 1, 3).select(
+            "id", F.md5(F.col("id").cast("string")).alias("v")
+        )
+        rows.write.parquet(str(tmp_path / "rows"))
+        before = stages(spark)
+
+        def action() -> None:
+            read = spark.read.schema("id long, v string").parquet(str(tmp_path / "rows"))
+            counts = read.groupBy(F.substring("v", 1, 2).alias("k")).count()
+            joined = read.join(F.broadcast(counts), F.substring("v", 1, 2) == F.col("k"))
+            joined.repartition(5, "v").write.parquet(str(tmp_path / "out"))
+
+        metrics = told(log, action)
+        ours = [stage for id_, stage in stages(spark).items() if id_ not in before]
+        ran = [stage for stage in ours if stage.numCompleteTasks()]
+        assert len(ran) >= 3
+        for told_of, method in (
+            (metrics.tasks, "numCompleteTasks"),
+            (metrics.input_bytes, "inputBytes"),
+            (metrics.output_bytes, "outputBytes"),
+            (metrics.shuffle_written_bytes, "shuffleWriteBytes"),
+            (metrics.shuffle_local_bytes + metrics.shuffle_remote_bytes, "shuffleReadBytes"),
+        ):
+            theirs = sum(getattr(stage, method)() for stage in ran)
+            assert (method, told_of) == (method, theirs)
+            assert theirs > 0
+        run_s = sum(stage.executorRunTime() for stage in ran) / 1e3
+        time = metrics.time
+        assert time.python_worker_s == 0
+        ours_s = time.cpu_s + time.fetch_wait_s + time.shuffle_write_s + time.unattributed_s
+        # A task's run time is cut to what the driver saw pass; each is rounded to milliseconds.
+        assert ours_s == pytest.approx(run_s, abs=0.002 * metrics.tasks)
+        cpu_s = sum(stage.executorCpuTime() for stage in ran) / 1e9
+        assert 0.5 * cpu_s <= time.cpu_s <= cpu_s
+
+    def test_slots_are_the_cores_of_the_session(self, spark: SparkSession, log: EventLog) -> None:
+        assert told(log, lambda: spark.range(10).collect()).slots == 2
+
+
+def stages(spark: SparkSession) -> dict[int, Any]:
+    """Spark's summary of every stage that it remembers."""
+    context: Any = spark.sparkContext
+    context._jsc.sc().listenerBus().waitUntilEmpty(60_000)
+    store = context._jsc.sc().statusStore()
+    nothing, no_quantiles = [], context._gateway.new_array(context._jvm.double, 0)
+    listed = store.stageList(nothing, False, False, no_quantiles, nothing)  # noqa: FBT003  Java's
+    return {one.stageId(): one for one in map(listed.apply, range(listed.size()))}
+
+
+class TestWhichTasks:
+    def test_those_between_begin_and_end(self, spark: SparkSession, log: EventLog) -> None:
+        spark.sparkContext.range(0, 8, numSlices=7).count()
+        metrics = told(log, spark.sparkContext.range(0, 8, numSlices=3).count)
+        spark.sparkContext.range(0, 8, numSlices=5).count()
+        assert metrics.tasks == 3
+        assert log.metrics() == metrics
+
+    def test_each_trial_has_its_own(self, spark: SparkSession, log: EventLog) -> None:
+        counts = [
+            told(log, spark.sparkContext.range(0, 8, numSlices=n).count).tasks for n in (2, 3, 4)
+        ]
+        assert counts == [2, 3, 4]
+
+    def test_those_of_a_broadcast_which_another_thread_starts(
+        self, spark: SparkSession, log: EventLog
+    ) -> None:
+        small = spark.range(0, 10, 1, 3)
+        metrics = told(log, lambda: force(spark.range(0, 10, 1, 2).join(F.broadcast(small), "id")))
+        assert metrics.tasks == 2 + 3
+
+    def test_failed_ones_too(self, spark: SparkSession, log: EventLog) -> None:
+        def fail() -> None:
+            with pytest.raises(PySparkException):
+                spark.sparkContext.range(0, 4, numSlices=1).map(lambda n: 1 // n).count()
+
+        assert told(log, fail).failed_tasks == 1
+
+    def test_a_trial_that_ended_badly_does_not_spoil_the_next(
+        self, spark: SparkSession, log: EventLog
+    ) -> None:
+        log.begin()
+        spark.sparkContext.range(0, 8, numSlices=7).count()
+        assert told(log, spark.sparkContext.range(0, 8, numSlices=3).count).tasks == 3
+
+    def test_a_job_has_its_own_alone(self, spark: SparkSession, log: EventLog) -> None:
+        """Not those that look at the network's interfaces, and check the answer."""
+        empty = spark.createDataFrame([], "value string")
+        context = Context(spark, empty, totals(Recipe(0)), 2, pi_samples=1_000, parallelism=2)
+        for workload, tasks in ((CalcPiDataframe(), 2 + 1), (CalcPiPythonUdf(), 2)):
+            attempt = SparkJob(workload, context, Noop, log).prepare("group")
+            attempt.run()
+            metrics, wire = attempt.metrics()
+            attempt.check()
+            assert metrics is not None
+            assert (metrics.tasks, metrics.incomplete) == (tasks, None)
+            assert wire is not None
+            assert wire.unread == ()
+
+
+class TestARealLogThatIsCutOff:
+    def test_is_used_as_far_as_it_goes(self, spark: SparkSession, log: EventLog) -> None:
+        whole = told(log, lambda: shuffling(spark))
+        lines = log._file.read_bytes().splitlines(keepends=True)
+        seen = []
+        for kept in range(len(lines)):
+            cut = task_metrics([*lines[:kept], lines[kept][:-9]], Slots({"driver": 2}))
+            assert cut.incomplete is not None
+            assert cut.time.total_s <= whole.time.total_s + 1e-9
+            seen.append(cut.tasks)
+        assert seen == sorted(seen)
+        assert 0 in seen
+        assert whole.tasks in seen
+        assert len(set(seen)) == whole.tasks + 1
+
+
+class TestWithoutALog:
+    def test_the_trial_goes_on_and_one_line_says_why(
+        self,
+        spark: SparkSession,
+        log: EventLog,
+        monkeypatch: pytest.MonkeyPatch,
+        capsys: pytest.CaptureFixture[str],
+    ) -> None:
+        def no_such_class() -> None:
+            raise TypeError("'JavaPackage' object is not callable")
+
+        monkeypatch.setattr(log, "_attach", no_such_class)
+        for _ in range(2):
+            log.begin()
+            log.end()
+            assert log.metrics() is None
+        said = capsys.readouterr().err
+        assert said.count("\n") == 1
+        assert said.startswith("where the time went is not recorded: 'JavaPackage' object")
+
+    def test_that_of_the_trial_before_is_not_taken_for_it(
+        self, spark: SparkSession, log: EventLog, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        told(log, spark.range(5).collect)
+        monkeypatch.setattr(log, "_attach", lambda: None)
+        log.begin()
+        log.end()
+        assert log.metrics() is None
+
+    def test_nothing_is_left_behind(self, spark: SparkSession) -> None:
+        with EventLog(spark) as log:
+            told(log, spark.range(5).collect)
+            place = log._file.parent
+            assert place.exists()
+        assert not place.exists()

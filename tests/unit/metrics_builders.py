@@ -1,0 +1,51 @@
+"""Task metrics in one line each."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any
+
+from harness.metrics import NodeBytes, TaskMetrics, TaskTime, WireBytes
+from harness.model import Trial
+from tests.unit.builders import ok
+
+NOTHING: dict[str, Any] = {
+    "failed_tasks": 0,
+    "killed_tasks": 0,
+    "speculative_tasks": 0,
+    "gc_share": None,
+    "stragglers": None,
+    "replay": None,
+    "tasks_by_locality": {},
+    "input_bytes_by_locality": {},
+    "output_bytes": 0,
+    "shuffle_local_bytes": 0,
+    "shuffle_remote_bytes": 0,
+    "shuffle_written_bytes": 0,
+    "memory_spilled_bytes": 0,
+    "disk_spilled_bytes": 0,
+    "peak_execution_memory_bytes": 0,
+}
+
+
+def task_time(**parts_s: float | None) -> TaskTime:
+    """What is not named is 0."""
+    known: dict[str, Any] = dict.fromkeys((field.name for field in fields(TaskTime)), 0.0)
+    return TaskTime(**known | parts_s)
+
+
+def task_metrics(slots: float | None = 2, tasks: int = 10, **more: Any) -> TaskMetrics:
+    """Parts of the time by their names, which end in `_s`; and other fields."""
+    parts_s = {name: more.pop(name) for name in tuple(more) if name.endswith("_s")}
+    return TaskMetrics(slots=slots, tasks=tasks, time=task_time(**parts_s), **NOTHING | more)
+
+
+def told(workload: str, wall_s: float, wire: WireBytes | None = None, **more: Any) -> Trial:
+    """A trial that is ok, with what its tasks did."""
+    return ok(workload, wall_s, tasks=task_metrics(**more), wire=wire)
+
+
+def received(*counts: int, unread: tuple[str, ...] = ()) -> WireBytes:
+    """What nodes received; they sent half of it."""
+    nodes = (NodeBytes(f"n{number}", count, count // 2) for number, count in enumerate(counts, 1))
+    return WireBytes(tuple(nodes), unread)

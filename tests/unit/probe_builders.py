@@ -1,0 +1,92 @@
+"""Probes in one line each: links, pairs and what was measured of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from harness.model import Ending
+from harness.probes import mesh, mtu
+from harness.probes.link import HostLink
+from harness.probes.measurement import Measurement, Metric
+from harness.probes.record import AFTER, BEFORE, LinkSeen, Note, Probed, ProbeRun
+from tests.unit.builders import GOLDEN, STARTED_AT
+
+MBIT = 10**6
+FOUR = ("node1", "node2", "node3", "node4")
+
+
+def output(name: str) -> str:
+    """What a program printed, as kept in tests/golden/probe-<name>."""
+    return (GOLDEN / f"probe-{name}").read_text(encoding="utf-8")
+
+
+def a_link(host: str, **fields: Any) -> HostLink:
+    known = {
+        "device": "eth0",
+        "speed_mbit_s": 1000,
+        "duplex": "full",
+        "mtu_bytes": 1500,
+        "state": "up",
+        "driver": "igb",
+        "bus": "pci",
+        "queue": "fq_codel",
+        "counters": {"rx_errors": 0, "tx_errors": 0, "rx_drops": 0, "tx_drops": 0},
+    }
+    return HostLink(host, **known | fields)
+
+
+def pairs(
+    metric: Metric, values: Mapping[tuple[str, str], float | str], case: str = ""
+) -> list[Measurement]:
+    """A measurement a pair; a text is why there is none."""
+    return [
+        metric.failed(f"{a} -> {b}", value, case)
+        if isinstance(value, str)
+        else metric.of(f"{a} -> {b}", value, case)
+        for (a, b), value in values.items()
+    ]
+
+
+def every_pair(hosts: Sequence[str], value: float) -> dict[tuple[str, str], float | str]:
+    return {(a, b): value for a in hosts for b in hosts if a != b}
+
+
+def probed(
+    links: Iterable[HostLink] = (),
+    measurements: Iterable[Measurement] = (),
+    *,
+    after: Iterable[HostLink] | None = None,
+    ending: Ending | None = Ending.COMPLETED,
+    notes: Sequence[Note] = (),
+    facts: Mapping[str, str] | None = None,
+) -> Probed:
+    """A probe run; its links are afterwards what they were before, unless said otherwise."""
+    links = tuple(links)
+    run = ProbeRun(
+        configuration="1g",
+        hosts=tuple(link.host for link in links),
+        facts=facts or {},
+        id="a-probe",
+        started_at=STARTED_AT,
+        written_by="clusterlift 0.1.0",
+    )
+    seen = (
+        *(LinkSeen(BEFORE, link) for link in links),
+        *measurements,
+        *(LinkSeen(AFTER, link) for link in (links if after is None else after)),
+    )
+    return Probed(run, (*notes, *seen), ending)
+
+
+def healthy(hosts: Sequence[str] = FOUR, goodput: float = 940 * MBIT, **link: Any) -> Probed:
+    """A network that is what it is said to be."""
+    links = [a_link(host, **link) for host in hosts]
+    path = float(links[0].mtu_bytes or 1500)
+    return probed(
+        links,
+        [
+            *pairs(mtu.PATH_MTU, every_pair(hosts, path)),
+            *pairs(mesh.GOODPUT, every_pair(hosts, goodput)),
+        ],
+    )
