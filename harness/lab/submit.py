@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 import subprocess
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -14,9 +13,13 @@ from harness.lab.engine import docker_program
 from harness.record.interrupt import interruptible
 
 CHECKOUT = "/opt/clusterlift"
-# The shell's id is the command's, and its group's; an interrupted command is found by it.
-KEEP_ID = 'echo $$ > "$0" && exec "$@"'
-INTERRUPT = 'kill -s INT -- "-$(cat "$0")"'
+# The command lives as long as somebody holds the other end of its input: it is interrupted when that
+# is closed, also by the death of whoever submitted it. The shell's id is the command's group's.
+LEASHED = """
+exec 3<&0 </dev/null
+{ cat <&3; kill -s INT -- "-$$"; } >/dev/null 2>&1 &
+exec "$@" 3<&-
+"""
 
 
 def spark_submit(
@@ -24,27 +27,26 @@ def spark_submit(
 ) -> int:
     """Run it as the user who calls, whose the results then are; return its exit code.
 
-    Ctrl-C and SIGTERM reach the script, which ends in its own time.
+    Ctrl-C and SIGTERM reach the script, which ends in its own time; so does it if this process is
+    killed.
     """
     user, group = os.getuid(), os.getgid()
     _introduce(lab.master, user)
-    ids = f"/tmp/submitted-{secrets.token_hex(4)}"  # noqa: S108  in the container
     command = [
-        *(docker_program(), "exec", "--user", f"{user}:{group}", "--workdir", CHECKOUT),
-        *("--env", "HOME=/tmp", "--env", "SPARK_LOCAL_DIRS=/tmp"),
-        *(lab.master.container, "sh", "-c", KEEP_ID, ids),
+        *(docker_program(), "exec", "--interactive", "--user", f"{user}:{group}"),
+        *("--workdir", CHECKOUT, "--env", "HOME=/tmp", "--env", "SPARK_LOCAL_DIRS=/tmp"),
+        *(lab.master.container, "sh", "-c", LEASHED, "submit"),
         *("spark-submit", *(f"--conf={pair}" for pair in properties)),
         *(f"{CHECKOUT}/{script}", *arguments),
     ]
     # In a session of its own, because the client would end at Ctrl-C and leave the script behind.
-    with subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True) as process:
+    with subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True) as process:
         try:
             with interruptible():
                 return process.wait()
         except KeyboardInterrupt:
-            with suppress(ClusterliftError):  # it may have ended by itself
-                lab.master.execute("sh", "-c", INTERRUPT, ids)
-            return process.wait()
+            process.communicate()  # closes its input
+            return process.returncode
 
 
 def with_facts(arguments: Sequence[str], facts: Mapping[str, str]) -> list[str]:
