@@ -16,7 +16,7 @@ from harness.errors import BadInput
 from harness.lab import racks, status
 from harness.lab.cluster import Lab, Node, running_lab
 from harness.lab.compose import Shape, results_directory
-from harness.lab.conduct import INTERRUPTED, conduct
+from harness.lab.conduct import conduct
 from harness.lab.experiment import read_experiment
 from harness.lab.lifecycle import down, up
 from harness.lab.link import read_link, read_links, set_links
@@ -205,13 +205,12 @@ def experiment_command(file: Path) -> int:
     results = results_directory() / experiment.name
     with interruptible(once=True):
         code = conduct(experiment, results)
-    if code != INTERRUPTED:
-        names = [configuration.name for configuration in experiment.configurations]
-        comparison = compare([find_column(name, results) for name in names])
-        table = results / "comparison.md"
-        table.write_text(markdown.render(comparison), encoding="utf-8")
-        click.echo(text.render(comparison), nl=False)
-        click.echo(f"\nresults: {results}, table: {table}")
+    names = [configuration.name for configuration in experiment.configurations]
+    comparison = compare([find_column(name, results) for name in names])
+    table = results / "comparison.md"
+    table.write_text(markdown.render(comparison), encoding="utf-8")
+    click.echo(text.render(comparison), nl=False)
+    click.echo(f"\nresults: {results}, table: {table}")
     return code
 
 

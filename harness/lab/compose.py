@@ -21,6 +21,8 @@ from harness.spark_submit import ROOT
 FILE = ROOT / "docker/compose.yaml"
 WRITTEN_WORKERS = 4
 """How many workers that file has."""
+SUMMARY = "ERROR: Encountered errors while bringing up the project."
+"""What Compose 1.29 says last, whatever it was."""
 
 
 def results_directory() -> Path:
@@ -90,7 +92,8 @@ class Compose:
             command = [*self._program, "--project-name", PROJECT, *files, *arguments]
             done = run(command, self._environment)
         if done.returncode:
-            raise ClusterliftError(f"compose {arguments[0]} failed: {last_line(done.stderr)}")
+            said = last_line(done.stderr.replace(SUMMARY, ""))
+            raise ClusterliftError(f"compose {arguments[0]} failed: {said}")
 
 
 def _worker(number: int) -> dict[str, Any]:

@@ -16,13 +16,12 @@ from harness.lab.lifecycle import up
 from harness.lab.link import set_links
 from harness.lab.submit import spark_submit, with_facts
 from harness.loopback.say import say
-from harness.model import Ending
+from harness.model import Ending, RecordedRun, Status
 from harness.rate import Link
 from harness.record.progress import duration
 from harness.record.store import SUFFIX, configuration_directory, load
 
-INTERRUPTED = 130
-WITH_FAILURES = 1
+INTERRUPTED, REFUSED = 130, 2
 
 
 @dataclass(frozen=True)
@@ -32,23 +31,26 @@ class Step:
     configuration: Configuration
     round: int
 
+    def __str__(self) -> str:
+        return f"{self.configuration.name}, round {self.round}"
+
 
 def conduct(experiment: Experiment, results: Path) -> int:
-    """Run what is not done yet; returns 1 if a trial failed, 130 if it was interrupted, else 0.
+    """Run what is not done yet; returns 1 if a trial failed, else 0.
 
     `results` is the experiment's own directory, below the one that the lab's master mounts. Raises
-    BadInput if it holds another experiment's, ClusterliftError if data cannot be made.
+    BadInput if it holds another experiment's, ClusterliftError if data cannot be made or a run did not
+    come to its end, KeyboardInterrupt if it was interrupted.
     """
     done = steps_done(experiment, results)
     todo = [step for step in steps(experiment) if step not in done]
     if done:
         say(f"{len(done)} of {len(done) + len(todo)} runs are done already")
-    if not todo:
-        return 0
-    up(experiment.shape)
-    lab = running_lab()
-    _generate(experiment, lab)
-    return _run(experiment, lab, todo, results)
+    if todo:
+        up(experiment.shape, experiment.data_bytes)
+        _generate(experiment, running_lab(), todo)
+        _run(experiment, todo, results)
+    return _outcome(experiment, results)
 
 
 def steps(experiment: Experiment) -> Iterator[Step]:
@@ -58,9 +60,9 @@ def steps(experiment: Experiment) -> Iterator[Step]:
             yield Step(configuration, round_)
 
 
-def steps_done(experiment: Experiment, results: Path) -> set[Step]:
+def steps_done(experiment: Experiment, results: Path) -> dict[Step, RecordedRun]:
     """Those with a run that came to its end. Raises BadInput if there are runs of something else."""
-    done = set()
+    done = {}
     for configuration in experiment.configurations:
         place = configuration_directory(results, configuration.name)
         for file in sorted(place.glob(f"*{SUFFIX}")):
@@ -72,50 +74,77 @@ def steps_done(experiment: Experiment, results: Path) -> set[Step]:
                     "the experiment another name"
                 )
             if recorded.ending is Ending.COMPLETED:
-                done.add(Step(configuration, int(facts["round"])))
+                done[Step(configuration, int(facts["round"]))] = recorded
     return done
 
 
-def _generate(experiment: Experiment, lab: Lab) -> None:
+def _outcome(experiment: Experiment, results: Path) -> int:
+    """What the results say of it: how a script ended does not tell whether it did its work."""
+    done = steps_done(experiment, results)
+    undone = [str(step) for step in steps(experiment) if step not in done]
+    if undone:
+        raise ClusterliftError(
+            f"not done: {'; '.join(undone)}: what went wrong is told above, and the same command tries "
+            "again"
+        )
+    trials = (trial for recorded in done.values() for trial in recorded.trials)
+    return int(any(trial.status is Status.FAILED for trial in trials))
+
+
+def _generate(experiment: Experiment, lab: Lab, todo: Sequence[Step]) -> None:
     """Every dataset once, over links without a limit; generating proves how it lies."""
     set_links(lab.linked, lambda link: Link(None, link.mtu))
-    for data in experiment.datasets:
+    for data in dict.fromkeys(step.configuration.data for step in todo):
         say(f"data {data.name}: {data.rows:,} rows, layout {data.layout or 'as the storage likes'}")
         layout = ["--layout", data.layout] if data.layout else []
         arguments = [
             *(_uri(experiment, lab, data), "--rows", str(data.rows), "--format", data.format),
             *("--reuse", *layout),
         ]
-        if code := spark_submit(lab, "datagen/generate.py", arguments):
+        if code := _submit(lab, "datagen/generate.py", arguments):
             raise ClusterliftError(f"data {data.name} was not made: generate.py ended with {code}")
 
 
-def _run(experiment: Experiment, lab: Lab, todo: Sequence[Step], results: Path) -> int:
-    worst, started = 0, time.monotonic()
+def _run(experiment: Experiment, todo: Sequence[Step], results: Path) -> None:
+    started = time.monotonic()
     for number, step in enumerate(todo):
         link = step.configuration.link
         left = (time.monotonic() - started) / number * (len(todo) - number) if number else None
         say(
-            f"run {number + 1} of {len(todo)}: {step.configuration.name}, round {step.round}, {link}"
+            f"run {number + 1} of {len(todo)}: {step}, {link}"
             + (f"; about {duration(left)} left" if left else "")
         )
+        up(experiment.shape)  # what died in the run before comes back
+        lab = running_lab()
         set_links(lab.linked, partial(_replaced, link))
-        facts = {
-            **status.facts(lab),
-            "experiment": experiment.digest,
-            "round": str(step.round),
-        }
-        arguments = with_facts(_arguments(experiment, lab, step, results), facts)
-        code = spark_submit(lab, "jobs/benchmark.py", arguments)
-        if code == INTERRUPTED:
-            say("interrupted; the same command goes on from here")
-            return code
-        if code not in {0, WITH_FAILURES}:
+        arguments = _arguments(experiment, lab, step, results)
+        facts = _facts(experiment, lab, step)
+        code = _submit(lab, "jobs/benchmark.py", with_facts(arguments, facts))
+        if code == REFUSED:
             raise ClusterliftError(
-                f"{step.configuration.name}, round {step.round}: benchmark.py ended with {code}"
+                f"{step}: benchmark.py refused to run, for the reason told above"
             )
-        worst = max(worst, code)
-    return worst
+        if code:
+            say(f"{step}: benchmark.py ended with {code}")
+
+
+def _submit(lab: Lab, script: str, arguments: Sequence[str]) -> int:
+    code = spark_submit(lab, script, arguments)
+    if code == INTERRUPTED:
+        say("the same command goes on from here")
+        raise KeyboardInterrupt
+    return code
+
+
+def _facts(experiment: Experiment, lab: Lab, step: Step) -> dict[str, str]:
+    """What a run has to say of itself; its layout is the requested one, if any was."""
+    layout = step.configuration.data.layout
+    return {
+        **status.facts(lab),
+        **({"layout": layout} if layout else {}),
+        "experiment": experiment.digest,
+        "round": str(step.round),
+    }
 
 
 def _replaced(link: Link, _: Link) -> Link:
@@ -130,6 +159,7 @@ def _arguments(experiment: Experiment, lab: Lab, step: Step, results: Path) -> l
         "--warmup": str(experiment.warmup),
         "--results": f"results/{results.name}",
         "--workloads": ",".join(experiment.workloads),
+        "--sink": experiment.sink or "",
         "--repartition": str(experiment.repartition or ""),
         "--pi-samples": str(experiment.pi_samples or ""),
     }

@@ -8,6 +8,7 @@ rounds = 2              # over all configurations
 trials = 3              # measured ones a round, configuration and workload
 warmup = 1              # others before them
 workloads = ["group-by", "sha-512"]     # by default all
+sink = "noop"           # what forces a computation; or rdd-count, as in 2020
 repartition = 16        # partitions that the workload of that name makes
 pi_samples = 2_000_000  # points that each Pi draws
 
@@ -37,6 +38,9 @@ from harness.lab.compose import Shape
 from harness.rate import LEAST_MTU, MOST_MTU, USUAL_MTU, Link, parse_rate
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+SINKS = ("noop", "rdd-count")
+DISK_BYTES_A_ROW = 300
+"""As CSV 75, in three copies, and once more while it is shuffled: hardly any dataset takes more."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +73,7 @@ class Experiment:
     trials: int
     warmup: int
     workloads: tuple[str, ...]
+    sink: str | None
     repartition: int | None
     pi_samples: int | None
     digest: str
@@ -77,6 +82,11 @@ class Experiment:
     def datasets(self) -> list[Data]:
         """Those that a configuration uses, each once."""
         return list(dict.fromkeys(one.data for one in self.configurations))
+
+    @property
+    def data_bytes(self) -> int:
+        """About how much disk it takes at most."""
+        return sum(data.rows for data in self.datasets) * DISK_BYTES_A_ROW
 
     def order(self, round_: int) -> tuple[Configuration, ...]:
         """There and back again, so that what drifts hits the first and the last alike."""
@@ -106,13 +116,18 @@ def read_experiment(file: Path) -> Experiment:
         ),
         configurations=tuple(configurations),
         workloads=tuple(table.take("workloads", list, [])),
+        sink=table.take("sink", str, None),
         repartition=table.take("repartition", int, None),
         pi_samples=table.take("pi_samples", int, None),
         digest=table.digest(),
         **repeated,
     )
+    table.check(
+        "workloads", all(isinstance(w, str) for w in experiment.workloads), "has names alone"
+    )
     table.check("storage", experiment.shape.storage in {"hdfs", "qfs"}, "is hdfs or qfs")
     table.check("nodes", experiment.shape.workers >= 1, "is 1 or more")
+    table.check("sink", experiment.sink in {None, *SINKS}, f"is {' or '.join(SINKS)}")
     table.end()
     return experiment
 

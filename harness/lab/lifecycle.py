@@ -19,14 +19,14 @@ from harness.rate import USUAL_MTU
 READY_S = 300.0
 POLL_S = 1.0
 NEEDED_BYTES = 5 * 10**9
-"""The image and its making take three, and there has to be some for data."""
+"""The image and its making take three, and there has to be some for trying things."""
 
 
-def up(shape: Shape) -> bool:
+def up(shape: Shape, data_bytes: int = 0) -> bool:
     """Bring a lab up and wait until it is ready; False if it is up already.
 
-    Raises BadInput if another one is up, a port is taken or the disk is full, ClusterliftError if it
-    does not get ready.
+    `data_bytes` is how much a new one is to store. Raises BadInput if another one is up, a port is
+    taken or the disk is full, ClusterliftError if it does not get ready.
     """
     program = compose_program()
     lab = find_lab()
@@ -36,7 +36,7 @@ def up(shape: Shape) -> bool:
         _check_same(lab, shape)
     else:
         check_ports()
-    _check_disk()
+    _check_disk(NEEDED_BYTES + (0 if lab else data_bytes))
     variables = qfs_variables() if shape.storage == "qfs" else {}
     compose = Compose(program, shape, variables)
     if shape.storage == "hdfs" or variables:
@@ -88,11 +88,11 @@ def _check_same(lab: Lab, shape: Shape) -> None:
         )
 
 
-def _check_disk() -> None:
+def _check_disk(needed: int) -> None:
     free = free_bytes()
-    if free is not None and free < NEEDED_BYTES:
+    if free is not None and free < needed:
         raise BadInput(
-            f"Docker's disk has {free / 1e9:.1f} GB left, and the lab needs {NEEDED_BYTES / 1e9:.0f}: "
+            f"Docker's disk has {free / 1e9:.1f} GB left, and the lab needs {needed / 1e9:.1f}: "
             "make room, for example with docker system prune"
         )
 

@@ -10,6 +10,8 @@ from harness.lab.lifecycle import shape_of
 from harness.lab.link import read_links
 from harness.rate import rate_text
 
+LIMITS = "; shared cores and disk, no CPU saved by jumbo frames"
+
 
 def render(lab: Lab) -> str:
     """A line for the whole, then a table with a line for each node."""
@@ -41,7 +43,8 @@ def facts(lab: Lab) -> dict[str, str]:
     is_shaped = any(link.rate_bit_s for link in links)
     said = {
         "emulated": f"{len(lab.workers)} nodes on one host, "
-        + ("links shaped by tc" if is_shaped else "links not shaped"),
+        + ("links shaped by tc" if is_shaped else "links not shaped")
+        + LIMITS,
         "link": _common([link.rate for link in links]),
         "mtu": _common([str(link.mtu) for link in links]),
         "cpus": f"{lab.cpus:g}",

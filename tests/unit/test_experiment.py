@@ -11,12 +11,13 @@ import pytest
 from harness.errors import BadInput, ClusterliftError
 from harness.lab import conduct as conducting
 from harness.lab.conduct import conduct, steps, steps_done
-from harness.lab.experiment import Experiment, read_experiment
+from harness.lab.experiment import SINKS, Experiment, read_experiment
 from harness.model import Ending
 from harness.rate import Link
 from harness.record.store import Recording, new_run_id
+from jobs import sinks
 
-from .builders import a_run, ok
+from .builders import a_run, failed, ok
 
 ROOT = Path(__file__).parents[2]
 TEXT = """
@@ -59,6 +60,7 @@ class TestReading:
         assert (slow.link, fast.link) == (Link(10**8, 1500), Link(25 * 10**7, 9000))
         assert [data.name for data in read.datasets] == ["coded"]  # nobody uses the other
         assert read.workloads == ("group-by",)
+        assert read.sink is None
 
     @pytest.mark.parametrize("file", sorted((ROOT / "docker/experiments").glob("*.toml")), ids=str)
     def test_those_that_come_along(self, file: Path) -> None:
@@ -72,6 +74,8 @@ class TestReading:
             ('name = "upgrade"', "name = 3", "name is not of this kind: 3"),
             ("nodes = 3", 'nodes = "3"', "nodes is not of this kind"),
             ("nodes = 3", "nodes = 0", "nodes is 1 or more"),
+            ("nodes = 3", 'sink = "drain"', "sink is noop or rdd-count"),
+            ('["group-by"]', "[1]", "workloads has names alone"),
             ("rounds = 2", "rounds = 0", "rounds is 1 or more"),
             ("trials = 4", "trails = 4", "trails: nothing is known by that name"),
             ("rows = 1000\nlayout", "layout", "datasets.coded: rows is missing"),
@@ -94,6 +98,9 @@ class TestReading:
             experiment(tmp_path, TEXT.replace(old, new, 1))
         assert told in str(failure.value)
 
+    def test_the_sinks_are_the_benchmark_s(self) -> None:
+        assert set(SINKS) == set(sinks.SINKS)
+
     def test_no_file(self, tmp_path: Path) -> None:
         with pytest.raises(BadInput, match=r"nowhere.toml: No such file"):
             read_experiment(tmp_path / "nowhere.toml")
@@ -114,10 +121,13 @@ class FakeLab:
     def __init__(self, results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.results = results
         self.done: list[tuple[str, ...]] = []
+        self.facts: list[dict[str, str]] = []
         self.codes = {"datagen/generate.py": 0, "jobs/benchmark.py": 0}
+        self.trial = ok("group-by", 1.0)
         self.interrupt_after: int | None = None
+        self.crashes: set[tuple[str, ...]] = set()
         for name, fake in {
-            "up": lambda shape: self.done.append(("up", str(shape))),
+            "up": lambda shape, _bytes=0: self.done.append(("up", str(shape))),
             "running_lab": lambda: self,
             "set_links": lambda _, change: self.done.append(("link", str(change(Link(1, 1500))))),
             "spark_submit": self.submit,
@@ -133,11 +143,14 @@ class FakeLab:
             return self.codes[script]
         options = dict(zip(arguments[::2], arguments[1::2], strict=False))
         facts = dict(one.removeprefix("--fact=").split("=", 1) for one in arguments if "=" in one)
-        configuration = options["--configuration"]
-        self.done.append(("run", configuration, facts["round"]))
+        self.facts.append(facts)
+        turn = (options["--configuration"], facts["round"])
+        self.done.append(("run", *turn))
+        if turn in self.crashes:
+            return 1
         interrupted = self.interrupt_after == len(self.ran())
-        with Recording(self.results, a_run(configuration, new_run_id(), facts=facts)) as recording:
-            recording.trial(ok("group-by", 1.0))
+        with Recording(self.results, a_run(turn[0], new_run_id(), facts=facts)) as recording:
+            recording.trial(self.trial)
             recording.end(Ending.INTERRUPTED if interrupted else Ending.COMPLETED)
         return 130 if interrupted else self.codes[script]
 
@@ -158,28 +171,41 @@ def lab(results: Path, monkeypatch: pytest.MonkeyPatch) -> FakeLab:
 class TestConduct:
     def test_there_and_back_again(self, tmp_path: Path, lab: FakeLab, results: Path) -> None:
         assert conduct(experiment(tmp_path), results) == 0
+        whole = [("up", "3 workers of 0.5 processors, hdfs")]
         assert lab.done == [
-            ("up", "3 workers of 0.5 processors, hdfs"),
+            *whole,
             ("link", "unshaped, MTU 1500"),
             (
                 *("generate", "hdfs://m/upgrade/coded", "--rows", "1000", "--format", "csv"),
                 *("--reuse", "--layout", "xor:2+1"),
             ),
+            *whole,
             ("link", "100mbit, MTU 1500"),
             ("run", "slow", "1"),
+            *whole,
             ("link", "250mbit, MTU 9000"),
             ("run", "fast", "1"),
+            *whole,
             ("link", "250mbit, MTU 9000"),
             ("run", "fast", "2"),
+            *whole,
             ("link", "100mbit, MTU 1500"),
             ("run", "slow", "2"),
         ]
+
+    def test_a_run_says_what_it_is_of(self, tmp_path: Path, lab: FakeLab, results: Path) -> None:
+        read = experiment(tmp_path, TEXT.replace('"coded"\n\n[', '"plain"\n\n['))
+        conduct(read, results)
+        slow, fast, *_ = lab.facts
+        assert slow == {"emulated": "yes", "experiment": read.digest, "round": "1"}
+        assert fast == slow | {"layout": "xor:2+1"}
 
     def test_what_is_done_is_not_done_again(
         self, tmp_path: Path, lab: FakeLab, results: Path
     ) -> None:
         lab.interrupt_after = 2
-        assert conduct(experiment(tmp_path), results) == 130
+        with pytest.raises(KeyboardInterrupt):
+            conduct(experiment(tmp_path), results)
         lab.interrupt_after = None
         lab.done.clear()
         assert conduct(experiment(tmp_path), results) == 0
@@ -203,6 +229,20 @@ class TestConduct:
         with pytest.raises(BadInput, match="is not of this experiment as it is now; move"):
             conduct(experiment(tmp_path, TEXT.replace("100mbit", "50mbit")), results)
 
+    def test_the_optional_options_are_passed_on(
+        self, tmp_path: Path, lab: FakeLab, results: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        submitted: list[Sequence[str]] = []
+
+        def submit(lab_: object, script: str, arguments: Sequence[str]) -> int:
+            submitted.append(arguments)
+            return lab.submit(lab_, script, arguments)
+
+        monkeypatch.setattr(conducting, "spark_submit", submit)
+        conduct(experiment(tmp_path, f'sink = "rdd-count"\nrepartition = 16\n{TEXT}'), results)
+        assert {"--sink", "rdd-count", "--repartition", "16"} < set(submitted[-1])
+        assert "--pi-samples" not in submitted[-1]
+
     def test_data_that_is_not_proven_stops_it(
         self, tmp_path: Path, lab: FakeLab, results: Path
     ) -> None:
@@ -215,17 +255,32 @@ class TestConduct:
         self, tmp_path: Path, lab: FakeLab, results: Path
     ) -> None:
         lab.codes["jobs/benchmark.py"] = 1
+        lab.trial = failed("group-by")
         assert conduct(experiment(tmp_path), results) == 1
         assert len(lab.ran()) == 4
+        assert conduct(experiment(tmp_path), results) == 1
+        assert len(lab.ran()) == 4
+
+    def test_a_benchmark_that_died_is_not_taken_for_done(
+        self, tmp_path: Path, lab: FakeLab, results: Path
+    ) -> None:
+        lab.crashes = {("slow", "1"), ("fast", "2")}
+        with pytest.raises(ClusterliftError, match="not done: slow, round 1; fast, round 2: "):
+            conduct(experiment(tmp_path), results)
+        assert len(lab.ran()) == 4
+        lab.crashes.clear()
+        lab.done.clear()
+        assert conduct(experiment(tmp_path), results) == 0
+        assert lab.ran() == [("slow", "1"), ("fast", "2")]
 
     def test_a_refused_benchmark_stops_it(
         self, tmp_path: Path, lab: FakeLab, results: Path
     ) -> None:
         lab.codes["jobs/benchmark.py"] = 2
-        with pytest.raises(ClusterliftError, match=r"slow, round 1: benchmark.py ended with 2"):
+        with pytest.raises(ClusterliftError, match=r"slow, round 1: benchmark.py refused"):
             conduct(experiment(tmp_path), results)
 
     def test_nothing_is_done_before_it_starts(self, tmp_path: Path, results: Path) -> None:
         read = experiment(tmp_path)
-        assert steps_done(read, results) == set()
+        assert steps_done(read, results) == {}
         assert len(list(steps(read))) == 4

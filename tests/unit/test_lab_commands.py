@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from harness.cli import main
-from harness.errors import BadInput
+from harness.errors import BadInput, ClusterliftError
 from harness.lab import qfs_tarball, racks
 from harness.lab.cluster import Lab, Node
-from harness.lab.compose import Shape, override
+from harness.lab.compose import Compose, Shape, override
 from harness.lab.ports import check_ports
 from harness.lab.submit import with_facts
 from harness.lab.verify import Finding, patterns, render
@@ -28,6 +28,17 @@ LABS = Lab(
     "hdfs",
     0.5,
 )
+
+LARGE = """
+name = "large"
+[datasets.all]
+rows = 100_000_000
+[configurations.slow]
+dataset = "all"
+rate = "1gbit"
+[configurations.fast]
+dataset = "all"
+"""
 
 
 @pytest.fixture
@@ -134,7 +145,22 @@ class TestWithoutALab:
         monkeypatch.setattr("harness.lab.lifecycle.check_ports", lambda: None)
         monkeypatch.setattr("harness.lab.lifecycle.free_bytes", lambda: 10**9)
         assert main(["lab", "up"]) == 2
-        assert "Docker's disk has 1.0 GB left" in said(capsys)
+        assert "Docker's disk has 1.0 GB left, and the lab needs 5.0: " in said(capsys)
+
+    def test_a_disk_without_room_for_an_experiment_s_data(
+        self,
+        fake: Fake,
+        capsys: pytest.CaptureFixture[str],
+        monkeypatch: pytest.MonkeyPatch,
+        tmp_path: Path,
+    ) -> None:
+        fake(docker="exit 0")
+        monkeypatch.setattr("harness.lab.lifecycle.check_ports", lambda: None)
+        monkeypatch.setattr("harness.lab.lifecycle.free_bytes", lambda: 30 * 10**9)
+        file = tmp_path / "large.toml"
+        file.write_text(LARGE)
+        assert main(["lab", "experiment", str(file)]) == 2
+        assert "Docker's disk has 30.0 GB left, and the lab needs 35.0: " in said(capsys)
 
     @pytest.mark.parametrize(
         ("arguments", "complaint"),
@@ -166,6 +192,13 @@ class TestCompose:
 
     def test_fewer_are_started_by_name(self) -> None:
         assert Shape(2, 0.5, "hdfs").services == ["master", "worker-1", "worker-2"]
+
+    def test_what_went_wrong_is_told_and_not_that_something_did(self, fake: Fake) -> None:
+        why = "ERROR: for master  Cannot start service master: port is already allocated"
+        summary = "ERROR: Encountered errors while bringing up the project."
+        fake(docker_compose=f"printf '%s\\n' '{why}' '{summary}' >&2; exit 1")
+        with pytest.raises(ClusterliftError, match=r"compose up failed: .*already allocated$"):
+            Compose(["docker-compose"], Shape(4, 0.5, "hdfs"), {}).up()
 
     def test_racks_have_a_network_each_and_a_router_in_both(self) -> None:
         services = override(Shape(5, 0.5, "hdfs", uplink_bit_s=10**8))["services"]
