@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,8 +13,6 @@ from harness.errors import BadInput
 from harness.lab.engine import docker
 from harness.probes.reach import Host, by_docker
 
-PROJECT = "clusterlift"
-LABEL = f"label=com.docker.compose.project={PROJECT}"
 NETWORK_MTU = "com.docker.network.driver.mtu"
 MASTER, ROUTER = "master", "router"
 
@@ -82,9 +81,19 @@ class Lab:
         return [self.node(name) for name in names]
 
 
+def project() -> str:
+    """The name that the engine knows it by; another one is another lab."""
+    return os.environ.get("COMPOSE_PROJECT_NAME") or "clusterlift"
+
+
+def ours() -> str:
+    """What a thing of the engine's that belongs to the lab is filtered by."""
+    return f"label=com.docker.compose.project={project()}"
+
+
 def find_lab() -> Lab | None:
     """The lab that is up, or what is left of it; None if there is nothing."""
-    ids = docker("ps", "--all", "--quiet", "--filter", LABEL).split()
+    ids = docker("ps", "--all", "--quiet", "--filter", ours()).split()
     if not ids:
         return None
     containers = json.loads(docker("inspect", *ids))
@@ -106,7 +115,7 @@ def running_lab() -> Lab:
 
 def networks() -> list[str]:
     """Names of the lab's networks."""
-    return docker("network", "ls", "--filter", LABEL, "--format", "{{.Name}}").split()
+    return docker("network", "ls", "--filter", ours(), "--format", "{{.Name}}").split()
 
 
 def largest_mtu() -> int:

@@ -13,7 +13,7 @@ from typing import Any
 
 from harness.errors import ClusterliftError
 from harness.lab import racks
-from harness.lab.cluster import MASTER, PROJECT, ROUTER
+from harness.lab.cluster import MASTER, ROUTER, project
 from harness.lab.engine import last_line, run
 from harness.rate import MOST_MTU, rate_text
 from harness.spark_submit import ROOT
@@ -89,7 +89,7 @@ class Compose:
     def _run(self, *arguments: str) -> None:
         with _file(override(self._shape)) as added:
             files = ["-f", str(FILE), "-f", str(added)]
-            command = [*self._program, "--project-name", PROJECT, *files, *arguments]
+            command = [*self._program, "--project-name", project(), *files, *arguments]
             done = run(command, self._environment)
         if done.returncode:
             said = last_line(done.stderr.replace(SUMMARY, ""))

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from harness.errors import BadInput, ClusterliftError
 from harness.lab import racks
-from harness.lab.cluster import LABEL, Lab, find_lab, networks, running_lab
+from harness.lab.cluster import Lab, find_lab, networks, ours, running_lab
 from harness.lab.compose import Compose, Shape
 from harness.lab.engine import compose_program, docker, free_bytes, last_line
 from harness.lab.link import read_link, set_links
@@ -51,8 +51,8 @@ def up(shape: Shape, data_bytes: int = 0) -> bool:
 
 def down() -> None:
     """Remove the lab with all that it stores. Raises BadInput if there is none."""
-    containers = docker("ps", "--all", "--quiet", "--filter", LABEL).split()
-    volumes = docker("volume", "ls", "--quiet", "--filter", LABEL).split()
+    containers = docker("ps", "--all", "--quiet", "--filter", ours()).split()
+    volumes = docker("volume", "ls", "--quiet", "--filter", ours()).split()
     left = networks()
     if not (containers or volumes or left):
         raise BadInput("no lab is up; there is nothing to take down")
