@@ -2,117 +2,135 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
-import time
-from collections.abc import Callable, Iterator
+import urllib.request
 from pathlib import Path
 
 import pytest
 
 from harness.cli import main
-from harness.lab.cluster import Lab, find_lab, running_lab
+from harness.lab.cluster import Lab, running_lab
 from harness.lab.engine import docker
-from harness.model import Ending, RecordedRun, Status
-from harness.record.store import load
+from harness.model import Ending, RecordedRun
 
-ROOT = Path(__file__).parents[2]
+from .conftest import PATIENCE_S, ROOT, clusterlift, eventually, runs
+
 SMALL = ROOT / "docker/experiments/small.toml"
-CLUSTERLIFT = [sys.executable, "-m", "harness"]
-DATASET = "/failures/rows"
+EMULATED = (
+    "4 nodes on one host, links shaped by tc; shared cores and disk, no CPU saved by jumbo frames"
+)
+BENCHMARK = ["lab", "benchmark", "--workloads", "group-by", "--warmup", "0"]
 
 
-@pytest.fixture(scope="module")
-def results(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Where the lab of this module puts its results."""
-    place = tmp_path_factory.mktemp("results")
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setenv("RESULTS", str(place))
-        yield place
+def completed(results: Path) -> list[RecordedRun]:
+    return [one for one in runs(results) if one.ending is Ending.COMPLETED]
 
 
-@pytest.fixture(scope="module")
-def small_lab(request: pytest.FixtureRequest) -> Iterator[Lab]:
-    """Three workers and HDFS, as the small experiment wants them."""
-    for before in ("engine", "results"):
-        request.getfixturevalue(before)
-    try:
-        assert main(["lab", "up", "--nodes", "3"]) == 0
-        yield running_lab()
-    finally:
-        if find_lab() is not None:
-            main(["lab", "down"])
-
-
-def eventually(holds: Callable[[], object], seconds: float = 600) -> None:
-    deadline = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < deadline
-        time.sleep(0.2)
-
-
-def runs(results: Path) -> list[RecordedRun]:
-    return [load(file) for file in sorted(results.glob("*/*.jsonl"))]
-
-
-@pytest.mark.usefixtures("small_lab")
-def test_an_experiment_that_is_cut_off_goes_on(
-    results: Path, capsys: pytest.CaptureFixture[str]
+def test_an_experiment_that_is_killed_goes_on(
+    lab: Lab, results: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    experiment = [*CLUSTERLIFT, "lab", "experiment", str(SMALL)]
     place = results / "small"
-    process = subprocess.Popen(experiment, cwd=ROOT, start_new_session=True)
-    eventually(lambda: len(runs(place)) == 2)
-    os.killpg(process.pid, signal.SIGTERM)
-    assert process.wait(timeout=120) == 130
-    kept = [one.run.id for one in runs(place) if one.ending is Ending.COMPLETED]
-    assert kept
+    with clusterlift("lab", "experiment", str(SMALL)) as process:
+        eventually(lambda: completed(place) and any(one.ending is None for one in runs(place)))
+        process.kill()
+    eventually(lambda: "benchmark.py" not in lab.master.execute("ps", "-eo", "args"))
+    kept = [one.run.id for one in completed(place)]
 
     assert main(["lab", "experiment", str(SMALL)]) == 0
     printed = capsys.readouterr()
     assert f"{len(kept)} of 3 runs are done already" in printed.err
-    done = [one.run for one in runs(place) if one.ending is Ending.COMPLETED]
+    done = [one.run for one in completed(place)]
     assert {run.id for run in done} > set(kept)
-    assert sorted(run.configuration for run in done) == ["fast-2x", "fast-coded", "slow-coded"]
-    layouts = {run.configuration: (run.dataset or {})["layout"]["observed"] for run in done}
-    assert layouts == {
-        "slow-coded": "xor:2+1:1m",
-        "fast-coded": "xor:2+1:1m",
-        "fast-2x": "replicated:2",
+    layouts = {
+        run.configuration: (run.facts["layout"], (run.dataset or {})["layout"]["observed"])
+        for run in done
     }
-    assert "emulated: 3 nodes on one host, links shaped by tc" in printed.out
+    assert len(done) == len(layouts)
+    assert layouts == {
+        "slow-coded": ("xor:2+1", "xor:2+1:1m"),
+        "fast-coded": ("xor:2+1", "xor:2+1:1m"),
+        "fast-2x": ("replicated:2", "replicated:2"),
+    }
     table = (place / "comparison.md").read_text()
-    assert "emulated: 3 nodes on one host, links shaped by tc" in table
     assert "sha-512" in table
+    for shown in (table, printed.out):
+        assert EMULATED in " ".join(shown.split())
 
 
-def test_a_worker_that_is_killed_marks_the_trial_and_the_run_goes_on(
-    small_lab: Lab, results: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    generate = [DATASET, "--rows", "200000", "--layout", "replicated:3", "--partitions", "12"]
-    assert main(["lab", "generate", *generate]) == 0
-    what = ["--dataset", DATASET, "--configuration", "killed", "--workloads", "group-by"]
-    process = subprocess.Popen(
-        [*CLUSTERLIFT, "lab", "benchmark", *what, "--trials", "3", "--warmup", "1"], cwd=ROOT
-    )
-    place = results / "killed"
-    eventually(lambda: any(run.trials for run in runs(results)))
-    docker("kill", small_lab.node("worker-2").container)
-    assert process.wait(timeout=240) == 0
-    [file] = place.glob("*.jsonl")
-    run = load(file)
-    assert run.ending is Ending.COMPLETED
-    assert {trial.status for trial in run.trials} == {Status.OK}
-    assert [trial.note for trial in run.trials].count("executors lost: worker-2") == 1
-    capsys.readouterr()
-    assert main(["compare", str(place), str(place)]) == 0
-    if any(trial.note for trial in run.trials if trial.phase == "measured"):
-        assert "executors lost: worker-2" in capsys.readouterr().out
+def live_datanodes(port: int) -> int:
+    """As the NameNode sees it, on its page."""
+    query = "qry=Hadoop:service=NameNode,name=FSNamesystemState"
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/jmx?{query}") as page:
+        for line in page.read().decode().splitlines():
+            if '"NumLiveDataNodes"' in line:
+                return int(line.split(":")[1].strip(" ,"))
+    raise AssertionError("the NameNode does not say")
 
-    # Its DataNode is gone with it: the next run is refused until the copies are back.
-    eventually(lambda: main(["lab", "benchmark", *what, "--trials", "1"]) == 2)
-    assert main(["lab", "up", "--nodes", "3"]) == 0
-    assert [node.state for node in running_lab().nodes] == ["running"] * 4
-    eventually(lambda: main(["lab", "benchmark", *what, "--trials", "1", "--warmup", "0"]) == 0)
+
+@pytest.fixture(scope="module")
+def killed(lab: Lab, dataset: str, results: Path) -> RecordedRun:
+    """What was recorded while worker-2 was killed. Its DataNode is gone with it."""
+    what = ["--dataset", dataset, "--configuration", "killed", "--trials", "4"]
+    with clusterlift(*BENCHMARK, *what) as process:
+        eventually(lambda: any(one.trials for one in runs(results / "killed")))
+        docker("kill", lab.node("worker-2").container)
+        assert process.wait(PATIENCE_S) in {0, 1}
+    [run] = runs(results / "killed")
+    return run
+
+
+class TestAWorkerThatIsKilledInATrial:
+    def test_the_trial_is_marked_and_the_run_goes_on(self, killed: RecordedRun) -> None:
+        assert killed.ending is Ending.COMPLETED
+        assert len(killed.trials) == 4
+        marked = [trial for trial in killed.trials if trial.note or trial.error]
+        assert marked
+        assert {trial.note for trial in marked} <= {"executors lost: worker-2", None}
+        assert killed.trials[-1] not in marked
+
+    def test_the_table_says_so(
+        self, killed: RecordedRun, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        assert main(["compare", killed.source, killed.source]) == 0
+        table = " ".join(capsys.readouterr().out.split())
+        for trial in killed.trials:
+            assert (trial.note or trial.error or "") in table
+
+    @pytest.mark.usefixtures("killed")
+    def test_it_is_seen(self, capsys: pytest.CaptureFixture[str]) -> None:
+        assert main(["lab", "status"]) == 0
+        assert "worker-2  exited" in capsys.readouterr().out
+
+    @pytest.mark.usefixtures("killed")
+    def test_data_that_lacks_copies_is_refused(
+        self, dataset: str, ports: dict[str, int], capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        eventually(lambda: live_datanodes(ports["HDFS_UI_PORT"]) == 3)
+        what = ["--dataset", dataset, "--configuration", "refused"]
+        assert main([*BENCHMARK, *what]) == 2
+        said = "".join(capfd.readouterr())
+        assert f"{dataset} is not what its manifest says, replicated:4: " in said
+        assert "--accept-layout-drift" in said
+
+    @pytest.mark.usefixtures("killed")
+    def test_or_accepted_and_recorded(self, dataset: str, results: Path) -> None:
+        what = ["--dataset", dataset, "--configuration", "accepted", "--trials", "1"]
+        assert main([*BENCHMARK, *what, "--accept-layout-drift"]) == 0
+        [one] = runs(results / "accepted")
+        assert drift(one)
+
+    @pytest.mark.usefixtures("killed")
+    def test_the_lab_is_brought_up_again_with_what_it_stored(
+        self, dataset: str, results: Path
+    ) -> None:
+        assert main(["lab", "up"]) == 0
+        assert all(node.is_running for node in running_lab().nodes)
+        what = ["--dataset", dataset, "--configuration", "whole", "--trials", "1"]
+        eventually(lambda: main([*BENCHMARK, *what]) == 0)
+        assert not drift(runs(results / "whole")[-1])
+
+
+def drift(recorded: RecordedRun) -> str | None:
+    """In what the dataset was not as its manifest says."""
+    assert recorded.run.dataset is not None
+    found: str | None = recorded.run.dataset["layout"]["drift"]
+    return found
