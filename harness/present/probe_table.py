@@ -7,6 +7,10 @@ from harness.analysis.sample import share
 from harness.present.caption import caption
 from harness.present.table import Entry, Fields, Line, Noted, Table, common, fields
 
+_SHOWN_IN = {"bit/s": ("Mbit/s", 1e6)}
+"""Other than they are measured in."""
+_UNITS = ("_per_gbit_s", "_per_s", "_bit_s", "_percent", "_bytes", "_us")
+
 
 def probe_table(probed: ProbeTable) -> Table:
     """Subjects down, configurations across."""
@@ -17,12 +21,12 @@ def probe_table(probed: ProbeTable) -> Table:
         if cell.sample and cell.sample.values
     ]
     n = common(numbers)
+    unit, size = _SHOWN_IN.get(probed.unit, (probed.unit, 1.0))
     return Table(
-        heading=f"{probed.probe}: {probed.metric}",
+        heading=f"{probed.probe}: {_words(probed.metric)}, {unit}",
         columns=tuple(Noted(name) for name in probed.configurations),
         lines=tuple(
-            Line(name, tuple(_entry(cell, probed.unit) for cell in cells))
-            for name, cells in probed.rows
+            Line(name, tuple(_entry(cell, size) for cell in cells)) for name, cells in probed.rows
         ),
         with_n=n is None,
         warnings=(),
@@ -36,7 +40,14 @@ def probe_table(probed: ProbeTable) -> Table:
     )
 
 
-def _entry(cell: ProbeCell, unit: str) -> Entry:
+def _words(metric: str) -> str:
+    """A metric's name without its unit, which stands beside it."""
+    for unit in _UNITS:
+        metric = metric.replace(unit, "")
+    return metric.replace("_", " ")
+
+
+def _entry(cell: ProbeCell, size: float) -> Entry:
     if cell.sample is None:
         return Entry(Fields("missing"))
     errors = tuple(dict.fromkeys(cell.sample.errors))
@@ -44,7 +55,7 @@ def _entry(cell: ProbeCell, unit: str) -> Entry:
     if cell.median is None:
         return Entry(Fields("failed"), notes)
     around = share(cell.interval.farthest(cell.median), cell.median) if cell.interval else None
-    value = f"{_significant(cell.median)} {unit}".rstrip()
+    value = _significant(cell.median / size)
     return Entry(fields(value, around, cell.change, len(cell.sample.values)), notes)
 
 

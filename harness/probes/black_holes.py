@@ -17,7 +17,8 @@ def black_holes(
     held = list(measurements)
     paths, vanished = matrix(held, PATH_MTU), matrix(held, VANISHED)
     found = {}
-    for pair, path in paths.values.items():
+    for pair in sorted(paths.values, key=lambda one: tuple(map(paths.hosts.index, one))):
+        path = paths.values[pair]
         own, peer = (_mtu(links, host) for host in pair)
         if pair in vanished.values:
             found[pair] = (

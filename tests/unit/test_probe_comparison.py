@@ -9,22 +9,22 @@ from harness.present.probe_table import probe_table
 from harness.probes.measurement import HIGHER, LOWER, Measurement, Metric
 from tests.unit.builders import assert_golden
 
-GOODPUT = Metric("mesh", "goodput_mbit_s", "Mbit/s", HIGHER)
-LATENCY = Metric("latency", "p99_us", "us", LOWER)
-BEFORE = [941.0, 940.2, 941.3, 940.9, 939.8, 941.1]
+GOODPUT = Metric("mesh", "goodput_bit_s", "bit/s", HIGHER)
+LATENCY = Metric("latency", "p99_us", "µs", LOWER)
+BEFORE = [941.0e6, 940.2e6, 941.3e6, 940.9e6, 939.8e6, 941.1e6]
 
 
 def measured(factor: float = 1.0) -> list[Measurement]:
     return [
         *(GOODPUT.of("a -> b", value * factor) for value in BEFORE),
         *(GOODPUT.of("a -> b", value * 0.9, "both ways") for value in BEFORE),  # the same in both
-        *(LATENCY.of("a -> b", value / 10) for value in BEFORE),
+        *(LATENCY.of("a -> b", value / 1e7) for value in BEFORE),
     ]
 
 
 def test_a_table_for_each_metric_and_a_line_for_each_subject_and_case() -> None:
     goodput, latency = compare_probes({"1g": measured(), "2.5g": measured(2.5)})
-    assert (goodput.metric, latency.metric) == ("goodput_mbit_s", "p99_us")
+    assert (goodput.metric, latency.metric) == ("goodput_bit_s", "p99_us")
     assert [name for name, _ in goodput.rows] == ["a -> b", "a -> b, both ways"]
     changes = [cells[1].change for _, cells in goodput.rows]
     assert [change.verdict for change in changes if change] == [
