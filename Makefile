@@ -23,7 +23,7 @@ BUILDERS  := awk '/^(packaging|pip|setuptools|wheel)==/ {on = 1} on {print} !/\\
 PIP       := -m pip install --quiet --disable-pip-version-check --require-hashes
 
 .DEFAULT_GOAL := help
-.PHONY: help toolchain setup bench workloads report test test-slow test-lab check microbench spark35 lock clean
+.PHONY: help toolchain setup bench workloads report test test-slow test-probes test-lab check microbench spark35 lock clean
 
 help:
 	@echo "make bench [ROWS=$(ROWS)] [TRIALS=$(TRIALS)] [CONFIGURATION=$(CONFIGURATION)]  generate data, run the workloads, print the table"
@@ -31,6 +31,7 @@ help:
 	@echo "make report      build the page of the experiment that is kept in results/ethernet-upgrade"
 	@echo "make test        run the tests"
 	@echo "make test-slow   run those that take minutes: every command of the README"
+	@echo "make test-probes run those of the probes between network namespaces, which need root"
 	@echo "make test-lab    run those of the lab, which need Docker"
 	@echo "make check       lint, format and types"
 	@echo "make microbench  the benchmarks of clusterlift itself"
@@ -76,11 +77,15 @@ report: setup
 	  --output results/ethernet-upgrade/report.html
 
 test: setup
-	@pytest -m "not bench and not lab and not slow"
+	@pytest -m "not bench and not lab and not slow and not netns"
 
 # Every command of the README.
 test-slow: setup
 	@pytest -m slow
+
+# The probes with their real tools, between network namespaces: needs root.
+test-probes: setup
+	@pytest -m netns
 
 # Containers, and links that are shaped: needs a docker engine, and stops the lab that it starts.
 test-lab: setup

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from harness.errors import BadInput
-from harness.rate import parse_rate
+from harness.rate import MOST_BIT_S, parse_rate
 from harness.record.facts import parse_facts
 from harness.record.options import Parser, readable, whole_number
 from harness.record.units import parse_share, parse_time
@@ -154,7 +154,7 @@ def configuration_name(text: str) -> str:
 
 def link_rate(text: str) -> int:
     """Bit/s of `2500mbit` or `2.5gbit`; raises BadInput."""
-    return parse_rate("--expect-link", text)
+    return parse_rate("--expect-link", text, MOST_BIT_S)
 
 
 def workload_names(text: str) -> list[str]:

@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from harness.model import Run
+from harness.rate import MADE_UP_SPEEDS
 
-_PARAVIRTUAL = frozenset({"virtio_net", "vmxnet3", "hv_netvsc", "xen_netfront", "ena", "gve"})
-"""Drivers in virtual machines: the speed that they tell is made up."""
 _BOND = re.compile(r"(bond|team)\d+")
 
 
@@ -25,7 +24,7 @@ def link_speeds(run: Run) -> dict[str, int]:
     return {
         name: link["speed_mbit_s"]
         for name, link in _links_up(run).items()
-        if link.get("speed_mbit_s") and link.get("driver") not in _PARAVIRTUAL
+        if link.get("speed_mbit_s") and link.get("driver") not in MADE_UP_SPEEDS
     }
 
 
