@@ -23,6 +23,7 @@ WITHOUT_ARROW = {
     "calc-pi-dataframe",
     "calc-pi-python-udf",
     "sha-512",
+    "sha-512-cached",
 }
 
 
