@@ -79,7 +79,7 @@ report: setup
 test: setup
 	@pytest -m "not bench and not lab and not slow and not netns"
 
-# Every command of the README.
+# Every command of the README, and a whole benchmark as it is by default.
 test-slow: setup
 	@pytest -m slow
 

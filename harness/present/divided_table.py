@@ -52,7 +52,11 @@ def _doubt(row: ExplainedRow) -> str:
 
 
 def _decimals(rows: Sequence[ExplainedRow]) -> int:
-    greatest = max(abs(x) for row in rows for x in (row.change_s or 0, *row.parts_s.values()))
+    greatest = max(
+        abs(seconds)
+        for row in rows
+        for seconds in (row.change_s or 0, row.rest_s or 0, *row.parts_s.values())
+    )
     return next((decimals for limit, decimals in _DECIMALS if greatest < limit), _THOUSANDS)
 
 

@@ -101,10 +101,7 @@ class Stages:
         """Of the stages that are over; None if one had no slot that is known of."""
         if self._replays_ns is None:
             return None
-        whole_ns, unblocked_ns, attributed_ns = self._replays_ns
-        # Shorter tasks can, by an unlucky order, make a longer schedule.
-        unblocked_ns = min(whole_ns, unblocked_ns)
-        return Replay(whole_ns / 1e9, unblocked_ns / 1e9, min(unblocked_ns, attributed_ns) / 1e9)
+        return Replay(*(replayed_ns / 1e9 for replayed_ns in self._replays_ns))
 
 
 def _lag_s(stragglers: Stragglers | None) -> float:

@@ -188,6 +188,7 @@ def test_another_spark_writes_the_same_rows(
     assert ours == others
 
 
+@pytest.mark.slow
 def test_without_any_option_it_generates_once_and_runs(
     spark: Spark, checkout: Path, tmp_path: Path
 ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from harness.analysis.attribution import PARTS
 from harness.analysis.column import Column
 from harness.analysis.comparison import compare
 from harness.analysis.explanation import Explanation, explain
@@ -206,6 +208,18 @@ SIDE = st.lists(
     ),
     max_size=6,
 )
+
+
+def test_where_every_number_is_long_a_name_makes_room_for_its_mark() -> None:
+    name = "broadcast-inner-join"
+    parts_s = {part: 12.34 * (-1) ** number for number, part in enumerate(PARTS)}
+    sides = (a_side(each, trials(name, 50.0)) for each in ("1g", "2.5g"))
+    [row] = explanation(*sides).rows
+    rows = [replace(row, change_s=-45.67, parts_s=parts_s)]
+    for mark, said in (("", name), ("¹²", "broadcas…er-join¹²")):
+        lines = divided_table(rows, {name: mark}).split("\n")
+        assert max(map(len, lines)) <= 100
+        assert any(line.startswith(f"{said} ") for line in lines)
 
 
 class TestAny:

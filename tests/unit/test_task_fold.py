@@ -114,6 +114,14 @@ class TestBySumsOfHand:
             without_unattributed_s=0.800,
         )
 
+    def test_a_result_that_came_with_the_last_message_was_not_fetched(self) -> None:
+        time = of_tasks(task_ended(0, 1_000, 2_000, metrics=spent(run_ms=900))).time
+        assert (time.result_s, time.scheduler_delay_s) == (0, 0.1)
+
+    def test_garbage_collection_takes_no_more_than_all_of_the_time(self) -> None:
+        tasks = [task_ended(0, 0, 100, metrics=spent(run_ms=100, gc_ms=ms)) for ms in (500, 0)]
+        assert of_tasks(*tasks).gc_share == 0.5
+
     def test_nothing_lacks(self) -> None:
         assert self.METRICS.incomplete is None
 
@@ -181,11 +189,12 @@ class TestPython:
         time = of_tasks(task, rdds=(rdd,)).time
         assert (time.python_worker_s, time.unattributed_s) == (None, 0.9)
 
-    def test_one_stage_that_does_not_tell_makes_it_unknown_of_all(self) -> None:
+    @pytest.mark.parametrize("silent", [0, 1])
+    def test_one_stage_that_does_not_tell_makes_it_unknown_of_all(self, silent: int) -> None:
         metrics = fold(
             *(job_started(0, 0), stage_started(0, rdds=self.UDF), stage_started(1, rdds=self.UDF)),
-            task_ended(0, 0, 1_000, python_ms=[800], metrics=spent(run_ms=1_000)),
-            task_ended(1, 0, 1_000, metrics=spent(run_ms=1_000)),
+            task_ended(1 - silent, 0, 1_000, python_ms=[800], metrics=spent(run_ms=1_000)),
+            task_ended(silent, 0, 1_000, metrics=spent(run_ms=1_000)),
             job_ended(0, 1_000),
         )
         assert (metrics.time.python_worker_s, metrics.time.unattributed_s) == (None, 2.0)
@@ -198,14 +207,15 @@ class TestPython:
 
 class TestStages:
     def test_the_stragglers_are_of_the_stage_with_the_greatest_lag(self) -> None:
-        """10 against 5 ms is twice the median, and of less weight than 900 against 700 ms."""
+        """Neither of the one with the longest task, nor of the one with the greatest ratio."""
         metrics = fold(
-            *(job_started(0, 0, [0, 1]), stage_started(0), stage_started(1)),
-            *(task_ended(0, 0, ms) for ms in (5, 5, 10)),
-            *(task_ended(1, 0, ms) for ms in (600, 700, 900)),
-            *(stage_ended(0), stage_ended(1), job_ended(0, 1_000)),
+            *(job_started(0, 0, [0, 1, 2]), stage_started(0), stage_started(1), stage_started(2)),
+            *(task_ended(0, 0, ms) for ms in (1, 1, 10)),
+            *(task_ended(1, 0, ms) for ms in (100, 100, 300)),
+            *(task_ended(2, 0, ms) for ms in (800, 850, 900)),
+            *(stage_ended(0), stage_ended(1), stage_ended(2), job_ended(0, 1_000)),
         )
-        assert metrics.stragglers == Stragglers(longest_s=0.9, median_s=0.7)
+        assert metrics.stragglers == Stragglers(longest_s=0.3, median_s=0.1)
 
     def test_failed_tasks_and_copies_that_lost_are_no_stragglers(self) -> None:
         metrics = of_tasks(
@@ -241,12 +251,11 @@ class TestStages:
 
     def test_what_began_before_the_log_is_not_the_trials(self) -> None:
         metrics = fold(
-            job_ended(8, 500),
-            task_ended(9, 0, 700),
-            *(executor_added("1", 1), job_started(0, 1_000), stage_started(0)),
+            *(executor_added("1", 1), job_ended(8, 500), task_ended(9, 0, 700)),
+            *(executor_added("2", 1, 1_000), job_started(0, 1_000), stage_started(0)),
             *(task_ended(0, 1_000, 1_100), stage_ended(0), job_ended(0, 1_100)),
         )
-        assert (metrics.tasks, metrics.slots, metrics.incomplete) == (1, 1, None)
+        assert (metrics.tasks, metrics.slots, metrics.incomplete) == (1, 2, None)
 
     def test_the_rest_of_the_events_is_passed_over(self) -> None:
         others = [
@@ -279,6 +288,15 @@ class TestReplay:
         end, longest = scheduled_ns(lengths, slots), max(lengths, default=0)
         assert max(longest, sum(lengths) / slots) <= end
         assert end <= sum(lengths) / slots + longest
+
+    @given(
+        st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=30), st.integers(1, 5)
+    )
+    def test_shorter_tasks_never_take_longer(
+        self, pairs: list[tuple[int, int]], slots: int
+    ) -> None:
+        shorter = scheduled_ns([length for length, _ in pairs], slots)
+        assert shorter <= scheduled_ns([length + more for length, more in pairs], slots)
 
     def test_a_straggler_that_waits_for_the_network_is_seen(self) -> None:
         """A tenth of all task time is fetch wait, but the stage would be over in half the time."""
