@@ -94,7 +94,7 @@ def test_what_is_secret_is_redacted(benchmarked: tuple[Completed, RecordedRun]) 
 
 def test_progress_and_the_table_are_for_people(benchmarked: tuple[Completed, RecordedRun]) -> None:
     done, run = benchmarked
-    assert "[14/14] sha-512" in done.stdout
+    assert "[16/16] sha-512-cached" in done.stdout
     assert " left" in done.stdout
     assert "calc-pi-arrow-udf is left out: needs pandas, pyarrow" in done.stdout
     *table, last = done.stdout.splitlines()[-len(WITHOUT_ARROW) - 2 :]
