@@ -91,6 +91,14 @@ def _scalar(value: Any) -> str:
             return visible(str(value))
 
 
+def _remarks(trial: Trial) -> Iterator[str]:
+    """What went wrong, what was odd, and what is not known of it."""
+    if remark := trial.error or trial.note:
+        yield remark
+    if trial.tasks and trial.tasks.incomplete:
+        yield f"its event log is not whole ({trial.tasks.incomplete})"
+
+
 def _trials(trials: tuple[Trial, ...]) -> str:
     if not trials:
         return "trials\n  none\n"
@@ -100,7 +108,7 @@ def _trials(trials: tuple[Trial, ...]) -> str:
             trial.phase,
             trial.round,
             trial.status if trial.wall_s is None else quantities.time(trial.wall_s),
-            visible(trial.error or trial.note or ""),
+            visible("; ".join(_remarks(trial))),
         )
         for trial in trials
     ]

@@ -138,6 +138,11 @@ def test_a_run_by_itself_shows_where_its_time_went() -> None:
     assert_golden("show-time.txt", shown.render(plain().before.runs[0]))
 
 
+def test_a_trial_whose_log_was_cut_off_says_so() -> None:
+    said = " ".join(shown.render(troubled().after.runs[0]).split())
+    assert "its event log is not whole (jobs without an end: 1;" in said
+
+
 class TestSentence:
     def said(self, scenario: Explanation) -> str:
         return " ".join(render(scenario).split())
