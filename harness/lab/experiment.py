@@ -27,15 +27,13 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from harness.errors import BadInput
 from harness.lab.compose import Shape
 from harness.rate import LEAST_MTU, MOST_MTU, USUAL_MTU, Link, parse_rate
+from harness.toml_table import TomlTable
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 SINKS = ("noop", "rdd-count")
@@ -95,11 +93,8 @@ class Experiment:
 
 def read_experiment(file: Path) -> Experiment:
     """The experiment of a file. Raises BadInput that names the file and what is wrong in it."""
-    try:
-        table = _Table(tomllib.loads(file.read_text(encoding="utf-8")), str(file))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise BadInput(f"{file}: {getattr(error, 'strerror', None) or error}") from error
-    datasets = {name: _data(name, each) for name, each in table.tables("datasets", least=1).items()}
+    table = TomlTable.read(file)
+    datasets = {name: _data(name, each) for name, each in table.tables("datasets").items()}
     configurations = [
         _configuration(name, each, datasets)
         for name, each in table.tables("configurations", least=2).items()
@@ -119,7 +114,7 @@ def read_experiment(file: Path) -> Experiment:
         sink=table.take("sink", str, None),
         repartition=table.take("repartition", int, None),
         pi_samples=table.take("pi_samples", int, None),
-        digest=table.digest(),
+        digest=_digest(table),
         **repeated,
     )
     table.check(
@@ -136,7 +131,7 @@ REPEATED = {"rounds": 2, "trials": 3, "warmup": 1}
 """How often everything is done: more of it later adds to what is there already."""
 
 
-def _data(name: str, table: _Table) -> Data:
+def _data(name: str, table: TomlTable) -> Data:
     data = Data(
         _name(table, name),
         table.take("rows", int),
@@ -148,7 +143,7 @@ def _data(name: str, table: _Table) -> Data:
     return data
 
 
-def _configuration(name: str, table: _Table, datasets: Mapping[str, Data]) -> Configuration:
+def _configuration(name: str, table: TomlTable, datasets: Mapping[str, Data]) -> Configuration:
     data = table.take("dataset", str)
     table.check("dataset", data in datasets, f"is one of {', '.join(datasets)}")
     rate = table.take("rate", str, None)
@@ -159,53 +154,13 @@ def _configuration(name: str, table: _Table, datasets: Mapping[str, Data]) -> Co
     return Configuration(_name(table, name), datasets[data], Link(bit_s, mtu))
 
 
-def _name(table: _Table, name: str) -> str:
+def _name(table: TomlTable, name: str) -> str:
     table.check("name", bool(NAME.fullmatch(name)), "has letters, digits, dots, dashes")
     return name
 
 
-_NOTHING = object()
-
-
-class _Table:
-    """A TOML table that is taken to pieces; what nobody takes is a mistake."""
-
-    def __init__(self, whole: Mapping[str, Any], where: str) -> None:
-        self._whole = whole
-        self._left = dict(whole)
-        self.where = where
-
-    def digest(self) -> str:
-        """Of everything that makes results comparable: how often it is repeated does not."""
-        whole = {key: value for key, value in self._whole.items() if key not in REPEATED}
-        text = json.dumps(whole, sort_keys=True, default=str)
-        return hashlib.sha256(text.encode()).hexdigest()[:12]
-
-    def take(self, name: str, kind: Callable[..., Any], usual: Any = _NOTHING) -> Any:
-        """The value, of this kind. Raises BadInput if it is missing and there is no usual one."""
-        if name not in self._left:
-            if usual is _NOTHING:
-                raise BadInput(f"{self.where}: {name} is missing")
-            return usual
-        value = self._left.pop(name)
-        if kind is float and type(value) is int:
-            value = float(value)
-        self.check(name, type(value) is kind, f"is not of this kind: {value!r}")
-        return value
-
-    def tables(self, name: str, least: int) -> dict[str, _Table]:
-        """The tables below `name`, at least so many."""
-        below = self.take(name, dict, {})
-        self.check(name, len(below) >= least, f"has {least} tables or more: [{name}.NAME]")
-        self.check(name, all(isinstance(one, dict) for one in below.values()), "has tables alone")
-        return {key: _Table(value, f"{self.where}, {name}.{key}") for key, value in below.items()}
-
-    def check(self, name: str, holds: bool, rule: str) -> None:  # noqa: FBT001  the condition is the point
-        """Raise BadInput with the rule unless it holds."""
-        if not holds:
-            raise BadInput(f"{self.where}: {name} {rule}")
-
-    def end(self) -> None:
-        """Raise BadInput if something is left that nobody knows."""
-        if self._left:
-            raise BadInput(f"{self.where}: {', '.join(self._left)}: nothing is known by that name")
+def _digest(table: TomlTable) -> str:
+    """Of everything that makes results comparable: how often it is repeated does not."""
+    whole = {key: value for key, value in table.values.items() if key not in REPEATED}
+    text = json.dumps(whole, sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
