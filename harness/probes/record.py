@@ -8,18 +8,19 @@ measured; a last line without its newline is what a killed probe leaves behind.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from io import FileIO
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from harness import __version__
-from harness.errors import BadInput, ClusterliftError
+from harness.errors import BadInput
 from harness.model import Ending
 from harness.probes.link import HostLink
 from harness.probes.measurement import Measurement
+from harness.record.json_lines import append_line, whole_lines
 from harness.record.store import (
     SUFFIX,
     check_writable,
@@ -114,7 +115,7 @@ class Notebook:
         self._run = run
         self._notes: list[Note] = []
         self._ending: Ending | None = None
-        self._file: BinaryIO | None = None
+        self._file: FileIO | None = None
         self.path: Path | None = None
         if results is not None:
             self.path = probes_directory(results, run.configuration) / f"{run.id}{SUFFIX}"
@@ -138,17 +139,9 @@ class Notebook:
         return Probed(self._run, tuple(self._notes), self._ending, str(self.path or ""))
 
     def _append(self, kind: str, values: Mapping[str, Any]) -> None:
-        if self._file is None:
+        if self._file is None or self.path is None:
             return
-        line = json.dumps({"kind": kind, **values}, ensure_ascii=False, allow_nan=False) + "\n"
-        try:
-            self._file.write(line.encode(errors="backslashreplace"))
-            self._file.flush()
-            os.fsync(self._file.fileno())
-        except OSError as error:
-            raise ClusterliftError(
-                f"cannot go on writing {self.path}: {error.strerror}; it holds what came before"
-            ) from error
+        append_line(self._file, self.path, {"kind": kind, **values})
 
     def __enter__(self) -> Self:
         return self
@@ -173,14 +166,7 @@ def load_probed(path: Path) -> Probed:
 
     Raises BadInput, naming file and line, if it is not what a Notebook leaves behind, whole or cut off.
     """
-    try:
-        text = path.read_text(encoding="utf-8", errors="surrogateescape")
-    except OSError as error:
-        raise BadInput(f"cannot read {path}: {error.strerror}") from error
-    *whole, rest = text.split("\n")
-    cut_off = (
-        (f"{path}:{len(whole) + 1}: the last line is cut off and was skipped",) if rest else ()
-    )
+    whole, cut_off = whole_lines(path)
     lines = [_at(path, number, line, _object) for number, line in enumerate(whole, 1)]
     if not lines:
         raise BadInput(f"{path}:1: not a file of probes: it holds no whole line")
@@ -259,11 +245,11 @@ def _sample(group: Sequence[Measurement]) -> ProbeSample:
     )
 
 
-def _created(path: Path, results: Path, configuration: str) -> BinaryIO:
+def _created(path: Path, results: Path, configuration: str) -> FileIO:
     check_writable(results, configuration)
     try:
         path.parent.mkdir(exist_ok=True)
-        return path.open("xb")
+        return path.open("xb", buffering=0)
     except OSError as error:
         raise BadInput(f"--results: cannot create {path}: {error.strerror}") from error
 

@@ -20,9 +20,10 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 from urllib.parse import quote
 
-from harness.errors import BadInput, ClusterliftError
+from harness.errors import BadInput
 from harness.metrics import TaskMetrics, WireBytes
 from harness.model import Ending, Phase, RecordedRun, Run, Status, Trial
+from harness.record.json_lines import append_line, whole_lines
 from harness.record.typed import built
 
 SCHEMA_VERSION = 1
@@ -110,17 +111,7 @@ class Recording:
         self._append({"kind": "end", "ending": ending, "stopped": stopped, "ended_at": timestamp()})
 
     def _append(self, line: Line) -> None:
-        text = json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n"
-        # What has no UTF-8 form, half of a surrogate pair, becomes the JSON escape that means it.
-        data = memoryview(text.encode(errors="backslashreplace"))
-        try:
-            while data:
-                data = data[self._file.write(data) or 0 :]
-            os.fsync(self._file.fileno())
-        except OSError as error:
-            raise ClusterliftError(
-                f"cannot go on writing {self.path}: {error.strerror}; it holds what came before"
-            ) from error
+        append_line(self._file, self.path, line)
 
     def __enter__(self) -> Self:
         return self
@@ -140,14 +131,7 @@ def load(path: Path) -> RecordedRun:
     Raises BadInput, naming file and line, if the file is not what a Recording leaves behind,
     whole or cut off.
     """
-    try:
-        text = path.read_text(encoding="utf-8", errors="surrogateescape")
-    except OSError as error:
-        raise BadInput(f"cannot read {path}: {error.strerror}") from error
-    *whole, rest = text.split("\n")
-    warnings = []
-    if rest:
-        warnings.append(f"{path}:{len(whole) + 1}: the last line is cut off and was skipped")
+    whole, warnings = whole_lines(path)
     if not whole:
         raise BadInput(f"{path}:1: not a results file: it holds no whole line")
     lines = [_parse(path, number, line) for number, line in enumerate(whole, 1)]
@@ -164,7 +148,7 @@ def load(path: Path) -> RecordedRun:
                 ending, stopped = _build(path, number, line, _read_end)
             case other:
                 raise BadInput(f"{path}:{number}: unknown kind of line: {other!r}")
-    return RecordedRun(run, tuple(trials), ending, str(path), tuple(warnings), stopped)
+    return RecordedRun(run, tuple(trials), ending, str(path), warnings, stopped)
 
 
 def _parse(path: Path, number: int, line: str) -> Line:
