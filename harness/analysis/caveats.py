@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from harness.model import Ending, Phase, RecordedRun, Status
@@ -22,6 +23,7 @@ def caveats(runs: Sequence[RecordedRun]) -> tuple[str, ...]:
         *_noted(runs),
         *_drifted(runs),
         *_on_other_links(runs),
+        *_erring_links(runs),
         *_emulated(runs),
     )
 
@@ -74,6 +76,16 @@ def _on_other_links(runs: Sequence[RecordedRun]) -> Iterator[str]:
     ]
     if lines:
         yield f"the links were not what --expect-link says: {'; '.join(dict.fromkeys(lines))}"
+
+
+def _erring_links(runs: Sequence[RecordedRun]) -> Iterator[str]:
+    erring: Counter[str] = Counter()
+    for recorded in runs:
+        for link, counted in (recorded.counted or {}).items():
+            erring[link] += counted.get("errors", 0)
+    told = [f"{link} ({packets:,} packets)" for link, packets in sorted(erring.items()) if packets]
+    if told:
+        yield f"links counted errors while it ran: {', '.join(told)}; see to cable, card and port"
 
 
 def _emulated(runs: Sequence[RecordedRun]) -> Iterator[str]:

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from harness.analysis.caveats import caveats
-from harness.analysis.change import Change, Contrast, contrast, judged
 from harness.analysis.column import Column, told_apart
-from harness.analysis.controls import ControlShift, control_shift
-from harness.analysis.declared import contradictions
-from harness.analysis.ranks import Interval
-from harness.analysis.residue import different_data, residue
+from harness.analysis.confounders.declared import contradictions
+from harness.analysis.confounders.residue import different_data, residue
 from harness.analysis.sample import Outcome, Sample, Summary, share, summarize, take_sample
+from harness.analysis.statistics.change import Change, Contrast, contrast, judged
+from harness.analysis.statistics.controls import ControlShift, control_shift
+from harness.analysis.statistics.ranks import Interval
 from harness.errors import BadInput
 
 MIN_CONFIGURATIONS = 2

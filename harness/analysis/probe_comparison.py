@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from harness.analysis.change import Change, contrast, judged
-from harness.analysis.ranks import Interval
 from harness.analysis.sample import share
+from harness.analysis.statistics.change import Change, contrast, judged
+from harness.analysis.statistics.ranks import Interval
 from harness.median import median_interval
 from harness.probes.measurement import Measurement
 from harness.probes.record import ProbeSample, samples

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from harness.analysis.ranks import Interval
+from harness.analysis.statistics.ranks import Interval
 from harness.median import median_interval
 from harness.model import Phase, RecordedRun, Trial
 

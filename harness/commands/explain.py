@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
+from harness.analysis.attribution.event_log import with_event_logs
+from harness.analysis.attribution.explanation import explain
 from harness.analysis.comparison import compare
-from harness.analysis.event_log import with_event_logs
-from harness.analysis.explanation import explain
 from harness.analysis.lookup import find_column
 from harness.commands.options import results_option
 from harness.present.explanation import render

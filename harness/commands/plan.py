@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from harness.analysis.change import ALPHA, trials_for_any_result
-from harness.analysis.power import MOST_TRIALS, POWER, detectable_change, trials_needed
+from harness.analysis.statistics.change import ALPHA, trials_for_any_result
+from harness.analysis.statistics.power import MOST_TRIALS, POWER, detectable_change, trials_needed
 from harness.commands.options import as_share
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from harness.analysis.lookup import find_column
-from harness.analysis.readiness import readiness
+from harness.analysis.readiness.readiness import readiness
 from harness.commands.options import results_option
 from harness.present.readiness import render
 

@@ -10,7 +10,7 @@ import click
 
 from harness.analysis.comparison import Comparison, compare
 from harness.analysis.lookup import find_column
-from harness.analysis.offers import (
+from harness.analysis.price.offers import (
     Money,
     Offer,
     PriceList,
@@ -19,7 +19,7 @@ from harness.analysis.offers import (
     parse_money,
     read_price_list,
 )
-from harness.analysis.price import worths
+from harness.analysis.price.price import worths
 from harness.analysis.probed import probed_beside
 from harness.commands.extra import needs_extra
 from harness.commands.options import results_option

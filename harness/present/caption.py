@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import count
 
-from harness.analysis.change import Change, Verdict
 from harness.analysis.comparison import Comparison
-from harness.analysis.controls import ControlShift
+from harness.analysis.statistics.change import Change, Verdict
+from harness.analysis.statistics.controls import ControlShift
 from harness.median import median_interval
 from harness.present import quantities
 from harness.present.table import NEEDS

@@ -9,10 +9,10 @@ from __future__ import annotations
 import csv
 import io
 
-from harness.analysis.change import Change
 from harness.analysis.column import Column
 from harness.analysis.comparison import Cell, Comparison
-from harness.analysis.ranks import Interval
+from harness.analysis.statistics.change import Change
+from harness.analysis.statistics.ranks import Interval
 from harness.present.escape import spreadsheet
 
 COLUMNS = (

@@ -5,9 +5,9 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Mapping, Sequence
 
-from harness.analysis.attribution import PARTS
-from harness.analysis.change import Verdict
-from harness.analysis.explanation import ExplainedRow
+from harness.analysis.attribution.attribution import PARTS
+from harness.analysis.attribution.explanation import ExplainedRow
+from harness.analysis.statistics.change import Verdict
 from harness.present import quantities
 from harness.present.escape import shorten, visible
 from harness.present.parts import HEADINGS, NAMES, UNKNOWN, narrow_table

@@ -6,9 +6,9 @@ import re
 import textwrap
 from collections.abc import Iterator
 
-from harness.analysis.attribution import PYTHON, Attribution
+from harness.analysis.attribution.attribution import PYTHON, Attribution
+from harness.analysis.attribution.explanation import ExplainedRow, Explanation
 from harness.analysis.column import Column
-from harness.analysis.explanation import ExplainedRow, Explanation
 from harness.present.divided_table import divided_table
 from harness.present.escape import shorten, visible
 from harness.present.footnotes import Footnotes, superscript

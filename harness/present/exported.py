@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from types import UnionType
 from typing import Annotated, Any, TypeVar, get_args, get_type_hints
 
-from harness.analysis.observed import is_emulated
+from harness.analysis.confounders.observed import is_emulated
 from harness.model import RecordedRun, Trial
 from harness.probes.measurement import Measurement
 from harness.probes.record import Probed

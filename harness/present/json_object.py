@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from harness.analysis.change import Change
 from harness.analysis.column import Column
 from harness.analysis.comparison import Cell, Comparison
-from harness.analysis.controls import ControlShift
-from harness.analysis.ranks import Interval
+from harness.analysis.statistics.change import Change
+from harness.analysis.statistics.controls import ControlShift
+from harness.analysis.statistics.ranks import Interval
 from harness.present.caption import warnings
 from harness.present.footnotes import Footnotes
 

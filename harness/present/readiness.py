@@ -7,9 +7,9 @@ from collections.abc import Mapping
 
 from tabulate import tabulate
 
-from harness.analysis.finding import Finding
-from harness.analysis.power import POWER
-from harness.analysis.readiness import Prospect, Readiness
+from harness.analysis.readiness.finding import Finding
+from harness.analysis.readiness.readiness import Prospect, Readiness
+from harness.analysis.statistics.power import POWER
 from harness.present.escape import shorten, visible
 
 _NAME_WIDTH = 40

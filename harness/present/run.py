@@ -7,7 +7,7 @@ from typing import Any
 
 from tabulate import tabulate
 
-from harness.analysis.attribution import attributed
+from harness.analysis.attribution.attribution import attributed
 from harness.analysis.column import Column
 from harness.analysis.comparison import overview
 from harness.model import RecordedRun, Trial

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from harness.analysis.attribution import Attribution
-from harness.analysis.change import Verdict
-from harness.analysis.explanation import ExplainedRow
+from harness.analysis.attribution.attribution import Attribution
+from harness.analysis.attribution.explanation import ExplainedRow
+from harness.analysis.statistics.change import Verdict
 from harness.present import quantities
 from harness.present.parts import NAMES
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from harness.analysis.attribution import PARTS, Attribution
+from harness.analysis.attribution.attribution import PARTS, Attribution
 from harness.present.escape import shorten, visible
 from harness.present.parts import HEADINGS, UNKNOWN, WORKLOAD_WIDTH, narrow_table
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from harness.analysis.change import Change, Verdict
+from harness.analysis.statistics.change import Change, Verdict
 from harness.present import quantities
 
 NEEDS = "need >= "

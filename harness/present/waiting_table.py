@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from harness.analysis.attribution import Attribution, Gain, Input, Wire
-from harness.analysis.explanation import ExplainedRow
+from harness.analysis.attribution.attribution import Attribution, Gain, Input, Wire
+from harness.analysis.attribution.explanation import ExplainedRow
 from harness.present.escape import shorten, visible
 from harness.present.parts import UNKNOWN, WORKLOAD_WIDTH, narrow_table
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from harness.analysis.change import Change, Verdict
 from harness.analysis.column import Column
-from harness.analysis.common_controls import common_controls
 from harness.analysis.comparison import Comparison
-from harness.analysis.controls import ControlShift
-from harness.analysis.price import Worth
-from harness.analysis.residue import residue
+from harness.analysis.confounders.residue import residue
+from harness.analysis.price.common_controls import common_controls
+from harness.analysis.price.price import Worth
+from harness.analysis.statistics.change import Change, Verdict
+from harness.analysis.statistics.controls import ControlShift
 from harness.present import quantities
 from harness.present.comparison_table import comparison_table
 from harness.present.report.costs import told

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from harness.analysis.offers import Money
-from harness.analysis.price import Saving, Worth
+from harness.analysis.price.offers import Money
+from harness.analysis.price.price import Saving, Worth
 from harness.present import quantities
 from harness.present.report.figure import Numbers, Quantity
 from harness.rate import carried_text

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from harness.analysis import circumstances, observed
-from harness.analysis.circumstances import as_text
 from harness.analysis.column import Column
+from harness.analysis.confounders import circumstances, observed
+from harness.analysis.confounders.circumstances import as_text
 from harness.model import Facts, Run
 
 UNKNOWN = "unknown"
@@ -54,11 +54,23 @@ def _declared(run: Run) -> Facts:
 
 
 def _links(run: Run) -> Facts:
-    speeds = {
-        f"speed of {name}": f"{rate:,} Mbit/s" for name, rate in observed.link_speeds(run).items()
+    speeds = _by_name(observed.link_speeds(run), "speed of {}", "{:,} Mbit/s")
+    return {**speeds, **_by_name(observed.link_mtus(run), "MTU of {}", "{:,}")}
+
+
+def _by_name(nodes: Mapping[str, Mapping[str, int]], name: str, value: str) -> dict[str, str]:
+    """What is known of each interface; hosts are named where theirs differ."""
+    held: dict[str, dict[int, list[str]]] = {}
+    for node, links in nodes.items():
+        for link, one in links.items():
+            held.setdefault(name.format(link), {}).setdefault(one, []).append(node)
+    return {
+        what: ", ".join(
+            value.format(one) + (f" ({', '.join(hosts)})" if len(of) > 1 else "")
+            for one, hosts in of.items()
+        )
+        for what, of in held.items()
     }
-    mtus = {f"MTU of {name}": mtu for name, mtu in observed.link_mtus(run).items()}
-    return {**speeds, **mtus}
 
 
 _READ: Sequence[Callable[[Run], Mapping[str, object]]] = (

@@ -12,7 +12,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from harness import __version__
 from harness.analysis.column import Column
 from harness.analysis.comparison import Comparison
-from harness.analysis.price import Worth
+from harness.analysis.price.price import Worth
 from harness.model import Phase
 from harness.present.escape import visible
 from harness.present.report.answer import answers

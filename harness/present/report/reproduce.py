@@ -6,8 +6,8 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 
 from harness.analysis.column import Column
-from harness.analysis.observed import is_emulated
-from harness.analysis.spark_conf import telling
+from harness.analysis.confounders.observed import is_emulated
+from harness.analysis.confounders.spark_conf import telling
 from harness.model import Facts, Run
 
 _OF_THE_LAB = frozenset({"emulated", "cpus", "link", "mtu", "uplink", "experiment", "round"})

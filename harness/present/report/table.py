@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from harness.analysis.change import Change, Verdict
-from harness.analysis.common_controls import common_controls
 from harness.analysis.comparison import Cell, Comparison
+from harness.analysis.price.common_controls import common_controls
+from harness.analysis.statistics.change import Change, Verdict
 from harness.present.comparison_table import comparison_table
 from harness.present.footnotes import Footnotes
 from harness.present.report.tone import Tone

@@ -8,9 +8,9 @@ from typing import Any
 
 import altair as alt
 
-from harness.analysis.change import Change, Verdict
-from harness.analysis.common_controls import common_controls
 from harness.analysis.comparison import Comparison
+from harness.analysis.price.common_controls import common_controls
+from harness.analysis.statistics.change import Change, Verdict
 from harness.present import quantities
 from harness.present.comparison_table import comparison_table
 from harness.present.report import chart

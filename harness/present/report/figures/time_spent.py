@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 import altair as alt
 
-from harness.analysis.attribution import PARTS, Parts, attributed
-from harness.analysis.common_controls import common_controls
+from harness.analysis.attribution.attribution import PARTS, Parts, attributed
+from harness.analysis.attribution.explanation import explain
 from harness.analysis.comparison import Comparison
-from harness.analysis.explanation import explain
+from harness.analysis.price.common_controls import common_controls
 from harness.errors import BadInput
 from harness.present import quantities
 from harness.present.parts import NAMES

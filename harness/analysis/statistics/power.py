@@ -12,8 +12,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from harness.analysis.change import ALPHA, trials_for_any_result
-from harness.analysis.ranks import Numbers, most_wins_rejected
+from harness.analysis.statistics.change import ALPHA, trials_for_any_result
+from harness.analysis.statistics.ranks import Numbers, most_wins_rejected
 
 POWER = 0.9
 """How often a change is to be found."""

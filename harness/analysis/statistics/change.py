@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from harness.analysis.ranks import Interval, least_p, p_value, ratio_interval
+from harness.analysis.statistics.ranks import Interval, least_p, p_value, ratio_interval
 
 ALPHA = 0.05
 """How often a table without any change may claim one."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from harness.analysis import circumstances
-from harness.analysis.circumstances import (
+from harness.analysis.confounders import circumstances
+from harness.analysis.confounders.circumstances import (
     LAYOUT,
     NEEDED,
     NOT_SET,
@@ -14,7 +14,7 @@ from harness.analysis.circumstances import (
     SAMPLES,
     as_text,
 )
-from harness.analysis.declared import declares_layout, spells
+from harness.analysis.confounders.declared import declares_layout, spells
 from harness.model import Facts, RecordedRun, Run
 
 LONGEST_VALUE = 80

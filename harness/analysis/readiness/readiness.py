@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from harness.analysis import circumstance_checks, trial_checks
 from harness.analysis.column import Column
-from harness.analysis.finding import Finding, Standing
-from harness.analysis.noise import noise
-from harness.analysis.power import detectable_change
+from harness.analysis.readiness import circumstance_checks, trial_checks
+from harness.analysis.readiness.finding import Finding, Standing
+from harness.analysis.readiness.trial_checks import measured_workloads
 from harness.analysis.sample import take_sample
-from harness.analysis.trial_checks import measured_workloads
+from harness.analysis.statistics.noise import noise
+from harness.analysis.statistics.power import detectable_change
 
 CHECKS: Mapping[str, Callable[[Column], Finding]] = {
     "runs": trial_checks.completed,

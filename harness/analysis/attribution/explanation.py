@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from harness.analysis.attribution import (
+from harness.analysis.attribution.attribution import (
     PARTS,
     PYTHON,
     Attribution,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from harness.analysis import claims, observed
 from harness.analysis.column import Column
-from harness.analysis.declared import contradictions
-from harness.analysis.finding import Finding, advice, lacking, listed, ok
-from harness.analysis.residue import residue
+from harness.analysis.confounders import claims, observed
+from harness.analysis.confounders.declared import contradictions
+from harness.analysis.confounders.residue import residue
+from harness.analysis.readiness.finding import Finding, advice, lacking, listed, ok
 from harness.model import Run
 
 _NEEDED = {"kernel": "kernel", "spark": "Spark", "java": "Java", "executors": "executors"}
@@ -54,8 +54,10 @@ def _links(run: Run) -> Iterator[str]:
     """What is known of its links: what was declared, what was observed, and else what it is named."""
     yield from (f"{fact}={run.facts[fact]}" for fact in ("link", "mtu") if fact in run.facts)
     speeds = observed.link_speeds(run)
-    for name, mtu in observed.link_mtus(run).items():
-        yield f"{name} with MTU {mtu}" + (f" at {speeds[name]} Mbit/s" if name in speeds else "")
+    for node, links in observed.link_mtus(run).items():
+        for name, mtu in links.items():
+            speed = speeds.get(node, {}).get(name)
+            yield f"{name} with MTU {mtu}" + (f" at {speed} Mbit/s" if speed else "")
     if not speeds and "link" not in run.facts:
         yield from (f"{rate} by its name" for rate in claims.rates(run.configuration))
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from harness.analysis.attribution.compressed import chunks
 from harness.analysis.column import Column
-from harness.analysis.compressed import chunks
 from harness.errors import BadInput
 from harness.metrics import TaskMetrics
 from harness.model import RecordedRun, Trial

@@ -6,12 +6,12 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from harness.analysis.capacity import link_bit_s
-from harness.analysis.change import Verdict
-from harness.analysis.common_controls import common_controls
 from harness.analysis.comparison import Comparison
-from harness.analysis.offers import Money, Offer, PriceList
-from harness.analysis.ranks import Interval
+from harness.analysis.price.capacity import link_bit_s
+from harness.analysis.price.common_controls import common_controls
+from harness.analysis.price.offers import Money, Offer, PriceList
+from harness.analysis.statistics.change import Verdict
+from harness.analysis.statistics.ranks import Interval
 from harness.errors import BadInput
 from harness.probes.measurement import Measurement
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from harness.analysis.change import ALPHA
-from harness.analysis.ranks import Interval, Stratum, p_value, ratio_interval
+from harness.analysis.statistics.change import ALPHA
+from harness.analysis.statistics.ranks import Interval, Stratum, p_value, ratio_interval
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from harness.analysis.change import trials_for_any_result
 from harness.analysis.column import Column
-from harness.analysis.finding import Finding, advice, counted, lacking, listed, ok
+from harness.analysis.readiness.finding import Finding, advice, counted, lacking, listed, ok
 from harness.analysis.sample import take_sample
+from harness.analysis.statistics.change import trials_for_any_result
 from harness.model import Ending, Phase, Status, Trial
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from harness.analysis.observed import is_emulated, layouts
-from harness.analysis.spark_conf import telling
+from harness.analysis.confounders.observed import is_emulated, layouts
+from harness.analysis.confounders.spark_conf import telling
 from harness.model import Facts, Run
 
 NOT_SET = "not set"

@@ -7,11 +7,11 @@ do.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from harness.analysis import claims, observed
+from harness.analysis.confounders import claims, observed
 from harness.model import RecordedRun, Run
 
 
@@ -23,32 +23,35 @@ class _Claim(Protocol):
 class _Subject:
     """Something that names and facts make claims of.
 
-    `observed` maps how it is told to what was observed; `holds` says whether all of that has to meet
-    a claim, or any.
+    `observed` gives, a place each, how it is told and what was observed there: in every place
+    something has to meet a claim.
     """
 
     fact: str
     claimed: Callable[[str], Sequence[_Claim]]
-    observed: Callable[[Run], Mapping[str, Any]]
-    holds: Callable[[Iterable[bool]], bool]
+    observed: Callable[[Run], Sequence[Mapping[str, Any]]]
 
     def contradictions(self, run: Run) -> Iterator[str]:
         """What is claimed, and was observed to be otherwise."""
         seen = self.observed(run)
         for what, text in _said(run, self.fact):
             claimed = self.claimed(text)
-            if claimed and seen and not self._is_met(claimed, seen):
+            others = [place for place in seen if not _is_met(claimed, place)]
+            if claimed and others:
                 says = " or ".join(map(str, claimed))
-                yield f"{what} says {says}, but observed was {', '.join(seen)}"
+                also = "also " if len(others) < len(seen) else ""
+                told = ", ".join(told for place in others for told in place)
+                yield f"{what} says {says}, but observed was {also}{told}"
 
     def is_declared(self, run: Run) -> bool:
         """Whether something is claimed, and was observed to be so."""
         claimed = [claim for _, text in _said(run, self.fact) for claim in self.claimed(text)]
         seen = self.observed(run)
-        return bool(claimed and seen) and self._is_met(claimed, seen)
+        return bool(claimed and seen) and all(_is_met(claimed, place) for place in seen)
 
-    def _is_met(self, claimed: Sequence[_Claim], seen: Mapping[str, Any]) -> bool:
-        return self.holds(any(claim.is_met_by(one) for claim in claimed) for one in seen.values())
+
+def _is_met(claimed: Sequence[_Claim], place: Mapping[str, Any]) -> bool:
+    return any(claim.is_met_by(one) for claim in claimed for one in place.values())
 
 
 def _said(run: Run, fact: str) -> Iterator[tuple[str, str]]:
@@ -59,22 +62,33 @@ def _said(run: Run, fact: str) -> Iterator[tuple[str, str]]:
         yield f"the fact {told}", told
 
 
-def _speeds(run: Run) -> dict[str, int]:
-    return {f"{name} at {rate} Mbit/s": rate for name, rate in observed.link_speeds(run).items()}
+def _speeds(run: Run) -> list[dict[str, int]]:
+    return _by_node(observed.link_speeds(run), "{} at {} Mbit/s")
 
 
-def _mtus(run: Run) -> dict[str, int]:
-    return {f"{name} with MTU {mtu}": mtu for name, mtu in observed.link_mtus(run).items()}
+def _mtus(run: Run) -> list[dict[str, int]]:
+    return _by_node(observed.link_mtus(run), "{} with MTU {}")
 
 
-def _layouts(run: Run) -> dict[str, str]:
-    return {layout: layout for layout in observed.layouts(run)}
+def _by_node(nodes: Mapping[str, Mapping[str, int]], told: str) -> list[dict[str, int]]:
+    """A host is named where there are several."""
+    return [
+        {
+            told.format(f"{node} {name}" if len(nodes) > 1 else name, value): value
+            for name, value in links.items()
+        }
+        for node, links in nodes.items()
+    ]
 
 
-_LAYOUT = _Subject("layout", claims.layouts, _layouts, all)
+def _layouts(run: Run) -> list[dict[str, str]]:
+    return [{layout: layout} for layout in observed.layouts(run)]
+
+
+_LAYOUT = _Subject("layout", claims.layouts, _layouts)
 _SUBJECTS = (
-    _Subject("link", claims.rates, _speeds, any),
-    _Subject("mtu", claims.mtus, _mtus, any),
+    _Subject("link", claims.rates, _speeds),
+    _Subject("mtu", claims.mtus, _mtus),
     _LAYOUT,
 )
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from harness.analysis import claims
-from harness.analysis.observed import link_speeds
+from harness.analysis.confounders import claims
+from harness.analysis.confounders.observed import link_speeds
 from harness.model import RecordedRun, Run
 from harness.probes.matrix import matrix
 from harness.probes.measurement import Measurement
@@ -28,7 +28,7 @@ def link_bit_s(runs: Sequence[RecordedRun], measured: Sequence[Measurement] = ()
 
 def _rate_bit_s(run: Run) -> float | None:
     declared = {rate.mbit_s for rate in claims.rates(f"link={run.facts.get('link', '')}")}
-    observed = set(map(float, link_speeds(run).values()))
+    observed = {float(speed) for links in link_speeds(run).values() for speed in links.values()}
     said = {rate.mbit_s for rate in claims.rates(run.configuration)}
     rates = next(filter(None, (declared, observed, said)), set())
     return MBIT * max(rates) if len(rates) == 1 else None

@@ -1,0 +1,1 @@
+"""Where the time went, from event logs."""

@@ -1,0 +1,1 @@
+"""What else may explain a change: what was observed of runs, and what was said of them."""

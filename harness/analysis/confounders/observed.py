@@ -1,0 +1,65 @@
+"""What a run observed of its links and its data, as far as it was told the truth."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from harness.model import Run
+from harness.rate import MADE_UP_SPEEDS
+
+Link = Mapping[str, Any]
+_BOND = re.compile(r"(bond|team)\d+")
+
+
+def is_emulated(run: Run) -> bool:
+    """Whether its links are not what its kernel says of them."""
+    return "emulated" in run.facts
+
+
+def link_speeds(run: Run) -> dict[str, dict[str, int]]:
+    """By node, Mbit/s of each link that is up and knows, by name; none where they are emulated."""
+    if is_emulated(run):
+        return {}
+    return _by_node(
+        run, lambda link: link.get("driver") not in MADE_UP_SPEEDS and link.get("speed_mbit_s")
+    )
+
+
+def link_mtus(run: Run) -> dict[str, dict[str, int]]:
+    """By node, bytes, of each link that is up, by name; of emulated links what the lab read from them."""
+    if is_emulated(run):
+        told = run.facts.get("mtu", "")
+        return {"": {"the emulated links": int(told)}} if told.isdecimal() else {}
+    return _by_node(run, lambda link: link.get("mtu_bytes"))
+
+
+def layouts(run: Run) -> tuple[str, ...]:
+    """How the data lies; none where no data was read, and where the file system does not say."""
+    observed = ((run.dataset or {}).get("layout") or {}).get("observed") or ""
+    return tuple(layout for layout in observed.split(", ") if layout not in {"", "unknown"})
+
+
+def _by_node(run: Run, known: Callable[[Link], int | None]) -> dict[str, dict[str, int]]:
+    """What is known of the links of each node that knows it of any."""
+    nodes = {
+        node: {name: value for name, link in links.items() if (value := known(link))}
+        for node, links in _links_up(run).items()
+    }
+    return {node: links for node, links in nodes.items() if links}
+
+
+def _links_up(run: Run) -> dict[str, dict[str, Link]]:
+    """Those of hardware, and bonds of them: bridges and virtual links have no driver."""
+    observed = run.environment
+    # Older runs know the driver's node alone.
+    nodes = observed.get("nodes") or {observed.get("host") or "": observed.get("links") or {}}
+    return {
+        node: {
+            name: link
+            for name, link in links.items()
+            if link.get("state") == "up" and (link.get("driver") or _BOND.fullmatch(name))
+        }
+        for node, links in nodes.items()
+    }

@@ -1,0 +1,1 @@
+"""Whether a baseline is complete."""
