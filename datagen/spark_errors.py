@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from py4j.protocol import Py4JError
+from py4j.protocol import Py4JError, Py4JNetworkError
 from pyspark.errors import PySparkException
 
 from harness.errors import ClusterliftError
+
+ENDED = "Spark has ended"
 
 
 @contextmanager
@@ -22,6 +24,8 @@ def told_in_a_line(what: str, kind: type[ClusterliftError] = ClusterliftError) -
 
 def innermost(error: Exception) -> str:
     """The first line of what the innermost cause says."""
+    if isinstance(error, Py4JNetworkError):
+        return ENDED
     java = getattr(error, "java_exception", None) or getattr(error, "_origin", None)
     if java is None:
         return _first_line(str(error))
@@ -33,7 +37,7 @@ def innermost(error: Exception) -> str:
         return _first_line(message if " " in message else java.toString())
     except (Py4JError, OSError):
         # The JVM that knew has gone.
-        return "Spark has ended"
+        return ENDED
 
 
 def _first_line(text: str) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from harness.errors import BadInput
+from harness.errors import BadInput, ClusterliftError
 from harness.lab.engine import docker
 from harness.probes.reach import Host, by_docker
 
@@ -93,10 +93,9 @@ def ours() -> str:
 
 def find_lab() -> Lab | None:
     """The lab that is up, or what is left of it; None if there is nothing."""
-    ids = docker("ps", "--all", "--quiet", "--filter", ours()).split()
-    if not ids:
+    containers = _containers()
+    if not containers:
         return None
-    containers = json.loads(docker("inspect", *ids))
     nodes = sorted((_node(one) for one in containers), key=_by_number)
     host = next((one for one in containers if _service(one).startswith("worker-")), containers[0])
     environment = dict(entry.split("=", 1) for entry in host["Config"]["Env"])
@@ -122,6 +121,20 @@ def largest_mtu() -> int:
     """Bytes that the lab's network carries in a frame."""
     options = json.loads(docker("network", "inspect", *networks()))
     return min(int(one["Options"].get(NETWORK_MTU, 1500)) for one in options)
+
+
+def _containers(attempts: int = 3) -> list[dict[str, Any]]:
+    """What the engine knows of each of them."""
+    ids = docker("ps", "--all", "--quiet", "--filter", ours()).split()
+    if not ids:
+        return []
+    try:
+        found: list[dict[str, Any]] = json.loads(docker("inspect", *ids))
+    except ClusterliftError:
+        if attempts == 1:
+            raise
+        return _containers(attempts - 1)  # one of them was being taken away
+    return found
 
 
 def _node(container: dict[str, Any]) -> Node:

@@ -12,7 +12,7 @@ import click
 
 from harness.analysis.comparison import compare
 from harness.analysis.lookup import find_column
-from harness.errors import BadInput
+from harness.errors import BadInput, ClusterliftError
 from harness.lab import racks, status
 from harness.lab.cluster import Lab, Node, running_lab
 from harness.lab.compose import Shape, results_directory
@@ -204,14 +204,19 @@ def experiment_command(file: Path) -> int:
     experiment = read_experiment(file)
     results = results_directory() / experiment.name
     with interruptible(once=True):
-        code = conduct(experiment, results)
-    names = [configuration.name for configuration in experiment.configurations]
-    comparison = compare([find_column(name, results) for name in names])
-    table = results / "comparison.md"
-    table.write_text(markdown.render(comparison), encoding="utf-8")
-    click.echo(text.render(comparison), nl=False)
-    click.echo(f"\nresults: {results}, table: {table}")
-    return code
+        outcome = conduct(experiment, results)
+    if outcome.measured:
+        comparison = compare([find_column(name, results) for name in outcome.measured])
+        table = results / "comparison.md"
+        table.write_text(markdown.render(comparison), encoding="utf-8")
+        click.echo(text.render(comparison), nl=False)
+        click.echo(f"\nresults: {results}, table: {table}")
+    if outcome.undone:
+        raise ClusterliftError(
+            f"not done: {'; '.join(map(str, outcome.undone))}: what went wrong is told above, and the "
+            "same command tries again"
+        )
+    return int(outcome.failed)
 
 
 def _uplink(nodes: int, rack_count: int, uplink: str | None) -> int | None:

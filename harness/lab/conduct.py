@@ -35,12 +35,24 @@ class Step:
         return f"{self.configuration.name}, round {self.round}"
 
 
-def conduct(experiment: Experiment, results: Path) -> int:
-    """Run what is not done yet; returns 1 if a trial failed, else 0.
+@dataclass(frozen=True)
+class Outcome:
+    """What the results say of an experiment: how a script ended does not tell whether it did its work.
+
+    `measured` are the configurations that have a run, `undone` the runs that did not come to their end.
+    """
+
+    measured: tuple[str, ...]
+    undone: tuple[Step, ...]
+    failed: bool
+
+
+def conduct(experiment: Experiment, results: Path) -> Outcome:
+    """Run what is not done yet.
 
     `results` is the experiment's own directory, below the one that the lab's master mounts. Raises
-    BadInput if it holds another experiment's, ClusterliftError if data cannot be made or a run did not
-    come to its end, KeyboardInterrupt if it was interrupted.
+    BadInput if it holds another experiment's, ClusterliftError if data cannot be made or a run is
+    refused, KeyboardInterrupt if it was interrupted.
     """
     done = steps_done(experiment, results)
     todo = [step for step in steps(experiment) if step not in done]
@@ -78,17 +90,18 @@ def steps_done(experiment: Experiment, results: Path) -> dict[Step, RecordedRun]
     return done
 
 
-def _outcome(experiment: Experiment, results: Path) -> int:
-    """What the results say of it: how a script ended does not tell whether it did its work."""
+def _outcome(experiment: Experiment, results: Path) -> Outcome:
     done = steps_done(experiment, results)
-    undone = [str(step) for step in steps(experiment) if step not in done]
-    if undone:
-        raise ClusterliftError(
-            f"not done: {'; '.join(undone)}: what went wrong is told above, and the same command tries "
-            "again"
-        )
     trials = (trial for recorded in done.values() for trial in recorded.trials)
-    return int(any(trial.status is Status.FAILED for trial in trials))
+    return Outcome(
+        tuple(
+            one.name
+            for one in experiment.configurations
+            if any(one == s.configuration for s in done)
+        ),
+        tuple(step for step in steps(experiment) if step not in done),
+        any(trial.status is Status.FAILED for trial in trials),
+    )
 
 
 def _generate(experiment: Experiment, lab: Lab, todo: Sequence[Step]) -> None:

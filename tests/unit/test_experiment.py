@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -10,7 +11,7 @@ import pytest
 
 from harness.errors import BadInput, ClusterliftError
 from harness.lab import conduct as conducting
-from harness.lab.conduct import conduct, steps, steps_done
+from harness.lab.conduct import Outcome, conduct, steps, steps_done
 from harness.lab.experiment import SINKS, Experiment, read_experiment
 from harness.model import Ending
 from harness.rate import Link
@@ -112,6 +113,9 @@ class TestReading:
         assert one.digest == more.digest != other.digest
 
 
+DONE = Outcome(("slow", "fast"), (), failed=False)
+
+
 class FakeLab:
     """Takes links and submissions; writes results as the benchmark would."""
 
@@ -170,7 +174,7 @@ def lab(results: Path, monkeypatch: pytest.MonkeyPatch) -> FakeLab:
 
 class TestConduct:
     def test_there_and_back_again(self, tmp_path: Path, lab: FakeLab, results: Path) -> None:
-        assert conduct(experiment(tmp_path), results) == 0
+        assert conduct(experiment(tmp_path), results) == DONE
         whole = [("up", "3 workers of 0.5 processors, hdfs")]
         assert lab.done == [
             *whole,
@@ -208,10 +212,10 @@ class TestConduct:
             conduct(experiment(tmp_path), results)
         lab.interrupt_after = None
         lab.done.clear()
-        assert conduct(experiment(tmp_path), results) == 0
+        assert conduct(experiment(tmp_path), results) == DONE
         assert lab.ran() == [("fast", "1"), ("fast", "2"), ("slow", "2")]
         lab.done.clear()
-        assert conduct(experiment(tmp_path), results) == 0
+        assert conduct(experiment(tmp_path), results) == DONE
         assert lab.done == []
 
     def test_more_rounds_add_to_what_is_there(
@@ -256,21 +260,22 @@ class TestConduct:
     ) -> None:
         lab.codes["jobs/benchmark.py"] = 1
         lab.trial = failed("group-by")
-        assert conduct(experiment(tmp_path), results) == 1
+        assert conduct(experiment(tmp_path), results) == replace(DONE, failed=True)
         assert len(lab.ran()) == 4
-        assert conduct(experiment(tmp_path), results) == 1
+        assert conduct(experiment(tmp_path), results) == replace(DONE, failed=True)
         assert len(lab.ran()) == 4
 
     def test_a_benchmark_that_died_is_not_taken_for_done(
         self, tmp_path: Path, lab: FakeLab, results: Path
     ) -> None:
         lab.crashes = {("slow", "1"), ("fast", "2")}
-        with pytest.raises(ClusterliftError, match="not done: slow, round 1; fast, round 2: "):
-            conduct(experiment(tmp_path), results)
+        outcome = conduct(experiment(tmp_path), results)
+        assert outcome.measured == ("slow", "fast")
+        assert list(map(str, outcome.undone)) == ["slow, round 1", "fast, round 2"]
         assert len(lab.ran()) == 4
         lab.crashes.clear()
         lab.done.clear()
-        assert conduct(experiment(tmp_path), results) == 0
+        assert conduct(experiment(tmp_path), results) == DONE
         assert lab.ran() == [("slow", "1"), ("fast", "2")]
 
     def test_a_refused_benchmark_stops_it(
