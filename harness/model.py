@@ -95,7 +95,8 @@ class RecordedRun:
     """A run as its file holds it: its trials in order, how it ended, and what was odd about the file.
 
     `ending` is None if the run was killed before it could say. `stopped` says why no more rounds came,
-    where their number was left to the run itself.
+    where their number was left to the run itself. `counted` are the packets in error and dropped while
+    it ran, by `host interface`; None where nobody looked.
     """
 
     run: Run
@@ -104,3 +105,4 @@ class RecordedRun:
     source: str = ""
     warnings: tuple[str, ...] = ()
     stopped: str | None = None
+    counted: Mapping[str, Mapping[str, int]] | None = None

@@ -13,7 +13,7 @@ SAME_RATE = 0.02
 LEAST_MTU, USUAL_MTU, MOST_MTU = 576, 1500, 9000
 
 MADE_UP_SPEEDS = frozenset(
-    {"veth", "virtio_net", "vmxnet3", "hv_netvsc", "xen_netfront", "ena", "gve"}
+    {"virtual", "veth", "virtio_net", "vmxnet3", "hv_netvsc", "xen_netfront", "ena", "gve"}
 )
 """Drivers of virtual interfaces; the speed that they tell is none of a link's."""
 

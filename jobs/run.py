@@ -16,6 +16,7 @@ from datagen.session import wait_for_executors
 from harness import __version__
 from harness.errors import BadInput
 from harness.model import Ending, Phase, Run, Status, Trial
+from harness.probes.node_links import NodeLinks, as_facts, counted
 from harness.record.environment import machine_facts
 from harness.record.expected_link import otherwise_linked
 from harness.record.precision import UntilPrecise
@@ -24,6 +25,7 @@ from harness.record.runner import Observer, Plan, Rounds, run_trials
 from harness.record.store import Recording, check_writable, new_run_id, timestamp
 from jobs.default_dataset import default_dataset
 from jobs.job import SparkJob
+from jobs.node_links import node_links
 from jobs.options import AUTO
 from jobs.session import redact, spark_facts
 from jobs.sinks import SINKS
@@ -47,7 +49,8 @@ def benchmark(spark: SparkSession, options: argparse.Namespace) -> int:
     wait_for_executors(spark)
     dataset = proven_dataset(spark, options) if any(w.reads_data for w in workloads) else None
     context = build_context(spark, dataset, options)
-    run = describe(spark, options, workloads, omitted, dataset, context)
+    links = node_links(spark)
+    run = describe(spark, options, workloads, omitted, dataset, context, links)
     for name, reason in omitted.items():
         print(f"{name} is left out: {reason}", file=sys.stderr)
     for line in run.parameters.get("unexpected_links", ()):
@@ -58,7 +61,9 @@ def benchmark(spark: SparkSession, options: argparse.Namespace) -> int:
         jobs = [SparkJob(workload, context, SINKS[options.sink], log) for workload in workloads]
         recorder = _Recorder(recording)
         ending = run_trials(jobs, plan, [recorder, *watchers])
-        recording.end(ending, plan.stopped)
+        # Where it did not come to its end, the executors may not answer.
+        done = ending is Ending.COMPLETED
+        recording.end(ending, plan.stopped, counted(links, node_links(spark)) if done else None)
     print(summary(run.workloads, recorder.trials))
     if plan.stopped:
         print(plan.stopped)
@@ -149,6 +154,7 @@ def describe(
     omitted: dict[str, str],
     dataset: Dataset | None,
     context: Context,
+    links: NodeLinks,
 ) -> Run:
     """The first line of the results file."""
     names = tuple(workload.name for workload in workloads)
@@ -164,7 +170,7 @@ def describe(
         "reading": [workload.name for workload in workloads if workload.reads_data],
         "unasked": [name for name in discover() if name not in {*names, *omitted}],
     }
-    environment = {**machine_facts(), **spark_facts(spark)}
+    environment = {**machine_facts(), **spark_facts(spark), "nodes": as_facts(links)}
     if options.expect_link:
         parameters["expected_link_mbit_s"] = options.expect_link / 10**6
         parameters["unexpected_links"] = otherwise_linked(

@@ -72,7 +72,7 @@ def read_links(hosts: Sequence[Host]) -> list[HostLink | HostTrouble]:
         for host, device in zip(hosts, devices, strict=True)
         if isinstance(device, str)
     ]
-    answers = iter(ask_all([(host, _questions(device)) for host, device in known]))
+    answers = iter(ask_all([(host, questions(device)) for host, device in known]))
     return [
         device
         if isinstance(device, HostTrouble)
@@ -110,8 +110,9 @@ def _link(host: str, device: str, answer: Ended) -> HostLink:
     return link_of(host, device, answer.output)
 
 
-def _questions(device: str) -> list[str]:
-    files = [f"/sys/class/net/{device}/{name}" for name in ("speed", "duplex")]
+def questions(device: str) -> list[str]:
+    """The argument vector that has a host say all it knows of a device; `link_of` reads the answer."""
+    files = sysfs.files_of(device)
     files += map(_sysctl_file, SYSCTLS)
     return ["sh", "-c", _EVERYTHING, device, *files]
 
@@ -119,26 +120,29 @@ def _questions(device: str) -> list[str]:
 def link_of(host: str, device: str, text: str) -> HostLink:
     """The link in what a host answered, part by part. Raises ToolFailed without the device itself."""
     parts = _parts(text)
-    known = iproute.read_device(parts.get("device", ""))
     files = sysfs.read_files(parts.get("files", ""))
+    place = sysfs.place_of(device)
+    known = _known_device(device, parts.get("device", ""), files)
+    bond = bonding.read_bond(parts.get("bond", ""))
     driver, bus = sysfs.read_driver(parts.get("driver", ""))
     queue, counted_bit_s = _queue(parts.get("queue", ""))
-    place = f"/sys/class/net/{device}"
-    made_up = (driver or known.kind) in MADE_UP_SPEEDS
+    kind = "bond" if bond else driver or known.kind
     return HostLink(
         host=host,
         device=known.name,
-        speed_mbit_s=None if made_up else sysfs.whole_number(files, f"{place}/speed"),
+        speed_mbit_s=None
+        if kind in MADE_UP_SPEEDS
+        else sysfs.whole_number(files, f"{place}/speed"),
         duplex=_known(files.get(f"{place}/duplex")),
         mtu_bytes=known.mtu_bytes,
         state=known.state,
         kind=known.kind,
-        driver=driver or known.kind,
+        driver=kind,
         bus=bus,
         queue=queue,
         shaped_bit_s=_on_wire(counted_bit_s, known.mtu_bytes),
         offloads=ethtool.read_offloads(parts.get("offloads", "")),
-        bond=bonding.read_bond(parts.get("bond", "")),
+        bond=bond,
         counters=known.counters,
         sysctls={name: files[file] for name in SYSCTLS if (file := _sysctl_file(name)) in files},
     )
@@ -151,6 +155,13 @@ def growth(before: HostLink, after: HostLink, way: str) -> int | None:
     names = [name for name in after.counters if name.endswith(way) and name in before.counters]
     grown = sum(after.counters[name] - before.counters[name] for name in names)
     return grown if names and grown >= 0 else None
+
+
+def _known_device(device: str, text: str, files: Mapping[str, str]) -> iproute.Device:
+    """As ip shows it, and else, where that is not installed, as the kernel's files do."""
+    if not text.strip() and (told := sysfs.read_device(device, files)):
+        return told
+    return iproute.read_device(text)
 
 
 def _parts(text: str) -> dict[str, str]:

@@ -32,14 +32,14 @@ def unexpected_links(
 def otherwise_linked(
     environment: Mapping[str, Any], facts: Mapping[str, str], expected_bit_s: int
 ) -> list[str]:
-    """What a run's own environment says, that of the driver's node; emulated links are declared."""
+    """What a run's own environment says of its nodes; emulated links are declared."""
     shaped = facts.get("link") if "emulated" in facts else None
     try:
         shaped_bit_s = None if shaped is None else parse_rate("link", shaped)
     except BadInput:  # not shaped, or each otherwise
         return [f"emulated links are {shaped}, expected {rate_text(expected_bit_s)}"]
-    links_by_host = {str(environment["host"]): environment["links"]}
-    return unexpected_links(links_by_host, expected_bit_s, shaped_bit_s)
+    by_host = environment.get("nodes") or {str(environment["host"]): environment["links"]}
+    return unexpected_links(by_host, expected_bit_s, shaped_bit_s)
 
 
 def _unexpected(links_by_host: Mapping[str, Links], expected_bit_s: int) -> Iterator[str]:

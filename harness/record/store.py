@@ -12,8 +12,8 @@ import json
 import os
 import secrets
 import tempfile
-from collections.abc import Callable
-from dataclasses import asdict
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -32,6 +32,7 @@ READABLE_VERSIONS = frozenset({1})
 SUFFIX = ".jsonl"
 
 Line = dict[str, Any]
+Counted = Mapping[str, Mapping[str, int]]
 T = TypeVar("T")
 
 
@@ -106,9 +107,12 @@ class Recording:
         """Append a trial; it is on the disk when this returns."""
         self._append({"kind": "trial", **asdict(trial)})
 
-    def end(self, ending: Ending, stopped: str | None = None) -> None:
-        """Append how the run ended, and why no more rounds came. Nothing follows."""
-        self._append({"kind": "end", "ending": ending, "stopped": stopped, "ended_at": timestamp()})
+    def end(
+        self, ending: Ending, stopped: str | None = None, counted: Counted | None = None
+    ) -> None:
+        """Append how the run ended, why no more rounds came, and what links counted. Nothing follows."""
+        end = {"ending": ending, "stopped": stopped, "counted": counted, "ended_at": timestamp()}
+        self._append({"kind": "end", **end})
 
     def _append(self, line: Line) -> None:
         append_line(self._file, self.path, line)
@@ -137,18 +141,26 @@ def load(path: Path) -> RecordedRun:
     lines = [_parse(path, number, line) for number, line in enumerate(whole, 1)]
     run = _build(path, 1, lines[0], _read_run)
     trials: list[Trial] = []
-    ending, stopped = None, None
+    ended = None
     for number, line in enumerate(lines[1:], 2):
-        if ending is not None:
+        if ended is not None:
             raise BadInput(f"{path}:{number}: a line after the end of the run")
         match line.get("kind"):
             case "trial":
                 trials.append(_build(path, number, line, _read_trial))
             case "end":
-                ending, stopped = _build(path, number, line, _read_end)
+                ended = _build(path, number, line, _read_end)
             case other:
                 raise BadInput(f"{path}:{number}: unknown kind of line: {other!r}")
-    return RecordedRun(run, tuple(trials), ending, str(path), warnings, stopped)
+    return RecordedRun(
+        run,
+        tuple(trials),
+        ending=None if ended is None else ended.ending,
+        source=str(path),
+        warnings=warnings,
+        stopped=None if ended is None else ended.stopped,
+        counted=None if ended is None else ended.counted,
+    )
 
 
 def _parse(path: Path, number: int, line: str) -> Line:
@@ -208,9 +220,22 @@ def _read_trial(line: Line) -> Trial:
     )
 
 
-def _read_end(line: Line) -> tuple[Ending, str | None]:
-    stopped = None if line.get("stopped") is None else _typed(line, "stopped", str)
-    return Ending(line["ending"]), stopped
+@dataclass(frozen=True)
+class _End:
+    """A file's last line; the later keys are not in older files."""
+
+    ending: Ending
+    stopped: str | None = None
+    counted: Counted | None = None
+
+
+def _read_end(line: Line) -> _End:
+    counted = line.get("counted")
+    return _End(
+        Ending(line["ending"]),
+        None if line.get("stopped") is None else _typed(line, "stopped", str),
+        None if counted is None else built(Counted, counted),  # type: ignore[type-abstract]
+    )
 
 
 def _typed(line: Line, key: str, kind: type[T]) -> T:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from harness.analysis.declared import contradictions, declares_layout, spells
+from harness.analysis.confounders.declared import contradictions, declares_layout, spells
 from harness.model import Run
 from tests.unit.builders import a_run, recorded
 
@@ -51,7 +51,7 @@ class TestALayout:
 
     def test_that_only_some_of_the_files_have(self) -> None:
         assert said(named("1g-rs", layout="rs:6+3:64k, replicated:2")) == [
-            "the name 1g-rs says rs, but observed was rs:6+3:64k, replicated:2"
+            "the name 1g-rs says rs, but observed was also replicated:2"
         ]
 
     def test_that_one_of_the_runs_had(self) -> None:
@@ -111,6 +111,19 @@ class TestALink:
     )
     def test_that_may_well_be_the_one_of_the_name(self, links: dict[str, Link]) -> None:
         assert said(named("2.5g", **links)) == []
+
+    def test_that_one_of_the_nodes_has(self) -> None:
+        fast, slow = {"eth0": link(2500)}, {"eth0": link(100), "eth1": link(1000)}
+        run = a_run("2.5g", environment={"nodes": {"node1": fast, "node2": fast, "node3": slow}})
+        [line] = said(run)
+        assert line == (
+            "the name 2.5g says 2500 Mbit/s, but observed was also "
+            "node3 eth0 at 100 Mbit/s, node3 eth1 at 1000 Mbit/s"
+        )
+
+    def test_of_a_node_that_knows_none_contradicts_nothing(self) -> None:
+        nodes = {"node1": {"eth0": link(2500)}, "node2": {"eth0": link(None)}, "node3": {}}
+        assert said(a_run("2.5g", environment={"nodes": nodes})) == []
 
     def test_that_is_emulated_is_held_against_its_own_facts_alone(self) -> None:
         facts = {"emulated": "4 nodes on one host", "link": "100mbit", "mtu": "1500"}

@@ -59,6 +59,24 @@ class TestAHost:
         }
         assert unknown[part] is None
 
+    def test_one_without_ip_is_known_by_the_kernels_files(self) -> None:
+        link = link_of("node1", "enp1s0", self.files(driver="../../bus/pci/drivers/igb"))
+        assert (link.speed_mbit_s, link.duplex, link.mtu_bytes) == (1000, "full", 9000)
+        assert (link.driver, link.state, link.kind) == ("igb", "up", None)
+        assert link.counters == {"rx_errors": 3, "tx_drops": 0}
+
+    def test_one_without_ip_whose_link_is_virtual_has_no_speed(self) -> None:
+        virtual = "/sys/devices/virtual/net/enp1s0/mtu:9000"
+        link = link_of("node1", "enp1s0", self.files(virtual))
+        assert (link.driver, link.speed_mbit_s, link.mtu_bytes) == ("virtual", None, 9000)
+
+    def files(self, *more: str, driver: str = "") -> str:
+        told = {"speed": 1000, "duplex": "full", "mtu": 9000, "operstate": "up"}
+        told |= {"statistics/rx_errors": 3, "statistics/tx_dropped": 0}
+        lines = [f"/sys/class/net/enp1s0/{name}:{value}" for name, value in told.items()]
+        parts = {"device": "", "driver": driver, "files": "\n".join([*lines, *more])}
+        return "".join(f"== {name}\n{text}\n" for name, text in parts.items())
+
     def test_without_the_device_there_is_no_link(self) -> None:
         with pytest.raises(ToolFailed, match="ip link"):
             link_of("node1", "eth0", "== device\n\n== queue\n")

@@ -9,7 +9,8 @@ from typing import Any
 
 from harness.probes.tools import ToolFailed
 
-_COUNTED = {"errors": "errors", "dropped": "drops"}
+COUNTED = {"errors": "errors", "dropped": "drops"}
+"""Counters of packets as the kernel calls them, and as we do."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +111,7 @@ def _counters(stats: Mapping[str, Any]) -> dict[str, int] | None:
     found = {
         f"{way}_{name}": of_way[key]
         for way in ("rx", "tx")
-        for key, name in _COUNTED.items()
+        for key, name in COUNTED.items()
         if type((of_way := _mapping(stats, way)).get(key)) is int
     }
     return found or None

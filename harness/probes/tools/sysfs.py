@@ -5,6 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from harness.probes.tools.iproute import COUNTED, Device
+
+_OF_A_DEVICE = (
+    *("speed", "duplex", "mtu", "operstate"),
+    *(f"statistics/{way}_{name}" for way in ("rx", "tx") for name in COUNTED),
+)
+VIRTUAL = "virtual"
 _DRIVER = re.compile(r"bus/([\w-]+)/drivers/([\w.-]+)$")
 
 
@@ -24,7 +31,42 @@ def whole_number(files: Mapping[str, str], path: str) -> int | None:
     return int(text) if text.isascii() and text.isdigit() and int(text) > 0 else None
 
 
+def place_of(device: str) -> str:
+    """The directory of a device."""
+    return f"/sys/class/net/{device}"
+
+
+def files_of(device: str) -> list[str]:
+    """What a device can be known by; the last is there only of one that is no hardware."""
+    return [*(f"{place_of(device)}/{name}" for name in _OF_A_DEVICE), _virtual(device)]
+
+
+def read_device(device: str, files: Mapping[str, str]) -> Device | None:
+    """A device by its files; None if they were not there."""
+    place = place_of(device)
+    if f"{place}/mtu" not in files:
+        return None
+    state = files.get(f"{place}/operstate")
+    counters = {
+        f"{way}_{name}": int(files[file])
+        for way in ("rx", "tx")
+        for key, name in COUNTED.items()
+        if files.get(file := f"{place}/statistics/{way}_{key}", "").isdecimal()
+    }
+    return Device(
+        name=device,
+        mtu_bytes=whole_number(files, f"{place}/mtu"),
+        state=None if state == "unknown" else state,
+        kind=VIRTUAL if _virtual(device) in files else None,
+        counters=counters or None,
+    )
+
+
 def read_driver(text: str) -> tuple[str | None, str | None]:
     """Driver and bus of the link `device/driver`, such as `r8152` and `usb`."""
     match = _DRIVER.search(text.strip())
     return (match[2], match[1]) if match else (None, None)
+
+
+def _virtual(device: str) -> str:
+    return f"/sys/devices/virtual/net/{device}/mtu"

@@ -1,0 +1,90 @@
+"""One question to every executor: a task on each, and what came back from which."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from typing import Any, TypeVar
+
+from py4j.protocol import Py4JError
+from pyspark import RDD
+from pyspark.errors import PySparkException
+from pyspark.serializers import UTF8Deserializer
+from pyspark.sql import SparkSession
+
+JOB_GROUP = "clusterlift: between trials"
+_THERE = frozenset({"RUNNING", "SUCCESS"})
+_OURS = ("spark.jobGroup.id", "spark.job.description")
+
+T = TypeVar("T")
+
+
+def ask_each(spark: SparkSession, hosts: Mapping[str, str], look: Callable[[], T]) -> dict[str, T]:
+    """What `look` returned on each executor of `hosts`, by its id; without those that did not answer.
+
+    What it returns has to be of Python's own types: ours could not be told apart from themselves
+    there.
+    """
+    if not hosts:
+        return {}
+    with apart(spark):
+        try:
+            asked = one_partition_each(spark, hosts).mapPartitions(partial(_answer, look))
+            answers, where = asked.collect(), placed(spark, JOB_GROUP)
+        except (Py4JError, PySparkException, TypeError):  # TypeError: another Spark's internals
+            return {}
+    # One that went away has had its partition taken over by another.
+    return {
+        executor: answers[partition]
+        for partition, executor in enumerate(hosts)
+        if where.get(partition) == executor
+    }
+
+
+def _answer(look: Callable[[], T], _executor: Iterable[str]) -> Iterator[T]:
+    yield look()
+
+
+def one_partition_each(spark: SparkSession, hosts: Mapping[str, str]) -> RDD[str]:
+    """An RDD of one partition an executor, which wants to be there and nowhere else.
+
+    Spark knows such partitions, as of a stream's receivers; pyspark has no way to them.
+    """
+    context: Any = spark.sparkContext
+    jvm = context._jvm  # noqa: SLF001
+    to_seq = jvm.org.apache.spark.api.python.PythonUtils.toSeq
+    partitions = [
+        jvm.scala.Tuple2(executor, to_seq([f"executor_{host}_{executor}"]))
+        for executor, host in hosts.items()
+    ]
+    tag = getattr(getattr(jvm.scala.reflect, "ClassTag$"), "MODULE$").AnyRef()
+    placed = context._jsc.sc().makeRDD(to_seq(partitions), tag)  # noqa: SLF001
+    java_rdd = jvm.org.apache.spark.api.java.JavaRDD(placed, tag)
+    return RDD(java_rdd, context, UTF8Deserializer())  # type: ignore[no-untyped-call]
+
+
+def placed(spark: SparkSession, job_group: str) -> dict[int, str]:
+    """The executor that each partition of a group's last job is on, or was, by the partition's number."""
+    context: Any = spark.sparkContext
+    tracker = context.statusTracker()
+    jobs = tracker.getJobIdsForGroup(job_group)
+    if not jobs:
+        return {}
+    [stage] = tracker.getJobInfo(max(jobs)).stageIds
+    tasks = context._jsc.sc().statusStore().taskList(stage, 0, 2**31 - 1)  # noqa: SLF001
+    ran = map(tasks.apply, range(tasks.size()))
+    return {task.index(): str(task.executorId()) for task in ran if task.status() in _THERE}
+
+
+@contextmanager
+def apart(spark: SparkSession) -> Iterator[None]:
+    """While entered, jobs are ours and not a trial's."""
+    context = spark.sparkContext
+    before = {key: context.getLocalProperty(key) for key in _OURS}
+    context.setJobGroup(JOB_GROUP, JOB_GROUP)
+    try:
+        yield
+    finally:
+        for key, value in before.items():
+            context.setLocalProperty(key, value)  # type: ignore[arg-type]  # None takes it away
