@@ -16,6 +16,7 @@ from harness.errors import SparkLost
 from harness.metrics import TaskMetrics, WireBytes
 from harness.record.network import Look, wire_bytes
 from harness.record.runner import Attempt
+from jobs.executors import apart
 from jobs.network_interfaces import look
 from jobs.sinks import Forced, Noop, RddCount
 from jobs.spark_event_log import EventLog
@@ -40,10 +41,13 @@ class SparkJob:
         with _watched(spark):
             executors = executor_hosts(spark)
             _collect_garbage(spark)
-            before = look(spark)
+            if (sleeper := self._workload.wake(self._context)) is not None:
+                with apart(spark):
+                    sleeper.collect()
             spark.sparkContext.setJobGroup(job_group, job_group)
             frame = self._workload.frame(self._context)
             forced = self._sink(frame, self._workload.observe(self._context))
+            before = look(spark)
             self._log.begin()
         return _SparkAttempt(
             self._workload, self._context, forced, self._log, _Before(executors, before)

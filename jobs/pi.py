@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 
-from pyspark.sql import Column
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from jobs.workload import Answer, Context, Kind, Workload, expect, expect_within
@@ -27,6 +28,13 @@ class PiEstimate(Workload):
         expect("the number of samples", answer["samples"], n)
         deviation = 4 * math.sqrt(p * (1 - p) / n)
         expect_within("Pi", 4 * answer["inside"] / n, math.pi, 6 * deviation)
+
+
+class PythonPiEstimate(PiEstimate):
+    """One whose tasks need Python workers: a sample in each wakes them."""
+
+    def wake(self, context: Context) -> DataFrame:
+        return self.frame(replace(context, pi_samples=context.parallelism))
 
 
 def seed_of(part: int) -> int:

@@ -66,6 +66,14 @@ class Workload(ABC):
     def frame(self, context: Context) -> DataFrame:
         """The computation, not yet run."""
 
+    def wake(self, context: Context) -> DataFrame | None:
+        """What is run before each trial, outside its time; None: nothing.
+
+        Spark ends Python workers that were idle for a minute. Whether a trial finds them, with all
+        that they have imported, would otherwise depend on how long the other workloads took.
+        """
+        return None
+
     @abstractmethod
     def observe(self, context: Context) -> Mapping[str, Column]:
         """Aggregates over the frame's rows, by name; their values are scalars or text."""

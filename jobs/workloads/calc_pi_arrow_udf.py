@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame
 
-from jobs.pi import PiEstimate, seed_of
+from jobs.pi import PythonPiEstimate, seed_of
 from jobs.workload import Context
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def inside(batches: "Iterable[pa.RecordBatch]") -> "Iterator[pa.RecordBatch]":
         yield pa.RecordBatch.from_pydict({"inside": [hits], "samples": [n]})
 
 
-class CalcPiArrowUdf(PiEstimate):
+class CalcPiArrowUdf(PythonPiEstimate):
     name = "calc-pi-arrow-udf"
     requires = ("pandas", "pyarrow")  # Spark refuses Arrow without pandas
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from pyspark.sql import DataFrame
 
-from jobs.pi import PiEstimate, seed_of
+from jobs.pi import PythonPiEstimate, seed_of
 from jobs.workload import Context
 
 
@@ -22,7 +22,7 @@ def count_inside(part: int, samples: Iterable[int]) -> Iterator[tuple[int, int]]
     yield counts[True], counts.total()
 
 
-class CalcPiPythonUdf(PiEstimate):
+class CalcPiPythonUdf(PythonPiEstimate):
     name = "calc-pi-python-udf"
 
     def frame(self, context: Context) -> DataFrame:

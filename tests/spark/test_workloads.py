@@ -22,6 +22,7 @@ from datagen.manifest import Format
 from datagen.recipe import Recipe, Totals
 from datagen.writer import Request, write_dataset
 from harness.errors import BadInput, WrongAnswer
+from jobs.executors import JOB_GROUP
 from jobs.job import SparkJob
 from jobs.session import REDACTED, redact
 from jobs.sinks import SINKS, executed_tree
@@ -90,6 +91,17 @@ def test_its_own_answer_and_plan_pass(
 def test_both_sinks_see_the_same_answer(workload: Workload, context: Context) -> None:
     noop, count = (answer_of(workload, context, sink) for sink in SINKS)
     assert canonical(noop) == canonical(count)
+
+
+@pytest.mark.parametrize("name", ["calc-pi-arrow-udf", "calc-pi-python-udf"])
+def test_python_workers_are_woken_before_a_trial_and_not_in_its_name(
+    name: str, context: Context, log: EventLog
+) -> None:
+    tracker = context.spark.sparkContext.statusTracker()
+    before = len(tracker.getJobIdsForGroup(JOB_GROUP))
+    SparkJob(WORKLOADS[name], context, SINKS["noop"], log).prepare(f"trial of {name}")
+    assert len(tracker.getJobIdsForGroup(JOB_GROUP)) > before
+    assert not tracker.getJobIdsForGroup(f"trial of {name}")
 
 
 def canonical(answer: dict[str, Any]) -> dict[str, Any]:
