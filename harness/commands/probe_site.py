@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import wraps
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial, wraps
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +19,24 @@ from harness.lab.racks import racks
 from harness.lab.status import facts
 from harness.probes.hosts import expand, parse_hosts
 from harness.probes.racks import Rack
-from harness.probes.reach import WAYS, Host
+from harness.probes.reach import WAYS, Host, Way
 from harness.probes.record import Probed, ProbeRun
 from harness.probes.session import Order, probe
+from harness.probes.spark.bridge import spark_bridge
 from harness.record.interrupt import interruptible
 
 RACKS = 2
+
+
+SPARK = "spark"
+
+
+@dataclass(frozen=True)
+class Reached:
+    """How hosts are reached; `known` are those that need not be named."""
+
+    way: Way
+    known: tuple[Host, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -31,17 +45,22 @@ class Site:
 
     names: str | None
     in_lab: bool
-    via: str
+    reached: Reached
     configuration: str
     results: Path | None
     repeats: int
 
     def hosts(self) -> list[Host]:
-        """Those that are named; in the lab, by default, all workers. Raises BadInput for none."""
+        """Those that are named; by default all workers of the lab, or all that Spark has executors on.
+
+        Raises BadInput for none.
+        """
         if self.names is not None:
             return self._named("--hosts", self.names)
         if self.in_lab:
             return [node.host for node in running_lab().workers if node.is_running]
+        if self.reached.known:
+            return list(self.reached.known)
         raise BadInput("name the hosts, --hosts node[1-4], or take those of the lab: --lab")
 
     def racks(self, written: Sequence[str]) -> list[Rack]:
@@ -70,7 +89,7 @@ class Site:
     def _named(self, option: str, text: str) -> list[Host]:
         if self.in_lab:
             return [node.host for node in running_lab().select(expand(option, text))]
-        return parse_hosts(option, text, WAYS[self.via])
+        return parse_hosts(option, text, self.reached.way)
 
     def _rack(self, text: str) -> Rack:
         name, equals, names = text.partition("=")
@@ -97,17 +116,42 @@ def on_site(command: Callable[..., Any]) -> Callable[..., Any]:
         *,
         in_lab: bool,
         via: str,
+        spark_options: str | None,
         configuration: str | None,
         results: Path,
         repeats: int,
         **others: Any,
     ) -> Any:
         kept = results if configuration else None
-        return command(Site(names, in_lab, via, configuration or "", kept, repeats), **others)
+        with _reached(via, spark_options) as reached:
+            site = Site(names, in_lab, reached, configuration or "", kept, repeats)
+            return command(site, **others)
 
     for option in _OPTIONS:
         with_site = option(with_site)
     return with_site
+
+
+@contextmanager
+def _reached(via: str, spark_options: str | None) -> Iterator[Reached]:
+    """While entered, hosts can be reached. Raises BadInput, and ClusterliftError, like spark_bridge."""
+    if via != SPARK:
+        if spark_options is not None:
+            raise BadInput("--spark-options goes with --via spark")
+        yield Reached(WAYS[via])
+        return
+    try:
+        options = shlex.split(spark_options or "")
+    except ValueError as error:
+        raise BadInput(f"--spark-options {spark_options!r} cannot be read: {error}") from error
+    with spark_bridge(options) as hosts:
+        yield Reached(partial(_with_executor, hosts), tuple(hosts.values()))
+
+
+def _with_executor(hosts: Mapping[str, Host], name: str, address: str) -> Host:
+    if name not in hosts:
+        raise BadInput(f"--via spark: {name} has no executor; these do: {', '.join(hosts)}")
+    return replace(hosts[name], address=address)
 
 
 _OPTIONS = (
@@ -126,10 +170,15 @@ _OPTIONS = (
     ),
     click.option(
         "--via",
-        type=click.Choice(list(WAYS)),
+        type=click.Choice([*WAYS, SPARK]),
         default="ssh",
         show_default=True,
-        help="How hosts are reached; ssh without a password.",
+        help="How hosts are reached; ssh without a password, spark by a task on each executor.",
+    ),
+    click.option(
+        "--spark-options",
+        metavar="OPTIONS",
+        help="For --via spark: more for spark-submit, such as '--master spark://host:7077'.",
     ),
     click.option("--lab", "in_lab", is_flag=True, help="Probe the lab that is up."),
     click.option(

@@ -9,10 +9,10 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 
-from harness.analysis.change import Verdict
 from harness.analysis.comparison import Comparison, compare
-from harness.analysis.offers import Item, Money, Offer, PriceList
-from harness.analysis.price import worths
+from harness.analysis.price.offers import Item, Money, Offer, PriceList
+from harness.analysis.price.price import worths
+from harness.analysis.statistics.change import Verdict
 from harness.present.report.page import render
 from tests.browser.conftest import Browser
 from tests.unit import report_data

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from harness.analysis.attribution.event_log import with_event_logs
 from harness.analysis.column import Column
-from harness.analysis.event_log import with_event_logs
 from harness.metrics import TaskMetrics
 from harness.model import RecordedRun, Status
 from harness.record.store import load

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.analysis.attribution import (
+from harness.analysis.attribution.attribution import (
     IDLE,
     PARTS,
     PYTHON,
@@ -19,9 +19,9 @@ from harness.analysis.attribution import (
     attributed,
     wall_parts,
 )
+from harness.analysis.attribution.explanation import ExplainedRow, explain
 from harness.analysis.column import Column
 from harness.analysis.comparison import compare
-from harness.analysis.explanation import ExplainedRow, explain
 from harness.errors import BadInput
 from harness.metrics import Replay, Stragglers
 from harness.model import Phase, Trial

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.analysis.change import (
+from harness.analysis.statistics.change import (
     ALPHA,
     Change,
     Verdict,
@@ -15,8 +15,8 @@ from harness.analysis.change import (
     judged,
     trials_for_any_result,
 )
-from harness.analysis.controls import control_shift
-from harness.analysis.ranks import Interval, least_p
+from harness.analysis.statistics.controls import control_shift
+from harness.analysis.statistics.ranks import Interval, least_p
 
 PROBABILITIES = st.lists(st.floats(0, 1), min_size=1, max_size=20)
 SLOW = [10.0, 10.1, 10.2, 10.3, 10.4, 10.5]

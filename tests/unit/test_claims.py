@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.analysis.claims import layouts, mtus, rates
+from harness.analysis.confounders.claims import layouts, mtus, rates
 
 
 @pytest.mark.parametrize(

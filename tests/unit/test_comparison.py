@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.analysis.change import Change, Verdict
 from harness.analysis.column import Column
 from harness.analysis.comparison import Cell, Comparison, compare, overview
 from harness.analysis.lookup import find_column
-from harness.analysis.ranks import Interval
 from harness.analysis.sample import Outcome, Sample, summarize, take_sample
+from harness.analysis.statistics.change import Change, Verdict
+from harness.analysis.statistics.ranks import Interval
 from harness.errors import BadInput
 from harness.model import Ending, Phase
 from harness.record.store import Recording

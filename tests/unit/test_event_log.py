@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.analysis.column import Column
-from harness.analysis.event_log import (
+from harness.analysis.attribution.event_log import (
     event_log_files,
     lines,
     metrics_by_group,
     with_event_logs,
 )
+from harness.analysis.column import Column
 from harness.errors import BadInput
 from harness.model import Trial
 from harness.record.task_fold import TaskMetrics

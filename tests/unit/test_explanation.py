@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.analysis.attribution import PARTS
+from harness.analysis.attribution.attribution import PARTS
+from harness.analysis.attribution.explanation import Explanation, explain
 from harness.analysis.column import Column
 from harness.analysis.comparison import compare
-from harness.analysis.explanation import Explanation, explain
 from harness.cli import main
 from harness.metrics import Replay, Stragglers
 from harness.model import RecordedRun, Trial

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.analysis.noise import noise
+from harness.analysis.statistics.noise import noise
 
 times = st.lists(st.floats(0.1, 1e4), min_size=5, max_size=40)
 

@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from harness.analysis.power import detectable_change, power_of, trials_needed
-from harness.analysis.ranks import p_value
+from harness.analysis.statistics.power import detectable_change, power_of, trials_needed
+from harness.analysis.statistics.ranks import p_value
 
 
 class TestPower:

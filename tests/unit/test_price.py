@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.analysis.capacity import link_bit_s
 from harness.analysis.comparison import Comparison, compare
-from harness.analysis.offers import (
+from harness.analysis.price.capacity import link_bit_s
+from harness.analysis.price.offers import (
     Item,
     Money,
     Offer,
@@ -20,7 +20,7 @@ from harness.analysis.offers import (
     parse_money,
     read_price_list,
 )
-from harness.analysis.price import Worth, saving, worths
+from harness.analysis.price.price import Worth, saving, worths
 from harness.errors import BadInput
 from harness.present.report.costs import cost_items, cost_remarks, cost_table, money
 from harness.present.report.figure import Quantity

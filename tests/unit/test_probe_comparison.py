@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from harness.analysis.change import Verdict
 from harness.analysis.probe_comparison import compare_probes
+from harness.analysis.statistics.change import Verdict
 from harness.present import markdown, text
 from harness.present.probe_table import probe_table
 from harness.probes.measurement import HIGHER, LOWER, Measurement, Metric

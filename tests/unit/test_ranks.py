@@ -10,8 +10,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.stats import PermutationMethod, mannwhitneyu
 
-from harness.analysis import ranks
-from harness.analysis.ranks import least_p, p_value, ratio_interval
+from harness.analysis.statistics import ranks
+from harness.analysis.statistics.ranks import least_p, p_value, ratio_interval
 
 TIMES = st.lists(st.floats(0.1, 1e4), min_size=1, max_size=12)
 TIED = st.lists(st.integers(1, 4).map(float), min_size=2, max_size=6)

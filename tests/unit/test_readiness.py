@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from harness.analysis.column import Column
-from harness.analysis.finding import Standing
-from harness.analysis.power import detectable_change
-from harness.analysis.readiness import readiness
+from harness.analysis.readiness.finding import Standing
+from harness.analysis.readiness.readiness import readiness
+from harness.analysis.statistics.power import detectable_change
 from harness.cli import main
 from harness.metrics import TaskMetrics, TaskTime
 from harness.model import Ending, Phase, RecordedRun, Run, Trial

@@ -19,12 +19,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from datagen.generate import parse as parse_generate
-from harness.analysis.attribution import wall_parts
-from harness.analysis.change import Verdict
+from harness.analysis.attribution.attribution import wall_parts
 from harness.analysis.column import Column
 from harness.analysis.comparison import Comparison, compare
-from harness.analysis.offers import Item, Money, Offer, PriceList
-from harness.analysis.price import worths
+from harness.analysis.price.offers import Item, Money, Offer, PriceList
+from harness.analysis.price.price import worths
+from harness.analysis.statistics.change import Verdict
 from harness.model import Ending, Phase, Run
 from harness.present import json_object, markdown
 from harness.present.comparison_table import comparison_table

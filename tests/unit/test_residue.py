@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.analysis.residue import LONGEST_VALUE, Difference, different_data, residue
-from harness.analysis.spark_conf import telling
+from harness.analysis.confounders.residue import LONGEST_VALUE, Difference, different_data, residue
+from harness.analysis.confounders.spark_conf import telling
 from harness.model import RecordedRun, Run
 from tests.unit.builders import a_run, recorded
 

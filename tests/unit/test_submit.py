@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import signal
 import subprocess
+import time
+from pathlib import Path
 
 from harness.lab.submit import LEASHED
 
@@ -24,6 +26,15 @@ def test_it_is_interrupted_when_that_is_closed() -> None:
     process = leashed("sleep", "1000")
     process.communicate(timeout=PATIENCE_S)
     assert process.returncode == -signal.SIGINT
+
+
+def test_so_is_everything_that_it_started() -> None:
+    process = leashed("sh", "-c", "sleep 1000; true")
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    while len(children.read_text().split()) < 2:  # who watches the input, and what was started
+        time.sleep(0.01)
+    said, _ = process.communicate(timeout=PATIENCE_S)  # its output ends when the last of them does
+    assert (said, process.returncode) == (b"", -signal.SIGINT)
 
 
 def test_it_ends_by_itself_while_that_is_held() -> None:

@@ -1,0 +1,93 @@
+"""Our way to the executors: a Spark application of our own, for as long as it is needed."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO
+
+from harness.errors import BadInput, ClusterliftError
+from harness.probes.reach import Host
+from harness.probes.spark.frames import tell
+
+SIGN = "clusterlift: executors on "
+"""Before the hosts, as a JSON array, in the one line that counts of what the application prints."""
+SCRIPT = Path(__file__).resolve().parents[3] / "jobs" / "reach.py"
+END_S = 20
+
+
+@contextmanager
+def spark_bridge(options: Sequence[str]) -> Iterator[Mapping[str, Host]]:
+    """The hosts that have an executor, by name, while the application runs; `options` are spark-submit's.
+
+    Raises BadInput without spark-submit, and ClusterliftError if no executor answers.
+    """
+    program = shutil.which("spark-submit")
+    if program is None:
+        raise BadInput("--via spark: no 'spark-submit' is on the PATH")
+    with tempfile.TemporaryDirectory(prefix="clusterlift-") as directory:  # its owner's alone
+        path = Path(directory) / "hub"
+        command = [program, *options, str(SCRIPT), "--socket", str(path)]
+        with (
+            subprocess.Popen(  # noqa: S603  an argument vector, no shell of ours
+                command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, start_new_session=True
+            ) as process,
+            socket.socket(socket.AF_UNIX) as keeper,
+        ):
+            try:
+                hosts = _hosts(process)
+                keeper.connect(str(path))
+                tell(keeper, keep=True)
+            except BaseException:
+                _kill(process)
+                raise
+            threading.Thread(target=_show, args=(process.stdout,), daemon=True).start()
+            try:
+                yield {name: _through(path, name) for name in hosts}
+            finally:
+                keeper.close()
+                _await_end(process)
+
+
+def _hosts(process: subprocess.Popen[bytes]) -> list[str]:
+    assert process.stdout is not None  # noqa: S101  it was asked for
+    for line in process.stdout:
+        text = line.decode(errors="replace")
+        if text.startswith(SIGN):
+            return list(map(str, json.loads(text.removeprefix(SIGN))))
+        print(text, end="", file=sys.stderr)
+    raise ClusterliftError("--via spark: the Spark application ended before an executor answered")
+
+
+def _through(path: Path, name: str) -> Host:
+    prefix = (sys.executable, "-m", "harness.probes.spark.through", str(path), name)
+    return Host(name, "", prefix)
+
+
+def _show(output: IO[bytes]) -> None:
+    for line in output:
+        print(line.decode(errors="replace"), end="", file=sys.stderr)
+
+
+def _await_end(process: subprocess.Popen[bytes]) -> None:
+    """It ends when nobody keeps it any more; what does not is made to."""
+    try:
+        process.wait(END_S)
+    except subprocess.TimeoutExpired:
+        _kill(process)
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """spark-submit is two: a JVM, and the script under it."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGTERM)
