@@ -16,6 +16,7 @@ from harness.present.probes import mesh as mesh_page
 from harness.present.probes import mtu as mtu_page
 from harness.present.probes import racks as racks_page
 from harness.present.probes.gate import emulation
+from harness.probes.everything import LATENCY, LINK, MESH, MTU, everything
 from harness.probes.latency import MESSAGE_BYTES, latency
 from harness.probes.link import HostLink
 from harness.probes.mesh import mesh
@@ -29,8 +30,6 @@ from harness.probes.step import Step
 from harness.probes.traffic import FIRST_PORT, Load
 from harness.rate import LEAST_MTU, MOST_MTU
 
-LINK, MTU, MESH = ("ip",), ("ip", "ping"), ("ip", "iperf3")
-LATENCY = ("ip", "iperf3", "sockperf")
 INTERRUPTED = 130
 
 Links = Mapping[str, HostLink]
@@ -229,21 +228,15 @@ def all_command(
     port: int,
 ) -> int:
     """Look at links, paths, transfers and latencies: all that a gate needs."""
-    load, wanted = Load(seconds, streams, first_port=port), _sizes(sizes)
-
-    def plan(hosts: Sequence[Host], links: Links) -> list[Step]:
-        steps = [*paths(hosts, links), *sweep(hosts, wanted, load)]
-        steps += mesh(hosts, load, both_ways=both_ways, alone=alone)
-        if no_latency:
-            return steps
-        return [
-            *steps,
-            *latency(hosts, seconds, message_bytes, port),
-            *rdma(hosts, message_bytes),
-        ]
-
-    programs = dict.fromkeys((*MTU, *MESH, *(() if no_latency else LATENCY)))
-    order = Order(site.hosts(), tuple(programs), plan, repeats=site.repeats)
+    order = everything(
+        site.hosts(),
+        Load(seconds, streams, first_port=port),
+        message_bytes=None if no_latency else message_bytes,
+        sizes=_sizes(sizes),
+        both_ways=both_ways,
+        alone=alone,
+        repeats=site.repeats,
+    )
     asked = {"probe": "all", "seconds": seconds, "streams": streams, "alone": alone}
     pages = [link_page.render, mtu_page.render, mesh_page.render]
     return _shown(

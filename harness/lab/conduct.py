@@ -17,6 +17,10 @@ from harness.lab.link import set_links
 from harness.lab.submit import spark_submit, with_facts
 from harness.loopback.say import say
 from harness.model import Ending, RecordedRun, Status
+from harness.probes.everything import everything
+from harness.probes.record import ProbeRun, load_probed, probes_directory
+from harness.probes.session import probe
+from harness.probes.traffic import Load
 from harness.rate import Link
 from harness.record.progress import duration
 from harness.record.store import SUFFIX, configuration_directory, load
@@ -54,14 +58,15 @@ def conduct(experiment: Experiment, results: Path) -> Outcome:
     BadInput if it holds another experiment's, ClusterliftError if data cannot be made or a run is
     refused, KeyboardInterrupt if it was interrupted.
     """
-    done = steps_done(experiment, results)
-    todo = [step for step in steps(experiment) if step not in done]
-    if done:
-        say(f"{len(done)} of {len(done) + len(todo)} runs are done already")
+    every = list(steps(experiment))
+    run, probed = steps_done(experiment, results), steps_probed(experiment, results)
+    todo = [step for step in every if step not in run or step not in probed]
+    if run:
+        say(f"{len(run)} of {len(every)} runs are done already")
     if todo:
         up(experiment.shape, experiment.data_bytes)
-        _generate(experiment, running_lab(), todo)
-        _run(experiment, todo, results)
+        _generate(experiment, running_lab(), [step for step in todo if step not in run])
+        _take(experiment, todo, results)
     return _outcome(experiment, results)
 
 
@@ -88,6 +93,19 @@ def steps_done(experiment: Experiment, results: Path) -> dict[Step, RecordedRun]
             if recorded.ending is Ending.COMPLETED:
                 done[Step(configuration, int(facts["round"]))] = recorded
     return done
+
+
+def steps_probed(experiment: Experiment, results: Path) -> set[Step]:
+    """Those whose network was probed to the end, or does not have to be."""
+    if experiment.probe_seconds is None:
+        return set(steps(experiment))
+    return {
+        Step(configuration, int(probed.run.facts["round"]))
+        for configuration in experiment.configurations
+        for file in sorted(probes_directory(results, configuration.name).glob(f"*{SUFFIX}"))
+        if (probed := load_probed(file)).ending is Ending.COMPLETED
+        and probed.run.facts.get("experiment") == experiment.digest
+    }
 
 
 def _outcome(experiment: Experiment, results: Path) -> Outcome:
@@ -118,35 +136,59 @@ def _generate(experiment: Experiment, lab: Lab, todo: Sequence[Step]) -> None:
             raise ClusterliftError(f"data {data.name} was not made: generate.py ended with {code}")
 
 
-def _run(experiment: Experiment, todo: Sequence[Step], results: Path) -> None:
+def _take(experiment: Experiment, todo: Sequence[Step], results: Path) -> None:
+    """Each step's turn: the links as they have to be, and over them what is not done yet."""
+    run, probed = steps_done(experiment, results), steps_probed(experiment, results)
     started = time.monotonic()
     for number, step in enumerate(todo):
         link = step.configuration.link
         left = (time.monotonic() - started) / number * (len(todo) - number) if number else None
         say(
-            f"run {number + 1} of {len(todo)}: {step}, {link}"
+            f"turn {number + 1} of {len(todo)}: {step}, {link}"
             + (f"; about {duration(left)} left" if left else "")
         )
         up(experiment.shape)  # what died in the run before comes back
         lab = running_lab()
         set_links(lab.linked, partial(_replaced, link))
-        arguments = _arguments(experiment, lab, step, results)
-        facts = _facts(experiment, lab, step)
-        code = _submit(lab, "jobs/benchmark.py", with_facts(arguments, facts))
-        if code == REFUSED:
-            raise ClusterliftError(
-                f"{step}: benchmark.py refused to run, for the reason told above"
-            )
-        if code:
-            say(f"{step}: benchmark.py ended with {code}")
+        if step not in probed:
+            _probe(experiment, lab, step, results)
+        if step not in run:
+            _run(experiment, lab, step, results)
+
+
+def _probe(experiment: Experiment, lab: Lab, step: Step, results: Path) -> None:
+    assert experiment.probe_seconds is not None  # noqa: S101  else nothing lacks
+    hosts = [node.host for node in lab.workers if node.is_running]
+    run = ProbeRun(
+        configuration=step.configuration.name,
+        hosts=tuple(host.name for host in hosts),
+        parameters={"probe": "all", "seconds": str(experiment.probe_seconds)},
+        facts=_facts(experiment, lab, step),
+    )
+    probed = probe(everything(hosts, Load(experiment.probe_seconds)), run, results)
+    if probed.ending is Ending.INTERRUPTED:
+        raise _interrupted()
+
+
+def _run(experiment: Experiment, lab: Lab, step: Step, results: Path) -> None:
+    arguments = _arguments(experiment, lab, step, results)
+    code = _submit(lab, "jobs/benchmark.py", with_facts(arguments, _facts(experiment, lab, step)))
+    if code == REFUSED:
+        raise ClusterliftError(f"{step}: benchmark.py refused to run, for the reason told above")
+    if code:
+        say(f"{step}: benchmark.py ended with {code}")
 
 
 def _submit(lab: Lab, script: str, arguments: Sequence[str]) -> int:
     code = spark_submit(lab, script, arguments)
     if code == INTERRUPTED:
-        say("the same command goes on from here")
-        raise KeyboardInterrupt
+        raise _interrupted()
     return code
+
+
+def _interrupted() -> KeyboardInterrupt:
+    say("the same command goes on from here")
+    return KeyboardInterrupt()
 
 
 def _facts(experiment: Experiment, lab: Lab, step: Step) -> dict[str, str]:

@@ -11,6 +11,7 @@ workloads = ["group-by", "sha-512"]     # by default all
 sink = "noop"           # what forces a computation; or rdd-count, as in 2020
 repartition = 16        # partitions that the workload of that name makes
 pi_samples = 2_000_000  # points that each Pi draws
+probe_seconds = 3       # of each transfer, when the network is probed before a run; by default it is not
 
 [datasets.coded]
 rows = 2_000_000
@@ -74,6 +75,7 @@ class Experiment:
     sink: str | None
     repartition: int | None
     pi_samples: int | None
+    probe_seconds: int | None
     digest: str
 
     @property
@@ -114,6 +116,7 @@ def read_experiment(file: Path) -> Experiment:
         sink=table.take("sink", str, None),
         repartition=table.take("repartition", int, None),
         pi_samples=table.take("pi_samples", int, None),
+        probe_seconds=table.take("probe_seconds", int, None),
         digest=_digest(table),
         **repeated,
     )
@@ -122,6 +125,8 @@ def read_experiment(file: Path) -> Experiment:
     )
     table.check("storage", experiment.shape.storage in {"hdfs", "qfs"}, "is hdfs or qfs")
     table.check("nodes", experiment.shape.workers >= 1, "is 1 or more")
+    seconds = experiment.probe_seconds
+    table.check("probe_seconds", seconds is None or seconds >= 1, "is 1 or more")
     table.check("sink", experiment.sink in {None, *SINKS}, f"is {' or '.join(SINKS)}")
     table.end()
     return experiment
@@ -129,6 +134,7 @@ def read_experiment(file: Path) -> Experiment:
 
 REPEATED = {"rounds": 2, "trials": 3, "warmup": 1}
 """How often everything is done: more of it later adds to what is there already."""
+_NO_MATTER = frozenset({*REPEATED, "probe_seconds"})
 
 
 def _data(name: str, table: TomlTable) -> Data:
@@ -161,6 +167,6 @@ def _name(table: TomlTable, name: str) -> str:
 
 def _digest(table: TomlTable) -> str:
     """Of everything that makes results comparable: how often it is repeated does not."""
-    whole = {key: value for key, value in table.values.items() if key not in REPEATED}
+    whole = {key: value for key, value in table.values.items() if key not in _NO_MATTER}
     text = json.dumps(whole, sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:12]

@@ -61,6 +61,7 @@ def test_every_command_works(clone: Path) -> None:
 def test_the_tables_are_those_of_the_committed_results() -> None:
     for arguments in (
         ["csv", "parquet"],
+        ["1g-rs", "2.5g-rs", "2.5g-2x", "--results", "results/ethernet-upgrade"],
         ["1g-rs", "2.5g-rs", "2.5g-2x", "--results", "results/published-2020"],
     ):
         printed = subprocess.run(

@@ -11,9 +11,12 @@ import pytest
 
 from harness.errors import BadInput, ClusterliftError
 from harness.lab import conduct as conducting
+from harness.lab.cluster import Node
 from harness.lab.conduct import Outcome, conduct, steps, steps_done
 from harness.lab.experiment import SINKS, Experiment, read_experiment
 from harness.model import Ending
+from harness.probes.record import Notebook, Probed, ProbeRun
+from harness.probes.session import Order
 from harness.rate import Link
 from harness.record.store import Recording, new_run_id
 from jobs import sinks
@@ -120,6 +123,7 @@ class FakeLab:
     """Takes links and submissions; writes results as the benchmark would."""
 
     linked: Sequence[str] = ()
+    workers: Sequence[Node] = ()
     storage = "hdfs"
 
     def __init__(self, results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -129,12 +133,14 @@ class FakeLab:
         self.codes = {"datagen/generate.py": 0, "jobs/benchmark.py": 0}
         self.trial = ok("group-by", 1.0)
         self.interrupt_after: int | None = None
+        self.interrupt_probe = False
         self.crashes: set[tuple[str, ...]] = set()
         for name, fake in {
             "up": lambda shape, _bytes=0: self.done.append(("up", str(shape))),
             "running_lab": lambda: self,
             "set_links": lambda _, change: self.done.append(("link", str(change(Link(1, 1500))))),
             "spark_submit": self.submit,
+            "probe": self.probe,
             "status": SimpleNamespace(
                 facts=lambda _: {"emulated": "yes"}, uri=lambda _: "hdfs://m"
             ),
@@ -157,6 +163,12 @@ class FakeLab:
             recording.trial(self.trial)
             recording.end(Ending.INTERRUPTED if interrupted else Ending.COMPLETED)
         return 130 if interrupted else self.codes[script]
+
+    def probe(self, _: Order, run: ProbeRun, results: Path) -> Probed:
+        self.done.append(("probe", run.configuration, run.facts["round"]))
+        with Notebook(run, results) as notebook:
+            notebook.end(Ending.INTERRUPTED if self.interrupt_probe else Ending.COMPLETED)
+            return notebook.probed
 
     def ran(self) -> list[tuple[str, ...]]:
         return [what[1:] for what in self.done if what[0] == "run"]
@@ -246,6 +258,40 @@ class TestConduct:
         conduct(experiment(tmp_path, f'sink = "rdd-count"\nrepartition = 16\n{TEXT}'), results)
         assert {"--sink", "rdd-count", "--repartition", "16"} < set(submitted[-1])
         assert "--pi-samples" not in submitted[-1]
+
+    def test_the_network_is_probed_before_each_run_if_that_is_asked_for(
+        self, tmp_path: Path, lab: FakeLab, results: Path
+    ) -> None:
+        probing = experiment(tmp_path, f"probe_seconds = 1\n{TEXT}")
+        assert conduct(probing, results) == DONE
+        turns = [what for what in lab.done if what[0] in {"probe", "run"}]
+        assert turns[:2] == [("probe", "slow", "1"), ("run", "slow", "1")]
+        assert len(turns) == 8
+        lab.done.clear()
+        assert conduct(probing, results) == DONE
+        assert lab.done == []
+
+    def test_runs_that_are_there_already_are_not_run_again_for_want_of_probes(
+        self, tmp_path: Path, lab: FakeLab, results: Path
+    ) -> None:
+        conduct(experiment(tmp_path), results)
+        lab.done.clear()
+        conduct(experiment(tmp_path, f"probe_seconds = 1\n{TEXT}"), results)
+        assert lab.ran() == []
+        assert [what[1:] for what in lab.done if what[0] == "probe"] == [
+            *(("slow", "1"), ("fast", "1"), ("fast", "2"), ("slow", "2"))
+        ]
+
+    def test_interrupted_probes_are_made_again(
+        self, tmp_path: Path, lab: FakeLab, results: Path
+    ) -> None:
+        probing = experiment(tmp_path, f"probe_seconds = 1\n{TEXT}")
+        lab.interrupt_probe = True
+        with pytest.raises(KeyboardInterrupt):
+            conduct(probing, results)
+        assert lab.ran() == []
+        lab.interrupt_probe = False
+        assert conduct(probing, results) == DONE
 
     def test_data_that_is_not_proven_stops_it(
         self, tmp_path: Path, lab: FakeLab, results: Path
