@@ -505,6 +505,19 @@ class TestEnvironments:
         }
         assert sides["Spark version"].values == ("4.3.0",) * 3
 
+    def test_hosts_are_named_where_their_links_differ(self) -> None:
+        fast, slow = (
+            {"speed_mbit_s": speed, "mtu_bytes": 1500, "driver": "r8152", "bus": "usb"}
+            | {"state": "up"}
+            for speed in (2500, 100)
+        )
+        nodes = {"node1": {"eth0": fast}, "node2": {"eth0": slow}}
+        one = Column("1g", (recorded(a_run("1g", environment={"nodes": nodes})),))
+        sides = {side.what: side.values[0] for side in side_by_side([one])}
+        assert sides["speed of eth0"] == "2,500 Mbit/s (node1), 100 Mbit/s (node2)"
+        assert sides["MTU of eth0"] == "1,500"
+        assert sides["driver of eth0"] == "r8152 (usb)"
+
     def test_several_values_of_a_configurations_runs_stand_together(self) -> None:
         runs = [a_run("1g", str(n), environment={"kernel": f"Linux 6.{n}"}) for n in (1, 2)]
         before = Column("1g", tuple(recorded(run) for run in runs))

@@ -169,6 +169,14 @@ class TestWhatConcernsAll:
                 "TCP congestion control: bbr here, cubic in before",
             ),
             (
+                with_environment(
+                    nodes={
+                        "node2": {"eth0": {"sysctls": {"net.ipv4.tcp_congestion_control": "bbr"}}}
+                    }
+                ),
+                "TCP congestion control: bbr, cubic here, cubic in before",
+            ),
+            (
                 with_environment(spark_conf={"spark.executor.memory": "8g"}),
                 "spark.executor.memory: 8g here, 4g in before",
             ),

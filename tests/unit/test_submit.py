@@ -36,7 +36,7 @@ def test_it_is_interrupted_when_that_is_closed() -> None:
 
 def test_so_is_everything_that_it_started() -> None:
     process = leashed("sh", "-c", "sleep 1000; true")
-    # Between its fork and its exec, dash's child swallows an interrupt, so it has to be asleep by now.
+    # Between its fork and its exec, a child of dash may swallow an interrupt: let it be asleep first.
     while "sleep" not in children(process.pid):
         time.sleep(0.01)
     said, _ = process.communicate(timeout=PATIENCE_S)  # its output ends when the last of them does

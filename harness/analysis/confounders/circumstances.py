@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from harness.analysis.confounders.observed import is_emulated, layouts
+from harness.analysis.confounders.observed import is_emulated, layouts, sysctls
 from harness.analysis.confounders.spark_conf import telling
 from harness.model import Facts, Run
 
@@ -68,7 +68,6 @@ def environment(run: Run) -> Facts:
     observed = run.environment
     if not observed:
         return {}
-    sysctls = observed.get("sysctls") or {}
     return {
         "Spark version": observed.get("spark"),
         "Java version": observed.get("java"),
@@ -83,7 +82,7 @@ def environment(run: Run) -> Facts:
         "architecture": observed.get("architecture"),
         "processors of the driver's node": observed.get("cpus"),
         "memory of the driver's node": _gibibytes(observed.get("memory_bytes")),
-        **{_sysctl(name): value for name, value in sysctls.items()},
+        **{_sysctl(name): value for name, value in sysctls(run).items()},
         **telling(observed.get("spark_conf") or {}),
     }
 

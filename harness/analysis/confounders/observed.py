@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from harness.model import Run
 from harness.rate import MADE_UP_SPEEDS
 
 Link = Mapping[str, Any]
+T = TypeVar("T")
 _BOND = re.compile(r"(bond|team)\d+")
 
 
@@ -35,13 +36,35 @@ def link_mtus(run: Run) -> dict[str, dict[str, int]]:
     return _by_node(run, lambda link: link.get("mtu_bytes"))
 
 
+def link_drivers(run: Run) -> dict[str, dict[str, str]]:
+    """By node, the driver of each link that is up, and its bus if that is known: `r8152 (usb)`."""
+    return _by_node(run, _driver)
+
+
+def sysctls(run: Run) -> dict[str, str]:
+    """Each setting that matters to TCP: its values on all nodes that could be asked."""
+    held = [run.environment.get("sysctls") or {}]
+    held += [link.get("sysctls") or {} for links in _nodes(run).values() for link in links.values()]
+    found: dict[str, set[str]] = {}
+    for settings in held:
+        for name, value in settings.items():
+            if value is not None:
+                found.setdefault(name, set()).add(" ".join(str(value).split()))
+    return {name: ", ".join(sorted(values)) for name, values in found.items()}
+
+
 def layouts(run: Run) -> tuple[str, ...]:
     """How the data lies; none where no data was read, and where the file system does not say."""
     observed = ((run.dataset or {}).get("layout") or {}).get("observed") or ""
     return tuple(layout for layout in observed.split(", ") if layout not in {"", "unknown"})
 
 
-def _by_node(run: Run, known: Callable[[Link], int | None]) -> dict[str, dict[str, int]]:
+def _driver(link: Link) -> str | None:
+    driver, bus = link.get("driver"), link.get("bus")
+    return f"{driver} ({bus})" if driver and bus else driver
+
+
+def _by_node(run: Run, known: Callable[[Link], T | None]) -> dict[str, dict[str, T]]:
     """What is known of the links of each node that knows it of any."""
     nodes = {
         node: {name: value for name, link in links.items() if (value := known(link))}
@@ -52,14 +75,17 @@ def _by_node(run: Run, known: Callable[[Link], int | None]) -> dict[str, dict[st
 
 def _links_up(run: Run) -> dict[str, dict[str, Link]]:
     """Those of hardware, and bonds of them: bridges and virtual links have no driver."""
-    observed = run.environment
-    # Older runs know the driver's node alone.
-    nodes = observed.get("nodes") or {observed.get("host") or "": observed.get("links") or {}}
     return {
         node: {
             name: link
             for name, link in links.items()
             if link.get("state") == "up" and (link.get("driver") or _BOND.fullmatch(name))
         }
-        for node, links in nodes.items()
+        for node, links in _nodes(run).items()
     }
+
+
+def _nodes(run: Run) -> Mapping[str, Mapping[str, Link]]:
+    """The links of all nodes; older runs know the driver's alone."""
+    known = run.environment
+    return known.get("nodes") or {known.get("host") or "": known.get("links") or {}}

@@ -55,12 +55,13 @@ def _declared(run: Run) -> Facts:
 
 def _links(run: Run) -> Facts:
     speeds = _by_name(observed.link_speeds(run), "speed of {}", "{:,} Mbit/s")
-    return {**speeds, **_by_name(observed.link_mtus(run), "MTU of {}", "{:,}")}
+    mtus = _by_name(observed.link_mtus(run), "MTU of {}", "{:,}")
+    return {**speeds, **mtus, **_by_name(observed.link_drivers(run), "driver of {}", "{}")}
 
 
-def _by_name(nodes: Mapping[str, Mapping[str, int]], name: str, value: str) -> dict[str, str]:
+def _by_name(nodes: Mapping[str, Mapping[str, object]], name: str, value: str) -> dict[str, str]:
     """What is known of each interface; hosts are named where theirs differ."""
-    held: dict[str, dict[int, list[str]]] = {}
+    held: dict[str, dict[object, list[str]]] = {}
     for node, links in nodes.items():
         for link, one in links.items():
             held.setdefault(name.format(link), {}).setdefault(one, []).append(node)
