@@ -151,7 +151,7 @@ def _reached(via: str, spark_options: str | None) -> Iterator[Reached]:
 def _with_executor(hosts: Mapping[str, Host], name: str, address: str) -> Host:
     if name not in hosts:
         raise BadInput(f"--via spark: {name} has no executor; these do: {', '.join(hosts)}")
-    return replace(hosts[name], address=address)
+    return replace(hosts[name], address=address or hosts[name].address)
 
 
 _OPTIONS = (

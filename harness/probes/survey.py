@@ -29,7 +29,7 @@ def survey(hosts: Sequence[Host], programs: Sequence[str]) -> Survey:
         host.name: _equipped(host, answer) for host, answer in zip(hosts, answers, strict=True)
     }
     equipped = [host for host in found.values() if isinstance(host, Host)]
-    found |= _placed([host for host in equipped if not _is_ip(host.address)], equipped)
+    found |= _placed([host for host in equipped if not is_ip(host.address)], equipped)
     return Survey(
         tuple(host for host in found.values() if isinstance(host, Host)),
         {name: one for name, one in found.items() if isinstance(one, HostTrouble)},
@@ -82,7 +82,8 @@ def _at_its_own(host: Host, answer: Ended | HostTrouble) -> Host | HostTrouble:
     )
 
 
-def _is_ip(address: str) -> bool:
+def is_ip(address: str) -> bool:
+    """Whether it is an address as it stands, and no name of one."""
     try:
         ip_address(address)
     except ValueError:

@@ -20,6 +20,10 @@ def commands() -> list[str]:
     return re.findall(r"^```sh\n(.*?)^```", README, flags=re.DOTALL | re.MULTILINE)
 
 
+def indented(text: str) -> str:
+    return "\n".join(f"    {line}".rstrip() for line in text.splitlines())
+
+
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
     """What git tracks here, as it is now, over the environment that is set up here."""
@@ -71,8 +75,19 @@ def test_the_tables_are_those_of_the_committed_results() -> None:
             text=True,
             check=True,
         ).stdout
-        table = printed.split("\n\n")[0].splitlines()
-        assert "\n".join(f"    {line}".rstrip() for line in table) in README
+        assert indented(printed.split("\n\n")[0]) in README
+
+
+def test_the_division_is_that_of_the_committed_results() -> None:
+    arguments = ["1g-rs", "2.5g-rs", "--results", "results/ethernet-upgrade"]
+    printed = subprocess.run(
+        ["clusterlift", "explain", *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert indented(printed.split("\n\n")[1]) in README
 
 
 def test_every_file_it_names_is_there() -> None:

@@ -19,6 +19,7 @@ from typing import IO
 from harness.errors import BadInput, ClusterliftError
 from harness.probes.reach import Host
 from harness.probes.spark.frames import tell
+from harness.probes.survey import is_ip
 
 SIGN = "clusterlift: executors on "
 """Before the hosts, as a JSON array, in the one line that counts of what the application prints."""
@@ -71,7 +72,7 @@ def _hosts(process: subprocess.Popen[bytes]) -> list[str]:
 
 def _through(path: Path, name: str) -> Host:
     prefix = (sys.executable, "-m", "harness.probes.spark.through", str(path), name)
-    return Host(name, "", prefix)
+    return Host(name, name if is_ip(name) else "", prefix)
 
 
 def _show(output: IO[bytes]) -> None:
