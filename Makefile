@@ -11,6 +11,8 @@ STORAGE       ?= local
 LAYOUT        ?=
 DATANODES     ?= 3
 CHUNK_SERVERS ?= 4
+# Which of the lab's tests to run
+LAB           ?= tests/lab
 DATASET       ?= $(if $(CLUSTERLIFT_FS),$(CLUSTERLIFT_FS)/)data/rows-$(ROWS)
 # More for spark-submit, such as --master spark://host:7077
 SPARK_OPTIONS ?=
@@ -23,13 +25,14 @@ BUILDERS  := awk '/^(packaging|pip|setuptools|wheel)==/ {on = 1} on {print} !/\\
 PIP       := -m pip install --quiet --disable-pip-version-check --require-hashes
 
 .DEFAULT_GOAL := help
-.PHONY: help toolchain setup bench workloads report test test-slow test-probes test-lab check microbench spark35 lock clean
+.PHONY: help toolchain setup bench workloads report test test-e2e test-slow test-probes test-lab check microbench spark35 lock clean
 
 help:
 	@echo "make bench [ROWS=$(ROWS)] [TRIALS=$(TRIALS)] [CONFIGURATION=$(CONFIGURATION)]  generate data, run the workloads, print the table"
 	@echo "make bench STORAGE=hdfs|qfs [LAYOUT=replicated:2]  the same on a small file system that is started for it"
 	@echo "make report      build the page of the experiment that is kept in results/ethernet-upgrade"
 	@echo "make test        run the tests"
+	@echo "make test-e2e    run those that start Spark as its users do"
 	@echo "make test-slow   run those that take minutes: every command of the README"
 	@echo "make test-probes run those of the probes between network namespaces, which need root"
 	@echo "make test-lab    run those of the lab, which need Docker"
@@ -77,7 +80,11 @@ report: setup
 	  --output results/ethernet-upgrade/report.html
 
 test: setup
-	@pytest -m "not bench and not lab and not slow and not netns"
+	@pytest -n 2 --dist loadfile -m "not bench and not lab and not slow and not netns and not e2e"
+
+# The entry scripts and commands under the real spark-submit, on real clusters of this machine.
+test-e2e: setup
+	@pytest -m "e2e and not slow"
 
 # Every command of the README, and a whole benchmark as it is by default.
 test-slow: setup
@@ -89,7 +96,7 @@ test-probes: setup
 
 # Containers, and links that are shaped: needs a docker engine, and stops the lab that it starts.
 test-lab: setup
-	@pytest -m lab tests/lab
+	@pytest -m lab $(LAB)
 
 check: setup
 	@ruff check .
