@@ -41,7 +41,11 @@ def spark_bridge(options: Sequence[str]) -> Iterator[Mapping[str, Host]]:
         command = [program, *options, str(SCRIPT), "--socket", str(path)]
         with (
             subprocess.Popen(  # noqa: S603  an argument vector, no shell of ours
-                command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, start_new_session=True
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,  # what a JVM says that is interrupted is for nobody
+                start_new_session=True,
             ) as process,
             socket.socket(socket.AF_UNIX) as keeper,
         ):
