@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import platform
+import subprocess
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from py4j.protocol import Py4JError
 from pyspark import RDD
 from pyspark.errors import PySparkException
 from pyspark.serializers import UTF8Deserializer
 from pyspark.sql import SparkSession
+
+from datagen.session import executor_hosts, is_local
+from harness.record.network import node_identity
 
 JOB_GROUP = "clusterlift: between trials"
 _THERE = frozenset({"RUNNING", "SUCCESS"})
@@ -40,6 +46,38 @@ def ask_each(spark: SparkSession, hosts: Mapping[str, str], look: Callable[[], T
         for partition, executor in enumerate(hosts)
         if where.get(partition) == executor
     }
+
+
+@dataclass(frozen=True)
+class Nodes(Generic[T]):
+    """What was seen on nodes, by their identities: host and answer; and where executors are.
+
+    `executors` has the host of every executor, and the identity of its node, None if it did not answer.
+    """
+
+    seen: Mapping[str, tuple[str, T]]
+    executors: Mapping[str, tuple[str, str | None]]
+
+
+def ask_nodes(spark: SparkSession, look: Callable[[], T]) -> Nodes[T]:
+    """What `look` returns on the driver's node, and on each executor's like `ask_each`."""
+    hosts = {} if is_local(spark) else executor_hosts(spark)
+    answers = ask_each(spark, hosts, partial(_identified, look))
+    told = {executor: one for executor, one in answers.items() if one is not None}
+    seen = {identity: (hosts[executor], one) for executor, (identity, one) in told.items()}
+    if own := _identified(look):
+        identity, one = own
+        # If an executor shares it, its name is the cluster's.
+        seen.setdefault(identity, (platform.node(), one))
+    where = {id_: (host, told[id_][0] if id_ in told else None) for id_, host in hosts.items()}
+    return Nodes(seen, where)
+
+
+def _identified(look: Callable[[], T]) -> tuple[str, T] | None:
+    try:
+        return node_identity(), look()
+    except (OSError, ValueError, IndexError, subprocess.SubprocessError):  # no Linux, or no shell
+        return None
 
 
 def _answer(look: Callable[[], T], _executor: Iterable[str]) -> Iterator[T]:

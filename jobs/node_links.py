@@ -2,39 +2,29 @@
 
 from __future__ import annotations
 
-import platform
 import subprocess
 
 from pyspark.sql import SparkSession
 
-from datagen.session import executor_hosts, is_local
 from harness.probes.link import HostLink, link_of, questions
 from harness.probes.node_links import NodeLinks
 from harness.probes.tools import ToolFailed
-from harness.record.network import interface_traffic, node_identity
-from jobs.executors import ask_each
+from harness.record.network import interface_traffic
+from jobs.executors import ask_nodes
 
 ANSWER_S = 30
-
-Told = tuple[str, dict[str, str]]
-"""A node's identity, and what it says of each of its interfaces."""
 
 
 def node_links(spark: SparkSession) -> NodeLinks:
     """Every interface that leads to other machines, of every node that can be asked."""
-    hosts = {} if is_local(spark) else executor_hosts(spark)
-    named = {"": platform.node(), **hosts}
-    told = {**ask_each(spark, hosts, _told_here), "": _told_here()}
-    # If an executor is on the driver's node, its name is the cluster's.
-    by_node = {one[0]: (named[executor], one[1]) for executor, one in reversed(told.items()) if one}
-    return {host: _links(host, texts) for host, texts in sorted(by_node.values())}
+    return {
+        host: _links(host, texts) for host, texts in sorted(ask_nodes(spark, _told).seen.values())
+    }
 
 
-def _told_here() -> Told | None:
-    try:
-        return node_identity(), {name: _answer(name) for name in interface_traffic()}
-    except (OSError, ValueError, IndexError, subprocess.TimeoutExpired):  # no Linux, or no shell
-        return None
+def _told() -> dict[str, str]:
+    """What this node says of each of its interfaces."""
+    return {name: _answer(name) for name in interface_traffic()}
 
 
 def _answer(device: str) -> str:

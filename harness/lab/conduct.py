@@ -66,7 +66,11 @@ def conduct(experiment: Experiment, results: Path) -> Outcome:
     if todo:
         up(experiment.shape, experiment.data_bytes)
         _generate(experiment, running_lab(), [step for step in todo if step not in run])
-        _take(experiment, todo, results)
+        for step, lab in _turns(experiment, todo):
+            if step not in probed:
+                _probe(experiment, lab, step, results)
+            if step not in run:
+                _run(experiment, lab, step, results)
     return _outcome(experiment, results)
 
 
@@ -110,13 +114,10 @@ def steps_probed(experiment: Experiment, results: Path) -> set[Step]:
 
 def _outcome(experiment: Experiment, results: Path) -> Outcome:
     done = steps_done(experiment, results)
+    measured = {step.configuration for step in done}
     trials = (trial for recorded in done.values() for trial in recorded.trials)
     return Outcome(
-        tuple(
-            one.name
-            for one in experiment.configurations
-            if any(one == s.configuration for s in done)
-        ),
+        tuple(one.name for one in experiment.configurations if one in measured),
         tuple(step for step in steps(experiment) if step not in done),
         any(trial.status is Status.FAILED for trial in trials),
     )
@@ -136,9 +137,8 @@ def _generate(experiment: Experiment, lab: Lab, todo: Sequence[Step]) -> None:
             raise ClusterliftError(f"data {data.name} was not made: generate.py ended with {code}")
 
 
-def _take(experiment: Experiment, todo: Sequence[Step], results: Path) -> None:
-    """Each step's turn: the links as they have to be, and over them what is not done yet."""
-    run, probed = steps_done(experiment, results), steps_probed(experiment, results)
+def _turns(experiment: Experiment, todo: Sequence[Step]) -> Iterator[tuple[Step, Lab]]:
+    """Each step when its turn has come: the lab whole, and the links as they have to be."""
     started = time.monotonic()
     for number, step in enumerate(todo):
         link = step.configuration.link
@@ -150,10 +150,7 @@ def _take(experiment: Experiment, todo: Sequence[Step], results: Path) -> None:
         up(experiment.shape)  # what died in the run before comes back
         lab = running_lab()
         set_links(lab.linked, partial(_replaced, link))
-        if step not in probed:
-            _probe(experiment, lab, step, results)
-        if step not in run:
-            _run(experiment, lab, step, results)
+        yield step, lab
 
 
 def _probe(experiment: Experiment, lab: Lab, step: Step, results: Path) -> None:

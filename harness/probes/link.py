@@ -11,17 +11,8 @@ from harness.probes.reach import Host, HostTrouble
 from harness.probes.tools import ToolFailed, bonding, ethtool, iproute, sysfs
 from harness.probes.tools.bonding import Bond
 from harness.rate import MADE_UP_SPEEDS, goodput_bit_s, wire_bit_s
+from harness.record.environment import SYSCTLS
 
-SYSCTLS = (
-    "net.core.default_qdisc",
-    "net.core.netdev_max_backlog",
-    "net.core.rmem_max",
-    "net.core.wmem_max",
-    "net.ipv4.tcp_congestion_control",
-    "net.ipv4.tcp_mtu_probing",
-    "net.ipv4.tcp_rmem",
-    "net.ipv4.tcp_wmem",
-)
 _MARK = "== "
 # One connection asks for everything. $0 is the device, the rest are files.
 _EVERYTHING = (

@@ -7,11 +7,10 @@ from dataclasses import asdict
 from typing import Any
 
 from harness.probes.link import HostLink, growth
+from harness.probes.tools.iproute import COUNTED
 
 NodeLinks = Mapping[str, Mapping[str, HostLink]]
 """By host, and by the name of the interface."""
-
-COUNTED = ("errors", "drops")
 
 
 def as_facts(nodes: NodeLinks) -> dict[str, dict[str, Any]]:
@@ -28,7 +27,9 @@ def counted(before: NodeLinks, after: NodeLinks) -> dict[str, dict[str, int]]:
     """
     return {
         f"{host} {name}": {
-            way: grown for way in COUNTED if (grown := growth(link, later, way)) is not None
+            way: grown
+            for way in COUNTED.values()
+            if (grown := growth(link, later, way)) is not None
         }
         for host, links in before.items()
         for name, link in links.items()

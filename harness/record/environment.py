@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,12 @@ def machine_facts(root: Path = Path("/")) -> dict[str, Any]:
         "sysctls": {name: _read(root / "proc/sys" / name.replace(".", "/")) for name in SYSCTLS},
         "links": links(root),
     }
+
+
+def links_by_host(environment: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
+    """The links of all nodes that a run recorded; older runs know the driver's alone."""
+    driver = {str(environment.get("host")): environment.get("links") or {}}
+    return environment.get("nodes") or driver
 
 
 def links(root: Path = Path("/")) -> dict[str, dict[str, Any]]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from harness.errors import BadInput
 from harness.rate import MADE_UP_SPEEDS, is_same_rate, parse_rate, rate_text
+from harness.record.environment import links_by_host
 
 MBIT = 10**6
 
@@ -38,8 +39,7 @@ def otherwise_linked(
         shaped_bit_s = None if shaped is None else parse_rate("link", shaped)
     except BadInput:  # not shaped, or each otherwise
         return [f"emulated links are {shaped}, expected {rate_text(expected_bit_s)}"]
-    by_host = environment.get("nodes") or {str(environment["host"]): environment["links"]}
-    return unexpected_links(by_host, expected_bit_s, shaped_bit_s)
+    return unexpected_links(links_by_host(environment), expected_bit_s, shaped_bit_s)
 
 
 def _unexpected(links_by_host: Mapping[str, Links], expected_bit_s: int) -> Iterator[str]:

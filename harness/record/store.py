@@ -141,9 +141,9 @@ def load(path: Path) -> RecordedRun:
     lines = [_parse(path, number, line) for number, line in enumerate(whole, 1)]
     run = _build(path, 1, lines[0], _read_run)
     trials: list[Trial] = []
-    ended = None
+    ended = _End()
     for number, line in enumerate(lines[1:], 2):
-        if ended is not None:
+        if ended.ending is not None:
             raise BadInput(f"{path}:{number}: a line after the end of the run")
         match line.get("kind"):
             case "trial":
@@ -155,11 +155,11 @@ def load(path: Path) -> RecordedRun:
     return RecordedRun(
         run,
         tuple(trials),
-        ending=None if ended is None else ended.ending,
+        ending=ended.ending,
         source=str(path),
         warnings=warnings,
-        stopped=None if ended is None else ended.stopped,
-        counted=None if ended is None else ended.counted,
+        stopped=ended.stopped,
+        counted=ended.counted,
     )
 
 
@@ -222,9 +222,9 @@ def _read_trial(line: Line) -> Trial:
 
 @dataclass(frozen=True)
 class _End:
-    """A file's last line; the later keys are not in older files."""
+    """A file's last line; the later keys are not in older files. Without an ending there is none."""
 
-    ending: Ending
+    ending: Ending | None = None
     stopped: str | None = None
     counted: Counted | None = None
 

@@ -62,32 +62,26 @@ def test_every_command_works(clone: Path) -> None:
     assert "setting up" not in done.stdout
 
 
+def printed(*arguments: str) -> list[str]:
+    """What clusterlift says, by its paragraphs."""
+    done = subprocess.run(
+        ["clusterlift", *arguments], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    return done.stdout.split("\n\n")
+
+
 def test_the_tables_are_those_of_the_committed_results() -> None:
     for arguments in (
         ["csv", "parquet"],
         ["1g-rs", "2.5g-rs", "2.5g-2x", "--results", "results/ethernet-upgrade"],
         ["1g-rs", "2.5g-rs", "2.5g-2x", "--results", "results/published-2020"],
     ):
-        printed = subprocess.run(
-            ["clusterlift", "compare", *arguments],
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        assert indented(printed.split("\n\n")[0]) in README
+        assert indented(printed("compare", *arguments)[0]) in README
 
 
 def test_the_division_is_that_of_the_committed_results() -> None:
-    arguments = ["1g-rs", "2.5g-rs", "--results", "results/ethernet-upgrade"]
-    printed = subprocess.run(
-        ["clusterlift", "explain", *arguments],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout
-    assert indented(printed.split("\n\n")[1]) in README
+    division = printed("explain", "1g-rs", "2.5g-rs", "--results", "results/ethernet-upgrade")[1]
+    assert indented(division) in README
 
 
 def test_every_file_it_names_is_there() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import socket
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -17,7 +16,7 @@ import pytest
 from harness.errors import BadInput, ClusterliftError
 from harness.probes.leash import Ended, ask_all
 from harness.probes.reach import Host, HostTrouble
-from harness.probes.spark.bridge import spark_bridge
+from harness.probes.spark.bridge import host_through, spark_bridge
 from harness.probes.spark.frames import tell
 from harness.probes.spark.hand import hand
 from harness.probes.spark.hub import Hub
@@ -34,8 +33,7 @@ class Way:
     path: Path
 
     def host(self, name: str = "node1") -> Host:
-        prefix = (sys.executable, "-m", "harness.probes.spark.through", str(self.path), name)
-        return Host(name, "", prefix)
+        return host_through(self.path, name)
 
     def run(
         self, *command: str, name: str = "node1", said: bytes = b""

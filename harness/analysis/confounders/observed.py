@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from harness.model import Run
 from harness.rate import MADE_UP_SPEEDS
+from harness.record.environment import links_by_host
 
 Link = Mapping[str, Any]
 T = TypeVar("T")
@@ -43,11 +44,11 @@ def link_drivers(run: Run) -> dict[str, dict[str, str]]:
 
 def sysctls(run: Run) -> dict[str, str]:
     """Each setting that matters to TCP: its values on all nodes that could be asked."""
-    held = [run.environment.get("sysctls") or {}]
-    held += [link.get("sysctls") or {} for links in _nodes(run).values() for link in links.values()]
+    nodes = links_by_host(run.environment).values()
+    held = [run.environment, *(link for links in nodes for link in links.values())]
     found: dict[str, set[str]] = {}
-    for settings in held:
-        for name, value in settings.items():
+    for one in held:
+        for name, value in (one.get("sysctls") or {}).items():
             if value is not None:
                 found.setdefault(name, set()).add(" ".join(str(value).split()))
     return {name: ", ".join(sorted(values)) for name, values in found.items()}
@@ -81,11 +82,5 @@ def _links_up(run: Run) -> dict[str, dict[str, Link]]:
             for name, link in links.items()
             if link.get("state") == "up" and (link.get("driver") or _BOND.fullmatch(name))
         }
-        for node, links in _nodes(run).items()
+        for node, links in links_by_host(run.environment).items()
     }
-
-
-def _nodes(run: Run) -> Mapping[str, Mapping[str, Link]]:
-    """The links of all nodes; older runs know the driver's alone."""
-    known = run.environment
-    return known.get("nodes") or {known.get("host") or "": known.get("links") or {}}

@@ -58,7 +58,7 @@ def spark_bridge(options: Sequence[str]) -> Iterator[Mapping[str, Host]]:
                 raise
             threading.Thread(target=_show, args=(process.stdout,), daemon=True).start()
             try:
-                yield {name: _through(path, name) for name in hosts}
+                yield {name: host_through(path, name) for name in hosts}
             finally:
                 keeper.close()
                 _await_end(process)
@@ -74,7 +74,8 @@ def _hosts(process: subprocess.Popen[bytes]) -> list[str]:
     raise ClusterliftError("--via spark: the Spark application ended before an executor answered")
 
 
-def _through(path: Path, name: str) -> Host:
+def host_through(path: Path, name: str) -> Host:
+    """An executor's host, by the hub's socket."""
     prefix = (sys.executable, "-m", "harness.probes.spark.through", str(path), name)
     return Host(name, name if is_ip(name) else "", prefix)
 
