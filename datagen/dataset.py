@@ -9,12 +9,12 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 from datagen import recipe as recipes
-from datagen.filesystem import Directory, Entry
 from datagen.manifest import FILE_NAME, Format, Manifest
-from datagen.spark_errors import told_in_a_line
+from datagen.observed_layout import Stored
+from datagen.spark.errors import spark_errors_as_one_line
+from datagen.spark.filesystem import Directory, Entry
 from datagen.storage import Storage, locate
-from datagen.stored import Stored
-from harness.errors import BadInput
+from harness.model.errors import BadInput
 
 GENERATING = "_generating"
 """A marker that lies in a dataset's directory from before its first row until after its manifest."""
@@ -160,7 +160,7 @@ def digest_text(total: int | None) -> str:
 def verify_content(spark: SparkSession, dataset: Dataset) -> None:
     """Read every row once and hold count and digest against the manifest; raises BadInput."""
     sums = dataset.frame(spark).selectExpr("count(*) as rows", f"{DIGEST} as digest")
-    with told_in_a_line(f"{dataset.uri} cannot be read", BadInput):
+    with spark_errors_as_one_line(f"{dataset.uri} cannot be read", BadInput):
         found = sums.collect()[0]
     manifest = dataset.manifest
     if (found["rows"], digest_text(found["digest"])) != (manifest.recipe.rows, manifest.digest):

@@ -17,13 +17,13 @@ from datagen.dataset import Dataset
 from datagen.layout import FORMS, Layout
 from datagen.manifest import Format
 from datagen.recipe import MAX_ROWS, MAX_SEED, Recipe
-from datagen.session import start_session, tasks_done, wait_for_executors
-from datagen.settling import PATIENCE_S, Settling
-from datagen.spark_errors import told_in_a_line
+from datagen.replication_wait import PATIENCE_S, ReplicationWait
+from datagen.spark.errors import spark_errors_as_one_line
+from datagen.spark.session import start_session, tasks_done, wait_for_executors
 from datagen.writer import Request, default_partitions, write_dataset
-from harness.record.interrupt import interruptible
-from harness.record.options import Parser, guarded, readable, whole_number
-from harness.record.progress import task_progress
+from harness.runtime.command_line import Parser, guarded, readable, whole_number
+from harness.runtime.interrupt import interruptible
+from harness.runtime.progress import task_progress
 
 PROG = "generate.py"
 
@@ -61,7 +61,7 @@ def main() -> int:
     """Write the dataset and say what it is."""
     options = parse()
     spark = start_session("clusterlift generate")
-    with interruptible(), told_in_a_line("Spark failed"):
+    with interruptible(), spark_errors_as_one_line("Spark failed"):
         print(described(generate(spark, options)))
     return 0
 
@@ -82,7 +82,7 @@ def generate(spark: SparkSession, options: argparse.Namespace) -> Dataset:
         overwrite=options.overwrite,
         reuse=options.reuse,
     )
-    return write_dataset(spark, request, progress, Settling(options.patience))
+    return write_dataset(spark, request, progress, ReplicationWait(options.patience))
 
 
 def described(dataset: Dataset) -> str:

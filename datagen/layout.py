@@ -18,7 +18,7 @@ from typing import Self
 FORMS = "replicated:N, rs:D+P[:cell], xor:2+1[:cell] or unknown"
 
 
-class Kind(StrEnum):
+class LayoutKind(StrEnum):
     """The families of layouts."""
 
     REPLICATED = "replicated"
@@ -31,7 +31,7 @@ class Kind(StrEnum):
 class Layout:
     """A layout. `data` is the copies of a replicated one, the data stripes of a coded one."""
 
-    kind: Kind
+    kind: LayoutKind
     data: int = 0
     parity: int = 0
     cell_bytes: int | None = None
@@ -39,13 +39,13 @@ class Layout:
     @classmethod
     def parse(cls, text: str) -> Self:
         """Read the text form; raises ValueError with the forms there are."""
-        if text == Kind.UNKNOWN:
-            return cls(Kind.UNKNOWN)
+        if text == LayoutKind.UNKNOWN:
+            return cls(LayoutKind.UNKNOWN)
         if match := re.fullmatch(r"replicated:([1-9]\d{0,2})", text):
-            return cls(Kind.REPLICATED, int(match[1]))
+            return cls(LayoutKind.REPLICATED, int(match[1]))
         if match := re.fullmatch(r"(rs|xor):([1-9]\d?)\+([1-9]\d?)(?::([1-9]\d*)([km]?))?", text):
-            kind, data, parity = Kind(match[1]), int(match[2]), int(match[3])
-            if kind is Kind.XOR and (data, parity) != (2, 1):
+            kind, data, parity = LayoutKind(match[1]), int(match[2]), int(match[3])
+            if kind is LayoutKind.XOR and (data, parity) != (2, 1):
                 raise ValueError(f"'{text}': the only xor layout is xor:2+1")
             cell = int(match[4]) * _UNITS[match[5]] if match[4] else None
             return cls(kind, data, parity, cell)
@@ -65,16 +65,16 @@ class Layout:
 
     def __str__(self) -> str:
         match self.kind:
-            case Kind.UNKNOWN:
+            case LayoutKind.UNKNOWN:
                 return "unknown"
-            case Kind.REPLICATED:
+            case LayoutKind.REPLICATED:
                 return f"replicated:{self.data}"
             case _:
                 cell = "" if self.cell_bytes is None else f":{_bytes_text(self.cell_bytes)}"
                 return f"{self.kind}:{self.data}+{self.parity}{cell}"
 
 
-UNKNOWN = Layout(Kind.UNKNOWN)
+UNKNOWN = Layout(LayoutKind.UNKNOWN)
 
 
 def coded_layout(kind: str, data: int, parity: int, cell_bytes: int) -> Layout:

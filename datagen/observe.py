@@ -19,14 +19,14 @@ from pyspark.sql import SparkSession
 
 from datagen.dataset import INVALID, is_data, other_files
 from datagen.dataset import observed as held
-from datagen.filesystem import Directory
 from datagen.manifest import FILE_NAME, Manifest
-from datagen.session import start_session
-from datagen.spark_errors import told_in_a_line
+from datagen.spark.errors import spark_errors_as_one_line
+from datagen.spark.filesystem import Directory
+from datagen.spark.session import start_session
 from datagen.storage import locate
-from harness.errors import BadInput
-from harness.record.interrupt import interruptible
-from harness.record.options import Parser, guarded
+from harness.model.errors import BadInput
+from harness.runtime.command_line import Parser, guarded
+from harness.runtime.interrupt import interruptible
 
 PROG = "observe.py"
 
@@ -44,7 +44,7 @@ def main() -> int:
     """Observe and write what was observed."""
     options = parse()
     spark = start_session("clusterlift layout")
-    with interruptible(), told_in_a_line("Spark failed"):
+    with interruptible(), spark_errors_as_one_line("Spark failed"):
         text = json.dumps(observed(spark, options.uri), indent=1) + "\n"
     if options.output is None:
         print(text, end="")
@@ -87,8 +87,8 @@ def observed(spark: SparkSession, uri: str) -> dict[str, Any]:
             name: {
                 "layout": str(file.layout),
                 "bytes": file.bytes,
-                "lacking": file.lacking,
-                "surplus": file.surplus,
+                "lacking": file.missing,
+                "surplus": file.excess,
                 "placement": dict(file.placement),
             }
             for name, file in sorted(stored.files.items())

@@ -15,7 +15,6 @@ from pyspark.sql import DataFrame, DataFrameWriter, Observation, SparkSession
 from pyspark.sql import functions as F
 
 from datagen import recipe as recipes
-from datagen.claim import Claim, check_claimable, claim
 from datagen.dataset import (
     INVALID,
     Dataset,
@@ -27,15 +26,16 @@ from datagen.dataset import (
 )
 from datagen.layout import Layout
 from datagen.manifest import FILE_NAME, Format, Manifest
+from datagen.observed_layout import Stored
 from datagen.recipe import Recipe, Totals
+from datagen.replication_wait import ReplicationWait
 from datagen.rows import OBSERVED, OBSERVED_COLUMNS, row_frame, totals_from
-from datagen.settling import Settling
-from datagen.spark_errors import told_in_a_line
+from datagen.spark.errors import spark_errors_as_one_line
 from datagen.storage import Storage, locate
-from datagen.stored import Stored
+from datagen.write_lock import WriteLock, check_claimable, lock_directory
 from harness import __version__
-from harness.errors import BadInput, ClusterliftError
-from harness.record.store import timestamp
+from harness.model.errors import BadInput, ClusterliftError
+from harness.model.run import timestamp
 
 PAYLOADS = {
     Format.CSV: [f"{recipes.CSV_LINE} as line"],
@@ -83,7 +83,7 @@ def write_dataset(
     spark: SparkSession,
     request: Request,
     progress: Progress = lambda _tasks: nullcontext(),
-    settling: Settling | None = None,
+    replication_wait: ReplicationWait | None = None,
 ) -> Dataset:
     """Write the dataset; its manifest, the last file, is what makes it whole.
 
@@ -99,19 +99,21 @@ def write_dataset(
     replacing = {"overwrite": request.overwrite, "replace_half_written": request.reuse}
     check_claimable(directory, **replacing)
     requested = storage.check_request(directory, request.layout)
-    held = claim(directory, **replacing)
+    held = lock_directory(directory, **replacing)
     properties = storage.prepare(directory, requested)
     lost = ", and what lay there before is gone" if held.replaced else ""
     with (
         progress(request.partitions),
-        told_in_a_line(f"{directory.uri} could not be written{lost}"),
+        spark_errors_as_one_line(f"{directory.uri} could not be written{lost}"),
     ):
         totals, digest = _write_rows(spark, request, directory.uri, properties)
     held.check()
     files = data_files(directory.entries())
     _check_written(directory.uri, request, files)
     storage.finish(directory, sorted(files), requested)
-    stored = (settling or Settling()).wait(lambda: observed(storage, directory, files), requested)
+    stored = (replication_wait or ReplicationWait()).wait(
+        lambda: observed(storage, directory, files), requested
+    )
     held.check()
     _check_layout(held, storage, requested, stored)
     manifest = Manifest(
@@ -131,7 +133,9 @@ def write_dataset(
     return Dataset(directory, manifest, stored)
 
 
-def _check_layout(held: Claim, storage: Storage, requested: Layout | None, stored: Stored) -> None:
+def _check_layout(
+    held: WriteLock, storage: Storage, requested: Layout | None, stored: Stored
+) -> None:
     """Raise ClusterliftError, and leave the dataset marked, unless every file lies as asked for."""
     problem = stored.problem(requested)
     if not problem:

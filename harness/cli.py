@@ -1,54 +1,57 @@
-"""`clusterlift`: its commands, and what becomes of their errors: one line, and exit code 2."""
+"""`clusterlift`: runs one command and turns its errors into one line and an exit code."""
 
 from __future__ import annotations
 
 import io
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 
 import click
 
 from harness import __version__
-from harness.commands.compare import compare_command
-from harness.commands.explain import explain_command
-from harness.commands.export import export_command
-from harness.commands.gate import gate_command
-from harness.commands.import_original import import_command
-from harness.commands.layout import layout_command
-from harness.commands.plan import plan_command
-from harness.commands.probe import probe_group
-from harness.commands.ready import ready_command
-from harness.commands.report import report_command
-from harness.commands.show import show_command
-from harness.errors import ClusterliftError
-from harness.lab.commands import lab
-from harness.loopback import commands as loopback
-from harness.present.escape import visible
+from harness.model.errors import ClusterliftError
+from harness.terminal import visible
+
+COMMANDS = {
+    "compare": "compare:compare_command",
+    "explain": "explain:explain_command",
+    "export": "export:export_command",
+    "gate": "gate:gate_command",
+    "hdfs": "minicluster:hdfs",
+    "import": "import_original:import_command",
+    "lab": "lab:lab",
+    "layout": "layout:layout_command",
+    "plan": "plan:plan_command",
+    "probe": "probe:probe_group",
+    "qfs": "minicluster:qfs",
+    "ready": "ready:ready_command",
+    "report": "report:report_command",
+    "show": "show:show_command",
+}
+"""Each command's module in `harness.commands`, and its name there."""
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class LazyGroup(click.Group):
+    """A group that imports a command when it is called: SciPy alone takes longer than `show`."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The commands' names, sorted."""
+        return sorted({*COMMANDS, *super().list_commands(ctx)})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of this name; None if there is none."""
+        if cmd_name not in COMMANDS:
+            return super().get_command(ctx, cmd_name)
+        module, _, name = COMMANDS[cmd_name].partition(":")
+        command: click.Command = getattr(import_module(f"harness.commands.{module}"), name)
+        return command
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, message="%(prog)s %(version)s")
 def clusterlift() -> None:
     """Tell what a network or storage upgrade buys a Spark cluster."""
-
-
-for command in (
-    compare_command,
-    explain_command,
-    report_command,
-    export_command,
-    show_command,
-    plan_command,
-    ready_command,
-    probe_group,
-    gate_command,
-    import_command,
-    layout_command,
-    loopback.hdfs,
-    loopback.qfs,
-    lab,
-):
-    clusterlift.add_command(command)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -76,7 +79,7 @@ def _complain(message: str, exit_code: int) -> int:
 
 
 def _never_fail_to_print() -> None:
-    """A terminal that has no `±` shows an escape in its place."""
+    """Print an escape where the terminal's encoding has no `±`."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")

@@ -9,10 +9,10 @@ from pathlib import Path
 sys.path[0] = str(Path(__file__).resolve().parents[1])
 
 import jobs
-from datagen.session import start_session
-from datagen.spark_errors import told_in_a_line
-from harness.record.interrupt import interruptible
-from harness.record.options import guarded
+from datagen.spark.errors import spark_errors_as_one_line
+from datagen.spark.session import start_session
+from harness.runtime.command_line import guarded
+from harness.runtime.interrupt import interruptible
 from jobs.options import PROG, parse
 from jobs.run import benchmark
 
@@ -21,7 +21,7 @@ def main() -> int:
     """Run as the command line says; the exit code says how it went."""
     options = parse()
     spark = start_session("clusterlift benchmark", jobs)
-    with interruptible(), told_in_a_line("Spark failed"):
+    with interruptible(), spark_errors_as_one_line("Spark failed"):
         return benchmark(spark, options)
 
 

@@ -11,8 +11,8 @@ from datagen.dataset import Dataset, open_dataset
 from datagen.manifest import Format
 from datagen.recipe import VERSION, Recipe
 from datagen.writer import Request, default_partitions, write_dataset
-from harness.errors import BadInput
-from harness.record.cache import cache_directory
+from harness.model.errors import BadInput
+from harness.runtime.cache import cache_directory
 
 RECIPE = Recipe(rows=300_000)
 

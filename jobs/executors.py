@@ -16,8 +16,8 @@ from pyspark.errors import PySparkException
 from pyspark.serializers import UTF8Deserializer
 from pyspark.sql import SparkSession
 
-from datagen.session import executor_hosts, is_local
-from harness.record.network import node_identity
+from datagen.spark.session import executor_hosts, is_local
+from harness.node.traffic import node_identity
 
 JOB_GROUP = "clusterlift: between trials"
 _THERE = frozenset({"RUNNING", "SUCCESS"})
@@ -26,8 +26,10 @@ _OURS = ("spark.jobGroup.id", "spark.job.description")
 T = TypeVar("T")
 
 
-def ask_each(spark: SparkSession, hosts: Mapping[str, str], look: Callable[[], T]) -> dict[str, T]:
-    """What `look` returned on each executor of `hosts`, by its id; without those that did not answer.
+def ask_each(
+    spark: SparkSession, hosts: Mapping[str, str], traffic_snapshot: Callable[[], T]
+) -> dict[str, T]:
+    """What `traffic_snapshot` returned on each executor of `hosts`, by its id; without those that did not answer.
 
     What it returns has to be of Python's own types: ours could not be told apart from themselves
     there.
@@ -36,7 +38,9 @@ def ask_each(spark: SparkSession, hosts: Mapping[str, str], look: Callable[[], T
         return {}
     with apart(spark):
         try:
-            asked = one_partition_each(spark, hosts).mapPartitions(partial(_answer, look))
+            asked = one_partition_each(spark, hosts).mapPartitions(
+                partial(_answer, traffic_snapshot)
+            )
             answers, where = asked.collect(), placed(spark, JOB_GROUP)
         except (Py4JError, PySparkException, TypeError):  # TypeError: another Spark's internals
             return {}
@@ -59,13 +63,13 @@ class Nodes(Generic[T]):
     executors: Mapping[str, tuple[str, str | None]]
 
 
-def ask_nodes(spark: SparkSession, look: Callable[[], T]) -> Nodes[T]:
-    """What `look` returns on the driver's node, and on each executor's like `ask_each`."""
+def ask_nodes(spark: SparkSession, traffic_snapshot: Callable[[], T]) -> Nodes[T]:
+    """What `traffic_snapshot` returns on the driver's node, and on each executor's like `ask_each`."""
     hosts = {} if is_local(spark) else executor_hosts(spark)
-    answers = ask_each(spark, hosts, partial(_identified, look))
+    answers = ask_each(spark, hosts, partial(_identified, traffic_snapshot))
     told = {executor: one for executor, one in answers.items() if one is not None}
     seen = {identity: (hosts[executor], one) for executor, (identity, one) in told.items()}
-    if own := _identified(look):
+    if own := _identified(traffic_snapshot):
         identity, one = own
         # If an executor shares it, its name is the cluster's.
         seen.setdefault(identity, (platform.node(), one))
@@ -73,15 +77,15 @@ def ask_nodes(spark: SparkSession, look: Callable[[], T]) -> Nodes[T]:
     return Nodes(seen, where)
 
 
-def _identified(look: Callable[[], T]) -> tuple[str, T] | None:
+def _identified(traffic_snapshot: Callable[[], T]) -> tuple[str, T] | None:
     try:
-        return node_identity(), look()
+        return node_identity(), traffic_snapshot()
     except (OSError, ValueError, IndexError, subprocess.SubprocessError):  # no Linux, or no shell
         return None
 
 
-def _answer(look: Callable[[], T], _executor: Iterable[str]) -> Iterator[T]:
-    yield look()
+def _answer(traffic_snapshot: Callable[[], T], _executor: Iterable[str]) -> Iterator[T]:
+    yield traffic_snapshot()
 
 
 def one_partition_each(spark: SparkSession, hosts: Mapping[str, str]) -> RDD[str]:

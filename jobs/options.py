@@ -5,11 +5,16 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from harness.errors import BadInput
-from harness.rate import MOST_BIT_S, parse_rate
-from harness.record.facts import parse_facts
-from harness.record.options import Parser, readable, whole_number
-from harness.record.units import parse_share, parse_time
+from harness.model.errors import BadInput
+from harness.model.link import MAX_BIT_S, parse_rate
+from harness.runtime.command_line import (
+    Parser,
+    parse_facts,
+    parse_share,
+    parse_time,
+    readable,
+    whole_number,
+)
 from jobs.sinks import SINKS
 from jobs.workload import discover, select
 
@@ -154,7 +159,7 @@ def configuration_name(text: str) -> str:
 
 def link_rate(text: str) -> int:
     """Bit/s of `2500mbit` or `2.5gbit`; raises BadInput."""
-    return parse_rate("--expect-link", text, MOST_BIT_S)
+    return parse_rate("--expect-link", text, MAX_BIT_S)
 
 
 def workload_names(text: str) -> list[str]:

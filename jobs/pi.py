@@ -9,13 +9,13 @@ from dataclasses import replace
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from jobs.workload import Answer, Context, Kind, Workload, expect, expect_within
+from jobs.workload import Answer, Bottleneck, Context, Workload, expect, expect_within
 
 
 class PiEstimate(Workload):
     """A frame of any number of rows with two columns: `inside` and `samples`, counts to be added."""
 
-    kind = Kind.CPU
+    kind = Bottleneck.CPU
     reads_data = False
     control = True
 
@@ -33,7 +33,7 @@ class PiEstimate(Workload):
 class PythonPiEstimate(PiEstimate):
     """One whose tasks need Python workers: a sample in each wakes them."""
 
-    def wake(self, context: Context) -> DataFrame:
+    def prewarm(self, context: Context) -> DataFrame:
         return self.frame(replace(context, pi_samples=context.parallelism))
 
 

@@ -12,25 +12,26 @@ from pyspark.sql import SparkSession
 from datagen.dataset import Dataset, open_dataset, verify_content
 from datagen.manifest import Manifest
 from datagen.recipe import Recipe, Totals, totals
-from datagen.session import wait_for_executors
+from datagen.spark.session import wait_for_executors
 from harness import __version__
-from harness.errors import BadInput
-from harness.model import Ending, Phase, Run, Status, Trial
-from harness.probes.node_links import NodeLinks, as_facts, counted
-from harness.record.environment import machine_facts
-from harness.record.expected_link import otherwise_linked
-from harness.record.precision import UntilPrecise
-from harness.record.progress import PlanProgress, PrecisionProgress
-from harness.record.runner import Observer, Plan, Rounds, run_trials
-from harness.record.store import Recording, check_writable, new_run_id, timestamp
+from harness.model.errors import BadInput
+from harness.model.run import Ending, Phase, Run, Status, Trial, new_run_id, timestamp
+from harness.node.interface import NodeLinks, as_facts, link_errors
+from harness.node.machine import machine_facts
+from harness.records.directories import check_writable
+from harness.records.writer import Recording
+from harness.runtime.expected_link import otherwise_linked
+from harness.runtime.precision import UntilPrecise
+from harness.runtime.progress import PlanProgress, PrecisionProgress
+from harness.runtime.trials import Observer, Plan, Rounds, run_trials
 from jobs.default_dataset import default_dataset
-from jobs.job import SparkJob
-from jobs.node_links import node_links
+from jobs.nodes import node_links
 from jobs.options import AUTO
-from jobs.session import redact, spark_facts
 from jobs.sinks import SINKS
 from jobs.spark_event_log import EventLog
+from jobs.spark_facts import redact, spark_facts
 from jobs.summary import summary
+from jobs.trial import SparkTrialRunner
 from jobs.workload import Context, Workload, discover, select
 
 SMALL = 20_000
@@ -58,12 +59,14 @@ def benchmark(spark: SparkSession, options: argparse.Namespace) -> int:
 
     plan, watchers = paced(options, run.workloads)
     with Recording(options.results, run) as recording, EventLog(spark) as log:
-        jobs = [SparkJob(workload, context, SINKS[options.sink], log) for workload in workloads]
+        jobs = [
+            SparkTrialRunner(workload, context, SINKS[options.sink], log) for workload in workloads
+        ]
         recorder = _Recorder(recording)
         ending = run_trials(jobs, plan, [recorder, *watchers])
         # Where it did not come to its end, the executors may not answer.
         done = ending is Ending.COMPLETED
-        recording.end(ending, plan.stopped, counted(links, node_links(spark)) if done else None)
+        recording.end(ending, plan.stopped, link_errors(links, node_links(spark)) if done else None)
     print(summary(run.workloads, recorder.trials))
     if plan.stopped:
         print(plan.stopped)

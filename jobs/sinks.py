@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from pyspark.sql import Column, DataFrame, Observation
 
-from harness.errors import WrongAnswer
+from harness.model.errors import WrongAnswer
 from jobs.workload import Answer
 
 EVENTS_WAIT_MS = 10 * 60 * 1000

@@ -16,11 +16,10 @@ from typing import Any, Self
 from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
-from datagen.session import executor_cores
-from datagen.spark_errors import innermost
-from harness.metrics import TaskMetrics
-from harness.record.slots import Slots
-from harness.record.task_fold import task_metrics
+from datagen.spark.errors import innermost
+from datagen.spark.session import executor_cores
+from harness.eventlog.trial import Slots, task_metrics
+from harness.model.task_metrics import TaskMetrics
 
 _CONF = {
     "spark.eventLog.compress": "false",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from statistics import median
 
-from harness.model import Phase, Status, Trial
+from harness.model.run import Phase, Status, Trial
 
 
 def summary(workloads: Iterable[str], trials: Sequence[Trial]) -> str:

@@ -22,13 +22,13 @@ from pyspark.sql import Column, DataFrame, SparkSession
 
 import jobs.workloads
 from datagen.recipe import Totals
-from harness.errors import BadInput, WrongAnswer
+from harness.model.errors import BadInput, WrongAnswer
 
 Answer = Mapping[str, Any]
 """What was observed: the values of `Workload.observe`'s columns, by name."""
 
 
-class Kind(IntEnum):
+class Bottleneck(IntEnum):
     """What a workload is bound by; they run in this order."""
 
     SHUFFLE = 1
@@ -55,7 +55,7 @@ class Workload(ABC):
     """A named computation. Subclass it in a module of `jobs.workloads`; nothing else is to do."""
 
     name: ClassVar[str]
-    kind: ClassVar[Kind]
+    kind: ClassVar[Bottleneck]
     reads_data: ClassVar[bool] = True
     control: ClassVar[bool] = False
     """Whether neither network nor storage can affect it: if it moves, the machine moved."""
@@ -66,7 +66,7 @@ class Workload(ABC):
     def frame(self, context: Context) -> DataFrame:
         """The computation, not yet run."""
 
-    def wake(self, context: Context) -> DataFrame | None:
+    def prewarm(self, context: Context) -> DataFrame | None:
         """What is run before each trial, outside its time; None: nothing.
 
         Spark ends Python workers that were idle for a minute. Whether a trial finds them, with all

@@ -11,11 +11,11 @@ from urllib.parse import urlsplit
 
 from pyspark.sql import SparkSession
 
-from datagen.filesystem import Directory
 from datagen.layout import Layout
-from datagen.spark_errors import told_in_a_line
-from datagen.stored import Stored
-from harness.errors import BadInput
+from datagen.observed_layout import Stored
+from datagen.spark.errors import spark_errors_as_one_line
+from datagen.spark.filesystem import Directory
+from harness.model.errors import BadInput
 
 ANSWER_WITHIN_S = 10.0
 
@@ -67,7 +67,7 @@ def storages() -> dict[str, Storage]:
 
 def locate(spark: SparkSession, uri: str) -> tuple[Directory, Storage]:
     """The directory at a URI and the storage it is on. Raises BadInput if no storage is for it."""
-    with told_in_a_line(repr(uri), BadInput):
+    with spark_errors_as_one_line(repr(uri), BadInput):
         scheme = urlsplit(uri).scheme
     if not scheme:  # then it is the default file system's
         directory = Directory(spark, uri)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from datagen.filesystem import Directory
-from datagen.layout import UNKNOWN, Kind, Layout
-from datagen.namenode import policy_layout, stored_files
-from datagen.stored import Stored
-from harness.errors import BadInput
+from datagen.layout import UNKNOWN, Layout, LayoutKind
+from datagen.observed_layout import Stored
+from datagen.spark.filesystem import Directory
+from datagen.storage.namenode import policy_layout, stored_files
+from harness.model.errors import BadInput
 
 REPLICATION = "REPLICATION"
 """The policy of a directory whose files are replicated although a parent's are coded."""
@@ -28,9 +28,9 @@ class Hdfs:
         """The layout, with the cell of the policy that stores it; the policy is enabled if need be."""
         if layout is None:
             return None
-        if layout.kind is Kind.UNKNOWN:
+        if layout.kind is LayoutKind.UNKNOWN:
             raise BadInput(f"--layout {layout}: HDFS knows its layouts; name one, or leave it out")
-        if layout.kind is Kind.REPLICATED:
+        if layout.kind is LayoutKind.REPLICATED:
             _check_nodes(directory, layout)
             return layout
         name, full = _policy_for(directory, layout)
@@ -44,7 +44,7 @@ class Hdfs:
             return {}
         with directory.told():
             inherited = directory.fs.getErasureCodingPolicy(directory.path)
-        if layout.kind is not Kind.REPLICATED:
+        if layout.kind is not LayoutKind.REPLICATED:
             _set_policy(directory, _policy_for(directory, layout)[0])
             return {}
         if inherited is not None:
@@ -59,19 +59,19 @@ class Hdfs:
         """Every file with every block of it, in batches of a thousand files a call of the NameNode."""
         with directory.told():
             files = stored_files(directory, names)
-            coded = any(file.layout.kind is not Kind.REPLICATED for file in files.values())
+            coded = any(file.layout.kind is not LayoutKind.REPLICATED for file in files.values())
             # Whether DataNodes drop from the page cache what they have read, they do not tell.
             return Stored(files, coder=_coder(directory) if coded else None)
 
     def why(self, asked: Layout | None, stored: Stored) -> str:
         """HDFS says nothing when it cannot place what a policy promises."""
-        copied = asked is not None and asked.kind is Kind.REPLICATED
-        if asked and stored.layout == asked and stored.lacking and not copied:
+        copied = asked is not None and asked.kind is LayoutKind.REPLICATED
+        if asked and stored.layout == asked and stored.missing and not copied:
             return (
                 "HDFS writes without full parity, and without an error, where too few DataNodes take "
                 f"a stripe each: {asked} needs {asked.nodes}"
             )
-        if stored.lacking or stored.surplus:
+        if stored.missing or stored.excess:
             return "a DataNode may be down, full, still copying or being taken out of service"
         if copied and any(layout.parity for layout in stored.layouts):
             return "on HDFS the erasure coding policy of a directory goes before a number of copies"

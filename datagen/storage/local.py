@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from datagen.filesystem import Directory
 from datagen.layout import UNKNOWN, Layout
-from datagen.stored import Stored, StoredFile
-from harness.errors import BadInput
+from datagen.observed_layout import Stored, StoredFile
+from datagen.spark.filesystem import Directory
+from harness.model.errors import BadInput
 
 
 class Local:

@@ -12,12 +12,11 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
-from datagen.blocks import replicated_file, striped_file
-from datagen.filesystem import Directory
-from datagen.layout import UNKNOWN, Kind, Layout, coded_layout
-from datagen.metaserver import CHUNK_BYTES, Metaserver
-from datagen.stored import Stored, StoredFile
-from harness.errors import BadInput
+from datagen.layout import UNKNOWN, Layout, LayoutKind, coded_layout
+from datagen.observed_layout import Stored, StoredFile, replicated_file, striped_file
+from datagen.spark.filesystem import Directory
+from datagen.storage.metaserver import CHUNK_BYTES, Metaserver
+from harness.model.errors import BadInput
 
 PARAMS = "fs.qfs.createParams"
 REED_SOLOMON = Layout.parse("rs:6+3:64k")
@@ -44,7 +43,7 @@ class Qfs:
         """The layout, with the shim's cell."""
         if layout is None:
             return None
-        if layout.kind is Kind.REPLICATED:
+        if layout.kind is LayoutKind.REPLICATED:
             _check_servers(directory, layout)
             return layout
         if not layout.is_met_by(REED_SOLOMON):
@@ -79,7 +78,7 @@ class Qfs:
         attributes = [one for one in _attributes(directory) if one["filename"] in names]
         with _metaserver(directory) as metaserver, _told(directory):
             files = {one["filename"]: _file(one, metaserver) for one in attributes}
-            coded = any(file.layout.kind is Kind.REED_SOLOMON for file in files.values())
+            coded = any(file.layout.kind is LayoutKind.REED_SOLOMON for file in files.values())
             return Stored(files, "native" if coded else None, metaserver.buffered_io())
 
     def why(self, asked: Layout | None, stored: Stored) -> str:
@@ -88,7 +87,7 @@ class Qfs:
             return f"QFS's Hadoop shim stores 2 copies if {PARAMS} is set, whatever it is set to"
         if stored.layout == REED_SOLOMON != asked:
             return f"QFS's Hadoop shim stores Reed-Solomon if {PARAMS} is not set, whatever else is"
-        return "a chunk server may be down, full or still copying" if stored.lacking else ""
+        return "a chunk server may be down, full or still copying" if stored.missing else ""
 
 
 def _servers_up(directory: Directory) -> int:
@@ -157,11 +156,11 @@ def _access(jvm: Any, host: str, port: int) -> Any:
 def _layout(attributes: Mapping[str, Any]) -> Layout:
     copies, striper = attributes["replication"], attributes["striperType"]
     if striper == STRIPER_NONE:
-        return Layout(Kind.REPLICATED, copies)
+        return Layout(LayoutKind.REPLICATED, copies)
     data, parity = attributes["numStripes"], attributes["numRecoveryStripes"]
     if copies != 1 or striper not in (STRIPER_RS, STRIPER_JERASURE):
         return UNKNOWN  # there is no name for stripes that are copied
-    return coded_layout(Kind.REED_SOLOMON, data, parity, attributes["stripeSize"])
+    return coded_layout(LayoutKind.REED_SOLOMON, data, parity, attributes["stripeSize"])
 
 
 def _file(attributes: Mapping[str, Any], metaserver: Metaserver) -> StoredFile:
@@ -169,7 +168,7 @@ def _file(attributes: Mapping[str, Any], metaserver: Metaserver) -> StoredFile:
     if layout == UNKNOWN:
         return StoredFile(UNKNOWN, size)
     holders = metaserver.holders(attributes["fileId"]) if size else {}
-    if layout.kind is Kind.REED_SOLOMON:
+    if layout.kind is LayoutKind.REED_SOLOMON:
         return striped_file(layout, size, _groups(layout, size, holders))
     starts = range(0, size, CHUNK_BYTES)
     lengths = (min(CHUNK_BYTES, size - start) for start in starts)

@@ -1,1 +1,1 @@
-"""From recorded trials to samples and comparisons. It knows nothing of presentation."""
+"""From records to conclusions: comparisons, confounders, attribution, prices, acceptance."""

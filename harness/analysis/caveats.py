@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from harness.model import Ending, Phase, RecordedRun, Status
+from harness.model.run import Ending, Phase, RecordedRun, Status
 
 _UNFINISHED = {
     None: "has no ending (killed, or still running)",
@@ -81,8 +81,8 @@ def _on_other_links(runs: Sequence[RecordedRun]) -> Iterator[str]:
 def _erring_links(runs: Sequence[RecordedRun]) -> Iterator[str]:
     erring: Counter[str] = Counter()
     for recorded in runs:
-        for link, counted in (recorded.counted or {}).items():
-            erring[link] += counted.get("errors", 0)
+        for link, link_errors in (recorded.link_errors or {}).items():
+            erring[link] += link_errors.get("errors", 0)
     told = [f"{link} ({packets:,} packets)" for link, packets in sorted(erring.items()) if packets]
     if told:
         yield f"links counted errors while it ran: {', '.join(told)}; see to cable, card and port"

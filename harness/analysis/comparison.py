@@ -1,4 +1,4 @@
-"""Configurations held against each other: workloads down, configurations across."""
+"""Which rows of a table are controls."""
 
 from __future__ import annotations
 
@@ -6,15 +6,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from harness.analysis.caveats import caveats
-from harness.analysis.column import Column, told_apart
-from harness.analysis.confounders.declared import contradictions
-from harness.analysis.confounders.residue import different_data, residue
+from harness.analysis.column import ConfigurationRuns, with_unique_names
+from harness.analysis.confounders import confounders, different_data
+from harness.analysis.declared import contradictions
 from harness.analysis.sample import Outcome, Sample, Summary, share, summarize, take_sample
-from harness.analysis.statistics.change import Change, Contrast, contrast, judged
-from harness.analysis.statistics.controls import ControlShift, control_shift
-from harness.analysis.statistics.ranks import Interval
-from harness.errors import BadInput
+from harness.model.errors import BadInput
+from harness.statistics.change import Change, TwoSampleTest, adjusted_changes, two_sample_test
+from harness.statistics.controls import ControlShift, control_shift
+from harness.statistics.rank_test import Interval
 
+
+def common_controls(comparison: Comparison) -> frozenset[str]:
+    """The workloads that every configuration takes for one."""
+    return frozenset.intersection(*(column.controls for column in comparison.columns))
+
+
+# MERGED from harness.analysis.comparison: 'Configurations held against each other: workloads down, configurations across.'
 MIN_CONFIGURATIONS = 2
 
 
@@ -23,19 +30,19 @@ class Cell:
     """One workload in one configuration.
 
     `summary` is None exactly if the sample has no times. `change` is None in the baseline and where
-    either side has no median above 0. `residue` says what else differs from the baseline and may
+    either side has no median above 0. `confounders` says what else differs from the baseline and may
     explain the change.
     """
 
     sample: Sample
     summary: Summary | None
     change: Change | None = None
-    residue: tuple[str, ...] = ()
+    confounders: tuple[str, ...] = ()
 
     @property
     def notes(self) -> tuple[str, ...]:
         """Lines that a reader of the cell must know: what failed, what was left out and why."""
-        return (*_failures(self.sample), *_omissions(self.sample), *self.residue)
+        return (*_failures(self.sample), *_omissions(self.sample), *self.confounders)
 
 
 @dataclass(frozen=True)
@@ -54,7 +61,7 @@ class Comparison:
     and where there are none. `relative_to_controls`: every change is meant beyond theirs.
     """
 
-    columns: tuple[Column, ...]
+    columns: tuple[ConfigurationRuns, ...]
     rows: tuple[Row, ...]
     control_shifts: tuple[ControlShift | None, ...]
     relative_to_controls: bool = False
@@ -66,7 +73,7 @@ class Comparison:
 
 
 def compare(
-    columns: Sequence[Column],
+    columns: Sequence[ConfigurationRuns],
     *,
     relative_to_controls: bool = False,
     allow_different_data: bool = False,
@@ -88,15 +95,15 @@ def compare(
             _require_same_data(baseline, other)
         if strict:
             _require_no_residue(baseline, other)
-    return _tabulate(told_apart(columns), relative_to_controls=relative_to_controls)
+    return _tabulate(with_unique_names(columns), relative_to_controls=relative_to_controls)
 
 
-def overview(column: Column) -> Comparison:
+def overview(column: ConfigurationRuns) -> Comparison:
     """One configuration alone: the same table with nothing to hold it against."""
     return _tabulate((column,), relative_to_controls=False)
 
 
-def _require_common_workload(baseline: Column, other: Column) -> None:
+def _require_common_workload(baseline: ConfigurationRuns, other: ConfigurationRuns) -> None:
     if not set(baseline.tried) & set(other.tried):
         held = "; ".join(
             f"{column.name!r} has {', '.join(column.tried) or 'no measured trial'}"
@@ -105,7 +112,7 @@ def _require_common_workload(baseline: Column, other: Column) -> None:
         raise BadInput(f"no workload in common: {held}; run the same workloads in both")
 
 
-def _require_same_data(baseline: Column, other: Column) -> None:
+def _require_same_data(baseline: ConfigurationRuns, other: ConfigurationRuns) -> None:
     if different := different_data(baseline.runs, other.runs):
         raise BadInput(
             f"{baseline.name!r} and {other.name!r} ran on different data: {different}; "
@@ -113,9 +120,9 @@ def _require_same_data(baseline: Column, other: Column) -> None:
         )
 
 
-def _require_no_residue(baseline: Column, other: Column) -> None:
+def _require_no_residue(baseline: ConfigurationRuns, other: ConfigurationRuns) -> None:
     told = [
-        *(difference.told(baseline.name) for difference in residue(baseline.runs, other.runs)),
+        *(difference.told(baseline.name) for difference in confounders(baseline.runs, other.runs)),
         *(line for column in (baseline, other) for line in contradictions(column.runs)),
     ]
     if told:
@@ -133,7 +140,7 @@ Samples = Mapping[str, Sample]
 """Of one column, by workload."""
 
 
-def _tabulate(columns: Sequence[Column], *, relative_to_controls: bool) -> Comparison:
+def _tabulate(columns: Sequence[ConfigurationRuns], *, relative_to_controls: bool) -> Comparison:
     names = tuple(dict.fromkeys(name for column in columns for name in column.workloads))
     samples = [{name: take_sample(name, column.runs) for name in names} for column in columns]
     shifts = _control_shifts(columns, samples)
@@ -149,7 +156,7 @@ def _tabulate(columns: Sequence[Column], *, relative_to_controls: bool) -> Compa
                         sample=sample[name],
                         summary=summarize(sample[name]) if sample[name].times_s else None,
                         change=changes.get((name, index)),
-                        residue=told[index].residue(name),
+                        confounders=told[index].confounders(name),
                     )
                     for index, sample in enumerate(samples)
                 ),
@@ -166,14 +173,14 @@ def _changes(
 ) -> dict[tuple[str, int], Change]:
     """By workload and column; all of them are one table."""
     baseline, *others = samples
-    tests: dict[tuple[str, int], Contrast] = {}
+    tests: dict[tuple[str, int], TwoSampleTest] = {}
     for name, before in baseline.items():
         for index, other in enumerate(others, 1):
             change = _median_change(before, other[name], beyond.get(index))
             if change is not None:
                 times_s = before.times_s, other[name].times_s
-                tests[name, index] = contrast(change, *times_s, beyond.get(index))
-    return dict(zip(tests, judged(list(tests.values())), strict=True))
+                tests[name, index] = two_sample_test(change, *times_s, beyond.get(index))
+    return dict(zip(tests, adjusted_changes(list(tests.values())), strict=True))
 
 
 def _median_change(before: Sample, after: Sample, beyond: Interval | None) -> float | None:
@@ -185,7 +192,7 @@ def _median_change(before: Sample, after: Sample, beyond: Interval | None) -> fl
 
 
 def _control_shifts(
-    columns: Sequence[Column], samples: Sequence[Samples]
+    columns: Sequence[ConfigurationRuns], samples: Sequence[Samples]
 ) -> tuple[ControlShift | None, ...]:
     """A workload is a control where both sides say so, and have measured it."""
     baseline, *others = columns
@@ -201,7 +208,7 @@ def _control_shifts(
 
 
 def _beyond(
-    columns: Sequence[Column], shifts: Sequence[ControlShift | None]
+    columns: Sequence[ConfigurationRuns], shifts: Sequence[ControlShift | None]
 ) -> dict[int, Interval]:
     """Where the controls' ratio lies, by column."""
     beyond = {}
@@ -219,8 +226,10 @@ def _beyond(
 class _Told:
     """A column with all that its reader must know, and what concerns single cells of it."""
 
-    def __init__(self, baseline: Column, column: Column, names: Sequence[str]) -> None:
-        differences = residue(baseline.runs, column.runs) if column is not baseline else ()
+    def __init__(
+        self, baseline: ConfigurationRuns, column: ConfigurationRuns, names: Sequence[str]
+    ) -> None:
+        differences = confounders(baseline.runs, column.runs) if column is not baseline else ()
         everywhere = [one for one in differences if all(map(one.concerns, names))]
         notes = (
             *caveats(column.runs),
@@ -233,7 +242,7 @@ class _Told:
             (one, one.told(baseline.name)) for one in differences if one not in everywhere
         ]
 
-    def residue(self, workload: str) -> tuple[str, ...]:
+    def confounders(self, workload: str) -> tuple[str, ...]:
         """What differs and may explain this workload's change alone."""
         return tuple(text for one, text in self._rest if one.concerns(workload))
 

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from statistics import median
 
 from harness.analysis.sample import share
-from harness.analysis.statistics.change import Change, contrast, judged
-from harness.analysis.statistics.ranks import Interval
-from harness.median import median_interval
-from harness.probes.measurement import Measurement
-from harness.probes.record import ProbeSample, samples
+from harness.model.probe import Measurement, ProbeSample, samples
+from harness.statistics.change import Change, adjusted_changes, two_sample_test
+from harness.statistics.median import median_interval
+from harness.statistics.rank_test import Interval
 
 
 @dataclass(frozen=True)
@@ -75,14 +74,14 @@ def _by_metric(
 def _rows(columns: Sequence[_Column]) -> Iterator[tuple[str, tuple[ProbeCell, ...]]]:
     subjects = list(dict.fromkeys(subject for column in columns for subject in column))
     tests = {
-        (subject, index): contrast(change, before.values, after.values, None)
+        (subject, index): two_sample_test(change, before.values, after.values, None)
         for subject in subjects
         for index, column in enumerate(columns[1:], 1)
         if (before := columns[0].get(subject))
         and (after := column.get(subject))
         and (change := _median_change(before.values, after.values)) is not None
     }
-    changes = dict(zip(tests, judged(list(tests.values())), strict=True))
+    changes = dict(zip(tests, adjusted_changes(list(tests.values())), strict=True))
     for subject in subjects:
         name = ", ".join(filter(None, subject))
         cells = (

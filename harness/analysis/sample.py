@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from harness.analysis.statistics.ranks import Interval
-from harness.median import median_interval
-from harness.model import Phase, RecordedRun, Trial
+from harness.model.run import Phase, RecordedRun, Trial
+from harness.statistics.median import median_interval
+from harness.statistics.rank_test import Interval
 
 
 class Outcome(StrEnum):

@@ -1,1 +1,1 @@
-"""One file a command of `clusterlift`; those of the lab and of the daemons are in their own rooms."""
+"""One file a command of `clusterlift`."""

@@ -7,21 +7,21 @@ from pathlib import Path
 
 import click
 
+from harness.analysis.column import find_configuration
 from harness.analysis.comparison import MIN_CONFIGURATIONS, Comparison, compare
-from harness.analysis.lookup import find_column
 from harness.analysis.probe_comparison import compare_probes
 from harness.commands.options import results_option
-from harness.errors import BadInput
-from harness.present import comma_separated, json_object, markdown, text
-from harness.present.probe_table import probe_table
+from harness.model.errors import BadInput
+from harness.present import csv_text, json_text, markdown, text
+from harness.present.probe_comparison import probe_table
 from harness.present.table import Table
-from harness.probes.record import find_probed
+from harness.records.probes import find_probed
 
 FORMATS: dict[str, Callable[[Comparison], str]] = {
     "text": text.render,
     "markdown": markdown.render,
-    "csv": comma_separated.render,
-    "json": json_object.render,
+    "csv": csv_text.render,
+    "json": json_text.render,
 }
 TABLE_FORMATS: dict[str, Callable[[Table], str]] = {
     "text": text.render_table,
@@ -73,7 +73,7 @@ def compare_command(
         click.echo(_probes(configurations, results, format_), nl=False)
         return
     comparison = compare(
-        [find_column(name, results) for name in configurations],
+        [find_configuration(name, results) for name in configurations],
         relative_to_controls=adjust == "controls",
         allow_different_data=allow_different_data,
         strict=strict,

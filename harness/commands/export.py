@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from importlib import import_module
 from pathlib import Path
 
 import click
 
-from harness.analysis.lookup import find_runs
-from harness.analysis.probed import probed_beside
-from harness.commands.extra import needs_extra
-from harness.commands.options import results_option
-from harness.errors import BadInput
-from harness.present import exported
-from harness.present.escape import visible
+from harness.commands.options import needs_extra, results_option
+from harness.model.errors import BadInput
+from harness.present import export
+from harness.records.lookup import find_runs, probed_beside
+from harness.terminal import visible
 
 TYPES = {
     str: "text",
@@ -30,19 +29,19 @@ def _documented() -> str:
     """Every table with its columns, a line each, which click is told not to fill."""
     return "\n\n".join(
         "\n".join(["\b", f"{name}.parquet: a row is {_about(table)}", *_columns(table)])
-        for name, table in exported.TABLES.items()
+        for name, table in export.TABLES.items()
     )
 
 
-def _about(table: type[exported.Row]) -> str:
+def _about(table: type[export.Row]) -> str:
     text = table.__doc__ or ""
     return text[:1].lower() + text[1:].removesuffix(".")
 
 
-def _columns(table: type[exported.Row]) -> list[str]:
+def _columns(table: type[export.Row]) -> list[str]:
     return [
         f"  {column.name}: {', '.join(filter(None, (TYPES[column.type], column.about)))}"
-        for column in exported.columns(table)
+        for column in export.columns(table)
     ]
 
 
@@ -64,15 +63,14 @@ def export_command(names: Sequence[str], output: Path, results: Path) -> None:
     pandas and Spark read the files: select * from 'results.parquet/trials.parquet'.
     """
     with needs_extra("export", "report"):
-        from harness.present import parquet  # noqa: PLC0415  compare works without
-
+        import_module("pyarrow")
     runs = list({run.source: run for name in names for run in find_runs(name, results)}.values())
-    rows = exported.rows(runs, probed_beside(runs))
+    rows = export.rows(runs, probed_beside(runs))
     try:
         output.mkdir(parents=True, exist_ok=True)
-        for name, table in exported.TABLES.items():
+        for name, table in export.TABLES.items():
             file = output / f"{name}.parquet"
-            parquet.write(table, rows[name], file)
+            export.write(table, rows[name], file)
             click.echo(f"{visible(str(file))}: {len(rows[name]):,} rows")
     except OSError as error:
         raise BadInput(

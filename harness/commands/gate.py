@@ -7,13 +7,12 @@ from pathlib import Path
 
 import click
 
+from harness.analysis.acceptance import Expectation, gate, upgrade_gate
 from harness.commands.options import results_option
-from harness.errors import BadInput
-from harness.present.probes import gate as page
-from harness.probes.gate import Expectation, gate
-from harness.probes.record import find_probed
-from harness.probes.upgrade import upgrade_gate
-from harness.rate import LEAST_MTU, MOST_BIT_S, MOST_MTU, parse_rate
+from harness.model.errors import BadInput
+from harness.model.link import MAX_BIT_S, MAX_MTU, MIN_MTU, parse_rate
+from harness.present.probes import acceptance as page
+from harness.records.probes import find_probed
 
 MOST_NAMES = 2
 
@@ -28,7 +27,7 @@ MOST_NAMES = 2
 )
 @click.option(
     "--mtu",
-    type=click.IntRange(LEAST_MTU, MOST_MTU),
+    type=click.IntRange(MIN_MTU, MAX_MTU),
     metavar="BYTES",
     help="What every link and path is to carry.  [default: what most links do]",
 )
@@ -44,7 +43,7 @@ def gate_command(names: Sequence[str], rate: str | None, mtu: int | None, result
     if not 1 <= len(names) <= MOST_NAMES:
         raise BadInput("gate needs one or two that were probed: [BEFORE] AFTER")
     *before, after = (find_probed(name, results)[-1] for name in names)
-    bit_s = None if rate is None else parse_rate("--expect", rate, MOST_BIT_S)
+    bit_s = None if rate is None else parse_rate("--expect", rate, MAX_BIT_S)
     expected = Expectation(bit_s, mtu)
     wrong = upgrade_gate(before[0], after, expected) if before else gate(after, expected)
     click.echo(page.render(wrong, after), nl=False)

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import click
 
-from harness.analysis.original import read_original
 from harness.commands.options import results_option
-from harness.errors import BadInput
-from harness.model import Ending
-from harness.present.escape import visible
-from harness.record.facts import parse_facts
-from harness.record.store import Recording, new_run_id, timestamp
+from harness.model.errors import BadInput
+from harness.model.run import Ending, new_run_id, timestamp
+from harness.records.original import read_original
+from harness.records.writer import Recording
+from harness.runtime.command_line import parse_facts
+from harness.terminal import visible
 
 
 @click.command("import")

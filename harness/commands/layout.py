@@ -8,8 +8,8 @@ from pathlib import Path
 
 import click
 
+from harness.local_spark import spark_submit
 from harness.present import layout
-from harness.spark_submit import spark_submit
 
 
 @click.command("layout")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from harness.analysis.statistics.change import ALPHA, trials_for_any_result
-from harness.analysis.statistics.power import MOST_TRIALS, POWER, detectable_change, trials_needed
 from harness.commands.options import as_share
+from harness.statistics.change import ALPHA, trials_for_any_result
+from harness.statistics.power import MOST_TRIALS, POWER, detectable_change, trials_needed
 
 
 @click.command("plan")

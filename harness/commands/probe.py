@@ -6,29 +6,29 @@ from collections.abc import Callable, Mapping, Sequence
 
 import click
 
-from harness.commands.probe_site import Site, on_site
-from harness.errors import BadInput
-from harness.model import Ending
-from harness.present.escape import visible
+from harness.commands.probe_hosts import Site, on_site
+from harness.model.errors import BadInput
+from harness.model.interface import HostLink
+from harness.model.link import MAX_MTU, MIN_MTU
+from harness.model.probe import RecordedProbes
+from harness.model.run import Ending
 from harness.present.probes import latency as latency_page
 from harness.present.probes import link as link_page
 from harness.present.probes import mesh as mesh_page
 from harness.present.probes import mtu as mtu_page
 from harness.present.probes import racks as racks_page
-from harness.present.probes.gate import emulation
-from harness.probes.everything import LATENCY, LINK, MESH, MTU, everything
+from harness.present.probes.acceptance import emulation
+from harness.probes.all_probes import LATENCY, LINK, MESH, MTU, everything
 from harness.probes.latency import MESSAGE_BYTES, latency
-from harness.probes.link import HostLink
 from harness.probes.mesh import mesh
 from harness.probes.mtu import paths, sweep
+from harness.probes.plan import ProbeStep
 from harness.probes.racks import Rack, racks
 from harness.probes.rdma import rdma
-from harness.probes.reach import Host
-from harness.probes.record import Probed
-from harness.probes.session import Order
-from harness.probes.step import Step
+from harness.probes.session import ProbePlan
 from harness.probes.traffic import FIRST_PORT, Load
-from harness.rate import LEAST_MTU, MOST_MTU
+from harness.probes.transports.host import Host
+from harness.terminal import visible
 
 INTERRUPTED = 130
 
@@ -85,7 +85,7 @@ sizes_option = click.option(
 @on_site
 def link_command(site: Site) -> int:
     """Show what every host says of its link."""
-    order = Order(site.hosts(), LINK, lambda _hosts, _links: [], least_hosts=1)
+    order = ProbePlan(site.hosts(), LINK, lambda _hosts, _links: [], least_hosts=1)
     return _shown(site.probe(order, {"probe": "link"}), [link_page.render])
 
 
@@ -107,7 +107,7 @@ def mesh_command(
 ) -> int:
     """Measure what TCP carries between every two hosts, and what it costs them."""
     load = Load(seconds, streams, first_port=port)
-    order = Order(
+    order = ProbePlan(
         site.hosts(),
         MESH,
         lambda hosts, _links: mesh(hosts, load, both_ways=both_ways, alone=alone),
@@ -151,7 +151,7 @@ def racks_command(
     first, second = site.racks(written)
     load = Load(seconds, streams, first_port=port)
 
-    def plan(hosts: Sequence[Host], _links: Links) -> list[Step]:
+    def plan(hosts: Sequence[Host], _links: Links) -> list[ProbeStep]:
         usable = {host.name: host for host in hosts}
         a, b = (
             Rack(one.name, tuple(usable[host.name] for host in one.hosts if host.name in usable))
@@ -159,7 +159,7 @@ def racks_command(
         )
         return racks(a, b, load, draws, seed)
 
-    order = Order([*first.hosts, *second.hosts], MESH, plan, repeats=site.repeats)
+    order = ProbePlan([*first.hosts, *second.hosts], MESH, plan, repeats=site.repeats)
     asked = {"probe": "racks", "seconds": seconds, "streams": streams, "draws": draws, "seed": seed}
     return _shown(site.probe(order, asked), [racks_page.render])
 
@@ -171,7 +171,7 @@ def racks_command(
 @port_option
 def latency_command(site: Site, *, seconds: int, message_bytes: int, port: int) -> int:
     """Measure how long small messages take there and back, alone and beside a transfer."""
-    order = Order(
+    order = ProbePlan(
         site.hosts(),
         LATENCY,
         lambda hosts, _links: [
@@ -192,7 +192,7 @@ def latency_command(site: Site, *, seconds: int, message_bytes: int, port: int) 
 def mtu_command(site: Site, *, sizes: str | None, seconds: int, port: int) -> int:
     """Find the largest packet that every path carries; and what packets of some sizes cost."""
     wanted = _sizes(sizes)
-    order = Order(
+    order = ProbePlan(
         site.hosts(),
         (*MTU, "iperf3") if wanted else MTU,
         lambda hosts, links: [
@@ -248,24 +248,24 @@ def _sizes(text: str | None) -> list[int]:
     """Bytes of packets, in ascending order. Raises BadInput that names what is none."""
     sizes = []
     for part in text.split(",") if text else ():
-        if not (part.strip().isdecimal() and LEAST_MTU <= int(part) <= MOST_MTU):
+        if not (part.strip().isdecimal() and MIN_MTU <= int(part) <= MAX_MTU):
             raise BadInput(
-                f"--sizes: {part!r} is not from {LEAST_MTU} to {MOST_MTU}; write 1500,3000,9000"
+                f"--sizes: {part!r} is not from {MIN_MTU} to {MAX_MTU}; write 1500,3000,9000"
             )
         sizes.append(int(part))
     return sorted(set(sizes))
 
 
-def _shown(probed: Probed, pages: Sequence[Callable[[Probed], str]]) -> int:
+def _shown(probed: RecordedProbes, pages: Sequence[Callable[[RecordedProbes], str]]) -> int:
     """Print what was found; the exit code is 1 if a host was left out or something was not measured."""
     click.echo("\n".join([*_remarks(probed), *(page(probed) for page in pages)]), nl=False)
     if probed.source:
         click.echo(f"\n{visible(probed.source)}")
     if probed.ending is Ending.INTERRUPTED:
         return INTERRUPTED
-    return int(bool(probed.troubles) or any(one.error for one in probed.measurements))
+    return int(bool(probed.excluded_hosts) or any(one.error for one in probed.measurements))
 
 
-def _remarks(probed: Probed) -> list[str]:
+def _remarks(probed: RecordedProbes) -> list[str]:
     lines = emulation(probed)
     return ["\n".join(map(visible, lines)) + "\n"] if lines else []

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from harness.analysis.lookup import find_column
-from harness.analysis.readiness.readiness import readiness
+from harness.analysis.column import find_configuration
+from harness.analysis.readiness import readiness
 from harness.commands.options import results_option
 from harness.present.readiness import render
 
@@ -23,6 +23,6 @@ def ready_command(configurations: Sequence[str], results: Path) -> int:
     configuration under --results. It also tells, for each workload, how small a change will be found.
     The exit code is 1 if something lacks that cannot be had after the upgrade.
     """
-    found = [readiness(find_column(name, results)) for name in configurations]
+    found = [readiness(find_configuration(name, results)) for name in configurations]
     click.echo("\n".join(map(render, found)), nl=False)
-    return int(any(one.lacking for one in found))
+    return int(any(one.missing for one in found))

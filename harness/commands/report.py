@@ -8,9 +8,10 @@ from pathlib import Path
 
 import click
 
+from harness.analysis.column import find_configuration
 from harness.analysis.comparison import Comparison, compare
-from harness.analysis.lookup import find_column
-from harness.analysis.price.offers import (
+from harness.analysis.price import worths
+from harness.analysis.price_list import (
     Money,
     Offer,
     PriceList,
@@ -19,13 +20,11 @@ from harness.analysis.price.offers import (
     parse_money,
     read_price_list,
 )
-from harness.analysis.price.price import worths
-from harness.analysis.probed import probed_beside
-from harness.commands.extra import needs_extra
-from harness.commands.options import results_option
-from harness.errors import BadInput
-from harness.present.escape import visible
-from harness.probes.measurement import Measurement
+from harness.commands.options import needs_extra, results_option
+from harness.model.errors import BadInput
+from harness.model.probe import Measurement
+from harness.records.lookup import probed_beside
+from harness.terminal import visible
 
 
 @click.command("report")
@@ -76,7 +75,7 @@ def report_command(
         from harness.present.report.page import render  # noqa: PLC0415  compare works without
 
     comparison = compare(
-        [find_column(name, results) for name in configurations],
+        [find_configuration(name, results) for name in configurations],
         relative_to_controls=adjust == "controls",
         allow_different_data=allow_different_data,
     )

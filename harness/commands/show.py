@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
-from harness.analysis.lookup import find_run
 from harness.commands.options import results_option
 from harness.present import run
+from harness.records.lookup import find_run
 
 
 @click.command("show")

@@ -1,1 +1,1 @@
-"""A cluster of containers on this machine: real Spark, a real file system, links as fast as you say."""
+"""A cluster in containers on this machine, with links of the rate and MTU that you choose."""

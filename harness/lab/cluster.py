@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from harness.errors import BadInput, ClusterliftError
 from harness.lab.engine import docker
-from harness.probes.reach import Host, by_docker
+from harness.model.errors import BadInput, ClusterliftError
+from harness.probes.transports.host import Host, by_docker
 
 NETWORK_MTU = "com.docker.network.driver.mtu"
 MASTER, ROUTER = "master", "router"

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
+import shutil
+import tarfile
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -11,12 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.errors import ClusterliftError
 from harness.lab import racks
 from harness.lab.cluster import MASTER, ROUTER, project
-from harness.lab.engine import last_line, run
-from harness.rate import MOST_MTU, rate_text
-from harness.spark_submit import ROOT
+from harness.lab.engine import docker, last_line, run
+from harness.local_spark import ROOT
+from harness.minicluster.qfs_home import CHUNKSERVER, METASERVER, PING, QfsHome
+from harness.model.errors import BadInput, ClusterliftError
+from harness.model.link import MAX_MTU, rate_text
 
 FILE = ROOT / "docker/compose.yaml"
 WRITTEN_WORKERS = 4
@@ -74,7 +78,7 @@ class Compose:
             "STORAGE": shape.storage,
             "NODES": str(shape.workers),
             "CPUS": f"{shape.cpus:g}",
-            "MTU": str(MOST_MTU),
+            "MTU": str(MAX_MTU),
             **variables,
         }
 
@@ -111,3 +115,59 @@ def _file(content: Mapping[str, Any]) -> Iterator[Path]:
         file = Path(directory) / "override.json"
         file.write_text(json.dumps(content), encoding="utf-8")
         yield file
+
+
+# MERGED from harness.lab.qfs_tarball: 'Where the image gets QFS from: a binary tarball of it, which is on no package registry.'
+IN_CONTEXT = "docker/qfs.tgz"
+PROGRAMS = (METASERVER, CHUNKSERVER, PING, "bin/tools/qfs", "bin/tools/qfsfileenum")
+IMAGE = "clusterlift-lab:qfs"
+
+
+def qfs_variables() -> dict[str, str]:
+    """The build argument QFS_TARBALL as compose is to have it; empty if the image is there already.
+
+    A file comes into the build context. Raises BadInput if there is no QFS anywhere.
+    """
+    if named := os.environ.get("QFS_TARBALL"):
+        return {"QFS_TARBALL": named if "://" in named else _copied(Path(named))}
+    if home := os.environ.get("QFS_HOME"):
+        return {"QFS_TARBALL": _packed(QfsHome(Path(home).absolute()))}
+    if docker("image", "ls", "--quiet", IMAGE).strip():
+        return {}
+    raise BadInput(
+        "--storage qfs: set QFS_TARBALL to a binary tarball of QFS (a URL or a file), or QFS_HOME to "
+        "where one was unpacked"
+    )
+
+
+def _copied(tarball: Path) -> str:
+    try:
+        shutil.copyfile(tarball, ROOT / IN_CONTEXT)
+    except shutil.SameFileError:
+        pass
+    except OSError as error:
+        raise BadInput(f"QFS_TARBALL is {tarball}: {error.strerror}") from error
+    return IN_CONTEXT
+
+
+def _packed(home: QfsHome) -> str:
+    """The same bytes for the same files, so that the image is only made anew for others."""
+    for program in PROGRAMS:
+        home.program(program)
+    home.class_path()  # complains of what lacks
+    try:
+        with (
+            (ROOT / IN_CONTEXT).open("wb") as file,
+            gzip.GzipFile("", "wb", compresslevel=1, fileobj=file, mtime=0) as packed,
+            tarfile.open(fileobj=packed, mode="w") as archive,
+        ):
+            for part in sorted([*PROGRAMS, *_libraries(home)]):
+                archive.add(home.directory / part, f"qfs/{part}")
+    except OSError as error:
+        raise BadInput(f"QFS_HOME is {home.directory}: {error.strerror}") from error
+    return IN_CONTEXT
+
+
+def _libraries(home: QfsHome) -> list[str]:
+    files = [*home.libraries.glob("*.so*"), *home.libraries.glob("*.jar")]
+    return [f"lib/{file.name}" for file in files]

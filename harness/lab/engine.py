@@ -8,7 +8,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from harness.errors import BadInput, ClusterliftError
+from harness.model.errors import BadInput, ClusterliftError
 
 _DENIED = re.compile(r"permission denied", re.IGNORECASE)
 _NOT_THERE = re.compile(

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import os
+import socket
 import time
 from dataclasses import replace
 
-from harness.errors import BadInput, ClusterliftError
 from harness.lab import racks
 from harness.lab.cluster import Lab, find_lab, networks, ours, running_lab
-from harness.lab.compose import Compose, Shape
+from harness.lab.compose import Compose, Shape, qfs_variables
 from harness.lab.engine import compose_program, docker, free_bytes, last_line
-from harness.lab.link import read_link, set_links
-from harness.lab.ports import check_ports
-from harness.lab.qfs_tarball import qfs_variables
-from harness.loopback.say import say
-from harness.rate import USUAL_MTU
+from harness.lab.links import read_link, set_links
+from harness.model.errors import BadInput, ClusterliftError
+from harness.model.link import TYPICAL_MTU
+from harness.terminal import say
 
 READY_S = 300.0
 POLL_S = 1.0
@@ -100,9 +100,9 @@ def _check_disk(needed: int) -> None:
 def _connect(shape: Shape) -> None:
     """Links as they are usual, and the way between the racks."""
     lab = running_lab()
-    set_links(lab.linked, lambda link: replace(link, mtu=USUAL_MTU))
+    set_links(lab.linked, lambda link: replace(link, mtu=TYPICAL_MTU))
     if shape.uplink_bit_s:
-        racks.connect(lab, shape.uplink_bit_s, USUAL_MTU)
+        racks.connect(lab, shape.uplink_bit_s, TYPICAL_MTU)
 
 
 def _await_ready() -> None:
@@ -135,3 +135,25 @@ def _awaited(lab: Lab) -> str:
     except ClusterliftError as error:
         return str(error)
     return ""
+
+
+# MERGED from harness.lab.ports: "The ports of the host that show the lab's web pages."
+PORTS = {"SPARK_UI_PORT": 8080, "HDFS_UI_PORT": 9870, "DRIVER_UI_PORT": 4040}
+LOCALHOST = "127.0.0.1"
+
+
+def check_ports() -> None:
+    """Raise BadInput that names the variable if a port is taken or is none."""
+    for variable, default in PORTS.items():
+        text = os.environ.get(variable) or str(default)
+        if not (text.isascii() and text.isdigit() and 0 < int(text) < 2**16):
+            raise BadInput(f"{variable} is {text!r}: set it to a port, such as {default}")
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((LOCALHOST, int(text)))
+            except OSError as error:
+                raise BadInput(
+                    f"port {text} of {LOCALHOST} cannot be had ({error.strerror}): set {variable} to "
+                    "another"
+                ) from error

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.lab.cluster import MASTER, ROUTER, Lab, Node
-from harness.lab.link import Step, on_all, read_link, shape, take
-from harness.rate import MOST_MTU, Link
+from harness.lab.links import LinkCommand, on_all, read_link, shape, take
+from harness.model.link import MAX_MTU, Link
 
 # Of the private ranges, one that hardly anybody has at home.
 SUBNETS = {1: "10.231.1", 2: "10.231.2"}
@@ -19,19 +19,19 @@ ROUTER_HOST, MASTER_HOST, FIRST_WORKER_HOST = 254, 250, 10
 
 
 @dataclass(frozen=True)
-class Rack:
+class RackNetwork:
     """What is on one side of the uplink."""
 
     number: int
     workers: tuple[int, ...]
 
 
-def racks(workers: int) -> list[Rack]:
+def racks(workers: int) -> list[RackNetwork]:
     """The first half of the workers, with the master, and the rest."""
     half = (workers + 1) // 2
     return [
-        Rack(1, tuple(range(1, half + 1))),
-        Rack(2, tuple(range(half + 1, workers + 1))),
+        RackNetwork(1, tuple(range(1, half + 1))),
+        RackNetwork(2, tuple(range(half + 1, workers + 1))),
     ]
 
 
@@ -62,7 +62,7 @@ def networks() -> dict[str, Any]:
         f"rack-{rack}": {
             "ipam": {"config": [{"subnet": f"{prefix}.0/24"}]},
             "driver_opts": {
-                "com.docker.network.driver.mtu": str(MOST_MTU),
+                "com.docker.network.driver.mtu": str(MAX_MTU),
                 # Whoever is asked from the other rack has to see who asks.
                 "com.docker.network.bridge.enable_ip_masquerade": "false",
             },
@@ -81,7 +81,7 @@ def connect(lab: Lab, uplink_bit_s: int, mtu: int) -> None:
         rack, _ = placed[node.name]
         here, there = SUBNETS[rack], SUBNETS[3 - rack]
         way = ("ip", "route", "replace", f"{there}.0/24", "via", f"{here}.{ROUTER_HOST}")
-        take(node, Step(way, "IP routing"))
+        take(node, LinkCommand(way, "IP routing"))
 
     on_all(route, lab.linked)
     set_uplink(lab.router, uplink_bit_s, mtu)

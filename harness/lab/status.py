@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from tabulate import tabulate
 
-from harness.errors import ClusterliftError
 from harness.lab.cluster import MASTER, Lab
 from harness.lab.lifecycle import shape_of
-from harness.lab.link import read_links
-from harness.rate import rate_text
+from harness.lab.links import read_links
+from harness.model.errors import ClusterliftError
+from harness.model.link import rate_text
 
 LIMITS = "; shared cores and disk, no CPU saved by jumbo frames"
 

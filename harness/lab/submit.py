@@ -7,10 +7,10 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
-from harness.errors import ClusterliftError
 from harness.lab.cluster import Lab, Node
 from harness.lab.engine import docker_program
-from harness.record.interrupt import interruptible
+from harness.model.errors import ClusterliftError
+from harness.runtime.interrupt import interruptible
 
 CHECKOUT = "/opt/clusterlift"
 # The command lives as long as somebody holds the other end of its input: it is interrupted when that

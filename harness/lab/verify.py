@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from tabulate import tabulate
 
-from harness.errors import BadInput
 from harness.lab.cluster import Lab, Node
-from harness.lab.link import read_links
+from harness.lab.links import read_links
 from harness.lab.racks import racks, uplink_bit_s
-from harness.probes.reach import HostTrouble
+from harness.model.errors import BadInput
+from harness.model.link import Link, goodput_bit_s
 from harness.probes.traffic import Flow, Load, carry
-from harness.rate import Link, goodput_bit_s
+from harness.probes.transports.host import HostError
 
 TOLERANCE = 0.03
 UPLINK_TOLERANCE = 0.05
@@ -37,7 +37,7 @@ class Pattern:
 
 
 @dataclass(frozen=True)
-class Finding:
+class LinkCheck:
     """What one direction of a pattern carried, against what it should."""
 
     link: Link
@@ -57,7 +57,7 @@ class Finding:
         return abs(self.off) <= self.tolerance
 
 
-def verify(lab: Lab, seconds: int) -> Iterator[Finding]:
+def verify(lab: Lab, seconds: int) -> Iterator[LinkCheck]:
     """Measure the links as they are now, one pattern after the other.
 
     Raises BadInput if the workers' links differ among themselves or are not shaped, HostTrouble with
@@ -71,14 +71,14 @@ def verify(lab: Lab, seconds: int) -> Iterator[Finding]:
         for way, parts in ways.items() if back else [("", received)]:
             name = pattern.name + way
             expected, tolerance = pattern.expected_bit_s, pattern.tolerance
-            yield Finding(link, name, sum(parts), expected, tolerance)
+            yield LinkCheck(link, name, sum(parts), expected, tolerance)
 
 
 def _goodputs(flows: Sequence[Flow], seconds: int) -> list[float]:
     """Bit/s of payload that arrived, for each flow."""
     received = []
     for transfer in carry(flows, Load(seconds)):
-        if isinstance(transfer, HostTrouble):
+        if isinstance(transfer, HostError):
             raise transfer
         received.append(transfer.report.goodput_bit_s)
     return received
@@ -138,7 +138,7 @@ def _across(lab: Lab, rate: float, uplink: float) -> Iterator[Pattern]:
         yield Pattern(name, flows, expected, UPLINK_TOLERANCE)
 
 
-def render(findings: Sequence[Finding]) -> str:
+def render(findings: Sequence[LinkCheck]) -> str:
     """A table, one line a direction; rates in Mbit/s of payload."""
     rows = [
         (

@@ -1,1 +1,1 @@
-"""Comparisons and runs as text, Markdown, CSV and JSON. Whatever was read is escaped here."""
+"""Comparisons, runs and probes as text, Markdown, CSV, JSON, Parquet and HTML."""

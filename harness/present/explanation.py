@@ -1,4 +1,4 @@
-"""What changes are made of, for the terminal: at most 100 columns wide."""
+"""What became of a workload, and why, in one plain sentence."""
 
 from __future__ import annotations
 
@@ -6,15 +6,80 @@ import re
 import textwrap
 from collections.abc import Iterator
 
-from harness.analysis.attribution.attribution import PYTHON, Attribution
-from harness.analysis.attribution.explanation import ExplainedRow, Explanation
-from harness.analysis.column import Column
-from harness.present.divided_table import divided_table
-from harness.present.escape import shorten, visible
-from harness.present.footnotes import Footnotes, superscript
-from harness.present.sentence import sentence
-from harness.present.waiting_table import waiting_table
+from harness.analysis.attribution import PYTHON, Attribution
+from harness.analysis.column import ConfigurationRuns
+from harness.analysis.explanation import ExplainedRow, Explanation
+from harness.present import quantities
+from harness.present.attribution_tables import NAMES, divided_table, waiting_table
+from harness.present.table import Footnotes, superscript
+from harness.statistics.change import Verdict
+from harness.terminal import shorten, visible
 
+_REST = "rest"
+_NAMES = {**NAMES, _REST: "in no part"}
+_LEAST_SHARE = 0.25
+"""Of the change; smaller parts are not worth a word."""
+_MOST_PARTS = 2
+
+
+def sentence(row: ExplainedRow) -> str:
+    """Such as `repartition: -2.10 s, of which -1.80 s fetch wait; 96 % of input was node-local in both`."""
+    return f"{row.workload}: {'; '.join(_clauses(row))}"
+
+
+def _clauses(row: ExplainedRow) -> Iterator[str]:
+    change = row.cells[1].change
+    if row.change_s is None:
+        yield ", ".join(
+            f"{cell.sample.outcome} {when}"
+            for when, cell in zip(("before", "after"), row.cells, strict=True)
+        )
+    elif change and change.verdict is Verdict.NOISE:
+        yield f"{quantities.NOISE}, chance explains the {_signed(row.change_s)}"
+    else:
+        yield f"{_signed(row.change_s)}{_of_which(row)}"
+    if row.before and row.after:
+        yield from _locality(row.before, row.after)
+        yield from _outlook(row.after)
+
+
+def _of_which(row: ExplainedRow) -> str:
+    if row.change_s is None or row.rest_s is None:
+        return ", and it is not known where"
+    shares = {**row.parts_s, _REST: row.rest_s}
+    driving = [
+        (name, seconds)
+        for name, seconds in sorted(shares.items(), key=lambda one: -abs(one[1]))
+        if seconds * row.change_s > 0 and abs(seconds) >= _LEAST_SHARE * abs(row.change_s)
+    ]
+    told = [f"{_signed(seconds)} {_NAMES[name]}" for name, seconds in driving[:_MOST_PARTS]]
+    return f", of which {' and '.join(told)}" if told else ", a little in every part"
+
+
+def _locality(before: Attribution, after: Attribution) -> Iterator[str]:
+    then, now = before.input.near_share, after.input.near_share
+    if then is None or now is None:
+        return
+    if f"{then:.0%}" == f"{now:.0%}":
+        yield f"{_percent(now)} of input was node-local in both"
+    else:
+        yield f"{_percent(then)} of input was node-local before, {_percent(now)} after"
+
+
+def _outlook(after: Attribution) -> Iterator[str]:
+    if after.gain is not None:
+        yield f"an infinitely fast network would now gain at most {_percent(after.gain.network)}"
+
+
+def _signed(seconds: float) -> str:
+    return f"{'-' if seconds < 0 else '+'}{quantities.time(abs(seconds))}"
+
+
+def _percent(share: float) -> str:
+    return f"{share * 100:.0f} %"
+
+
+# MERGED from harness.present.explanation: 'What changes are made of, for the terminal: at most 100 columns wide.'
 WIDTH = 100
 NAME_WIDTH = 32
 _NO_BREAK = "\u00a0"
@@ -50,7 +115,7 @@ def render(explanation: Explanation) -> str:
     return "\n\n".join(sections) + "\n"
 
 
-def _heading(column: Column, notes: Footnotes) -> str:
+def _heading(column: ConfigurationRuns, notes: Footnotes) -> str:
     return shorten(visible(column.name), NAME_WIDTH) + notes.mark(column.notes)
 
 

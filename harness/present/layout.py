@@ -8,7 +8,7 @@ from typing import Any
 
 from tabulate import tabulate
 
-from harness.present.escape import visible
+from harness.terminal import visible
 
 MOST_NAMES = 10
 """Files that are named one by one; of more, the number is told."""
@@ -60,7 +60,7 @@ def _remarks(observed: Mapping[str, Any]) -> Iterator[str]:
     if observed["coder"]:
         yield f"parity is computed by {visible(observed['coder'])} code"
     if observed["sharing"]:
-        yield f"stripes that share a node with another one of their group: {observed['sharing']:,}"
+        yield f"stripes that share a node with another one of their group: {observed['co_located']:,}"
     if observed["directories"]:
         yield f"directories in it, not looked into: {observed['directories']:,}"
     differing = observed["differing"]

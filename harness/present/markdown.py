@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 from tabulate import tabulate
 
 from harness.analysis.comparison import Comparison
 from harness.present.comparison_table import comparison_table
-from harness.present.escape import markdown
-from harness.present.footnotes import Footnotes
-from harness.present.table import Entry, Table
+from harness.present.table import Entry, Footnotes, Table
+from harness.terminal import visible
 
 
 def render(comparison: Comparison) -> str:
@@ -19,10 +20,10 @@ def render(comparison: Comparison) -> str:
 def render_table(table: Table) -> str:
     """The same of any table."""
     notes = Footnotes()
-    headings = [markdown(name) + notes.mark(about) for name, about in table.columns]
+    headings = [escape(name) + notes.mark(about) for name, about in table.columns]
     rows = [
         [
-            markdown(line.name),
+            escape(line.name),
             *(_cell(entry, notes, with_n=table.with_n) for entry in line.entries),
         ]
         for line in table.lines
@@ -34,8 +35,8 @@ def render_table(table: Table) -> str:
         disable_numparse=True,
         colalign=["left", *("right" for _ in headings)],
     )
-    warnings = [f"**{markdown(line)}**" for line in table.warnings]
-    footnotes = [f"{number}. {markdown(text)}" for number, text in enumerate(notes.texts, 1)]
+    warnings = [f"**{escape(line)}**" for line in table.warnings]
+    footnotes = [f"{number}. {escape(text)}" for number, text in enumerate(notes.texts, 1)]
     paragraphs = [*warnings, body, table.caption, "\n".join(footnotes)]
     return "\n\n".join(filter(None, paragraphs)) + "\n"
 
@@ -43,7 +44,7 @@ def render_table(table: Table) -> str:
 def _cell(entry: Entry, notes: Footnotes, *, with_n: bool) -> str:
     fields = entry.fields
     parts = (
-        markdown(fields.median) + notes.mark(entry.notes),
+        escape(fields.median) + notes.mark(entry.notes),
         fields.interval,
         fields.change,
         fields.change_interval,
@@ -51,3 +52,15 @@ def _cell(entry: Entry, notes: Footnotes, *, with_n: bool) -> str:
         f"n={fields.n}" if with_n and fields.n else "",
     )
     return " ".join(filter(None, parts))
+
+
+_MARKDOWN_SYNTAX = re.compile(r"[\\`*_\[\]|~$]")
+
+
+_HTML_ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
+
+
+def escape(text: str) -> str:
+    """Text that Markdown shows as it is, in a table's cell too."""
+    escaped = _MARKDOWN_SYNTAX.sub(r"\\\g<0>", visible(text))
+    return "".join(_HTML_ENTITIES.get(character, character) for character in escaped)

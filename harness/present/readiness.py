@@ -7,10 +7,10 @@ from collections.abc import Mapping
 
 from tabulate import tabulate
 
-from harness.analysis.readiness.finding import Finding
-from harness.analysis.readiness.readiness import Prospect, Readiness
-from harness.analysis.statistics.power import POWER
-from harness.present.escape import shorten, visible
+from harness.analysis.readiness import Prospect, Readiness
+from harness.analysis.readiness_checks import Finding
+from harness.statistics.power import POWER
+from harness.terminal import shorten, visible
 
 _NAME_WIDTH = 40
 _SAID_WIDTH = 72
@@ -69,6 +69,6 @@ def _least(prospect: Prospect) -> tuple[str, str]:
 
 
 def _verdict(readiness: Readiness) -> str:
-    if not readiness.lacking:
+    if not readiness.missing:
         return "READY: the upgrade may begin"
-    return f"NOT READY: {', '.join(readiness.lacking)}"
+    return f"NOT READY: {', '.join(readiness.missing)}"

@@ -7,13 +7,13 @@ from typing import Any
 
 from tabulate import tabulate
 
-from harness.analysis.attribution.attribution import attributed
-from harness.analysis.column import Column
+from harness.analysis.attribution import attributed
+from harness.analysis.column import ConfigurationRuns
 from harness.analysis.comparison import overview
-from harness.model import RecordedRun, Trial
+from harness.model.run import RecordedRun, Trial
 from harness.present import quantities, text
-from harness.present.escape import visible
-from harness.present.shares_table import shares_table
+from harness.present.attribution_tables import shares_table
+from harness.terminal import visible
 
 _INDENT = "  "
 _ERROR_WIDTH = 50
@@ -30,7 +30,7 @@ def render(recorded: RecordedRun) -> str:
         _section("dataset", run.dataset),
         _trials(recorded.trials),
         *_spent(recorded),
-        text.render(overview(Column(run.configuration, (recorded,)))),
+        text.render(overview(ConfigurationRuns(run.configuration, (recorded,)))),
         f"{visible(recorded.source)}\n",
     )
     return "\n".join(sections)

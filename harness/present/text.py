@@ -13,9 +13,8 @@ from tabulate import Line as Rule
 
 from harness.analysis.comparison import Comparison
 from harness.present.comparison_table import comparison_table
-from harness.present.escape import shorten, visible
-from harness.present.footnotes import Footnotes, superscript
-from harness.present.table import HEADINGS, NEEDS, Fields, Table
+from harness.present.table import HEADINGS, NEEDS, Fields, Footnotes, Table, superscript
+from harness.terminal import shorten, visible
 
 WIDTH = 100
 NAME_WIDTHS = ((40, 40), (24, 28), (16, 20), (10, 20))

@@ -1,1 +1,1 @@
-"""Measurements of the network itself: one file a probe, one below `tools/` for each program it asks."""
+"""Probes measure the network itself. One file a probe; `tools/` parses what programs print."""

@@ -5,33 +5,33 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from harness.probes.measurement import HIGHER, LOWER, Measurement, Metric
-from harness.probes.reach import Host, HostTrouble
-from harness.probes.step import Step, listed
+from harness.model.network_metrics import (
+    BOTH_WAYS,
+    MESH_GOODPUT,
+    RECEIVER_CPU,
+    RECEIVER_IPERF_CPU,
+    RECEIVER_SOFTIRQ,
+    RETRANSMITS,
+    SENDER_CPU,
+    SENDER_IPERF_CPU,
+    SENDER_SOFTIRQ,
+)
+from harness.model.probe import Measurement
+from harness.probes.plan import ProbeStep, listed, one_pair_at_a_time, rounds
 from harness.probes.tools.cpu import Cpu
-from harness.probes.tournament import one_by_one, rounds
 from harness.probes.traffic import Flow, Load, Transfer, carry
+from harness.probes.transports.host import Host, HostError
 
-PROBE = "mesh"
-BOTH_WAYS = "both ways"
-GOODPUT = Metric(PROBE, "goodput_bit_s", "bit/s", HIGHER)
-RETRANSMITS = Metric(PROBE, "retransmits", "segments", LOWER)
-SENDER_IPERF = Metric(PROBE, "sender_iperf_cpu_percent", "%", LOWER)
-RECEIVER_IPERF = Metric(PROBE, "receiver_iperf_cpu_percent", "%", LOWER)
-SENDER_BUSY = Metric(PROBE, "sender_cpu_percent", "%", LOWER)
-RECEIVER_BUSY = Metric(PROBE, "receiver_cpu_percent", "%", LOWER)
-SENDER_SOFTIRQ = Metric(PROBE, "sender_softirq_percent", "%", LOWER)
-RECEIVER_SOFTIRQ = Metric(PROBE, "receiver_softirq_percent", "%", LOWER)
 SETTING_UP_S = 2.0
 
 
-def mesh(hosts: Sequence[Host], load: Load, *, both_ways: bool, alone: bool) -> list[Step]:
+def mesh(hosts: Sequence[Host], load: Load, *, both_ways: bool, alone: bool) -> list[ProbeStep]:
     """Every pair one way, then the other, then, if asked for, both ways at once.
 
     The pairs of a round are disjoint and measured at once, so that no host has two; `alone`, one pair
     is measured at a time, so that what several pairs share does not show either.
     """
-    schedule = one_by_one(hosts) if alone else rounds(hosts)
+    schedule = one_pair_at_a_time(hosts) if alone else rounds(hosts)
     steps = []
     for pairs in schedule:
         there = [Flow(a, b) for a, b in pairs]
@@ -42,16 +42,16 @@ def mesh(hosts: Sequence[Host], load: Load, *, both_ways: bool, alone: bool) -> 
     return steps
 
 
-def _step(flows: Sequence[Flow], load: Load, case: str = "") -> Step:
+def _step(flows: Sequence[Flow], load: Load, case: str = "") -> ProbeStep:
     pairs = flows[: len(flows) // 2] if case else flows
     what = f"mesh: {listed(pairs)}{f', {case}' if case else ''}"
-    return Step(what, load.total_s + SETTING_UP_S, partial(_measure, flows, load, case))
+    return ProbeStep(what, load.total_s + SETTING_UP_S, partial(_measure, flows, load, case))
 
 
 def _measure(flows: Sequence[Flow], load: Load, case: str) -> Iterator[Measurement]:
     for flow, transfer in zip(flows, carry(flows, load), strict=True):
-        if isinstance(transfer, HostTrouble):
-            yield GOODPUT.failed(str(flow), transfer, case)
+        if isinstance(transfer, HostError):
+            yield MESH_GOODPUT.failed(str(flow), transfer, case)
         else:
             yield from _measurements(str(flow), transfer, case)
 
@@ -59,12 +59,12 @@ def _measure(flows: Sequence[Flow], load: Load, case: str) -> Iterator[Measureme
 def _measurements(subject: str, transfer: Transfer, case: str) -> Iterator[Measurement]:
     report, sender, receiver = transfer.report, transfer.sender_cpu, transfer.receiver_cpu
     found = {
-        GOODPUT: report.goodput_bit_s,
+        MESH_GOODPUT: report.goodput_bit_s,
         RETRANSMITS: report.retransmits,
-        SENDER_IPERF: report.sender_cpu_percent,
-        RECEIVER_IPERF: report.receiver_cpu_percent,
-        SENDER_BUSY: _busy(sender),
-        RECEIVER_BUSY: _busy(receiver),
+        SENDER_IPERF_CPU: report.sender_cpu_percent,
+        RECEIVER_IPERF_CPU: report.receiver_cpu_percent,
+        SENDER_CPU: _busy(sender),
+        RECEIVER_CPU: _busy(receiver),
         SENDER_SOFTIRQ: _softirq(sender),
         RECEIVER_SOFTIRQ: _softirq(receiver),
     }

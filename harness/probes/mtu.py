@@ -6,25 +6,24 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from harness.probes.leash import Ended, ask_all, understood
-from harness.probes.link import HostLink
-from harness.probes.measurement import HIGHER, LOWER, Measurement, Metric
-from harness.probes.reach import Host, HostTrouble
-from harness.probes.step import Step, listed
+from harness.model.interface import HostLink
+from harness.model.link import MAX_MTU, TYPICAL_MTU
+from harness.model.network_metrics import (
+    PACKET_GOODPUT,
+    PATH_MTU,
+    RECEIVER_PACKET_COST,
+    SENDER_PACKET_COST,
+    VANISHED_PACKET,
+)
+from harness.model.probe import Measurement, Metric
+from harness.probes.plan import ProbeStep, listed, rounds
+from harness.probes.remote_process import CompletedCommand, parse_answer, run_all
 from harness.probes.tools import ping
 from harness.probes.tools.cpu import Cpu
 from harness.probes.tools.ping import Answer, Echo
-from harness.probes.tournament import rounds
 from harness.probes.traffic import Flow, Load, Transfer, carry
-from harness.rate import MOST_MTU, USUAL_MTU
+from harness.probes.transports.host import Host, HostError
 
-PROBE = "mtu"
-PATH_MTU = Metric(PROBE, "path_mtu_bytes", "bytes", HIGHER)
-VANISHED = Metric(PROBE, "vanished_bytes", "bytes", LOWER)
-"""The size of packets that were sent and neither arrived nor were refused: a black hole."""
-GOODPUT = Metric(PROBE, "goodput_bit_s", "bit/s", HIGHER)
-SENDER_COST = Metric(PROBE, "sender_processors_per_gbit_s", "processors per Gbit/s", LOWER)
-RECEIVER_COST = Metric(PROBE, "receiver_processors_per_gbit_s", "processors per Gbit/s", LOWER)
 LEAST_BYTES = 576
 VLAN_TAG_BYTES = 4
 PATH_S, SETTING_UP_S = 1.0, 2.0
@@ -78,10 +77,10 @@ def _next_size(arrived: int, failed: int, guesses: list[int]) -> int:
     return (arrived + failed) // 2 if arrived else LEAST_BYTES
 
 
-def paths(hosts: Sequence[Host], links: Mapping[str, HostLink]) -> list[Step]:
+def paths(hosts: Sequence[Host], links: Mapping[str, HostLink]) -> list[ProbeStep]:
     """The path MTU of every pair, both ways."""
     return [
-        Step(
+        ProbeStep(
             f"mtu: {listed([f'{a} <-> {b}' for a, b in pairs])}",
             PATH_S,
             partial(_paths, [Flow(*ends) for a, b in pairs for ends in ((a, b), (b, a))], links),
@@ -90,14 +89,14 @@ def paths(hosts: Sequence[Host], links: Mapping[str, HostLink]) -> list[Step]:
     ]
 
 
-def sweep(hosts: Sequence[Host], sizes: Sequence[int], load: Load) -> list[Step]:
+def sweep(hosts: Sequence[Host], sizes: Sequence[int], load: Load) -> list[ProbeStep]:
     """What packets of each size carry and cost, between disjoint pairs of the hosts.
 
     The size is that of TCP's segments, and no interface is touched.
     """
     flows = [Flow(a, b) for a, b in rounds(hosts)[0]]
     return [
-        Step(
+        ProbeStep(
             f"mtu: packets of {size} bytes, {listed(flows)}",
             load.total_s + SETTING_UP_S,
             partial(_packets, flows, size, replace(load, mss_bytes=size - IP_AND_TCP_BYTES)),
@@ -113,7 +112,7 @@ def _paths(flows: Sequence[Flow], links: Mapping[str, HostLink]) -> Iterator[Mea
         answers = _pinged(asked)
         asked = {}
         for flow, answer in answers.items():
-            if isinstance(answer, HostTrouble):
+            if isinstance(answer, HostError):
                 yield PATH_MTU.failed(str(flow), answer)
                 continue
             try:
@@ -128,30 +127,30 @@ def _found(subject: str, path: PathMtu | None) -> Iterator[Measurement]:
         return
     yield PATH_MTU.of(subject, path.mtu_bytes)
     if path.vanished_bytes is not None:
-        yield VANISHED.of(subject, path.vanished_bytes)
+        yield VANISHED_PACKET.of(subject, path.vanished_bytes)
 
 
 def _own_mtu(flow: Flow, links: Mapping[str, HostLink]) -> int:
     link = links.get(flow.sender.name)
-    return (link and link.mtu_bytes) or MOST_MTU
+    return (link and link.mtu_bytes) or MAX_MTU
 
 
 def _likely(flow: Flow, links: Mapping[str, HostLink]) -> list[int]:
     """The usual MTU and the receiver's; either may have room for a VLAN's tag, whether it is used or not."""
     peer = links.get(flow.receiver.name)
-    likely = [USUAL_MTU, *([peer.mtu_bytes] if peer and peer.mtu_bytes else [])]
+    likely = [TYPICAL_MTU, *([peer.mtu_bytes] if peer and peer.mtu_bytes else [])]
     return [mtu + room for mtu in likely for room in (0, VLAN_TAG_BYTES)]
 
 
-def _pinged(sizes: Mapping[Flow, int]) -> dict[Flow, Answer | HostTrouble]:
+def _pinged(sizes: Mapping[Flow, int]) -> dict[Flow, Answer | HostError]:
     questions = [
         (flow.sender, ping.command(flow.receiver.address, size)) for flow, size in sizes.items()
     ]
-    ended = zip(sizes, ask_all(questions), strict=True)
-    return {flow: understood(flow, answer, _read_answer) for flow, answer in ended}
+    ended = zip(sizes, run_all(questions), strict=True)
+    return {flow: parse_answer(flow, answer, _read_answer) for flow, answer in ended}
 
 
-def _read_answer(ended: Ended) -> Answer:
+def _read_answer(ended: CompletedCommand) -> Answer:
     return ping.read_answer(ended.output, ended.errors)
 
 
@@ -161,20 +160,20 @@ def _packets(flows: Sequence[Flow], size: int, load: Load) -> Iterator[Measureme
     carried = [flow for flow in flows if arrives[flow] == Answer(Echo.ARRIVED)]
     for flow in flows:
         if flow not in carried:
-            yield GOODPUT.failed(str(flow), f"{flow}: the path does not carry {case}", case)
+            yield PACKET_GOODPUT.failed(str(flow), f"{flow}: the path does not carry {case}", case)
     for flow, transfer in zip(carried, carry(carried, load), strict=True):
-        if isinstance(transfer, HostTrouble):
-            yield GOODPUT.failed(str(flow), transfer, case)
+        if isinstance(transfer, HostError):
+            yield PACKET_GOODPUT.failed(str(flow), transfer, case)
         else:
             yield from _costs(str(flow), transfer, case)
 
 
 def _costs(subject: str, transfer: Transfer, case: str) -> Iterator[Measurement]:
     goodput = transfer.report.goodput_bit_s
-    yield GOODPUT.of(subject, goodput, case)
+    yield PACKET_GOODPUT.of(subject, goodput, case)
     ends: Mapping[Metric, Cpu | None] = {
-        SENDER_COST: transfer.sender_cpu,
-        RECEIVER_COST: transfer.receiver_cpu,
+        SENDER_PACKET_COST: transfer.sender_cpu,
+        RECEIVER_PACKET_COST: transfer.receiver_cpu,
     }
     for metric, cpu in ends.items():
         if cpu is not None:

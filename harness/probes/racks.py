@@ -1,8 +1,4 @@
-"""The racks probe: everybody of one rack sends to somebody of the other, all at once.
-
-Held against what the same hosts carry within their racks, that tells how far the uplink is
-oversubscribed.
-"""
+"""What flows carried together: in the seconds in which all of them ran."""
 
 from __future__ import annotations
 
@@ -11,26 +7,68 @@ from collections.abc import Collection, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import cycle
-from statistics import median
 
-from harness.probes.matrix import ARROW
-from harness.probes.measurement import HIGHER, LOWER, Measurement, Metric
-from harness.probes.reach import Host, HostTrouble
-from harness.probes.step import Step
+from harness.model.network_metrics import ACROSS_RACKS, OVERSUBSCRIPTION, WITHIN_RACK
+from harness.model.probe import ARROW, Measurement, Metric
+from harness.probes.plan import ProbeStep
+from harness.probes.tools.iperf3 import TransferInterval
 from harness.probes.traffic import Flow, Load, Transfer, carry
-from harness.probes.window import common_window, timeline
-from harness.rate import USUAL_MTU, rate_of_goodput, rate_text
+from harness.probes.transports.host import Host, HostError
 
-PROBE = "racks"
-WITHIN = Metric(PROBE, "within_bit_s_per_host", "bit/s", HIGHER)
-ACROSS = Metric(PROBE, "across_bit_s", "bit/s", HIGHER)
-RATIO = Metric(PROBE, "oversubscription", "to 1", LOWER)
+
+@dataclass(frozen=True)
+class Window:
+    """The seconds that all flows have in common, on one clock, and the sum of what they carried then."""
+
+    start_s: float
+    end_s: float
+    bit_s: float
+
+    @property
+    def seconds(self) -> float:
+        """How long it is."""
+        return self.end_s - self.start_s
+
+
+def timeline(transfer: Transfer) -> list[TransferInterval]:
+    """A transfer's intervals on our clock.
+
+    iperf3 counts in them what was handed to the kernel; in sum they are made what arrived.
+    """
+    report, began_s = transfer.report, transfer.began_s
+    sent = sum(one.bits for one in report.intervals)
+    arrived = report.goodput_bit_s * report.seconds / sent if sent else 0.0
+    return [
+        TransferInterval(one.start_s + began_s, one.end_s + began_s, arrived * one.bits)
+        for one in report.intervals
+    ]
+
+
+def common_window(timelines: Sequence[Sequence[TransferInterval]]) -> Window | None:
+    """The window of flows whose intervals are on one clock; None where they have nothing in common.
+
+    An interval that the window cuts counts by the part that is within.
+    """
+    if not timelines or not all(timelines):
+        return None
+    start = max(min(one.start_s for one in flow) for flow in timelines)
+    end = min(max(one.end_s for one in flow) for flow in timelines)
+    if end <= start:
+        return None
+    bits = sum(one.bits * _share(one, start, end) for flow in timelines for one in flow)
+    return Window(start, end, bits / (end - start))
+
+
+def _share(interval: TransferInterval, start: float, end: float) -> float:
+    """Which part of an interval is between two moments."""
+    length = interval.end_s - interval.start_s
+    within = min(interval.end_s, end) - max(interval.start_s, start)
+    return max(0.0, within) / length if length > 0 else 0.0
+
+
 SETTING_UP_S = 3.0
 LEAST_COMMON = 0.5
 """Share of the seconds asked for that all flows have to have in common."""
-WHOLE = 0.05
-NOT_HELD_BACK = 1.15
-"""A ratio up to this is 1:1, measured on a network that others use too."""
 
 
 @dataclass(frozen=True)
@@ -41,11 +79,11 @@ class Rack:
     hosts: tuple[Host, ...]
 
 
-def racks(first: Rack, second: Rack, load: Load, draws: int, seed: int) -> list[Step]:
+def racks(first: Rack, second: Rack, load: Load, draws: int, seed: int) -> list[ProbeStep]:
     """So many draws of who sends to whom, each within the racks, across, and back."""
     dice = random.Random(seed)  # noqa: S311  chance that can be repeated
     return [
-        Step(
+        ProbeStep(
             f"racks: {first.name} and {second.name}, draw {draw}",
             3 * (load.total_s + SETTING_UP_S),
             partial(_draw, first, second, load, dice.randrange(2**32)),
@@ -76,35 +114,35 @@ def _draw(first: Rack, second: Rack, load: Load, seed: int) -> Generator[Measure
     per_host = {}
     for name, flows in near.items():
         arrived = {flow: carried[flow] for flow in flows}
-        bit_s = yield from _together(WITHIN, name, arrived, load)
+        bit_s = yield from _together(WITHIN_RACK, name, arrived, load)
         if bit_s is not None:
             per_host[name] = bit_s / len(_transfers(arrived))
-            yield WITHIN.of(name, per_host[name])
+            yield WITHIN_RACK.of(name, per_host[name])
     for senders, receivers in ((first, second), (second, first)):
         subject = f"{senders.name}{ARROW}{receivers.name}"
         arrived = _carried(strangers(senders, receivers, dice), load)
-        bit_s = yield from _together(ACROSS, subject, arrived, load)
+        bit_s = yield from _together(ACROSS_RACKS, subject, arrived, load)
         if bit_s is not None:
-            yield ACROSS.of(subject, bit_s)
+            yield ACROSS_RACKS.of(subject, bit_s)
             if per_host:
                 could = _could(_transfers(arrived), senders, receivers, per_host)
-                yield RATIO.of(subject, could / bit_s)
+                yield OVERSUBSCRIPTION.of(subject, could / bit_s)
 
 
-def _carried(flows: Sequence[Flow], load: Load) -> dict[Flow, Transfer | HostTrouble]:
+def _carried(flows: Sequence[Flow], load: Load) -> dict[Flow, Transfer | HostError]:
     return dict(zip(flows, carry(flows, load), strict=True))
 
 
-def _transfers(carried: Mapping[Flow, Transfer | HostTrouble]) -> dict[Flow, Transfer]:
+def _transfers(carried: Mapping[Flow, Transfer | HostError]) -> dict[Flow, Transfer]:
     return {flow: one for flow, one in carried.items() if isinstance(one, Transfer)}
 
 
 def _together(
-    metric: Metric, subject: str, carried: Mapping[Flow, Transfer | HostTrouble], load: Load
+    metric: Metric, subject: str, carried: Mapping[Flow, Transfer | HostError], load: Load
 ) -> Generator[Measurement, None, float | None]:
     """What the flows that worked carried together, in bit/s; yields why others did not."""
     for outcome in carried.values():
-        if isinstance(outcome, HostTrouble):
+        if isinstance(outcome, HostError):
             yield metric.failed(subject, outcome)
     worked = _transfers(carried)
     if not worked:
@@ -127,30 +165,3 @@ def _could(
     sent = len({flow.sender for flow in flows}) * per_host.get(senders.name, usual)
     received = len({flow.receiver for flow in flows}) * per_host.get(receivers.name, usual)
     return min(sent, received)
-
-
-def verdict(
-    subject: str, ratios: Sequence[float], across_bit_s: Sequence[float], mtu: int = USUAL_MTU
-) -> str:
-    """How far the uplink is oversubscribed, in words, with the range of the draws.
-
-    `across_bit_s` is goodput; the uplink's own rate has the frames' headers besides.
-    """
-    ratio, near = median(ratios), _near(rate_of_goodput(median(across_bit_s), mtu))
-    draws = f"{min(ratios):.1f} to {max(ratios):.1f} in {len(ratios)} draws"
-    if len(ratios) == 1:
-        draws = "in a single draw"
-    if ratio <= NOT_HELD_BACK:
-        return f"{subject}: 1:1 ({draws}), the uplink carries {near} or more"
-    return f"{subject}: about {_ratio(ratio)}:1 ({draws}), uplink near {near}"
-
-
-def _ratio(value: float) -> str:
-    """To a tenth, and whole where a tenth would be more than is known."""
-    whole = round(value)
-    return str(whole) if abs(value - whole) <= WHOLE * whole else f"{value:.1f}"
-
-
-def _near(bit_s: float) -> str:
-    """To two digits, which is what is known of it."""
-    return rate_text(int(float(f"{bit_s:.2g}")))

@@ -1,42 +1,81 @@
-"""RDMA, where hosts have a device for it: how long a small message takes by perftest."""
+"""perftest's ib_send_lat: how long a small message takes by RDMA, one way."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 
-from harness.probes.exchange import Exchange
-from harness.probes.leash import Ended, Leashes, ask_all
-from harness.probes.measurement import HIGHER, LOWER, Measurement, Metric
-from harness.probes.reach import Host, HostTrouble
-from harness.probes.step import Step
-from harness.probes.tools import perftest
-from harness.probes.tools.perftest import RdmaLatency
-from harness.probes.tournament import rounds
+from harness.model.errors import ToolError
+from harness.model.network_metrics import RDMA_DEVICES, RDMA_P99, RDMA_P999, RDMA_TYPICAL
+from harness.model.probe import Measurement
+from harness.probes.plan import ProbeStep, rounds
+from harness.probes.remote_process import (
+    ClientServerRun,
+    CompletedCommand,
+    RemoteProcesses,
+    run_all,
+)
 from harness.probes.traffic import Flow
+from harness.probes.transports.host import Host, HostError
 
-PROBE = "rdma"
-DEVICES = Metric(PROBE, "devices", "devices", HIGHER)
-TYPICAL = Metric(PROBE, "one_way_typical_us", "µs", LOWER)
-P99 = Metric(PROBE, "one_way_p99_us", "µs", LOWER)
-P999 = Metric(PROBE, "one_way_p99.9_us", "µs", LOWER)
+LISTENS = "Waiting for client"
+_COLUMNS = (
+    r"#bytes +#iterations +t_min\[usec\] +t_max\[usec\] +t_typical\[usec\] +t_avg\[usec\] +"
+    r"t_stdev\[usec\] +99% percentile\[usec\] +99\.9% percentile\[usec\]"
+)
+_ROW = re.compile(rf"^ *{_COLUMNS} *\n((?:[ \t]+\d+(?:\.\d+)?){{9}})[ \t]*\n-+$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class RdmaLatency:
+    """Microseconds that a message takes one way, by percentile."""
+
+    typical_us: float
+    p99_us: float
+    p999_us: float
+
+
+def server(message_bytes: int) -> list[str]:
+    """Answer one client. It prints LISTENS when it can."""
+    return ["stdbuf", "-oL", "ib_send_lat", "-s", str(message_bytes)]
+
+
+def client(address: str, message_bytes: int) -> list[str]:
+    """Measure against a server."""
+    return ["ib_send_lat", "-s", str(message_bytes), address]
+
+
+def read_latency(text: str) -> RdmaLatency:
+    """The table that a client prints. Raises ToolFailed if it is not whole."""
+    row = _ROW.search(text)
+    if row is None:
+        raise ToolError("ib_send_lat printed no latencies")
+    numbers = [float(number) for number in row[1].split()]
+    typical, p99, p999 = numbers[4], numbers[7], numbers[8]
+    if not 0 < typical <= p99 <= p999:
+        raise ToolError("ib_send_lat's latencies are not in order")
+    return RdmaLatency(typical, p99, p999)
+
+
 _LIST = ("sh", "-c", "ls /sys/class/infiniband 2>/dev/null; exit 0")
 STEP_S, TIMEOUT_S = 5.0, 60.0
 
 
-def rdma(hosts: Sequence[Host], message_bytes: int) -> list[Step]:
+def rdma(hosts: Sequence[Host], message_bytes: int) -> list[ProbeStep]:
     """Count every host's devices, and measure all pairs of those that have one."""
-    return [Step("rdma", STEP_S, partial(_measure, hosts, message_bytes))]
+    return [ProbeStep("rdma", STEP_S, partial(_measure, hosts, message_bytes))]
 
 
 def _measure(hosts: Sequence[Host], message_bytes: int) -> Iterator[Measurement]:
     able = []
-    for host, answer in zip(hosts, ask_all([(host, _LIST) for host in hosts]), strict=True):
-        if isinstance(answer, HostTrouble):
-            yield DEVICES.failed(host.name, answer)
+    for host, answer in zip(hosts, run_all([(host, _LIST) for host in hosts]), strict=True):
+        if isinstance(answer, HostError):
+            yield RDMA_DEVICES.failed(host.name, answer)
             continue
         devices = answer.output.split()
-        yield DEVICES.of(host.name, len(devices))
+        yield RDMA_DEVICES.of(host.name, len(devices))
         if devices:
             able.append(host)
     for pairs in rounds(able) if len(able) > 1 else ():
@@ -44,13 +83,13 @@ def _measure(hosts: Sequence[Host], message_bytes: int) -> Iterator[Measurement]
 
 
 def _pairs(flows: Sequence[Flow], message_bytes: int) -> Iterator[Measurement]:
-    with Leashes() as leashes:
+    with RemoteProcesses() as remotes:
         exchanges = [
-            Exchange(
-                leashes,
-                server=(flow.receiver, perftest.server(message_bytes)),
-                client=(flow.sender, perftest.client(flow.receiver.address, message_bytes)),
-                sign=perftest.LISTENS,
+            ClientServerRun(
+                remotes,
+                server=(flow.receiver, server(message_bytes)),
+                client=(flow.sender, client(flow.receiver.address, message_bytes)),
+                sign=LISTENS,
                 read=_latency,
                 timeout_s=TIMEOUT_S,
             )
@@ -62,13 +101,13 @@ def _pairs(flows: Sequence[Flow], message_bytes: int) -> Iterator[Measurement]:
             exchange.start()
         found = [exchange.finish() for exchange in exchanges]
     for flow, latency in zip(flows, found, strict=True):
-        if isinstance(latency, HostTrouble):
-            yield TYPICAL.failed(str(flow), latency)
+        if isinstance(latency, HostError):
+            yield RDMA_TYPICAL.failed(str(flow), latency)
         else:
-            yield TYPICAL.of(str(flow), latency.typical_us)
-            yield P99.of(str(flow), latency.p99_us)
-            yield P999.of(str(flow), latency.p999_us)
+            yield RDMA_TYPICAL.of(str(flow), latency.typical_us)
+            yield RDMA_P99.of(str(flow), latency.p99_us)
+            yield RDMA_P999.of(str(flow), latency.p999_us)
 
 
-def _latency(ended: Ended) -> RdmaLatency:
-    return perftest.read_latency(ended.output)
+def _latency(ended: CompletedCommand) -> RdmaLatency:
+    return read_latency(ended.output)

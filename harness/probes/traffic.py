@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from harness.probes.exchange import Exchange
-from harness.probes.leash import Ended, Leash, Leashes
-from harness.probes.reach import Host, HostTrouble
-from harness.probes.tools import ToolFailed, cpu, iperf3
+from harness.model.errors import ToolError
+from harness.probes.remote_process import (
+    ClientServerRun,
+    CompletedCommand,
+    RemoteProcess,
+    RemoteProcesses,
+)
+from harness.probes.tools import cpu, iperf3
 from harness.probes.tools.cpu import Cpu
 from harness.probes.tools.iperf3 import Report
+from harness.probes.transports.host import Host, HostError
 
 FIRST_PORT = 5201
 OMITTED_S = 1
@@ -60,12 +65,12 @@ class Transfer:
     receiver_cpu: Cpu | None = None
 
 
-def carry(flows: Sequence[Flow], load: Load) -> list[Transfer | HostTrouble]:
+def carry(flows: Sequence[Flow], load: Load) -> list[Transfer | HostError]:
     """Run all flows at once; each comes to a transfer, or to a line on what went wrong."""
     ends = {host.name: host for flow in flows for host in (flow.sender, flow.receiver)}
-    with Leashes() as leashes:
-        meters = {name: _meter(leashes, host, load) for name, host in ends.items()}
-        exchanges = connect(leashes, flows, load)
+    with RemoteProcesses() as remotes:
+        meters = {name: _meter(remotes, host, load) for name, host in ends.items()}
+        exchanges = connect(remotes, flows, load)
         for meter in meters.values():
             meter.start()
         for exchange in exchanges:
@@ -74,7 +79,7 @@ def carry(flows: Sequence[Flow], load: Load) -> list[Transfer | HostTrouble]:
         cpus = {name: _read(meter) for name, meter in meters.items()}
     return [
         transfer
-        if isinstance(transfer, HostTrouble)
+        if isinstance(transfer, HostError)
         else replace(
             transfer, sender_cpu=cpus[flow.sender.name], receiver_cpu=cpus[flow.receiver.name]
         )
@@ -82,17 +87,21 @@ def carry(flows: Sequence[Flow], load: Load) -> list[Transfer | HostTrouble]:
     ]
 
 
-def connect(leashes: Leashes, flows: Sequence[Flow], load: Load) -> list[Exchange[Transfer]]:
+def connect(
+    remotes: RemoteProcesses, flows: Sequence[Flow], load: Load
+) -> list[ClientServerRun[Transfer]]:
     """Set all flows up, each at a port of its own."""
     exchanges = [
-        _exchange(leashes, flow, load, port) for port, flow in enumerate(flows, load.first_port)
+        _exchange(remotes, flow, load, port) for port, flow in enumerate(flows, load.first_port)
     ]
     for exchange in exchanges:
         exchange.open()
     return exchanges
 
 
-def _exchange(leashes: Leashes, flow: Flow, load: Load, port: int) -> Exchange[Transfer]:
+def _exchange(
+    remotes: RemoteProcesses, flow: Flow, load: Load, port: int
+) -> ClientServerRun[Transfer]:
     client = iperf3.client(
         flow.receiver.address,
         port,
@@ -101,8 +110,8 @@ def _exchange(leashes: Leashes, flow: Flow, load: Load, port: int) -> Exchange[T
         streams=load.streams,
         mss_bytes=load.mss_bytes,
     )
-    return Exchange(
-        leashes,
+    return ClientServerRun(
+        remotes,
         server=(flow.receiver, iperf3.server(port)),
         client=(flow.sender, client),
         sign=iperf3.LISTENS,
@@ -111,17 +120,17 @@ def _exchange(leashes: Leashes, flow: Flow, load: Load, port: int) -> Exchange[T
     )
 
 
-def _transfer(ended: Ended) -> Transfer:
+def _transfer(ended: CompletedCommand) -> Transfer:
     report = iperf3.read_report(ended.output)
     return Transfer(report, ended.at_s - report.seconds)
 
 
-def _meter(leashes: Leashes, host: Host, load: Load) -> Leash:
-    return leashes.put(host, *cpu.meter(OMITTED_S, load.seconds))
+def _meter(remotes: RemoteProcesses, host: Host, load: Load) -> RemoteProcess:
+    return remotes.put(host, *cpu.meter(OMITTED_S, load.seconds))
 
 
-def _read(meter: Leash) -> Cpu | None:
+def _read(meter: RemoteProcess) -> Cpu | None:
     try:
         return cpu.read_meter(meter.finish().output)
-    except (HostTrouble, ToolFailed):
+    except (HostError, ToolError):
         return None

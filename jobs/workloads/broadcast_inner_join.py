@@ -5,14 +5,14 @@ from collections.abc import Mapping
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from harness.errors import WrongAnswer
-from jobs.workload import Answer, Context, Kind, Workload
+from harness.model.errors import WrongAnswer
+from jobs.workload import Answer, Bottleneck, Context, Workload
 from jobs.workloads.inner_join import check_join, observed, rows_per_prefix2
 
 
 class BroadcastInnerJoin(Workload):
     name = "broadcast-inner-join"
-    kind = Kind.SHUFFLE
+    kind = Bottleneck.SHUFFLE
 
     def frame(self, context: Context) -> DataFrame:
         return context.data.join(F.broadcast(rows_per_prefix2(context.data)), "prefix2")

@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from jobs.workload import Answer, Context, Kind, Workload, expect, expect_within
+from jobs.workload import Answer, Bottleneck, Context, Workload, expect, expect_within
 
 AGGREGATES = ("rows", "prefix4s", "prefix8s", "float_sum", "integer_sum")
 
 
 class GroupBy(Workload):
     name = "group-by"
-    kind = Kind.SHUFFLE
+    kind = Bottleneck.SHUFFLE
 
     def frame(self, context: Context) -> DataFrame:
         return context.data.groupBy("prefix2").agg(
@@ -54,10 +54,10 @@ class GroupBy(Workload):
                 middle,
                 group["rows"] / 2,
             )
-        for digits, counted in ((4, totals.distinct_prefix4), (8, totals.distinct_prefix8)):
+        for digits, exact in ((4, totals.distinct_prefix4), (8, totals.distinct_prefix8)):
             found = sum(group[f"prefix{digits}s"] for group in groups)
-            if counted is not None:
-                expect(f"distinct prefix{digits}", found, counted)
+            if exact is not None:
+                expect(f"distinct prefix{digits}", found, exact)
             else:
                 right, tolerance = distinct(totals.rows, 16**digits)
                 expect_within(f"distinct prefix{digits}", found, right, tolerance)

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from harness.errors import WrongAnswer
-from jobs.workload import Answer, Context, Kind, Workload, expect, shuffles
+from harness.model.errors import WrongAnswer
+from jobs.workload import Answer, Bottleneck, Context, Workload, expect, shuffles
 
 BOTH_SIDES = 2
 
@@ -28,7 +28,7 @@ def check_join(answer: Answer, context: Context) -> None:
 
 class InnerJoin(Workload):
     name = "inner-join"
-    kind = Kind.SHUFFLE
+    kind = Bottleneck.SHUFFLE
 
     def frame(self, context: Context) -> DataFrame:
         # The hint, or Spark would find the 256 counts small enough to broadcast.

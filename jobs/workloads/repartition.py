@@ -5,13 +5,13 @@ from collections.abc import Mapping
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from harness.errors import WrongAnswer
-from jobs.workload import Answer, Context, Kind, Workload, expect, shuffles
+from harness.model.errors import WrongAnswer
+from jobs.workload import Answer, Bottleneck, Context, Workload, expect, shuffles
 
 
 class Repartition(Workload):
     name = "repartition"
-    kind = Kind.SHUFFLE
+    kind = Bottleneck.SHUFFLE
 
     def frame(self, context: Context) -> DataFrame:
         return context.data.repartition(context.repartition, "prefix4")

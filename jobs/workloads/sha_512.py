@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from harness.errors import WrongAnswer
-from jobs.workload import Answer, Context, Kind, Workload, expect
+from harness.model.errors import WrongAnswer
+from jobs.workload import Answer, Bottleneck, Context, Workload, expect
 
 SAMPLES = 200
 """About how many rows are hashed again by hashlib."""
@@ -15,7 +15,7 @@ SAMPLES = 200
 
 class Sha512(Workload):
     name = "sha-512"
-    kind = Kind.CPU
+    kind = Bottleneck.CPU
 
     def frame(self, context: Context) -> DataFrame:
         return context.data.withColumn("digest", F.sha2("value", 512))

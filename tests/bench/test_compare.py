@@ -9,11 +9,11 @@ from random import Random
 
 import pytest
 
+from harness.analysis.column import find_configuration
 from harness.analysis.comparison import compare
-from harness.analysis.lookup import find_column
-from harness.model import Ending
+from harness.model.run import Ending
 from harness.present import text
-from harness.record.store import Recording
+from harness.records.writer import Recording
 from tests.unit.builders import a_run, ok
 
 pytestmark = pytest.mark.bench
@@ -42,7 +42,7 @@ def test_a_thousand_runs_compare_in_seconds(tmp_path: Path, configurations: int)
     parsed_s = time.process_time() - started
 
     started = time.process_time()
-    columns = [find_column(f"configuration-{n}", tmp_path) for n in range(configurations)]
+    columns = [find_configuration(f"configuration-{n}", tmp_path) for n in range(configurations)]
     loaded_s = time.process_time() - started
     table = text.render(compare(columns))
     whole_s = time.process_time() - started

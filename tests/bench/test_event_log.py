@@ -24,8 +24,8 @@ MOST_GROWTH_MB = 16
 READER = r"""
 import re, sys, time
 from pathlib import Path
-from harness.record.slots import Slots
-from harness.record.task_fold import task_metrics
+from harness.eventlog.trial import Slots
+from harness.eventlog.trial import task_metrics
 began = time.process_time()
 with open(sys.argv[1], "rb") as lines:
     metrics = task_metrics(lines, Slots({"driver": 2}))

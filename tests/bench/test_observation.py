@@ -11,9 +11,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from pyspark.sql import SparkSession
 
-from datagen.filesystem import Directory
+from datagen.spark.filesystem import Directory
 from datagen.storage import locate
-from harness.loopback import hdfs
+from harness.minicluster import hdfs
 
 pytestmark = pytest.mark.bench
 
@@ -50,7 +50,7 @@ def test_many_files_are_observed_in_seconds(bench_spark: SparkSession) -> None:
             observations.append(seconds(lambda: storage.observe(directory, names)))
         stored = storage.observe(directory, names)
         assert len(stored.files) == FILES
-        assert stored.lacking == 0
+        assert stored.missing == 0
     listing, observation = statistics.median(listings), statistics.median(observations)
     print(
         f"\n{FILES} files: listed in {listing:.2f} s, observed in {observation:.2f} s "

@@ -9,8 +9,8 @@ from random import Random
 import pytest
 
 from harness.cli import main
-from harness.model import Ending, Phase
-from harness.record.store import Recording
+from harness.model.run import Ending, Phase
+from harness.records.writer import Recording
 from tests.unit.builders import a_run, ok
 from tests.unit.report_data import tasks
 

@@ -10,13 +10,13 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 
 from harness.analysis.comparison import Comparison, compare
-from harness.analysis.price.offers import Item, Money, Offer, PriceList
-from harness.analysis.price.price import worths
-from harness.analysis.statistics.change import Verdict
+from harness.analysis.price import worths
+from harness.analysis.price_list import Item, Money, Offer, PriceList
 from harness.present.report.page import render
+from harness.statistics.change import Verdict
 from tests.browser.conftest import Browser
 from tests.unit import report_data
-from tests.unit.test_tables import SCENARIOS
+from tests.unit.present.test_tables import SCENARIOS
 
 FIGURES = ["change", "trials", "time", "mesh", "mtu", "latency", "placement"]
 PHONE = 390
@@ -216,7 +216,7 @@ class TestEverywhere:
         browser.open(report, scheme=scheme)
         contrasts = browser.run(CONTRASTS)
         assert len(contrasts) > 100
-        assert [told for contrast, told in contrasts if contrast < LEGIBLE] == []
+        assert [told for two_sample_test, told in contrasts if two_sample_test < LEGIBLE] == []
 
     def test_dark_is_dark(self, browser: Browser, report: Path) -> None:
         papers = []

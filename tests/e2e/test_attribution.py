@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from harness.analysis.attribution.event_log import with_event_logs
-from harness.analysis.column import Column
-from harness.metrics import TaskMetrics
-from harness.model import RecordedRun, Status
-from harness.record.store import load
+from harness.model.run import RecordedRun, Status
+from harness.model.task_metrics import TaskMetrics
+from harness.records.reader import load
 
 from .conftest import Cluster, Spark
 
@@ -154,63 +151,3 @@ class TestOnACluster:
             assert trial.wire is not None
             assert len(trial.wire.nodes) == 1
             assert trial.wire.unread == ()
-
-
-WORKLOADS = "sleeping,shuffling,calc-pi-python-udf"
-
-
-def without_metrics(run: RecordedRun) -> RecordedRun:
-    """As an older clusterlift recorded it."""
-    return replace(run, trials=tuple(replace(trial, tasks=None) for trial in run.trials))
-
-
-def check_logs_agree(run: RecordedRun, logs: Path) -> None:
-    """What the cluster's log tells is what was recorded."""
-    [told] = with_event_logs(Column("1g", (without_metrics(run),)), logs).runs
-    assert [trial.tasks for trial in told.trials] == [trial.tasks for trial in run.trials]
-
-
-@pytest.mark.parametrize(
-    "conf",
-    [
-        {},  # Spark 4's own way: rolled, and compressed by zstd
-        {"spark.eventLog.rolling.enabled": "false", "spark.eventLog.compression.codec": "lz4"},
-    ],
-    ids=["rolled-zstd", "single-lz4"],
-)
-def test_the_log_that_a_cluster_keeps_tells_the_same(
-    spark: Spark, known_parts: Path, tmp_path: Path, conf: dict[str, str]
-) -> None:
-    logs = tmp_path / "logs"
-    logs.mkdir()
-    conf = {"spark.eventLog.enabled": "true", "spark.eventLog.dir": f"file://{logs}", **conf}
-    run = benchmarked(spark, known_parts, tmp_path, WORKLOADS, conf=conf)
-    check_logs_agree(run, logs)
-
-
-@pytest.mark.parametrize(
-    "conf",
-    [
-        {"spark.eventLog.compress": "true"},
-        {
-            "spark.eventLog.compress": "true",
-            "spark.eventLog.rolling.enabled": "true",
-            "spark.eventLog.compression.codec": "lz4",
-        },
-    ],
-    ids=["single-zstd", "rolled-lz4"],
-)
-def test_the_log_of_spark_35_tells_the_same(
-    spark35: Spark, known_parts: Path, tmp_path: Path, conf: dict[str, str]
-) -> None:
-    logs = tmp_path / "logs"
-    logs.mkdir()
-    conf = {"spark.eventLog.enabled": "true", "spark.eventLog.dir": f"file://{logs}", **conf}
-    run = benchmarked(spark35, known_parts, tmp_path, WORKLOADS, conf=conf)
-    check_logs_agree(run, logs)
-    sleeping, shuffling, pi = metrics(run).values()
-    for python in (sleeping, pi):
-        assert python.time.python_worker_s is None
-    assert sleeping.time.unattributed_s >= 0.9 * SLEPT_S
-    assert shuffling.time.python_worker_s == 0
-    assert shuffling.shuffle_written_bytes == shuffling.shuffle_local_bytes > 128 * 100_000 / 4

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import pytest
 
-from harness.model import Ending, RecordedRun, Status
-from harness.record.store import load
+from harness.model.run import Ending, RecordedRun, Status
+from harness.records.reader import load
 
 from .conftest import Spark, eventually
 

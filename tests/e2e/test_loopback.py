@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from harness.loopback import qfs
-from harness.loopback.cluster import Cluster
-from harness.loopback.lifecycle import down
-from harness.loopback.state import find_all
-from harness.record.cache import cache_directory
+from harness.minicluster import qfs
+from harness.minicluster.cluster import Cluster
+from harness.minicluster.lifecycle import down
+from harness.minicluster.state import find_all
+from harness.runtime.cache import cache_directory
 
 from .conftest import ROOT, eventually
 
@@ -78,5 +78,5 @@ def test_a_qfs(tmp_path: Path) -> None:
             )
         assert done.stdout == "kept"
         cluster.kill("chunkserver-1")
-        eventually(lambda: qfs.Qfs().live_servers(cluster) == 1, "one was left", seconds=60)
+        eventually(lambda: qfs.QfsCluster().live_servers(cluster) == 1, "one was left", seconds=60)
     assert gone(cluster)

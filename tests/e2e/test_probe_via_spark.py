@@ -13,7 +13,7 @@ import pytest
 
 from .conftest import TIMEOUT_S, Cluster, Completed, Spark, eventually
 
-SCRIPT = "jobs/reach.py"
+SCRIPT = "jobs/probe_agents.py"
 
 
 def probe(spark: Spark, probe: str, *arguments: str, options: str, cwd: Path) -> Completed:

@@ -9,8 +9,8 @@ import pytest
 
 from datagen.manifest import FILE_NAME, Manifest
 from datagen.recipe import Recipe, totals
-from harness.model import Ending, Phase, RecordedRun, Status
-from harness.record.store import load
+from harness.model.run import Ending, Phase, RecordedRun, Status
+from harness.records.reader import load
 
 from .conftest import Cluster, Completed, Spark, said
 

@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 
 from harness.cli import main
-from harness.errors import ClusterliftError
 from harness.lab.cluster import Lab, find_lab, running_lab
 from harness.lab.engine import compose_program
-from harness.lab.ports import PORTS
-from harness.model import RecordedRun
-from harness.record.store import load
+from harness.lab.lifecycle import PORTS
+from harness.model.errors import ClusterliftError
+from harness.model.run import RecordedRun
+from harness.records.reader import load
 
 ROOT = Path(__file__).parents[2]
 PATIENCE_S = 900

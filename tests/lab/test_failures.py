@@ -10,7 +10,7 @@ import pytest
 from harness.cli import main
 from harness.lab.cluster import Lab, running_lab
 from harness.lab.engine import docker
-from harness.model import Ending, RecordedRun
+from harness.model.run import Ending, RecordedRun
 
 from .conftest import PATIENCE_S, ROOT, clusterlift, eventually, runs
 

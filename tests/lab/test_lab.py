@@ -11,9 +11,9 @@ import pytest
 from harness.cli import main
 from harness.lab.cluster import Lab, find_lab, ours
 from harness.lab.engine import docker
-from harness.lab.link import read_links
-from harness.model import Ending
-from harness.rate import Link
+from harness.lab.links import read_links
+from harness.model.link import Link
+from harness.model.run import Ending
 
 from .conftest import PATIENCE_S, clusterlift, eventually, runs
 from .localities import localities, logged

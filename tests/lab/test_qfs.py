@@ -13,8 +13,8 @@ import pytest
 
 from harness.cli import main
 from harness.lab.cluster import Lab, find_lab, running_lab
-from harness.lab.qfs_tarball import qfs_variables
-from harness.spark_submit import ROOT
+from harness.lab.compose import qfs_variables
+from harness.local_spark import ROOT
 
 from .conftest import runs
 from .localities import localities, logged

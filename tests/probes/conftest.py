@@ -6,12 +6,12 @@ from functools import cache
 
 import pytest
 
-from tests.probes.networks import lacking
+from tests.probes.networks import missing
 
 
 @cache
 def _reason() -> str:
-    return lacking()
+    return missing()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -15,15 +15,15 @@ from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 
-from harness.lab.link import LATENCY, LEAST_BURST_BYTES
-from harness.rate import Link
+from harness.lab.links import LATENCY, LEAST_BURST_BYTES
+from harness.model.link import Link
 
 NEEDED = ("ip", "tc", "ping", "iperf3", "sockperf")
 DEVICE = "eth0"
 _numbers = count(1)
 
 
-def lacking() -> str:
+def missing() -> str:
     """Why networks cannot be made here; empty if they can."""
     if os.geteuid():
         return "making network namespaces needs root"

@@ -14,24 +14,35 @@ from pathlib import Path
 
 import pytest
 
+from harness.analysis.acceptance import black_holes
+from harness.analysis.mesh import Matrix, matrix, slowness
 from harness.cli import main
+from harness.model.interface import HostLink
+from harness.model.link import Link, goodput_bit_s
+from harness.model.network_metrics import (
+    ACROSS_RACKS,
+    BOTH_WAYS,
+    IDLE,
+    LOADED,
+    MESH_GOODPUT,
+    OVERSUBSCRIPTION,
+    PACKET_GOODPUT,
+    PATH_MTU,
+    ROUND_TRIP,
+    ROUND_TRIPS_PER_S,
+)
+from harness.model.probe import Measurement, Metric
 from harness.present.probes import mtu as mtu_page
-from harness.probes.black_holes import black_holes
-from harness.probes.latency import IDLE, LOADED, PER_SECOND, ROUND_TRIP, latency
-from harness.probes.link import HostLink, read_links
-from harness.probes.matrix import Matrix, matrix
-from harness.probes.measurement import Measurement, Metric
-from harness.probes.mesh import BOTH_WAYS, GOODPUT, mesh
-from harness.probes.mtu import GOODPUT as SIZED_GOODPUT
-from harness.probes.mtu import PATH_MTU, paths, sweep
-from harness.probes.racks import ACROSS, RATIO, Rack, racks
-from harness.probes.reach import Host, HostTrouble, by_netns
-from harness.probes.record import find_probed
-from harness.probes.slowness import slowness
-from harness.probes.step import Step
-from harness.probes.survey import survey
+from harness.probes.latency import latency
+from harness.probes.link import read_links
+from harness.probes.mesh import mesh
+from harness.probes.mtu import paths, sweep
+from harness.probes.plan import ProbeStep
+from harness.probes.preflight import preflight
+from harness.probes.racks import Rack, racks
 from harness.probes.traffic import FIRST_PORT, Flow, Load, carry
-from harness.rate import Link, goodput_bit_s
+from harness.probes.transports.host import Host, HostError, by_netns
+from harness.records.probes import find_probed
 from tests.probes.networks import DEVICE, Network, network, run, servers, star
 
 MBIT = 10**6
@@ -45,7 +56,7 @@ def hosts_of(made: Network, names: Sequence[str]) -> list[Host]:
     return [by_netns(name, made.addresses[name]) for name in names]
 
 
-def measured(steps: Sequence[Step]) -> list[Measurement]:
+def measured(steps: Sequence[ProbeStep]) -> list[Measurement]:
     return [one for step in steps for one in step.take()]
 
 
@@ -62,7 +73,7 @@ def best(found: Sequence[Measurement], metric: Metric, case: str = "") -> dict[s
     return values
 
 
-def until(steps: Sequence[Step], holds: Callable[[Sequence[Measurement]], bool]) -> bool:
+def until(steps: Sequence[ProbeStep], holds: Callable[[Sequence[Measurement]], bool]) -> bool:
     """Whether it holds of all that is measured, in one try or several."""
     found: list[Measurement] = []
     for _ in range(TRIES):
@@ -82,7 +93,7 @@ def test_shaped_rates_are_measured_as_theory_has_them(mbit: int, mtu: int) -> No
         assert until(
             mesh(hosts, SHORT, both_ways=True, alone=False),
             lambda found: all(
-                list(best(found, GOODPUT, case).values()) == [theory, theory]
+                list(best(found, MESH_GOODPUT, case).values()) == [theory, theory]
                 for case in ("", BOTH_WAYS)
             ),
         )
@@ -94,7 +105,8 @@ def test_one_slow_link_among_four_is_named() -> None:
 
         def is_named(found: Sequence[Measurement]) -> bool:
             pairs = {
-                pair: best(found, GOODPUT)[" -> ".join(pair)] for pair in permutations(names, 2)
+                pair: best(found, MESH_GOODPUT)[" -> ".join(pair)]
+                for pair in permutations(names, 2)
             }
             said = slowness(Matrix(tuple(names), pairs, {}))
             return len(said) == 1 and said[0].startswith(f"{names[2]} is slow: ")
@@ -123,7 +135,7 @@ def test_an_mtu_mismatch_is_found_and_named() -> None:
 def test_a_path_that_was_never_carried_by_its_receiver_is_not_measured_at_that_size() -> None:
     with star([Link(100 * MBIT, 9000), Link(100 * MBIT, 1500)]) as (made, names):
         found = measured(sweep(hosts_of(made, names), [1500, 9000], SHORT))
-        errors = {one.case: one.error for one in found if one.metric == SIZED_GOODPUT.name}
+        errors = {one.case: one.error for one in found if one.metric == PACKET_GOODPUT.name}
         assert errors["packets of 1500 bytes"] is None
         assert "does not carry packets of 9000 bytes" in (errors["packets of 9000 bytes"] or "")
 
@@ -152,7 +164,8 @@ def test_an_oversubscribed_uplink_and_one_that_is_not_are_told_apart(
         assert until(
             racks(first, second, Load(seconds=2), draws=1, seed=1),
             lambda found: all(
-                best(found, ACROSS)[subject] == theory and best(found, RATIO)[subject] == about
+                best(found, ACROSS_RACKS)[subject] == theory
+                and best(found, OVERSUBSCRIPTION)[subject] == about
                 for subject in ("a -> b", "b -> a")
             ),
         )
@@ -161,7 +174,9 @@ def test_an_oversubscribed_uplink_and_one_that_is_not_are_told_apart(
 def test_latency_grows_under_load() -> None:
     with star([Link(20 * MBIT, 1500)] * 2) as (made, names):
         found = measured(latency(hosts_of(made, names), 1, 64, FIRST_PORT))
-        [idle], [loaded] = (best(found, PER_SECOND, case).values() for case in (IDLE, LOADED))
+        [idle], [loaded] = (
+            best(found, ROUND_TRIPS_PER_S, case).values() for case in (IDLE, LOADED)
+        )
         assert idle > loaded > 0
         [typical] = best(found, ROUND_TRIP[50.0], IDLE).values()
         [late] = best(found, ROUND_TRIP[99.0], LOADED).values()
@@ -176,9 +191,9 @@ class TestWhatGoesWrong:
             killer.start()
             killed, other = carry([Flow(a, b), Flow(c, d)], Load(seconds=4))
             killer.join()
-            assert isinstance(killed, HostTrouble)
+            assert isinstance(killed, HostError)
             assert str(killed).startswith(f"{a} -> {b}: iperf3: ")
-            assert not isinstance(other, HostTrouble)
+            assert not isinstance(other, HostError)
             assert not any(map(servers, names))
 
     def test_a_host_that_does_not_answer_is_one_line_a_pair(self) -> None:
@@ -186,7 +201,7 @@ class TestWhatGoesWrong:
             hosts = hosts_of(made, names)
             run("ip", "-n", names[2], "link", "set", DEVICE, "down")
             found = measured(mesh(hosts, Load(seconds=1), both_ways=False, alone=False))
-            held = matrix(found, GOODPUT)
+            held = matrix(found, MESH_GOODPUT)
             assert set(held.values) == {(names[0], names[1]), (names[1], names[0])}
             assert len(held.errors) == 4
             assert all("\n" not in error for error in held.errors.values())
@@ -207,13 +222,13 @@ class TestWhatGoesWrong:
 
     def test_a_namespace_that_is_not_there_is_left_out(self) -> None:
         with star([Link(20 * MBIT, 1500)]) as (made, names):
-            found = survey([*hosts_of(made, names), by_netns("nosuch", "10.99.0.99")], ["ip"])
+            found = preflight([*hosts_of(made, names), by_netns("nosuch", "10.99.0.99")], ["ip"])
             assert [host.name for host in found.hosts] == names
-            assert "nosuch" in str(found.troubles["nosuch"])
+            assert "nosuch" in str(found.excluded_hosts["nosuch"])
 
     def test_an_address_that_was_not_given_is_the_host_s_own(self) -> None:
         with star([Link(20 * MBIT, 1500)] * 2) as (made, names):
-            found = survey([by_netns(name) for name in names], ["ip"])
+            found = preflight([by_netns(name) for name in names], ["ip"])
             assert {host.name: host.address for host in found.hosts} == made.addresses
 
     @pytest.mark.parametrize(

@@ -14,10 +14,10 @@ import jobs
 from datagen.dataset import Dataset
 from datagen.manifest import Format
 from datagen.recipe import Recipe
-from datagen.session import start_session
+from datagen.spark.session import start_session
 from datagen.writer import Request, write_dataset
-from harness.loopback.qfs import spark_properties
-from harness.loopback.qfs_home import qfs_home
+from harness.minicluster.qfs import spark_properties
+from harness.minicluster.qfs_home import qfs_home
 from jobs.spark_event_log import EventLog
 
 Write = Callable[..., Dataset]

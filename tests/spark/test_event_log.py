@@ -13,12 +13,11 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from datagen.recipe import Recipe, totals
-from harness.metrics import TaskMetrics, TaskTime
-from harness.record.slots import Slots
-from harness.record.task_fold import task_metrics
-from jobs.job import SparkJob
+from harness.eventlog.trial import Slots, task_metrics
+from harness.model.task_metrics import TaskMetrics, TaskTime
 from jobs.sinks import Noop
 from jobs.spark_event_log import EventLog
+from jobs.trial import SparkTrialRunner
 from jobs.workload import Context
 from jobs.workloads.calc_pi_dataframe import CalcPiDataframe
 from jobs.workloads.calc_pi_python_udf import CalcPiPythonUdf
@@ -205,7 +204,7 @@ class TestWhichTasks:
         empty = spark.createDataFrame([], "value string")
         context = Context(spark, empty, totals(Recipe(0)), 2, pi_samples=1_000, parallelism=2)
         for workload, tasks in ((CalcPiDataframe(), 2 + 1), (CalcPiPythonUdf(), 2)):
-            attempt = SparkJob(workload, context, Noop, log).prepare("group")
+            attempt = SparkTrialRunner(workload, context, Noop, log).prepare("group")
             attempt.run()
             metrics, wire = attempt.metrics()
             attempt.check()

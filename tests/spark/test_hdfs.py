@@ -12,23 +12,22 @@ from uuid import uuid4
 import pytest
 from pyspark.sql import SparkSession
 
-from datagen import namenode
-from datagen.claim import GENERATING
 from datagen.dataset import INVALID, Dataset, open_dataset
-from datagen.filesystem import Directory
 from datagen.layout import Layout
 from datagen.manifest import FILE_NAME, Format
+from datagen.observed_layout import Stored
 from datagen.recipe import Recipe
-from datagen.settling import Settling
+from datagen.replication_wait import ReplicationWait
+from datagen.spark.filesystem import Directory
 from datagen.storage import hdfs as hdfs_storage
-from datagen.storage import locate
-from datagen.stored import Stored
+from datagen.storage import locate, namenode
+from datagen.write_lock import GENERATING
 from datagen.writer import Request, write_dataset
-from harness.errors import BadInput, ClusterliftError
-from harness.loopback import hdfs
-from harness.loopback.cluster import Cluster
-from harness.model import RecordedRun
-from harness.record.store import load
+from harness.minicluster import hdfs
+from harness.minicluster.cluster import Cluster
+from harness.model.errors import BadInput, ClusterliftError
+from harness.model.run import RecordedRun
+from harness.records.reader import load
 from jobs.options import parse
 from jobs.run import benchmark
 
@@ -54,7 +53,9 @@ def write(spark: SparkSession, uri: str) -> Write:
     def write(layout: str | None, rows: int = ROWS, files: int = 3, **options: Any) -> Dataset:
         asked = None if layout is None else Layout.parse(layout)
         request = Request(uri, Recipe(rows), Format.CSV, files, layout=asked, **options)
-        return write_dataset(spark, request, settling=Settling(patience_s=20, interval_s=0.2))
+        return write_dataset(
+            spark, request, replication_wait=ReplicationWait(patience_s=20, interval_s=0.2)
+        )
 
     return write
 
@@ -283,9 +284,9 @@ def test_lost_nodes_and_missing_parity_are_noticed(
     def observe() -> Stored:
         return storage.observe(directory, dataset.manifest.files)
 
-    eventually(lambda: observe().lacking == 2)
+    eventually(lambda: observe().missing == 2)
     stored = observe()
-    assert stored.lacking == 2
+    assert stored.missing == 2
     assert len(stored.placement) == 3
     with pytest.raises(
         BadInput, match=r"of 1 files, 1 lack 2 copies or stripes .*full parity.*needs 5"
@@ -306,4 +307,4 @@ def test_lost_nodes_and_missing_parity_are_noticed(
     written_by_hand(by_hand)
     found = storage.observe(by_hand, by_hand.entries())
     assert str(next(iter(found.layouts))) == "rs:3+2:1m"
-    assert found.lacking == 2
+    assert found.missing == 2

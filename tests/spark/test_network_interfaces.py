@@ -6,13 +6,12 @@ import platform
 
 from pyspark.sql import SparkSession
 
-from harness.record.network import interface_traffic, node_identity
-from jobs.network_interfaces import look
-from jobs.node_links import node_links
+from harness.node.traffic import interface_traffic, node_identity
+from jobs.nodes import node_links, traffic_snapshot
 
 
 def test_in_local_mode_the_drivers_node_is_all_there_is(spark: SparkSession) -> None:
-    found = look(spark)
+    found = traffic_snapshot(spark)
     assert list(found.nodes) == [node_identity()]
     assert found.executors == {}
 

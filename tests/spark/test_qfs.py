@@ -14,17 +14,17 @@ import pytest
 from pyspark.sql import SparkSession
 
 from datagen.dataset import INVALID, Dataset, open_dataset
-from datagen.filesystem import Directory
 from datagen.layout import Layout
 from datagen.manifest import Format
-from datagen.metaserver import Metaserver
 from datagen.recipe import Recipe
-from datagen.settling import Settling
+from datagen.replication_wait import ReplicationWait
+from datagen.spark.filesystem import Directory
 from datagen.storage import qfs as qfs_storage
+from datagen.storage.metaserver import Metaserver
 from datagen.writer import Request, write_dataset
-from harness.errors import BadInput, ClusterliftError
-from harness.loopback import qfs
-from harness.loopback.cluster import Cluster
+from harness.minicluster import qfs
+from harness.minicluster.cluster import Cluster
+from harness.model.errors import BadInput, ClusterliftError
 
 pytestmark = [
     pytest.mark.qfs,
@@ -52,7 +52,9 @@ def write(spark: SparkSession, uri: str) -> Write:
     def write(layout: str | None, files: int = 3, **options: Any) -> Dataset:
         asked = None if layout is None else Layout.parse(layout)
         request = Request(uri, Recipe(ROWS), Format.CSV, files, layout=asked, **options)
-        return write_dataset(spark, request, settling=Settling(patience_s=30, interval_s=0.2))
+        return write_dataset(
+            spark, request, replication_wait=ReplicationWait(patience_s=30, interval_s=0.2)
+        )
 
     return write
 

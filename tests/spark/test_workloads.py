@@ -21,12 +21,12 @@ from datagen import recipe as recipes
 from datagen.manifest import Format
 from datagen.recipe import Recipe, Totals
 from datagen.writer import Request, write_dataset
-from harness.errors import BadInput, WrongAnswer
+from harness.model.errors import BadInput, WrongAnswer
 from jobs.executors import JOB_GROUP
-from jobs.job import SparkJob
-from jobs.session import REDACTED, redact
 from jobs.sinks import SINKS, executed_tree
 from jobs.spark_event_log import EventLog
+from jobs.spark_facts import REDACTED, redact
+from jobs.trial import SparkTrialRunner
 from jobs.workload import Context, Workload, discover, select, shuffles
 from jobs.workloads.group_by import distinct
 
@@ -82,7 +82,7 @@ def test_the_seven_the_arrow_one_and_a_control_are_there() -> None:
 def test_its_own_answer_and_plan_pass(
     workload: Workload, context: Context, log: EventLog, sink: str
 ) -> None:
-    job = SparkJob(workload, context, SINKS[sink], log)
+    job = SparkTrialRunner(workload, context, SINKS[sink], log)
     attempt = job.prepare("group")
     attempt.run()
     attempt.check()
@@ -99,7 +99,7 @@ def test_python_workers_are_woken_before_a_trial_and_not_in_its_name(
 ) -> None:
     tracker = context.spark.sparkContext.statusTracker()
     before = len(tracker.getJobIdsForGroup(JOB_GROUP))
-    SparkJob(WORKLOADS[name], context, SINKS["noop"], log).prepare(f"trial of {name}")
+    SparkTrialRunner(WORKLOADS[name], context, SINKS["noop"], log).prepare(f"trial of {name}")
     assert len(tracker.getJobIdsForGroup(JOB_GROUP)) > before
     assert not tracker.getJobIdsForGroup(f"trial of {name}")
 
@@ -272,7 +272,7 @@ def test_a_conf_that_forbids_broadcasts_does_not_change_the_workload(
 ) -> None:
     spark.conf.set("spark.sql.autoBroadcastJoinThreshold", "-1")
     try:
-        job = SparkJob(WORKLOADS["broadcast-inner-join"], context, SINKS["noop"], log)
+        job = SparkTrialRunner(WORKLOADS["broadcast-inner-join"], context, SINKS["noop"], log)
         attempt = job.prepare("g")
         attempt.run()
         attempt.check()
@@ -290,7 +290,7 @@ def test_it_runs_on_no_rows(
     uri = str(tmp_path / "none")
     dataset = write_dataset(spark, Request(uri, Recipe(0), Format.CSV, 2))
     none = Context(spark, dataset.frame(spark), Totals(0, 0, 0, {}, 0, 0), 3, 1_000, 2)
-    attempt = SparkJob(workload, none, SINKS[sink], log).prepare("group")
+    attempt = SparkTrialRunner(workload, none, SINKS[sink], log).prepare("group")
     attempt.run()
     attempt.check()
 

@@ -16,14 +16,14 @@ from datagen.manifest import FILE_NAME, Format, Manifest
 from datagen.observe import observed
 from datagen.recipe import COLUMNS, Recipe, rows
 from datagen.writer import Request, write_dataset
-from harness.errors import BadInput, ClusterliftError
+from harness.model.errors import BadInput, ClusterliftError
 
 from .conftest import Write
 
 EDGES = [(0, 1), (0, 3), (1, 1), (1, 4), (3, 8), (257, 5), (1000, 2)]
 
 
-def counted(totals: recipes.Totals) -> tuple[object, ...]:
+def countable(totals: recipes.Totals) -> tuple[object, ...]:
     """What the writer counts: all but the distinct prefixes."""
     return (totals.rows, totals.integer_sum, totals.float_sum_e9, dict(totals.rows_per_prefix2))
 
@@ -39,7 +39,7 @@ def test_what_is_written_is_the_recipe(
     verify_content(spark, dataset)
     assert dataset.manifest == written.manifest
     assert sorted(map(tuple, dataset.frame(spark).collect())) == sorted(rows(recipe))
-    assert counted(dataset.manifest.totals) == counted(recipes.totals(recipe))
+    assert countable(dataset.manifest.totals) == countable(recipes.totals(recipe))
 
 
 def test_the_digest_depends_on_the_rows_alone(write: Write) -> None:
@@ -177,14 +177,14 @@ def test_a_generation_that_another_one_took_over_is_void(
 def test_a_generation_that_is_taken_over_while_it_settles_is_void(
     spark: SparkSession, write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = writer.Settling.wait
+    real = writer.ReplicationWait.wait
 
     def wait_while_another_starts(*arguments: object) -> object:
-        monkeypatch.setattr(writer.Settling, "wait", real)
+        monkeypatch.setattr(writer.ReplicationWait, "wait", real)
         write(Recipe(50, seed=2), overwrite=True)
         return real(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(writer.Settling, "wait", wait_while_another_starts)
+    monkeypatch.setattr(writer.ReplicationWait, "wait", wait_while_another_starts)
     with pytest.raises(ClusterliftError, match=r"files are gone|was taken over"):
         write(Recipe(100, seed=1))
     assert open_dataset(spark, str(tmp_path / "dataset")).manifest.recipe == Recipe(50, seed=2)

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from harness.analysis.column import Column
-from harness.model import Ending, Phase, RecordedRun, Run, Status, Trial
+from harness.analysis.column import ConfigurationRuns
+from harness.model.run import Ending, Phase, RecordedRun, Run, Status, Trial
 
 STARTED_AT = "2026-11-21T13:42:13.000Z"
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -46,14 +46,16 @@ def recorded(
     return RecordedRun(run, tuple(trials), ending, source, warnings)
 
 
-def column(configuration: str, times_s: Mapping[str, Sequence[float]], **fields: Any) -> Column:
+def column(
+    configuration: str, times_s: Mapping[str, Sequence[float]], **fields: Any
+) -> ConfigurationRuns:
     """A configuration of one complete run in which every trial was ok."""
     trials = [
         ok(workload, wall_s, round_)
         for workload, walls in times_s.items()
         for round_, wall_s in enumerate(walls, 1)
     ]
-    return Column(configuration, (recorded(a_run(configuration, **fields), trials),))
+    return ConfigurationRuns(configuration, (recorded(a_run(configuration, **fields), trials),))
 
 
 def assert_golden(name: str, text: str) -> None:

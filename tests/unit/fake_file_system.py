@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from harness.cli import clusterlift, main
-from harness.loopback.cluster import Cluster
-from harness.loopback.commands import commands
-from harness.loopback.daemon import Launch
+from harness.commands.minicluster import commands
+from harness.minicluster.cluster import Cluster
+from harness.minicluster.daemon import Launch
 
 WAIT = "exec sleep 600"
 SERVE = f": > $0.serving; {WAIT}"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any
 
-from harness.metrics import NodeBytes, TaskMetrics, TaskTime, WireBytes
-from harness.model import Trial
+from harness.model.run import Trial
+from harness.model.task_metrics import NodeBytes, TaskMetrics, TaskTime, WireBytes
 from tests.unit.builders import ok
 
 NOTHING: dict[str, Any] = {

@@ -5,11 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from harness.model import Ending
-from harness.probes import mesh, mtu
-from harness.probes.link import HostLink
-from harness.probes.measurement import Measurement, Metric
-from harness.probes.record import AFTER, BEFORE, LinkSeen, Note, Probed, ProbeRun
+from harness.model.interface import HostLink
+from harness.model.network_metrics import MESH_GOODPUT, PATH_MTU
+from harness.model.probe import (
+    AFTER,
+    BEFORE,
+    LinkSnapshot,
+    Measurement,
+    Metric,
+    ProbeEvent,
+    ProbeRun,
+    RecordedProbes,
+)
+from harness.model.run import Ending
 from tests.unit.builders import GOLDEN, STARTED_AT
 
 MBIT = 10**6
@@ -58,9 +66,9 @@ def probed(
     *,
     after: Iterable[HostLink] | None = None,
     ending: Ending | None = Ending.COMPLETED,
-    notes: Sequence[Note] = (),
+    notes: Sequence[ProbeEvent] = (),
     facts: Mapping[str, str] | None = None,
-) -> Probed:
+) -> RecordedProbes:
     """A probe run; its links are afterwards what they were before, unless said otherwise."""
     links = tuple(links)
     run = ProbeRun(
@@ -72,21 +80,23 @@ def probed(
         written_by="clusterlift 0.1.0",
     )
     seen = (
-        *(LinkSeen(BEFORE, link) for link in links),
+        *(LinkSnapshot(BEFORE, link) for link in links),
         *measurements,
-        *(LinkSeen(AFTER, link) for link in (links if after is None else after)),
+        *(LinkSnapshot(AFTER, link) for link in (links if after is None else after)),
     )
-    return Probed(run, (*notes, *seen), ending)
+    return RecordedProbes(run, (*notes, *seen), ending)
 
 
-def healthy(hosts: Sequence[str] = FOUR, goodput: float = 940 * MBIT, **link: Any) -> Probed:
+def healthy(
+    hosts: Sequence[str] = FOUR, goodput: float = 940 * MBIT, **link: Any
+) -> RecordedProbes:
     """A network that is what it is said to be."""
     links = [a_link(host, **link) for host in hosts]
     path = float(links[0].mtu_bytes or 1500)
     return probed(
         links,
         [
-            *pairs(mtu.PATH_MTU, every_pair(hosts, path)),
-            *pairs(mesh.GOODPUT, every_pair(hosts, goodput)),
+            *pairs(PATH_MTU, every_pair(hosts, path)),
+            *pairs(MESH_GOODPUT, every_pair(hosts, goodput)),
         ],
     )

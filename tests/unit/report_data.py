@@ -6,11 +6,19 @@ from collections.abc import Mapping, Sequence
 from itertools import permutations
 from random import Random
 
-from harness.analysis.column import Column
-from harness.metrics import NodeBytes, TaskMetrics, TaskTime, WireBytes
-from harness.model import Phase, RecordedRun, Trial
-from harness.probes import latency, mesh, mtu
-from harness.probes.measurement import Measurement
+from harness.analysis.column import ConfigurationRuns
+from harness.model.network_metrics import (
+    IDLE,
+    LOADED,
+    MESH_GOODPUT,
+    PACKET_GOODPUT,
+    RECEIVER_PACKET_COST,
+    ROUND_TRIP,
+    SENDER_PACKET_COST,
+)
+from harness.model.probe import Measurement
+from harness.model.run import Phase, RecordedRun, Trial
+from harness.model.task_metrics import NodeBytes, TaskMetrics, TaskTime, WireBytes
 from tests.unit.builders import a_run, ok, recorded
 
 BEFORE_S = {
@@ -32,9 +40,9 @@ SLOW = "node2 -> node4"
 TRIALS = 8
 
 
-def columns(trials: int = TRIALS) -> list[Column]:
+def columns(trials: int = TRIALS) -> list[ConfigurationRuns]:
     """The same numbers every time."""
-    return [Column(name, (_run(name, trials),)) for name in FACTORS]
+    return [ConfigurationRuns(name, (_run(name, trials),)) for name in FACTORS]
 
 
 def measured() -> dict[str, list[Measurement]]:
@@ -131,17 +139,17 @@ def _probes(name: str) -> Sequence[Measurement]:
     rate = LINKS_BIT_S[name]
     pairs = [f"{a} -> {b}" for a, b in permutations(NODES, 2)]
     found = [
-        mesh.GOODPUT.of(pair, rate * (0.5 if (name, pair) == ("2.5g-2x", SLOW) else 1))
+        MESH_GOODPUT.of(pair, rate * (0.5 if (name, pair) == ("2.5g-2x", SLOW) else 1))
         for pair in pairs
     ]
     for size in (576, 1500, 4000, 9000):
         case = f"packets of {size} bytes"
         found += [
-            mtu.GOODPUT.of(pairs[0], rate * (size - 52) / (size + 38), case),
-            mtu.SENDER_COST.of(pairs[0], 300 / size, case),
-            mtu.RECEIVER_COST.of(pairs[0], 600 / size, case),
+            PACKET_GOODPUT.of(pairs[0], rate * (size - 52) / (size + 38), case),
+            SENDER_PACKET_COST.of(pairs[0], 300 / size, case),
+            RECEIVER_PACKET_COST.of(pairs[0], 600 / size, case),
         ]
-    for case, factor in ((latency.IDLE, 1), (latency.LOADED, 9)):
-        for number, metric in enumerate(latency.ROUND_TRIP.values(), 1):
+    for case, factor in ((IDLE, 1), (LOADED, 9)):
+        for number, metric in enumerate(ROUND_TRIP.values(), 1):
             found.append(metric.of(pairs[0], 80 * factor * 1.8**number / (rate / 1e9) ** 0.5, case))
     return found

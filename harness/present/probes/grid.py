@@ -7,9 +7,9 @@ from statistics import median
 
 from tabulate import tabulate
 
-from harness.present.escape import shorten, visible
-from harness.present.footnotes import Footnotes, superscript
-from harness.probes.matrix import Matrix, Pair
+from harness.analysis.mesh import Matrix, Pair
+from harness.present.table import Footnotes, superscript
+from harness.terminal import shorten, visible
 
 UNKNOWN = "?"
 _NAME_WIDTH = 16

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 
 from tabulate import tabulate
 
-from harness.present.escape import shorten, visible
-from harness.probes.link import HostLink, growth
-from harness.probes.record import AFTER, BEFORE, Probed
-from harness.probes.tools.bonding import faults
-from harness.rate import rate_text
+from harness.analysis.acceptance import bond_faults
+from harness.model.interface import HostLink, growth
+from harness.model.link import rate_text
+from harness.model.probe import AFTER, BEFORE, RecordedProbes
+from harness.terminal import shorten, visible
 
 NAME_WIDTH = 24
 UNKNOWN = "?"
@@ -21,7 +21,7 @@ _SHORT = {
 }
 
 
-def render(probed: Probed) -> str:
+def render(probed: RecordedProbes) -> str:
     """A line a host, then what is wrong with bonds, and settings, those that all share once.
 
     Errors and drops are those between before and after.
@@ -80,7 +80,7 @@ def _bonds(links: Mapping[str, HostLink]) -> Iterator[str]:
             continue
         members = ", ".join(member.device for member in link.bond.members)
         yield visible(f"{host} {link.device}: {link.bond.mode}: {members or 'no members'}")
-        yield from (visible(f"{host} {link.device}: {fault}") for fault in faults(link.bond))
+        yield from (visible(f"{host} {link.device}: {fault}") for fault in bond_faults(link.bond))
 
 
 def _settings(links: Mapping[str, HostLink]) -> Iterator[str]:

@@ -6,36 +6,34 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from statistics import median
 
-from harness.present.escape import visible
-from harness.present.footnotes import Footnotes
-from harness.present.probes.grid import UNKNOWN, footnotes, grid, name, table
-from harness.probes.link import HostLink, theory_bit_s
-from harness.probes.matrix import Matrix, matrix
-from harness.probes.measurement import Measurement
-from harness.probes.mesh import (
+from harness.analysis.mesh import Matrix, matrix, slowness
+from harness.model.interface import HostLink, theory_bit_s
+from harness.model.network_metrics import (
     BOTH_WAYS,
-    GOODPUT,
-    RECEIVER_BUSY,
-    RECEIVER_IPERF,
+    MESH_GOODPUT,
+    RECEIVER_CPU,
+    RECEIVER_IPERF_CPU,
     RECEIVER_SOFTIRQ,
     RETRANSMITS,
-    SENDER_BUSY,
-    SENDER_IPERF,
+    SENDER_CPU,
+    SENDER_IPERF_CPU,
     SENDER_SOFTIRQ,
 )
-from harness.probes.record import Probed
-from harness.probes.slowness import slowness
+from harness.model.probe import Measurement, RecordedProbes
+from harness.present.probes.grid import UNKNOWN, footnotes, grid, name, table
+from harness.present.table import Footnotes
+from harness.terminal import visible
 
-_SENDING = (SENDER_IPERF, SENDER_BUSY, SENDER_SOFTIRQ)
-_RECEIVING = (RECEIVER_IPERF, RECEIVER_BUSY, RECEIVER_SOFTIRQ)
+_SENDING = (SENDER_IPERF_CPU, SENDER_CPU, SENDER_SOFTIRQ)
+_RECEIVING = (RECEIVER_IPERF_CPU, RECEIVER_CPU, RECEIVER_SOFTIRQ)
 _HEADERS = ("host", "", "of theory", "retransmits", "iperf3", "host", "softirq")
 
 
-def render(probed: Probed) -> str:
+def render(probed: RecordedProbes) -> str:
     """Goodput from everybody to everybody, what it cost, and a line on each that is slow."""
     measurements, links = probed.measurements, probed.links()
-    one_way = matrix(measurements, GOODPUT)
-    both_ways = matrix(measurements, GOODPUT, BOTH_WAYS)
+    one_way = matrix(measurements, MESH_GOODPUT)
+    both_ways = matrix(measurements, MESH_GOODPUT, BOTH_WAYS)
     notes = Footnotes()
     sections = [_goodput("", one_way, notes)]
     if both_ways.hosts:

@@ -5,22 +5,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
-from harness.present.escape import visible
-from harness.present.footnotes import Footnotes
+from harness.analysis.acceptance import black_holes
+from harness.analysis.mesh import matrix
+from harness.model.network_metrics import (
+    MTU,
+    PACKET_GOODPUT,
+    PATH_MTU,
+    RECEIVER_PACKET_COST,
+    SENDER_PACKET_COST,
+)
+from harness.model.probe import Measurement, RecordedProbes
 from harness.present.probes.grid import UNKNOWN, footnotes, grid, table
-from harness.probes.black_holes import black_holes
-from harness.probes.matrix import matrix
-from harness.probes.measurement import Measurement
-from harness.probes.mtu import GOODPUT, PATH_MTU, PROBE, RECEIVER_COST, SENDER_COST
-from harness.probes.record import Probed
+from harness.present.table import Footnotes
+from harness.terminal import visible
 
 _COSTS = ("packets", "goodput Mbit/s", "sender", "receiver", "failed")
 
 
-def render(probed: Probed) -> str:
+def render(probed: RecordedProbes) -> str:
     """What each path carries, each that carries less than its ends think, and what sizes cost."""
     notes = Footnotes()
-    held = [one for one in probed.measurements if one.probe == PROBE]
+    held = [one for one in probed.measurements if one.probe == MTU]
     paths = matrix(held, PATH_MTU)
     remarks = black_holes(held, probed.links()).values()
     sections = []
@@ -30,19 +35,19 @@ def render(probed: Probed) -> str:
             f"path MTU in bytes; rows send, columns receive\n{grid(paths, _bytes, notes)}",
             "\n".join(map(visible, remarks)) or whole,
         ]
-    if any(one.metric == GOODPUT.name for one in held):
+    if any(one.metric == PACKET_GOODPUT.name for one in held):
         sections.append(_sizes(held))
     return "\n\n".join([*sections, *footnotes(notes)]) + "\n"
 
 
 def _sizes(measurements: Sequence[Measurement]) -> str:
     """A line a size: the medians over pairs and repeats."""
-    cases = dict.fromkeys(one.case for one in measurements if one.metric == GOODPUT.name)
+    cases = dict.fromkeys(one.case for one in measurements if one.metric == PACKET_GOODPUT.name)
     rows = []
     for case in cases:
         goodput, sender, receiver = (
             [one.value for one in measurements if (one.case, one.metric) == (case, metric.name)]
-            for metric in (GOODPUT, SENDER_COST, RECEIVER_COST)
+            for metric in (PACKET_GOODPUT, SENDER_PACKET_COST, RECEIVER_PACKET_COST)
         )
         failed = sum(value is None for value in goodput)
         carried = [value / 1e6 for value in goodput if value is not None]

@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from harness.analysis.column import Column
-from harness.analysis.comparison import Comparison
-from harness.analysis.confounders.residue import residue
-from harness.analysis.price.common_controls import common_controls
-from harness.analysis.price.price import Worth
-from harness.analysis.statistics.change import Change, Verdict
-from harness.analysis.statistics.controls import ControlShift
+from harness.analysis.column import ConfigurationRuns
+from harness.analysis.comparison import Comparison, common_controls
+from harness.analysis.confounders import confounders
+from harness.analysis.price import Worth
 from harness.present import quantities
 from harness.present.comparison_table import comparison_table
+from harness.present.report.chart import Tone
 from harness.present.report.costs import told
-from harness.present.report.tone import Tone
 from harness.present.table import Fields
+from harness.statistics.change import Change, Verdict
+from harness.statistics.controls import ControlShift
 
 MOST_DIFFERENCES = 4
 """That are told in the answer; all of them are in the table of environments."""
@@ -168,8 +167,8 @@ def _p(value: float) -> str:
     return f"p={quantities.p(value)}".replace("=<", "<")
 
 
-def _residue(baseline: Column, column: Column) -> Iterator[Remark]:
-    differences = [one.told(baseline.name) for one in residue(baseline.runs, column.runs)]
+def _residue(baseline: ConfigurationRuns, column: ConfigurationRuns) -> Iterator[Remark]:
+    differences = [one.told(baseline.name) for one in confounders(baseline.runs, column.runs)]
     if differences:
         more = len(differences) - MOST_DIFFERENCES
         rest = [f"and {more} more, see below"] if more > 0 else []

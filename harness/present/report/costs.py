@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from harness.analysis.price.offers import Money
-from harness.analysis.price.price import Saving, Worth
+from harness.analysis.price import Saving, Worth
+from harness.analysis.price_list import Money
+from harness.model.link import carried_text
 from harness.present import quantities
-from harness.present.report.figure import Numbers, Quantity
-from harness.rate import carried_text
+from harness.present.report.chart import Numbers, Quantity
 
 NONE = "-"
 _CENT = 0.01

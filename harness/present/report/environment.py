@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from harness.analysis.column import Column
-from harness.analysis.confounders import circumstances, observed
-from harness.analysis.confounders.circumstances import as_text
-from harness.model import Facts, Run
+from harness.analysis import environment, observed
+from harness.analysis.column import ConfigurationRuns
+from harness.analysis.environment import as_text
+from harness.model.run import Facts, Run
 
 UNKNOWN = "unknown"
 _DECLARED = "declared: "
@@ -27,12 +27,12 @@ class Side:
         return len(set(self.values)) > 1
 
 
-def side_by_side(columns: Sequence[Column]) -> tuple[Side, ...]:
+def side_by_side(columns: Sequence[ConfigurationRuns]) -> tuple[Side, ...]:
     """Everything that any run recorded: declared facts, links, data, parameters, environment."""
     return tuple(side for read in _READ for side in _sides(columns, read))
 
 
-def _sides(columns: Sequence[Column], read: Callable[[Run], Facts]) -> Iterator[Side]:
+def _sides(columns: Sequence[ConfigurationRuns], read: Callable[[Run], Facts]) -> Iterator[Side]:
     facts = [[read(recorded.run) for recorded in column.runs] for column in columns]
     for name in dict.fromkeys(name for of in facts for one in of for name in one):
         values = tuple(_joined(name, of) for of in facts)
@@ -41,12 +41,12 @@ def _sides(columns: Sequence[Column], read: Callable[[Run], Facts]) -> Iterator[
 
 
 def _joined(name: str, of: Sequence[Facts]) -> str:
-    lacking = UNKNOWN
+    missing = UNKNOWN
     if name.startswith(_DECLARED):
-        lacking = "not declared"
+        missing = "not declared"
     elif name.startswith("spark.") and any(of):
-        lacking = circumstances.NOT_SET
-    return "; ".join(dict.fromkeys(as_text(facts.get(name)) or lacking for facts in of))
+        missing = environment.NOT_SET
+    return "; ".join(dict.fromkeys(as_text(facts.get(name)) or missing for facts in of))
 
 
 def _declared(run: Run) -> Facts:
@@ -77,7 +77,7 @@ def _by_name(nodes: Mapping[str, Mapping[str, object]], name: str, value: str) -
 _READ: Sequence[Callable[[Run], Mapping[str, object]]] = (
     _declared,
     _links,
-    circumstances.dataset,
-    circumstances.parameters,
-    circumstances.environment,
+    environment.dataset,
+    environment.parameters,
+    environment.environment,
 )

@@ -10,28 +10,19 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from harness import __version__
-from harness.analysis.column import Column
+from harness.analysis.column import ConfigurationRuns
 from harness.analysis.comparison import Comparison
-from harness.analysis.price.price import Worth
-from harness.model import Phase
-from harness.present.escape import visible
+from harness.analysis.price import Worth
+from harness.model.probe import Measurement
+from harness.model.run import Phase
 from harness.present.report.answer import answers
+from harness.present.report.chart import Figure, series_of
 from harness.present.report.costs import cost_items, cost_remarks, cost_table
 from harness.present.report.environment import side_by_side
-from harness.present.report.figure import Figure
-from harness.present.report.figures import (
-    change,
-    latency,
-    mesh,
-    mtu,
-    placement,
-    time_spent,
-    trials,
-)
+from harness.present.report.figures import change, latency, mesh, mtu, placement, time_spent, trials
 from harness.present.report.reproduce import commands
-from harness.present.report.series import series_of
 from harness.present.report.table import sortable_table
-from harness.probes.measurement import Measurement
+from harness.terminal import visible
 
 Measured = Mapping[str, Sequence[Measurement]]
 HERE = Path(__file__).parent
@@ -130,7 +121,7 @@ def _counted(number: int, what: str) -> str:
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
-def _emulation(columns: Sequence[Column]) -> tuple[str, ...]:
+def _emulation(columns: Sequence[ConfigurationRuns]) -> tuple[str, ...]:
     """What the runs say of it, each once."""
     return tuple(
         dict.fromkeys(

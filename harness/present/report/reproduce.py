@@ -5,10 +5,10 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 
-from harness.analysis.column import Column
-from harness.analysis.confounders.observed import is_emulated
-from harness.analysis.confounders.spark_conf import telling
-from harness.model import Facts, Run
+from harness.analysis.column import ConfigurationRuns
+from harness.analysis.environment import telling
+from harness.analysis.observed import is_emulated
+from harness.model.run import Facts, Run
 
 _OF_THE_LAB = frozenset({"emulated", "cpus", "link", "mtu", "uplink", "experiment", "round"})
 """Facts that the lab, or an experiment in it, declares by itself."""
@@ -23,7 +23,7 @@ UNSHAPED, MIXED = "unshaped", "mixed:"
 REDACTED = "*********(redacted)"
 
 
-def commands(column: Column) -> tuple[str, ...]:
+def commands(column: ConfigurationRuns) -> tuple[str, ...]:
     """To be given to a shell one after the other, each once; none for runs that were imported."""
     return tuple(
         dict.fromkeys(

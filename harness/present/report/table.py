@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from harness.analysis.comparison import Cell, Comparison
-from harness.analysis.price.common_controls import common_controls
-from harness.analysis.statistics.change import Change, Verdict
+from harness.analysis.comparison import Cell, Comparison, common_controls
 from harness.present.comparison_table import comparison_table
-from harness.present.footnotes import Footnotes
-from harness.present.report.tone import Tone
-from harness.present.table import Entry
+from harness.present.report.chart import Tone
+from harness.present.table import Entry, Footnotes
+from harness.statistics.change import Change, Verdict
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from harness.probes.tools import ToolFailed
+from harness.model.errors import ToolError
 
 # The first eight; what guests take is within user.
 _FIELDS = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
@@ -34,14 +34,14 @@ def read_meter(text: str) -> Cpu:
     looks = [match[1].split() for line in lines if (match := _ALL.fullmatch(line))]
     processors, uneven = divmod(sum(bool(_ONE.match(line)) for line in lines), 2)
     if len(looks) != 2 or processors == 0 or uneven:  # noqa: PLR2004  before and after
-        raise ToolFailed("/proc/stat was not read twice")
+        raise ToolError("/proc/stat was not read twice")
     before, after = looks
     return _between(before, after, processors)
 
 
 def _between(before: list[str], after: list[str], processors: int) -> Cpu:
     if min(len(before), len(after)) < len(_FIELDS):
-        raise ToolFailed("/proc/stat has too few columns")
+        raise ToolError("/proc/stat has too few columns")
     passed = {
         name: int(late) - int(early)
         for name, early, late in zip(_FIELDS, before, after, strict=False)
@@ -49,5 +49,5 @@ def _between(before: list[str], after: list[str], processors: int) -> Cpu:
     total = sum(passed.values())
     busy = total - passed["idle"] - passed["iowait"]
     if total <= 0 or not 0 <= busy <= total or not 0 <= passed["softirq"] <= total:
-        raise ToolFailed("/proc/stat went backwards")
+        raise ToolError("/proc/stat went backwards")
     return Cpu(100 * busy / total, 100 * passed["softirq"] / total, processors)

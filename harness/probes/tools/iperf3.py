@@ -8,14 +8,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from harness.probes.tools import ToolFailed
+from harness.model.errors import ToolError
 
 LISTENS = "Server listening"
 CONNECT_S = 5
 
 
 @dataclass(frozen=True)
-class Interval:
+class TransferInterval:
     """What was sent between two moments, in seconds from the transfer's start."""
 
     start_s: float
@@ -36,7 +36,7 @@ class Report:
     retransmits: int | None
     sender_cpu_percent: float | None
     receiver_cpu_percent: float | None
-    intervals: tuple[Interval, ...]
+    intervals: tuple[TransferInterval, ...]
 
 
 def server(port: int) -> list[str]:
@@ -62,13 +62,13 @@ def read_report(text: str) -> Report:
     try:
         report = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ToolFailed("iperf3 printed no report") from error
+        raise ToolError("iperf3 printed no report") from error
     if isinstance(report, dict) and report.get("error"):
-        raise ToolFailed(f"iperf3: {report['error']}")
+        raise ToolError(f"iperf3: {report['error']}")
     try:
         return _report(report)
     except (KeyError, TypeError, AttributeError) as error:
-        raise ToolFailed(f"iperf3's report is not whole: {error}") from error
+        raise ToolError(f"iperf3's report is not whole: {error}") from error
 
 
 def _report(report: Mapping[str, Any]) -> Report:
@@ -76,7 +76,7 @@ def _report(report: Mapping[str, Any]) -> Report:
     received = end["sum_received"]
     goodput = _number(received, "bits_per_second")
     if goodput <= 0:
-        raise ToolFailed("iperf3: connected, and nothing arrived (a path MTU that is not carried?)")
+        raise ToolError("iperf3: connected, and nothing arrived (a path MTU that is not carried?)")
     retransmits = end["sum_sent"].get("retransmits")
     cpu = end.get("cpu_utilization_percent", {})
     return Report(
@@ -91,9 +91,9 @@ def _report(report: Mapping[str, Any]) -> Report:
     )
 
 
-def _interval(total: Mapping[str, Any]) -> Interval:
+def _interval(total: Mapping[str, Any]) -> TransferInterval:
     bits = 8 * _number(total, "bytes")
-    return Interval(_number(total, "start"), _number(total, "end"), bits)
+    return TransferInterval(_number(total, "start"), _number(total, "end"), bits)
 
 
 def _known(of: Mapping[str, Any], key: str) -> float | None:

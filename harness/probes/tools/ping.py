@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-from harness.probes.tools import ToolFailed
+from harness.model.errors import ToolError
 
 HEADERS = {4: 20 + 8, 6: 40 + 8}
 """Of IP and ICMP, in bytes, by IP's version."""
@@ -36,8 +36,8 @@ class Answer:
 def command(address: str, packet_bytes: int) -> list[str]:
     """Send packets of that size, headers and all."""
     size = packet_bytes - HEADERS[6 if ":" in address else 4]
-    counted = ("-c", str(_TRIES), "-i", "0.2", "-W", "1")
-    return ["ping", "-n", "-M", "do", *counted, "-s", str(size), address]
+    options = ("-c", str(_TRIES), "-i", "0.2", "-W", "1")
+    return ["ping", "-n", "-M", "do", *options, "-s", str(size), address]
 
 
 def read_answer(output: str, errors: str) -> Answer:
@@ -45,15 +45,11 @@ def read_answer(output: str, errors: str) -> Answer:
 
     Raises ToolFailed with its complaint where it could not even try.
     """
-    counted = _COUNTED.search(output)
-    if (
-        counted is None
-        or not 0 < int(counted[1]) <= 10 * _TRIES
-        or int(counted[2]) > int(counted[1])
-    ):
+    sent = _COUNTED.search(output)
+    if sent is None or not 0 < int(sent[1]) <= 10 * _TRIES or int(sent[2]) > int(sent[1]):
         lines = [line for line in errors.splitlines() if line.strip()]
-        raise ToolFailed(lines[0].strip() if lines else "ping printed no summary")
-    if int(counted[2]):
+        raise ToolError(lines[0].strip() if lines else "ping printed no summary")
+    if int(sent[2]):
         return Answer(Echo.ARRIVED)
     said = f"{output}\n{errors}"
     if _TOLD.search(said):

@@ -6,10 +6,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from harness.probes.tools import ToolFailed
+from harness.model.errors import ToolError
+from harness.model.network_metrics import LATENCY_PERCENTILES
 
 LISTENS = "block on socket"
-PERCENTILES = (50.0, 90.0, 99.0, 99.9)
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 _PERCENTILE = re.compile(r"^sockperf: ---> percentile (\d+\.\d+) = +(\d+\.\d+)$", re.MULTILINE)
 _COUNTED = re.compile(
@@ -44,13 +44,13 @@ def read_round_trips(output: str, errors: str = "") -> RoundTrips:
     """What a client printed. Raises ToolFailed on an error, which it exits with 0 on, or a part of it."""
     text, said = _COLOURS.sub("", output), _COLOURS.sub("", errors)
     measured = {float(rank): float(value) for rank, value in _PERCENTILE.findall(text)}
-    counted = _COUNTED.search(text)
-    if counted is None or not _ENDED.search(text) or not set(PERCENTILES) <= set(measured):
-        raise ToolFailed(f"sockperf: {_complaint(said) or _complaint(text) or 'no statistics'}")
-    seconds, messages = float(counted[1]), int(counted[2])
-    kept = {rank: measured[rank] for rank in PERCENTILES}
+    totals = _COUNTED.search(text)
+    if totals is None or not _ENDED.search(text) or not set(LATENCY_PERCENTILES) <= set(measured):
+        raise ToolError(f"sockperf: {_complaint(said) or _complaint(text) or 'no statistics'}")
+    seconds, messages = float(totals[1]), int(totals[2])
+    kept = {rank: measured[rank] for rank in LATENCY_PERCENTILES}
     if seconds <= 0 or messages <= 0 or min(kept.values()) <= 0:
-        raise ToolFailed("sockperf: no message came back")
+        raise ToolError("sockperf: no message came back")
     return RoundTrips(kept, messages / seconds)
 
 

@@ -8,16 +8,21 @@ from typing import Any
 
 import altair as alt
 
-from harness.analysis.comparison import Comparison
-from harness.analysis.price.common_controls import common_controls
-from harness.analysis.statistics.change import Change, Verdict
+from harness.analysis.comparison import Comparison, common_controls
 from harness.present import quantities
 from harness.present.comparison_table import comparison_table
 from harness.present.report import chart
-from harness.present.report.figure import Figure, Numbers, Picture, Quantity
-from harness.present.report.labels import labels
-from harness.present.report.series import Series, series_of
+from harness.present.report.chart import (
+    Figure,
+    Numbers,
+    Picture,
+    Quantity,
+    Series,
+    labels,
+    series_of,
+)
 from harness.present.table import Fields
+from harness.statistics.change import Change, Verdict
 
 MOST_SHARE = 1.0
 """An interval that reaches farther, where no dot does, is cut off there: it would flatten the rest."""

@@ -9,11 +9,10 @@ from statistics import median
 
 import altair as alt
 
+from harness.model.network_metrics import IDLE, LATENCY, LOADED, ROUND_TRIP
+from harness.model.probe import Measurement
 from harness.present.report import chart
-from harness.present.report.figure import Figure, Numbers, Picture, Quantity
-from harness.present.report.series import Series, series_of
-from harness.probes.latency import IDLE, LOADED, PROBE, ROUND_TRIP
-from harness.probes.measurement import Measurement
+from harness.present.report.chart import Figure, Numbers, Picture, Quantity, Series, series_of
 
 WIDTH_PX, HEIGHT_PX = 260, 150
 _POWERS_WITH_STEPS = 3
@@ -39,7 +38,7 @@ def points(measured: Mapping[str, Sequence[Measurement]]) -> tuple[Point, ...]:
     for case in (IDLE, LOADED):
         for configuration, measurements in measured.items():
             for percentile, metric in ROUND_TRIP.items():
-                key = (PROBE, metric.name, case)
+                key = (LATENCY, metric.name, case)
                 # Nothing takes no time at all, and a logarithmic scale has no place for it.
                 values = [
                     one.value

@@ -7,15 +7,13 @@ from dataclasses import dataclass
 
 import altair as alt
 
+from harness.analysis.mesh import Matrix, Pair, matrix, slow_pairs, slowness, usual_bit_s
+from harness.model.link import UNITS, carried_text
+from harness.model.network_metrics import MESH_GOODPUT
+from harness.model.probe import ARROW, Measurement
 from harness.present import quantities
 from harness.present.report import chart
-from harness.present.report.figure import Figure, Numbers, Picture, Quantity
-from harness.present.report.labels import labels
-from harness.probes.matrix import ARROW, Matrix, Pair, matrix
-from harness.probes.measurement import Measurement
-from harness.probes.mesh import GOODPUT
-from harness.probes.slowness import slow_pairs, slowness, usual_bit_s
-from harness.rate import UNITS, carried_text
+from harness.present.report.chart import Figure, Numbers, Picture, Quantity, labels
 
 _WIDE_PX, _NARROW_PX, _LARGEST_PX, _LEAST_FOR_TEXT_PX = 700, 190, 44, 28
 _HOSTS_OF_A_SMALL_MAP = 6
@@ -58,7 +56,7 @@ class Map:
 
 def figure(measured: Mapping[str, Sequence[Measurement]]) -> Figure | None:
     """The figure, of measurements by configuration; None where no mesh was measured."""
-    meshes = {name: matrix(some, GOODPUT) for name, some in measured.items()}
+    meshes = {name: matrix(some, MESH_GOODPUT) for name, some in measured.items()}
     meshes = {name: held for name, held in meshes.items() if held.hosts}
     if not meshes:
         return None

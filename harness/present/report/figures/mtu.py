@@ -9,18 +9,17 @@ from statistics import median
 
 import altair as alt
 
+from harness.model.network_metrics import PACKET_GOODPUT, RECEIVER_PACKET_COST, SENDER_PACKET_COST
+from harness.model.probe import Measurement, Metric
 from harness.present.report import chart
-from harness.present.report.figure import Figure, Numbers, Picture, Quantity
-from harness.present.report.series import Series, series_of
-from harness.probes.measurement import Measurement, Metric
-from harness.probes.mtu import GOODPUT, RECEIVER_COST, SENDER_COST
+from harness.present.report.chart import Figure, Numbers, Picture, Quantity, Series, series_of
 
 WIDTH_PX, HEIGHT_PX = 240, 130
 _SIZE = re.compile(r"packets of (\d+) bytes")
 HEADINGS: Mapping[Metric, str] = {
-    GOODPUT: "throughput, Gbit/s",
-    SENDER_COST: "sender, processors per Gbit/s",
-    RECEIVER_COST: "receiver, processors per Gbit/s",
+    PACKET_GOODPUT: "throughput, Gbit/s",
+    SENDER_PACKET_COST: "sender, processors per Gbit/s",
+    RECEIVER_PACKET_COST: "receiver, processors per Gbit/s",
 }
 LEGEND = (
     "Medians over pairs of hosts and repeats, over the size of packets in bytes, which is "
@@ -60,7 +59,7 @@ def _points(
             and one.value is not None
         ):
             by_size.setdefault(int(size[1]), []).append(one.value)
-    scale = 1e9 if metric is GOODPUT else 1
+    scale = 1e9 if metric is PACKET_GOODPUT else 1
     for size_bytes, values in sorted(by_size.items()):
         yield Point(metric, configuration, size_bytes, median(values) / scale)
 

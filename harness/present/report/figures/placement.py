@@ -9,8 +9,7 @@ import altair as alt
 
 from harness.analysis.comparison import Comparison
 from harness.present.report import chart
-from harness.present.report.figure import Figure, Numbers, Picture, Quantity
-from harness.present.report.labels import labels
+from harness.present.report.chart import Figure, Numbers, Picture, Quantity, labels
 
 WIDTH_PX, BAR_PX = 170, 20
 _NAME_WIDTH = 18

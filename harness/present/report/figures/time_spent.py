@@ -7,18 +7,15 @@ from dataclasses import dataclass, replace
 
 import altair as alt
 
-from harness.analysis.attribution.attribution import PARTS, Parts, attributed
-from harness.analysis.attribution.explanation import explain
-from harness.analysis.comparison import Comparison
-from harness.analysis.price.common_controls import common_controls
-from harness.errors import BadInput
+from harness.analysis.attribution import PARTS, Parts, attributed
+from harness.analysis.comparison import Comparison, common_controls
+from harness.analysis.explanation import explain
+from harness.model.errors import BadInput
 from harness.present import quantities
-from harness.present.parts import NAMES
+from harness.present.attribution_tables import NAMES
+from harness.present.explanation import sentence
 from harness.present.report import chart
-from harness.present.report.figure import Figure, Numbers, Picture, Quantity
-from harness.present.report.labels import labels
-from harness.present.report.series import Series
-from harness.present.sentence import sentence
+from harness.present.report.chart import Figure, Numbers, Picture, Quantity, Series, labels
 
 WIDTH_PX, BAR_PX = 180, 22
 _NAME_WIDTH = 14

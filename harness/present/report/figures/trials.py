@@ -10,11 +10,10 @@ from typing import Any
 import altair as alt
 
 from harness.analysis.comparison import Comparison
-from harness.model import Phase, Trial
+from harness.model.run import Phase, Trial
 from harness.present import quantities
 from harness.present.report import chart
-from harness.present.report.figure import Figure, Numbers, Picture
-from harness.present.report.series import Series, series_of
+from harness.present.report.chart import Figure, Numbers, Picture, Series, series_of
 
 WIDTH_PX, HEIGHT_PX = 262, 100
 _MOST_LARGE_MARKS = 60

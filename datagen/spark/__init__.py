@@ -1,0 +1,1 @@
+"""What both entry scripts need of Spark: the session, its file systems, its errors in one line."""

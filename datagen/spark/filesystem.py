@@ -1,0 +1,138 @@
+"""A directory on any file system that Spark reaches, through Hadoop's FileSystem and py4j."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from py4j.java_gateway import is_instance_of
+from pyspark.sql import SparkSession
+
+from datagen.spark.errors import spark_errors_as_one_line
+from harness.model.errors import BadInput
+
+T = TypeVar("T")
+
+UNSAFE = frozenset("*?[]{}\\")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A file or a directory, with the length in bytes that the file system reports."""
+
+    name: str
+    bytes: int
+    is_directory: bool
+
+
+class Directory:
+    """A directory that may not exist yet.
+
+    `uri` is qualified: it is absolute and has a scheme. Every method raises BadInput, naming the
+    URI, where the file system cannot be reached or refuses.
+    """
+
+    def __init__(self, spark: SparkSession, uri: str) -> None:
+        # pyspark has no public way to Hadoop's FileSystem.
+        context: Any = spark.sparkContext
+        self._jvm = context._jvm  # noqa: SLF001
+        self._hadoop_fs = self._jvm.org.apache.hadoop.fs
+        self._conf = context._jsc.hadoopConfiguration()  # noqa: SLF001
+        if not uri or not uri.isprintable() or UNSAFE & set(uri):
+            raise BadInput(
+                f"{uri!r} cannot name a dataset: choose a name without control characters and "
+                f"without {' '.join(sorted(UNSAFE))}, which Spark takes for patterns"
+            )
+        self.uri = uri
+        self._path = self._try(lambda: self._hadoop_fs.Path(uri))
+        fs = self._try(lambda: self._path.getFileSystem(self._conf))
+        self._path = self._try(lambda: fs.makeQualified(self._path))
+        self.uri = str(self._path.toString())
+        # Not through the checksumming one: it would leave a hidden companion beside each small file.
+        is_local = is_instance_of(context._gateway, fs, "org.apache.hadoop.fs.LocalFileSystem")  # noqa: SLF001
+        self._fs = fs.getRawFileSystem() if is_local else fs
+
+    @property
+    def fs(self) -> Any:
+        """Hadoop's FileSystem, for what only one kind of it can do; see `told`."""
+        return self._fs
+
+    @property
+    def path(self) -> Any:
+        """Its path, as Hadoop takes one."""
+        return self._path
+
+    @property
+    def conf(self) -> Any:
+        """The Hadoop configuration that Spark hands to its tasks."""
+        return self._conf
+
+    @property
+    def jvm(self) -> Any:
+        """The JVM's packages."""
+        return self._jvm
+
+    def told(self, what: str = "") -> AbstractContextManager[None]:
+        """While entered, what the file system complains of is a BadInput: the URI, `what`, the cause."""
+        return spark_errors_as_one_line(f"{self.uri}: {what}" if what else self.uri, BadInput)
+
+    @property
+    def scheme(self) -> str:
+        """The URI's scheme, such as `file`."""
+        return str(self._path.toUri().getScheme())
+
+    def exists(self) -> bool:
+        """Whether there is anything at the URI."""
+        return bool(self._try(lambda: self._fs.exists(self._path)))
+
+    def entries(self) -> dict[str, Entry]:
+        """What lies in it by name, hidden files too. Raises BadInput if it is no directory."""
+        if not self._try(lambda: self._fs.getFileStatus(self._path)).isDirectory():
+            raise BadInput(f"{self.uri} is a file, not a directory")
+        found = {}
+        for status in self._try(lambda: self._fs.listStatus(self._path)):
+            name = str(status.getPath().getName())
+            found[name] = Entry(name, int(status.getLen()), bool(status.isDirectory()))
+        return found
+
+    def create(self) -> None:
+        """Create it, and its parents; it may exist."""
+        self._try(lambda: self._fs.mkdirs(self._path))
+
+    def read(self, name: str) -> str:
+        """The text of a file in it, decoded as UTF-8."""
+        stream = self._try(lambda: self._fs.open(self.child(name)))
+        try:
+            return bytes(self._try(stream.readAllBytes)).decode(errors="replace")
+        finally:
+            stream.close()
+
+    def write(self, name: str, text: str) -> None:
+        """Create or replace a file in it, so that nobody sees it half-written."""
+        temporary = f"_unborn.{name}"
+        self.delete(temporary)
+        self.create_new(temporary, text)
+        if name in self.entries():
+            self.delete(name)
+        if not self._try(lambda: self._fs.rename(self.child(temporary), self.child(name))):
+            raise BadInput(f"{self.uri}: the file system refused to create {name}")
+
+    def create_new(self, name: str, text: str) -> None:
+        """Create a file in it. Raises BadInput if there is one of this name."""
+        stream = self._try(lambda: self._fs.create(self.child(name), False))  # noqa: FBT003  Java's signature
+        self._try(lambda: stream.write(bytearray(text.encode())))
+        self._try(stream.close)
+
+    def delete(self, name: str) -> None:
+        """Remove a file or a whole directory in it, if it is there."""
+        self._try(lambda: self._fs.delete(self.child(name), True))  # noqa: FBT003  Java's signature
+
+    def child(self, name: str) -> Any:
+        """The path of a file in it."""
+        return self._hadoop_fs.Path(self._path, name)
+
+    def _try(self, call: Callable[[], T]) -> T:
+        with self.told():
+            return call()

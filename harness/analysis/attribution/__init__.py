@@ -1,1 +1,0 @@
-"""Where the time went, from event logs."""

@@ -1,1 +1,0 @@
-"""What a change is worth."""

@@ -1,1 +1,0 @@
-"""Whether a baseline is complete."""

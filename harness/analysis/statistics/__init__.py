@@ -1,1 +1,0 @@
-"""Tests and intervals, of numbers alone."""

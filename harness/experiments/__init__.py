@@ -1,0 +1,1 @@
+"""Several configurations on one site, run in turns."""

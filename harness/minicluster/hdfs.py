@@ -1,0 +1,177 @@
+"""HDFS: a NameNode and its DataNodes, from one jar and those of the Spark that is there."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import urllib.request
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar
+from urllib.error import URLError
+from xml.etree import ElementTree as ET
+
+from harness.local_spark import hadoop_version, spark_home
+from harness.minicluster import lifecycle
+from harness.minicluster.cluster import Cluster
+from harness.minicluster.daemon import LOCALHOST, Launch, complaint
+from harness.minicluster.jar import minicluster_jar
+from harness.model.errors import BadInput, ClusterliftError
+
+NAMENODE = "org.apache.hadoop.hdfs.server.namenode.NameNode"
+DATANODE = "org.apache.hadoop.hdfs.server.datanode.DataNode"
+NAMENODE_HEAP = "512m"
+DATANODE_HEAP = "256m"
+ANSWER_S = 5.0
+
+LOG4J = """\
+rootLogger.level = info
+rootLogger.appenderRef.console.ref = console
+appender.console.type = Console
+appender.console.name = console
+appender.console.layout.type = PatternLayout
+appender.console.layout.pattern = %d %p %c{1}: %m%n
+"""
+
+
+@dataclass(frozen=True)
+class HdfsCluster:
+    """HDFS, with Hadoop properties of the caller's own over ours."""
+
+    scheme: ClassVar[str] = "hdfs"
+    title: ClassVar[str] = "HDFS"
+    head: ClassVar[str] = "NameNode"
+    server: ClassVar[str] = "DataNode"
+    servers_option: ClassVar[str] = "datanodes"
+    properties: Mapping[str, str] = field(default_factory=dict)
+
+    def port_count(self, servers: int) -> int:
+        """One for clients and one for the web; the DataNodes report theirs."""
+        return 2
+
+    def prepare(self, cluster: Cluster) -> None:
+        """Write the configuration and format the NameNode."""
+        command = _java(cluster, NAMENODE_HEAP, NAMENODE)
+        for name in ("conf", "tmp"):
+            (cluster.directory / name).mkdir()
+        _write_site(cluster, {**_site(cluster), **self.properties})
+        (cluster.conf_directory / "log4j2.properties").write_text(LOG4J, encoding="utf-8")
+        log = cluster.logs / "format.log"
+        with log.open("wb") as output:
+            done = subprocess.run(
+                [*command, "-format", "-nonInteractive"],
+                cwd=cluster.directory,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                check=False,
+            )
+        if done.returncode != 0:
+            raise ClusterliftError(
+                f"the NameNode cannot be formatted: {complaint(log)}; its log is {log}"
+            )
+
+    def launches(self, cluster: Cluster) -> Iterator[Launch]:
+        """All at once: the DataNodes ask again until the NameNode answers."""
+        yield Launch("namenode", _java(cluster, NAMENODE_HEAP, NAMENODE))
+        command = _java(cluster, DATANODE_HEAP, DATANODE)
+        for number in range(1, cluster.servers + 1):
+            name = f"datanode-{number}"
+            storage = f"dfs.datanode.data.dir={cluster.directory / name}"
+            yield Launch(name, [*command, "-D", storage])
+
+    def live_servers(self, cluster: Cluster) -> int | None:
+        """What the NameNode's own web page shows; none count while it is in safe mode."""
+        query = "jmx?qry=Hadoop:service=NameNode,name=FSNamesystemState"
+        # No proxy of the user's leads to this machine.
+        direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        try:
+            with direct.open(f"{web_address(cluster)}/{query}", timeout=ANSWER_S) as answer:
+                [state] = json.load(answer)["beans"]
+        except (URLError, OSError, ValueError):
+            return None
+        return int(state["NumLiveDataNodes"]) if state["FSState"] == "Operational" else 0
+
+    def client_environment(self, cluster: Cluster) -> Mapping[str, str]:
+        """Nothing: Spark's own Hadoop client needs no more than the URI."""
+        return {}
+
+
+@contextmanager
+def running(
+    datanodes: int = 3, *, properties: Mapping[str, str] | None = None
+) -> Iterator[Cluster]:
+    """An HDFS of its own while entered; `properties` are Hadoop's, for all its daemons.
+
+    Raises BadInput or ClusterliftError if it does not start.
+    """
+    with lifecycle.running(HdfsCluster(properties or {}), datanodes) as cluster:
+        yield cluster
+
+
+def web_address(cluster: Cluster) -> str:
+    """Where the NameNode tells about itself, as JSON under `/jmx`."""
+    return f"http://{LOCALHOST}:{cluster.ports[1]}"
+
+
+def _java(cluster: Cluster, heap: str, main: str) -> list[str]:
+    """The command line of a Java program of the cluster. Raises BadInput if there is no Java."""
+    home = spark_home()
+    jar = minicluster_jar(home, hadoop_version(home))
+    return [
+        _java_program(),
+        f"-Xmx{heap}",
+        "-XX:+UseSerialGC",
+        "-Djava.net.preferIPv4Stack=true",
+        f"-Djava.io.tmpdir={cluster.directory / 'tmp'}",
+        *("-cp", f"{cluster.conf_directory}:{jar}:{home}/jars/*"),
+        main,
+    ]
+
+
+def _java_program() -> str:
+    if home := os.environ.get("JAVA_HOME"):
+        program = Path(home) / "bin/java"
+        if not os.access(program, os.X_OK):
+            raise BadInput(f"JAVA_HOME is {home}, which has no bin/java; name a Java's directory")
+        return str(program)
+    if found := shutil.which("java"):
+        return found
+    raise BadInput("HDFS needs Java, and no 'java' is on the PATH: install it, or set JAVA_HOME")
+
+
+def _site(cluster: Cluster) -> dict[str, str]:
+    """What the daemons have to know, and what makes them quick to notice."""
+    rpc, http = cluster.ports
+    any_port = f"{LOCALHOST}:0"
+    return {
+        "fs.defaultFS": cluster.uri,
+        "dfs.namenode.rpc-address": f"{LOCALHOST}:{rpc}",
+        "dfs.namenode.http-address": f"{LOCALHOST}:{http}",
+        "dfs.namenode.name.dir": str(cluster.directory / "namenode"),
+        "dfs.datanode.address": any_port,
+        "dfs.datanode.http.address": any_port,
+        "dfs.datanode.ipc.address": any_port,
+        # Neither end looks names up, which can take seconds where there is no network.
+        "dfs.datanode.hostname": LOCALHOST,
+        "dfs.namenode.datanode.registration.ip-hostname-check": "false",
+        "dfs.replication": str(min(3, cluster.servers)),
+        # A DataNode is dead after 2 rechecks (ms) and 10 heartbeats (s): 12 s.
+        "dfs.namenode.heartbeat.recheck-interval": "1000",
+        "dfs.heartbeat.interval": "1",
+        "dfs.namenode.redundancy.interval.seconds": "1",
+    }
+
+
+def _write_site(cluster: Cluster, properties: Mapping[str, str]) -> None:
+    root = ET.Element("configuration")
+    for name, value in properties.items():
+        entry = ET.SubElement(root, "property")
+        ET.SubElement(entry, "name").text = name
+        ET.SubElement(entry, "value").text = value
+    ET.indent(root)
+    ET.ElementTree(root).write(cluster.conf_directory / "hdfs-site.xml", encoding="utf-8")

@@ -1,0 +1,153 @@
+"""QFS: a metaserver and its chunk servers, from the directory that QFS_HOME names."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from harness.minicluster import lifecycle
+from harness.minicluster.cluster import Cluster
+from harness.minicluster.daemon import LOCALHOST, Launch
+from harness.minicluster.qfs_home import CHUNKSERVER, METASERVER, PING, QfsHome, qfs_home
+from harness.minicluster.spark_conf import write_conf_directory
+
+CLUSTER_KEY = "clusterlift"
+ANSWER_S = 5.0
+
+
+@dataclass(frozen=True)
+class QfsCluster:
+    """QFS, whose programs and jars are in QFS_HOME."""
+
+    scheme: ClassVar[str] = "qfs"
+    title: ClassVar[str] = "QFS"
+    head: ClassVar[str] = "metaserver"
+    server: ClassVar[str] = "chunk server"
+    servers_option: ClassVar[str] = "chunk-servers"
+
+    def port_count(self, servers: int) -> int:
+        """The metaserver's for clients and for chunk servers, and one for each of those."""
+        return 2 + servers
+
+    def prepare(self, cluster: Cluster) -> None:
+        """Write the daemons' configuration, and Spark's."""
+        home = qfs_home()
+        for program in (METASERVER, CHUNKSERVER, PING):
+            home.program(program)
+        write_conf_directory(cluster.conf_directory, spark_properties(home))
+        _link(cluster).symlink_to(home.directory)
+        for name in ("checkpoints", "transactions"):
+            (cluster.directory / name).mkdir()
+        _write_properties(cluster, "metaserver", _metaserver(cluster))
+        for number in range(1, cluster.servers + 1):
+            (cluster.directory / f"chunks-{number}").mkdir()
+            _write_properties(cluster, f"chunkserver-{number}", _chunkserver(cluster, number))
+
+    def launches(self, cluster: Cluster) -> Iterator[Launch]:
+        """All at once: the chunk servers ask again until the metaserver answers."""
+        home = qfs_home()
+        yield _launch(cluster, "metaserver", home.program(METASERVER))
+        for number in range(1, cluster.servers + 1):
+            yield _launch(cluster, f"chunkserver-{number}", home.program(CHUNKSERVER))
+
+    def live_servers(self, cluster: Cluster) -> int | None:
+        """What QFS's own tool is told by the metaserver."""
+        program, port = _link(cluster) / PING, cluster.ports[0]
+        try:
+            done = subprocess.run(
+                [program, "-m", "-s", LOCALHOST, "-p", str(port)],
+                env=_environment(cluster),
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=ANSWER_S,
+                check=False,
+            )
+        except (OSError, subprocess.TimeoutExpired):
+            return None
+        up = re.search(r"^Up servers: (\d+)", done.stdout, re.MULTILINE)
+        if up is None:
+            return 0 if done.returncode == 0 else None
+        return int(up[1])
+
+    def client_environment(self, cluster: Cluster) -> Mapping[str, str]:
+        """Spark finds QFS's classes only if it knows of them when it starts."""
+        return {"SPARK_CONF_DIR": str(cluster.conf_directory)}
+
+
+@contextmanager
+def running(chunk_servers: int = 4) -> Iterator[Cluster]:
+    """A QFS of its own while entered. Raises BadInput or ClusterliftError if it does not start."""
+    with lifecycle.running(QfsCluster(), chunk_servers) as cluster:
+        yield cluster
+
+
+def spark_properties(home: QfsHome) -> dict[str, str]:
+    """What Spark must be started with to use `qfs://` URIs. Raises BadInput if a jar is missing."""
+    classes, libraries = home.class_path(), str(home.libraries)
+    return {
+        "spark.driver.extraClassPath": classes,
+        "spark.executor.extraClassPath": classes,
+        "spark.driver.extraLibraryPath": libraries,
+        "spark.executor.extraLibraryPath": libraries,
+        "spark.hadoop.fs.qfs.impl": "com.quantcast.qfs.hadoop.QuantcastFileSystem2",
+        "spark.hadoop.fs.AbstractFileSystem.qfs.impl": "com.quantcast.qfs.hadoop.Qfs",
+    }
+
+
+def _launch(cluster: Cluster, name: str, program: Path) -> Launch:
+    command = [str(program), str(_properties_file(cluster, name))]
+    return Launch(name, command, _environment(cluster))
+
+
+def _link(cluster: Cluster) -> Path:
+    """The cluster's own way to the QFS that it was started from, whatever QFS_HOME says later."""
+    return cluster.directory / "home"
+
+
+def _environment(cluster: Cluster) -> dict[str, str]:
+    return {"LD_LIBRARY_PATH": str(_link(cluster) / "lib")}
+
+
+def _metaserver(cluster: Cluster) -> dict[str, object]:
+    return {
+        "metaServer.clientIp": LOCALHOST,
+        "metaServer.clientPort": cluster.ports[0],
+        "metaServer.chunkServerIp": LOCALHOST,
+        "metaServer.chunkServerPort": cluster.ports[1],
+        "metaServer.clusterKey": CLUSTER_KEY,
+        "metaServer.cpDir": "checkpoints",
+        "metaServer.logDir": "transactions",
+        "metaServer.createEmptyFs": 1,
+        "metaServer.recoveryInterval": 1,
+        "metaServer.rootDirMode": "0777",
+    }
+
+
+def _chunkserver(cluster: Cluster, number: int) -> dict[str, object]:
+    return {
+        "chunkServer.metaServer.hostname": LOCALHOST,
+        "chunkServer.metaServer.port": cluster.ports[1],
+        "chunkServer.clientIp": LOCALHOST,
+        "chunkServer.clientPort": cluster.ports[1 + number],
+        "chunkServer.clusterKey": CLUSTER_KEY,
+        # Relative to the cluster's directory: QFS splits this at blanks.
+        "chunkServer.chunkDir": f"chunks-{number}",
+        # 32 MiB of buffers; the default is for a server of its own.
+        "chunkServer.ioBufferPool.partitionBufferCount": 8192,
+    }
+
+
+def _properties_file(cluster: Cluster, name: str) -> Path:
+    return cluster.directory / f"{name}.prp"
+
+
+def _write_properties(cluster: Cluster, name: str, properties: Mapping[str, object]) -> None:
+    text = "".join(f"{key} = {value}\n" for key, value in properties.items())
+    _properties_file(cluster, name).write_text(text, encoding="utf-8")

@@ -1,0 +1,39 @@
+"""The metrics that probes measure and that analyses judge."""
+
+from __future__ import annotations
+
+from harness.model.probe import HIGHER, LOWER, Metric
+
+MESH = "mesh"
+BOTH_WAYS = "both ways"
+MESH_GOODPUT = Metric(MESH, "goodput_bit_s", "bit/s", HIGHER)
+RETRANSMITS = Metric(MESH, "retransmits", "segments", LOWER)
+SENDER_IPERF_CPU = Metric(MESH, "sender_iperf_cpu_percent", "%", LOWER)
+RECEIVER_IPERF_CPU = Metric(MESH, "receiver_iperf_cpu_percent", "%", LOWER)
+SENDER_CPU = Metric(MESH, "sender_cpu_percent", "%", LOWER)
+RECEIVER_CPU = Metric(MESH, "receiver_cpu_percent", "%", LOWER)
+SENDER_SOFTIRQ = Metric(MESH, "sender_softirq_percent", "%", LOWER)
+RECEIVER_SOFTIRQ = Metric(MESH, "receiver_softirq_percent", "%", LOWER)
+MTU = "mtu"
+PATH_MTU = Metric(MTU, "path_mtu_bytes", "bytes", HIGHER)
+VANISHED_PACKET = Metric(MTU, "vanished_bytes", "bytes", LOWER)
+"""The size of packets that were sent and neither arrived nor were refused: a black hole."""
+PACKET_GOODPUT = Metric(MTU, "goodput_bit_s", "bit/s", HIGHER)
+SENDER_PACKET_COST = Metric(MTU, "sender_processors_per_gbit_s", "processors per Gbit/s", LOWER)
+RECEIVER_PACKET_COST = Metric(MTU, "receiver_processors_per_gbit_s", "processors per Gbit/s", LOWER)
+RACKS = "racks"
+WITHIN_RACK = Metric(RACKS, "within_bit_s_per_host", "bit/s", HIGHER)
+ACROSS_RACKS = Metric(RACKS, "across_bit_s", "bit/s", HIGHER)
+OVERSUBSCRIPTION = Metric(RACKS, "oversubscription", "to 1", LOWER)
+LATENCY_PERCENTILES = (50.0, 90.0, 99.0, 99.9)
+LATENCY = "latency"
+IDLE, LOADED = "idle", "under load"
+ROUND_TRIP = {
+    rank: Metric(LATENCY, f"round_trip_p{rank:g}_us", "µs", LOWER) for rank in LATENCY_PERCENTILES
+}
+ROUND_TRIPS_PER_S = Metric(LATENCY, "round_trips_per_s", "1/s", HIGHER)
+RDMA = "rdma"
+RDMA_DEVICES = Metric(RDMA, "devices", "devices", HIGHER)
+RDMA_TYPICAL = Metric(RDMA, "one_way_typical_us", "µs", LOWER)
+RDMA_P99 = Metric(RDMA, "one_way_p99_us", "µs", LOWER)
+RDMA_P999 = Metric(RDMA, "one_way_p99.9_us", "µs", LOWER)

@@ -1,1 +1,0 @@
-"""The recording path: standard library only. It knows nothing of analysis."""

@@ -1,0 +1,105 @@
+"""Results of the original pyspark-benchmark (github.com/DIYBigData/pyspark-benchmark) as a run.
+
+It writes `test,seconds`, one trial a line, in a Spark directory of part files. It records neither
+when it ran nor on what, took its times without warm-up, and forced every computation with
+`rdd.count()`.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Iterator
+from pathlib import Path
+
+from harness import __version__
+from harness.model.errors import BadInput
+from harness.model.run import Phase, Run, Status, Trial
+
+HEADER = ["test", "seconds"]
+PARTS = "part-*.csv"
+
+
+def read_original(
+    path: Path, run_id: str, configuration: str, started_at: str, facts: dict[str, str]
+) -> tuple[Run, tuple[Trial, ...]]:
+    """The run and its measured trials in a CSV file, or in a directory of `part-*.csv`.
+
+    The n-th line of a test is its trial of round n. `started_at` is the time of the import, for
+    the file tells none. Raises BadInput, naming file and line, for anything but finite times of 0 s
+    or more.
+    """
+    trials: list[Trial] = []
+    rounds: dict[str, int] = {}
+    for workload, wall_s in _measured(path):
+        rounds[workload] = rounds.get(workload, 0) + 1
+        trials.append(
+            Trial(workload, Phase.MEASURED, rounds[workload], Status.OK, started_at, wall_s=wall_s)
+        )
+    if not trials:
+        raise BadInput(f"{path}: no trial in it; lines of test,seconds are expected")
+    run = Run(
+        id=run_id,
+        configuration=configuration,
+        started_at=started_at,
+        workloads=tuple(rounds),
+        written_by=f"clusterlift {__version__}, imported from pyspark-benchmark",
+        parameters={
+            "sink": "rdd-count",
+            "warmup": 0,
+            "imported_from": path.name,
+            "measured_at": None,
+        },
+        facts=facts,
+    )
+    return run, tuple(trials)
+
+
+def _measured(path: Path) -> Iterator[tuple[str, float]]:
+    """Workload and seconds, in the order of the lines."""
+    for file in _files(path):
+        yield from _read(file, may_be_empty=path.is_dir())
+
+
+def _files(path: Path) -> list[Path]:
+    if not path.is_dir():
+        return [path]
+    parts = sorted(path.glob(PARTS))
+    if not parts:
+        raise BadInput(
+            f"{path}: no {PARTS} in it; give the directory that -o of the original named"
+        )
+    return parts
+
+
+def _read(file: Path, *, may_be_empty: bool) -> Iterator[tuple[str, float]]:
+    """An empty partition of Spark's is an empty file."""
+    try:
+        with file.open(encoding="utf-8-sig", newline="") as lines:
+            reader = csv.reader(lines, strict=True)
+            header = next(reader, None)
+            if header is None and may_be_empty:
+                return
+            if header != HEADER:
+                raise BadInput(f"{file}:1: the header is not {','.join(HEADER)}")
+            for fields in reader:
+                yield _trial(fields, f"{file}:{reader.line_num}")
+    except OSError as error:
+        raise BadInput(f"cannot read {file}: {error.strerror}") from error
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise BadInput(f"{file}: not a CSV file in UTF-8: {error}") from error
+
+
+def _trial(fields: list[str], where: str) -> tuple[str, float]:
+    if len(fields) != len(HEADER) or not fields[0].strip():
+        raise BadInput(f"{where}: a test's name and its seconds are expected, not {fields}")
+    workload, seconds = (text.strip() for text in fields)
+    try:
+        wall_s = float(seconds)
+    except ValueError as error:
+        raise BadInput(f"{where}: {seconds!r} is not a number of seconds") from error
+    if not (math.isfinite(wall_s) and wall_s >= 0):
+        raise BadInput(
+            f"{where}: {seconds!r} is not a time; a finite number, 0 or more, is expected"
+        )
+    return workload, wall_s

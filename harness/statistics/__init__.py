@@ -1,0 +1,1 @@
+"""Tests, intervals and power. They know numbers alone."""

@@ -1,0 +1,287 @@
+"""From recorded runs to samples, summaries and comparisons."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.analysis.column import ConfigurationRuns, find_configuration
+from harness.analysis.comparison import Cell, Comparison, compare, overview
+from harness.analysis.sample import Outcome, Sample, summarize, take_sample
+from harness.model.errors import BadInput
+from harness.model.run import Ending, Phase
+from harness.records.writer import Recording
+from harness.statistics.change import Change, Verdict
+from harness.statistics.rank_test import Interval
+from tests.unit.builders import a_run, column, failed, ok, recorded
+
+SIX = [10.0, 10.1, 10.2, 10.3, 10.4, 10.5]
+TIMES_S = st.lists(st.floats(min_value=1e-3, max_value=1e6), min_size=1, max_size=30)
+
+
+def only_cell(comparison: Comparison, workload: str, index: int) -> Cell:
+    return next(row for row in comparison.rows if row.workload == workload).cells[index]
+
+
+def only_change(comparison: Comparison, workload: str) -> Change:
+    """Of the second column."""
+    change = only_cell(comparison, workload, 1).change
+    assert change is not None
+    return change
+
+
+class TestSample:
+    def test_warm_up_trials_never_count(self) -> None:
+        run = recorded(
+            a_run(),
+            [ok("pi", 29.0, phase=Phase.WARM_UP), failed("pi", phase=Phase.WARM_UP), ok("pi", 10)],
+        )
+        assert take_sample("pi", [run]) == Sample("pi", times_s=(10,))
+
+    def test_trials_of_several_runs_are_pooled_in_order(self) -> None:
+        runs = [recorded(a_run(), [ok("pi", 3), ok("sha", 9)]), recorded(a_run(), [ok("pi", 1)])]
+        assert take_sample("pi", runs).times_s == (3, 1)
+
+    @pytest.mark.parametrize(
+        ("sample", "outcome"),
+        [
+            (Sample("w", (1.0,), ("boom",), ("no data",)), Outcome.MEASURED),
+            (Sample("w", (), ("boom",), ("no data",)), Outcome.FAILED),
+            (Sample("w", (), (), ("no data",)), Outcome.OMITTED),
+            (Sample("w"), Outcome.MISSING),
+        ],
+    )
+    def test_outcome_is_the_best_that_is_known(self, sample: Sample, outcome: Outcome) -> None:
+        assert sample.outcome is outcome
+
+
+class TestSummary:
+    def test_median_of_an_even_number_is_midway(self) -> None:
+        assert summarize(Sample("w", (4, 1, 2, 3))).median_s == 2.5
+
+    def test_of_six_trials_the_interval_reaches_from_the_first_to_the_last(self) -> None:
+        summary = summarize(Sample("w", (10, 9, 12, 10, 10, 11)))
+        assert summary.interval_s == Interval(9, 12)
+        assert summary.uncertainty == pytest.approx(0.2)
+
+    def test_of_ten_the_farthest_two_do_not_count(self) -> None:
+        times_s = (1, *range(10, 18), 99)
+        assert summarize(Sample("w", times_s)).interval_s == Interval(10, 17)
+
+    def test_five_trials_have_no_interval(self) -> None:
+        summary = summarize(Sample("w", (10, 9, 12, 10, 10)))
+        assert (summary.n, summary.interval_s, summary.uncertainty) == (5, None, None)
+
+    def test_around_a_median_of_zero_there_is_no_share(self) -> None:
+        assert summarize(Sample("w", (0, 0, 0, 0, 0, 0, 1))).uncertainty is None
+
+    def test_of_nothing_there_is_no_summary(self) -> None:
+        with pytest.raises(ValueError, match="nothing was measured of w"):
+            summarize(Sample("w", errors=("boom",)))
+
+    @given(TIMES_S)
+    def test_median_lies_between_and_halves(self, times_s: list[float]) -> None:
+        median_s = summarize(Sample("w", tuple(times_s))).median_s
+        assert min(times_s) <= median_s <= max(times_s)
+        assert sum(time < median_s for time in times_s) * 2 <= len(times_s)
+        assert sum(time > median_s for time in times_s) * 2 <= len(times_s)
+
+    @given(TIMES_S, st.randoms())
+    def test_order_does_not_matter(self, times_s: list[float], random: Random) -> None:
+        shuffled = list(times_s)
+        random.shuffle(shuffled)
+        assert summarize(Sample("w", tuple(shuffled))) == summarize(Sample("w", tuple(times_s)))
+
+    @given(st.lists(st.floats(min_value=0, allow_infinity=False, allow_nan=False), min_size=1))
+    def test_is_finite_for_any_times(self, times_s: list[float]) -> None:
+        summary = summarize(Sample("w", tuple(times_s)))
+        assert math.isfinite(summary.median_s)
+        assert summary.uncertainty is None or math.isfinite(summary.uncertainty)
+
+
+class TestComparison:
+    def test_change_is_of_the_medians_against_the_first(self) -> None:
+        before, after = column("1g", {"join": [100, 90, 200]}), column("2.5g", {"join": [80]})
+        row = compare([before, after]).rows[0]
+        assert row.cells[0].change is None
+        assert row.cells[1].change is not None
+        assert row.cells[1].change.share == pytest.approx(-0.2)
+
+    def test_the_more_is_compared_the_surer_a_change_has_to_be(self) -> None:
+        times_s = ([10.0, 11, 12, 13], [1.0, 2, 3, 4])
+        alone = [column(name, {"x": times}) for name, times in zip("ab", times_s, strict=True)]
+        among = [
+            column(name, {"x": times} | {f"y{n}": [1.0, 2, 3, 4] for n in range(7)})
+            for name, times in zip("ab", times_s, strict=True)
+        ]
+        assert only_change(compare(alone), "x").verdict is Verdict.CHANGED
+        assert only_change(compare(among), "x").verdict is Verdict.TOO_FEW
+        assert only_change(compare(among), "x").trials_needed == 6
+
+    def test_controls_that_moved_are_told_and_can_be_taken_out(self) -> None:
+        slower = [time * 1.1 for time in SIX]
+        controls = {"controls": ["pi", "pi-2"]}
+        sides = [
+            column("a", {"join": SIX, "pi": SIX, "pi-2": SIX}, parameters=controls),
+            column("b", {"join": slower, "pi": slower, "pi-2": slower}, parameters=controls),
+        ]
+        plain = compare(sides)
+        assert plain.control_shifts[0] is None
+        shift = plain.control_shifts[1]
+        assert shift is not None
+        assert (shift.workloads, shift.moved) == (("pi", "pi-2"), True)
+        assert only_change(plain, "join").verdict is Verdict.CHANGED
+        beyond = compare(sides, relative_to_controls=True)
+        assert only_change(beyond, "join").verdict is Verdict.NOISE
+        assert only_change(beyond, "join").share == pytest.approx(0, abs=0.01)
+
+    def test_only_what_both_sides_call_a_control_is_one(self) -> None:
+        sides = [
+            column("a", {"pi": SIX}, parameters={"controls": ["pi"]}),
+            column("b", {"pi": [time * 2 for time in SIX]}, parameters={}),
+        ]
+        assert compare(sides).control_shifts == (None, None)
+        with pytest.raises(BadInput, match="--adjust controls: 'b' and 'a' have too few trials"):
+            compare(sides, relative_to_controls=True)
+
+    def test_rows_follow_the_baseline_then_the_others(self) -> None:
+        comparison = compare(
+            [
+                column("a", {"z": [1], "m": [1]}),
+                column("b", {"new": [1], "m": [1]}),
+                column("c", {"z": [1], "newer": [1]}),
+            ]
+        )
+        assert [row.workload for row in comparison.rows] == ["z", "m", "new", "newer"]
+
+    def test_asked_for_order_precedes_the_order_of_trials(self) -> None:
+        run = a_run("a", workloads=("y", "x"))
+        asked = ConfigurationRuns("a", (recorded(run, [ok("x", 1), ok("y", 1)]),))
+        assert [row.workload for row in overview(asked).rows] == ["y", "x"]
+
+    def test_a_workload_that_one_lacks_is_missing_not_dropped(self) -> None:
+        comparison = compare([column("a", {"x": [1], "y": [2]}), column("b", {"x": [1], "z": [3]})])
+        assert only_cell(comparison, "y", 1).sample.outcome is Outcome.MISSING
+        assert only_cell(comparison, "z", 0).sample.outcome is Outcome.MISSING
+        assert only_cell(comparison, "z", 1).change is None
+
+    def test_failed_trials_are_counted_in_a_note(self) -> None:
+        run = recorded(a_run("b"), [ok("x", 1), failed("x", "OSError: gone"), ok("x", 1)])
+        cell = only_cell(compare([column("a", {"x": [1]}), ConfigurationRuns("b", (run,))]), "x", 1)
+        assert cell.summary is not None
+        assert cell.summary.n == 2
+        assert cell.notes == ("1 of 3 failed, first with: OSError: gone",)
+
+    def test_all_failed_has_no_summary_and_no_change(self) -> None:
+        run = recorded(a_run("b"), [failed("x"), failed("x")])
+        cell = only_cell(compare([column("a", {"x": [1]}), ConfigurationRuns("b", (run,))]), "x", 1)
+        assert (cell.summary, cell.change) == (None, None)
+        assert cell.sample.outcome is Outcome.FAILED
+        assert cell.notes == ("2 of 2 failed, first with: WrongAnswer: 3 is not 4",)
+
+    def test_an_omission_gives_its_reason(self) -> None:
+        run = a_run("b", omitted={"arrow": "pyarrow is not installed"})
+        omitting = ConfigurationRuns("b", (recorded(run, [ok("x", 1)]),))
+        cell = only_cell(compare([column("a", {"x": [1]}), omitting]), "arrow", 1)
+        assert cell.sample.outcome is Outcome.OMITTED
+        assert cell.notes == ("omitted: pyarrow is not installed",)
+
+    def test_a_baseline_of_zero_gives_no_change(self) -> None:
+        comparison = compare([column("a", {"x": [0]}), column("b", {"x": [1]})])
+        assert only_cell(comparison, "x", 1).change is None
+
+    def test_equal_names_are_told_apart(self) -> None:
+        pair = [column("1g", {"x": [1]}, run_id=run_id) for run_id in ("r1", "r2", "r3")]
+        assert [c.name for c in compare(pair).columns] == ["1g", "1g #2", "1g #3"]
+
+    def test_a_name_made_up_is_never_one_that_is_there(self) -> None:
+        names = ["1g", "1g #2", "1g"]
+        columns = [column(name, {"x": [1]}, run_id=str(i)) for i, name in enumerate(names)]
+        assert [c.name for c in compare(columns).columns] == ["1g", "1g #2", "1g #3"]
+
+    def test_the_same_run_twice_is_noted(self) -> None:
+        twice = compare([column("1g", {"x": [1]}), column("1g", {"x": [1]})])
+        assert twice.columns[1].notes == ("holds runs that 1g holds too: no independent trials",)
+
+
+class TestCaveats:
+    @pytest.mark.parametrize(
+        ("ending", "said"),
+        [
+            (None, "has no ending (killed, or still running)"),
+            (Ending.INTERRUPTED, "was interrupted"),
+            (Ending.SPARK_LOST, "lost its Spark application"),
+        ],
+    )
+    def test_a_run_that_did_not_complete_is_named(self, ending: Ending | None, said: str) -> None:
+        run = recorded(a_run("a", run_id="r1"), [ok("x", 1)], ending)
+        notes = overview(ConfigurationRuns("a", (run,))).columns[0].notes
+        assert notes == (f"run r1 {said}: it may lack trials",)
+
+    def test_a_complete_run_has_none(self) -> None:
+        assert overview(column("a", {"x": [1]})).columns[0].notes == ()
+
+    def test_a_damaged_file_a_failed_warm_up_and_emulation_are_told(self) -> None:
+        run = a_run("a", facts={"emulated": "links by tbf at 100 Mbit/s"})
+        odd = recorded(run, [failed("x", phase=Phase.WARM_UP)], warnings=("f:9: cut off",))
+        assert overview(ConfigurationRuns("a", (odd,))).columns[0].notes == (
+            "f:9: cut off",
+            "warm-up trials failed (1): x",
+            "emulated: links by tbf at 100 Mbit/s",
+        )
+
+    def test_what_befell_a_trial_and_data_that_drifted_are_told(self) -> None:
+        layout = {"requested": "replicated:2", "drift": "of 3 files, 1 are replicated:3"}
+        run = a_run("a", dataset={"layout": layout})
+        odd = recorded(run, [ok("x", 1), ok("x", 9, 2, note="executors lost: worker-2")])
+        assert overview(ConfigurationRuns("a", (odd,))).columns[0].notes == (
+            "trials that something befell (1): x 2 (executors lost: worker-2)",
+            "the data did not lie as its manifest says: of 3 files, 1 are replicated:3",
+        )
+
+
+class TestBadInput:
+    @pytest.mark.parametrize("number", [0, 1])
+    def test_fewer_than_two_configurations(self, number: int) -> None:
+        with pytest.raises(BadInput, match="two configurations or more"):
+            compare([column("1g", {"x": [1]})] * number)
+
+    def test_no_workload_in_common(self) -> None:
+        with pytest.raises(BadInput, match="no workload in common: 'a' has x, y; 'b' has z"):
+            compare([column("a", {"x": [1], "y": [1]}), column("b", {"z": [1]})])
+
+    def test_nothing_measured_at_all(self) -> None:
+        killed = ConfigurationRuns("b", (recorded(a_run("b", workloads=("x",)), ending=None),))
+        with pytest.raises(BadInput, match="'b' has no measured trial"):
+            compare([column("a", {"x": [1]}), killed])
+
+
+class TestRunsOfOtherWork:
+    @pytest.mark.parametrize(
+        ("change", "what"),
+        [
+            ({"parameters": {"sink": "rdd-count"}}, "sink"),
+            ({"parameters": {"sink": "noop", "pi_samples": 5}}, "pi_samples"),
+            ({"parameters": {"sink": "noop"}, "dataset": {"digest": "b"}}, "dataset digest"),
+        ],
+    )
+    def test_are_not_pooled(self, tmp_path: Path, change: dict[str, Any], what: str) -> None:
+        first = {"parameters": {"sink": "noop"}, "dataset": {"digest": "a"}}
+        for run_id, fields in (("one", first), ("other", first | change)):
+            with Recording(tmp_path, a_run("1g", run_id, **fields)) as recording:
+                recording.trial(ok("pi", 1.0))
+        with pytest.raises(BadInput, match=f"mixes runs that differ in {what}"):
+            find_configuration("1g", tmp_path)
+
+
+def test_links_that_were_not_as_expected_are_a_note() -> None:
+    line = "node1: eth0 is 1gbit, expected 2.5gbit"
+    parameters = {"expected_link_mbit_s": 2500.0, "unexpected_links": [line]}
+    comparison = compare([column("a", {"x": [1]}), column("b", {"x": [1]}, parameters=parameters)])
+    assert comparison.columns[1].notes[0] == f"the links were not what --expect-link says: {line}"

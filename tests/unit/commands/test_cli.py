@@ -1,0 +1,263 @@
+"""`clusterlift` as a user sees it: what is printed where, exit codes, one line for each mistake."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from harness import __version__
+from harness.cli import main
+from harness.model.errors import BadInput
+from harness.model.run import Ending, Run, Trial
+from harness.records.reader import load
+from harness.records.writer import Recording
+from harness.runtime.command_line import parse_fact, parse_facts
+from tests.unit.builders import a_run, assert_golden, failed, ok
+
+ROOT = Path(__file__).parents[3]
+PUBLISHED = ROOT / "results" / "published-2020"
+CONFIGURATIONS = ("1g-rs", "2.5g-rs", "2.5g-2x")
+
+
+def record(results: Path, run: Run, *trials: Trial) -> Path:
+    with Recording(results, run) as recording:
+        for trial in trials:
+            recording.trial(trial)
+        recording.end(Ending.COMPLETED)
+    return recording.path
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    """Two configurations, the first with two runs."""
+    directory = tmp_path / "results"
+    early, late = "2026-11-21T10:00:00.000Z", "2026-11-21T11:00:00.000Z"
+    record(directory, a_run("1g", "a-late", started_at=late), ok("pi", 12.0), ok("pi", 11.0))
+    record(directory, a_run("1g", "b-early", started_at=early), ok("pi", 10.0))
+    record(directory, a_run("2.5g", "c"), ok("pi", 5.5), failed("pi"))
+    return directory
+
+
+class TestCompare:
+    @pytest.mark.parametrize("ending", ["text", "markdown", "csv", "json"])
+    def test_the_published_table_of_2020(
+        self, ending: str, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.chdir(ROOT)
+        arguments = ["--results", "results/published-2020", "--format", ending]
+        assert main(["compare", *CONFIGURATIONS, *arguments]) == 0
+        printed = capfd.readouterr().out
+        if ending != "json":  # which names runs by what changes at the next import
+            assert_golden(f"published-2020-{ending}.txt", printed)
+        for shown in ("547.5", "1416.1", "10.8"):
+            assert shown in printed
+
+    def test_names_paths_and_directories_are_the_same(
+        self, results: Path, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        spellings = [
+            ["1g", "2.5g", "--results", str(results)],
+            [str(results / "1g"), str(results / "2.5g")],
+            ["1g", str(results / "2.5g" / "c.jsonl"), "--results", str(results)],
+        ]
+        printed = set()
+        for arguments in spellings:
+            assert main(["compare", *arguments]) == 0
+            printed.add(capfd.readouterr().out)
+        assert len(printed) == 1
+
+    def test_runs_of_one_configuration_are_pooled_by_their_start(
+        self, results: Path, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        main(["compare", "1g", "2.5g", "--results", str(results), "--format", "json"])
+        cell = json.loads(capfd.readouterr().out)["workloads"][0]["cells"][0]
+        assert cell["times_s"] == [10.0, 12.0, 11.0]
+
+    def test_a_configuration_is_found_by_the_name_it_was_given(
+        self, results: Path, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        record(results, a_run("a/b: 100%", "d"), ok("pi", 5.0))
+        assert main(["compare", "1g", "a/b: 100%", "--results", str(results)]) == 0
+        assert "a/b: 100%" in capfd.readouterr().out
+
+    def test_a_directory_of_other_things_does_not_hide_a_configuration(
+        self, results: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (results.parent / "1g").mkdir()
+        monkeypatch.chdir(results.parent)
+        assert main(["compare", "1g", "2.5g"]) == 0
+
+    def test_what_is_no_results_file_in_the_directory_is_passed_over(self, results: Path) -> None:
+        for name in ("._a-late.jsonl", ".x.jsonl.temporary", "notes.txt"):
+            (results / "1g" / name).write_bytes(b"\x00")
+        assert main(["compare", "1g", "2.5g", "--results", str(results)]) == 0
+
+    def test_csv_is_read_by_others(self, results: Path, capfd: pytest.CaptureFixture[str]) -> None:
+        main(["compare", "1g", "2.5g", "--results", str(results), "--format", "csv"])
+        lines = list(csv.DictReader(io.StringIO(capfd.readouterr().out)))
+        assert [(line["configuration"], float(line["median_s"])) for line in lines] == [
+            ("1g", 11.0),
+            ("2.5g", 5.5),
+        ]
+
+
+class TestShow:
+    def test_of_a_configuration_is_its_newest_run(
+        self, results: Path, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        assert main(["show", "1g", "--results", str(results)]) == 0
+        assert capfd.readouterr().out.startswith("run a-late\n")
+
+    def test_ends_with_the_summary_and_the_path(
+        self, results: Path, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        path = results / "2.5g" / "c.jsonl"
+        assert main(["show", str(path)]) == 0
+        *_, table, last = capfd.readouterr().out.rstrip("\n").split("\n\n")
+        assert last == str(path)
+        assert "1 of 2 failed, first with: WrongAnswer: 3 is not 4" in table
+
+
+class TestImport:
+    def test_prints_the_path_of_what_can_be_compared(
+        self, results: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        original = tmp_path / "original.csv"
+        original.write_text("test,seconds\npi,11\n")
+        arguments = ["--configuration", "old", "--results", str(results), "--fact", "mtu=1500"]
+        assert main(["import", str(original), *arguments]) == 0
+        path = Path(capfd.readouterr().out.rstrip("\n"))
+        assert path.parent == results / "old"
+        kept = load(path)
+        assert (kept.ending, kept.run.facts) == (Ending.COMPLETED, {"mtu": "1500"})
+        assert main(["compare", str(path), "2.5g", "--results", str(results)]) == 0
+
+    def test_a_bad_file_leaves_nothing_behind(self, tmp_path: Path) -> None:
+        (tmp_path / "original.csv").write_text("test,seconds\npi,fast\n")
+        arguments = ["--configuration", "old", "--results", str(tmp_path / "results")]
+        assert main(["import", str(tmp_path / "original.csv"), *arguments]) == 2
+        assert not (tmp_path / "results").exists()
+
+
+class TestMistakes:
+    @pytest.mark.parametrize(
+        ("arguments", "said"),
+        [
+            (["compare"], "two configurations or more"),
+            (["compare", "1g"], "two configurations or more"),
+            (["compare", "1g", "3g"], "'3g' is neither a results file, nor a directory of them,"),
+            (["compare", "1g", "3g"], "(there: 1g, 2.5g)"),
+            (["compare", "1g", "x" * 5000], "cannot read"),
+            (["compare", "1g", "\udcff"], "is neither a results file"),
+            (["compare", "1g", "other.csv"], "other.csv:1: not a results file"),
+            (["compare", "1g", "empty"], "the directory empty holds no results files"),
+            (["compare", "1g", "mixed"], "mixed mixes runs of several configurations (1g, 2.5g)"),
+            (["compare", "1g", "unlike"], "no workload in common: '1g' has pi; 'unlike' has sha"),
+            (["compare", "1g", "2.5g", "--format", "pdf"], "'pdf' is not one of 'text'"),
+            (["compare", "--baseline", "1g"], "--baseline"),
+            (["show"], "Missing argument 'RUN'"),
+            (["show", "3g"], "'3g' is neither"),
+            (["show", "\x1b[31m\n"], r"\x1b[31m\n"),
+            (["import", "other.csv"], "Missing option '--configuration'"),
+            (["import", "absent.csv", "--configuration", "x"], "cannot read absent.csv"),
+            (["import", "other.csv", "--configuration", " "], "--configuration is empty"),
+            (["import", "other.csv", "--configuration", "x"], "other.csv:1: the header is not"),
+            (["import", "good.csv", "--configuration", "x", "--fact", "=1"], "--fact '=1' lacks"),
+            (["import", "good.csv", "--configuration", "x", "--results", "other.csv"], "--results"),
+            (["improve"], "No such command 'improve'"),
+        ],
+    )
+    def test_are_one_line_and_exit_code_2(
+        self,
+        arguments: list[str],
+        said: str,
+        results: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        capfd: pytest.CaptureFixture[str],
+    ) -> None:
+        here = results.parent
+        (here / "other.csv").write_text("a,b\n1,2\n")
+        (here / "good.csv").write_text("test,seconds\npi,11\n")
+        (here / "empty").mkdir()
+        (here / "mixed").mkdir()
+        for path in (results / "1g" / "a-late.jsonl", results / "2.5g" / "c.jsonl"):
+            (here / "mixed" / path.name).write_bytes(path.read_bytes())
+        record(here, a_run("unlike"), ok("sha", 1.0))
+        monkeypatch.chdir(here)
+        assert main(arguments) == 2
+        printed = capfd.readouterr()
+        assert printed.out == ""
+        assert printed.err.startswith("clusterlift: error: ")
+        assert printed.err.count("\n") == 1
+        assert said in printed.err
+
+
+class TestFacts:
+    def test_the_value_may_hold_anything(self) -> None:
+        assert parse_fact(" nic = RTL8156B=a b ") == ("nic", "RTL8156B=a b")
+        assert parse_fact("price=") == ("price", "")
+
+    @pytest.mark.parametrize(
+        ("text", "said"), [("nic", "lacks an '='"), ("", "lacks an '='"), (" =x", "lacks a key")]
+    )
+    def test_malformed(self, text: str, said: str) -> None:
+        with pytest.raises(BadInput, match=said):
+            parse_fact(text)
+
+    def test_a_key_given_twice(self) -> None:
+        assert parse_facts(["a=1", "b=2"]) == {"a": "1", "b": "2"}
+        with pytest.raises(BadInput, match="'a' is given twice"):
+            parse_facts(["a=1", "a=2"])
+
+
+def process(*arguments: str, **environment: str) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        [sys.executable, "-m", "harness", *arguments],
+        cwd=ROOT,
+        env=os.environ | environment,
+        capture_output=True,
+        check=False,
+    )
+
+
+class TestProcess:
+    def test_version(self) -> None:
+        assert process("--version").stdout.decode() == f"clusterlift {__version__}\n"
+
+    def test_exit_codes_reach_the_shell(self) -> None:
+        assert process("compare").returncode == 2
+        assert process("compare", "--help").returncode == 0
+
+    @pytest.mark.parametrize("command", ["compare", "show", "import"])
+    def test_help_tells_the_default_of_results(self, command: str) -> None:
+        assert b"[default: results]" in process(command, "--help").stdout
+
+    def test_without_a_command_it_helps(self) -> None:
+        done = process()
+        assert b"Commands:" in done.stderr + done.stdout
+
+    def test_a_closed_pipe_is_quiet(self) -> None:
+        reading, writing = os.pipe()
+        os.close(reading)
+        done = subprocess.run(
+            [sys.executable, "-m", "harness", "show", str(PUBLISHED / "1g-rs")],
+            cwd=ROOT,
+            stdout=writing,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+        os.close(writing)
+        assert done.stderr == b""
+
+    def test_a_terminal_without_unicode_still_gets_its_table(self) -> None:
+        arguments = ["compare", "csv", "parquet", "--results", str(ROOT / "results")]
+        done = process(*arguments, PYTHONIOENCODING="iso8859-5")
+        assert (done.returncode, done.stderr) == (0, b"")
+        assert rb"\xb1" in done.stdout

@@ -1,0 +1,229 @@
+"""Everything as tables: typed, documented, and no number that was not measured."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import fields
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.cli import main
+from harness.model.network_metrics import MESH_GOODPUT
+from harness.model.probe import ProbeRun, RecordedProbes
+from harness.model.run import Ending, Phase, RecordedRun, Run
+from harness.present import export
+from harness.present.export import TABLES, MetricRow, columns, rows
+from harness.records.probes import ProbeRecording
+from harness.records.writer import Recording
+from tests.unit import report_data
+from tests.unit.builders import a_run, failed, ok, recorded
+
+Exported = dict[str, list[dict[str, Any]]]
+
+
+def exported(
+    directory: Path, runs: list[RecordedRun], probed: list[RecordedProbes] | None = None
+) -> Exported:
+    """Written, and read again."""
+    found = {}
+    for name, of in rows(runs, probed or []).items():
+        export.write(TABLES[name], of, directory / f"{name}.parquet")
+        found[name] = pq.read_table(directory / f"{name}.parquet").to_pylist(
+            maps_as_pydicts="strict"
+        )
+    return found
+
+
+def a_rich_run(**fields: Any) -> Run:
+    return a_run(
+        "1g",
+        "r1",
+        facts={"link": "1 Gbit/s"},
+        parameters={"controls": ["pi"], "sink": "noop"},
+        environment={"spark": "4.3.0"},
+        dataset={"rows": 1000, "format": "csv", "layout": {"observed": "rs:6+3:64k"}},
+        **fields,
+    )
+
+
+class TestTrials:
+    def test_a_trial_is_a_row(self, tmp_path: Path) -> None:
+        trial = ok("group-by", 1.25, 2, note="lost an executor")
+        [row] = exported(tmp_path, [recorded(a_rich_run(), [trial])])["trials"]
+        assert row == {
+            "configuration": "1g",
+            "run": "r1",
+            "workload": "group-by",
+            "phase": "measured",
+            "round": 2,
+            "status": "ok",
+            "wall_s": 1.25,
+            "started_at": datetime(2026, 11, 21, 13, 42, 13, tzinfo=UTC),
+            "error": None,
+            "note": "lost an executor",
+            "is_control": False,
+            "sink": "noop",
+            "dataset_rows": 1000,
+            "dataset_format": "csv",
+            "layout": "rs:6+3:64k",
+            "spark": "4.3.0",
+            "is_emulated": False,
+            "facts": {"link": "1 Gbit/s"},
+            "run_started_at": datetime(2026, 11, 21, 13, 42, 13, tzinfo=UTC),
+            "source": "results/1g/r1.jsonl",
+        }
+
+    def test_what_failed_has_no_time(self, tmp_path: Path) -> None:
+        [row] = exported(tmp_path, [recorded(a_run(), [failed("w", "boom")])])["trials"]
+        assert (row["status"], row["wall_s"], row["error"]) == ("failed", None, "boom")
+
+    def test_warm_up_controls_and_emulation_are_told(self, tmp_path: Path) -> None:
+        run = a_run(parameters={"controls": ["pi"]}, facts={"emulated": "yes"})
+        [row] = exported(tmp_path, [recorded(run, [ok("pi", 1, phase=Phase.WARM_UP)])])["trials"]
+        assert (row["phase"], row["is_control"], row["is_emulated"]) == ("warm-up", True, True)
+
+    def test_what_is_not_known_is_null(self, tmp_path: Path) -> None:
+        run = a_run(dataset={"rows": "many", "layout": None}, started_at="long ago")
+        [row] = exported(tmp_path, [recorded(run, [ok("w", 1)])])["trials"]
+        unknown = ("dataset_rows", "dataset_format", "layout", "spark", "sink", "run_started_at")
+        assert [row[name] for name in unknown] == [None] * len(unknown)
+
+    @given(st.text(st.characters(exclude_categories=())))
+    def test_any_text_can_be_written(
+        self, tmp_path_factory: pytest.TempPathFactory, text: str
+    ) -> None:
+        run = a_run(text or "x", facts={text: text})
+        [row] = exported(tmp_path_factory.mktemp("any"), [recorded(run, [failed("w", text)])])[
+            "trials"
+        ]
+        if text.isprintable():
+            assert (row["error"], row["facts"]) == (text, {text: text})
+
+    def test_types_do_not_hang_on_what_is_there(self, tmp_path: Path) -> None:
+        for name, table in TABLES.items():
+            export.write(table, [], tmp_path / name)
+            schema = pq.read_schema(tmp_path / name)
+            assert schema.names == [field.name for field in fields(table)]
+            assert pa.null() not in schema.types
+
+
+class TestMeasurements:
+    def numbers(self, directory: Path) -> Mapping[tuple[str, str | None], tuple[float, str | None]]:
+        trial = ok("w", 10.0, tasks=report_data.tasks(10.0), wire=report_data.WIRE)
+        found = exported(directory, [recorded(a_run(), [trial])])["measurements"]
+        return {(row["metric"], row["subject"]): (row["value"], row["unit"]) for row in found}
+
+    def test_every_number_of_the_tasks_has_its_unit(self, tmp_path: Path) -> None:
+        numbers = self.numbers(tmp_path)
+        assert numbers["tasks", None] == (16, None)
+        assert numbers["time_fetch_wait_s", None] == (pytest.approx(8.0), "s")
+        assert numbers["shuffle_remote_bytes", None] == (30_000_000, "bytes")
+        assert numbers["gc_share", None] == (0.01, "ratio")
+        assert numbers["tasks_by_locality", "ANY"] == (4, None)
+
+    def test_every_node_has_what_went_over_its_links(self, tmp_path: Path) -> None:
+        numbers = self.numbers(tmp_path)
+        assert {numbers["received_bytes", node] for node in report_data.NODES} == {
+            (50_000_000, "bytes")
+        }
+
+    def test_what_is_not_known_has_no_row(self, tmp_path: Path) -> None:
+        assert not [metric for metric, _ in self.numbers(tmp_path) if "replay" in metric]
+        assert exported(tmp_path, [recorded(a_run(), [ok("w", 1)])])["measurements"] == []
+
+
+class TestProbes:
+    def test_a_measurement_is_a_row_also_if_it_failed(self, tmp_path: Path) -> None:
+        run = ProbeRun("1g", ("a", "b"), id="p1", started_at="2026-11-21T13:42:13Z")
+        notes = (MESH_GOODPUT.of("a -> b", 9.4e8), MESH_GOODPUT.failed("b -> a", "no route"))
+        found = exported(tmp_path, [], [RecordedProbes(run, notes, source="p1.jsonl")])["probes"]
+        assert [(row["subject"], row["value"], row["error"]) for row in found] == [
+            ("a -> b", 9.4e8, None),
+            ("b -> a", None, "no route"),
+        ]
+        assert {row["unit"] for row in found} == {"bit/s"}
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    """Two configurations, one of them probed."""
+    directory = tmp_path / "results"
+    for name in ("1g", "2.5g"):
+        with Recording(directory, a_run(name, f"run-{name}")) as recording:
+            recording.trial(ok("w", 1.0))
+            recording.end(Ending.COMPLETED)
+    with_probes = ProbeRun("1g", ("a", "b"))
+    with ProbeRecording(with_probes, directory) as recording:
+        recording.note(MESH_GOODPUT.of("a -> b", 9.4e8))
+        recording.end(Ending.COMPLETED)
+    return directory
+
+
+class TestCommand:
+    def test_it_writes_all_three_and_says_how_many_rows(
+        self, results: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        output = tmp_path / "results.parquet"
+        arguments = ["--results", str(results), "--output", str(output)]
+        assert main(["export", "1g", "2.5g", "1g", *arguments]) == 0
+        assert capsys.readouterr().out.splitlines() == [
+            f"{output}/trials.parquet: 2 rows",
+            f"{output}/measurements.parquet: 0 rows",
+            f"{output}/probes.parquet: 1 rows",
+        ]
+        assert pq.read_table(output / "trials.parquet").column("run").to_pylist() == [
+            "run-1g",
+            "run-2.5g",
+        ]
+
+    def test_what_was_there_is_replaced(self, results: Path, tmp_path: Path) -> None:
+        arguments = ["--results", str(results), "--output", str(tmp_path / "out")]
+        assert main(["export", "1g", "2.5g", *arguments]) == main(["export", "1g", *arguments]) == 0
+        assert pq.read_table(tmp_path / "out" / "trials.parquet").num_rows == 1
+
+    def test_a_place_that_cannot_be_written_is_told(
+        self, results: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        (tmp_path / "file").write_text("")
+        arguments = ["--results", str(results), "--output", str(tmp_path / "file" / "out")]
+        assert main(["export", "1g", *arguments]) == 2
+        assert "--output: cannot write to" in capsys.readouterr().err
+
+    def test_without_pyarrow_a_line_says_what_to_install(
+        self,
+        results: Path,
+        tmp_path: Path,
+        capsys: pytest.CaptureFixture[str],
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        monkeypatch.setitem(sys.modules, "pyarrow", None)
+        arguments = ["--results", str(results), "--output", str(tmp_path / "out")]
+        assert main(["export", "1g", *arguments]) == 2
+        assert capsys.readouterr().err == (
+            "clusterlift: error: clusterlift export needs pyarrow, which is not installed: "
+            "in the checkout, pip install '.[report]'\n"
+        )
+
+    def test_help_tells_every_column(self, capsys: pytest.CaptureFixture[str]) -> None:
+        main(["export", "--help"])
+        told = capsys.readouterr().out
+        for name, table in TABLES.items():
+            assert f"{name}.parquet" in told
+            for column in columns(table):
+                assert f"{column.name}: " in told
+
+    def test_columns_say_what_they_are_about_in_the_file(self, tmp_path: Path) -> None:
+        export.write(MetricRow, [], tmp_path / "measurements.parquet")
+        schema = pq.read_schema(tmp_path / "measurements.parquet")
+        assert (
+            schema.field("metric").metadata[b"about"]
+            == b"its name ends in its unit, where it has one"
+        )

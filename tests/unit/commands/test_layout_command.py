@@ -1,0 +1,115 @@
+"""What `clusterlift layout` prints of what was observed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.cli import main
+from harness.commands import layout as command
+from harness.model.errors import BadInput
+from harness.present import layout
+
+WHOLE = {"layout": "replicated:2", "bytes": 1_000, "lacking": 0, "surplus": 0}
+FILE = WHOLE | {"placement": {"n1:9866": 1_000, "n2:9866": 1_000}}
+OBSERVED = {
+    "uri": "hdfs://nn:9820/bench/rows",
+    "storage": "hdfs",
+    "requested": "replicated:2",
+    "manifest": "replicated:2",
+    "invalid": None,
+    "problem": None,
+    "why": "",
+    "differing": [],
+    "directories": 0,
+    "stored_bytes": 4_000,
+    "placement": {"n1:9866": 3_000, "n2:9866": 1_000},
+    "coder": None,
+    "page_cache": None,
+    "sharing": 0,
+    "files": {"part-0": FILE, "part-1": FILE},
+}
+
+
+def test_a_proven_dataset() -> None:
+    assert layout.render(OBSERVED) == (
+        "hdfs://nn:9820/bench/rows\n"
+        "\n"
+        "layout          files    bytes    bytes stored    stored per byte    lacking    surplus\n"
+        "------------  -------  -------  --------------  -----------------  ---------  ---------\n"
+        "replicated:2        2    2,000           4,000              2.000          0          0\n"
+        "\n"
+        "node       bytes stored    share\n"
+        "-------  --------------  -------\n"
+        "n1:9866           3,000    75.0%\n"
+        "n2:9866           1,000    25.0%\n"
+        "\n"
+        "proven: every file is replicated:2, as the manifest says, and whole\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("observed", "last"),
+    [
+        (
+            {"problem": "of 2 files, 1 missing (first: part-2)"},
+            "DIFFERS: the manifest says replicated:2; of 2 files, 1 missing (first: part-2)",
+        ),
+        (
+            {"problem": "of 2 files, 1 are rs:6+3:64k (first: part-0)", "why": "so it is"},
+            (
+                "DIFFERS: the manifest says replicated:2; "
+                "of 2 files, 1 are rs:6+3:64k (first: part-0) (so it is)"
+            ),
+        ),
+        ({"invalid": "layout x was asked for"}, "NOT VALID: layout x was asked for"),
+        ({"manifest": None}, "every file is whole; no manifest says how they should lie"),
+        (
+            {"stored_bytes": None, "placement": {}, "manifest": "unknown"},
+            "the file system does not say how it lies",
+        ),
+        ({"files": {}, "placement": {}, "manifest": None}, "there are no files"),
+    ],
+)
+def test_the_verdict_comes_last(observed: dict[str, Any], last: str) -> None:
+    assert layout.render(OBSERVED | observed).splitlines()[-1] == last
+
+
+def test_files_that_differ_are_named_and_many_are_counted() -> None:
+    odd = FILE | {"layout": "replicated:3", "lacking": 1, "surplus": 2}
+    names = [f"part-{number:02}" for number in range(12)]
+    observed = {"files": dict.fromkeys(names, odd), "differing": names, "problem": "x"}
+    lines = layout.render(OBSERVED | observed).splitlines()
+    assert "differs: part-00: replicated:3, 1 lacking, 2 surplus" in lines
+    assert "differs: and 2 more" in lines
+    assert len([line for line in lines if line.startswith("differs: part")]) == 10
+
+
+def test_what_came_from_outside_cannot_move_the_cursor() -> None:
+    assert "\x1b" not in layout.render(OBSERVED | {"uri": "hdfs://\x1b[2J", "invalid": "\x1b[2J"})
+
+
+@pytest.mark.parametrize(("problem", "code"), [(None, 0), ("of 2 files, 1 missing", 1)])
+def test_the_exit_code_tells(
+    problem: str | None, code: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def observe(script: str, uri: str, _output: str, file: str, **_: object) -> None:
+        assert (script, uri) == ("datagen/observe.py", "hdfs://nn/rows")
+        Path(file).write_text(json.dumps(OBSERVED | {"problem": problem}))
+
+    monkeypatch.setattr(command, "spark_submit", observe)
+    assert main(["layout", "hdfs://nn/rows"]) == code
+
+
+def test_what_went_wrong_under_spark_is_told(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise BadInput("hdfs://nn/rows does not exist")
+
+    monkeypatch.setattr(command, "spark_submit", fail)
+    assert main(["layout", "hdfs://nn/rows"]) == 2
+    assert capsys.readouterr().err == "clusterlift: error: hdfs://nn/rows does not exist\n"

@@ -1,0 +1,206 @@
+"""`clusterlift hdfs` and `qfs`, tried with a file system of shell scripts: `fake`."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from harness.cli import main
+from harness.minicluster.cluster import Cluster
+from harness.minicluster.lifecycle import down
+from harness.minicluster.state import find_all
+from tests.unit.fake_file_system import WAIT
+
+ROOT = Path(__file__).parents[3]
+COMMAND = [sys.executable, "-m", "tests.unit.fake_file_system"]
+
+
+@pytest.fixture(autouse=True)
+def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    yield
+    for cluster in find_all("fake"):
+        down(cluster)
+
+
+def fake(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*COMMAND, *arguments], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
+    )
+
+
+def in_background(*arguments: str) -> subprocess.Popen[str]:
+    """As a shell starts it in the foreground: a process group of its own."""
+    return subprocess.Popen(
+        [*COMMAND, *arguments],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        process_group=0,
+    )
+
+
+def eventually(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+class TestUpStatusDown:
+    def test_one_after_the_other(self) -> None:
+        done = fake("up", "--servers", "1")
+        [cluster] = find_all("fake")
+        assert (done.returncode, done.stderr) == (0, "starting FakeFS: head, 1 server\n")
+        assert done.stdout.splitlines() == [
+            f"export FAKE_CONF={cluster.directory}/conf",
+            f"export CLUSTERLIFT_FS={cluster.uri}",
+            f"# logs: {cluster.logs}",
+            "# stop: clusterlift fake down --name default",
+        ]
+        cluster.kill("server-1")
+        assert fake("status").stdout.splitlines() == [
+            f"default  {cluster.uri}  1 of 1 server live",
+            f"  head      alive  pid {cluster.daemons[0].pid}",
+            f"  server-1  dead   pid {cluster.daemons[1].pid}",
+            f"  data: {cluster.directory}",
+            f"  logs: {cluster.logs}",
+        ]
+        done = fake("down")
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+        assert fake("status").stdout == "no FakeFS is up\n"
+
+    @pytest.mark.parametrize(
+        ("arguments", "said"),
+        [
+            (["down"], "--name: no fake is called 'default' (there: none)"),
+            (["status", "--name", "x"], "--name: no fake is called 'x' (there: none)"),
+            (["up", "--servers", "0"], "Invalid value for '--servers'"),
+            (["up", "--port", "70000"], "Invalid value for '--port'"),
+            (["up", "--name", "a/b"], "--name 'a/b': use letters, "),
+            (["run"], "Missing argument 'COMMAND...'"),
+            (["run", "--", "no-such-program"], "COMMAND: there is no program 'no-such-program'"),
+        ],
+    )
+    def test_mistakes_are_one_line_and_exit_code_2(self, arguments: list[str], said: str) -> None:
+        done = fake(*arguments)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr.startswith(f"clusterlift: error: {said}")
+        assert done.stderr.count("\n") == 1
+
+    @pytest.mark.parametrize("system", ["hdfs", "qfs"])
+    def test_down_says_that_it_removes(
+        self, system: str, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        assert main([system, "down", "--help"]) == 0
+        assert "remove everything that it stores" in capfd.readouterr().out
+
+
+class TestRun:
+    def running(self, script: str, *, ready: Path) -> tuple[subprocess.Popen[str], Cluster]:
+        """A run whose command has said that it is there."""
+        process = in_background("run", "--", "sh", "-c", f"{script}", str(ready))
+        eventually(ready.exists)
+        [cluster] = find_all("fake")
+        assert cluster.dead() == []
+        return process, cluster
+
+    def ended(self, process: subprocess.Popen[str], cluster: Cluster) -> tuple[int, str]:
+        """Its exit code and what it said after the start; nothing of the cluster is left."""
+        _, error = process.communicate(timeout=60)
+        assert len(cluster.dead()) == len(cluster.daemons) == 3
+        assert find_all("fake") == []
+        assert not cluster.directory.exists()
+        return process.returncode, error.removeprefix("starting FakeFS: head, 2 servers\n")
+
+    def test_gives_the_command_its_uri_and_returns_its_exit_code(self) -> None:
+        done = fake("run", "--servers", "1", "sh", "-c", "echo $CLUSTERLIFT_FS $FAKE_CONF; exit 7")
+        assert done.returncode == 7
+        uri, conf = done.stdout.split()
+        assert uri.startswith("fake://127.0.0.1:")
+        assert conf.endswith("/conf")
+        assert find_all("fake") == []
+
+    def test_options_behind_the_command_are_its_own(self) -> None:
+        done = fake("run", "echo", "--servers", "-h")
+        assert done.stdout == "--servers -h\n"
+
+    def test_a_command_that_is_killed(self) -> None:
+        assert fake("run", "sh", "-c", "kill -9 $$").returncode == 128 + 9
+
+    def test_ctrl_c(self, tmp_path: Path) -> None:
+        process, cluster = self.running("touch $0; exec sleep 600", ready=tmp_path / "ready")
+        os.killpg(process.pid, signal.SIGINT)
+        assert self.ended(process, cluster) == (128 + signal.SIGINT, "")
+
+    def test_ctrl_c_in_a_command_that_goes_on(self, tmp_path: Path) -> None:
+        script = "trap 'touch $0.caught' INT; touch $0; while [ ! -e $0.go ]; do sleep 0.05; done"
+        ready = tmp_path / "ready"
+        process, cluster = self.running(f"{script}; exit 3", ready=ready)
+        os.killpg(process.pid, signal.SIGINT)
+        eventually(Path(f"{ready}.caught").exists)
+        assert cluster.dead() == []
+        Path(f"{ready}.go").touch()
+        assert self.ended(process, cluster) == (3, "")
+
+    @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+    def test_what_is_sent_to_it_alone_is_passed_on(
+        self, number: signal.Signals, tmp_path: Path
+    ) -> None:
+        process, cluster = self.running("touch $0; exec sleep 600", ready=tmp_path / "ready")
+        process.send_signal(number)
+        assert self.ended(process, cluster) == (128 + number, "")
+
+    @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+    def test_a_signal_while_it_starts(
+        self, number: signal.Signals, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("FAKE_SCRIPTS", json.dumps({"server-2": WAIT}))
+        process = in_background("run", "true")
+        eventually(lambda: any(len(cluster.daemons) == 3 for cluster in find_all("fake")))
+        [cluster] = find_all("fake")
+        process.send_signal(number)
+        code, error = self.ended(process, cluster)
+        assert (code, error.split()) == (130, ["clusterlift:", "error:", "interrupted"])
+
+    def test_an_impatient_user(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The first signal ends it; those after it cannot interrupt the clearing up."""
+        monkeypatch.setenv("FAKE_SCRIPTS", json.dumps({"server-2": WAIT}))
+        process = in_background("run", "true")
+        eventually(lambda: any(len(cluster.daemons) == 3 for cluster in find_all("fake")))
+        [cluster] = find_all("fake")
+        for _ in range(20):
+            process.send_signal(signal.SIGINT)
+            time.sleep(0.005)
+        code, error = self.ended(process, cluster)
+        assert code in {130, -signal.SIGINT}  # the last may strike when all is done
+        assert error.split()[:3] == ["clusterlift:", "error:", "interrupted"]
+
+    def test_kill_9_leaves_what_down_can_end(self, tmp_path: Path) -> None:
+        process, cluster = self.running("touch $0; exec sleep 1", ready=tmp_path / "ready")
+        process.kill()
+        process.communicate(timeout=60)
+        assert cluster.name in fake("status").stdout
+        assert cluster.dead() == []
+        assert fake("down", "--name", cluster.name).returncode == 0
+        assert len(cluster.dead()) == 3
+
+    def test_a_daemon_that_dies_meanwhile_is_told(self, tmp_path: Path) -> None:
+        ready = tmp_path / "ready"
+        wait = "touch $0; while [ ! -e $0.go ]; do sleep 0.05; done"
+        process, cluster = self.running(wait, ready=ready)
+        cluster.kill("server-2")
+        Path(f"{ready}.go").touch()
+        log = cluster.logs / "server-2.log"
+        said = f"server-2 died meanwhile and said: it said nothing; its log is {log}\n"
+        assert self.ended(process, cluster) == (0, said)
+        assert log.exists()

@@ -1,0 +1,108 @@
+"""A QFS metaserver's answers, as recorded from QFS 2.2.8, are read; what is no answer is an error."""
+
+from __future__ import annotations
+
+import socketserver
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from datagen.storage.metaserver import CHUNK_BYTES, Metaserver
+
+PING = (
+    "OK\r\nCseq: 1\r\nStatus: 0\r\nBuild-version: 2.2.8\r\nWORM: 0\r\n"
+    "System Info: Up since= Sat Nov 21 17:37:43 2026\tChunk srvs= 2\t\r\n"
+    "Servers: s=127.0.0.1, p=22001, rack=1, used=0, connected=1\t"
+    "s=127.0.0.1, p=22002, rack=1, used=0, connected=1\t\r\n"
+    "Down Servers: s=127.0.0.1, p=22003, down=Sat Nov 21 17:17:08 2026, reason=error\t\r\n\r\n"
+)
+LAYOUT = "0 84 1 1 127.0.0.1 22001 67108864 85 1 0 134217728 86 1 2 127.0.0.1 22001 10.0.0.7 22002"
+DIRECTORIES = "Avg-read-io-bytes,Buffered-io,Chunks\n0,{},9\n0,{},11\n"
+
+
+def answer(body: str, *headers: str) -> str:
+    return "\r\n".join(["OK", "Status: 0", *headers, f"Content-length: {len(body)}", "", body])
+
+
+@contextmanager
+def metaserver(reply: Callable[[dict[str, str]], str]) -> Iterator[Metaserver]:
+    """A connection to a server that replies to each request; it hangs up at an empty reply."""
+
+    class Handler(socketserver.StreamRequestHandler):
+        def handle(self) -> None:
+            while operation := self.rfile.readline().decode().strip():
+                lines = iter(lambda: self.rfile.readline().decode().strip(), "")
+                fields = dict(line.split(": ", 1) for line in lines)
+                text = reply({"operation": operation, **fields})
+                if not text:
+                    return
+                self.wfile.write(text.encode())
+
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler) as server:
+        server.daemon_threads = True
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            with Metaserver(*server.server_address) as connected:  # type: ignore[arg-type]
+                yield connected
+        finally:
+            server.shutdown()
+
+
+def test_servers_that_are_up_are_counted_and_not_those_that_were() -> None:
+    with metaserver(lambda _: PING) as connected:
+        assert connected.servers_up() == 2
+
+
+def test_without_servers_there_are_none() -> None:
+    with metaserver(lambda _: "OK\r\nStatus: 0\r\nServers: \r\n\r\n") as connected:
+        assert connected.servers_up() == 0
+
+
+def test_every_chunk_has_its_servers() -> None:
+    with metaserver(lambda _: answer(LAYOUT)) as connected:
+        assert connected.holders(64) == {
+            0: ["127.0.0.1:22001"],
+            1: [],
+            2: ["127.0.0.1:22001", "10.0.0.7:22002"],
+        }
+
+
+def test_a_long_file_is_asked_for_in_parts() -> None:
+    asked = []
+
+    def reply(request: dict[str, str]) -> str:
+        asked.append((request["operation"], request["File-handle"], request["Start-offset"]))
+        start = int(request["Start-offset"])
+        chunk = f"{start} 84 1 1 127.0.0.1 22001"
+        return answer(chunk, "Has-more-chunks:  1") if start < CHUNK_BYTES else answer(chunk)
+
+    with metaserver(reply) as connected:
+        assert list(connected.holders(64)) == [0, 1]
+    assert asked == [("GETLAYOUT", "64", "0"), ("GETLAYOUT", "64", str(CHUNK_BYTES))]
+
+
+@pytest.mark.parametrize(
+    ("values", "told"), [((0, 0), False), ((1, 1), True), ((0, 1), None)], ids=str
+)
+def test_the_page_cache_is_in_play_on_all_servers_or_on_none(
+    values: tuple[int, int],
+    told: bool | None,  # noqa: FBT001  three answers
+) -> None:
+    with metaserver(lambda _: answer(DIRECTORIES.format(*values))) as connected:
+        assert connected.buffered_io() is told
+
+
+def test_a_refusal_is_an_error_with_its_reason() -> None:
+    refusal = "FAILED\r\nCseq: 1\r\nStatus: -1\r\nStatus-message: authentication required\r\n\r\n"
+    with (
+        metaserver(lambda _: refusal) as connected,
+        pytest.raises(OSError, match="authentication required"),
+    ):
+        connected.servers_up()
+
+
+def test_a_server_that_hangs_up_is_an_error() -> None:
+    with metaserver(lambda _: "") as connected, pytest.raises(OSError, match="it hung up"):
+        connected.servers_up()

@@ -1,0 +1,452 @@
+"""What an event log says of a trial's tasks: worked out by hand, and what must hold of any log."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.eventlog.events import TaskEnded, parse
+from harness.eventlog.stages import scheduled_ns
+from harness.eventlog.tasks import divided
+from harness.eventlog.trial import Slots, task_metrics
+from harness.model.task_metrics import ScheduleSimulation, Stragglers, TaskMetrics, TaskTime
+from tests.unit.event_log_lines import (
+    executor_added,
+    executor_removed,
+    job_ended,
+    job_started,
+    line,
+    spent,
+    stage_ended,
+    stage_started,
+    task_cpus,
+    task_ended,
+    task_started,
+)
+
+
+def fold(*lines: bytes) -> TaskMetrics:
+    return task_metrics(lines, Slots())
+
+
+def of_tasks(*tasks: bytes, rdds: tuple[tuple[str, str], ...] = (), cores: int = 2) -> TaskMetrics:
+    """Of a whole log whose only stage has these tasks."""
+    return fold(
+        executor_added("1", cores),
+        job_started(0, 1_000),
+        stage_started(0, rdds=rdds),
+        *(task_started(0) for _ in tasks),
+        *tasks,
+        stage_ended(0),
+        job_ended(0, 2_000),
+    )
+
+
+class TestBySumsOfHand:
+    """Two tasks of one stage on two slots, and one whose executor was lost."""
+
+    METRICS = of_tasks(
+        # 500 ms, which its own metrics exceed: run 600, of which fetch 450 and CPU 300.
+        task_ended(
+            0, 1_000, 1_500,
+            locality="ANY",
+            metrics=spent(
+                run_ms=600, fetch_wait_ms=450, cpu_ms=300, shuffle_write_ms=100, gc_ms=60,
+                input_bytes=10, remote_bytes=70, peak_bytes=500, memory_spilled_bytes=4,
+            ),
+        ),
+        task_ended(0, 1_500, 1_800, failed=True, reason="ExecutorLostFailure"),
+        # 1000 ms: deserialization 50, run 900, result 10 + 15, and 25 are left for the scheduler;
+        # of run: fetch 100, CPU 500, write 200, and 100 are left unattributed.
+        task_ended(
+            0, 1_000, 2_000,
+            fetching_result_since_ms=1_985,
+            metrics=spent(
+                deserialization_ms=50, run_ms=900, result_ms=10, fetch_wait_ms=100, cpu_ms=500,
+                shuffle_write_ms=200, gc_ms=90, input_bytes=30, output_bytes=5, local_bytes=20,
+                remote_bytes=80, written_bytes=90, disk_spilled_bytes=3, peak_bytes=400,
+            ),
+        ),
+    )  # fmt: skip
+
+    def test_time(self) -> None:
+        assert self.METRICS.time == TaskTime(
+            fetch_wait_s=0.450 + 0.100,
+            cpu_s=0.050 + 0.500,
+            shuffle_write_s=0.200,
+            python_worker_s=0,
+            unattributed_s=0.300 + 0.100,
+            deserialization_s=0.050,
+            result_s=0.025,
+            scheduler_delay_s=0.025,
+        )
+        assert self.METRICS.time.total_s == pytest.approx(0.500 + 0.300 + 1.000)
+
+    def test_tasks(self) -> None:
+        metrics = self.METRICS
+        assert (metrics.tasks, metrics.failed_tasks, metrics.killed_tasks) == (3, 1, 0)
+        assert metrics.tasks_by_locality == {"ANY": 1, "NODE_LOCAL": 2}
+        assert metrics.stragglers == Stragglers(longest_s=1.0, median_s=0.75)
+
+    def test_bytes(self) -> None:
+        metrics = self.METRICS
+        assert metrics.input_bytes_by_locality == {"ANY": 10, "NODE_LOCAL": 30}
+        assert (metrics.input_bytes, metrics.output_bytes) == (40, 5)
+        assert (metrics.shuffle_local_bytes, metrics.shuffle_remote_bytes) == (20, 150)
+        assert metrics.shuffle_written_bytes == 90
+        assert (metrics.memory_spilled_bytes, metrics.disk_spilled_bytes) == (4, 3)
+        assert metrics.peak_execution_memory_bytes == 500
+
+    def test_gc_is_a_share_of_run_time_and_beside_the_parts(self) -> None:
+        assert self.METRICS.gc_share == (60 + 90) / (600 + 900)
+
+    def test_replay(self) -> None:
+        """In the order of their launch 500 and 1000 ms start at once; 300 ms follow the shorter."""
+        assert self.METRICS.replay == ScheduleSimulation(
+            as_it_was_s=1.0,
+            without_fetch_wait_s=0.900,
+            without_unattributed_s=0.800,
+        )
+
+    def test_a_result_that_came_with_the_last_message_was_not_fetched(self) -> None:
+        time = of_tasks(task_ended(0, 1_000, 2_000, metrics=spent(run_ms=900))).time
+        assert (time.result_s, time.scheduler_delay_s) == (0, 0.1)
+
+    def test_garbage_collection_takes_no_more_than_all_of_the_time(self) -> None:
+        tasks = [task_ended(0, 0, 100, metrics=spent(run_ms=100, gc_ms=ms)) for ms in (500, 0)]
+        assert of_tasks(*tasks).gc_share == 0.5
+
+    def test_nothing_lacks(self) -> None:
+        assert self.METRICS.incomplete is None
+
+
+class TestSlots:
+    def test_are_averaged_over_the_time_in_which_jobs_ran(self) -> None:
+        """4 slots for 500 ms, 6 for 250 ms, 2 for 250 ms."""
+        metrics = fold(
+            executor_added("1", 4, at_ms=0),
+            job_started(0, 1_000),
+            executor_added("2", 2, at_ms=1_500),
+            executor_removed("1", at_ms=1_750),
+            job_ended(0, 2_000),
+            executor_added("3", 100, at_ms=2_500),
+        )
+        assert metrics.slots == (4 * 500 + 6 * 250 + 2 * 250) / 1_000
+
+    def test_executors_that_were_there_before_the_log_count(self) -> None:
+        lines = [job_started(0, 1_000), job_ended(0, 2_000)]
+        assert task_metrics(lines, Slots({"1": 3, "2": 4})).slots == 7
+
+    def test_a_task_may_occupy_several_cores(self) -> None:
+        metrics = fold(
+            task_cpus(2.0),
+            task_cpus(7.0, profile=1),
+            *(executor_added("1", 5), job_started(0, 1_000), job_ended(0, 2_000)),
+        )
+        assert metrics.slots == 2
+
+    def test_are_unknown_where_no_executor_is(self) -> None:
+        metrics = fold(
+            *(job_started(0, 1_000), stage_started(0), task_ended(0, 1_000, 1_500)),
+            *(stage_ended(0), job_ended(0, 2_000)),
+        )
+        assert (metrics.slots, metrics.replay) == (None, None)
+
+
+class TestPython:
+    UDF = (("MapPartitionsRDD", "BatchEvalPython"),)
+
+    def test_a_worker_has_what_the_task_did_not_do_itself_meanwhile(self) -> None:
+        metrics = of_tasks(
+            task_ended(0, 0, 1_000, python_ms=[800], metrics=spent(run_ms=1_000, cpu_ms=300)),
+            task_ended(0, 0, 1_000, python_ms=[400], metrics=spent(run_ms=1_000, cpu_ms=300)),
+            rdds=self.UDF,
+        )
+        assert metrics.time.python_worker_s == 0.700 + 0.400
+        assert metrics.time.unattributed_s == 0.300
+
+    def test_of_two_operators_that_feed_each_other_the_longer_counts(self) -> None:
+        task = task_ended(0, 0, 1_000, python_ms=[300, 500], metrics=spent(run_ms=1_000))
+        assert of_tasks(task, rdds=self.UDF).time.python_worker_s == 0.5
+
+    @pytest.mark.parametrize(
+        "rdd",
+        [
+            ("PythonRDD", ""),
+            ("MapPartitionsRDD", "BatchEvalPython"),
+            ("MapPartitionsRDD", "MapInArrow"),
+            ("MapPartitionsRDD", "FlatMapGroupsInPandas"),
+        ],
+    )
+    def test_where_no_metric_tells_its_time_it_is_unknown(self, rdd: tuple[str, str]) -> None:
+        task = task_ended(0, 0, 1_000, metrics=spent(run_ms=1_000, cpu_ms=100))
+        time = of_tasks(task, rdds=(rdd,)).time
+        assert (time.python_worker_s, time.unattributed_s) == (None, 0.9)
+
+    @pytest.mark.parametrize("silent", [0, 1])
+    def test_one_stage_that_does_not_tell_makes_it_unknown_of_all(self, silent: int) -> None:
+        metrics = fold(
+            *(job_started(0, 0), stage_started(0, rdds=self.UDF), stage_started(1, rdds=self.UDF)),
+            task_ended(1 - silent, 0, 1_000, python_ms=[800], metrics=spent(run_ms=1_000)),
+            task_ended(silent, 0, 1_000, metrics=spent(run_ms=1_000)),
+            job_ended(0, 1_000),
+        )
+        assert (metrics.time.python_worker_s, metrics.time.unattributed_s) == (None, 2.0)
+
+    def test_without_python_it_is_none_at_all(self) -> None:
+        task = task_ended(0, 0, 1_000, metrics=spent(run_ms=1_000))
+        rdds = (("MapPartitionsRDD", "WholeStageCodegen (1)"), ("ParallelCollectionRDD", ""))
+        assert of_tasks(task, rdds=rdds).time.python_worker_s == 0
+
+
+class TestStages:
+    def test_the_stragglers_are_of_the_stage_with_the_greatest_lag(self) -> None:
+        """Neither of the one with the longest task, nor of the one with the greatest ratio."""
+        metrics = fold(
+            *(job_started(0, 0, [0, 1, 2]), stage_started(0), stage_started(1), stage_started(2)),
+            *(task_ended(0, 0, ms) for ms in (1, 1, 10)),
+            *(task_ended(1, 0, ms) for ms in (100, 100, 300)),
+            *(task_ended(2, 0, ms) for ms in (800, 850, 900)),
+            *(stage_ended(0), stage_ended(1), stage_ended(2), job_ended(0, 1_000)),
+        )
+        assert metrics.stragglers == Stragglers(longest_s=0.3, median_s=0.1)
+
+    def test_failed_tasks_and_copies_that_lost_are_no_stragglers(self) -> None:
+        metrics = of_tasks(
+            task_ended(0, 0, 100),
+            task_ended(0, 0, 5_000, failed=True),
+            task_ended(0, 0, 5_000, killed=True, speculative=True),
+        )
+        assert metrics.stragglers == Stragglers(longest_s=0.1, median_s=0.1)
+        assert (metrics.failed_tasks, metrics.killed_tasks, metrics.speculative_tasks) == (1, 1, 1)
+
+    def test_a_copy_that_ends_after_its_stage_counts_its_time(self) -> None:
+        metrics = fold(
+            *(executor_added("1", 2), job_started(0, 0), stage_started(0)),
+            *(task_ended(0, 0, 100), stage_ended(0), job_ended(0, 100)),
+            task_ended(0, 0, 150, killed=True),
+        )
+        assert (metrics.tasks, metrics.time.total_s) == (2, pytest.approx(0.25))
+
+    def test_a_task_that_is_told_again_when_its_executor_is_lost_counts_once(self) -> None:
+        metrics = of_tasks(task_ended(0, 0, 100), task_ended(0, 0, 100, reason="Resubmitted"))
+        assert (metrics.tasks, metrics.time.total_s) == (1, pytest.approx(0.1))
+
+    def test_attempts_of_a_stage_follow_each_other(self) -> None:
+        metrics = fold(
+            *(executor_added("1", 1), job_started(0, 0)),
+            *(stage_started(0), task_ended(0, 0, 100), stage_ended(0)),
+            *(stage_started(0, 1), task_ended(0, 100, 300, attempt=1), stage_ended(0, 1)),
+            job_ended(0, 300),
+        )
+        assert metrics.tasks == 2
+        assert metrics.replay is not None
+        assert metrics.replay.as_it_was_s == pytest.approx(0.3)
+
+    def test_what_began_before_the_log_is_not_the_trials(self) -> None:
+        metrics = fold(
+            *(executor_added("1", 1), job_ended(8, 500), task_ended(9, 0, 700)),
+            *(executor_added("2", 1, 1_000), job_started(0, 1_000), stage_started(0)),
+            *(task_ended(0, 1_000, 1_100), stage_ended(0), job_ended(0, 1_100)),
+        )
+        assert (metrics.tasks, metrics.slots, metrics.incomplete) == (1, 2, None)
+
+    def test_the_rest_of_the_events_is_passed_over(self) -> None:
+        others = [
+            line("LogStart", Spark_Version="4.3.0"),
+            b'{"Event":"org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionStart"}\n',
+            line("ApplicationEnd", Timestamp=5),
+        ]
+        assert fold(*others) == fold()
+
+
+class TestReplay:
+    @pytest.mark.parametrize(
+        ("lengths", "slots", "end"),
+        [
+            ([], 2, 0),
+            ([5], 2, 5),
+            ([1, 2, 3], 1, 6),
+            ([10, 1, 1, 1, 1, 1, 1, 1, 1], 2, 10),
+            ([1, 1, 10], 2, 11),
+            ([4, 3, 3], 2, 6),
+        ],
+    )
+    def test_each_task_starts_on_the_slot_that_is_free_first(
+        self, lengths: list[int], slots: int, end: int
+    ) -> None:
+        assert scheduled_ns(lengths, slots) == end
+
+    @given(st.lists(st.integers(0, 10**6), max_size=30), st.integers(1, 9))
+    def test_it_lies_within_grahams_bounds(self, lengths: list[int], slots: int) -> None:
+        end, longest = scheduled_ns(lengths, slots), max(lengths, default=0)
+        assert max(longest, sum(lengths) / slots) <= end
+        assert end <= sum(lengths) / slots + longest
+
+    @given(
+        st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=30), st.integers(1, 5)
+    )
+    def test_shorter_tasks_never_take_longer(
+        self, pairs: list[tuple[int, int]], slots: int
+    ) -> None:
+        shorter = scheduled_ns([length for length, _ in pairs], slots)
+        assert shorter <= scheduled_ns([length + more for length, more in pairs], slots)
+
+    def test_a_straggler_that_waits_for_the_network_is_seen(self) -> None:
+        """A tenth of all task time is fetch wait, but the stage would be over in half the time."""
+        metrics = of_tasks(
+            task_ended(0, 0, 1_000, metrics=spent(run_ms=1_000, fetch_wait_ms=500)),
+            *(
+                task_ended(0, ms, ms + 500, metrics=spent(run_ms=500, cpu_ms=500))
+                for ms in (0, 0, 0, 0, 0, 0, 0, 0)
+            ),
+            cores=9,
+        )
+        assert metrics.replay is not None
+        assert metrics.replay.as_it_was_s == 1.0
+        assert metrics.replay.without_fetch_wait_s == 0.5
+
+
+class TestCutOff:
+    LOG = (
+        executor_added("1", 2),
+        job_started(0, 1_000),
+        stage_started(0),
+        task_started(0),
+        task_started(0),
+        task_ended(0, 1_000, 1_500, metrics=spent(run_ms=500)),
+        task_ended(0, 1_000, 1_600, metrics=spent(run_ms=600)),
+        stage_ended(0),
+        job_ended(0, 1_600),
+    )
+
+    def test_it_is_used_as_far_as_it_goes(self) -> None:
+        metrics = fold(*self.LOG[:6])
+        assert metrics.time.total_s == 0.5
+        assert metrics.stragglers == Stragglers(0.5, 0.5)
+        assert metrics.incomplete == "jobs without an end: 1; tasks without an end: 1"
+
+    def test_a_line_that_is_cut_off_is_told(self) -> None:
+        *whole, last = self.LOG
+        assert fold(*whole, last[:-3]).incomplete == (
+            "jobs without an end: 1; lines that cannot be read: 1"
+        )
+
+    @given(st.integers(0, sum(map(len, LOG)) - 2))
+    def test_it_says_so_wherever_it_is_cut(self, length: int) -> None:
+        kept = b"".join(self.LOG)[:length].splitlines(keepends=True)
+        metrics = fold(*kept)
+        job_is_in = length > len(self.LOG[0]) + len(self.LOG[1])
+        assert bool(metrics.incomplete) or not job_is_in
+        assert metrics.time.total_s <= 1.1
+
+
+class TestGarbled:
+    @pytest.mark.parametrize(
+        "text",
+        [
+            b"\n",
+            b"\xff\xfe\n",
+            b'{"Event":"SparkListenerTaskEnd"\n',
+            b'{"Event":"SparkListenerTaskEnd"}\n',
+            b'{"Event":"SparkListenerTaskEnd","Stage ID":true,"Stage Attempt ID":0}\n',
+            b'{"Event":"SparkListenerJobStart","Job ID":"0","Submission Time":1}\n',
+            b'{"Event":"SparkListenerJobEnd","Job ID":0,"Completion Time":1e999}\n',
+            b'{"Event":"SparkListenerJobEnd","Job ID":0,"Completion Time":99999999999999999}\n',
+            b'{"Event":"SparkListenerTaskStart","Stage ID":' + b"[" * 100_000 + b"\n",
+            b'{"Event":"SparkListenerStageSubmitted","Stage Info":[]}\n',
+            task_cpus(0),
+            task_ended(0, 0, 5, metrics={"Executor Run Time": 5}),
+            task_ended(0, 0, 5, metrics=spent() | {"Shuffle Read Metrics": None}),
+        ],
+    )
+    def test_a_line_is_told_and_changes_nothing_else(self, text: bytes) -> None:
+        around = TestCutOff.LOG[:3], TestCutOff.LOG[3:]
+        metrics = fold(*around[0], text, *around[1])
+        assert metrics.incomplete == "lines that cannot be read: 1"
+        assert metrics.time == fold(*TestCutOff.LOG).time
+
+    def test_a_clock_that_went_back_makes_no_negative_time(self) -> None:
+        task = task_ended(0, 5_000, 1_000, metrics=spent(run_ms=-7, cpu_ms=-3, fetch_wait_ms=20))
+        assert of_tasks(task).time.total_s == 0
+
+
+MS = st.integers(-5, 3_000)
+SPENT = st.builds(
+    spent,
+    run_ms=MS,
+    cpu_ms=st.floats(-1, 3_000),
+    fetch_wait_ms=MS,
+    shuffle_write_ms=st.floats(-1, 3_000),
+    deserialization_ms=MS,
+    result_ms=MS,
+    gc_ms=MS,
+    input_bytes=MS,
+)
+TASKS = st.builds(
+    task_ended,
+    stage=st.integers(0, 2),
+    launched_ms=MS,
+    finished_ms=MS,
+    failed=st.booleans(),
+    killed=st.booleans(),
+    fetching_result_since_ms=MS,
+    python_ms=st.lists(MS, max_size=2),
+    metrics=st.none() | SPENT,
+)
+
+
+class TestAnyTask:
+    @given(TASKS)
+    def test_its_parts_are_never_negative_and_make_up_its_time(self, text: bytes) -> None:
+        task = parse(text)
+        assert isinstance(task, TaskEnded)
+        parts_ns = [ns for _, ns in divided(task)]
+        assert all(ns >= 0 for ns in parts_ns)
+        assert sum(parts_ns) == task.duration_ms * 1_000_000
+
+    @given(SPENT, st.integers(0, 3_000))
+    def test_fetch_wait_is_what_spark_says_as_far_as_the_task_ran(
+        self, metrics: dict[str, Any], duration_ms: int
+    ) -> None:
+        task = parse(task_ended(0, 0, duration_ms, metrics=metrics))
+        assert isinstance(task, TaskEnded)
+        said_ms = max(0, metrics["Shuffle Read Metrics"]["Fetch Wait Time"])
+        ran_ms = min(max(0, metrics["Executor Run Time"]), duration_ms)
+        assert dict(divided(task))["fetch_wait"] == min(said_ms, ran_ms) * 1_000_000
+
+
+class TestAnyLog:
+    @given(st.lists(TASKS, max_size=12), st.integers(0, 4))
+    def test_parts_make_up_the_tasks_time_and_blocked_time_is_never_won_twice(
+        self, tasks: list[bytes], cores: int
+    ) -> None:
+        metrics = fold(
+            executor_added("1", cores),
+            job_started(0, 0, [0, 1, 2]),
+            *map(stage_started, range(3)),
+            *tasks,
+            *map(stage_ended, range(3)),
+            job_ended(0, 3_000),
+        )
+        infos = [json.loads(task)["Task Info"] for task in tasks]
+        spans_ms = [max(0, max(0, i["Finish Time"]) - max(0, i["Launch Time"])) for i in infos]
+        assert metrics.tasks == len(tasks)
+        assert metrics.time.total_s == pytest.approx(sum(spans_ms) / 1e3)
+        assert all(part is not None and part >= 0 for part in vars(metrics.time).values())
+        if metrics.replay is not None:
+            replay = metrics.replay
+            assert replay.without_unattributed_s <= replay.without_fetch_wait_s
+            assert replay.without_fetch_wait_s <= replay.as_it_was_s
+
+    @given(st.lists(st.tuples(TASKS, st.integers(0, 400), st.binary(max_size=3)), max_size=5))
+    def test_no_garbled_line_breaks_it(self, damages: list[tuple[bytes, int, bytes]]) -> None:
+        damaged = [text[:at] + noise + text[at + len(noise) :] for text, at, noise in damages]
+        metrics = fold(executor_added("1", 2), job_started(0, 0), stage_started(0), *damaged)
+        assert math.isfinite(metrics.time.total_s)
+        assert metrics.tasks <= len(damaged)

@@ -1,0 +1,60 @@
+"""Facts of the machine, from a file tree that stands for it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from harness.node.machine import links, machine_facts
+
+
+def link(root: Path, name: str, **files: str) -> None:
+    directory = root / "sys/class/net" / name
+    directory.mkdir(parents=True)
+    for file, text in files.items():
+        (directory / file).write_text(f"{text}\n")
+
+
+def test_a_link_is_described(tmp_path: Path) -> None:
+    link(tmp_path, "usbeth0", speed="2500", mtu="9000", duplex="full", operstate="up")
+    driver = tmp_path / "sys/class/net/usbeth0/device"
+    driver.mkdir()
+    (driver / "driver").symlink_to("../../bus/usb/drivers/r8152")
+    assert links(tmp_path) == {
+        "usbeth0": {
+            "speed_mbit_s": 2500,
+            "mtu_bytes": 9000,
+            "duplex": "full",
+            "driver": "r8152",
+            "state": "up",
+        }
+    }
+
+
+def test_what_a_link_does_not_say_is_none_and_never_0(tmp_path: Path) -> None:
+    link(tmp_path, "eth0", speed="-1", mtu="1500", duplex="unknown", operstate="unknown")
+    link(tmp_path, "lo", mtu="65536")
+    [only] = links(tmp_path).values()
+    assert only == {
+        "speed_mbit_s": None,
+        "mtu_bytes": 1500,
+        "duplex": None,
+        "driver": None,
+        "state": None,
+    }
+
+
+def test_a_machine_without_any_of_it_has_unknown_facts(tmp_path: Path) -> None:
+    facts = machine_facts(tmp_path)
+    assert facts["memory_bytes"] is None
+    assert facts["cpu_model"] is None
+    assert facts["links"] == {}
+    assert set(facts["sysctls"].values()) == {None}
+
+
+def test_memory_is_in_bytes_and_sysctls_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "proc/sys/net/ipv4").mkdir(parents=True)
+    (tmp_path / "proc/meminfo").write_text("MemTotal:       24684096 kB\n")
+    (tmp_path / "proc/sys/net/ipv4/tcp_rmem").write_text("4096\t131072\t33554432\n")
+    facts = machine_facts(tmp_path)
+    assert facts["memory_bytes"] == 24684096 * 1024
+    assert facts["sysctls"]["net.ipv4.tcp_rmem"] == "4096 131072 33554432"

@@ -1,0 +1,173 @@
+"""What probes print, whole."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from harness.analysis.acceptance import Expectation
+from harness.analysis.acceptance import gate as adjusted_changes
+from harness.model.network_metrics import (
+    ACROSS_RACKS,
+    BOTH_WAYS,
+    IDLE,
+    LOADED,
+    MESH_GOODPUT,
+    OVERSUBSCRIPTION,
+    PACKET_GOODPUT,
+    PATH_MTU,
+    RDMA_DEVICES,
+    RDMA_P99,
+    RDMA_P999,
+    RDMA_TYPICAL,
+    RECEIVER_CPU,
+    RECEIVER_PACKET_COST,
+    RETRANSMITS,
+    ROUND_TRIP,
+    ROUND_TRIPS_PER_S,
+    SENDER_CPU,
+    SENDER_IPERF_CPU,
+    SENDER_PACKET_COST,
+    SENDER_SOFTIRQ,
+    VANISHED_PACKET,
+    WITHIN_RACK,
+)
+from harness.model.probe import Measurement, RecordedProbes
+from harness.node.interface import link_of
+from harness.present.probes import acceptance, latency, link, mesh, mtu, racks
+from tests.unit.builders import assert_golden
+from tests.unit.probe_builders import (
+    FOUR,
+    MBIT,
+    a_link,
+    every_pair,
+    healthy,
+    output,
+    pairs,
+    probed,
+)
+
+HOSTILE = "n\x1b[31m1\nx"
+
+
+def measured_mesh(hosts: tuple[str, ...] = FOUR) -> RecordedProbes:
+    """One slow host, one pair that failed, and one direction that is slow."""
+    goodput = every_pair(hosts, 940 * MBIT)
+    goodput |= {pair: 94 * MBIT for pair in goodput if hosts[-1] in pair}
+    goodput[(hosts[0], hosts[1])] = f"{hosts[0]} -> {hosts[1]}: iperf3: no route"
+    goodput[(hosts[2], hosts[0])] = 470 * MBIT
+    both = every_pair(hosts, 900 * MBIT)
+    return probed(
+        [a_link(host, speed_mbit_s=None if host == hosts[1] else 1000) for host in hosts],
+        [
+            *pairs(MESH_GOODPUT, goodput),
+            *pairs(MESH_GOODPUT, both, BOTH_WAYS),
+            *pairs(RETRANSMITS, every_pair(hosts, 3)),
+            *pairs(SENDER_IPERF_CPU, every_pair(hosts, 12.25)),
+            *pairs(SENDER_CPU, every_pair(hosts, 7)),
+            *pairs(SENDER_SOFTIRQ, every_pair(hosts, 1.5)),
+            *pairs(RECEIVER_CPU, every_pair(hosts, 11)),
+        ],
+    )
+
+
+def round_trips(subject: str, case: str, factor: float) -> list[Measurement]:
+    trips = [metric.of(subject, factor * rank, case) for rank, metric in ROUND_TRIP.items()]
+    return [*trips, ROUND_TRIPS_PER_S.of(subject, 1e6 / factor / 50, case)]
+
+
+def test_a_mesh() -> None:
+    assert_golden("probe-mesh.txt", mesh.render(measured_mesh()))
+
+
+def test_a_mesh_of_many_hosts_is_told_in_a_line_each() -> None:
+    hosts = tuple(f"host{i}.my.company.com" for i in range(1, 13))
+    assert_golden("probe-mesh-of-many.txt", mesh.render(measured_mesh(hosts)))
+
+
+def test_links_of_all_kinds() -> None:
+    links = [
+        link_of("node1", "enx00e04c680001", output("link-usb.txt")),
+        link_of("node2", "bond0", output("link-bond.txt")),
+        link_of("node3", "eth0", output("link-virtio.txt")),
+        link_of("worker-1", "eth0", output("link-veth.txt")),
+    ]
+    after = [
+        replace(links[1], counters={"rx_errors": 5, "rx_drops": 12, "tx_drops": 4}),
+        links[0],
+    ]
+    assert_golden("probe-link.txt", link.render(probed(links, after=after)))
+
+
+def test_paths_with_a_black_hole_and_the_cost_of_sizes() -> None:
+    links = [a_link("node1", mtu_bytes=9000), a_link("node2"), a_link("node3")]
+    names = [one.host for one in links]
+    paths = every_pair(names, 1500) | {("node2", "node3"): "node2 -> node3: pings are not answered"}
+    sizes = [
+        one
+        for size, goodput, cost in ((1500, 940, 0.31), (9000, 985, 0.12))
+        for one in (
+            PACKET_GOODPUT.of("node1 -> node2", goodput * MBIT, f"packets of {size} bytes"),
+            SENDER_PACKET_COST.of("node1 -> node2", cost, f"packets of {size} bytes"),
+            RECEIVER_PACKET_COST.of("node1 -> node2", 2 * cost, f"packets of {size} bytes"),
+        )
+    ]
+    measured = [
+        *pairs(PATH_MTU, paths),
+        *pairs(VANISHED_PACKET, {("node1", "node2"): 1501, ("node1", "node3"): 1501}),
+        *sizes,
+        PACKET_GOODPUT.failed("node3 -> node1", "no", "packets of 9000 bytes"),
+    ]
+    assert_golden("probe-mtu.txt", mtu.render(probed(links, measured)))
+
+
+def test_latencies_idle_and_under_load_and_no_rdma() -> None:
+    measured = [
+        *round_trips("node1 -> node2", IDLE, 1),
+        *round_trips("node1 -> node2", LOADED, 20),
+        ROUND_TRIP[50.0].failed("node1 -> node3", "node3: no route", "idle"),
+        *(RDMA_DEVICES.of(host, 0) for host in FOUR[:3]),
+    ]
+    assert_golden("probe-latency.txt", latency.render(probed(measurements=measured)))
+
+
+def test_latencies_by_rdma() -> None:
+    measured = [
+        *(RDMA_DEVICES.of(host, 1) for host in FOUR[:3]),
+        *pairs(RDMA_TYPICAL, {("node1", "node2"): 1.47, ("node1", "node3"): "node3: no perftest"}),
+        *pairs(RDMA_P99, {("node1", "node2"): 1.57}),
+        *pairs(RDMA_P999, {("node1", "node2"): 3.93}),
+    ]
+    assert_golden("probe-rdma.txt", latency.render(probed(measurements=measured)))
+
+
+def test_racks_with_an_uplink_that_is_oversubscribed_one_way() -> None:
+    measured = [
+        *(WITHIN_RACK.of("a", value * MBIT) for value in (935, 940, 941)),
+        WITHIN_RACK.failed("b", "b1 -> b2: iperf3: no route"),
+        *(ACROSS_RACKS.of("a -> b", value * MBIT) for value in (9400, 9410, 9420)),
+        *(OVERSUBSCRIPTION.of("a -> b", value) for value in (3.9, 4.0, 4.1)),
+        *(ACROSS_RACKS.of("b -> a", value * MBIT) for value in (37000, 37600)),
+        *(OVERSUBSCRIPTION.of("b -> a", value) for value in (1.0, 1.0)),
+        ACROSS_RACKS.of("c -> a", 9400 * MBIT),
+    ]
+    assert_golden("probe-racks.txt", racks.render(probed([a_link("a1")], measured)))
+
+
+def test_a_gate_that_says_no_and_one_that_says_yes() -> None:
+    judgements = (
+        acceptance.render(adjusted_changes(one, Expectation(1000 * MBIT, 1500)), one)
+        for one in (healthy(), measured_mesh())
+    )
+    assert_golden("probe-acceptance.txt", "\n".join(judgements))
+
+
+def test_what_is_emulated_says_so_first() -> None:
+    one = probed([a_link("node1")], facts={"emulated": "4 nodes on one host"})
+    assert acceptance.render([], one).startswith("emulated: 4 nodes on one host\n")
+
+
+def test_names_that_terminals_would_obey_are_spelled_out() -> None:
+    hosts = (HOSTILE, "b", "c")
+    said = mesh.render(measured_mesh(hosts)) + link.render(measured_mesh(hosts))
+    assert "\x1b" not in said
+    assert r"\x1b[31m" in said

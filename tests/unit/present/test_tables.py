@@ -1,0 +1,401 @@
+"""Whole tables in every format, held against golden files, and what must hold of any table."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import unicodedata
+from collections.abc import Callable, Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.analysis.column import ConfigurationRuns
+from harness.analysis.comparison import Comparison, compare, overview
+from harness.model.run import Ending, Phase
+from harness.present import csv_text, json_text, markdown, quantities, run, text
+from harness.present.csv_text import spreadsheet
+from harness.terminal import shorten, visible
+from tests.unit.builders import a_run, assert_golden, column, failed, ok, recorded
+
+WORKLOADS = ("group-by", "broadcast-inner-join", "sha-512", "calc-pi-dataframe")
+FORMATS: dict[str, Callable[[Comparison], str]] = {
+    "text.txt": text.render,
+    "markdown.txt": markdown.render,
+    "csv.txt": csv_text.render,
+    "json.txt": json_text.render,
+}
+every_format = pytest.mark.parametrize("ending", FORMATS)
+
+
+def plain() -> Comparison:
+    """Nothing odd: three configurations, equal numbers of trials."""
+    return compare(
+        [
+            column(
+                "1g-rs", {"group-by": [547.5, 541.1, 553.2], "calc-pi-dataframe": [9.9, 10, 10.8]}
+            ),
+            column(
+                "2.5g-rs", {"group-by": [495.6, 495, 500], "calc-pi-dataframe": [9.95, 9.9, 10]}
+            ),
+            column(
+                "2.5g-2x", {"group-by": [345.6, 344, 349], "calc-pi-dataframe": [0.95, 0.94, 1]}
+            ),
+        ]
+    )
+
+
+def troubled() -> Comparison:
+    """Unequal numbers, n = 1, failed in part and wholly, missing, omitted, killed, emulated."""
+    reason = {"sha-512": "the dataset has no column to hash"}
+    before = recorded(
+        a_run("1g-rs", workloads=WORKLOADS, facts={"emulated": "links shaped by tbf"}),
+        [
+            ok("group-by", 20.25, phase=Phase.WARM_UP),
+            *(ok("group-by", wall_s) for wall_s in (10.25, 10.5, 11.0)),
+            ok("broadcast-inner-join", 4.5),
+            failed("broadcast-inner-join", "SparkException: stage 3 was cancelled"),
+            ok("broadcast-inner-join", 4.75),
+            ok("sha-512", 0.875),
+            failed("calc-pi-dataframe"),
+            failed("calc-pi-dataframe"),
+        ],
+    )
+    after = recorded(
+        a_run("2.5g-rs", workloads=WORKLOADS, omitted=reason),
+        [ok("group-by", 9.75), ok("broadcast-inner-join", 5.0), ok("calc-pi-dataframe", 2.0)],
+        ending=None,
+        warnings=("results/2.5g-rs/run.jsonl:9: the last line is cut off and was skipped",),
+    )
+    later = recorded(a_run("2.5g-2x"), [ok("group-by", wall_s) for wall_s in (8.5, 8.0)])
+    return compare([ConfigurationRuns(r.run.configuration, (r,)) for r in (before, after, later)])
+
+
+SIX = (10.0, 10.1, 10.2, 10.3, 10.4, 10.5)
+
+
+def scaled(factor: float, times_s: Sequence[float] = SIX) -> list[float]:
+    return [time * factor for time in times_s]
+
+
+def enough() -> Comparison:
+    """Equal numbers, and enough: a change, noise, ties, identical samples."""
+    return compare(
+        [
+            column(
+                "1g-rs", {"changed": SIX, "noise": SIX, "ties": [7, 7, 7, 8, 8, 8], "same": SIX}
+            ),
+            column(
+                "2.5g-rs",
+                {
+                    "changed": scaled(0.9),
+                    "noise": scaled(1.01),
+                    "ties": [6, 6, 7, 7, 7, 8],
+                    "same": SIX,
+                },
+            ),
+            column(
+                "2.5g-2x",
+                {
+                    "changed": scaled(0.5),
+                    "noise": scaled(0.995),
+                    "ties": [5, 5, 5, 5, 5, 6],
+                    "same": SIX,
+                },
+            ),
+        ]
+    )
+
+
+def unequal() -> Comparison:
+    """Unequal numbers: one side has enough for both, or neither has; a failed trial among them."""
+    after = recorded(
+        a_run("after"),
+        [
+            *(ok("many-few", time) for time in scaled(0.5, SIX[:2])),
+            *(ok("few-many", time) for time in scaled(0.5, SIX * 5)),
+            ok("few-few", 5.0),
+            *(ok("one-failed", time) for time in scaled(0.5)),
+            failed("one-failed", "OSError: disk full"),
+        ],
+    )
+    before = {"many-few": SIX * 5, "few-many": SIX[:1], "few-few": SIX[:3], "one-failed": SIX}
+    return compare([column("before", before), ConfigurationRuns("after", (after,))])
+
+
+def drifting(*, relative: bool = False) -> Comparison:
+    """The machine became 3 % slower, and the network faster."""
+    controls = {"controls": ["calc-pi-dataframe", "sha-512-cached"]}
+    before = dict.fromkeys(("group-by", "calc-pi-dataframe", "sha-512-cached"), SIX)
+    after = {name: scaled(1.03) for name in before} | {"group-by": scaled(0.8)}
+    return compare(
+        [column("1g", before, parameters=controls), column("2.5g", after, parameters=controls)],
+        relative_to_controls=relative,
+    )
+
+
+def beyond_controls() -> Comparison:
+    """The same, and what is beyond."""
+    return drifting(relative=True)
+
+
+def long_names() -> Comparison:
+    """Names that differ in their middle and at their ends."""
+    names = [
+        f"{link}-ethernet-with-jumbo-frames-and-{layout}-on-four-nodes"
+        for link, layout in (("1g", "rs"), ("2.5g", "rs"), ("2.5g", "replication"))
+    ]
+    times_s = {"a-workload-whose-name-is-longer-than-any": [10.0, 10.1], "group-by": [5.0, 5.5]}
+    return compare([column(name, times_s) for name in names])
+
+
+def hostile_names() -> Comparison:
+    """What a results file from elsewhere may hold."""
+    names = [
+        "a|b\nc",
+        "<script>alert(1)</script>",
+        "\x1b[31mred\x1b[0m",
+        '=HYPERLINK("x")',
+        "R&D,&lt;",
+    ]
+    workloads = {"*bold* `code` [x](y)": [1.0, 2.0], "\u202egnp.exe": [3.0], '"quoted"': [4.0]}
+    return compare([column(name, workloads) for name in names])
+
+
+SCENARIOS = {
+    "plain": plain,
+    "troubled": troubled,
+    "enough": enough,
+    "unequal": unequal,
+    "drifting": drifting,
+    "beyond-controls": beyond_controls,
+    "long-names": long_names,
+    "hostile-names": hostile_names,
+}
+
+
+class TestGolden:
+    @every_format
+    @pytest.mark.parametrize("scenario", SCENARIOS)
+    def test_tables(self, scenario: str, ending: str) -> None:
+        assert_golden(f"{scenario}-{ending}", FORMATS[ending](SCENARIOS[scenario]()))
+
+    def test_one_run(self) -> None:
+        shown = recorded(
+            a_run(
+                "1g-rs",
+                "20261121T134213Z-0a1b2c",
+                workloads=("group-by", "sha-512", "calc-pi-arrow-udf"),
+                parameters={"sink": "noop", "trials": 2, "warmup": 1, "repartition": None},
+                facts={"switch": "unmanaged", "emulated": "links shaped by tbf"},
+                environment={
+                    "spark": {"version": "4.3.0", "conf": {"spark.master": "local[2]"}},
+                    "nodes": [{"host": "n1", "mtu": 1500}, {"host": "n2", "mtu": None}],
+                    "sysctls": {},
+                    "jumbo": False,
+                },
+                dataset={
+                    "recipe": {"name": "uuid", "seed": 1},
+                    "rows": 1000,
+                    "bytes": 75000,
+                    "layout": {"requested": "rs:6+3:64k", "observed": "rs:6+3:64k"},
+                },
+                omitted={"calc-pi-arrow-udf": "pyarrow is not installed"},
+            ),
+            [
+                ok("group-by", 29.0, phase=Phase.WARM_UP),
+                ok("sha-512", 3.25, phase=Phase.WARM_UP),
+                ok("group-by", 10.5),
+                failed("sha-512", "WrongAnswer: \x1b[2J row 7"),
+                ok("group-by", 10.0, 2),
+                ok("sha-512", 2.5, 2),
+            ],
+            Ending.INTERRUPTED,
+        )
+        assert_golden("show.txt", run.render(shown))
+
+    def test_a_run_that_was_killed_at_once(self) -> None:
+        assert_golden("show-empty.txt", run.render(recorded(a_run(), ending=None)))
+
+
+class TestQuantities:
+    @pytest.mark.parametrize(
+        ("seconds", "shown"),
+        [
+            (1416.1, "1416.1 s"),
+            (547.5, "547.5 s"),
+            (10.8, "10.8 s"),
+            (9.996, "10.0 s"),
+            (9.994, "9.99 s"),
+            (0.9996, "1.00 s"),
+            (0.9994, "0.999 s"),
+            (0, "0.000 s"),
+            (1e300, "1.0e+300 s"),
+        ],
+    )
+    def test_time(self, seconds: float, shown: str) -> None:
+        assert quantities.time(seconds) == shown
+
+    @pytest.mark.parametrize(
+        ("share", "shown"),
+        [(None, ""), (0, "±0%"), (0.001, "±1%"), (0.01, "±1%"), (0.07, "±7%"), (0.011, "±2%")],
+    )
+    def test_uncertainty_is_rounded_up(self, share: float | None, shown: str) -> None:
+        assert quantities.uncertainty(share) == shown
+
+    @pytest.mark.parametrize(
+        ("share", "shown"),
+        [(-0.0948, "-9.5%"), (0.0948, "+9.5%"), (0, "0.0%"), (-0.0004, "0.0%"), (12.5, "+1250.0%")],
+    )
+    def test_change_is_signed(self, share: float, shown: str) -> None:
+        assert quantities.change(share) == shown
+
+    @pytest.mark.parametrize(
+        ("p", "shown"),
+        [
+            (1, "1"),
+            (0.9999, "1"),
+            (0.5, ".500"),
+            (0.0173, ".017"),
+            (0.001, ".001"),
+            (1e-9, "<.001"),
+        ],
+    )
+    def test_p_is_short(self, p: float, shown: str) -> None:
+        assert quantities.p(p) == shown
+
+
+class TestEscaping:
+    @given(st.text(st.characters(exclude_categories=()), max_size=50))
+    def test_what_is_visible_is_one_printable_line(self, name: str) -> None:
+        assert visible(name).isprintable()
+
+    @given(st.text(st.characters(exclude_categories=()), max_size=50))
+    def test_no_spreadsheet_takes_a_name_for_a_formula(self, name: str) -> None:
+        assert not spreadsheet(name).lstrip().startswith(("=", "+", "-", "@"))
+
+    @given(st.text(max_size=50), st.integers(1, 60))
+    def test_short_is_short(self, name: str, width: int) -> None:
+        assert len(shorten(name, width)) <= width
+
+    def test_both_ends_of_a_long_name_stay(self) -> None:
+        assert shorten("1g-rs-on-four-nodes", 9) == "1g-r…odes"
+
+
+TIMES_S = st.lists(st.floats(min_value=0, max_value=1e7), min_size=1, max_size=12)
+USUAL_TIMES_S = st.lists(st.floats(min_value=500, max_value=550), min_size=6, max_size=6)
+NAMES = st.text(st.characters(exclude_categories=()), min_size=1, max_size=80)
+
+
+@st.composite
+def comparisons(draw: st.DrawFn) -> Comparison:
+    """Comparisons with anything odd in them; `shared` is what they have in common."""
+    columns = []
+    for _ in range(draw(st.integers(2, 5))):
+        name = draw(NAMES)
+        trials = [ok("shared", wall_s) for wall_s in draw(TIMES_S)]
+        for workload in draw(st.lists(NAMES, max_size=3)):
+            trials += [ok(workload, wall_s) for wall_s in draw(TIMES_S)]
+        trials += [failed(workload) for workload in draw(st.lists(NAMES, max_size=2))]
+        ending = draw(st.sampled_from([*Ending, None]))
+        omitted = draw(st.dictionaries(NAMES, NAMES, max_size=2))
+        columns.append(
+            ConfigurationRuns(name, (recorded(a_run(name, omitted=omitted), trials, ending),))
+        )
+    return compare(columns)
+
+
+class TestAnyTable:
+    @given(comparisons())
+    def test_text_fits_the_terminal(self, comparison: Comparison) -> None:
+        lines = text.render(comparison).split("\n")
+        assert max(map(len, lines)) <= text.WIDTH
+
+    @given(
+        st.lists(st.text("abc-", min_size=1, max_size=20), min_size=3, max_size=3, unique=True),
+        st.dictionaries(
+            st.text("abc-", min_size=1, max_size=20),
+            st.lists(USUAL_TIMES_S, min_size=3, max_size=3),
+        ),
+    )
+    def test_text_of_three_configurations_is_one_table(
+        self, names: list[str], times_s: dict[str, list[list[float]]]
+    ) -> None:
+        columns = [
+            column(
+                name,
+                {"group-by": scaled(50)} | {w: each[i] for w, each in times_s.items()},
+                run_id=name,
+            )
+            for i, name in enumerate(names)
+        ]
+        assert text.render(compare(columns)).count("workload ") == 1
+
+    @given(comparisons())
+    def test_text_and_markdown_hold_no_control_characters(self, comparison: Comparison) -> None:
+        for table in (text.render(comparison), markdown.render(comparison)):
+            unsafe = {c for c in table if unicodedata.category(c) in ("Cc", "Cf", "Cs")}
+            assert unsafe <= {"\n"}
+
+    @given(comparisons())
+    def test_markdown_has_the_same_number_of_cells_in_each_line(
+        self, comparison: Comparison
+    ) -> None:
+        table = markdown.render(comparison).split("\n\n")[0]
+        cells = {len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) for line in table.split("\n")}
+        assert cells == {len(comparison.columns) + 2}
+
+    @given(comparisons())
+    def test_csv_can_be_read_back(self, comparison: Comparison) -> None:
+        lines = list(csv.DictReader(io.StringIO(csv_text.render(comparison), newline="")))
+        cells = [cell for row in comparison.rows for cell in row.cells]
+        assert [line["outcome"] for line in lines] == [cell.sample.outcome for cell in cells]
+        for line, cell in zip(lines, cells, strict=True):
+            median = cell.summary.median_s if cell.summary else None
+            assert (float(line["median_s"]) if line["median_s"] else None) == median
+
+    @given(comparisons())
+    def test_json_has_full_precision_and_exact_names(self, comparison: Comparison) -> None:
+        whole = json.loads(json_text.render(comparison))
+        assert [c["name"] for c in whole["configurations"]] == [c.name for c in comparison.columns]
+        for shown, row in zip(whole["workloads"], comparison.rows, strict=True):
+            assert shown["workload"] == row.workload
+            times_s = [cell["times_s"] for cell in shown["cells"]]
+            assert times_s == [list(cell.sample.times_s) for cell in row.cells]
+
+    @given(st.integers(1, 5), st.sampled_from(["failed", "omitted", "missing"]))
+    def test_without_a_time_none_is_shown(self, trials: int, outcome: str) -> None:
+        known = column("a", {"common": [1.0], "x": [1.0]})
+        other = recorded(
+            a_run("b", omitted={"x": "no reason"} if outcome == "omitted" else {}),
+            [ok("common", 1.0), *([failed("x")] * trials if outcome == "failed" else [])],
+        )
+        comparison = compare([known, ConfigurationRuns("b", (other,))])
+        in_text = next(
+            line for line in text.render(comparison).split("\n") if line.startswith("x ")
+        )
+        assert re.fullmatch(rf"x +1\.00 s +{outcome}[¹²]?", in_text)
+        assert re.search(rf"\| x .*\| +{outcome}[¹²]? \|", markdown.render(comparison))
+        in_csv = csv_text.render(comparison).split("\r\n")[4]
+        assert in_csv.startswith(f"x,b,{outcome},,,,,,,,,,0,")
+        in_json = json.loads(json_text.render(comparison))["workloads"][1]["cells"][1]
+        assert [in_json[key] for key in ("median_s", "median_interval_s", "change")] == [None] * 3
+
+    @every_format
+    def test_emulation_is_told(self, ending: str) -> None:
+        assert "emulated: links shaped by tbf" in FORMATS[ending](troubled())
+
+    def test_many_columns_become_several_tables_with_the_baseline_in_each(self) -> None:
+        comparison = compare(
+            [column(f"c{i}", {"w": [100.0, 112.0]}, run_id=str(i)) for i in range(6)]
+        )
+        table = text.render(comparison)
+        assert table.count("c0") == table.count("workload ") > 1
+        assert all(table.count(f"c{i}") == 1 for i in range(1, 6))
+
+    def test_one_configuration_is_held_against_nothing(self) -> None:
+        table = text.render(overview(column("1g", {"w": [1.0, 2.0]})))
+        assert "change" not in table

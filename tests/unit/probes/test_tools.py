@@ -1,0 +1,271 @@
+"""What iperf3, sockperf, ping and the rest print, in several versions, with errors, cut and garbled."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from contextlib import suppress
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harness.model.errors import ToolError
+from harness.node import bonding, interface, iproute, sysfs
+from harness.probes import rdma
+from harness.probes.tools import cpu, iperf3, ping, sockperf
+from harness.probes.tools.ping import Answer, Echo
+from tests.unit.probe_builders import output
+
+IPERF3 = ("3.2", "3.12", "3.16", "3.17-no-retransmits")
+SOCKPERF = ("3.7", "3.10")
+
+ARRIVED = """PING 10.77.0.2 (10.77.0.2) 1472(1500) bytes of data.
+1480 bytes from 10.77.0.2: icmp_seq=1 ttl=64 time=0.236 ms
+
+--- 10.77.0.2 ping statistics ---
+3 packets transmitted, 1 received, 66.6667% packet loss, time 401ms
+rtt min/avg/max/mdev = 0.072/0.154/0.236/0.082 ms
+"""
+NOT_ARRIVED = """PING 10.77.0.2 (10.77.0.2) 8972(9000) bytes of data.
+
+--- 10.77.0.2 ping statistics ---
+3 packets transmitted, 0 received, 100% packet loss, time 407ms
+
+"""
+TOO_LONG = """PING 10.77.0.2 (10.77.0.2) 1473(1501) bytes of data.
+
+--- 10.77.0.2 ping statistics ---
+3 packets transmitted, 0 received, +3 errors, 100% packet loss, time 403ms
+
+"""
+TOO_LONG_SAID = "ping: local error: message too long, mtu=1500\n" * 3
+ROUTER_SAYS = """PING 10.1.0.2 (10.1.0.2) 1472(1500) bytes of data.
+From 10.0.0.254 icmp_seq=1 Frag needed and DF set (mtu = 1400)
+
+--- 10.1.0.2 ping statistics ---
+3 packets transmitted, 0 received, +3 errors, 100% packet loss, time 403ms
+
+"""
+BUSYBOX = """PING 10.77.0.2 (10.77.0.2): 56 data bytes
+64 bytes from 10.77.0.2: seq=0 ttl=64 time=0.091 ms
+
+--- 10.77.0.2 ping statistics ---
+3 packets transmitted, 3 packets received, 0% packet loss
+"""
+PERFTEST = """---------------------------------------------------------------------------------------
+                    Send Latency Test
+ Dual-port       : OFF          Device         : mlx5_0
+---------------------------------------------------------------------------------------
+ #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    t_avg[usec]    \
+t_stdev[usec]   99% percentile[usec]   99.9% percentile[usec]
+ 64      1000          1.42           6.93         1.47     \t       1.49        \t0.09   \t\t1.57    \
+\t\t3.93
+---------------------------------------------------------------------------------------
+"""
+
+
+class TestIperf3:
+    @pytest.mark.parametrize("version", IPERF3)
+    def test_goodput_is_what_arrived(self, version: str) -> None:
+        report = iperf3.read_report(output(f"iperf3-{version}.json"))
+        assert report.goodput_bit_s == pytest.approx(95e6, rel=0.02)
+        assert report.seconds == pytest.approx(3, rel=0.05)
+
+    @pytest.mark.parametrize("version", IPERF3)
+    def test_what_was_omitted_is_in_no_interval(self, version: str) -> None:
+        report = iperf3.read_report(output(f"iperf3-{version}.json"))
+        assert [round(one.start_s) for one in report.intervals] == [0, 1, 2]
+        assert sum(one.bits for one in report.intervals) / 3 == pytest.approx(95e6, rel=0.03)
+
+    def test_processor_time_is_that_of_both_ends(self) -> None:
+        report = iperf3.read_report(output("iperf3-3.12.json"))
+        told = json.loads(output("iperf3-3.12.json"))["end"]["cpu_utilization_percent"]
+        assert report.sender_cpu_percent == told["host_total"] > 0
+        assert report.receiver_cpu_percent == told["remote_total"] > 0
+
+    def test_retransmits_that_are_not_reported_are_unknown(self) -> None:
+        assert iperf3.read_report(output("iperf3-3.12.json")).retransmits is not None
+        assert iperf3.read_report(output("iperf3-3.17-no-retransmits.json")).retransmits is None
+
+    @pytest.mark.parametrize(
+        ("name", "said"),
+        [
+            ("3.12-refused", "iperf3: unable to connect to server: Connection refused"),
+            ("3.12-terminated", "iperf3: the server has terminated"),
+        ],
+    )
+    def test_an_error_in_the_report_is_an_error(self, name: str, said: str) -> None:
+        with pytest.raises(ToolError, match=said):
+            iperf3.read_report(output(f"iperf3-{name}.json"))
+
+    def test_nothing_that_arrived_is_an_error_and_not_0(self) -> None:
+        report = json.loads(output("iperf3-3.12.json"))
+        report["end"]["sum_received"] |= {"bits_per_second": 0, "bytes": 0}
+        with pytest.raises(ToolError, match="nothing arrived"):
+            iperf3.read_report(json.dumps(report))
+
+    @pytest.mark.parametrize("text", ["", "{}", "[]", "null", "3", '{"end": {}}', "[" * 100_000])
+    def test_what_is_no_report_is_an_error(self, text: str) -> None:
+        with pytest.raises(ToolError):
+            iperf3.read_report(text)
+
+
+class TestSockperf:
+    @pytest.mark.parametrize("version", SOCKPERF)
+    def test_round_trips_by_percentile(self, version: str) -> None:
+        trips = sockperf.read_round_trips(output(f"sockperf-{version}.txt"))
+        assert list(trips.microseconds) == [50, 90, 99, 99.9]
+        assert trips.microseconds[99.9] == 327.737
+        assert trips.per_second == pytest.approx(41670 / 1.55)
+
+    @pytest.mark.parametrize(
+        ("text", "said"),
+        [
+            (output("sockperf-3.7-refused.txt"), "Can`t connect socket .*Connection refused"),
+            ("sockperf: '-i' Invalid address: nosuch\nUsage: ...", "'-i' Invalid address"),
+            ("", "no statistics"),
+        ],
+    )
+    def test_an_error_is_told(self, text: str, said: str) -> None:
+        with pytest.raises(ToolError, match=said):
+            sockperf.read_round_trips(text)
+
+    def test_a_server_that_ended_in_the_middle_is_an_error(self) -> None:
+        until = output("sockperf-3.7.txt").partition("sockperf: Test end")[0]
+        said = "sockperf: ERROR: A connection was forcibly closed by a peer (errno=0 Success)"
+        with pytest.raises(ToolError, match="forcibly closed"):
+            sockperf.read_round_trips(until, said)
+
+
+class TestPing:
+    def test_one_of_several_that_arrives_is_enough(self) -> None:
+        assert ping.read_answer(ARRIVED, "") == Answer(Echo.ARRIVED)
+
+    def test_another_implementation_counts_likewise(self) -> None:
+        assert ping.read_answer(BUSYBOX, "") == Answer(Echo.ARRIVED)
+
+    def test_silence_is_a_loss(self) -> None:
+        assert ping.read_answer(NOT_ARRIVED, "") == Answer(Echo.LOST)
+
+    @pytest.mark.parametrize(
+        ("printed", "said", "mtu"),
+        [
+            (TOO_LONG, TOO_LONG_SAID, 1500),
+            (ROUTER_SAYS, "", 1400),
+            (TOO_LONG, "Packet too big", None),
+        ],
+    )
+    def test_a_refusal_says_what_would_be_carried(
+        self, printed: str, said: str, mtu: int | None
+    ) -> None:
+        assert ping.read_answer(printed, said) == Answer(Echo.REFUSED, mtu)
+
+    @pytest.mark.parametrize(
+        "said",
+        ["ping: nosuch: Temporary failure in name resolution", "ping: unrecognized option: M"],
+    )
+    def test_what_could_not_be_tried_is_an_error(self, said: str) -> None:
+        with pytest.raises(ToolError, match=said):
+            ping.read_answer("", f"{said}\nUsage: ping ...")
+
+    @pytest.mark.parametrize(("address", "size"), [("10.0.0.1", "1472"), ("fd00::1", "1452")])
+    def test_the_size_is_the_whole_packet_s(self, address: str, size: str) -> None:
+        command = ping.command(address, 1500)
+        assert command[command.index("-s") + 1] == size
+
+
+class TestProcessors:
+    def test_what_was_between_two_looks(self) -> None:
+        found = cpu.read_meter(output("proc-stat.txt"))
+        total, busy, softirq = 162 + 9 + 27 + 1, 162 + 9 + 1, 1
+        assert found.processors == 2
+        assert found.busy_percent == pytest.approx(100 * busy / total)
+        assert found.softirq_percent == pytest.approx(100 * softirq / total)
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "",
+            "cpu  1 2 3 4 5 6 7 8\ncpu0 1 2 3 4 5 6 7 8",
+            "cpu  9 9 9 9 9 9 9 9\ncpu0 1\ncpu  1 1 1 1 1 1 1 1\ncpu0 1",
+            "cpu  1 2 3 4\ncpu0 1\ncpu  2 3 4 5\ncpu0 1",
+            "cpu  1 2 3 4 5 6 7 8\ncpu0 1\ncpu  1 2 3 4 5 6 7 8\ncpu0 1",
+        ],
+    )
+    def test_half_of_it_is_an_error(self, text: str) -> None:
+        with pytest.raises(ToolError):
+            cpu.read_meter(text)
+
+
+class TestRdma:
+    def test_latencies_are_in_their_columns(self) -> None:
+        assert rdma.read_latency(PERFTEST) == rdma.RdmaLatency(1.47, 1.57, 3.93)
+
+    @pytest.mark.parametrize("text", ["", "Unable to find the Infiniband/RoCE device"])
+    def test_no_table_is_an_error(self, text: str) -> None:
+        with pytest.raises(ToolError):
+            rdma.read_latency(text)
+
+    def test_columns_that_ran_into_each_other_are_an_error(self) -> None:
+        with pytest.raises(ToolError):
+            rdma.read_latency(PERFTEST.replace("0.09   \t\t1.57", "2465.901216.65"))
+
+
+PARSERS: dict[str, tuple[Callable[[str], object], str]] = {
+    **{f"iperf3 {one}": (iperf3.read_report, output(f"iperf3-{one}.json")) for one in IPERF3},
+    **{
+        f"sockperf {one}": (sockperf.read_round_trips, output(f"sockperf-{one}.txt"))
+        for one in SOCKPERF
+    },
+    "ping": (lambda text: ping.read_answer(text, text), ARRIVED + TOO_LONG_SAID),
+    "/proc/stat": (cpu.read_meter, output("proc-stat.txt")),
+    "perftest": (rdma.read_latency, PERFTEST),
+    "ip route": (iproute.read_route, '[{"dst":"10.0.0.2","dev":"eth0","prefsrc":"10.0.0.1"}]'),
+    "ip address": (iproute.read_addresses, '[{"addr_info":[{"local":"10.0.0.1"}]}]'),
+    "ip link": (iproute.read_device, output("link-veth.txt").split("\n")[1]),
+    "tc qdisc": (iproute.read_queue, '[{"kind":"tbf","root":true,"options":{"rate":125000}}]'),
+    "ethtool": (interface.read_offloads, output("link-virtio.txt")),
+    "bonding": (bonding.read_bond, output("link-bond.txt")),
+    "files": (sysfs.read_files, output("link-usb.txt")),
+}
+
+
+def numbers(found: object) -> list[float]:
+    """What a parser measured, of those that measure."""
+    match found:
+        case iperf3.Report():
+            return [found.goodput_bit_s]
+        case sockperf.RoundTrips():
+            return [*found.microseconds.values(), found.per_second]
+        case rdma.RdmaLatency():
+            return [found.typical_us, found.p99_us, found.p999_us]
+        case _:
+            return []
+
+
+@settings(max_examples=1000)
+@given(st.sampled_from(sorted(PARSERS)), st.data())
+def test_output_that_is_cut_or_garbled_is_an_error_or_no_less_than_it_says(
+    name: str, data: st.DataObject
+) -> None:
+    """A parser raises its own error or returns what is there; nothing else, and never 0."""
+    parse, whole = PARSERS[name]
+    at = st.integers(0, len(whole))
+    start, end = sorted((data.draw(at), data.draw(at)))
+    kept = data.draw(st.sampled_from([whole[:start], whole[start:], whole[:start] + whole[end:]]))
+    noise = data.draw(st.text(st.sampled_from('\n{}[]":, -0e9.xµ\x1b'), max_size=5))
+    place = data.draw(st.integers(0, len(kept)))
+    garbled = kept[:place] + noise + kept[place:]
+    with suppress(ToolError):
+        assert all(number > 0 for number in numbers(parse(garbled)))
+
+
+@pytest.mark.parametrize("name", [f"iperf3 {one}" for one in IPERF3] + ["sockperf 3.7", "perftest"])
+def test_output_that_was_cut_anywhere_is_an_error(name: str) -> None:
+    """What measures needs the whole of it: a part of a report is none."""
+    parse, whole = PARSERS[name]
+    needed = whole.rstrip("-\n ")
+    for end in range(0, len(needed) - 1, 7):
+        with pytest.raises(ToolError):
+            parse(whole[:end])

@@ -1,0 +1,189 @@
+"""`--trials auto`: when enough is enough. Time passes only when a trial says so."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from statistics import median
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import quantile_test
+
+from harness.model.run import Phase, Trial
+from harness.present import run
+from harness.runtime.precision import HOPELESS_AFTER, UntilPrecise, Width, percent
+from harness.runtime.progress import PrecisionProgress
+from tests.unit.builders import a_run, failed, ok, recorded
+
+Took = Callable[[int], float | None]
+"""Seconds of the n-th trial, warm-up included; None: it fails."""
+
+
+class Bench:
+    """Workloads whose times are known beforehand, run until they are precise."""
+
+    def __init__(self, workloads: Mapping[str, Took], max_s: float = 1e6, warm_up: int = 0) -> None:
+        self.now_s = 0.0
+        self.trials: list[Trial] = []
+        self.out = io.StringIO()
+        names = list(workloads)
+        self.until = UntilPrecise(names, warm_up, 0.02, max_s, lambda: self.now_s)
+        self.observers = [self.until, PrecisionProgress(names, self.until, self.out)]
+        for run_before, (phase, round_) in enumerate(self.until.rounds()):
+            for name, took in workloads.items():
+                self._run(name, phase, round_, took(run_before + 1))
+
+    def _run(self, workload: str, phase: Phase, round_: int, took: float | None) -> None:
+        for observer in self.observers:
+            observer.starting(workload, phase, round_)
+        self.now_s += took or 1
+        trial = (
+            ok(workload, took, round_, phase) if took else failed(workload, "E: no", round_, phase)
+        )
+        self.trials.append(trial)
+        for observer in self.observers:
+            observer.finished(trial)
+
+    @property
+    def rounds(self) -> int:
+        return max(trial.round for trial in self.trials if trial.phase is Phase.MEASURED)
+
+    def times(self, workload: str) -> list[float]:
+        measured = (t for t in self.trials if t.phase is Phase.MEASURED)
+        return [t.wall_s for t in measured if t.workload == workload and t.wall_s is not None]
+
+
+def steady(seconds: float) -> Took:
+    return lambda _: seconds
+
+
+def restless(number: int) -> float:
+    """Never known to 2 %."""
+    return 10 if number % 2 else 20
+
+
+def replication_wait(number: int) -> float:
+    """Odd at first, the same later."""
+    return 15 if number <= 2 else 10
+
+
+def failing(_: int) -> None:
+    """It never ends well."""
+
+
+class TestItStops:
+    def test_as_soon_as_every_interval_is_narrow(self) -> None:
+        bench = Bench({"steady": steady(10), "settling": replication_wait})
+        # Of fewer than nine values the interval reaches to the greatest, of fewer than twelve to
+        # the one below it.
+        assert bench.rounds == 12
+        assert bench.until.stopped == (
+            "after 12 rounds, every median is known to ±2% (widest is steady: ±0%)"
+        )
+
+    def test_never_before_there_is_an_interval(self) -> None:
+        assert Bench({"steady": steady(10)}).rounds == 6
+
+    def test_when_the_time_would_be_over_before_the_next_round_is(self) -> None:
+        bench = Bench({"steady": steady(10), "restless": restless}, max_s=200, warm_up=1)
+        # Warm-up 20 s, then rounds of 30 and 20 s in turn.
+        assert bench.now_s == 200
+        assert bench.rounds == 7
+        assert bench.until.stopped == (
+            "after 7 rounds, another would not have ended in time (widest is restless: ±50%)"
+        )
+
+    def test_but_one_round_is_always_measured(self) -> None:
+        bench = Bench({"steady": steady(10)}, max_s=0.5, warm_up=2)
+        assert [t.phase for t in bench.trials] == [Phase.WARM_UP, Phase.WARM_UP, Phase.MEASURED]
+        assert "widest is steady: unknown" in str(bench.until.stopped)
+
+    def test_although_a_workload_fails_every_time(self) -> None:
+        bench = Bench({"steady": steady(10), "failing": failing})
+        assert bench.rounds == 6
+        assert "every median is known" in str(bench.until.stopped)
+
+    def test_when_all_of_them_fail_every_time(self) -> None:
+        bench = Bench({"failing": failing})
+        assert bench.rounds == HOPELESS_AFTER
+        assert bench.until.stopped == "after 6 rounds, no workload has had a trial that was ok"
+
+    def test_but_waits_for_one_that_fails_now_and_then(self) -> None:
+        bench = Bench({"shaky": lambda number: 10 if number % 2 else None})
+        assert len(bench.times("shaky")) == 6
+        assert bench.rounds == 11
+
+    def test_and_gives_no_reason_if_something_else_stopped_it(self) -> None:
+        until = UntilPrecise(["interrupted"], 0, 0.02, 1e6)
+        next(until.rounds())
+        assert until.stopped is None
+
+
+eighths = st.integers(76, 84).map(lambda number: number / 8)  # sums of which are exact
+
+
+@given(
+    st.lists(st.lists(eighths, min_size=40, max_size=40), min_size=1, max_size=3),
+    st.integers(20, 1000),
+)
+def test_it_stops_exactly_when_all_is_precise_or_the_time_is_over(
+    drawn: list[list[float]], max_s: int
+) -> None:
+    def took(times: list[float]) -> Took:
+        return lambda number: times[(number - 1) % len(times)]
+
+    def is_precise(times: Sequence[float]) -> bool:
+        middle, interval = median(times), quantile_test(times).confidence_interval(0.95)
+        # Of too few it is not a number, and nothing is less than that.
+        return bool(max(middle - interval.low, interval.high - middle) <= 0.02 * middle)
+
+    bench = Bench({str(index): took(times) for index, times in enumerate(drawn)}, max_s)
+    rounds = list(zip(*(bench.times(str(index)) for index in range(len(drawn))), strict=True))
+
+    def should_stop_after(number: int) -> bool:
+        so_far = rounds[:number]
+        is_over = sum(map(sum, so_far)) + sum(so_far[-1]) > max_s
+        return is_over or all(map(is_precise, zip(*so_far, strict=True)))
+
+    stops = [should_stop_after(number) for number in range(1, len(rounds) + 1)]
+    assert stops == [False] * (len(rounds) - 1) + [True]
+
+
+def test_warm_up_trials_are_no_part_of_the_precision() -> None:
+    bench = Bench({"cold": lambda number: 99 if number <= 3 else 10}, warm_up=3)
+    assert bench.rounds == 6
+
+
+def test_the_widest_is_the_one_that_is_known_worst() -> None:
+    bench = Bench({"steady": steady(10), "restless": restless}, max_s=300)
+    assert bench.until.widest == Width("restless", 1 / 3)
+
+
+def test_progress_says_which_round_how_precise_and_how_much_time_there_is() -> None:
+    fast = Bench({"fast": lambda number: 1 + number / 1000, "dead": failing}, max_s=16, warm_up=1)
+    lines = fast.out.getvalue().splitlines()
+    unknown = "widest is fast: unknown"
+    assert lines[:4] == [
+        f"[  1] fast  warm-up 1/1     1.001 s   {unknown}, 15 s left at most",
+        f"[  2] dead  warm-up 1/1  FAILED: E: no   {unknown}, 14 s left at most",
+        f"[  3] fast  measured 1     1.002 s   {unknown}, 13 s left at most",
+        f"[  4] dead  measured 1  FAILED: E: no   {unknown}, 12 s left at most",
+    ]
+    assert lines[-1] == (
+        "[ 14] dead  measured 6  FAILED: E: no   widest is fast: ±0.3%, 2 s left at most"
+    )
+
+
+def test_why_it_stopped_is_shown_with_the_run() -> None:
+    stopped = "after 9 rounds, every median is known to ±2%"
+    assert f"stopped        {stopped}\n" in run.render(replace(recorded(a_run()), stopped=stopped))
+
+
+@pytest.mark.parametrize(
+    ("share", "text"), [(0.02, "2%"), (0.0201, "2.1%"), (0.034, "3.4%"), (0, "0%"), (1.5, "150%")]
+)
+def test_a_width_is_rounded_up(share: float, text: str) -> None:
+    assert percent(share) == text

@@ -1,0 +1,46 @@
+"""What people see while they wait."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from harness.model.run import Phase, Status, Trial
+from harness.runtime.progress import PlanProgress, duration
+from harness.runtime.trials import Plan
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0, "0 s"), (59.4, "59 s"), (65, "1 min 05 s"), (3599.6, "1 h 00 min"), (7620, "2 h 07 min")],
+)
+def test_durations_are_said_as_people_do(seconds: float, text: str) -> None:
+    assert duration(seconds) == text
+
+
+def test_it_says_which_trial_of_how_many_and_the_time_left() -> None:
+    now = [0.0]
+    out = io.StringIO()
+    progress = PlanProgress(("fast", "slow"), Plan(trials=2, warm_up=1), lambda: now[0], out)
+
+    def trial(workload: str, phase: Phase, round_: int, took: float, error: str | None) -> None:
+        progress.starting(workload, phase, round_)
+        now[0] += took
+        status, wall = (Status.FAILED, None) if error else (Status.OK, took)
+        progress.finished(Trial(workload, phase, round_, status, "", wall, error))
+
+    trial("fast", Phase.WARM_UP, 1, 2, None)
+    trial("slow", Phase.WARM_UP, 1, 10, None)
+    trial("fast", Phase.MEASURED, 1, 1, "WrongAnswer: no")
+    trial("slow", Phase.MEASURED, 1, 10, None)
+    trial("fast", Phase.MEASURED, 2, 1, None)
+    trial("slow", Phase.MEASURED, 2, 10, None)
+    assert out.getvalue().splitlines() == [
+        "[1/6] fast  warm-up 1/1     2.000 s   10 s left",
+        "[2/6] slow  warm-up 1/1    10.000 s   24 s left",
+        "[3/6] fast  measured 1/2  FAILED: WrongAnswer: no   21 s left",
+        "[4/6] slow  measured 1/2    10.000 s   11 s left",
+        "[5/6] fast  measured 2/2     1.000 s   10 s left",
+        "[6/6] slow  measured 2/2    10.000 s   done",
+    ]

@@ -1,0 +1,43 @@
+"""What people write with its unit."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.runtime.command_line import parse_share, parse_time
+
+
+@pytest.mark.parametrize(
+    ("text", "share"), [("2%", 0.02), (" 0.5 %", 0.005), ("0.02", 0.02), ("99%", 0.99)]
+)
+def test_a_share(text: str, share: float) -> None:
+    assert parse_share(text) == pytest.approx(share)
+
+
+@pytest.mark.parametrize("text", ["", "%", "two", "2%%", "0%", "100%", "2", "-1%", "nan%", "inf"])
+def test_no_share(text: str) -> None:
+    with pytest.raises(ValueError, match=r"percentage|range"):
+        parse_share(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("30m", 1800),
+        ("30 min", 1800),
+        ("90s", 90),
+        ("1h30m", 5400),
+        ("1h 30m", 5400),
+        ("0.5h", 1800),
+    ],
+)
+def test_a_time(text: str, seconds: float) -> None:
+    assert parse_time(text) == seconds
+
+
+@pytest.mark.parametrize(
+    "text", ["", "30", "m", "30m5", "half an hour", "-5m", "0s", "5 d", "1e3s"]
+)
+def test_no_time(text: str) -> None:
+    with pytest.raises(ValueError, match=r"not a time|range"):
+        parse_time(text)
