@@ -1,4 +1,4 @@
-"""Names and messages come from files that others wrote; each format is fooled in its own way."""
+"""Text for a terminal. Names and messages come from files that others wrote, so they are escaped."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from contextlib import suppress
 
 
 def visible(text: str) -> str:
-    r"""One line that a terminal shows and does not obey: `\x1b`, `\n`, `\u202e` spelled out."""
+    r"""Return one line that a terminal shows and does not obey: `\x1b`, `\n`, `\u202e` are escaped."""
     return "".join(
         character if character.isprintable() else character.encode("unicode_escape").decode("ascii")
         for character in text
@@ -15,15 +15,29 @@ def visible(text: str) -> str:
 
 
 def shorten(text: str, width: int) -> str:
-    """At most `width` characters, cut in the middle: names that differ do so at either end."""
+    """Cut a text to `width` characters, in the middle: similar names differ at either end."""
     if len(text) <= width:
         return text
     tail = (width - 1) // 2
     return f"{text[: width - 1 - tail]}…{text[len(text) - tail :]}"
 
 
-# MERGED from harness.loopback.say: 'Progress for people, on the error stream.'
+def count_of(number: int, noun: str) -> str:
+    """Return `1 run`, `2 runs`, `1,000 runs`. The noun takes a regular plural."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def first_line(text: str, default: str = "") -> str:
+    """Return the first line that is not blank, stripped; `default` if there is none."""
+    return next((line.strip() for line in text.splitlines() if line.strip()), default)
+
+
+def last_line(text: str, default: str = "") -> str:
+    """Return the last line that is not blank, stripped; `default` if there is none."""
+    return first_line("\n".join(reversed(text.splitlines())), default)
+
+
 def say(line: str) -> None:
-    """Print a line, if whoever watched is still there."""
+    """Print a line of progress to standard error, if anybody still reads it."""
     with suppress(OSError):
         print(visible(line), file=sys.stderr, flush=True)

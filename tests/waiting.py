@@ -1,0 +1,14 @@
+"""Wait for what other processes do."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+
+def eventually(condition: Callable[[], object], what: str = "", seconds: float = 60) -> None:
+    """Return as soon as the condition holds; fail with `what` if it does not within `seconds`."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, what
+        time.sleep(0.02)
