@@ -1,23 +1,24 @@
-"""A baseline's checklist for the terminal: at most 100 columns wide."""
+"""The checklist of a baseline, for the terminal."""
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from tabulate import tabulate
 
 from harness.analysis.readiness import Prospect, Readiness
 from harness.analysis.readiness_checks import Finding
+from harness.present.text import fill, simple_table
 from harness.statistics.power import POWER
 from harness.terminal import shorten, visible
 
 _NAME_WIDTH = 40
-_SAID_WIDTH = 72
+_MESSAGE_WIDTH = 72
 
 
 def render(readiness: Readiness) -> str:
-    """The checks, what will be found, and the verdict last; ends with a newline."""
+    """Return the checks, the smallest detectable changes and the verdict; ends with a newline."""
     sections = (
         shorten(visible(readiness.column.name), _NAME_WIDTH),
         _findings(readiness.findings),
@@ -29,39 +30,36 @@ def render(readiness: Readiness) -> str:
 
 def _findings(findings: Mapping[str, Finding]) -> str:
     return tabulate(
-        [(what, found.standing, _wrapped(found.said)) for what, found in findings.items()],
+        [(check, found.standing, _wrapped(found.said)) for check, found in findings.items()],
         tablefmt="plain",
         disable_numparse=True,
     )
 
 
-def _wrapped(said: str) -> str:
-    return textwrap.fill(visible(said), _SAID_WIDTH, break_on_hyphens=False)
+def _wrapped(message: str) -> str:
+    return textwrap.fill(visible(message), _MESSAGE_WIDTH, break_on_hyphens=False)
 
 
-def _prospects(prospects: tuple[Prospect, ...]) -> str:
-    table = tabulate(
-        [
-            (shorten(visible(one.workload), _NAME_WIDTH), one.n, _noise(one), *_least(one))
-            for one in prospects
-        ],
-        headers=["workload", "n", "noise", "faster", "slower"],
-        tablefmt="simple",
-        disable_numparse=True,
-        colalign=["left", *["right"] * 4],
+def _prospects(prospects: Sequence[Prospect]) -> str:
+    introduction = fill(
+        f"The smallest changes that a comparison detects in {POWER:.0%} of cases, with as many trials "
+        "after the upgrade. `clusterlift plan` computes how many trials a smaller change needs:"
     )
-    return (
-        f"The smallest changes that will be found in {POWER:.0%} of cases, with as many trials after; "
-        f"`clusterlift\nplan` tells how many trials smaller ones take:\n\n{table}"
-    )
+    rows = [
+        (
+            shorten(visible(prospect.workload), _NAME_WIDTH),
+            str(prospect.n),
+            "unknown" if prospect.noise is None else f"{prospect.noise:.1%}",
+            *_detectable_changes(prospect),
+        )
+        for prospect in prospects
+    ]
+    table = simple_table(("workload", "n", "noise", "faster", "slower"), rows)
+    return f"{introduction}\n\n{table}"
 
 
-def _noise(prospect: Prospect) -> str:
-    return "unknown" if prospect.noise is None else f"{prospect.noise:.1%}"
-
-
-def _least(prospect: Prospect) -> tuple[str, str]:
-    """Downwards and upwards: a time that is halved is as far away as one that is doubled."""
+def _detectable_changes(prospect: Prospect) -> tuple[str, str]:
+    """Return the change to a shorter and to a longer time; half the time is as far as double."""
     change = prospect.least_change
     if change is None:
         return ("unknown",) * 2 if prospect.noise is None else ("none",) * 2

@@ -262,7 +262,7 @@ def test_a_network_is_probed_and_passes_its_gate_until_a_link_is_slower(
         assert main(["probe", "all", *where, *asked]) == 0
         assert "RDMA: no device on any host" in capsys.readouterr().out
         assert main(["gate", "before", *results, "--expect", "20mbit", "--mtu", "1500"]) == 0
-        assert capsys.readouterr().out.startswith("nothing is wrong: 2 links, 2 paths")
+        assert capsys.readouterr().out.startswith("no fault found: 2 links, 2 paths")
         run("ip", "-n", names[1], "link", "set", DEVICE, "mtu", "1400")
         assert main(["probe", "mtu", *where, "--configuration", "after"]) == 0
         assert main(["gate", "before", "after", *results]) == 1

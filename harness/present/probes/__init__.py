@@ -1,1 +1,1 @@
-"""What probes found, for the terminal."""
+"""What each probe prints."""

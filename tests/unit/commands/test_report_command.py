@@ -138,7 +138,7 @@ class TestPrice:
     @pytest.mark.parametrize(
         ("options", "told"),
         [
-            (["--hour", "20USD"], "--hour is of use where something costs"),
+            (["--hour", "20USD"], "--hour needs the cost of the change"),
             (["--cost", "350"], "--cost '350' is not an amount of money"),
             (["--cost", "350USD", "--hour", "x"], "--hour 'x' is not an amount of money"),
             (["--cost", "none.toml"], "none.toml: No such file"),

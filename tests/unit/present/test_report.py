@@ -28,7 +28,7 @@ from harness.analysis.price_list import Item, Money, Offer, PriceList
 from harness.model.network_metrics import MESH_GOODPUT, PACKET_GOODPUT
 from harness.model.probe import Measurement
 from harness.model.run import Ending, Phase, Run
-from harness.present import json_text, markdown
+from harness.present import data_formats, markdown
 from harness.present.comparison_table import comparison_table
 from harness.present.report import chart, page
 from harness.present.report.answer import Answer, answers
@@ -59,7 +59,7 @@ def measured() -> dict[str, list[Measurement]]:
 
 def cells_of(comparison: Comparison) -> dict[tuple[str, str], Mapping[str, object]]:
     """What `compare --format json` says, by workload and configuration."""
-    whole = json.loads(json_text.render(comparison))
+    whole = json.loads(data_formats.as_json(comparison))
     return {
         (row["workload"], cell["configuration"]): cell
         for row in whole["workloads"]
@@ -79,8 +79,8 @@ class TestTheReportAndCompareNeverDisagree:
         for dot in dots:
             said = cells[dot.workload, dot.configuration]["change"]
             interval = dot.change.interval
-            assert dot.change.share == said["ratio"]
-            assert (interval and [interval.low, interval.high]) == said["interval_ratio"]
+            assert dot.change.share == said["relative_change"]
+            assert (interval and [interval.low, interval.high]) == said["relative_change_interval"]
             assert dot.change.adjusted_p == said["adjusted_p"]
             assert dot.change.verdict == said["verdict"]
 
@@ -117,7 +117,7 @@ class TestTheReportAndCompareNeverDisagree:
         listed = re.findall(r"^(\d+)\. ", markdown.render(comparison), re.MULTILINE)
         notes = sortable_table(comparison).notes
         assert len(notes) == len(listed)
-        assert list(notes) == list(json.loads(json_text.render(comparison))["footnotes"])
+        assert list(notes) == list(json.loads(data_formats.as_json(comparison))["footnotes"])
 
     @every_scenario
     def test_what_the_table_is_sorted_by_is_in_full_precision(self, scenario: str) -> None:
@@ -131,7 +131,7 @@ class TestTheReportAndCompareNeverDisagree:
             for name, cell in zip(names[1:], row.cells[2::2], strict=True):
                 said = cells[row.workload, name]["change"]
                 too_few = said is None or said["verdict"] == Verdict.TOO_FEW
-                assert cell.sort_by == (None if too_few else said["ratio"])
+                assert cell.sort_by == (None if too_few else said["relative_change"])
 
     @every_scenario
     def test_every_measured_time_is_a_mark(self, scenario: str) -> None:

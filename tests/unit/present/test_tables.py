@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from harness.analysis.column import ConfigurationRuns
 from harness.analysis.comparison import Comparison, compare, overview
 from harness.model.run import Ending, Phase
-from harness.present import csv_text, json_text, markdown, quantities, run, text
-from harness.present.csv_text import spreadsheet
+from harness.present import data_formats, markdown, quantities, run, text
+from harness.present.data_formats import without_formula
 from harness.terminal import shorten, visible
 from tests.unit.builders import a_run, assert_golden, column, failed, ok, recorded
 
@@ -25,8 +25,8 @@ WORKLOADS = ("group-by", "broadcast-inner-join", "sha-512", "calc-pi-dataframe")
 FORMATS: dict[str, Callable[[Comparison], str]] = {
     "text.txt": text.render,
     "markdown.txt": markdown.render,
-    "csv.txt": csv_text.render,
-    "json.txt": json_text.render,
+    "csv.txt": data_formats.as_csv,
+    "json.txt": data_formats.as_json,
 }
 every_format = pytest.mark.parametrize("ending", FORMATS)
 
@@ -275,7 +275,7 @@ class TestEscaping:
 
     @given(st.text(st.characters(exclude_categories=()), max_size=50))
     def test_no_spreadsheet_takes_a_name_for_a_formula(self, name: str) -> None:
-        assert not spreadsheet(name).lstrip().startswith(("=", "+", "-", "@"))
+        assert not without_formula(name).lstrip().startswith(("=", "+", "-", "@"))
 
     @given(st.text(max_size=50), st.integers(1, 60))
     def test_short_is_short(self, name: str, width: int) -> None:
@@ -350,7 +350,7 @@ class TestAnyTable:
 
     @given(comparisons())
     def test_csv_can_be_read_back(self, comparison: Comparison) -> None:
-        lines = list(csv.DictReader(io.StringIO(csv_text.render(comparison), newline="")))
+        lines = list(csv.DictReader(io.StringIO(data_formats.as_csv(comparison), newline="")))
         cells = [cell for row in comparison.rows for cell in row.cells]
         assert [line["outcome"] for line in lines] == [cell.sample.outcome for cell in cells]
         for line, cell in zip(lines, cells, strict=True):
@@ -359,7 +359,7 @@ class TestAnyTable:
 
     @given(comparisons())
     def test_json_has_full_precision_and_exact_names(self, comparison: Comparison) -> None:
-        whole = json.loads(json_text.render(comparison))
+        whole = json.loads(data_formats.as_json(comparison))
         assert [c["name"] for c in whole["configurations"]] == [c.name for c in comparison.columns]
         for shown, row in zip(whole["workloads"], comparison.rows, strict=True):
             assert shown["workload"] == row.workload
@@ -379,9 +379,9 @@ class TestAnyTable:
         )
         assert re.fullmatch(rf"x +1\.00 s +{outcome}[¹²]?", in_text)
         assert re.search(rf"\| x .*\| +{outcome}[¹²]? \|", markdown.render(comparison))
-        in_csv = csv_text.render(comparison).split("\r\n")[4]
+        in_csv = data_formats.as_csv(comparison).split("\r\n")[4]
         assert in_csv.startswith(f"x,b,{outcome},,,,,,,,,,0,")
-        in_json = json.loads(json_text.render(comparison))["workloads"][1]["cells"][1]
+        in_json = json.loads(data_formats.as_json(comparison))["workloads"][1]["cells"][1]
         assert [in_json[key] for key in ("median_s", "median_interval_s", "change")] == [None] * 3
 
     @every_format
