@@ -1,4 +1,4 @@
-"""What `clusterlift layout` prints of what was observed."""
+"""`clusterlift layout` prints tables of an observed directory, and a verdict."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ OBSERVED = {
 }
 
 
-def test_a_proven_dataset() -> None:
+def test_a_verified_dataset() -> None:
     assert layout.render(OBSERVED) == (
         "hdfs://nn:9820/bench/rows\n"
         "\n"
@@ -59,10 +59,10 @@ def test_a_proven_dataset() -> None:
             "DIFFERS: the manifest says replicated:2; of 2 files, 1 missing (first: part-2)",
         ),
         (
-            {"problem": "of 2 files, 1 are rs:6+3:64k (first: part-0)", "why": "so it is"},
+            {"problem": "of 2 files, 1 are rs:6+3:64k (first: part-0)", "why": "a known reason"},
             (
                 "DIFFERS: the manifest says replicated:2; "
-                "of 2 files, 1 are rs:6+3:64k (first: part-0) (so it is)"
+                "of 2 files, 1 are rs:6+3:64k (first: part-0) (a known reason)"
             ),
         ),
         ({"invalid": "layout x was asked for"}, "NOT VALID: layout x was asked for"),
@@ -91,12 +91,12 @@ def test_files_that_differ_are_named_and_many_are_counted() -> None:
     assert len([line for line in lines if line.startswith("differs: part")]) == 10
 
 
-def test_what_came_from_outside_cannot_move_the_cursor() -> None:
+def test_names_from_outside_cannot_move_the_cursor() -> None:
     assert "\x1b" not in layout.render(OBSERVED | {"uri": "hdfs://\x1b[2J", "invalid": "\x1b[2J"})
 
 
 @pytest.mark.parametrize(("problem", "code"), [(None, 0), ("of 2 files, 1 missing", 1)])
-def test_the_exit_code_tells(
+def test_the_exit_code_is_1_for_a_problem(
     problem: str | None, code: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def observe(script: str, uri: str, _output: str, file: str, **_: object) -> None:
@@ -107,7 +107,7 @@ def test_the_exit_code_tells(
     assert main(["layout", "hdfs://nn/rows"]) == code
 
 
-def test_what_went_wrong_under_spark_is_told(
+def test_an_error_under_spark_is_printed_as_one_line(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def fail(*_: object, **__: object) -> None:
