@@ -43,7 +43,7 @@ PROBE_FORMATS: dict[str, Callable[[Table], str]] = {
 @click.option(
     "--strict",
     is_flag=True,
-    help="Refuse to compare configurations if anything else differs between them.",
+    help="Refuse configurations that differ in more than the change under test.",
 )
 @different_data_option
 @click.option(

@@ -131,10 +131,10 @@ def _change_sentences(
     if Verdict.TOO_FEW in verdicts:
         yield (
             f"{NEEDS}N {noun}s: with fewer, before or after, no change is significant among "
-            f"{comparisons}; run more."
+            f"{comparisons}. Run more."
         )
     if Verdict.NOISE in verdicts:
-        yield f"{quantities.NOISE}: no significant change; ± is then the upper bound of any change."
+        yield f"{quantities.NOISE}: no significant change; if there is one, it is within ±."
 
 
 def warnings(comparison: Comparison) -> tuple[str, ...]:

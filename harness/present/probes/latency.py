@@ -16,13 +16,13 @@ from harness.model.network_metrics import (
     ROUND_TRIPS_PER_S,
 )
 from harness.model.probe import ProbeSample, RecordedProbes, samples
+from harness.present.probes import UNKNOWN
 from harness.present.table import Footnotes
 from harness.present.text import footnotes, simple_table
 from harness.terminal import visible
 
 _HEADINGS = ("round trips", "", *(f"p{rank:g} µs" for rank in ROUND_TRIP), "per second")
 _RDMA_METRICS = (RDMA_TYPICAL, RDMA_P99, RDMA_P999)
-_UNKNOWN = "?"
 
 
 def render(probed: RecordedProbes) -> str:
@@ -62,7 +62,7 @@ def _rdma(measured: Sequence[ProbeSample], notes: Footnotes) -> str:
     rows = []
     for pair in dict.fromkeys(sample.subject for sample in measured if sample not in devices):
         by_metric = _by_metric(measured, pair, "")
-        unknown = f"{_UNKNOWN}{_error_mark(by_metric, notes)}"
+        unknown = f"{UNKNOWN}{_error_mark(by_metric, notes)}"
         values = [_median(by_metric.get(metric.name), ".2f") for metric in _RDMA_METRICS]
         rows.append([visible(pair), *(value or unknown for value in values)])
     return simple_table(["RDMA, one way", "typical µs", "p99 µs", "p99.9 µs"], rows)

@@ -10,28 +10,28 @@ from harness.analysis.acceptance import bond_faults
 from harness.model.interface import HostLink, growth
 from harness.model.link import rate_text
 from harness.model.probe import AFTER, BEFORE, RecordedProbes
+from harness.present.probes import UNKNOWN
 from harness.terminal import shorten, visible
 
 _NAME_WIDTH = 24
-_UNKNOWN = "?"
 _SHORT_NAMES = {
     "tcp-segmentation-offload": "tso",
     "generic-segmentation-offload": "gso",
     "generic-receive-offload": "gro",
 }
-_HEADINGS = (
-    "host",
-    "device",
-    "rate",
-    "duplex",
-    "MTU",
-    "driver",
-    "queue",
-    "offloads",
-    "errors",
-    "drops",
-)
-_ALIGN = ("left", "left", "right", "left", "right", "left", "left", "left", "right", "right")
+_COLUMNS = {
+    "host": "left",
+    "device": "left",
+    "rate": "right",
+    "duplex": "left",
+    "MTU": "right",
+    "driver": "left",
+    "queue": "left",
+    "offloads": "left",
+    "errors": "right",
+    "drops": "right",
+}
+"""Headings, and how their columns are aligned."""
 
 
 def render(probed: RecordedProbes) -> str:
@@ -41,7 +41,7 @@ def render(probed: RecordedProbes) -> str:
     """
     before, after = probed.links(BEFORE), probed.links(AFTER)
     rows = [_row(link, after.get(host)) for host, link in before.items()]
-    table = tabulate(rows, _HEADINGS, colalign=_ALIGN, disable_numparse=True)
+    table = tabulate(rows, list(_COLUMNS), colalign=list(_COLUMNS.values()), disable_numparse=True)
     sections = (table, "\n".join(_bonds(before)), "\n".join(_settings(before)))
     return "\n\n".join(filter(None, sections)) + "\n"
 
@@ -50,11 +50,11 @@ def _row(link: HostLink, later: HostLink | None) -> list[str]:
     return [
         shorten(visible(link.host), _NAME_WIDTH),
         visible(link.device),
-        _UNKNOWN if link.rate_bit_s is None else rate_text(link.rate_bit_s),
-        visible(link.duplex or _UNKNOWN),
-        str(link.mtu_bytes or _UNKNOWN),
-        visible(f"{link.driver or _UNKNOWN}{f' ({link.bus})' if link.bus else ''}"),
-        visible(link.queue or _UNKNOWN),
+        UNKNOWN if link.rate_bit_s is None else rate_text(link.rate_bit_s),
+        visible(link.duplex or UNKNOWN),
+        str(link.mtu_bytes or UNKNOWN),
+        visible(f"{link.driver or UNKNOWN}{f' ({link.bus})' if link.bus else ''}"),
+        visible(link.queue or UNKNOWN),
         _offloads(link),
         *(_increase(link, later, counter) for counter in ("errors", "drops")),
     ]
@@ -62,12 +62,12 @@ def _row(link: HostLink, later: HostLink | None) -> list[str]:
 
 def _increase(link: HostLink, later: HostLink | None, counter: str) -> str:
     increase = None if later is None else growth(link, later, counter)
-    return _UNKNOWN if increase is None else str(increase)
+    return UNKNOWN if increase is None else str(increase)
 
 
 def _offloads(link: HostLink) -> str:
     if link.offloads is None:
-        return _UNKNOWN
+        return UNKNOWN
     on = [short for name, short in _SHORT_NAMES.items() if link.offloads.get(name)]
     return " ".join(on) or "none"
 

@@ -20,6 +20,7 @@ from harness.model.network_metrics import (
     SENDER_SOFTIRQ,
 )
 from harness.model.probe import Measurement, RecordedProbes
+from harness.present.probes import UNKNOWN
 from harness.present.table import Footnotes
 from harness.present.text import footnotes, simple_table
 from harness.terminal import shorten, visible
@@ -30,7 +31,6 @@ _MAX_COLUMNS = 10
 _SENDER_COSTS = (SENDER_IPERF_CPU, SENDER_CPU, SENDER_SOFTIRQ)
 _RECEIVER_COSTS = (RECEIVER_IPERF_CPU, RECEIVER_CPU, RECEIVER_SOFTIRQ)
 _COST_HEADINGS = ("host", "", "of theory", "retransmits", "iperf3", "host", "softirq")
-_UNKNOWN = "?"
 
 
 def render(probed: RecordedProbes) -> str:
@@ -72,13 +72,13 @@ def _costs(
     rows = []
     for host in goodput.hosts:
         counts = retransmits.sent_by(host).values()
-        total = f"{sum(counts):.0f}" if counts else _UNKNOWN
+        total = f"{sum(counts):.0f}" if counts else UNKNOWN
         costs = [_percent(cost.sent_by(host).values()) for cost in sender_costs]
-        share = _percent(of_theory.sent_by(host).values())
-        rows.append([_host_name(host), "sends", share, total, *costs])
+        relative = _percent(of_theory.sent_by(host).values())
+        rows.append([_host_name(host), "sends", relative, total, *costs])
         costs = [_percent(cost.received_by(host).values()) for cost in receiver_costs]
-        share = _percent(of_theory.received_by(host).values())
-        rows.append(["", "receives", share, "", *costs])
+        relative = _percent(of_theory.received_by(host).values())
+        rows.append(["", "receives", relative, "", *costs])
     title = (
         "goodput relative to the theoretical maximum; processor time of iperf3, relative to one "
         "processor,\nand of the host, relative to all"
@@ -97,7 +97,7 @@ def _of_theory(goodput: Matrix, links: Mapping[str, HostLink]) -> Matrix:
 
 
 def _percent(values: Collection[float]) -> str:
-    return f"{median(values):.1f}%" if values else _UNKNOWN
+    return f"{median(values):.1f}%" if values else UNKNOWN
 
 
 def _mbit(bit_s: float) -> str:
@@ -141,7 +141,7 @@ def _summary_table(pairs: Matrix, form: Callable[[float], str]) -> str:
 
 def _range(values: Collection[float], form: Callable[[float], str]) -> tuple[str, str]:
     if not values:
-        return _UNKNOWN, _UNKNOWN
+        return UNKNOWN, UNKNOWN
     return form(min(values)), form(median(values))
 
 

@@ -15,13 +15,13 @@ from harness.model.network_metrics import (
     SENDER_PACKET_COST,
 )
 from harness.model.probe import Measurement, RecordedProbes
+from harness.present.probes import UNKNOWN
 from harness.present.probes.mesh import pair_table
 from harness.present.table import Footnotes
 from harness.present.text import footnotes, simple_table
 from harness.terminal import visible
 
 _HEADINGS = ("packets", "goodput Mbit/s", "sender", "receiver", "failed")
-_UNKNOWN = "?"
 
 
 def render(probed: RecordedProbes) -> str:
@@ -63,7 +63,7 @@ def _packet_sizes(measurements: Sequence[Measurement]) -> str:
         rows.append(
             [
                 visible(case),
-                f"{median(mbit_s):.1f}" if mbit_s else _UNKNOWN,
+                f"{median(mbit_s):.1f}" if mbit_s else UNKNOWN,
                 *(_median_cost(cost) for cost in (sender_cost, receiver_cost)),
                 str(failed or ""),
             ]
@@ -74,4 +74,4 @@ def _packet_sizes(measurements: Sequence[Measurement]) -> str:
 
 def _median_cost(processors: Sequence[float | None]) -> str:
     known = [value for value in processors if value is not None]
-    return f"{median(known):.2f}" if known else _UNKNOWN
+    return f"{median(known):.2f}" if known else UNKNOWN

@@ -244,18 +244,18 @@ class TestQuantities:
         assert quantities.time(seconds) == shown
 
     @pytest.mark.parametrize(
-        ("share", "shown"),
+        ("fraction", "shown"),
         [(None, ""), (0, "±0%"), (0.001, "±1%"), (0.01, "±1%"), (0.07, "±7%"), (0.011, "±2%")],
     )
-    def test_uncertainty_is_rounded_up(self, share: float | None, shown: str) -> None:
-        assert quantities.uncertainty(share) == shown
+    def test_uncertainty_is_rounded_up(self, fraction: float | None, shown: str) -> None:
+        assert quantities.uncertainty(fraction) == shown
 
     @pytest.mark.parametrize(
-        ("share", "shown"),
+        ("fraction", "shown"),
         [(-0.0948, "-9.5%"), (0.0948, "+9.5%"), (0, "0.0%"), (-0.0004, "0.0%"), (12.5, "+1250.0%")],
     )
-    def test_change_is_signed(self, share: float, shown: str) -> None:
-        assert quantities.change(share) == shown
+    def test_change_is_signed(self, fraction: float, shown: str) -> None:
+        assert quantities.change(fraction) == shown
 
     @pytest.mark.parametrize(
         ("p", "shown"),
