@@ -101,8 +101,8 @@ class LinkSnapshot:
 ProbeEvent = ExcludedHost | LinkSnapshot | Measurement
 
 
-_KINDS: Mapping[str, type[ProbeEvent]] = {
-    "trouble": ExcludedHost,
+EVENT_KINDS: Mapping[str, type[ProbeEvent]] = {
+    "excluded": ExcludedHost,
     "link": LinkSnapshot,
     "measurement": Measurement,
 }
@@ -116,7 +116,7 @@ class RecordedProbes:
     """A probe run and all that was noted of it, in order; `ending` is None if it was killed."""
 
     run: ProbeRun
-    notes: tuple[ProbeEvent, ...] = ()
+    events: tuple[ProbeEvent, ...] = ()
     ending: Ending | None = None
     source: str = ""
     warnings: tuple[str, ...] = ()
@@ -124,16 +124,16 @@ class RecordedProbes:
     @property
     def excluded_hosts(self) -> list[ExcludedHost]:
         """The hosts that were left out."""
-        return [note for note in self.notes if isinstance(note, ExcludedHost)]
+        return [note for note in self.events if isinstance(note, ExcludedHost)]
 
     @property
     def measurements(self) -> list[Measurement]:
         """All that was measured, or could not be."""
-        return [note for note in self.notes if isinstance(note, Measurement)]
+        return [note for note in self.events if isinstance(note, Measurement)]
 
     def links(self, moment: str | None = None) -> dict[str, HostLink]:
         """Links by host, as they were at that moment, or as they were seen last."""
-        seen = [note for note in self.notes if isinstance(note, LinkSnapshot)]
+        seen = [note for note in self.events if isinstance(note, LinkSnapshot)]
         return {one.link.host: one.link for one in seen if moment in {None, one.moment}}
 
 

@@ -15,7 +15,10 @@ from typing import Any
 from harness.model.task_metrics import TaskMetrics, WireBytes
 
 Facts = Mapping[str, Any]
-"""Observed or declared facts by name; values are what JSON can hold; unknown is None."""
+"""Observed or declared facts by name. The values are those that JSON has; None means unknown."""
+
+LinkErrors = Mapping[str, Mapping[str, int]]
+"""By `host interface`, the number of packets with `errors` and of `drops` during a run."""
 
 
 class Phase(StrEnum):
@@ -107,7 +110,7 @@ class RecordedRun:
     source: str = ""
     warnings: tuple[str, ...] = ()
     stopped: str | None = None
-    link_errors: Mapping[str, Mapping[str, int]] | None = None
+    link_errors: LinkErrors | None = None
 
 
 def timestamp() -> str:

@@ -82,7 +82,7 @@ class ScheduleSimulation(Measured):
     (Ousterhout et al., NSDI 2015).
     """
 
-    as_it_was_s: float
+    unchanged_s: float
     without_fetch_wait_s: float
     without_unattributed_s: float
 
@@ -92,7 +92,7 @@ class TaskMetrics(Measured):
     """What Spark's event log says of a trial's tasks, every attempt of them.
 
     `slots` is how many could run at once, on average from the first job's start to the last one's
-    end: the executors' cores over `spark.task.cpus`; None, and `replay` with it, where the executors
+    end: the executors' cores over `spark.task.cpus`; None, and `simulation` with it, where the executors
     are not known. `gc_share` is the share of their run time in which their JVM collected garbage;
     it lies within the parts of `time`, beside which it stands.
 
@@ -110,7 +110,7 @@ class TaskMetrics(Measured):
     slots: float | None
     gc_share: float | None
     stragglers: Stragglers | None
-    replay: ScheduleSimulation | None
+    simulation: ScheduleSimulation | None
     tasks_by_locality: Mapping[str, int]
     input_bytes_by_locality: Mapping[str, int]
     output_bytes: int

@@ -15,7 +15,7 @@ NOTHING: dict[str, Any] = {
     "speculative_tasks": 0,
     "gc_share": None,
     "stragglers": None,
-    "replay": None,
+    "simulation": None,
     "tasks_by_locality": {},
     "input_bytes_by_locality": {},
     "output_bytes": 0,

@@ -150,16 +150,16 @@ class TestWire:
 class TestGain:
     def test_is_the_time_that_the_replay_saves_as_a_share(self) -> None:
         """The driver's part of the 10 s stays as it was."""
-        assert of(told("w", 10.0, replay=ScheduleSimulation(8.0, 7.0, 4.0))).gain == SpeedUpBound(
+        assert of(told("w", 10.0, simulation=ScheduleSimulation(8.0, 7.0, 4.0))).gain == SpeedUpBound(
             0.1, 0.4
         )
 
     def test_is_never_more_than_all(self) -> None:
-        assert of(told("w", 2.0, replay=ScheduleSimulation(8.0, 0.0, 0.0))).gain == SpeedUpBound(
+        assert of(told("w", 2.0, simulation=ScheduleSimulation(8.0, 0.0, 0.0))).gain == SpeedUpBound(
             1.0, 1.0
         )
 
-    def test_is_unknown_without_a_replay(self) -> None:
+    def test_is_unknown_without_a_simulation(self) -> None:
         assert of(told("w", 10.0)).gain is None
 
 

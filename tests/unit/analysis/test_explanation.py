@@ -55,33 +55,33 @@ def plain() -> Explanation:
             trials(
                 "repartition", 20.0, slots=4, fetch_wait_s=36.0, cpu_s=20.0, shuffle_write_s=8.0,
                 unattributed_s=10.0, deserialization_s=0.4, result_s=0.04, scheduler_delay_s=0.8,
-                stragglers=Stragglers(3.0, 2.0), replay=ScheduleSimulation(19.0, 11.0, 8.0),
+                stragglers=Stragglers(3.0, 2.0), simulation=ScheduleSimulation(19.0, 11.0, 8.0),
                 input_bytes_by_locality=near, shuffle_remote_bytes=60 * GB,
                 wire=received(60 * GB, 10 * GB, 2 * GB),
             ),
             trials(
                 "sha-512", 12.0, slots=4, cpu_s=30.0, unattributed_s=15.0,
-                replay=ScheduleSimulation(11.5, 11.5, 8.0), stragglers=Stragglers(3.0, 2.9),
+                simulation=ScheduleSimulation(11.5, 11.5, 8.0), stragglers=Stragglers(3.0, 2.9),
                 input_bytes_by_locality=near, wire=received(5 * GB),
             ),
-            trials("calc-pi-dataframe", 5.0, slots=4, cpu_s=19.0, replay=ScheduleSimulation(4.8, 4.8, 4.8)),
+            trials("calc-pi-dataframe", 5.0, slots=4, cpu_s=19.0, simulation=ScheduleSimulation(4.8, 4.8, 4.8)),
         ),
         a_side(
             "2.5g-rs",
             trials(
                 "repartition", 12.5, slots=4, fetch_wait_s=8.0, cpu_s=20.4, shuffle_write_s=8.0,
                 unattributed_s=9.0, deserialization_s=0.4, result_s=0.04, scheduler_delay_s=0.8,
-                stragglers=Stragglers(2.2, 2.0), replay=ScheduleSimulation(12.0, 10.0, 8.0),
+                stragglers=Stragglers(2.2, 2.0), simulation=ScheduleSimulation(12.0, 10.0, 8.0),
                 input_bytes_by_locality=near, shuffle_remote_bytes=60 * GB,
                 wire=received(60 * GB, 10 * GB, 2 * GB),
             ),
             trials(
                 "sha-512", 11.95, slots=4, cpu_s=30.1, unattributed_s=15.0,
-                replay=ScheduleSimulation(11.5, 11.5, 8.0), stragglers=Stragglers(3.0, 2.9),
+                simulation=ScheduleSimulation(11.5, 11.5, 8.0), stragglers=Stragglers(3.0, 2.9),
                 input_bytes_by_locality={"NODE_LOCAL": 40 * GB, "ANY": 60 * GB},
                 wire=received(6 * GB),
             ),
-            trials("calc-pi-dataframe", 5.0, slots=4, cpu_s=19.0, replay=ScheduleSimulation(4.8, 4.8, 4.8)),
+            trials("calc-pi-dataframe", 5.0, slots=4, cpu_s=19.0, simulation=ScheduleSimulation(4.8, 4.8, 4.8)),
         ),
     )  # fmt: skip
 

@@ -157,7 +157,7 @@ class TestMistakes:
             (["compare", "1g", "x" * 5000], "cannot read"),
             (["compare", "1g", "\udcff"], "is neither a results file"),
             (["compare", "1g", "other.csv"], "other.csv:1: not a results file"),
-            (["compare", "1g", "empty"], "the directory empty holds no results files"),
+            (["compare", "1g", "empty"], "the directory empty has no results files"),
             (["compare", "1g", "mixed"], "mixed mixes runs of several configurations (1g, 2.5g)"),
             (["compare", "1g", "unlike"], "no workload in common: '1g' has pi; 'unlike' has sha"),
             (["compare", "1g", "2.5g", "--format", "pdf"], "'pdf' is not one of 'text'"),

@@ -26,7 +26,7 @@ from harness.model.probe import (
 )
 from harness.model.run import Ending
 from harness.node.interface import link_of
-from harness.records.probes import ProbeRecording, find_probed, load_measurements, load_probed
+from harness.records.probes import ProbeRecording, find_probes, load_measurements, load_probes
 from harness.records.writer import Recording
 from tests.unit.builders import a_run
 from tests.unit.probe_builders import output
@@ -47,7 +47,7 @@ def a_probe(
     run = ProbeRun(configuration, ("node1", "node2"), {"seconds": "5"}, {"emulated": "4 nodes"})
     with ProbeRecording(run, results) as recording:
         for note in notes:
-            recording.note(note)
+            recording.event(note)
         recording.end(Ending.COMPLETED)
     return recording
 
@@ -56,7 +56,7 @@ class TestAFile:
     def test_comes_back_as_it_was_noted(self, tmp_path: Path) -> None:
         recording = a_probe(tmp_path)
         assert recording.path is not None
-        loaded = load_probed(recording.path)
+        loaded = load_probes(recording.path)
         assert loaded == recording.probed
         assert loaded.notes == NOTES
         assert loaded.ending is Ending.COMPLETED
@@ -65,9 +65,9 @@ class TestAFile:
         with ProbeRecording(ProbeRun("1g", ("node1",)), tmp_path) as recording:
             assert recording.path is not None
             for number, note in enumerate(NOTES, 1):
-                recording.note(note)
-                assert load_probed(recording.path).notes == NOTES[:number]
-            assert load_probed(recording.path).ending is None
+                recording.event(note)
+                assert load_probes(recording.path).notes == NOTES[:number]
+            assert load_probes(recording.path).ending is None
 
     @given(st.integers(0, 10_000))
     def test_that_was_cut_anywhere_keeps_what_was_whole(
@@ -79,9 +79,9 @@ class TestAFile:
         path.write_bytes(data[:cut])
         if cut < data.index(b"\n") + 1:
             with pytest.raises(BadInput, match="holds no whole line"):
-                load_probed(path)
+                load_probes(path)
             return
-        loaded = load_probed(path)
+        loaded = load_probes(path)
         assert loaded.notes == NOTES[: len(loaded.notes)]
         assert bool(loaded.warnings) == (not data[:cut].endswith(b"\n"))
 
@@ -101,7 +101,7 @@ class TestAFile:
         head, rest = path.read_text().split("\n", 1)
         path.write_text(json.dumps(json.loads(head) | change) + "\n" + rest)
         with pytest.raises(BadInput, match=f"{path.name}:1: not a file of probes: .*{said}"):
-            load_probed(path)
+            load_probes(path)
 
     @pytest.mark.parametrize(
         "line", ['{"kind": "measurement"}', '{"kind": "other"}', "[]", "{", '{"kind": "end"}\n{}']
@@ -113,7 +113,7 @@ class TestAFile:
         assert path is not None
         path.write_text(f"{path.read_text()}{line}\n")
         with pytest.raises(BadInput, match=rf"{path.name}:\d+: not a file of probes"):
-            load_probed(path)
+            load_probes(path)
 
 
 class TestPlaces:
@@ -122,13 +122,13 @@ class TestPlaces:
         with Recording(tmp_path, a_run("1g")):
             pass
         assert [run.run.id for run in find_configuration("1g", tmp_path).runs] == ["run-of-1g"]
-        assert len(find_probed("1g", tmp_path)) == 1
+        assert len(find_probes("1g", tmp_path)) == 1
 
     def test_are_found_by_configuration_directory_and_file(self, tmp_path: Path) -> None:
         path = a_probe(tmp_path).path
         assert path is not None
         for name in ("1g", str(tmp_path / "1g"), str(path.parent), str(path)):
-            assert [one.source for one in find_probed(name, tmp_path)] == [str(path)]
+            assert [one.source for one in find_probes(name, tmp_path)] == [str(path)]
 
     def test_the_measurements_of_a_configuration_s_probes_are_together(
         self, tmp_path: Path
@@ -139,11 +139,11 @@ class TestPlaces:
 
     def test_what_was_not_probed_is_told_how_to_be(self, tmp_path: Path) -> None:
         with pytest.raises(BadInput, match=r"clusterlift probe all --configuration 2\.5g"):
-            find_probed("2.5g", tmp_path)
+            find_probes("2.5g", tmp_path)
 
     def test_without_a_place_nothing_is_written(self, tmp_path: Path) -> None:
         with ProbeRecording(ProbeRun("", ("node1",)), None) as recording:
-            recording.note(NOTES[0])
+            recording.event(NOTES[0])
         assert recording.probed.excluded_hosts == [NOTES[0]]
         assert recording.path is None
         assert not list(tmp_path.iterdir())
