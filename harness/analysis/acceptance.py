@@ -10,7 +10,7 @@ from statistics import median
 from typing import TypeVar
 
 from harness.analysis.mesh import Matrix, Pair, matrix
-from harness.model.interface import Bond, HostLink, growth
+from harness.model.interface import Bond, HostLink, counter_growth
 from harness.model.link import carried_text, goodput_bit_s, is_same_rate, rate_text
 from harness.model.network_metrics import MESH_GOODPUT, PATH_MTU, VANISHED_PACKET
 from harness.model.probe import AFTER, BEFORE, Measurement, RecordedProbes
@@ -134,7 +134,7 @@ def _proven(host: str, grounds: Grounds, probed: RecordedProbes) -> bool:
 def _errors(probed: RecordedProbes) -> Iterator[str]:
     later = probed.links(AFTER)
     for host, link in probed.links(BEFORE).items():
-        grown = growth(link, later[host], "errors") if host in later else None
+        grown = counter_growth(link, later[host], "errors") if host in later else None
         if grown:
             yield f"{host} {link.device}: {grown} errors while it was measured"
 

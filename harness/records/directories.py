@@ -33,15 +33,14 @@ def probes_directory(results: Path, configuration: str) -> Path:
 def results_files(directory: Path) -> list[Path]:
     """Return the results files of a directory, sorted by name; none if there is no such directory.
 
-    Hidden files are skipped: some systems put `._name.jsonl` beside a file that they copy.
+    Hidden files are skipped: some systems put `._name.jsonl` beside a file that they copy. Raises
+    BadInput if the directory cannot be read.
     """
-    if not directory.is_dir():
-        return []
-    return sorted(
-        file
-        for file in directory.iterdir()
-        if file.suffix == SUFFIX and not file.name.startswith(".")
-    )
+    try:
+        files = list(directory.iterdir()) if directory.is_dir() else []
+    except OSError as error:
+        raise BadInput(f"cannot read {directory}: {error.strerror}") from error
+    return sorted(file for file in files if file.suffix == SUFFIX and not file.name.startswith("."))
 
 
 def check_writable(results: Path, configuration: str) -> None:

@@ -74,9 +74,9 @@ def _files(name: str, directories: Sequence[Path]) -> list[Path]:
     try:
         if Path(name).is_file():
             return [Path(name)]
-        return next(filter(None, map(results_files, directories)), [])
-    except (OSError, ValueError) as error:  # too long, not readable, not encodable
-        raise BadInput(f"cannot read {name!r}: {error}") from error
+    except OSError as error:  # for example a name that is too long
+        raise BadInput(f"cannot read {name!r}: {error.strerror}") from error
+    return next(filter(None, map(results_files, directories)), [])
 
 
 def _not_found(name: str, directories: Sequence[Path], results: Path) -> str:

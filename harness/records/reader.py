@@ -55,7 +55,7 @@ def load_probes(path: Path) -> RecordedProbes:
 
 @dataclass(frozen=True)
 class _End:
-    """The last line of a file, or that there is none."""
+    """What the last line of a file adds; a killed run has no such line."""
 
     ending: Ending | None = None
     stopped: str | None = None
@@ -75,7 +75,6 @@ def _read(
     if _version(head) == 1:
         for line in (head, *lines):
             upgrade(line.values)
-    head.convert(_CheckedRun)
     described = head.convert(head_type)
     events: list[EventT] = []
     end = None
@@ -85,8 +84,6 @@ def _read(
         if line.kind == "end":
             end = line.convert(_End)
         elif line.kind in event_types:
-            if line.kind == "trial":
-                line.convert(_CheckedTrial)
             events.append(line.convert(event_types[line.kind]))
         else:
             line.refuse(f"unknown kind of line: {line.kind!r}")
@@ -142,8 +139,10 @@ class _Line:
         return str(self.values.get("kind"))
 
     def convert(self, type_: type[T]) -> T:
-        """Return the line as an object of this type."""
+        """Return the line as an object of this type; what has a checked shape is checked before."""
         try:
+            if self.kind in _SHAPES:
+                msgspec.convert(self.values, _SHAPES[self.kind])
             return msgspec.convert(self.values, type_)
         except msgspec.ValidationError as error:
             raise BadInput(f"{self.where}: malformed {self.kind} line: {error}") from error
@@ -181,8 +180,8 @@ def _check_nesting(value: object) -> None:
     raise ValueError(f"values are nested more than {MAX_NESTING} levels deep")
 
 
-# What other rooms rely on in values that are free-form in the vocabulary. Keys that are not here may hold
-# anything; keys that are here may be absent, unless they are Required, and hold these types.
+# The shapes of lines, beyond the types of the vocabulary: what other rooms rely on. A key that is not here
+# may have any value; a key that is here may be absent, unless it is Required.
 
 _Count = Annotated[int, msgspec.Meta(ge=0)]
 _Name = Annotated[str, msgspec.Meta(min_length=1)]
@@ -236,6 +235,7 @@ class _CheckedRun(TypedDict, total=False):
     """The first line, of a run or of a probe run."""
 
     id: Required[_Name]
+    configuration: Required[_Name]
     started_at: Required[datetime]
     written_by: Required[str]
     workloads: list[_Name]
@@ -250,6 +250,23 @@ class _CheckedTrial(TypedDict, total=False):
     started_at: Required[datetime]
     wall_s: Annotated[float, msgspec.Meta(gt=0)] | None
 
+
+class _CheckedMeasurement(TypedDict, total=False):
+    round: Annotated[int, msgspec.Meta(ge=1)]
+
+
+class _CheckedEnd(TypedDict, total=False):
+    ending: Required[Ending]
+    link_errors: Mapping[str, Mapping[str, _Count]] | None
+
+
+_SHAPES: Mapping[str, Any] = {
+    "run": _CheckedRun,
+    "probes": _CheckedRun,
+    "trial": _CheckedTrial,
+    "measurement": _CheckedMeasurement,
+    "end": _CheckedEnd,
+}
 
 _RENAMED_IN_2 = (
     ((), "counted", "link_errors"),

@@ -8,7 +8,7 @@ import pytest
 
 from harness.analysis.acceptance import bond_faults
 from harness.model.errors import ToolError
-from harness.model.interface import Bond, BondMember, HostLink, growth, theory_bit_s
+from harness.model.interface import Bond, BondMember, HostLink, counter_growth, theory_bit_s
 from harness.node.bonding import read_bond
 from harness.node.interface import link_of
 from tests.unit.probe_builders import MBIT, a_link, output
@@ -138,14 +138,14 @@ class TestCounters:
 
     def test_grow_in_both_directions_together(self) -> None:
         after = self.later(rx_errors=8, tx_errors=1, rx_drops=9)
-        assert growth(self.BEFORE, after, "errors") == 3
-        assert growth(self.BEFORE, after, "drops") == 2
+        assert counter_growth(self.BEFORE, after, "errors") == 3
+        assert counter_growth(self.BEFORE, after, "drops") == 2
 
     def test_that_stayed_grew_by_0(self) -> None:
-        assert growth(self.BEFORE, self.BEFORE, "errors") == 0
+        assert counter_growth(self.BEFORE, self.BEFORE, "errors") == 0
 
     def test_that_were_reset_or_are_not_told_are_unknown(self) -> None:
-        assert growth(self.BEFORE, self.later(rx_errors=0, tx_errors=0), "errors") is None
-        assert growth(self.BEFORE, self.later(rx_drops=9), "errors") is None
-        assert growth(self.BEFORE, replace(self.BEFORE, counters=None), "errors") is None
-        assert growth(self.BEFORE, replace(self.BEFORE, device="eth1"), "errors") is None
+        assert counter_growth(self.BEFORE, self.later(rx_errors=0, tx_errors=0), "errors") is None
+        assert counter_growth(self.BEFORE, self.later(rx_drops=9), "errors") is None
+        assert counter_growth(self.BEFORE, replace(self.BEFORE, counters=None), "errors") is None
+        assert counter_growth(self.BEFORE, replace(self.BEFORE, device="eth1"), "errors") is None
