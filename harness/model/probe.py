@@ -43,7 +43,7 @@ class Measurement:
         if self.value is not None and not math.isfinite(self.value):
             raise ValueError("a value is a finite number")
         if self.better not in {HIGHER, LOWER}:
-            raise ValueError(f"better is {HIGHER} or {LOWER}")
+            raise ValueError(f"better is {HIGHER!r} or {LOWER!r}")
 
 
 @dataclass(frozen=True)
