@@ -27,7 +27,7 @@ READABLE_VERSIONS = (1, 2)
 """A version that was written once stays readable; the tests keep a file of each."""
 
 MAX_NESTING = 50
-"""Levels of objects and arrays in a line; those that we write have at most eight."""
+"""Levels of objects and arrays in a line; the writer needs about six."""
 
 MAX_INTEGER = 2**64
 
@@ -139,7 +139,7 @@ class _Line:
         return str(self.values.get("kind"))
 
     def convert(self, type_: type[T]) -> T:
-        """Return the line as an object of this type; what has a checked shape is checked before."""
+        """Check the shape of the line, and return it as an object of this type."""
         try:
             if self.kind in _SHAPES:
                 msgspec.convert(self.values, _SHAPES[self.kind])

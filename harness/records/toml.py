@@ -62,7 +62,9 @@ class TomlTable:
     def tables(self, name: str, minimum: int = 1) -> dict[str, TomlTable]:
         """Return the tables below `name`, by their names. There have to be at least `minimum`."""
         below = self.take(name, dict[str, dict[str, Any]])
-        self.check(name, len(below) >= minimum, f"has to have {minimum} tables or more: [{name}.NAME]")
+        self.check(
+            name, len(below) >= minimum, f"has to have {minimum} tables or more: [{name}.NAME]"
+        )
         return {key: TomlTable(each, f"{self.where}, {name}.{key}") for key, each in below.items()}
 
     def check(self, name: str, condition: bool, rule: str) -> None:  # noqa: FBT001  the condition is the point

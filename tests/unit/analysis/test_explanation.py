@@ -64,7 +64,9 @@ def plain() -> Explanation:
                 simulation=ScheduleSimulation(11.5, 11.5, 8.0), stragglers=Stragglers(3.0, 2.9),
                 input_bytes_by_locality=near, wire=received(5 * GB),
             ),
-            trials("calc-pi-dataframe", 5.0, slots=4, cpu_s=19.0, simulation=ScheduleSimulation(4.8, 4.8, 4.8)),
+            trials(
+                "calc-pi-dataframe", 5.0, slots=4, cpu_s=19.0, simulation=ScheduleSimulation(4.8, 4.8, 4.8)
+            ),
         ),
         a_side(
             "2.5g-rs",
@@ -81,7 +83,9 @@ def plain() -> Explanation:
                 input_bytes_by_locality={"NODE_LOCAL": 40 * GB, "ANY": 60 * GB},
                 wire=received(6 * GB),
             ),
-            trials("calc-pi-dataframe", 5.0, slots=4, cpu_s=19.0, simulation=ScheduleSimulation(4.8, 4.8, 4.8)),
+            trials(
+                "calc-pi-dataframe", 5.0, slots=4, cpu_s=19.0, simulation=ScheduleSimulation(4.8, 4.8, 4.8)
+            ),
         ),
     )  # fmt: skip
 

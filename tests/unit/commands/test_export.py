@@ -21,8 +21,7 @@ from harness.model.probe import ProbeRun, RecordedProbes
 from harness.model.run import Ending, Phase, RecordedRun, Run
 from harness.present import export
 from harness.present.export import TABLES, MetricRow, columns, rows
-from harness.records.writer import ProbeRecording
-from harness.records.writer import Recording
+from harness.records.writer import ProbeRecording, Recording
 from tests.unit import report_data
 from tests.unit.builders import a_run, failed, ok, recorded
 

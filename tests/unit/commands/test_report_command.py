@@ -14,8 +14,7 @@ from harness.cli import main
 from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.probe import ProbeRun
 from harness.model.run import Ending
-from harness.records.writer import ProbeRecording
-from harness.records.writer import Recording
+from harness.records.writer import ProbeRecording, Recording
 from tests.unit.builders import a_run, ok
 from tests.unit.present.test_tables import scaled
 

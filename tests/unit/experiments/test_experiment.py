@@ -18,8 +18,7 @@ from harness.model.link import Link
 from harness.model.probe import ProbeRun, RecordedProbes
 from harness.model.run import Ending, new_run_id
 from harness.probes.session import ProbePlan
-from harness.records.writer import ProbeRecording
-from harness.records.writer import Recording
+from harness.records.writer import ProbeRecording, Recording
 from jobs import sinks
 from tests.unit.builders import a_run, failed, ok
 

@@ -122,7 +122,10 @@ class TestStored:
             ({"tasks": -1}, "tasks is -1, not a finite number of 0 or more - at `$.tasks`"),
             ({"slots": "two"}, "Expected `float | null`, got `str` - at `$.tasks.slots`"),
             ({"time": None}, "Expected `object`, got `null` - at `$.tasks.time`"),
-            ({"tasks_by_locality": {"ANY": None}}, "got `null` - at `$.tasks.tasks_by_locality[...]`"),
+            (
+                {"tasks_by_locality": {"ANY": None}},
+                "got `null` - at `$.tasks.tasks_by_locality[...]`",
+            ),
             ({"tasks_by_locality": {"ANY": 10**400}}, "a number is out of range"),
         ],
     )
@@ -138,7 +141,7 @@ class TestStored:
     def test_a_missing_field_is_named(self, tmp_path: Path) -> None:
         stored = asdict(METRICS)
         del stored["time"]["cpu_s"]
-        with pytest.raises(BadInput, match="missing required field `cpu_s` - at `.*tasks.time`"):
+        with pytest.raises(BadInput, match=r"missing required field `cpu_s` - at `.*tasks.time`"):
             load(file_with_tasks(tmp_path, stored))
 
 

@@ -79,7 +79,9 @@ class TestBadInput:
             (("test,seconds", "", "a,1"), r":2: a test's name and its seconds are expected"),
         ],
     )
-    def test_a_malformed_line_is_named_by_file_and_number(self, tmp_path: Path, lines: tuple[str, ...], message: str) -> None:
+    def test_a_malformed_line_is_named_by_file_and_number(
+        self, tmp_path: Path, lines: tuple[str, ...], message: str
+    ) -> None:
         with pytest.raises(BadInput, match=message):
             read(write(tmp_path, *lines))
 

@@ -122,9 +122,7 @@ class TestFile:
             ("{", "not a results file"),
         ],
     )
-    def test_with_a_malformed_line_is_refused(
-        self, tmp_path: Path, line: str, reason: str
-    ) -> None:
+    def test_with_a_malformed_line_is_refused(self, tmp_path: Path, line: str, reason: str) -> None:
         path = file_of(tmp_path)
         lines = path.read_text().splitlines()
         path.write_text("\n".join([*lines[:3], line, *lines[4:], ""]))
@@ -169,7 +167,10 @@ class TestDirectories:
         with Recording(tmp_path, a_run("1g")), Recording(tmp_path, a_run("2.5g")):
             pass
         sources = {str(file_of(tmp_path)) for _ in range(2)}
-        runs = [*find_configuration("1g", tmp_path).runs, *find_configuration("2.5g", tmp_path).runs]
+        runs = [
+            *find_configuration("1g", tmp_path).runs,
+            *find_configuration("2.5g", tmp_path).runs,
+        ]
         assert {probed.source for probed in probes_beside(runs)} == sources
 
     def test_a_configuration_without_probes_is_refused_with_advice(self, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Results files of runs: what is written can be read, complete or cut off; anything else is one clear error."""
+"""Results files of runs: what is written is read, complete or cut off; anything else is one clear error."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ class TestRoundTrip:
 
 class TestSchema:
     def test_the_version_that_is_written_is_readable(self, tmp_path: Path) -> None:
-        assert SCHEMA_VERSION == max(READABLE_VERSIONS)
+        assert max(READABLE_VERSIONS) == SCHEMA_VERSION
         head, _, end = record(
             tmp_path, a_run(), [ok("pi", 1)], Ending.COMPLETED
         ).read_text().splitlines()  # fmt: skip
@@ -163,13 +163,20 @@ class TestSchema:
         assert loaded.run.facts == {"switch": "unmanaged"}
         assert loaded.run.omitted == {"calc-pi-arrow-udf": "pyarrow is not installed"}
         assert loaded.run.parameters == {
-            **{"sink": "noop", "trials": 1, "warmup": 1, "controls": ["calc-pi-arrow-udf"]},
-            **{"data_workloads": ["group-by", "sha-512"], "not_requested": ["inner-join"]},
+            "sink": "noop",
+            "trials": 1,
+            "warmup": 1,
+            "controls": ["calc-pi-arrow-udf"],
+            "data_workloads": ["group-by", "sha-512"],
+            "not_requested": ["inner-join"],
         }
         assert loaded.run.dataset == {
-            **{"uri": "hdfs://n1:9000/data", "recipe": {"seed": 1}, "rows": 1000},
-            **{"layout": {"requested": "rs:6+3:64k", "observed": "rs:6+3:64k"}},
-            **{"co_located": 0, "coder": "native"},
+            "uri": "hdfs://n1:9000/data",
+            "recipe": {"seed": 1},
+            "rows": 1000,
+            "layout": {"requested": "rs:6+3:64k", "observed": "rs:6+3:64k"},
+            "co_located": 0,
+            "coder": "native",
         }
         assert [(t.workload, t.phase, t.round, t.wall_s, t.error) for t in loaded.trials] == [
             ("group-by", Phase.WARM_UP, 1, 29.0, None),
@@ -246,8 +253,14 @@ class TestMalformed:
             ("{}", "unknown kind of line"),
             ('{"kind": "trial"}', "malformed trial line: Object missing required field"),
             ('{"kind": "end"}', "malformed end line: Object missing required field `ending`"),
-            ('{"kind": "end", "ending": "bored"}', "malformed end line: Invalid enum value 'bored'"),
-            ('{"kind": "trial", "round": 1e999}', "not a results file: 1e999 is not a finite number"),
+            (
+                '{"kind": "end", "ending": "bored"}',
+                "malformed end line: Invalid enum value 'bored'",
+            ),
+            (
+                '{"kind": "trial", "round": 1e999}',
+                "not a results file: 1e999 is not a finite number",
+            ),
             ('{"kind": "trial", "round": NaN}', "not a results file: NaN is not a finite number"),
             (f'{{"kind": "trial", "round": 1{"0" * 400}}}', "a number is out of range"),
             (f'{{"kind": "trial", "round": 1{"0" * 5000}}}', "not a results file"),
@@ -462,7 +475,7 @@ class TestAFullDisk:
             Path("/dev/full").open("wb", buffering=0) as recording._file,
             pytest.raises(
                 ClusterliftError,
-                match="cannot continue writing /dev/full: No space left .*; earlier lines are kept",
+                match=r"cannot continue writing /dev/full: No space left .*; earlier lines are kept",
             ),
         ):
             recording.trial(ok("pi", 1.5))
