@@ -68,7 +68,7 @@ class HostLink:
         return min((rate for rate in (speed, self.shaped_bit_s) if rate is not None), default=None)
 
 
-def theory_bit_s(sender: HostLink | None, receiver: HostLink | None) -> float | None:
+def max_goodput_bit_s(sender: HostLink | None, receiver: HostLink | None) -> float | None:
     """Return the most that TCP can deliver from one to the other; None if a rate or an MTU is unknown."""
     if not (sender and receiver and sender.rate_bit_s and receiver.rate_bit_s):
         return None

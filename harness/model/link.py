@@ -15,7 +15,7 @@ from harness.model.errors import BadInput
 
 UNITS = {"k": 10**3, "m": 10**6, "g": 10**9}
 MIN_BIT_S, MAX_SHAPED_BIT_S, MAX_BIT_S = 10**6, 40 * 10**9, 10**12
-SAME_RATE = 0.02
+SAME_RATE_TOLERANCE = 0.02
 MIN_MTU, TYPICAL_MTU, MAX_MTU = 576, 1500, 9000
 
 VIRTUAL_NIC_DRIVERS = frozenset(
@@ -72,7 +72,7 @@ def wire_bit_s(counted_bit_s: float, mtu: int) -> int:
 
 def is_same_rate(bit_s: float, other_bit_s: float) -> bool:
     """Return whether two rates differ by rounding, or by what tc does not count of a frame, at most."""
-    return abs(bit_s - other_bit_s) <= SAME_RATE * other_bit_s
+    return abs(bit_s - other_bit_s) <= SAME_RATE_TOLERANCE * other_bit_s
 
 
 def parse_rate(option: str, text: str, max_bit_s: int = MAX_SHAPED_BIT_S) -> int:
@@ -94,7 +94,7 @@ def rate_text(bit_s: int) -> str:
     return f"{bit_s / size:g}{unit}bit"
 
 
-def carried_text(bit_s: float) -> str:
+def throughput_text(bit_s: float) -> str:
     """Return a measured throughput for people: `94.1 Mbit/s`, `9.41 Gbit/s`."""
     if bit_s >= UNITS["g"]:
         return f"{bit_s / UNITS['g']:.2f} Gbit/s"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 
-class Measured:
+class Quantities:
     """A record whose numbers are finite and 0 or more; None means unknown."""
 
     def __post_init__(self) -> None:
@@ -26,7 +26,7 @@ def _numbers(value: Any) -> Iterator[float]:
 
 
 @dataclass(frozen=True)
-class TaskTime(Measured):
+class TaskTime(Quantities):
     """The seconds from launch to finish of all tasks together, in parts that do not overlap.
 
     Spark's metrics do overlap: writing a shuffle takes CPU time, and a task computes while its Python
@@ -65,7 +65,7 @@ class TaskTime(Measured):
 
 
 @dataclass(frozen=True)
-class Stragglers(Measured):
+class Stragglers(Quantities):
     """The longest and the median successful task of a stage, in seconds.
 
     The stage is the one with the greatest difference between the two.
@@ -76,7 +76,7 @@ class Stragglers(Measured):
 
 
 @dataclass(frozen=True)
-class ScheduleSimulation(Measured):
+class ScheduleSimulation(Quantities):
     """The simulated duration of a trial's stages, in seconds: the basis of blocked-time analysis.
 
     The simulation runs stage after stage and assigns each stage's tasks, in their order, to the slots. It
@@ -90,7 +90,7 @@ class ScheduleSimulation(Measured):
 
 
 @dataclass(frozen=True)
-class TaskMetrics(Measured):
+class TaskMetrics(Quantities):
     """What Spark's event log reports of a trial's tasks; every attempt counts.
 
     - `slots`: how many tasks could run at once: the executors' cores divided by `spark.task.cpus`, on
@@ -132,7 +132,7 @@ class TaskMetrics(Measured):
 
 
 @dataclass(frozen=True)
-class NodeBytes(Measured):
+class NodeBytes(Quantities):
     """What a node's network interfaces counted during a trial, with headers and without loopback."""
 
     host: str

@@ -21,8 +21,8 @@ from harness.records.reader import load, load_probes
 def find_runs(name: str, results: Path) -> tuple[RecordedRun, ...]:
     """Return the runs that `name` refers to, one or more, sorted by their start.
 
-    `name` is a results file, a directory of them, or a configuration under `results`. Raises BadInput if
-    it is none of these. The runs may be of several configurations.
+    `name` is a results file, a directory with such files, or a configuration under `results`. Raises
+    BadInput if it is none of these. The runs may be of several configurations.
     """
     directories = (Path(name), configuration_directory(results, name))
     files = _files(name, directories)
@@ -39,8 +39,8 @@ def find_run(name: str, results: Path) -> RecordedRun:
 def find_probes(name: str, results: Path) -> list[RecordedProbes]:
     """Return the probe runs that `name` refers to, one or more, sorted by their start.
 
-    `name` is a file of probes, a directory of them, or a configuration under `results`. Raises BadInput if
-    it is none of these.
+    `name` is a file of probes, a directory with such files, or a configuration under `results`. Raises
+    BadInput if it is none of these.
     """
     path = Path(name)
     files = _files(name, (path, path / PROBES, probes_directory(results, name)))
@@ -88,7 +88,7 @@ def _not_found(name: str, directories: Sequence[Path], results: Path) -> str:
             )
     known = sorted(child.name for child in _children(results) if results_files(child))
     return (
-        f"{name!r} is neither a results file, nor a directory of them, nor a configuration "
+        f"{name!r} is neither a results file, nor a directory with results files, nor a configuration "
         f"under {results} (there: {', '.join(known) or 'none'})"
     )
 

@@ -152,7 +152,7 @@ class TestMistakes:
         [
             (["compare"], "two configurations or more"),
             (["compare", "1g"], "two configurations or more"),
-            (["compare", "1g", "3g"], "'3g' is neither a results file, nor a directory of them,"),
+            (["compare", "1g", "3g"], "'3g' is neither a results file, nor a directory with results"),
             (["compare", "1g", "3g"], "(there: 1g, 2.5g)"),
             (["compare", "1g", "x" * 5000], "cannot read"),
             (["compare", "1g", "\udcff"], "is neither a results file"),
