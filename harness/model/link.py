@@ -80,12 +80,12 @@ def parse_rate(option: str, text: str, max_bit_s: int = MAX_SHAPED_BIT_S) -> int
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmg])bit(?:/s)?", text.strip().lower())
     if match is None:
         raise BadInput(f"{option} {text!r} is not a rate; write for example 100mbit or 2.5gbit")
-    rate = round(float(match[1]) * UNITS[match[2]])
+    rate = float(match[1]) * UNITS[match[2]]
     if not MIN_BIT_S <= rate <= max_bit_s:
         raise BadInput(
             f"{option} {text!r} is not between {rate_text(MIN_BIT_S)} and {rate_text(max_bit_s)}"
         )
-    return rate
+    return round(rate)
 
 
 def rate_text(bit_s: int) -> str:

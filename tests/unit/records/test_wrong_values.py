@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import json
 from collections.abc import Iterator
@@ -78,10 +79,8 @@ def present_everything(path: Path) -> None:
     environment.side_by_side([column, other])
     reproduce.commands(column)
     readiness_page.render(readiness(column))
-    try:
+    with contextlib.suppress(BadInput):  # where the two runs have too little in common
         comparison = compare([other, column])
-    except BadInput:  # the two runs did different work
-        return
-    text.render(comparison)
-    json_text.render(comparison)
-    explanation.render(explain(comparison))
+        text.render(comparison)
+        json_text.render(comparison)
+        explanation.render(explain(comparison))
