@@ -170,8 +170,8 @@ def describe(
         "parallelism": context.parallelism,
         "content_checked": dataset is not None and not options.skip_content_check,
         "controls": [workload.name for workload in workloads if workload.control],
-        "reading": [workload.name for workload in workloads if workload.reads_data],
-        "unasked": [name for name in discover() if name not in {*names, *omitted}],
+        "data_workloads": [workload.name for workload in workloads if workload.reads_data],
+        "not_requested": [name for name in discover() if name not in {*names, *omitted}],
     }
     environment = {**machine_facts(), **spark_facts(spark), "nodes": as_facts(links)}
     if options.expect_link:

@@ -115,7 +115,7 @@ def all_workloads(column: ConfigurationRuns) -> Finding:
     there = measured_workloads(column)
     left_out = [
         *column.workloads,
-        *(name for one in column.runs for name in one.run.parameters.get("unasked") or ()),
+        *(name for one in column.runs for name in one.run.parameters.get("not_requested") or ()),
     ]
     absent = [name for name in left_out if name not in there]
     if absent:

@@ -97,7 +97,7 @@ class Stages:
             self.ended(key, slots)
 
     @property
-    def replay(self) -> ScheduleSimulation | None:
+    def simulation(self) -> ScheduleSimulation | None:
         """Of the stages that are over; None if one had no slot that is known of."""
         if self._replays_ns is None:
             return None

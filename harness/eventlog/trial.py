@@ -103,7 +103,7 @@ class TrialAggregator:
             time=self._sums.time(python_is_timed=self._stages.python_is_timed),
             slots=self._slots.mean(*self._jobs.span_ms),
             stragglers=self._stages.stragglers,
-            replay=self._stages.replay,
+            simulation=self._stages.simulation,
             incomplete="; ".join(self._lacking()) or None,
             **self._sums.others(),
         )

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from harness.model.errors import ToolError
-from harness.model.interface import HostLink, growth
+from harness.model.interface import HostLink, counter_growth
 from harness.model.link import VIRTUAL_NIC_DRIVERS, wire_bit_s
 from harness.node import bonding, iproute, sysfs
 from harness.node.iproute import COUNTED
@@ -53,7 +53,7 @@ def link_errors(before: NodeLinks, after: NodeLinks) -> dict[str, dict[str, int]
         f"{host} {name}": {
             way: grown
             for way in COUNTED.values()
-            if (grown := growth(link, later, way)) is not None
+            if (grown := counter_growth(link, later, way)) is not None
         }
         for host, links in before.items()
         for name, link in links.items()

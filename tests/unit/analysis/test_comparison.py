@@ -268,11 +268,12 @@ class TestRunsOfOtherWork:
         [
             ({"parameters": {"sink": "rdd-count"}}, "sink"),
             ({"parameters": {"sink": "noop", "pi_samples": 5}}, "pi_samples"),
-            ({"parameters": {"sink": "noop"}, "dataset": {"digest": "b"}}, "dataset digest"),
+            ({"dataset": {"uri": "file:/d", "layout": {}, "digest": "b"}}, "dataset digest"),
         ],
     )
     def test_are_not_pooled(self, tmp_path: Path, change: dict[str, Any], what: str) -> None:
-        first = {"parameters": {"sink": "noop"}, "dataset": {"digest": "a"}}
+        dataset = {"uri": "file:/d", "layout": {}, "digest": "a"}
+        first = {"parameters": {"sink": "noop"}, "dataset": dataset}
         for run_id, fields in (("one", first), ("other", first | change)):
             with Recording(tmp_path, a_run("1g", run_id, **fields)) as recording:
                 recording.trial(ok("pi", 1.0))

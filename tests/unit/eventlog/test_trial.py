@@ -105,10 +105,10 @@ class TestBySumsOfHand:
     def test_gc_is_a_share_of_run_time_and_beside_the_parts(self) -> None:
         assert self.METRICS.gc_share == (60 + 90) / (600 + 900)
 
-    def test_replay(self) -> None:
+    def test_simulation(self) -> None:
         """In the order of their launch 500 and 1000 ms start at once; 300 ms follow the shorter."""
-        assert self.METRICS.replay == ScheduleSimulation(
-            as_it_was_s=1.0,
+        assert self.METRICS.simulation == ScheduleSimulation(
+            unchanged_s=1.0,
             without_fetch_wait_s=0.900,
             without_unattributed_s=0.800,
         )
@@ -155,7 +155,7 @@ class TestSlots:
             *(job_started(0, 1_000), stage_started(0), task_ended(0, 1_000, 1_500)),
             *(stage_ended(0), job_ended(0, 2_000)),
         )
-        assert (metrics.slots, metrics.replay) == (None, None)
+        assert (metrics.slots, metrics.simulation) == (None, None)
 
 
 class TestPython:
@@ -245,8 +245,8 @@ class TestStages:
             job_ended(0, 300),
         )
         assert metrics.tasks == 2
-        assert metrics.replay is not None
-        assert metrics.replay.as_it_was_s == pytest.approx(0.3)
+        assert metrics.simulation is not None
+        assert metrics.simulation.unchanged_s == pytest.approx(0.3)
 
     def test_what_began_before_the_log_is_not_the_trials(self) -> None:
         metrics = fold(
@@ -307,9 +307,9 @@ class TestReplay:
             ),
             cores=9,
         )
-        assert metrics.replay is not None
-        assert metrics.replay.as_it_was_s == 1.0
-        assert metrics.replay.without_fetch_wait_s == 0.5
+        assert metrics.simulation is not None
+        assert metrics.simulation.unchanged_s == 1.0
+        assert metrics.simulation.without_fetch_wait_s == 0.5
 
 
 class TestCutOff:
@@ -439,10 +439,10 @@ class TestAnyLog:
         assert metrics.tasks == len(tasks)
         assert metrics.time.total_s == pytest.approx(sum(spans_ms) / 1e3)
         assert all(part is not None and part >= 0 for part in vars(metrics.time).values())
-        if metrics.replay is not None:
-            replay = metrics.replay
-            assert replay.without_unattributed_s <= replay.without_fetch_wait_s
-            assert replay.without_fetch_wait_s <= replay.as_it_was_s
+        if metrics.simulation is not None:
+            simulation = metrics.simulation
+            assert simulation.without_unattributed_s <= simulation.without_fetch_wait_s
+            assert simulation.without_fetch_wait_s <= simulation.unchanged_s
 
     @given(st.lists(st.tuples(TASKS, st.integers(0, 400), st.binary(max_size=3)), max_size=5))
     def test_no_garbled_line_breaks_it(self, damages: list[tuple[bytes, int, bytes]]) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from harness.analysis.acceptance import bond_faults
 from harness.model.errors import ToolError
-from harness.model.interface import Bond, BondMember, HostLink, growth, theory_bit_s
+from harness.model.interface import Bond, BondMember, HostLink, counter_growth, max_goodput_bit_s
 from harness.node.bonding import read_bond
 from harness.node.interface import link_of
 from tests.unit.probe_builders import MBIT, a_link, output
@@ -115,15 +115,15 @@ class TestBonds:
 class TestTheory:
     def test_the_slower_link_and_the_smaller_mtu_count(self) -> None:
         fast = a_link("node1", speed_mbit_s=2500, mtu_bytes=9000)
-        assert theory_bit_s(fast, a_link("node2")) == pytest.approx(941.5 * MBIT, rel=1e-3)
-        assert theory_bit_s(fast, fast) == pytest.approx(2475 * MBIT, rel=1e-3)
+        assert max_goodput_bit_s(fast, a_link("node2")) == pytest.approx(941.5 * MBIT, rel=1e-3)
+        assert max_goodput_bit_s(fast, fast) == pytest.approx(2475 * MBIT, rel=1e-3)
 
     @pytest.mark.parametrize("field", ["speed_mbit_s", "mtu_bytes"])
     def test_of_something_unknown_is_unknown(self, field: str) -> None:
         known, unknown = a_link("node1"), a_link("node2", **{field: None})
-        assert theory_bit_s(known, unknown) is None
-        assert theory_bit_s(unknown, known) is None
-        assert theory_bit_s(known, None) is None
+        assert max_goodput_bit_s(known, unknown) is None
+        assert max_goodput_bit_s(unknown, known) is None
+        assert max_goodput_bit_s(known, None) is None
 
     def test_what_is_shaped_is_as_fast_as_its_shape(self) -> None:
         assert a_link("node1", shaped_bit_s=100 * MBIT).rate_bit_s == 100 * MBIT
@@ -138,14 +138,14 @@ class TestCounters:
 
     def test_grow_in_both_directions_together(self) -> None:
         after = self.later(rx_errors=8, tx_errors=1, rx_drops=9)
-        assert growth(self.BEFORE, after, "errors") == 3
-        assert growth(self.BEFORE, after, "drops") == 2
+        assert counter_growth(self.BEFORE, after, "errors") == 3
+        assert counter_growth(self.BEFORE, after, "drops") == 2
 
     def test_that_stayed_grew_by_0(self) -> None:
-        assert growth(self.BEFORE, self.BEFORE, "errors") == 0
+        assert counter_growth(self.BEFORE, self.BEFORE, "errors") == 0
 
     def test_that_were_reset_or_are_not_told_are_unknown(self) -> None:
-        assert growth(self.BEFORE, self.later(rx_errors=0, tx_errors=0), "errors") is None
-        assert growth(self.BEFORE, self.later(rx_drops=9), "errors") is None
-        assert growth(self.BEFORE, replace(self.BEFORE, counters=None), "errors") is None
-        assert growth(self.BEFORE, replace(self.BEFORE, device="eth1"), "errors") is None
+        assert counter_growth(self.BEFORE, self.later(rx_errors=0, tx_errors=0), "errors") is None
+        assert counter_growth(self.BEFORE, self.later(rx_drops=9), "errors") is None
+        assert counter_growth(self.BEFORE, replace(self.BEFORE, counters=None), "errors") is None
+        assert counter_growth(self.BEFORE, replace(self.BEFORE, device="eth1"), "errors") is None
