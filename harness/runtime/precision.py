@@ -55,8 +55,8 @@ class _Sample:
         if interval is None:
             return None
         middle = median(ordered)
-        farthest = max(middle - interval[0], interval[1] - middle)
-        return farthest / middle if middle else 0.0
+        max_distance = max(middle - interval[0], interval[1] - middle)
+        return max_distance / middle if middle else 0.0
 
 
 class UntilPrecise:
