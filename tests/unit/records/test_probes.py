@@ -25,7 +25,7 @@ from harness.model.probe import (
     samples,
 )
 from harness.model.run import Ending
-from harness.node.interface import link_of
+from harness.node.interface import parse_link
 from harness.records.probes import ProbeRecording, find_probed, load_measurements, load_probed
 from harness.records.writer import Recording
 from tests.unit.builders import a_run
@@ -33,11 +33,11 @@ from tests.unit.probe_builders import output
 
 NOTES: tuple[ProbeEvent, ...] = (
     ExcludedHost("node9", "node9: ssh: no route to host"),
-    LinkSnapshot(BEFORE, link_of("node1", "bond0", output("link-bond.txt"))),
-    LinkSnapshot(BEFORE, link_of("node2", "eth0", output("link-virtio.txt"))),
+    LinkSnapshot(BEFORE, parse_link("node1", "bond0", output("link-bond.txt"))),
+    LinkSnapshot(BEFORE, parse_link("node2", "eth0", output("link-virtio.txt"))),
     MESH_GOODPUT.of("node1 -> node2", 9.4e8),
     MESH_GOODPUT.failed("node2 -> node1", "iperf3: no route", BOTH_WAYS),
-    LinkSnapshot(AFTER, link_of("node1", "bond0", output("link-bond.txt"))),
+    LinkSnapshot(AFTER, parse_link("node1", "bond0", output("link-bond.txt"))),
 )
 
 
