@@ -24,7 +24,7 @@ from harness.probes.traffic import Load
 from harness.records.directories import SUFFIX, configuration_directory
 from harness.records.probes import load_probed, probes_directory
 from harness.records.reader import load
-from harness.runtime.progress import duration
+from harness.runtime.progress import duration_text
 from harness.terminal import say
 
 INTERRUPTED, REFUSED = 130, 2
@@ -147,7 +147,7 @@ def _turns(experiment: Experiment, todo: Sequence[PlannedRun]) -> Iterator[tuple
         left = (time.monotonic() - started) / number * (len(todo) - number) if number else None
         say(
             f"turn {number + 1} of {len(todo)}: {step}, {link}"
-            + (f"; about {duration(left)} left" if left else "")
+            + (f"; about {duration_text(left)} left" if left else "")
         )
         up(experiment.shape)  # what died in the run before comes back
         lab = running_lab()
