@@ -1,4 +1,4 @@
-"""Text for a terminal: escaped, because names and messages may come from untrusted files; plurals."""
+"""Text for a terminal. Names and messages may come from untrusted files, so they are escaped."""
 
 from __future__ import annotations
 

@@ -7,6 +7,6 @@ from pathlib import Path
 
 
 def cache_directory() -> Path:
-    """Return `$XDG_CACHE_HOME/clusterlift`, or `~/.cache/clusterlift` unless the former is absolute."""
+    """Return `$XDG_CACHE_HOME/clusterlift` if that path is absolute, else `~/.cache/clusterlift`."""
     base = Path(os.environ.get("XDG_CACHE_HOME", ""))
     return (base if base.is_absolute() else Path.home() / ".cache") / "clusterlift"
