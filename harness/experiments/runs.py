@@ -145,7 +145,7 @@ def _turns(experiment: Experiment, todo: Sequence[PlannedRun]) -> Iterator[tuple
         left = (time.monotonic() - started) / number * (len(todo) - number) if number else None
         say(
             f"turn {number + 1} of {len(todo)}: {step}, {link}"
-            + (f"; about {duration(left)} left" if left else "")
+            + (f"; about {duration_text(left)} left" if left else "")
         )
         up(experiment.shape)  # what died in the run before comes back
         lab = running_lab()

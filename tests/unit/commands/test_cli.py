@@ -169,7 +169,7 @@ class TestMistakes:
             (["import", "absent.csv", "--configuration", "x"], "cannot read absent.csv"),
             (["import", "other.csv", "--configuration", " "], "--configuration is empty"),
             (["import", "other.csv", "--configuration", "x"], "other.csv:1: the header is not"),
-            (["import", "good.csv", "--configuration", "x", "--fact", "=1"], "--fact '=1' lacks"),
+            (["import", "good.csv", "--configuration", "x", "--fact", "=1"], "--fact '=1' has no key"),
             (["import", "good.csv", "--configuration", "x", "--results", "other.csv"], "--results"),
             (["improve"], "No such command 'improve'"),
         ],
@@ -205,7 +205,7 @@ class TestFacts:
         assert parse_fact("price=") == ("price", "")
 
     @pytest.mark.parametrize(
-        ("text", "said"), [("nic", "lacks an '='"), ("", "lacks an '='"), (" =x", "lacks a key")]
+        ("text", "said"), [("nic", "has no '='"), ("", "has no '='"), (" =x", "has no key")]
     )
     def test_malformed(self, text: str, said: str) -> None:
         with pytest.raises(BadInput, match=said):
