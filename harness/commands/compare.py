@@ -15,7 +15,7 @@ from harness.model.errors import BadInput
 from harness.present import data_formats, markdown, text
 from harness.present.comparison_table import probe_table
 from harness.present.table import Table
-from harness.records.probes import find_probed
+from harness.records.lookup import find_probes
 
 FORMATS: dict[str, Callable[[Comparison], str]] = {
     "text": text.render,
@@ -89,7 +89,7 @@ def _probe_tables(configurations: Sequence[str], results: Path, format_: str) ->
     measurements = {
         name: [
             measurement
-            for probed in find_probed(name, results)
+            for probed in find_probes(name, results)
             for measurement in probed.measurements
         ]
         for name in configurations

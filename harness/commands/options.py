@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from harness.model.errors import BadInput
-from harness.runtime.command_line import parse_share
+from harness.runtime.command_line import parse_fraction
 
 results_option = click.option(
     "--results",
@@ -40,7 +40,7 @@ def as_fraction(_: click.Context, __: click.Parameter, value: str) -> float:
     Raises BadParameter, which names the option, unless the value is more than 0% and less than 100%.
     """
     try:
-        return parse_share(value)
+        return parse_fraction(value)
     except ValueError as error:
         raise click.BadParameter(str(error)) from error
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from harness.commands.options import as_fraction
-from harness.statistics.change import ALPHA, trials_for_any_result
-from harness.statistics.power import MOST_TRIALS, POWER, detectable_change, trials_needed
+from harness.statistics.change import ALPHA, min_trials
+from harness.statistics.power import MAX_TRIALS, POWER, detectable_change, trials_needed
 from harness.terminal import count_of
 
 
@@ -60,7 +60,7 @@ def plan_command(
     table = f"a table of {count_of(comparisons, 'comparison')}"
     if needed is None:
         click.echo(
-            f"More than {MOST_TRIALS} trials of each workload are needed: a change of {change:.1%} is "
+            f"More than {MAX_TRIALS} trials of each workload are needed: a change of {change:.1%} is "
             f"too small for noise of {noise:.1%}. Reduce the noise: use longer trials or an idle machine."
         )
     else:
@@ -68,7 +68,7 @@ def plan_command(
             f"{needed} trials of each workload, before and after, detect a change of {change:.1%} in "
             f"{power:.0%} of cases, in {table} with noise of {noise:.1%}."
         )
-    minimum = trials_for_any_result(1, 1, comparisons)
+    minimum = min_trials(1, 1, comparisons)
     smallest = detectable_change(noise, minimum, comparisons, power)
     click.echo(
         f"{minimum} trials detect {smallest:.1%} or more. With fewer, no change is significant at "

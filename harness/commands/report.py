@@ -29,7 +29,7 @@ from harness.commands.options import (
 )
 from harness.model.errors import BadInput
 from harness.model.probe import Measurement
-from harness.records.lookup import probed_beside
+from harness.records.lookup import probes_beside
 from harness.terminal import visible
 
 
@@ -123,7 +123,7 @@ def _measurements(comparison: Comparison) -> dict[str, list[Measurement]]:
     by_configuration = {
         column.name: [
             measurement
-            for probed in probed_beside(column.runs)
+            for probed in probes_beside(column.runs)
             for measurement in probed.measurements
         ]
         for column in comparison.columns

@@ -10,8 +10,7 @@ from harness.analysis.probe_comparison import ProbeCell, ProbeTable
 from harness.analysis.sample import share
 from harness.present import quantities
 from harness.present.table import NEEDS, Entry, Fields, Heading, Line, Table, common, fields
-from harness.statistics.change import Change, Verdict
-from harness.statistics.controls import ControlShift
+from harness.statistics.change import Change, ControlShift, Verdict
 from harness.statistics.median import median_interval
 from harness.terminal import count_of
 
@@ -84,7 +83,7 @@ def _probe_entry(cell: ProbeCell, size: float) -> Entry:
     notes = (f"{len(errors)} failed, first with: {errors[0]}",) if errors else ()
     if cell.median is None:
         return Entry(Fields("failed"), notes)
-    uncertainty = share(cell.interval.farthest(cell.median), cell.median) if cell.interval else None
+    uncertainty = share(cell.interval.max_distance(cell.median), cell.median) if cell.interval else None
     value = quantities.significant(cell.median / size)
     return Entry(fields(value, uncertainty, cell.change, len(cell.sample.values), _VALUE), notes)
 

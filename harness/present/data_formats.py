@@ -11,8 +11,7 @@ from harness.analysis.column import ConfigurationRuns
 from harness.analysis.comparison import Cell, Comparison
 from harness.present.comparison_table import warnings
 from harness.present.table import Footnotes
-from harness.statistics.change import Change
-from harness.statistics.controls import ControlShift
+from harness.statistics.change import Change, ControlShift
 from harness.statistics.rank_test import Interval
 from harness.terminal import visible
 
@@ -72,7 +71,7 @@ def _csv_change(change: Change | None) -> tuple[object, ...]:
     if change is None:
         return (None,) * 6
     interval = _csv_interval(change.interval)
-    return (str(change.verdict), change.share, *interval, change.adjusted_p, change.trials_needed)
+    return (str(change.verdict), change.relative_change, *interval, change.adjusted_p, change.trials_needed)
 
 
 def _csv_interval(interval: Interval | None) -> tuple[float | None, float | None]:
@@ -154,7 +153,7 @@ def _json_cell(cell: Cell) -> dict[str, Any]:
 def _json_change(change: Change) -> dict[str, Any]:
     return {
         "verdict": change.verdict,
-        "relative_change": change.share,
+        "relative_change": change.relative_change,
         "relative_change_interval": _json_interval(change.interval),
         "p": change.p,
         "adjusted_p": change.adjusted_p,

@@ -78,7 +78,7 @@ def fields(
         return measured._replace(change=f"{NEEDS}{change.trials_needed} {noun}s")
     is_noise = change.verdict is Verdict.NOISE
     return measured._replace(
-        change=quantities.NOISE if is_noise else quantities.change(change.share),
+        change=quantities.NOISE if is_noise else quantities.change(change.relative_change),
         change_interval=quantities.uncertainty(change.uncertainty),
         p=quantities.p(change.adjusted_p),
     )

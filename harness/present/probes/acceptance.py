@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from harness.analysis.mesh import matrix
-from harness.model.link import carried_text
+from harness.model.link import throughput_text
 from harness.model.network_metrics import MESH_GOODPUT, PATH_MTU
 from harness.model.probe import RecordedProbes
 from harness.terminal import count_of, visible
@@ -32,5 +32,5 @@ def _all_well(probed: RecordedProbes) -> str:
     paths = matrix(probed.measurements, PATH_MTU).values
     checked = [count_of(len(probed.links()), "link"), count_of(len(paths), "path")]
     if goodput:
-        checked.append(f"{carried_text(min(goodput))} or more between every two hosts")
+        checked.append(f"{throughput_text(min(goodput))} or more between every two hosts")
     return f"no fault found: {', '.join(checked)}"

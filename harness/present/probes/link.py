@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from tabulate import tabulate
 
 from harness.analysis.acceptance import bond_faults
-from harness.model.interface import HostLink, growth
+from harness.model.interface import HostLink, counter_growth
 from harness.model.link import rate_text
 from harness.model.probe import AFTER, BEFORE, RecordedProbes
 from harness.present.probes import UNKNOWN
@@ -61,7 +61,7 @@ def _row(link: HostLink, later: HostLink | None) -> list[str]:
 
 
 def _increase(link: HostLink, later: HostLink | None, counter: str) -> str:
-    increase = None if later is None else growth(link, later, counter)
+    increase = None if later is None else counter_growth(link, later, counter)
     return UNKNOWN if increase is None else str(increase)
 
 
