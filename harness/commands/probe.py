@@ -18,14 +18,14 @@ from harness.present.probes import mesh as mesh_page
 from harness.present.probes import mtu as mtu_page
 from harness.present.probes import racks as racks_page
 from harness.present.probes.acceptance import emulation
-from harness.probes.all_probes import LATENCY, LINK, MESH, MTU, everything
+from harness.probes.all_probes import LATENCY, LINK, MESH, MTU, all_probes
 from harness.probes.latency import MESSAGE_BYTES, latency
 from harness.probes.mesh import mesh
 from harness.probes.mtu import paths, sweep
 from harness.probes.plan import ProbeStep
 from harness.probes.racks import Rack, racks
 from harness.probes.rdma import rdma
-from harness.probes.session import ProbePlan
+from harness.probes.runner import ProbePlan
 from harness.probes.traffic import FIRST_PORT, Load
 from harness.probes.transports.host import Host
 from harness.terminal import visible
@@ -228,7 +228,7 @@ def all_command(
     port: int,
 ) -> int:
     """Look at links, paths, transfers and latencies: all that a gate needs."""
-    order = everything(
+    order = all_probes(
         site.hosts(),
         Load(seconds, streams, first_port=port),
         message_bytes=None if no_latency else message_bytes,

@@ -19,8 +19,8 @@ from harness.lab.status import facts
 from harness.model.errors import BadInput
 from harness.model.probe import ProbeRun, RecordedProbes
 from harness.probes.racks import Rack
-from harness.probes.session import ProbePlan, probe
-from harness.probes.transports.host import TRANSPORTS, Host, Transport, expand, parse_hosts
+from harness.probes.runner import ProbePlan, probe
+from harness.probes.transports.host import TRANSPORTS, Host, Transport, expand_names, parse_hosts
 from harness.probes.transports.spark.application import spark_transport
 from harness.runtime.interrupt import interruptible
 
@@ -87,7 +87,7 @@ class Site:
 
     def _named(self, option: str, text: str) -> list[Host]:
         if self.in_lab:
-            return [node.host for node in running_lab().select(expand(option, text))]
+            return [node.host for node in running_lab().select(expand_names(option, text))]
         return parse_hosts(option, text, self.reached.way)
 
     def _rack(self, text: str) -> Rack:

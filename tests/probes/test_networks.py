@@ -40,7 +40,7 @@ from harness.probes.mtu import paths, sweep
 from harness.probes.plan import ProbeStep
 from harness.probes.preflight import preflight
 from harness.probes.racks import Rack, racks
-from harness.probes.traffic import FIRST_PORT, Flow, Load, carry
+from harness.probes.traffic import FIRST_PORT, Flow, Load, run_flows
 from harness.probes.transports.host import Host, HostError, by_netns
 from harness.records.probes import find_probed
 from tests.probes.networks import DEVICE, Network, network, run, servers, star
@@ -189,7 +189,7 @@ class TestWhatGoesWrong:
             a, b, c, d = hosts_of(made, names)
             killer = threading.Thread(target=kill_server, args=(b.name,))
             killer.start()
-            killed, other = carry([Flow(a, b), Flow(c, d)], Load(seconds=4))
+            killed, other = run_flows([Flow(a, b), Flow(c, d)], Load(seconds=4))
             killer.join()
             assert isinstance(killed, HostError)
             assert str(killed).startswith(f"{a} -> {b}: iperf3: ")
@@ -214,7 +214,7 @@ class TestWhatGoesWrong:
             )
             try:
                 wait_for_servers(b.name)
-                [trouble] = carry([Flow(a, b)], SHORT)
+                [trouble] = run_flows([Flow(a, b)], SHORT)
             finally:
                 other.terminate()
                 other.wait()

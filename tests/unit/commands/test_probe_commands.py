@@ -35,11 +35,11 @@ def network(monkeypatch: pytest.MonkeyPatch) -> Callable[[Carry], None]:
             {"node9": HostError("node9: down")} if "node9" in [one.name for one in hosts] else {},
         )
 
-    monkeypatch.setattr("harness.probes.session.preflight", surveyed)
+    monkeypatch.setattr("harness.probes.runner.preflight", surveyed)
     monkeypatch.setattr(
-        "harness.probes.session.read_links", lambda hosts: [a_link(host.name) for host in hosts]
+        "harness.probes.runner.read_links", lambda hosts: [a_link(host.name) for host in hosts]
     )
-    return lambda carry: monkeypatch.setattr("harness.probes.mesh.carry", carry)
+    return lambda run_flows: monkeypatch.setattr("harness.probes.mesh.run_flows", run_flows)
 
 
 def steady(flows: Sequence[Flow], load: Load) -> list[Transfer | HostError]:
@@ -136,12 +136,12 @@ class TestProbing:
     ) -> None:
         calls = itertools.count()
 
-        def carry(flows: Sequence[Flow], load: Load) -> list[Transfer | HostError]:
+        def run_flows(flows: Sequence[Flow], load: Load) -> list[Transfer | HostError]:
             if next(calls):
                 raise KeyboardInterrupt
             return steady(flows, load)
 
-        network(carry)
+        network(run_flows)
         kept = ["--configuration", "1g", "--results", str(tmp_path)]
         assert main(["probe", "mesh", *TWO, *kept]) == 130
         [probed] = find_probed("1g", tmp_path)

@@ -17,7 +17,7 @@ from harness.model.errors import BadInput, ClusterliftError
 from harness.model.link import Link
 from harness.model.probe import ProbeRun, RecordedProbes
 from harness.model.run import Ending, new_run_id
-from harness.probes.session import ProbePlan
+from harness.probes.runner import ProbePlan
 from harness.records.probes import ProbeRecording
 from harness.records.writer import Recording
 from jobs import sinks

@@ -29,7 +29,7 @@ from harness.probes.transports.host import (
     by_local,
     by_netns,
     by_ssh,
-    expand,
+    expand_names,
     parse_hosts,
 )
 
@@ -66,7 +66,7 @@ class TestNames:
         ],
     )
     def test_are_expanded_each_once(self, text: str, names: list[str]) -> None:
-        assert sorted(expand("--hosts", text), key=names.index) == names
+        assert sorted(expand_names("--hosts", text), key=names.index) == names
 
     @pytest.mark.parametrize(
         "text",
@@ -85,7 +85,7 @@ class TestNames:
     )
     def test_that_cannot_be_read_are_refused_with_the_option_s_name(self, text: str) -> None:
         with pytest.raises(BadInput, match="--nodes"):
-            expand("--nodes", text)
+            expand_names("--nodes", text)
 
     def test_may_have_another_address(self) -> None:
         hosts = parse_hosts("--hosts", "node[1-2]=10.0.0.[1-2],b,c=data.c", by_netns)

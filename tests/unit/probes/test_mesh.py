@@ -53,7 +53,7 @@ def carried(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     """What is carried, step by step; node4's iperf3 fails as receiver."""
     seen: list[list[str]] = []
 
-    def carry(flows: list[Flow], load: Load) -> list[Transfer | HostError]:
+    def run_flows(flows: list[Flow], load: Load) -> list[Transfer | HostError]:
         seen.append([str(flow) for flow in flows])
         report = Report(FAST, load.seconds, None, 12.0, 15.0, ())
         return [
@@ -63,7 +63,7 @@ def carried(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
             for flow in flows
         ]
 
-    monkeypatch.setattr("harness.probes.mesh.carry", carry)
+    monkeypatch.setattr("harness.probes.mesh.run_flows", run_flows)
     return seen
 
 

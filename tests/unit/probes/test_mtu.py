@@ -146,11 +146,11 @@ class TestPaths:
     ) -> None:
         carried: list[int | None] = []
 
-        def carry(flows: Sequence[object], load: Load) -> list[HostError]:
+        def run_flows(flows: Sequence[object], load: Load) -> list[HostError]:
             carried.extend(load.mss_bytes for _ in flows)
             return [HostError("as expected") for _ in flows]
 
-        monkeypatch.setattr("harness.probes.mtu.carry", carry)
+        monkeypatch.setattr("harness.probes.mtu.run_flows", run_flows)
         pings({"node1": "1500"})
         measured = [one for step in sweep(TWO, [1500, 9000], Load()) for one in step.take()]
         assert carried == [1460]

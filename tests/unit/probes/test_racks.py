@@ -122,7 +122,7 @@ class Network:
 def drawn(
     monkeypatch: pytest.MonkeyPatch, network: Network, first: int = 4, second: int = 4
 ) -> list[Measurement]:
-    monkeypatch.setattr("harness.probes.racks.carry", network)
+    monkeypatch.setattr("harness.probes.racks.run_flows", network)
     steps = racks(a_rack("a", first), a_rack("b", second), Load(), draws=3, seed=1)
     return [one for step in steps for one in step.take()]
 
