@@ -19,7 +19,7 @@ from harness.model.link import Link
 from harness.model.probe import ProbeRun
 from harness.model.run import Ending, RecordedRun, Status
 from harness.probes.all_probes import all_probes
-from harness.probes.runner import probe
+from harness.probes.runner import run_probes
 from harness.probes.traffic import Load
 from harness.records.directories import SUFFIX, configuration_directory
 from harness.records.probes import load_probed, probes_directory
@@ -164,7 +164,7 @@ def _probe(experiment: Experiment, lab: Lab, step: PlannedRun, results: Path) ->
         parameters={"probe": "all", "seconds": str(experiment.probe_seconds)},
         facts=_facts(experiment, lab, step),
     )
-    probed = probe(all_probes(hosts, Load(experiment.probe_seconds)), run, results)
+    probed = run_probes(all_probes(hosts, Load(experiment.probe_seconds)), run, results)
     if probed.ending is Ending.INTERRUPTED:
         raise _interrupted()
 

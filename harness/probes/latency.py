@@ -30,7 +30,7 @@ SET_UP_S = 3.0
 def latency_steps(
     hosts: Sequence[Host], seconds: int, message_bytes: int, first_port: int
 ) -> list[ProbeStep]:
-    """Measure every pair on an idle link, and again while TCP fills the link in the direction of the requests."""
+    """Measure every pair on an idle link, and again while a TCP transfer fills the link."""
     load = Load(seconds + 2 * OMITTED_S, first_port=first_port)
     return [
         ProbeStep(

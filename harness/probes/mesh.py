@@ -43,9 +43,7 @@ def mesh_steps(
     return steps
 
 
-def _step(
-    named: Sequence[Flow], flows: Sequence[Flow], load: Load, case: str = ""
-) -> ProbeStep:
+def _step(named: Sequence[Flow], flows: Sequence[Flow], load: Load, case: str = "") -> ProbeStep:
     description = f"mesh: {listed(named)}{f', {case}' if case else ''}"
     return ProbeStep(description, load.total_s + SET_UP_S, partial(_measure, flows, load, case))
 
@@ -65,10 +63,10 @@ def _measurements(subject: str, transfer: Transfer, case: str) -> Iterator[Measu
         RETRANSMITS: report.retransmits,
         SENDER_IPERF_CPU: report.sender_cpu_percent,
         RECEIVER_IPERF_CPU: report.receiver_cpu_percent,
-        SENDER_CPU: sender and sender.busy_percent,
-        RECEIVER_CPU: receiver and receiver.busy_percent,
-        SENDER_SOFTIRQ: sender and sender.softirq_percent,
-        RECEIVER_SOFTIRQ: receiver and receiver.softirq_percent,
+        SENDER_CPU: sender.busy_percent if sender else None,
+        RECEIVER_CPU: receiver.busy_percent if receiver else None,
+        SENDER_SOFTIRQ: sender.softirq_percent if sender else None,
+        RECEIVER_SOFTIRQ: receiver.softirq_percent if receiver else None,
     }
     return (
         metric.of(subject, value, case) for metric, value in values.items() if value is not None

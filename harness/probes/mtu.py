@@ -90,9 +90,7 @@ def path_mtu_steps(hosts: Sequence[Host], links: Links) -> list[ProbeStep]:
     ]
 
 
-def packet_size_steps(
-    hosts: Sequence[Host], sizes: Sequence[int], load: Load
-) -> list[ProbeStep]:
+def packet_size_steps(hosts: Sequence[Host], sizes: Sequence[int], load: Load) -> list[ProbeStep]:
     """Measure what packets of each size carry and cost, between disjoint pairs of the hosts.
 
     The size is set through TCP's maximum segment size; no interface is changed.
@@ -143,7 +141,7 @@ def _own_mtu(flow: Flow, links: Links) -> int:
 
 
 def _likely_sizes(flow: Flow, links: Links) -> list[int]:
-    """Return the typical MTU and the receiver's, each also with the room that some drivers leave for a VLAN tag."""
+    """Return the typical MTU and the receiver's, each also with room for a VLAN tag."""
     peer = links.get(flow.receiver.name)
     likely = [TYPICAL_MTU, *([peer.mtu_bytes] if peer and peer.mtu_bytes else [])]
     return [mtu + room for mtu in likely for room in (0, VLAN_TAG_BYTES)]

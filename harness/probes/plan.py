@@ -1,7 +1,7 @@
 """A probe plan: the hosts, the programs that they need, and the steps that measure them.
 
-Steps can be repeated, and a user can see how far a plan is and interrupt it between two steps. Within a step, the
-hosts are paired in rounds, so that no host is in two pairs at once.
+Steps can be repeated, and between two steps a user sees how much is left. A probe that measures pairs of
+hosts does so in rounds, so that no host is in two pairs at once.
 """
 
 from __future__ import annotations

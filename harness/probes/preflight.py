@@ -50,16 +50,12 @@ def _equipped(host: Host, completed: CompletedCommand | HostError) -> Host | Hos
     )
 
 
-def _with_addresses(
-    unknown: Sequence[Host], hosts: Sequence[Host]
-) -> dict[str, Host | HostError]:
+def _with_addresses(unknown: Sequence[Host], hosts: Sequence[Host]) -> dict[str, Host | HostError]:
     """Return the `unknown` hosts, by name, with their IP addresses or why there is none.
 
-    The address is the one that another of the `hosts` finds under the host's name, or else the host's only one.
+    The address is the one that another of the `hosts` finds under the name, or else the host's only one.
     """
-    peers = [
-        next((other for other in hosts if other.name != host.name), host) for host in unknown
-    ]
+    peers = [next((other for other in hosts if other.name != host.name), host) for host in unknown]
     names = [host.address or host.name.rpartition("@")[2] for host in unknown]
     lookups = [
         (peer, ("getent", "ahostsv4", name)) for peer, name in zip(peers, names, strict=True)
@@ -72,9 +68,7 @@ def _with_addresses(
     }
 
 
-def _at_found_address(
-    host: Host, peer: Host, lookup: CompletedCommand | HostError
-) -> Host | None:
+def _at_found_address(host: Host, peer: Host, lookup: CompletedCommand | HostError) -> Host | None:
     if isinstance(lookup, HostError) or lookup.code or not lookup.output:
         return None
     address = lookup.output.split()[0]

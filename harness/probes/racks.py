@@ -20,8 +20,8 @@ from harness.probes.transports.host import Host, HostError
 
 SET_UP_S = 3.0
 MIN_COMMON_FRACTION = 0.5
-"""Of the seconds asked for, that all flows must have in common. Clients start within a fraction of a second, so
-less means that some flow began late or stopped early, and that the rest says little about the uplink."""
+"""How much of the requested time all flows must have in common. The clients start within a fraction of a
+second; if there is less, some flow began late or stopped early, and the window represents nothing."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The RDMA probe, a part of the latency probe: which hosts have RDMA devices, and the latency between those."""
+"""The RDMA probe, a part of the latency probe: which hosts have RDMA devices, and their latency."""
 
 from __future__ import annotations
 

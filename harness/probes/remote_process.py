@@ -142,7 +142,9 @@ class RemoteProcess:
         code = self._process.wait()
         if code == NOT_FOUND and READY in self._lines:
             return self._host_error(f"{self._program} is not installed; install it")
-        return self._host_error(error_line(self._errors) or f"{self._program} ended with code {code}")
+        return self._host_error(
+            error_line(self._errors) or f"{self._program} ended with code {code}"
+        )
 
     def _host_error(self, reason: str) -> HostError:
         return HostError(f"{self.host}: {reason}")

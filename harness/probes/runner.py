@@ -10,8 +10,15 @@ from pathlib import Path
 
 from harness.model.errors import BadInput
 from harness.model.interface import HostLink
-from harness.model.probe import AFTER, BEFORE, ExcludedHost, LinkSnapshot, ProbeRun, RecordedProbes
-from harness.model.probe import Measurement
+from harness.model.probe import (
+    AFTER,
+    BEFORE,
+    ExcludedHost,
+    LinkSnapshot,
+    Measurement,
+    ProbeRun,
+    RecordedProbes,
+)
 from harness.model.run import Ending
 from harness.probes.link import read_links
 from harness.probes.plan import ProbePlan, ProbeStep

@@ -97,7 +97,9 @@ def open_flows(
     remotes: RemoteProcesses, flows: Sequence[Flow], load: Load
 ) -> list[ClientServerRun[Transfer]]:
     """Start a server for each flow, and return the runs, whose clients wait for their start."""
-    runs = [_flow_run(remotes, flow, load, port) for port, flow in enumerate(flows, load.first_port)]
+    runs = [
+        _flow_run(remotes, flow, load, port) for port, flow in enumerate(flows, load.first_port)
+    ]
     for run in runs:
         run.open()
     return runs

@@ -1,4 +1,4 @@
-"""ping with packets that must not be fragmented: does a packet of this size arrive?"""
+"""ping with packets that must not be fragmented: whether a packet of some size arrives."""
 
 from __future__ import annotations
 
@@ -13,9 +13,7 @@ _IP_AND_ICMP_BYTES = {4: 20 + 8, 6: 40 + 8}
 """The headers in front of ping's data, by IP version (RFC 791, 792, 4443, 8200)."""
 _TRIES = 3
 _SUMMARY = re.compile(r"(\d+) packets transmitted, (\d+)(?: packets)? received")
-_TOO_LONG = re.compile(
-    r"message too long|frag(?:mentation)? needed|packet too big", re.IGNORECASE
-)
+_TOO_LONG = re.compile(r"message too long|frag(?:mentation)? needed|packet too big", re.IGNORECASE)
 _MTU = re.compile(r"mtu ?= ?(\d+)", re.IGNORECASE)
 
 

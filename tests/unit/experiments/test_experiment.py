@@ -17,7 +17,7 @@ from harness.model.errors import BadInput, ClusterliftError
 from harness.model.link import Link
 from harness.model.probe import ProbeRun, RecordedProbes
 from harness.model.run import Ending, new_run_id
-from harness.probes.runner import ProbePlan
+from harness.probes.plan import ProbePlan
 from harness.records.probes import ProbeRecording
 from harness.records.writer import Recording
 from jobs import sinks
@@ -140,7 +140,7 @@ class FakeLab:
             "running_lab": lambda: self,
             "set_links": lambda _, change: self.done.append(("link", str(change(Link(1, 1500))))),
             "spark_submit": self.submit,
-            "probe": self.probe,
+            "run_probes": self.probe,
             "status": SimpleNamespace(
                 facts=lambda _: {"emulated": "yes"}, uri=lambda _: "hdfs://m"
             ),

@@ -88,7 +88,9 @@ def _attend(process: subprocess.Popen[bytes], relay: Connection) -> None:
         feeder.join()
 
 
-def _send_stream(stream: IO[bytes], kind: bytes, relay: Connection, sending: threading.Lock) -> None:
+def _send_stream(
+    stream: IO[bytes], kind: bytes, relay: Connection, sending: threading.Lock
+) -> None:
     # The stream is read to its end even if nobody receives it: a full pipe would block the command.
     while piece := stream.read(PIECE_BYTES):
         with suppress(OSError), sending:

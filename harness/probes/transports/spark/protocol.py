@@ -7,9 +7,9 @@ An object is one message in JSON:
 - caller to relay: `{"host": ..., "command": [...]}`, or `{"owner": true}` from the process that the
   application belongs to.
 
-While a command runs, its input travels in messages of any length, and the empty message is its end. Its
-output, its errors and finally its exit code come back, each message with its kind as the first byte. Nothing is
-ever pickled. Executors get this module by value, so it imports the standard library alone.
+While a command runs, its input travels in messages of any length, and an empty message marks its end. Its
+output, its errors and finally its exit code come back; the first byte of each message is its kind. No message
+is pickled. Executors get this module by value, so it imports the standard library alone.
 """
 
 from __future__ import annotations

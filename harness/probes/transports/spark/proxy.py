@@ -1,4 +1,4 @@
-"""`python -m harness.probes.transports.spark.proxy SOCKET HOST COMMAND...`: run a command on an executor's host.
+"""The proxy command: run a command on an executor's host, `python -m ...spark.proxy SOCKET HOST COMMAND...`.
 
 Input, output and exit code are those of the command; the exit code is 255 if no executor runs it.
 """

@@ -31,9 +31,9 @@ BACKLOG = 1024
 class Relay:
     """Listens for callers at the Unix socket `path`, and for agents on TCP `port` of every interface.
 
-    The directory of `path` keeps strangers away from that socket. On TCP, both sides prove with an HMAC that they
-    know `key`, before anything else is read. Port 0 is any free port; `port` is the one in use. Raise
-    OSError if the relay cannot listen.
+    The permissions of its directory protect the socket. On TCP, both sides first prove with an HMAC that they
+    know `key`. Port 0 means any free port; the attribute `port` is the one in use. Raise OSError if the
+    relay cannot listen.
     """
 
     def __init__(self, path: Path, port: int = 0) -> None:
