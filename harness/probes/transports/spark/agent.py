@@ -23,7 +23,6 @@ from harness.probes.transports.spark.protocol import (
 )
 
 END_S = 5
-NOT_FOUND = 127
 
 Address = tuple[str, int]
 
@@ -50,40 +49,27 @@ def run_agent(address: Address, key: bytes, host: str) -> None:
 def _run_command(address: Address, key: bytes, channel: int, command: Sequence[str]) -> None:
     with suppress(*CONNECTION_LOST), Client(address, authkey=key) as relay:
         send_object(relay, channel=channel)
-        try:
-            process = subprocess.Popen(  # noqa: S603  an argument vector, no shell of ours
-                command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                bufsize=0,
-                start_new_session=True,
-            )
-        except OSError as error:
-            relay.send_bytes(ERRORS + f"{command[0]}: {error.strerror}\n".encode())
-            relay.send_bytes(EXIT_CODE + str(NOT_FOUND).encode())
-            _feed(relay, None)
-        else:
-            _attend(process, relay)
-
-
-def _attend(process: subprocess.Popen[bytes], relay: Connection) -> None:
-    """Pass on what goes into the process and what comes out of it, and then its exit code."""
-    feeder = threading.Thread(target=_feed, args=(relay, process.stdin), daemon=True)
-    sending = threading.Lock()
-    readers = [
-        threading.Thread(target=_send_stream, args=(stream, kind, relay, sending), daemon=True)
-        for stream, kind in ((process.stdout, OUTPUT), (process.stderr, ERRORS))
-    ]
-    for thread in (feeder, *readers):
-        thread.start()
-    code = process.wait()
-    for reader in readers:
-        reader.join(END_S)
-    try:
-        with sending:
+        process = subprocess.Popen(  # noqa: S603  the words of the command stay what they are
+            ["sh", "-c", 'exec "$@"', "sh", *command],  # noqa: S607  which reports a missing program
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            bufsize=0,
+            start_new_session=True,
+        )
+        feeder = threading.Thread(target=_feed, args=(relay, process.stdin), daemon=True)
+        sending = threading.Lock()
+        readers = [
+            threading.Thread(target=_send_stream, args=(stream, kind, relay, sending), daemon=True)
+            for stream, kind in ((process.stdout, OUTPUT), (process.stderr, ERRORS))
+        ]
+        for thread in (feeder, *readers):
+            thread.start()
+        code = process.wait()
+        for reader in readers:
+            reader.join(END_S)
+        with suppress(OSError), sending:
             relay.send_bytes(EXIT_CODE + str(code).encode())
-    finally:
         # Closing a connection with unread input would discard what the relay has not read yet.
         feeder.join()
 
@@ -97,13 +83,11 @@ def _send_stream(
             relay.send_bytes(kind + piece)
 
 
-def _feed(relay: Connection, stdin: IO[bytes] | None) -> None:
-    """Write all input to the command, as long as the command reads it."""
+def _feed(relay: Connection, stdin: IO[bytes]) -> None:
+    """Pass all input on to the command; if the command reads no more, receive the rest and drop it."""
     with suppress(*CONNECTION_LOST):
         while piece := relay.recv_bytes():
             with suppress(OSError):
-                if stdin is not None:
-                    stdin.write(piece)
+                stdin.write(piece)
     with suppress(OSError):
-        if stdin is not None:
-            stdin.close()
+        stdin.close()
