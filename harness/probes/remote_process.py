@@ -141,7 +141,7 @@ class RemoteProcess:
     def _early_end(self) -> HostError:
         code = self._process.wait()
         if code == NOT_FOUND and READY in self._lines:
-            return self._host_error(f"{self._program} is not installed; install it")
+            return self._host_error(f"{self._program} is not installed")
         return self._host_error(
             error_line(self._errors) or f"{self._program} ended with code {code}"
         )

@@ -33,13 +33,13 @@ from harness.model.network_metrics import (
 )
 from harness.model.probe import Measurement, Metric
 from harness.present.probes import mtu as mtu_page
-from harness.probes.latency import latency
+from harness.probes.latency import latency_steps
 from harness.probes.link import read_links
-from harness.probes.mesh import mesh
-from harness.probes.mtu import paths, sweep
+from harness.probes.mesh import mesh_steps
+from harness.probes.mtu import packet_size_steps, path_mtu_steps
 from harness.probes.plan import ProbeStep
 from harness.probes.preflight import preflight
-from harness.probes.racks import Rack, racks
+from harness.probes.racks import Rack, rack_steps
 from harness.probes.traffic import FIRST_PORT, Flow, Load, run_flows
 from harness.probes.transports.host import Host, HostError, by_netns
 from harness.records.probes import find_probed
@@ -57,7 +57,7 @@ def hosts_of(made: Network, names: Sequence[str]) -> list[Host]:
 
 
 def measured(steps: Sequence[ProbeStep]) -> list[Measurement]:
-    return [one for step in steps for one in step.take()]
+    return [one for step in steps for one in step.measure()]
 
 
 def links_of(hosts: Sequence[Host]) -> dict[str, HostLink]:
@@ -91,7 +91,7 @@ def test_shaped_rates_are_measured_as_theory_has_them(mbit: int, mtu: int) -> No
         for link in links_of(hosts).values():
             assert link.rate_bit_s == pytest.approx(mbit * MBIT, rel=1e-3)
         assert until(
-            mesh(hosts, SHORT, both_ways=True, alone=False),
+            mesh_steps(hosts, SHORT, both_ways=True, alone=False),
             lambda found: all(
                 list(best(found, MESH_GOODPUT, case).values()) == [theory, theory]
                 for case in ("", BOTH_WAYS)
@@ -111,7 +111,7 @@ def test_one_slow_link_among_four_is_named() -> None:
             said = slowness(Matrix(tuple(names), pairs, {}))
             return len(said) == 1 and said[0].startswith(f"{names[2]} is slow: ")
 
-        assert until(mesh(hosts_of(made, names), SHORT, both_ways=False, alone=False), is_named)
+        assert until(mesh_steps(hosts_of(made, names), SHORT, both_ways=False, alone=False), is_named)
 
 
 def test_an_mtu_mismatch_is_found_and_named() -> None:
@@ -119,7 +119,7 @@ def test_an_mtu_mismatch_is_found_and_named() -> None:
     with star(links) as (made, names):
         hosts = hosts_of(made, names)
         known = links_of(hosts)
-        found = measured(paths(hosts, known))
+        found = measured(path_mtu_steps(hosts, known))
         small, *jumbo = names
         carried = matrix(found, PATH_MTU).values
         assert carried[(jumbo[0], jumbo[1])] == carried[(jumbo[1], jumbo[0])] == 9000
@@ -134,7 +134,7 @@ def test_an_mtu_mismatch_is_found_and_named() -> None:
 
 def test_a_path_that_was_never_carried_by_its_receiver_is_not_measured_at_that_size() -> None:
     with star([Link(100 * MBIT, 9000), Link(100 * MBIT, 1500)]) as (made, names):
-        found = measured(sweep(hosts_of(made, names), [1500, 9000], SHORT))
+        found = measured(packet_size_steps(hosts_of(made, names), [1500, 9000], SHORT))
         errors = {one.case: one.error for one in found if one.metric == PACKET_GOODPUT.name}
         assert errors["packets of 1500 bytes"] is None
         assert "does not carry packets of 9000 bytes" in (errors["packets of 9000 bytes"] or "")
@@ -162,7 +162,7 @@ def test_an_oversubscribed_uplink_and_one_that_is_not_are_told_apart(
     about = pytest.approx(ratio, rel=0.15)
     with two_racks(uplink_mbit) as (first, second):
         assert until(
-            racks(first, second, Load(seconds=2), draws=1, seed=1),
+            rack_steps(first, second, Load(seconds=2), draws=1, seed=1),
             lambda found: all(
                 best(found, ACROSS_RACKS)[subject] == theory
                 and best(found, OVERSUBSCRIPTION)[subject] == about
@@ -173,7 +173,7 @@ def test_an_oversubscribed_uplink_and_one_that_is_not_are_told_apart(
 
 def test_latency_grows_under_load() -> None:
     with star([Link(20 * MBIT, 1500)] * 2) as (made, names):
-        found = measured(latency(hosts_of(made, names), 1, 64, FIRST_PORT))
+        found = measured(latency_steps(hosts_of(made, names), 1, 64, FIRST_PORT))
         [idle], [loaded] = (
             best(found, ROUND_TRIPS_PER_S, case).values() for case in (IDLE, LOADED)
         )
@@ -200,7 +200,7 @@ class TestWhatGoesWrong:
         with star([Link(20 * MBIT, 1500)] * 3) as (made, names):
             hosts = hosts_of(made, names)
             run("ip", "-n", names[2], "link", "set", DEVICE, "down")
-            found = measured(mesh(hosts, Load(seconds=1), both_ways=False, alone=False))
+            found = measured(mesh_steps(hosts, Load(seconds=1), both_ways=False, alone=False))
             held = matrix(found, MESH_GOODPUT)
             assert set(held.values) == {(names[0], names[1]), (names[1], names[0])}
             assert len(held.errors) == 4

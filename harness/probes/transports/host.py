@@ -89,9 +89,11 @@ def parse_hosts(option: str, text: str, transport: Transport) -> list[Host]:
 
     Raise BadInput with the option's name if the text cannot be read.
     """
-    parts = _COMMA_OUTSIDE_BRACKETS.split(text)
-    hosts = [host for part in parts for host in _hosts(option, part, transport)]
-    return list({host.name: host for host in reversed(hosts)}.values())[::-1]
+    hosts: dict[str, Host] = {}
+    for part in _COMMA_OUTSIDE_BRACKETS.split(text):
+        for host in _hosts(option, part, transport):
+            hosts.setdefault(host.name, host)
+    return list(hosts.values())
 
 
 def expand_names(option: str, text: str) -> list[str]:

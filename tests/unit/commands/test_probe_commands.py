@@ -12,7 +12,7 @@ from harness.cli import main
 from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.probe import Measurement
 from harness.model.run import Ending
-from harness.probes.plan import ProbeStep, listed, repeated, taken
+from harness.probes.plan import ProbeStep, listed, repeated, run_steps
 from harness.probes.preflight import Preflight
 from harness.probes.tools.iperf3 import Report
 from harness.probes.traffic import Flow, Load, Transfer
@@ -170,7 +170,7 @@ class TestSteps:
     ) -> None:
         clock = iter([0.0, 20.0, 40.0, 60.0])  # each takes twice as long as planned
         steps = [ProbeStep(f"step {name}", 10, list) for name in "abc"]
-        assert list(taken(steps, lambda: next(clock))) == []
+        assert list(run_steps(steps, lambda: next(clock))) == []
         assert capsys.readouterr().err.splitlines() == [
             "[1/3] step a; 30 s left",
             "[2/3] step b; 40 s left",
@@ -181,7 +181,7 @@ class TestSteps:
         self, capsys: pytest.CaptureFixture[str]
     ) -> None:
         clock = iter([0.0, 1.0])
-        list(taken([ProbeStep("a", 10, list), ProbeStep("b", 10, list)], lambda: next(clock)))
+        list(run_steps([ProbeStep("a", 10, list), ProbeStep("b", 10, list)], lambda: next(clock)))
         assert capsys.readouterr().err.splitlines()[1] == "[2/2] b; 10 s left"
 
     def test_of_many_pairs_name_some(self) -> None:
@@ -194,4 +194,4 @@ class TestSteps:
 
         steps = repeated([ProbeStep("x", 1, take), ProbeStep("y", 1, take)], 2)
         assert [step.what for step in steps] == ["x", "y", "x", "y"]
-        assert [one.round for step in steps for one in step.take()] == [1, 1, 2, 2]
+        assert [one.round for step in steps for one in step.measure()] == [1, 1, 2, 2]
