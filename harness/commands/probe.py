@@ -271,4 +271,6 @@ def _print(probed: RecordedProbes, pages: Sequence[Callable[[RecordedProbes], st
         click.echo(f"\n{visible(probed.source)}")
     if probed.ending is Ending.INTERRUPTED:
         return INTERRUPTED
-    return int(bool(probed.excluded_hosts) or any(one.error for one in probed.measurements))
+    return int(
+        bool(probed.excluded_hosts) or any(measurement.error for measurement in probed.measurements)
+    )

@@ -30,7 +30,7 @@ def mesh_steps(
 ) -> list[ProbeStep]:
     """Measure every pair in one direction, then in the other, then, with `both_ways`, in both at once.
 
-    The pairs of a round are measured at the same time, and no host is in two of them. With `alone`, one pair
+    The pairs of a round are measured at the same time, and no host is in two pairs. With `alone`, one pair
     is measured at a time, so that a link which several pairs share does not show.
     """
     steps = []

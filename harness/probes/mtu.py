@@ -152,8 +152,10 @@ def _ping(sizes: Mapping[Flow, int]) -> dict[Flow, Answer | HostError]:
     commands = [
         (flow.sender, ping.command(flow.receiver.address, size)) for flow, size in sizes.items()
     ]
-    completed = zip(sizes, run_all(commands), strict=True)
-    return {flow: parse_completed(flow, one, _read_answer) for flow, one in completed}
+    return {
+        flow: parse_completed(flow, completed, _read_answer)
+        for flow, completed in zip(sizes, run_all(commands), strict=True)
+    }
 
 
 def _read_answer(completed: CompletedCommand) -> Answer:

@@ -26,7 +26,7 @@ def preflight(hosts: Sequence[Host], programs: Sequence[str]) -> Preflight:
     """Check that every host has the programs, and find the IP addresses that are not given."""
     completed = run_all([(host, ("sh", "-c", _MISSING, "sh", *programs)) for host in hosts])
     checked: dict[str, Host | HostError] = {
-        host.name: _equipped(host, one) for host, one in zip(hosts, completed, strict=True)
+        host.name: _equipped(host, check) for host, check in zip(hosts, completed, strict=True)
     }
     equipped = [host for host in checked.values() if isinstance(host, Host)]
     checked |= _with_addresses(
@@ -78,7 +78,7 @@ def _at_found_address(host: Host, peer: Host, lookup: CompletedCommand | HostErr
 
 
 def _at_only_address(host: Host, completed: CompletedCommand | HostError) -> Host | HostError:
-    addresses = parse_completed(host, completed, lambda one: iproute.read_addresses(one.output))
+    addresses = parse_completed(host, completed, lambda done: iproute.read_addresses(done.output))
     if isinstance(addresses, HostError):
         return addresses
     if len(addresses) == 1:

@@ -87,7 +87,7 @@ def _run(flows: Sequence[Flow], load: Load) -> dict[Flow, Transfer | HostError]:
 
 
 def _transfers(outcomes: Mapping[Flow, Transfer | HostError]) -> dict[Flow, Transfer]:
-    return {flow: one for flow, one in outcomes.items() if isinstance(one, Transfer)}
+    return {flow: result for flow, result in outcomes.items() if isinstance(result, Transfer)}
 
 
 def _common_rate(

@@ -166,7 +166,7 @@ class RemoteProcess:
 
 
 class RemoteProcesses:
-    """A context in which remote processes run; on leaving it, all of them are ended."""
+    """A context in which remote processes run; all end when it is left."""
 
     def __init__(self) -> None:
         self._processes: list[RemoteProcess] = []

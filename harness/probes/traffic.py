@@ -1,4 +1,4 @@
-"""iperf3 transfers between hosts, any number of them at the same time."""
+"""iperf3 transfers between hosts, any number at the same time."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FIRST_PORT = 5201
 OMITTED_S = 1
 """Not measured: TCP's slow start, and the burst that a full token bucket lets through."""
 GRACE_S = 20.0
-"""How much longer than asked for a program may take, to connect and to report."""
+"""Extra seconds that a program may take to connect and to report."""
 
 
 @dataclass(frozen=True)

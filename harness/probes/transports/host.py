@@ -1,4 +1,4 @@
-"""Hosts: how a user names them, and the words that go before a command to run it on one of them.
+"""Hosts: how a user names them, and the words that go before a command to run it on a host.
 
 Names expand as in `node[1-4]`; an address on the network under test may follow: `a=10.0.0.1,b=10.0.0.2`.
 """

@@ -86,9 +86,11 @@ class TestProbing:
         recorded = ["--configuration", "1g", "--results", str(tmp_path), "--repeats", "3"]
         assert main(["probe", "mesh", *TWO, *recorded]) == 0
         [probed] = find_probed("1g", tmp_path)
-        assert [one.round for one in probed.measurements if one.metric == MESH_GOODPUT.name] == [
-            *(1, 1, 2, 2, 3, 3)
-        ]
+        assert [
+            measurement.round
+            for measurement in probed.measurements
+            if measurement.metric == MESH_GOODPUT.name
+        ] == [*(1, 1, 2, 2, 3, 3)]
         assert probed.ending is Ending.COMPLETED
         printed = capsys.readouterr()
         assert "940.0" in printed.out
@@ -113,8 +115,11 @@ class TestProbing:
         assert main(["probe", "mesh", "--hosts", "node[1-2,9]", *recorded]) == 1
         assert "left out: node9: down\n" in capsys.readouterr().err
         [probed] = find_probed("1g", tmp_path)
-        assert [one.host for one in probed.excluded_hosts] == ["node9"]
-        assert {one.subject for one in probed.measurements} == {"node1 -> node2", "node2 -> node1"}
+        assert [host.host for host in probed.excluded_hosts] == ["node9"]
+        assert {measurement.subject for measurement in probed.measurements} == {
+            "node1 -> node2",
+            "node2 -> node1",
+        }
 
     def test_too_few_usable_hosts_are_an_error(
         self, network: Install, capsys: pytest.CaptureFixture[str]
@@ -147,7 +152,7 @@ class TestProbing:
         assert main(["probe", "mesh", *TWO, *recorded]) == 130
         [probed] = find_probed("1g", tmp_path)
         assert probed.ending is Ending.INTERRUPTED
-        assert {one.subject for one in probed.measurements} == {"node1 -> node2"}
+        assert {measurement.subject for measurement in probed.measurements} == {"node1 -> node2"}
 
     def test_a_gate_judges_the_newest_probe(
         self,

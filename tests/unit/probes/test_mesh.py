@@ -72,7 +72,7 @@ class TestMesh:
         self, flows_by_step: list[list[str]]
     ) -> None:
         steps = mesh_steps(HOSTS, Load(), both_ways=True, alone=False)
-        measured = [one for step in steps for one in step.measure()]
+        measured = [measurement for step in steps for measurement in step.measure()]
         goodput = matrix(measured, MESH_GOODPUT)
         assert set(goodput.values) | set(goodput.errors) == set(every_pair(FOUR, 0))
         assert set(matrix(measured, MESH_GOODPUT, BOTH_WAYS).values) == set(goodput.values)
@@ -80,7 +80,9 @@ class TestMesh:
 
     def test_measures_the_other_pairs_if_one_fails(self, flows_by_step: list[list[str]]) -> None:
         steps = mesh_steps(HOSTS, Load(), both_ways=False, alone=False)
-        goodput = matrix([one for step in steps for one in step.measure()], MESH_GOODPUT)
+        goodput = matrix(
+            [measurement for step in steps for measurement in step.measure()], MESH_GOODPUT
+        )
         assert goodput.errors[("node1", "node4")] == "node1 -> node4: iperf3: no route"
         assert set(goodput.errors) == {(host, "node4") for host in FOUR[:3]}
         assert len(goodput.values) == 9
@@ -92,7 +94,7 @@ class TestMesh:
 
     def test_leaves_out_what_is_unknown(self, flows_by_step: list[list[str]]) -> None:
         [step, *_] = mesh_steps(HOSTS[:2], Load(), both_ways=False, alone=False)
-        values = {one.metric: one.value for one in step.measure()}
+        values = {measurement.metric: measurement.value for measurement in step.measure()}
         assert values["sender_softirq_percent"] == 6.0
         assert RETRANSMITS.name not in values
         assert "receiver_cpu_percent" not in values

@@ -126,7 +126,10 @@ class TestPaths:
     def test_are_measured_in_both_directions(self, pings: Install) -> None:
         pings({"node1": "1500", "node2": "9000"})
         [step] = path_mtu_steps(TWO, self.LINKS)
-        values = {(one.subject, one.metric): one.value for one in step.measure()}
+        values = {
+            (measurement.subject, measurement.metric): measurement.value
+            for measurement in step.measure()
+        }
         assert values == {
             ("node1 -> node2", PATH_MTU.name): 1500,
             ("node1 -> node2", VANISHED_PACKET.name): 1501,
@@ -145,7 +148,7 @@ class TestPaths:
     ) -> None:
         pings({"node1": path, "node2": "1500"})
         [step] = path_mtu_steps(TWO, self.LINKS)
-        errors = {one.subject: one.error for one in step.measure()}
+        errors = {measurement.subject: measurement.error for measurement in step.measure()}
         assert errors == {"node1 -> node2": error, "node2 -> node1": None}
 
     def test_are_not_measured_with_packets_that_do_not_arrive(
@@ -160,9 +163,11 @@ class TestPaths:
         monkeypatch.setattr("harness.probes.mtu.run_flows", run_flows)
         pings({"node1": "1500"})
         steps = packet_size_steps(TWO, [1500, 9000], Load())
-        measured = [one for step in steps for one in step.measure()]
+        measured = [measurement for step in steps for measurement in step.measure()]
         assert segment_sizes == [1460]
-        assert [(one.metric, one.case, one.error) for one in measured] == [
+        assert [
+            (measurement.metric, measurement.case, measurement.error) for measurement in measured
+        ] == [
             (PACKET_GOODPUT.name, "packets of 1500 bytes", "as expected"),
             (
                 PACKET_GOODPUT.name,

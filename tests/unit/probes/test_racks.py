@@ -135,11 +135,15 @@ def measure(
 ) -> list[Measurement]:
     monkeypatch.setattr("harness.probes.racks.run_flows", network)
     steps = rack_steps(a_rack("a", first), a_rack("b", second), Load(), draws=3, seed=1)
-    return [one for step in steps for one in step.measure()]
+    return [measurement for step in steps for measurement in step.measure()]
 
 
 def values(measured: list[Measurement], metric: str, subject: str) -> list[float | None]:
-    return [one.value for one in measured if (one.metric, one.subject) == (metric, subject)]
+    return [
+        measurement.value
+        for measurement in measured
+        if (measurement.metric, measurement.subject) == (metric, subject)
+    ]
 
 
 class TestRacks:
@@ -170,13 +174,13 @@ class TestRacks:
 
     def test_two_racks_of_one_host_have_no_ratio(self, monkeypatch: pytest.MonkeyPatch) -> None:
         measured = measure(monkeypatch, Network(GBIT), first=1, second=1)
-        assert {one.metric for one in measured} == {ACROSS_RACKS.name}
+        assert {measurement.metric for measurement in measured} == {ACROSS_RACKS.name}
 
     def test_a_host_that_fails_is_an_error_and_the_other_hosts_count(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         measured = measure(monkeypatch, Network(3 * GBIT / 4, broken="a0"))
-        errors = [one.error for one in measured if one.error]
+        errors = [measurement.error for measurement in measured if measurement.error]
         assert errors
         assert all(error.endswith(": iperf3: no route") and "a0 -> " in error for error in errors)
         across = [

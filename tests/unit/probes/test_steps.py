@@ -39,7 +39,7 @@ def test_repeats_number_their_measurements() -> None:
 
     steps = repeated([ProbeStep("x", 1, measure), ProbeStep("y", 1, measure)], 2)
     assert [step.description for step in steps] == ["x", "y", "x", "y"]
-    assert [one.round for step in steps for one in step.measure()] == [1, 1, 2, 2]
+    assert [measurement.round for step in steps for measurement in step.measure()] == [1, 1, 2, 2]
 
 
 def test_a_long_list_names_the_first_four() -> None:

@@ -1,4 +1,4 @@
-"""Remote processes start when they are told to, end with us, and report what went wrong."""
+"""Remote processes start at a signal, end with us, and report what went wrong."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ class TestRemoteProcess:
         completed = run_all(
             [(HERE, ("sh", "-c", f"echo hello >{pipe}")), (HERE, ("cat", str(pipe)))], timeout_s=20
         )
-        assert [one.output for one in completed if isinstance(one, CompletedCommand)] == [
+        assert [done.output for done in completed if isinstance(done, CompletedCommand)] == [
             "",
             "hello",
         ]

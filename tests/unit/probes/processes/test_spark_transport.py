@@ -153,7 +153,7 @@ class TestCommand:
         completed = run_all(
             [(host, ("sh", "-c", f"echo hello >{pipe}")), (host, ("cat", str(pipe)))]
         )
-        assert [one.output for one in completed if isinstance(one, CompletedCommand)] == [
+        assert [done.output for done in completed if isinstance(done, CompletedCommand)] == [
             "",
             "hello",
         ]
