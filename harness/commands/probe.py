@@ -83,7 +83,7 @@ sizes_option = click.option(
 def link_command(site: Site) -> int:
     """Show what every host reports about its link."""
     plan = ProbePlan(site.hosts(), LINK_PROGRAMS, lambda _hosts, _links: [], min_hosts=1)
-    return _print(site.probe(plan, {"probe": "link"}), [link_page.render])
+    return _print(site.probe(plan, probe="link"), [link_page.render])
 
 
 @probe_group.command("mesh")
@@ -108,10 +108,9 @@ def mesh_command(
         site.hosts(),
         MESH_PROGRAMS,
         lambda hosts, _links: mesh_steps(hosts, load, both_ways=both_ways, alone=alone),
-        repeats=site.repeats,
     )
-    parameters = {"probe": "mesh", "seconds": seconds, "streams": streams, "alone": alone}
-    return _print(site.probe(plan, parameters), [mesh_page.render])
+    probed = site.probe(plan, probe="mesh", seconds=seconds, streams=streams, alone=alone)
+    return _print(probed, [mesh_page.render])
 
 
 @probe_group.command("racks")
@@ -158,15 +157,10 @@ def racks_command(
         return rack_steps(a, b, load, draws, seed)
 
     hosts = [*first.hosts, *second.hosts]
-    plan = ProbePlan(hosts, MESH_PROGRAMS, make_steps, repeats=site.repeats)
-    parameters = {
-        "probe": "racks",
-        "seconds": seconds,
-        "streams": streams,
-        "draws": draws,
-        "seed": seed,
-    }
-    return _print(site.probe(plan, parameters), [racks_page.render])
+    plan = ProbePlan(hosts, MESH_PROGRAMS, make_steps)
+    choices = {"draws": draws, "seed": seed}
+    probed = site.probe(plan, probe="racks", seconds=seconds, streams=streams, **choices)
+    return _print(probed, [racks_page.render])
 
 
 @probe_group.command("latency")
@@ -183,10 +177,9 @@ def latency_command(site: Site, *, seconds: int, message_bytes: int, port: int) 
             *latency_steps(hosts, seconds, message_bytes, port),
             *rdma_steps(hosts, message_bytes),
         ],
-        repeats=site.repeats,
     )
-    parameters = {"probe": "latency", "seconds": seconds, "message_bytes": message_bytes}
-    return _print(site.probe(plan, parameters), [latency_page.render])
+    probed = site.probe(plan, probe="latency", seconds=seconds, message_bytes=message_bytes)
+    return _print(probed, [latency_page.render])
 
 
 @probe_group.command("mtu")
@@ -204,10 +197,9 @@ def mtu_command(site: Site, *, sizes: str | None, seconds: int, port: int) -> in
             *path_mtu_steps(hosts, links),
             *packet_size_steps(hosts, packet_sizes, Load(seconds, first_port=port)),
         ],
-        repeats=site.repeats,
     )
-    parameters = {"probe": "mtu", "sizes": sizes or "", "seconds": seconds}
-    return _print(site.probe(plan, parameters), [mtu_page.render])
+    probed = site.probe(plan, probe="mtu", sizes=sizes or "", seconds=seconds)
+    return _print(probed, [mtu_page.render])
 
 
 @probe_group.command("all")
@@ -242,12 +234,11 @@ def all_command(
         sizes=_packet_sizes(sizes),
         both_ways=both_ways,
         alone=alone,
-        repeats=site.repeats,
     )
-    parameters = {"probe": "all", "seconds": seconds, "streams": streams, "alone": alone}
+    probed = site.probe(plan, probe="all", seconds=seconds, streams=streams, alone=alone)
     pages = [link_page.render, mtu_page.render, mesh_page.render]
     pages += [] if no_latency else [latency_page.render]
-    return _print(site.probe(plan, parameters), pages)
+    return _print(probed, pages)
 
 
 def _packet_sizes(text: str | None) -> list[int]:

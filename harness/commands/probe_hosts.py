@@ -76,8 +76,8 @@ class Site:
             raise BadInput(f"--rack: {', '.join(sorted(in_both))} cannot be in both racks")
         return found
 
-    def probe(self, plan: ProbePlan, parameters: Mapping[str, object]) -> RecordedProbes:
-        """Run a plan, and record it if a configuration is named."""
+    def probe(self, plan: ProbePlan, **parameters: object) -> RecordedProbes:
+        """Run a plan, with the site's repeats, and record it if a configuration is named."""
         run = ProbeRun(
             configuration=self.configuration,
             hosts=tuple(host.name for host in plan.hosts),
@@ -85,7 +85,7 @@ class Site:
             facts=facts(running_lab()) if self.in_lab else {},
         )
         with interruptible(once=True):
-            return run_probes(plan, run, self.results)
+            return run_probes(replace(plan, repeats=self.repeats), run, self.results)
 
     def _named(self, option: str, text: str) -> list[Host]:
         if self.in_lab:

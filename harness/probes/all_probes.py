@@ -21,7 +21,6 @@ def all_probes(
     sizes: Sequence[int] = (),
     both_ways: bool = False,
     alone: bool = False,
-    repeats: int = 1,
 ) -> ProbePlan:
     """Return a plan that measures links, path MTUs, transfers, and latencies.
 
@@ -39,4 +38,4 @@ def all_probes(
 
     latency_programs = () if message_bytes is None else LATENCY_PROGRAMS
     programs = dict.fromkeys((*MTU_PROGRAMS, *MESH_PROGRAMS, *latency_programs))
-    return ProbePlan(hosts, tuple(programs), make_steps, repeats=repeats)
+    return ProbePlan(hosts, tuple(programs), make_steps)

@@ -14,7 +14,6 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from types import TracebackType
 from typing import IO, Generic, Self, TypeVar, cast
 
 from harness.model.errors import BadInput, ToolError
@@ -180,12 +179,7 @@ class RemoteProcesses:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         for remote in self._processes:
             remote.close_stdin()
         for remote in self._processes:

@@ -122,14 +122,14 @@ def run(*command: str) -> str:
     return done.stdout
 
 
-def servers(namespace: str) -> list[str]:
-    """Return the iperf3 and sockperf processes of a namespace, by name."""
-    ids = run("ip", "netns", "pids", namespace).split()
-    commands = map(_command, ids)
-    return [command for command in commands if command in {"iperf3", "sockperf"}]
+def programs(namespace: str) -> dict[int, str]:
+    """Return the iperf3 and sockperf processes of a namespace: their names by process id."""
+    ids = map(int, run("ip", "netns", "pids", namespace).split())
+    names = {process: _program(process) for process in ids}
+    return {process: name for process, name in names.items() if name in {"iperf3", "sockperf"}}
 
 
-def _command(process: str) -> str:
+def _program(process: int) -> str:
     with suppress(OSError):  # it may have ended
         return Path(f"/proc/{process}/comm").read_text(encoding="utf-8").strip()
     return ""

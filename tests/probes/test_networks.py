@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import permutations
 from pathlib import Path
 
@@ -43,7 +44,7 @@ from harness.probes.racks import Rack, rack_steps
 from harness.probes.traffic import FIRST_PORT, Flow, Load, run_flows
 from harness.probes.transports.host import Host, HostError, by_netns
 from harness.records.probes import find_probed
-from tests.probes.networks import DEVICE, Network, network, run, servers, star
+from tests.probes.networks import DEVICE, Network, network, programs, run, star
 from tests.waiting import eventually
 
 MBIT = 10**6
@@ -197,14 +198,14 @@ class TestFailures:
     def test_a_server_that_is_killed_fails_only_its_pair(self) -> None:
         with star([Link(20 * MBIT, 1500)] * 4) as (made, names):
             a, b, c, d = hosts_of(made, names)
-            killer = threading.Thread(target=kill_server, args=(b.name,))
+            killer = threading.Thread(target=kill_server, args=(a.name, b.name))
             killer.start()
             killed, other = run_flows([Flow(a, b), Flow(c, d)], Load(seconds=4))
             killer.join()
             assert isinstance(killed, HostError)
             assert str(killed).startswith(f"{a} -> {b}: iperf3: ")
             assert not isinstance(other, HostError)
-            assert not any(map(servers, names))
+            assert not any(map(programs, names))
 
     def test_a_host_that_does_not_answer_is_one_error_per_pair(self) -> None:
         with star([Link(20 * MBIT, 1500)] * 3) as (made, names):
@@ -223,7 +224,7 @@ class TestFailures:
                 ["ip", "netns", "exec", b.name, "iperf3", "-s"], stdout=subprocess.DEVNULL
             )
             try:
-                wait_for_servers(b.name)
+                eventually(lambda: programs(b.name), "iperf3 does not run")
                 [error] = run_flows([Flow(a, b)], SHORT)
             finally:
                 other.terminate()
@@ -264,10 +265,10 @@ class TestFailures:
                 ]
             )
             for name in names:
-                wait_for_servers(name)
+                eventually(partial(programs, name), f"no program runs in {name}")
             ours.send_signal(number)
             assert ours.wait(timeout=60) == code
-            eventually(lambda: not any(map(servers, names)), "servers are still running")
+            eventually(lambda: not any(map(programs, names)), "servers are still running")
             [probed] = find_probed("1g", tmp_path)
             assert set(probed.links()) == set(names)
 
@@ -293,13 +294,8 @@ def test_a_network_passes_its_gate_until_an_mtu_changes(
         )
 
 
-def kill_server(namespace: str) -> None:
-    wait_for_servers(namespace)
-    time.sleep(1)  # until the transfer runs
-    for process in run("ip", "netns", "pids", namespace).split():
-        if Path(f"/proc/{process}/comm").read_text().strip() == "iperf3":
-            run("kill", "-KILL", process)
-
-
-def wait_for_servers(namespace: str) -> None:
-    eventually(lambda: servers(namespace), f"no server in {namespace}")
+def kill_server(client: str, server: str) -> None:
+    """Kill the programs in namespace `server` as soon as one runs in `client`."""
+    eventually(lambda: programs(client), f"no program runs in {client}")
+    for process in programs(server):
+        os.kill(process, signal.SIGKILL)

@@ -11,7 +11,6 @@ from itertools import count
 from multiprocessing import AuthenticationError
 from multiprocessing.connection import Connection, Listener, answer_challenge, deliver_challenge
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from harness.probes.transports.spark.protocol import (
@@ -76,12 +75,7 @@ class Relay:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._agent_listener.close()
         self._caller_listener.close()
         with self._changed:
