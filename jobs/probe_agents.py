@@ -76,7 +76,7 @@ def _relay(spark: SparkSession, path: Path) -> Relay:
     try:
         return Relay(path, int(port))
     except (OSError, OverflowError, ValueError) as error:
-        raise BadInput(f"{PORT_CONF}={port}: cannot listen there: {error}") from error
+        raise BadInput(f"cannot listen for executors ({PORT_CONF}={port}): {error}") from error
 
 
 def _run_agents(spark: SparkSession, executors: dict[str, str], relay: Relay) -> None:

@@ -39,7 +39,7 @@ class Reach:
 
 @dataclass(frozen=True)
 class Site:
-    """What the command line names: hosts, how to reach them, and where to record; `results` None: nowhere."""
+    """The hosts that the command line names, how to reach them, and where to record, None for nowhere."""
 
     names: str | None
     in_lab: bool

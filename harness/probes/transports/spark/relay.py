@@ -43,7 +43,7 @@ class Relay:
         self._channels: dict[int, Connection | None] = {}
         self._channel_numbers = count(1)
         self._owner_came, self._owner_left = threading.Event(), threading.Event()
-        # With a key, `accept` itself would wait for each newcomer's proof, also for one that stays silent.
+        # A listener with a key would let a stranger who stays silent block everybody in `accept`.
         self._agent_listener = Listener(("", port), backlog=BACKLOG)
         self._caller_listener = Listener(os.fspath(path), backlog=BACKLOG)
         self.port = int(self._agent_listener.address[1])
@@ -83,7 +83,7 @@ class Relay:
                 agent.close()
 
     def _admit_agent(self, connection: Connection) -> None:
-        """Keep the connection of an agent, or of an agent for one command, if it proves its key."""
+        """Keep the connection of an agent, or its connection for one command, if it proves the key."""
         try:
             deliver_challenge(connection, self.key)
             answer_challenge(connection, self.key)
