@@ -189,25 +189,25 @@ class TestRacks:
         assert across == pytest.approx([3 / 4 * 3 * GBIT / 4] * 3)
 
 
-class TestVerdict:
+class TestOversubscriptionText:
     UPLINK = goodput_bit_s(10 * GBIT, 1500)
 
-    def test_is_in_words_with_the_range_of_the_draws(self) -> None:
+    def test_has_the_ratio_and_the_range_of_the_draws(self) -> None:
         assert oversubscription_text("a -> b", [3.9, 4.05, 4.1], [self.UPLINK] * 3) == (
             "a -> b: about 4:1 (3.9 to 4.1 in 3 draws), uplink near 10gbit"
         )
 
-    def test_a_ratio_that_is_not_whole_has_a_tenth(self) -> None:
+    def test_has_one_decimal_if_the_ratio_is_not_whole(self) -> None:
         assert "about 2.5:1 (in a single draw)" in oversubscription_text(
             "a -> b", [2.51], [self.UPLINK]
         )
 
-    def test_what_holds_nobody_back_carries_so_much_or_more(self) -> None:
+    def test_has_a_lower_bound_if_the_uplink_limits_nobody(self) -> None:
         assert oversubscription_text("a -> b", [1.0, 1.1], [self.UPLINK] * 2) == (
             "a -> b: 1:1 (1.0 to 1.1 in 2 draws), the uplink carries 10gbit or more"
         )
 
-    def test_jumbo_frames_are_taken_into_account(self) -> None:
+    def test_takes_the_mtu_into_account(self) -> None:
         jumbo = goodput_bit_s(10 * GBIT, 9000)
         assert oversubscription_text("a -> b", [4.0], [jumbo], mtu=9000).endswith(
             "uplink near 10gbit"
