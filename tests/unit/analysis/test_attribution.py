@@ -16,11 +16,11 @@ from harness.analysis.attribution import (
     UNATTRIBUTED,
     Attribution,
     SpeedUpBound,
-    attributed,
+    attribute,
     wall_parts,
 )
-from harness.analysis.column import ConfigurationRuns
 from harness.analysis.comparison import compare
+from harness.analysis.configuration import ConfigurationRuns
 from harness.analysis.explanation import ExplainedRow, explain
 from harness.model.errors import BadInput
 from harness.model.run import Phase, Trial
@@ -30,7 +30,7 @@ from tests.unit.metrics_builders import received, task_metrics, told
 
 
 def of(*trials: Trial) -> Attribution:
-    found = attributed([recorded(a_run(), trials)], "w")
+    found = attribute([recorded(a_run(), trials)], "w")
     assert found is not None
     return found
 
@@ -76,7 +76,7 @@ class TestWallTime:
     )
     def test_what_is_not_known_is_none(self, trial: Trial) -> None:
         assert wall_parts(trial) is None
-        assert attributed([recorded(a_run(), [trial])], "w") is None
+        assert attribute([recorded(a_run(), [trial])], "w") is None
 
     def test_warm_up_does_not_count(self) -> None:
         warm_up = ok("w", 9.0, phase=Phase.WARM_UP, tasks=task_metrics(cpu_s=9.0))
@@ -108,20 +108,20 @@ class TestMedians:
         trials = [
             told("w", 1.0, stragglers=Stragglers(longest, 2.0)) for longest in (4.0, 6.0, 20.0)
         ]
-        assert of(*trials, told("w", 1.0)).straggling == 3.0
-        assert of(told("w", 1.0)).straggling is None
+        assert of(*trials, told("w", 1.0)).straggler_ratio == 3.0
+        assert of(told("w", 1.0)).straggler_ratio is None
 
 
 class TestInput:
     def test_shares_are_of_what_has_a_preferred_node(self) -> None:
         read = {"NODE_LOCAL": 96, "ANY": 3, "RACK_LOCAL": 1, "PROCESS_LOCAL": 50}
         found = of(told("w", 1.0, input_bytes_by_locality=read)).input
-        assert (found.near_bytes, found.elsewhere_bytes, found.unplaced_bytes) == (96, 4, 50)
-        assert found.near_share == 0.96
+        assert (found.node_local_bytes, found.remote_bytes, found.unplaced_bytes) == (96, 4, 50)
+        assert found.node_local_fraction == 0.96
 
     def test_a_mounted_directory_is_on_no_node(self) -> None:
         found = of(told("w", 1.0, input_bytes_by_locality={"PROCESS_LOCAL": 50})).input
-        assert found.near_share is None
+        assert found.node_local_fraction is None
 
 
 class TestWire:
@@ -150,17 +150,17 @@ class TestWire:
 class TestGain:
     def test_is_the_time_that_the_replay_saves_as_a_share(self) -> None:
         """The driver's part of the 10 s stays as it was."""
-        assert of(told("w", 10.0, replay=ScheduleSimulation(8.0, 7.0, 4.0))).gain == SpeedUpBound(
-            0.1, 0.4
-        )
+        assert of(
+            told("w", 10.0, replay=ScheduleSimulation(8.0, 7.0, 4.0))
+        ).speed_up_bound == SpeedUpBound(0.1, 0.4)
 
     def test_is_never_more_than_all(self) -> None:
-        assert of(told("w", 2.0, replay=ScheduleSimulation(8.0, 0.0, 0.0))).gain == SpeedUpBound(
-            1.0, 1.0
-        )
+        assert of(
+            told("w", 2.0, replay=ScheduleSimulation(8.0, 0.0, 0.0))
+        ).speed_up_bound == SpeedUpBound(1.0, 1.0)
 
     def test_is_unknown_without_a_replay(self) -> None:
-        assert of(told("w", 10.0)).gain is None
+        assert of(told("w", 10.0)).speed_up_bound is None
 
 
 class TestNotes:

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.analysis.column import ConfigurationRuns, find_configuration
 from harness.analysis.comparison import Cell, Comparison, compare, overview
+from harness.analysis.configuration import ConfigurationRuns, find_configuration
 from harness.analysis.sample import Outcome, Sample, summarize, take_sample
 from harness.model.errors import BadInput
 from harness.model.run import Ending, Phase

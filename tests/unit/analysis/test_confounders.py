@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.analysis.confounders import LONGEST_VALUE, Confounder, confounders, different_data
-from harness.analysis.environment import telling
+from harness.analysis.environment import relevant_spark_conf
 from harness.model.run import RecordedRun, Run
 from tests.unit.builders import a_run, recorded
 
@@ -320,7 +320,7 @@ class TestSparksConfiguration:
         own = (
             "--add-opens=java.base/java.lang=ALL-UNNAMED -Dio.netty.tryReflectionSetAccessible=true"
         )
-        assert telling(
+        assert relevant_spark_conf(
             {
                 "spark.app.id": "app-1",
                 "spark.app.startTime": "1795291433971",

@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.analysis.attribution import PARTS
-from harness.analysis.column import ConfigurationRuns
 from harness.analysis.comparison import compare
+from harness.analysis.configuration import ConfigurationRuns
 from harness.analysis.explanation import Explanation, explain
 from harness.cli import main
 from harness.model.run import RecordedRun, Trial

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.analysis.comparison import Comparison, compare
-from harness.analysis.price import Worth, link_bit_s, saving, worths
+from harness.analysis.price import CostBenefit, link_bit_s, rank_offers, saving
 from harness.analysis.price_list import (
     Item,
     Money,
@@ -45,8 +45,8 @@ def upgrade(**factors: float) -> Comparison:
     )
 
 
-def worth_of(comparison: Comparison, prices: PriceList) -> Worth:
-    [worth] = worths(comparison, prices)
+def worth_of(comparison: Comparison, prices: PriceList) -> CostBenefit:
+    [worth] = rank_offers(comparison, prices)
     return worth
 
 
@@ -96,9 +96,9 @@ class TestSaving:
 class TestWorth:
     def test_a_switch(self) -> None:
         worth = worth_of(upgrade(a=0.5), PriceList((offer(350),), Money(20, "USD")))
-        assert worth.per_second == pytest.approx(350 / (10.25 * 0.5))
+        assert worth.cost_per_second_saved == pytest.approx(350 / (10.25 * 0.5))
         assert worth.gained_bit_s == 1.5e9
-        assert worth.per_gbit_s == pytest.approx(350 / 1.5)
+        assert worth.cost_per_gbit_s == pytest.approx(350 / 1.5)
         saved_each_run = 10.25 * 0.5 / 3600 * 20
         assert worth.runs_to_pay_back == math.ceil(350 / saved_each_run)
 
@@ -107,24 +107,24 @@ class TestWorth:
 
     def test_what_saves_nothing_costs_no_sum_a_second(self) -> None:
         worth = worth_of(upgrade(a=1.001), PriceList((offer(350),), Money(20, "USD")))
-        assert (worth.per_second, worth.runs_to_pay_back) == (None, None)
+        assert (worth.cost_per_second_saved, worth.runs_to_pay_back) == (None, None)
 
     def test_what_there_is_already_has_cost_something_too(self) -> None:
         prices = PriceList((offer(350, "new", ("2.5g",)), offer(100, "old", ("1g",))))
-        assert worth_of(upgrade(a=0.5), prices).extra == Money(250, "USD")
+        assert worth_of(upgrade(a=0.5), prices).extra_cost == Money(250, "USD")
 
     def test_one_offer_leads_to_every_configuration_unless_it_says_which(self) -> None:
         comparison = compare([column(name, {"w": SIX}) for name in ("1g", "2.5g", "10g")])
-        everywhere = worths(comparison, PriceList((offer(1),)))
+        everywhere = rank_offers(comparison, PriceList((offer(1),)))
         assert [worth.configuration for worth in everywhere] == ["2.5g", "10g"]
-        one = worths(comparison, PriceList((offer(1, configurations=("10g",)),)))
+        one = rank_offers(comparison, PriceList((offer(1, configurations=("10g",)),)))
         assert [worth.configuration for worth in one] == ["10g"]
 
     def test_the_switches_of_the_core_are_ranked(self) -> None:
         """Of what saves the same, the cheapest is worth its money most."""
         costs = {"6509E": 117_000, "6509E without cards": 94_000, "E600": 126_000, "E1200": 141_000}
         prices = PriceList(tuple(offer(cost, name) for name, cost in costs.items()))
-        ranked = worths(upgrade(a=0.5), prices)
+        ranked = rank_offers(upgrade(a=0.5), prices)
         assert [worth.offer.name for worth in ranked] == [
             *("6509E without cards", "6509E", "E600", "E1200")
         ]
@@ -141,7 +141,7 @@ class TestWorth:
         self, offers: tuple[Offer, ...], hour: Money | None, told: str
     ) -> None:
         with pytest.raises(BadInput, match=told):
-            worths(upgrade(a=0.5), PriceList(offers, hour))
+            rank_offers(upgrade(a=0.5), PriceList(offers, hour))
 
     @given(
         st.lists(st.integers(0, 10**8), min_size=1, max_size=6),
@@ -153,12 +153,12 @@ class TestWorth:
     ) -> None:
         costs = [cost / 100 for cost in cents]
         prices = PriceList(tuple(map(offer, costs)), Money(hour, "USD"))
-        ranked = worths(upgrade(a=factor), prices)
-        assert [worth.extra.amount for worth in ranked] == sorted(costs)
+        ranked = rank_offers(upgrade(a=factor), prices)
+        assert [worth.extra_cost.amount for worth in ranked] == sorted(costs)
         for worth in ranked:
             if worth.runs_to_pay_back is not None and worth.saving:
                 paid = worth.runs_to_pay_back * worth.saving.seconds / 3600 * hour
-                assert paid >= worth.extra.amount * (1 - 1e-6)
+                assert paid >= worth.extra_cost.amount * (1 - 1e-6)
 
 
 OBSERVED = {"links": {"eth0": {"state": "up", "driver": "r8152", "speed_mbit_s": 1000}}}
@@ -294,7 +294,7 @@ class TestTheTable:
         prices = PriceList((offer(700, "dear"), offer(350, "cheap")), Money(20, "USD"))
         rows = [
             [cell.text if isinstance(cell, Quantity) else cell for cell in row]
-            for row in cost_table(worths(upgrade(a=0.5), prices)).rows
+            for row in cost_table(rank_offers(upgrade(a=0.5), prices)).rows
         ]
         assert rows == [
             ["1", "cheap", "2.5g", "350 USD", "5.12 s (4.97 s to 5.27 s)", "68.29 USD",
@@ -305,21 +305,21 @@ class TestTheTable:
 
     def test_what_is_not_known_is_not_a_number(self) -> None:
         few = compare([column("before", {"w": [9.0]}), column("after", {"w": [1.0]})])
-        [row] = cost_table(worths(few, PriceList((offer(350),)))).rows
+        [row] = cost_table(rank_offers(few, PriceList((offer(350),)))).rows
         texts = [cell.text if isinstance(cell, Quantity) else cell for cell in row]
         assert texts == ["-", "switch", "after", "350 USD", "not known: too few trials", *["-"] * 4]
 
     def test_noise_is_said(self) -> None:
-        [row] = cost_table(worths(upgrade(a=1.001), PriceList((offer(350),)))).rows
+        [row] = cost_table(rank_offers(upgrade(a=1.001), PriceList((offer(350),)))).rows
         assert row[4] == Quantity("nothing that can be told", 0.0)
 
     def test_what_an_offer_is_made_of_is_listed_once(self) -> None:
         both = Offer("both", (Item("switch", 700), Item("adapter", 29.99, 4)), "USD")
         comparison = compare([column(name, {"w": SIX}) for name in ("1g", "2.5g", "10g")])
-        assert list(cost_items(worths(comparison, PriceList((both,))))) == [
+        assert list(cost_items(rank_offers(comparison, PriceList((both,))))) == [
             "both: switch 700 USD, adapter 4 of 29.99 USD"
         ]
 
     def test_what_an_hour_is_worth_is_said(self) -> None:
-        found = worths(upgrade(a=0.5), PriceList((offer(1),), Money(20, "USD")))
+        found = rank_offers(upgrade(a=0.5), PriceList((offer(1),), Money(20, "USD")))
         assert "An hour that is saved is taken to be worth 20 USD." in list(cost_remarks(found))

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from harness.analysis.column import ConfigurationRuns
+from harness.analysis.configuration import ConfigurationRuns
 from harness.analysis.readiness import readiness
-from harness.analysis.readiness_checks import Standing
+from harness.analysis.readiness_checks import CheckStatus
 from harness.cli import main
 from harness.model.run import Ending, Phase, RecordedRun, Run, Trial
 from harness.model.task_metrics import TaskMetrics, TaskTime
@@ -108,7 +108,7 @@ def dataset(observed: str, drift: str | None = None, uri: str = "qfs://h:1/rows"
 class TestAWholeBaseline:
     def test_lacks_nothing(self) -> None:
         looked_at = readiness(of_runs())
-        assert {found.standing for found in looked_at.findings.values()} == {Standing.OK}
+        assert {found.status for found in looked_at.findings.values()} == {CheckStatus.OK}
         assert looked_at.missing == ()
 
     @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ class TestAWholeBaseline:
         self, column: ConfigurationRuns, links: str
     ) -> None:
         found = readiness(column).findings["links"]
-        assert (found.standing, found.said) == (Standing.OK, links)
+        assert (found.status, found.message) == (CheckStatus.OK, links)
 
 
 class TestWhatLacks:
@@ -190,10 +190,12 @@ class TestWhatLacks:
             ("layout", of_runs(dataset=dataset("unknown")), "qfs did not say how the data lies"),
         ],
     )
-    def test_is_said_with_what_to_do(self, what: str, column: ConfigurationRuns, said: str) -> None:
+    def test_is_said_with_what_to_do(
+        self, what: str, column: ConfigurationRuns, message: str
+    ) -> None:
         looked_at = readiness(column)
         assert what in looked_at.missing
-        assert said in looked_at.findings[what].said
+        assert message in looked_at.findings[what].message
 
 
 class TestWhatIsAdvised:
@@ -242,37 +244,39 @@ class TestWhatIsAdvised:
             ("submissions", of_trials(*trials()), "all trials are of one spark-submit"),
         ],
     )
-    def test_does_not_make_it_unfit(self, what: str, column: ConfigurationRuns, said: str) -> None:
+    def test_does_not_make_it_unfit(
+        self, what: str, column: ConfigurationRuns, message: str
+    ) -> None:
         found = readiness(column).findings[what]
-        assert found.standing is Standing.ADVICE
-        assert said in found.said
+        assert found.status is CheckStatus.ADVICE
+        assert message in found.message
 
 
 class TestProspects:
     def test_are_of_every_workload_with_as_many_trials_after(self) -> None:
-        prospects = readiness(of_runs()).prospects
-        assert [one.workload for one in prospects] == list(SECONDS)
-        for one in prospects:
+        sensitivities = readiness(of_runs()).sensitivities
+        assert [one.workload for one in sensitivities] == list(SECONDS)
+        for one in sensitivities:
             assert one.n == 12
             # Half of the trials are within 1 % of the median: 1.4826 x 0.01 x 12 / 11.2.
             assert one.noise == pytest.approx(0.0159, rel=0.01)
-            assert one.least_change == detectable_change(one.noise or 0, 12, len(SECONDS))
+            assert one.min_change == detectable_change(one.noise or 0, 12, len(SECONDS))
 
     def test_are_unknown_of_a_noise_that_is(self) -> None:
-        [one] = readiness(of_trials(ok("group-by", 1.0))).prospects
-        assert (one.n, one.noise, one.least_change) == (1, None, None)
+        [one] = readiness(of_trials(ok("group-by", 1.0))).sensitivities
+        assert (one.n, one.noise, one.min_change) == (1, None, None)
 
     def test_are_none_where_no_change_can_be_found(self) -> None:
         whole = [ok("group-by", time_s) for time_s in (1.0, 1.1, 1.2, 1.3, 1.4)]
         others = [ok(f"other-{number}", 1.0) for number in range(20)]
-        one, *_ = readiness(of_trials(*whole, *others)).prospects
+        one, *_ = readiness(of_trials(*whole, *others)).sensitivities
         assert one.noise is not None
-        assert one.least_change is None
+        assert one.min_change is None
 
     def test_leave_warm_up_and_failed_trials_alone(self) -> None:
         odd = [ok("sha-512", 9e9, phase=Phase.WARM_UP), failed("sha-512")]
-        usual = readiness(of_trials(*trials())).prospects
-        assert readiness(of_trials(*trials(), *odd)).prospects == usual
+        usual = readiness(of_trials(*trials())).sensitivities
+        assert readiness(of_trials(*trials(), *odd)).sensitivities == usual
 
 
 class TestThePage:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.analysis.caveats import caveats
+from harness.analysis.configuration import caveats
 from harness.model.run import Ending, RecordedRun
 from harness.node.interface import as_facts, link_errors
 from tests.unit.builders import a_run
