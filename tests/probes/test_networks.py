@@ -268,7 +268,7 @@ def test_a_network_is_probed_and_passes_its_gate_until_a_link_is_slower(
         assert main(["gate", "before", "after", *results]) == 1
         said = capsys.readouterr().out
         assert f"- {names[1]} {DEVICE}: MTU 1400, expected 1500" in said
-        assert f"{names[0]} -> {names[1]}: a black hole" in mtu_page.render(
+        assert f"{names[0]} -> {names[1]}: a path MTU black hole" in mtu_page.render(
             find_probed("after", tmp_path)[0]
         )
 

@@ -78,6 +78,6 @@ _READ: Sequence[Callable[[Run], Mapping[str, object]]] = (
     _declared,
     _links,
     environment.dataset_facts,
-    environment.parameters_facts,
+    environment.parameter_facts,
     environment.environment_facts,
 )

@@ -144,7 +144,7 @@ class TestSlowness:
     def test_a_slow_link_is_one_line_that_names_its_host(self, hosts: tuple[str, ...]) -> None:
         slow = hosts[2]
         [line] = slow_hosts_and_pairs(mesh_of(hosts, from_host(slow, hosts) | to_host(slow, hosts)))
-        assert line == f"{slow} is slow: 94.0 Mbit/s with its peers; usual is 940.0 Mbit/s"
+        assert line == f"{slow} is slow: 94.0 Mbit/s with its peers; typical is 940.0 Mbit/s"
 
     def test_a_host_that_only_sends_slowly_is_told_apart(self) -> None:
         [line] = slow_hosts_and_pairs(mesh_of(slow=from_host("node2")))
@@ -156,7 +156,7 @@ class TestSlowness:
         slow = {("node1", "node3"): SLOW, ("node3", "node1"): SLOW}
         [line] = slow_hosts_and_pairs(mesh_of(slow=slow))
         assert line == (
-            "node1 <-> node3 is slow: 94.0 Mbit/s there, 94.0 Mbit/s back; usual is 940.0 Mbit/s"
+            "node1 <-> node3 is slow: 94.0 Mbit/s there, 94.0 Mbit/s back; typical is 940.0 Mbit/s"
         )
 
     def test_an_asymmetric_pair_is_named_with_both_directions(self) -> None:

@@ -176,13 +176,15 @@ class TestBlackHoles:
             (
                 "a",
                 "b",
-            ): "a -> b: a black hole: packets of more than 1500 bytes vanish, and nobody says "
-            "so (a's MTU is 9000, b's MTU is 1500)"
+            ): "a -> b: a path MTU black hole: packets larger than 1500 bytes vanish without an "
+            "error (a's MTU is 9000, b's MTU is 1500)"
         }
 
     def test_a_path_that_says_so_is_none(self) -> None:
         [line] = path_mtu_faults(pairs(PATH_MTU, {("a", "b"): 1400}), self.LINKS).values()
-        assert line.startswith("a -> b: the way carries 1400 bytes, and says so")
+        assert line.startswith(
+            "a -> b: the path carries at most 1400 bytes and refuses larger packets"
+        )
 
     def test_a_path_that_carries_what_its_sender_sends_is_not_mentioned(self) -> None:
         assert (
