@@ -129,7 +129,7 @@ def has_controls(baseline: ConfigurationRuns) -> Finding:
     if measured:
         return _ok(_listed(measured))
     return _missing(
-        "none: a change of the network could not be told from a change of the machines; run the Pi "
+        "none: a change of the machines would look like a change of the network; run the Pi "
         "workloads too"
     )
 

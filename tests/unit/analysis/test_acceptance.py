@@ -32,7 +32,7 @@ def with_goodput(values: dict[tuple[str, str], float | str]) -> RecordedProbes:
     """Return a healthy network with these goodputs, or errors, instead."""
     base = healthy()
     goodput = every_pair(FOUR, 940 * MBIT) | values
-    paths = [one for one in base.measurements if one.probe == MTU]
+    paths = [m for m in base.measurements if m.probe == MTU]
     return probed(base.links().values(), [*paths, *pairs(MESH_GOODPUT, goodput)])
 
 
@@ -114,7 +114,7 @@ class TestPaths:
     def test_a_path_below_the_expected_mtu_is_named(self) -> None:
         base = healthy(mtu_bytes=9000, goodput=985 * MBIT)
         short = pairs(PATH_MTU, every_pair(FOUR, 9000) | {("node1", "node2"): 8982})
-        goodput = [one for one in base.measurements if one.probe == MESH]
+        goodput = [m for m in base.measurements if m.probe == MESH]
         [line] = network_faults(probed(base.links().values(), [*short, *goodput]), LIKE_MOST)
         assert line.startswith("node1 -> node2: the path carries at most 8982 bytes")
 
@@ -127,7 +127,7 @@ class TestPaths:
         assert any(line.startswith("node1 -> node2: a path MTU black hole") for line in lines)
 
     def test_paths_that_were_not_measured_are_a_fault(self) -> None:
-        goodput = [one for one in healthy().measurements if one.probe == MESH]
+        goodput = [m for m in healthy().measurements if m.probe == MESH]
         assert network_faults(probed(healthy().links().values(), goodput), LIKE_MOST) == [
             "the path MTU of any pair of hosts was not measured; run clusterlift probe all"
         ]
@@ -155,9 +155,7 @@ class TestGoodput:
 
     def test_pairs_that_were_not_measured_are_a_fault(self) -> None:
         measured = [
-            one
-            for one in healthy().measurements
-            if (one.probe, one.subject) != (MESH, "node1 -> node2")
+            m for m in healthy().measurements if (m.probe, m.subject) != (MESH, "node1 -> node2")
         ]
         assert network_faults(probed(healthy().links().values(), measured), ONE_G) == [
             "the goodput of node1 -> node2 was not measured; run clusterlift probe all"

@@ -310,12 +310,12 @@ class TestUnknownFacts:
 
 class TestSeveralRuns:
     def test_with_the_same_values_do_not_differ_in_any_order(self) -> None:
-        one, two = with_environment(spark="4.2.0"), with_environment(spark="4.3.0")
-        assert confounders(side(one, two), side(two, one, two)) == ()
+        older, newer = with_environment(spark="4.2.0"), with_environment(spark="4.3.0")
+        assert confounders(side(older, newer), side(newer, older, newer)) == ()
 
     def test_are_described_with_all_their_values(self) -> None:
-        one, two = with_environment(spark="4.2.0"), with_environment(spark="4.3.0")
-        [difference] = confounders(side(a_side()), side(one, two))
+        older, newer = with_environment(spark="4.2.0"), with_environment(spark="4.3.0")
+        [difference] = confounders(side(a_side()), side(older, newer))
         assert difference.describe("x") == "Spark version: 4.2.0, 4.3.0 here, 4.3.0 in x"
 
 

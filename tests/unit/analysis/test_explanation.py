@@ -42,7 +42,7 @@ def a_side(configuration: str, *of: Sequence[Trial], **fields: Any) -> RecordedR
 
 def explanation(before: RecordedRun, after: RecordedRun) -> Explanation:
     return explain(
-        compare([ConfigurationRuns(one.run.configuration, (one,)) for one in (before, after)])
+        compare([ConfigurationRuns(side.run.configuration, (side,)) for side in (before, after)])
     )
 
 
@@ -140,33 +140,34 @@ def test_show_prints_where_the_time_of_a_run_went() -> None:
 
 
 def test_a_trial_whose_log_was_cut_off_says_so() -> None:
-    said = " ".join(shown.render(troubled().after.runs[0]).split())
-    assert "its event log is not whole (jobs without an end: 1;" in said
+    printed = " ".join(shown.render(troubled().after.runs[0]).split())
+    assert "its event log is not whole (jobs without an end: 1;" in printed
 
 
 class TestSentence:
-    def said(self, scenario: Explanation) -> str:
+    def sentences(self, scenario: Explanation) -> str:
         return " ".join(render(scenario).split())
 
     def test_names_the_main_part_of_the_change_and_the_input_locality(self) -> None:
-        said = self.said(plain())
+        printed = self.sentences(plain())
         assert (
             "repartition: -7.54 s, of which -7.00 s fetch wait; 96 % of input was node-local"
-            in said
+            in printed
         )
-        assert "an infinitely fast network would now gain at most 16 %" in said
+        assert "an infinitely fast network would now gain at most 16 %" in printed
 
     def test_attributes_no_change_that_chance_explains(self) -> None:
-        said = self.said(plain())
+        printed = self.sentences(plain())
         assert (
-            "sha-512: ~, chance explains the -0.050 s; 96 % of input was node-local before" in said
+            "sha-512: ~, chance explains the -0.050 s; 96 % of input was node-local before"
+            in printed
         )
 
     def test_states_what_is_unknown(self) -> None:
-        said = self.said(troubled())
-        assert "longer-than-any: -1.00 s, and it is not known where" in said
-        assert "group-by: measured before, failed after" in said
-        assert "sha-512: measured before, missing after" in said
+        printed = self.sentences(troubled())
+        assert "longer-than-any: -1.00 s, and it is not known where" in printed
+        assert "group-by: measured before, failed after" in printed
+        assert "sha-512: measured before, missing after" in printed
 
 
 class TestQuantity:
@@ -222,10 +223,10 @@ def test_a_name_is_shortened_for_its_footnote_mark_if_numbers_are_long() -> None
     sides = (a_side(each, trials(name, 50.0)) for each in ("1g", "2.5g"))
     [row] = explanation(*sides).rows
     rows = [replace(row, change_s=-45.67, parts_s=parts_s)]
-    for mark, said in (("", name), ("¹²", "broadcas…er-join¹²")):
+    for mark, printed_name in (("", name), ("¹²", "broadcas…er-join¹²")):
         lines = divided_table(rows, {name: mark}).split("\n")
         assert max(map(len, lines)) <= 100
-        assert any(line.startswith(f"{said} ") for line in lines)
+        assert any(line.startswith(f"{printed_name} ") for line in lines)
 
 
 class TestAny:
@@ -258,9 +259,9 @@ def results(tmp_path: Path) -> Path:
     return tmp_path / "results"
 
 
-def record(results: Path, one: RecordedRun) -> None:
-    with Recording(results, one.run) as recording:
-        for trial in one.trials:
+def record(results: Path, recorded_run: RecordedRun) -> None:
+    with Recording(results, recorded_run.run) as recording:
+        for trial in recorded_run.trials:
             recording.trial(trial)
 
 

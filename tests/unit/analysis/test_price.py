@@ -63,8 +63,12 @@ class TestSaving:
         intervals = [change.interval for change in comparison.changes if change.interval]
         assert saved is not None
         assert saved.interval is not None
-        assert saved.interval.low == pytest.approx(-10.25 * sum(one.high for one in intervals))
-        assert saved.interval.high == pytest.approx(-10.25 * sum(one.low for one in intervals))
+        assert saved.interval.low == pytest.approx(
+            -10.25 * sum(interval.high for interval in intervals)
+        )
+        assert saved.interval.high == pytest.approx(
+            -10.25 * sum(interval.low for interval in intervals)
+        )
 
     def test_is_reduced_by_workloads_that_take_longer(self) -> None:
         saved = saving(upgrade(a=0.5, b=1.5), 1)
@@ -117,8 +121,8 @@ class TestCostBenefit:
         comparison = compare([column(name, {"w": SIX}) for name in ("1g", "2.5g", "10g")])
         everywhere = rank_offers(comparison, PriceList((offer(1),)))
         assert [found.configuration for found in everywhere] == ["2.5g", "10g"]
-        one = rank_offers(comparison, PriceList((offer(1, configurations=("10g",)),)))
-        assert [found.configuration for found in one] == ["10g"]
+        only_10g = rank_offers(comparison, PriceList((offer(1, configurations=("10g",)),)))
+        assert [found.configuration for found in only_10g] == ["10g"]
 
     def test_offers_with_the_same_saving_are_ranked_by_cost(self) -> None:
         costs = {"6509E": 117_000, "6509E without cards": 94_000, "E600": 126_000, "E1200": 141_000}

@@ -165,7 +165,7 @@ class TestMissing:
             (
                 "controls",
                 of_runs(parameters={**PARAMETERS, "controls": []}),
-                "none: a change of the network could not be told from a change of the machines",
+                "none: a change of the machines would look like a change of the network",
             ),
             ("task metrics", of_trials(*trials(tasks=None)), "no trial has them"),
             (
