@@ -137,7 +137,7 @@ def _require_no_confounders(baseline: ConfigurationRuns, other: ConfigurationRun
     if lines:
         more = f"; and {len(lines) - 1} more, which compare lists without --strict"
         raise BadInput(
-            f"--strict: {baseline.name!r} and {other.name!r} differ in more than their declarations: "
+            f"--strict: {baseline.name!r} and {other.name!r} have confounders: "
             f"{lines[0]}{more if lines[1:] else ''}"
         )
 
@@ -151,30 +151,32 @@ def _tabulate(columns: Sequence[ConfigurationRuns], *, relative_to_controls: boo
     samples = [{name: take_sample(name, column.runs) for name in names} for column in columns]
     shifts = _control_shifts(columns, samples)
     changes = _changes(samples, _control_ratios(columns, shifts) if relative_to_controls else {})
-    found = [_confounders(columns[0], column) for column in columns]
+    baseline = columns[0]
+    found = [
+        confounders(baseline.runs, column.runs) if column is not baseline else ()
+        for column in columns
+    ]
+
+    def cell(name: str, index: int) -> Cell:
+        sample = samples[index][name]
+        return Cell(
+            sample=sample,
+            summary=summarize(sample) if sample.times_s else None,
+            change=changes.get((name, index)),
+            confounders=tuple(
+                confounder.describe(baseline.name)
+                for confounder in found[index]
+                if confounder.may_affect(name) and not _affects_all(confounder, names)
+            ),
+        )
+
     return Comparison(
         columns=tuple(
-            _with_notes(column, columns[0].name, differences, names)
+            _with_notes(column, baseline.name, differences, names)
             for column, differences in zip(columns, found, strict=True)
         ),
         rows=tuple(
-            Row(
-                name,
-                tuple(
-                    Cell(
-                        sample=sample[name],
-                        summary=summarize(sample[name]) if sample[name].times_s else None,
-                        change=changes.get((name, index)),
-                        confounders=tuple(
-                            confounder.describe(columns[0].name)
-                            for confounder in found[index]
-                            if confounder.may_affect(name) and not _affects_all(confounder, names)
-                        ),
-                    )
-                    for index, sample in enumerate(samples)
-                ),
-            )
-            for name in names
+            Row(name, tuple(cell(name, index) for index in range(len(columns)))) for name in names
         ),
         control_shifts=shifts,
         relative_to_controls=relative_to_controls,
@@ -236,10 +238,6 @@ def _control_ratios(
         if shift and shift.interval:
             ratios[index] = shift.interval
     return ratios
-
-
-def _confounders(baseline: ConfigurationRuns, column: ConfigurationRuns) -> tuple[Confounder, ...]:
-    return confounders(baseline.runs, column.runs) if column is not baseline else ()
 
 
 def _affects_all(confounder: Confounder, workloads: Sequence[str]) -> bool:

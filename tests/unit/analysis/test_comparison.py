@@ -265,6 +265,57 @@ class TestBadInput:
         with pytest.raises(BadInput, match="'b' has no measured trial"):
             compare([column("a", {"x": [1]}), killed])
 
+    def test_different_data_unless_it_is_allowed(self) -> None:
+        sides = [
+            column(name, {"x": [1]}, dataset={"rows": rows, "digest": f"digest-{name}"})
+            for name, rows in (("a", 1000), ("b", 2000))
+        ]
+        with pytest.raises(
+            BadInput, match=r"'a' and 'b' ran on different data: 1,000 rows of .* 2,"
+        ):
+            compare(sides)
+        assert compare(sides, allow_different_data=True).rows
+
+    def test_confounders_if_strict(self) -> None:
+        sides = [
+            column(name, {"x": [1]}, parameters={"sink": sink, "warmup": warmup})
+            for name, sink, warmup in (("a", "noop", 1), ("b", "rdd-count", 2))
+        ]
+        assert compare(sides).columns[1].notes[0] == "sink: rdd-count here, noop in a"
+        with pytest.raises(
+            BadInput,
+            match="--strict: 'a' and 'b' have confounders: sink: rdd-count here, noop in a; and 1 more",
+        ):
+            compare(sides, strict=True)
+
+    def test_a_contradicted_name_if_strict(self) -> None:
+        links = {"eth0": {"speed_mbit_s": 1000, "driver": "r8169", "state": "up"}}
+        sides = [
+            column(name, {"x": [1]}, environment={"links": links, "kernel": "6.1"})
+            for name in ("1g", "2.5g")
+        ]
+        with pytest.raises(BadInput, match=r"the name 2\.5g says 2500 Mbit/s, but the run observed"):
+            compare(sides, strict=True)
+
+
+class TestConfounders:
+    def test_of_all_workloads_are_notes_of_the_column_and_others_of_cells(self) -> None:
+        sides = [
+            column(
+                name,
+                {"repartition": [1], "pi": [1]},
+                parameters={"sink": sink, "repartition": partitions, "reading": ["repartition"]},
+            )
+            for name, sink, partitions in (("a", "noop", 16), ("b", "rdd-count", 32))
+        ]
+        comparison = compare(sides)
+        assert comparison.columns[0].notes == ()
+        assert comparison.columns[1].notes == ("sink: rdd-count here, noop in a",)
+        assert [row.cells[1].confounders for row in comparison.rows] == [
+            ("--repartition: 32 here, 16 in a",),
+            (),
+        ]
+
 
 class TestRunsOfDifferentWork:
     @pytest.mark.parametrize(
