@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from harness.model.run import Phase, RecordedRun, Trial
+from harness.model.run import Phase, RecordedRun
 from harness.statistics.median import median_interval
 from harness.statistics.rank_test import Interval
 
@@ -68,7 +68,12 @@ class Summary:
 def take_sample(workload: str, runs: Iterable[RecordedRun]) -> Sample:
     """Return the sample of a workload, pooled over the runs of one configuration."""
     runs = tuple(runs)
-    trials = [trial for recorded in runs for trial in recorded.trials if _counts(trial, workload)]
+    trials = [
+        trial
+        for recorded in runs
+        for trial in recorded.trials
+        if trial.workload == workload and trial.phase is Phase.MEASURED
+    ]
     return Sample(
         workload=workload,
         times_s=tuple(trial.wall_s for trial in trials if trial.wall_s is not None),
@@ -77,10 +82,6 @@ def take_sample(workload: str, runs: Iterable[RecordedRun]) -> Sample:
             recorded.run.omitted[workload] for recorded in runs if workload in recorded.run.omitted
         ),
     )
-
-
-def _counts(trial: Trial, workload: str) -> bool:
-    return trial.workload == workload and trial.phase is Phase.MEASURED
 
 
 def summarize(sample: Sample) -> Summary:
