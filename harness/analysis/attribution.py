@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from harness.model.run import Phase, RecordedRun, Trial
+from harness.analysis.sample import measured_trials
+from harness.model.run import RecordedRun, Trial
 from harness.model.task_metrics import TaskMetrics, WireBytes
 
 PYTHON, UNATTRIBUTED, IDLE = "python_worker_s", "unattributed_s", "idle_s"
@@ -125,9 +126,8 @@ def attribute(runs: Iterable[RecordedRun], workload: str) -> Attribution | None:
     """Attribute the time of a workload's measured trials; None if no trial has task metrics."""
     trials = [
         trial
-        for recorded in runs
-        for trial in recorded.trials
-        if trial.workload == workload and trial.phase is Phase.MEASURED and trial.wall_s is not None
+        for trial in measured_trials(runs)
+        if trial.workload == workload and trial.wall_s is not None
     ]
     divided = [(trial, parts) for trial in trials if (parts := wall_parts(trial))]
     if not divided:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from harness.analysis.sample import Outcome, take_sample
+from harness.analysis.sample import Outcome, measured_trials, take_sample
 from harness.model.errors import BadInput
 from harness.model.run import Ending, Phase, RecordedRun, Run, Status
 from harness.records.lookup import find_runs
@@ -161,9 +161,8 @@ def _failed_warm_ups(runs: Sequence[RecordedRun]) -> Iterator[str]:
 def _trial_notes(runs: Sequence[RecordedRun]) -> Iterator[str]:
     notes = [
         f"{trial.workload}, round {trial.round} ({trial.note})"
-        for recorded in runs
-        for trial in recorded.trials
-        if trial.phase is Phase.MEASURED and trial.note
+        for trial in measured_trials(runs)
+        if trial.note
     ]
     if notes:
         yield f"{count_of(len(notes), 'measured trial')} had an unusual event: {'; '.join(notes)}"
