@@ -74,19 +74,19 @@ class InputLocality:
 
 @dataclass(frozen=True)
 class Wire:
-    """Bytes that the interfaces of all nodes received during a trial, and what explains them.
+    """What the interfaces of all nodes received during a trial, and what explains it.
 
-    `shuffle` is what tasks fetched from other nodes, `remote_input` the input that they read from other
-    nodes. `unexplained` is the rest: headers, broadcasts, results, replication, remote reads of
-    node-local tasks, and all other users of the network. It is negative if the counters of some nodes
-    could not be read; these nodes are `unread`. Each value is a median of its own over the trials, so
-    the values need not add up.
+    `shuffle_bytes` is what tasks fetched from other nodes, `remote_input_bytes` the input that they read
+    from other nodes. `unexplained_bytes` is the rest: headers, broadcasts, results, replication, remote
+    reads of node-local tasks, and all other users of the network. It is negative if the counters of some
+    nodes could not be read; these nodes are `unread`. Each value is a median of its own over the trials,
+    so the values need not add up.
     """
 
-    received: float
-    shuffle: float
-    remote_input: float
-    unexplained: float
+    received_bytes: float
+    shuffle_bytes: float
+    remote_input_bytes: float
+    unexplained_bytes: float
     nodes: int
     unread: tuple[str, ...]
 
@@ -195,10 +195,10 @@ def _wire(trials: Iterable[tuple[TaskMetrics | None, WireBytes | None]]) -> Wire
     flows = [_flows(tasks, wire) for tasks, wire in known]
     received, shuffle, remote_input, unexplained = map(median, zip(*flows, strict=True))
     return Wire(
-        received=received,
-        shuffle=shuffle,
-        remote_input=remote_input,
-        unexplained=unexplained,
+        received_bytes=received,
+        shuffle_bytes=shuffle,
+        remote_input_bytes=remote_input,
+        unexplained_bytes=unexplained,
         nodes=max(len(wire.nodes) for _, wire in known),
         unread=tuple(sorted({host for _, wire in known for host in wire.unread})),
     )

@@ -138,13 +138,17 @@ class TestWire:
             )
         ).wire  # fmt: skip
         assert found is not None
-        assert (found.received, found.shuffle, found.remote_input) == (1_000, 600, 30)
-        assert (found.unexplained, found.nodes) == (370, 3)
+        assert (found.received_bytes, found.shuffle_bytes, found.remote_input_bytes) == (
+            1_000,
+            600,
+            30,
+        )
+        assert (found.unexplained_bytes, found.nodes) == (370, 3)
 
     def test_nodes_that_could_not_be_read_are_listed(self) -> None:
         found = of(timed("w", 1.0, received(10, unread=("n9",)), shuffle_remote_bytes=50)).wire
         assert found is not None
-        assert (found.unexplained, found.unread) == (-40, ("n9",))
+        assert (found.unexplained_bytes, found.unread) == (-40, ("n9",))
 
     def test_is_unknown_if_no_node_could_be_read(self) -> None:
         assert of(timed("w", 1.0, received(unread=("n1",)))).wire is None
