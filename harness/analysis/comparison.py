@@ -201,7 +201,7 @@ def _changes(
 
 
 def _median_change(before: Sample, after: Sample, control_ratio: Interval | None) -> float | None:
-    """Return the relative change of the median from what the controls' ratio lets expect."""
+    """Return the change of the median, relative to the time that the controls' ratio predicts."""
     if not (before.times_s and after.times_s):
         return None
     expected_s = summarize(before).median_s * (control_ratio.middle if control_ratio else 1)

@@ -77,7 +77,9 @@ def _repeated_runs(
 ) -> tuple[str, ...]:
     ids = {recorded.run.id for recorded in column.runs}
     same = [other.name for other in earlier if ids & {recorded.run.id for recorded in other.runs}]
-    return (f"has runs in common with {', '.join(same)}: not independent",) if same else ()
+    return (
+        (f"has runs in common with {', '.join(same)}: trials are not independent",) if same else ()
+    )
 
 
 _WORK: Mapping[str, Callable[[Run], object]] = {
@@ -172,7 +174,7 @@ def _layout_drift(runs: Sequence[RecordedRun]) -> Iterator[str]:
     layouts = [(recorded.run.dataset or {}).get("layout", {}) for recorded in runs]
     drifts = [layout["drift"] for layout in layouts if layout.get("drift")]
     if drifts:
-        yield f"the data's layout was not the manifest's: {'; '.join(dict.fromkeys(drifts))}"
+        yield f"the data's layout differed from the manifest: {'; '.join(dict.fromkeys(drifts))}"
 
 
 def _unexpected_links(runs: Sequence[RecordedRun]) -> Iterator[str]:

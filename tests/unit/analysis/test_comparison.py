@@ -209,7 +209,7 @@ class TestComparison:
 
     def test_the_same_run_twice_is_noted(self) -> None:
         twice = compare([column("1g", {"x": [1]}), column("1g", {"x": [1]})])
-        assert twice.columns[1].notes == ("has runs in common with 1g: not independent",)
+        assert twice.columns[1].notes == ("has runs in common with 1g: trials are not independent",)
 
 
 class TestCaveats:
@@ -246,7 +246,7 @@ class TestCaveats:
         odd = recorded(run, [ok("x", 1), ok("x", 9, 2, note="executors lost: worker-2")])
         assert overview(ConfigurationRuns("a", (odd,))).columns[0].notes == (
             "1 measured trial had an unusual event: x, round 2 (executors lost: worker-2)",
-            "the data's layout was not the manifest's: of 3 files, 1 are replicated:3",
+            "the data's layout differed from the manifest: of 3 files, 1 are replicated:3",
         )
 
     def test_links_other_than_expected_are_a_caveat(self) -> None:
