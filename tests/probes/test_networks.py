@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.analysis.acceptance import black_holes
-from harness.analysis.mesh import Matrix, matrix, slowness
+from harness.analysis.acceptance import path_mtu_faults
+from harness.analysis.mesh import PairMatrix, pair_matrix, slow_hosts_and_pairs
 from harness.cli import main
 from harness.model.interface import HostLink
 from harness.model.link import Link, goodput_bit_s
@@ -130,7 +130,7 @@ def test_an_mtu_mismatch_is_found_and_named() -> None:
         links = links_of(hosts)
         found = measured(path_mtu_steps(hosts, links))
         small, *jumbo = names
-        carried = matrix(found, PATH_MTU).values
+        carried = pair_matrix(found, PATH_MTU).values
         assert carried[(jumbo[0], jumbo[1])] == carried[(jumbo[1], jumbo[0])] == 9000
         for host in jumbo:
             # Linux receives frames that are longer than its MTU by the four bytes of a VLAN tag.
