@@ -8,7 +8,7 @@ from itertools import zip_longest
 
 from tabulate import SEPARATING_LINE, DataRow, Line, TableFormat, tabulate
 
-from harness.analysis.attribution import PARTS, Attribution, Input, SpeedUpBound, Wire
+from harness.analysis.attribution import PARTS, Attribution, InputLocality, SpeedUpBound, Wire
 from harness.analysis.explanation import ExplainedRow
 from harness.present import quantities
 from harness.present.text import WIDTH, fill
@@ -189,31 +189,36 @@ def _network_lines(row: ExplainedRow) -> Iterator[tuple[str, ...]]:
 def _network_cells(attribution: Attribution | None) -> tuple[str, ...]:
     if attribution is None:
         return (_UNKNOWN,) * (len(_NETWORK_HEADINGS) - 2)
-    straggling = attribution.straggling
+    straggler_ratio = attribution.straggler_ratio
     return (
         *_input_cells(attribution.input, attribution.n),
         *_wire_cells(attribution.wire),
-        _UNKNOWN if straggling is None else f"{straggling:.1f}",
-        *_gain_cells(attribution.gain),
+        _UNKNOWN if straggler_ratio is None else f"{straggler_ratio:.1f}",
+        *_gain_cells(attribution.speed_up_bound),
     )
 
 
-def _input_cells(read: Input, trials: int) -> tuple[str, str]:
-    total_bytes = read.near_bytes + read.elsewhere_bytes + read.unplaced_bytes
+def _input_cells(read: InputLocality, trials: int) -> tuple[str, str]:
+    total_bytes = read.node_local_bytes + read.remote_bytes + read.unplaced_bytes
     if not total_bytes:
         return quantities.size(0), ""
-    node_local = NO_NODE if read.near_share is None else f"{read.near_share:.0%}"
+    node_local = NO_NODE if read.node_local_fraction is None else f"{read.node_local_fraction:.0%}"
     return quantities.size(total_bytes / trials), node_local
 
 
 def _wire_cells(wire: Wire | None) -> tuple[str, ...]:
     if wire is None:
         return (_UNKNOWN,) * 4
-    sizes = (wire.received, wire.shuffle, wire.remote_input, wire.unexplained)
+    sizes = (
+        wire.received_bytes,
+        wire.shuffle_bytes,
+        wire.remote_input_bytes,
+        wire.unexplained_bytes,
+    )
     return tuple(map(quantities.size, sizes))
 
 
 def _gain_cells(gain: SpeedUpBound | None) -> tuple[str, str]:
     if gain is None:
         return _UNKNOWN, _UNKNOWN
-    return f"{gain.network:.0%}", f"{gain.network_and_rest:.0%}"
+    return f"{gain.network:.0%}", f"{gain.network_and_unattributed:.0%}"

@@ -7,7 +7,7 @@ from itertools import count
 
 from harness.analysis.comparison import Cell, Comparison
 from harness.analysis.probe_comparison import ProbeCell, ProbeTable
-from harness.analysis.sample import share
+from harness.analysis.sample import fraction
 from harness.present import quantities
 from harness.present.table import NEEDS, Entry, Fields, Heading, Line, Table, common, fields
 from harness.statistics.change import Change, ControlShift, Verdict
@@ -83,7 +83,9 @@ def _probe_entry(cell: ProbeCell, size: float) -> Entry:
     notes = (f"{len(errors)} failed, first with: {errors[0]}",) if errors else ()
     if cell.median is None:
         return Entry(Fields("failed"), notes)
-    uncertainty = share(cell.interval.max_distance(cell.median), cell.median) if cell.interval else None
+    uncertainty = (
+        fraction(cell.interval.max_distance(cell.median), cell.median) if cell.interval else None
+    )
     value = quantities.significant(cell.median / size)
     return Entry(fields(value, uncertainty, cell.change, len(cell.sample.values), _VALUE), notes)
 

@@ -7,8 +7,8 @@ import io
 import json
 from typing import Any
 
-from harness.analysis.column import ConfigurationRuns
 from harness.analysis.comparison import Cell, Comparison
+from harness.analysis.configuration import ConfigurationRuns
 from harness.present.comparison_table import warnings
 from harness.present.table import Footnotes
 from harness.statistics.change import Change, ControlShift
@@ -71,7 +71,13 @@ def _csv_change(change: Change | None) -> tuple[object, ...]:
     if change is None:
         return (None,) * 6
     interval = _csv_interval(change.interval)
-    return (str(change.verdict), change.relative_change, *interval, change.adjusted_p, change.trials_needed)
+    return (
+        str(change.verdict),
+        change.relative_change,
+        *interval,
+        change.adjusted_p,
+        change.trials_needed,
+    )
 
 
 def _csv_interval(interval: Interval | None) -> tuple[float | None, float | None]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from harness.analysis.attribution import PYTHON, Attribution
-from harness.analysis.column import ConfigurationRuns
+from harness.analysis.configuration import ConfigurationRuns
 from harness.analysis.explanation import ExplainedRow, Explanation
 from harness.present import quantities
 from harness.present.attribution_tables import NAMES, divided_table, network_table
@@ -100,8 +100,8 @@ def _clauses(row: ExplainedRow) -> Iterator[str]:
         yield quantities.signed_time(row.change_s) + _main_parts(row)
     if row.before and row.after:
         yield from _locality(row.before, row.after)
-        if row.after.gain:
-            gain = _percent(row.after.gain.network)
+        if row.after.speed_up_bound:
+            gain = _percent(row.after.speed_up_bound.network)
             yield f"an infinitely fast network would now gain at most {gain}"
 
 
@@ -120,7 +120,7 @@ def _main_parts(row: ExplainedRow) -> str:
 
 
 def _locality(before: Attribution, after: Attribution) -> Iterator[str]:
-    then, now = before.input.near_share, after.input.near_share
+    then, now = before.input.node_local_fraction, after.input.node_local_fraction
     if then is None or now is None:
         return
     if f"{then:.0%}" == f"{now:.0%}":

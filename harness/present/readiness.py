@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from tabulate import tabulate
 
-from harness.analysis.readiness import Prospect, Readiness
+from harness.analysis.readiness import Readiness, Sensitivity
 from harness.analysis.readiness_checks import Finding
 from harness.present.text import fill, simple_table
 from harness.statistics.power import POWER
@@ -20,9 +20,9 @@ _MESSAGE_WIDTH = 72
 def render(readiness: Readiness) -> str:
     """Return the checks, the smallest detectable changes and the verdict; ends with a newline."""
     sections = (
-        shorten(visible(readiness.column.name), _NAME_WIDTH),
+        shorten(visible(readiness.baseline.name), _NAME_WIDTH),
         _findings(readiness.findings),
-        *([_prospects(readiness.prospects)] if readiness.prospects else []),
+        *([_sensitivities(readiness.sensitivities)] if readiness.sensitivities else []),
         _verdict(readiness),
     )
     return "\n\n".join(sections) + "\n"
@@ -30,7 +30,7 @@ def render(readiness: Readiness) -> str:
 
 def _findings(findings: Mapping[str, Finding]) -> str:
     return tabulate(
-        [(check, found.standing, _wrapped(found.said)) for check, found in findings.items()],
+        [(check, found.status, _wrapped(found.message)) for check, found in findings.items()],
         tablefmt="plain",
         disable_numparse=True,
     )
@@ -40,29 +40,29 @@ def _wrapped(message: str) -> str:
     return textwrap.fill(visible(message), _MESSAGE_WIDTH, break_on_hyphens=False)
 
 
-def _prospects(prospects: Sequence[Prospect]) -> str:
+def _sensitivities(sensitivities: Sequence[Sensitivity]) -> str:
     introduction = fill(
         f"The smallest changes that a comparison detects in {POWER:.0%} of cases, with as many trials "
         "after the upgrade. `clusterlift plan` computes how many trials a smaller change needs:"
     )
     rows = [
         (
-            shorten(visible(prospect.workload), _NAME_WIDTH),
-            str(prospect.n),
-            "unknown" if prospect.noise is None else f"{prospect.noise:.1%}",
-            *_detectable_changes(prospect),
+            shorten(visible(sensitivity.workload), _NAME_WIDTH),
+            str(sensitivity.n),
+            "unknown" if sensitivity.noise is None else f"{sensitivity.noise:.1%}",
+            *_detectable_changes(sensitivity),
         )
-        for prospect in prospects
+        for sensitivity in sensitivities
     ]
     table = simple_table(("workload", "n", "noise", "faster", "slower"), rows)
     return f"{introduction}\n\n{table}"
 
 
-def _detectable_changes(prospect: Prospect) -> tuple[str, str]:
+def _detectable_changes(sensitivity: Sensitivity) -> tuple[str, str]:
     """Return the change to a shorter and to a longer time; half the time is as far as double."""
-    change = prospect.least_change
+    change = sensitivity.min_change
     if change is None:
-        return ("unknown",) * 2 if prospect.noise is None else ("none",) * 2
+        return ("unknown",) * 2 if sensitivity.noise is None else ("none",) * 2
     return f"{-change / (1 + change):+.1%}", f"{change:+.1%}"
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from tabulate import tabulate
 
-from harness.analysis.attribution import attributed
-from harness.analysis.column import ConfigurationRuns
+from harness.analysis.attribution import attribute
 from harness.analysis.comparison import overview
+from harness.analysis.configuration import ConfigurationRuns
 from harness.model.run import RecordedRun, Trial
 from harness.present import quantities, text
 from harness.present.attribution_tables import fractions_table
@@ -119,7 +119,7 @@ def _attribution(recorded: RecordedRun) -> Iterator[str]:
     by_workload = {
         workload: attribution
         for workload in workloads
-        if (attribution := attributed([recorded], workload))
+        if (attribution := attribute([recorded], workload))
     }
     if by_workload:
         yield f"where the time went\n{fractions_table(by_workload)}\n"

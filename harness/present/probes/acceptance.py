@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from harness.analysis.mesh import matrix
+from harness.analysis.mesh import pair_matrix
 from harness.model.link import throughput_text
 from harness.model.network_metrics import MESH_GOODPUT, PATH_MTU
 from harness.model.probe import RecordedProbes
@@ -28,8 +28,8 @@ def _fault_lines(faults: Sequence[str]) -> list[str]:
 
 
 def _all_well(probed: RecordedProbes) -> str:
-    goodput = matrix(probed.measurements, MESH_GOODPUT).values.values()
-    paths = matrix(probed.measurements, PATH_MTU).values
+    goodput = pair_matrix(probed.measurements, MESH_GOODPUT).values.values()
+    paths = pair_matrix(probed.measurements, PATH_MTU).values
     checked = [count_of(len(probed.links()), "link"), count_of(len(paths), "path")]
     if goodput:
         checked.append(f"{throughput_text(min(goodput))} or more between every two hosts")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from statistics import median
 
-from harness.analysis.mesh import Matrix, Pair, matrix, slowness
+from harness.analysis.mesh import Pair, PairMatrix, pair_matrix, slow_hosts_and_pairs
 from harness.model.interface import HostLink, max_goodput_bit_s
 from harness.model.network_metrics import (
     BOTH_WAYS,
@@ -36,8 +36,8 @@ _COST_HEADINGS = ("host", "", "of theory", "retransmits", "iperf3", "host", "sof
 def render(probed: RecordedProbes) -> str:
     """Return the goodput of every pair, its costs, and a line for each slow host or pair."""
     measurements, links = probed.measurements, probed.links()
-    one_way = matrix(measurements, MESH_GOODPUT)
-    both_ways = matrix(measurements, MESH_GOODPUT, BOTH_WAYS)
+    one_way = pair_matrix(measurements, MESH_GOODPUT)
+    both_ways = pair_matrix(measurements, MESH_GOODPUT, BOTH_WAYS)
     notes = Footnotes()
     sections = [_goodput("", one_way, notes)]
     if both_ways.hosts:
@@ -50,24 +50,24 @@ def render(probed: RecordedProbes) -> str:
     return "\n\n".join(filter(None, sections)) + "\n"
 
 
-def _goodput(case: str, goodput: Matrix, notes: Footnotes) -> str:
+def _goodput(case: str, goodput: PairMatrix, notes: Footnotes) -> str:
     title = f"goodput in Mbit/s{case}; rows send, columns receive"
     return f"{title}\n{pair_table(goodput, _mbit, notes)}"
 
 
-def _remarks(one_way: Matrix, both_ways: Matrix) -> str:
-    lines = slowness(one_way)
-    lines += [f"{line} (both ways at once)" for line in slowness(both_ways)]
+def _remarks(one_way: PairMatrix, both_ways: PairMatrix) -> str:
+    lines = slow_hosts_and_pairs(one_way)
+    lines += [f"{line} (both ways at once)" for line in slow_hosts_and_pairs(both_ways)]
     return "\n".join(map(visible, lines)) or "no host and no pair is slower than the others"
 
 
 def _costs(
-    measurements: Sequence[Measurement], goodput: Matrix, links: Mapping[str, HostLink]
+    measurements: Sequence[Measurement], goodput: PairMatrix, links: Mapping[str, HostLink]
 ) -> str:
     """Return two lines for each host, as sender and as receiver: medians over its peers."""
-    retransmits = matrix(measurements, RETRANSMITS)
-    sender_costs = [matrix(measurements, metric) for metric in _SENDER_COSTS]
-    receiver_costs = [matrix(measurements, metric) for metric in _RECEIVER_COSTS]
+    retransmits = pair_matrix(measurements, RETRANSMITS)
+    sender_costs = [pair_matrix(measurements, metric) for metric in _SENDER_COSTS]
+    receiver_costs = [pair_matrix(measurements, metric) for metric in _RECEIVER_COSTS]
     of_theory = _of_theory(goodput, links)
     rows = []
     for host in goodput.hosts:
@@ -86,7 +86,7 @@ def _costs(
     return f"{title}\n{simple_table(_COST_HEADINGS, rows)}"
 
 
-def _of_theory(goodput: Matrix, links: Mapping[str, HostLink]) -> Matrix:
+def _of_theory(goodput: PairMatrix, links: Mapping[str, HostLink]) -> PairMatrix:
     """Return the goodput in percent of what the links at both ends can carry, where it is known."""
     percentages = {
         (sender, receiver): 100 * value / theory
@@ -104,7 +104,7 @@ def _mbit(bit_s: float) -> str:
     return f"{bit_s / 1e6:.1f}"
 
 
-def pair_table(pairs: Matrix, form: Callable[[float], str], notes: Footnotes) -> str:
+def pair_table(pairs: PairMatrix, form: Callable[[float], str], notes: Footnotes) -> str:
     """Return a table with a line for each sender and a column for each receiver.
 
     `form` formats a value. Errors become footnotes. If there are too many hosts for columns, each
@@ -122,7 +122,9 @@ def pair_table(pairs: Matrix, form: Callable[[float], str], notes: Footnotes) ->
     return simple_table(["", *map(_host_name, pairs.hosts)], rows)
 
 
-def _pair_cell(pairs: Matrix, pair: Pair, form: Callable[[float], str], notes: Footnotes) -> str:
+def _pair_cell(
+    pairs: PairMatrix, pair: Pair, form: Callable[[float], str], notes: Footnotes
+) -> str:
     if pair in pairs.values:
         return form(pairs.values[pair])
     if pair in pairs.errors:
@@ -130,7 +132,7 @@ def _pair_cell(pairs: Matrix, pair: Pair, form: Callable[[float], str], notes: F
     return ""
 
 
-def _summary_table(pairs: Matrix, form: Callable[[float], str]) -> str:
+def _summary_table(pairs: PairMatrix, form: Callable[[float], str]) -> str:
     rows = []
     for host in pairs.hosts:
         sent, received = pairs.sent_by(host).values(), pairs.received_by(host).values()

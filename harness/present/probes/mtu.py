@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
-from harness.analysis.acceptance import black_holes
-from harness.analysis.mesh import matrix
+from harness.analysis.acceptance import path_mtu_faults
+from harness.analysis.mesh import pair_matrix
 from harness.model.network_metrics import (
     MTU,
     PACKET_GOODPUT,
@@ -28,10 +28,10 @@ def render(probed: RecordedProbes) -> str:
     """Return the path MTUs, a line for each path below its ends' MTUs, and the table of sizes."""
     notes = Footnotes()
     measurements = [measured for measured in probed.measurements if measured.probe == MTU]
-    paths = matrix(measurements, PATH_MTU)
+    paths = pair_matrix(measurements, PATH_MTU)
     sections = []
     if paths.hosts:
-        faults = black_holes(measurements, probed.links()).values()
+        faults = path_mtu_faults(measurements, probed.links()).values()
         table = pair_table(paths, "{:.0f}".format, notes)
         sections += [
             f"path MTU in bytes; rows send, columns receive\n{table}",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from harness.analysis.acceptance import Expectation, gate
+from harness.analysis.acceptance import Expectation, network_faults
 from harness.model.network_metrics import (
     ACROSS_RACKS,
     BOTH_WAYS,
@@ -154,7 +154,7 @@ def test_racks_with_an_uplink_oversubscribed_in_one_direction() -> None:
 
 def test_the_gate_without_and_with_faults() -> None:
     verdicts = (
-        acceptance.render(gate(network, Expectation(1000 * MBIT, 1500)), network)
+        acceptance.render(network_faults(network, Expectation(1000 * MBIT, 1500)), network)
         for network in (healthy(), measured_mesh())
     )
     assert_golden("probe-acceptance.txt", "\n".join(verdicts))

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.analysis.column import ConfigurationRuns
 from harness.analysis.comparison import Comparison, compare, overview
+from harness.analysis.configuration import ConfigurationRuns
 from harness.analysis.probe_comparison import compare_probes
 from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.run import Ending, Phase
