@@ -7,7 +7,14 @@ from dataclasses import dataclass
 
 import altair as alt
 
-from harness.analysis.mesh import Matrix, Pair, matrix, slow_pairs, slowness, usual_bit_s
+from harness.analysis.mesh import (
+    Pair,
+    PairMatrix,
+    pair_matrix,
+    slow_hosts_and_pairs,
+    slow_pairs,
+    typical_bit_s,
+)
 from harness.model.link import UNITS, throughput_text
 from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.probe import ARROW, Measurement
