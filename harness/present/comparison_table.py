@@ -80,7 +80,7 @@ def _probe_entry(cell: ProbeCell, size: float) -> Entry:
     if cell.sample is None:
         return Entry(Fields("missing"))
     errors = cell.sample.errors
-    notes = (f"{len(errors)} failed, first with: {errors[0]}",) if errors else ()
+    notes = (f"{len(errors)} failed, the first with: {errors[0]}",) if errors else ()
     if cell.median is None:
         return Entry(Fields("failed"), notes)
     uncertainty = (

@@ -39,7 +39,7 @@ def test_failed_and_missing_measurements_are_marked() -> None:
     [table, latency] = compare_probes({"1g": measured(), "2.5g": after})
     printed = text.render_table(probe_table(table))
     assert "failed¹" in printed
-    assert "¹ 1 failed, first with: node b: iperf3 is not there" in printed
+    assert "¹ 1 failed, the first with: node b: iperf3 is not there" in printed
     assert "missing" in text.render_table(probe_table(latency))
 
 
