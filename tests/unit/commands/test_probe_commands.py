@@ -15,6 +15,7 @@ from harness.probes.preflight import Preflight
 from harness.probes.tools.iperf3 import Report
 from harness.probes.traffic import Flow, Load, Transfer
 from harness.probes.transports.host import Host, HostError
+from harness.records.lookup import find_probes
 from tests.unit.probe_builders import MBIT, a_link
 
 TWO = ["--hosts", "node[1-2]=10.0.0.[1-2]"]
@@ -84,7 +85,7 @@ class TestProbing:
         network(steady)
         recorded = ["--configuration", "1g", "--results", str(tmp_path), "--repeats", "3"]
         assert main(["probe", "mesh", *TWO, *recorded]) == 0
-        [probed] = find_probed("1g", tmp_path)
+        [probed] = find_probes("1g", tmp_path)
         assert [
             measurement.round
             for measurement in probed.measurements
@@ -113,7 +114,7 @@ class TestProbing:
         recorded = ["--configuration", "1g", "--results", str(tmp_path)]
         assert main(["probe", "mesh", "--hosts", "node[1-2,9]", *recorded]) == 1
         assert "left out: node9: down\n" in capsys.readouterr().err
-        [probed] = find_probed("1g", tmp_path)
+        [probed] = find_probes("1g", tmp_path)
         assert [host.host for host in probed.excluded_hosts] == ["node9"]
         assert {measurement.subject for measurement in probed.measurements} == {
             "node1 -> node2",
@@ -149,7 +150,7 @@ class TestProbing:
         network(run_flows)
         recorded = ["--configuration", "1g", "--results", str(tmp_path)]
         assert main(["probe", "mesh", *TWO, *recorded]) == 130
-        [probed] = find_probed("1g", tmp_path)
+        [probed] = find_probes("1g", tmp_path)
         assert probed.ending is Ending.INTERRUPTED
         assert {measurement.subject for measurement in probed.measurements} == {"node1 -> node2"}
 
@@ -166,4 +167,4 @@ class TestProbing:
         assert main(["gate", "1g", "--expect", "2500mbit", "--results", str(tmp_path)]) == 1
         lines = capsys.readouterr().out.splitlines()
         assert "- node1 eth0: 1gbit, expected 2.5gbit" in lines
-        assert "- the path MTU of any pair was not measured: clusterlift probe all" in lines
+        assert "- the path MTU of any pair of hosts was not measured; run clusterlift probe all" in lines
