@@ -94,10 +94,7 @@ def _run(system: FileSystem, servers: int, command: Sequence[str]) -> int:
         code = run_command(command, environment)
         dead = cluster.dead()
     for daemon in dead:
-        say(
-            f"{daemon.name} died in the meantime: {daemon.closing_message()}; "
-            f"its log is {daemon.log}"
-        )
+        say(f"{daemon.name} died in the meantime: {daemon.closing_message()}; see {daemon.log}")
     return code
 
 

@@ -74,7 +74,7 @@ class HdfsCluster:
             )
         if done.returncode != 0:
             raise ClusterliftError(
-                f"the NameNode cannot be formatted: {closing_message(log)}; its log is {log}"
+                f"the NameNode cannot be formatted: {closing_message(log)}; see {log}"
             )
 
     def launches(self, cluster: Cluster) -> Iterator[Launch]:

@@ -168,7 +168,7 @@ def _not_ready(system: FileSystem, cluster: Cluster, live: int) -> ClusterliftEr
     return ClusterliftError(
         f"{system.title} is not ready after {READY_S:.0f} s: "
         f"{live} of {count_of(cluster.servers, system.server)} live; "
-        f"{head.name}: {head.closing_message()}; its log is {head.log}"
+        f"{head.name}: {head.closing_message()}; see {head.log}"
     )
 
 
@@ -177,5 +177,5 @@ def _died(system: FileSystem, daemon: Daemon) -> ClusterliftError:
     kind = _PortLost if "Address already in use" in log else ClusterliftError
     return kind(
         f"{system.title} did not start: {daemon.name} died: {daemon.closing_message()}; "
-        f"its log is {daemon.log}"
+        f"see {daemon.log}"
     )

@@ -19,4 +19,4 @@ def closing_message(log: Path) -> str:
         line.strip() for line in text.splitlines() if line.strip() and not _STACK_FRAME.match(line)
     ]
     errors = [line for line in lines if _ERROR.search(line)]
-    return (errors or lines or ["its log is empty"])[-1]
+    return (errors or lines or ["no message"])[-1]

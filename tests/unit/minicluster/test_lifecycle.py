@@ -114,7 +114,7 @@ class TestDaemon:
     @pytest.mark.parametrize(
         ("log", "expected"),
         [
-            ("", "its log is empty"),
+            ("", "no message"),
             ("one\ntwo\n\n", "two"),
             ("a INFO x\nb FATAL - no space\nc INFO ending\n", "b FATAL - no space"),
             (
@@ -244,7 +244,7 @@ class TestAStartThatFails:
             {"server-2": "echo FATAL: no space; echo bye; exit 1"}
         )
         log = cluster.logs / "server-2.log"
-        assert message == f"FakeFS did not start: server-2 died: FATAL: no space; its log is {log}"
+        assert message == f"FakeFS did not start: server-2 died: FATAL: no space; see {log}"
         assert log.read_text() == "FATAL: no space\nbye\n"
 
     def test_a_server_that_is_never_ready(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -252,7 +252,7 @@ class TestAStartThatFails:
         message, cluster = self.fail_to_start({"server-2": WAIT, "head": f"echo waiting; {SERVE}"})
         assert message == (
             "FakeFS is not ready after 0 s: 1 of 2 servers live; head: waiting; "
-            f"its log is {cluster.logs / 'head.log'}"
+            f"see {cluster.logs / 'head.log'}"
         )
 
     def test_after_another_program_took_a_port_it_tries_again_with_others(self) -> None:
