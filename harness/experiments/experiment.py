@@ -99,14 +99,14 @@ class Experiment:
 def read_experiment(file: Path) -> Experiment:
     """Return the experiment that a file defines. Raises BadInput that names the file and the mistake."""
     table = TomlTable.read(file)
-    datasets = {name: _data(name, each) for name, each in table.tables("datasets").items()}
+    datasets = {name: _data(name, below) for name, below in table.tables("datasets").items()}
     configurations = [
-        _configuration(name, each, datasets)
-        for name, each in table.tables("configurations", least=2).items()
+        _configuration(name, below, datasets)
+        for name, below in table.tables("configurations", least=2).items()
     ]
-    repeated = {name: table.take(name, int, usual) for name, usual in REPEATED.items()}
-    for name, least in (("rounds", 1), ("trials", 1), ("warmup", 0)):
-        table.check(name, repeated[name] >= least, f"is {least} or more")
+    repeated = {name: table.take(name, int, default) for name, default in REPEATED.items()}
+    for name, minimum in (("rounds", 1), ("trials", 1), ("warmup", 0)):
+        table.check(name, repeated[name] >= minimum, f"is {minimum} or more")
     experiment = Experiment(
         name=_name(table, table.take("name", str)),
         shape=Shape(

@@ -85,7 +85,7 @@ class Lab:
             if node.name == name and node.is_running:
                 return node
         running = ", ".join(node.name for node in self.nodes if node.is_running)
-        raise BadInput(f"no running node of the lab is called {name!r} (there: {running})")
+        raise BadInput(f"no running node of the lab is called {name!r} (running: {running})")
 
     def select(self, names: Sequence[str]) -> list[Node]:
         """Return the nodes of these names. Raises BadInput like `node`."""

@@ -106,7 +106,7 @@ def _show_output(
     sys.stdout.flush()
     seen = b""
     while chunk := os.read(pipe, CHUNK_BYTES):
-        with suppress(OSError):  # nobody may read it any more; the script goes on
+        with suppress(OSError):  # nobody may read it any more; the script continues
             os.write(1, chunk)
         if message is None or on_message is None:
             continue

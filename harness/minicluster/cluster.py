@@ -53,7 +53,7 @@ class Cluster:
         named = [daemon for daemon in self.daemons if daemon.name == name]
         if not named:
             existing = ", ".join(daemon.name for daemon in self.daemons)
-            raise BadInput(f"no daemon is called {name!r} (there: {existing})")
+            raise BadInput(f"no daemon is called {name!r} (existing: {existing})")
         end(named)
 
     def dead(self) -> list[Daemon]:
@@ -102,7 +102,7 @@ def find(scheme: str, name: str) -> Cluster:
         existing = ", ".join(
             file.parent.name.removeprefix(f"{scheme}-") for file in _state_files(scheme)
         )
-        raise BadInput(f"--name: no {scheme} is called {name!r} (there: {existing or 'none'})")
+        raise BadInput(f"--name: no {scheme} is called {name!r} (existing: {existing or 'none'})")
     return found
 
 

@@ -1,4 +1,4 @@
-"""What a program's log says about its end. Standard library only: docker/Dockerfile runs it, too."""
+"""The message with which a program ended, from its log. Standard library only: docker/Dockerfile copies it into the image."""
 
 from __future__ import annotations
 

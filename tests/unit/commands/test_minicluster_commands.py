@@ -75,8 +75,8 @@ class TestUpStatusDown:
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            (["down"], "--name: no fake is called 'default' (there: none)"),
-            (["status", "--name", "x"], "--name: no fake is called 'x' (there: none)"),
+            (["down"], "--name: no fake is called 'default' (existing: none)"),
+            (["status", "--name", "x"], "--name: no fake is called 'x' (existing: none)"),
             (["up", "--servers", "0"], "Invalid value for '--servers'"),
             (["up", "--port", "70000"], "Invalid value for '--port'"),
             (["up", "--name", "a/b"], "--name 'a/b': use letters, "),

@@ -309,7 +309,7 @@ class TestDown:
         down(cluster)
         assert len(cluster.dead()) == 3
         assert list(cache.rglob("*a*")) == []
-        with pytest.raises(BadInput, match=r"^--name: no fake is called 'a' \(there: none\)$"):
+        with pytest.raises(BadInput, match=r"^--name: no fake is called 'a' \(existing: none\)$"):
             find("fake", "a")
 
     def test_does_not_follow_symbolic_links(self, tmp_path: Path) -> None:
@@ -379,5 +379,5 @@ class TestRunning:
         with running(FakeFileSystem(), 2) as cluster:
             cluster.kill("server-1")
             assert [daemon.name for daemon in cluster.dead()] == ["server-1"]
-            with pytest.raises(BadInput, match=r"'x' \(there: head, server-1, server-2\)"):
+            with pytest.raises(BadInput, match=r"'x' \(existing: head, server-1, server-2\)"):
                 cluster.kill("x")
