@@ -1,4 +1,7 @@
-"""The message with which a program ended, from its log. Standard library only: docker/Dockerfile copies it into the image."""
+"""The message with which a program ended, from its log.
+
+Standard library only, because docker/Dockerfile copies this file into the image.
+"""
 
 from __future__ import annotations
 

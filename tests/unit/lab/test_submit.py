@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import signal
 import subprocess
-import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from harness.lab.cluster import Lab, Node
-from harness.lab.cpu_limit import cpu_limit_lifted, set_cpu_limit
 from harness.lab.submit import BENCHMARK, END_WITH_INPUT, GENERATE, spark_submit, with_facts
 from harness.model.errors import ClusterliftError
 from tests.waiting import eventually
 
-ROOT = Path(__file__).parents[3]
+from .conftest import Install, limit_of
+
 PATIENCE_S = 120
 LAB = Lab(tuple(Node(n, n, "running") for n in ("master", "worker-1", "worker-2")), "hdfs", 0.5)
 
@@ -60,110 +58,6 @@ def children(pid: int) -> list[str]:
     """Return the names of the programs that a process has started."""
     started = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     return [Path(f"/proc/{child}/comm").read_text().strip() for child in started]
-
-
-FAKE_DOCKER = """\
-import os, pathlib, subprocess, sys
-
-state = pathlib.Path({state!r})
-limit = state / "limit"
-arguments = sys.argv[1:]
-with (state / "log").open("a") as log:
-    print(*arguments, file=log)
-if arguments[0] == "info":
-    print(8)
-elif arguments[0] == "inspect":
-    for _ in arguments[3:]:
-        print(limit.read_text())
-elif arguments[0] == "update":
-    {update}
-elif arguments[:2] == ["exec", "--user"]:
-    if arguments[4] == "rm":
-        os.remove(arguments[5])
-elif arguments[0] == "exec":
-    name, _, value = next(a for a in arguments if "HOLD_FILE" in a).partition("=")
-    shell = arguments.index("sh")
-    program = [sys.executable, state / "script.py", *arguments[shell + 5 :]]
-    environment = {{**os.environ, name: value, "PYTHONPATH": {root!r}}}
-    command = [*arguments[shell : shell + 4], *program]
-    sys.exit(subprocess.run(command, env=environment, start_new_session=True).returncode)
-"""
-UPDATE = "limit.write_text(str(round(float(arguments[2]) * 1e9)))"
-SCRIPT = """\
-import pathlib, sys
-from harness.runtime.hold import wait_while_held
-
-limit = pathlib.Path({limit!r})
-print("starts with", limit.read_text(), flush=True)
-{hold}
-print("runs trials with", limit.read_text(), flush=True)
-sys.exit({code})
-"""
-Install = Callable[..., Path]
-
-
-@pytest.fixture
-def fake_docker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
-    """Return a function that installs a docker of two workers, which runs a script on this machine."""
-    (tmp_path / "bin").mkdir()
-    monkeypatch.setenv("PATH", f"{tmp_path}/bin:/usr/bin:/bin")
-
-    def install(*, hold: str = "wait_while_held()", code: int = 0, update: str = UPDATE) -> Path:
-        (tmp_path / "limit").write_text("500000000")
-        script = SCRIPT.format(limit=str(tmp_path / "limit"), hold=hold, code=code)
-        (tmp_path / "script.py").write_text(script)
-        program = tmp_path / "bin/docker"
-        text = FAKE_DOCKER.format(state=str(tmp_path), update=update, root=str(ROOT))
-        program.write_text(f"#!{sys.executable}\n{text}")
-        program.chmod(0o755)
-        return tmp_path
-
-    return install
-
-
-def limit_of(state: Path) -> float:
-    return int((state / "limit").read_text()) / 1e9
-
-
-class TestCpuLimit:
-    def test_is_lifted_to_all_processors_and_set_again(self, fake_docker: Install) -> None:
-        state = fake_docker()
-        with cpu_limit_lifted(LAB):
-            assert limit_of(state) == 8
-        assert limit_of(state) == 0.5
-        updates = [line for line in (state / "log").read_text().splitlines() if "update" in line]
-        assert updates == [
-            "update --cpus 8 worker-1 worker-2",
-            "update --cpus 0.5 worker-1 worker-2",
-        ]
-
-    def test_is_set_again_after_an_error(self, fake_docker: Install) -> None:
-        state = fake_docker()
-        with pytest.raises(ZeroDivisionError), cpu_limit_lifted(LAB):
-            raise ZeroDivisionError
-        assert limit_of(state) == 0.5
-
-    def test_that_is_right_already_is_not_set(self, fake_docker: Install) -> None:
-        state = fake_docker()
-        set_cpu_limit(LAB, 0.5)
-        assert "update" not in (state / "log").read_text()
-
-    def test_that_docker_does_not_apply_is_an_error(self, fake_docker: Install) -> None:
-        fake_docker(update="limit.write_text('0')")
-        with pytest.raises(ClusterliftError) as error:
-            set_cpu_limit(LAB, 2)
-        assert str(error.value) == (
-            "the workers should be limited to 2 processors, but Docker reports: "
-            "worker-1 0, worker-2 0 (0 is no limit)"
-        )
-
-    def test_that_cannot_be_set_is_an_error(self, fake_docker: Install) -> None:
-        fake_docker(update="sys.exit('no such controller: cpu')")
-        with pytest.raises(
-            ClusterliftError,
-            match=r"^cannot limit the workers to 2 processors: docker update failed: no such cont",
-        ):
-            set_cpu_limit(LAB, 2)
 
 
 class TestSubmit:
