@@ -7,12 +7,12 @@ from pathlib import Path
 
 import click
 
-from harness.analysis.acceptance import Expectation, gate, upgrade_gate
+from harness.analysis.acceptance import Expectation, network_faults, upgrade_faults
 from harness.commands.options import results_option
 from harness.model.errors import BadInput
 from harness.model.link import MAX_BIT_S, MAX_MTU, MIN_MTU, parse_rate
 from harness.present.probes import acceptance as page
-from harness.records.probes import find_probed
+from harness.records.lookup import find_probes
 
 MOST_NAMES = 2
 
@@ -42,9 +42,11 @@ def gate_command(names: Sequence[str], rate: str | None, mtu: int | None, result
     """
     if not 1 <= len(names) <= MOST_NAMES:
         raise BadInput("gate needs one or two that were probed: [BEFORE] AFTER")
-    *before, after = (find_probed(name, results)[-1] for name in names)
+    *before, after = (find_probes(name, results)[-1] for name in names)
     bit_s = None if rate is None else parse_rate("--expect", rate, MAX_BIT_S)
     expected = Expectation(bit_s, mtu)
-    wrong = upgrade_gate(before[0], after, expected) if before else gate(after, expected)
+    wrong = (
+        upgrade_faults(before[0], after, expected) if before else network_faults(after, expected)
+    )
     click.echo(page.render(wrong, after), nl=False)
     return int(bool(wrong))

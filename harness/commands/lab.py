@@ -10,8 +10,8 @@ from pathlib import Path
 import click
 from tabulate import tabulate
 
-from harness.analysis.column import find_configuration
 from harness.analysis.comparison import compare
+from harness.analysis.configuration import find_configuration
 from harness.experiments.experiment import read_experiment
 from harness.experiments.runs import run_experiment
 from harness.lab import racks
@@ -25,7 +25,7 @@ from harness.lab.verify import LinkCheck, verify
 from harness.model.errors import BadInput, ClusterliftError
 from harness.model.link import MAX_MTU, MIN_MTU, Link, parse_rate
 from harness.present import markdown, text
-from harness.probes.transports.host import expand
+from harness.probes.transports.host import expand_names
 from harness.runtime.interrupt import interruptible
 from harness.terminal import say
 
@@ -131,7 +131,7 @@ def link_command(rate: str | None, unshaped: bool, mtu: int | None, names: str |
         return Link(bit_s or kept, mtu or link.mtu)
 
     current = running_lab()
-    nodes = current.linked if names is None else current.select(expand("--nodes", names))
+    nodes = current.linked if names is None else current.select(expand_names("--nodes", names))
     if any(node == current.router for node in nodes):
         raise BadInput("--nodes: the router's links are the uplink, which `lab up` sets")
     uplink = _current_uplink(current)

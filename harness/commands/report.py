@@ -8,14 +8,14 @@ from pathlib import Path
 
 import click
 
-from harness.analysis.column import find_configuration
 from harness.analysis.comparison import Comparison, compare
-from harness.analysis.price import worths
+from harness.analysis.configuration import find_configuration
+from harness.analysis.price import rank_offers
 from harness.analysis.price_list import (
     Money,
     Offer,
     PriceList,
-    declared,
+    declared_offer,
     parse_cost,
     parse_money,
     read_price_list,
@@ -23,7 +23,7 @@ from harness.analysis.price_list import (
 from harness.commands.options import needs_extra, results_option
 from harness.model.errors import BadInput
 from harness.model.probe import Measurement
-from harness.records.lookup import probed_beside
+from harness.records.lookup import probes_beside
 from harness.terminal import visible
 
 
@@ -91,7 +91,7 @@ def report_command(
     page = render(
         comparison,
         measured=measured,
-        worths=worths(comparison, prices, measured) if prices else (),
+        worths=rank_offers(comparison, prices, measured) if prices else (),
         again=_again(shared, [*own, f"--output={output}"]),
     )
     try:
@@ -115,7 +115,7 @@ def _prices(costs: Sequence[str], hour: str | None, comparison: Comparison) -> P
         else:
             offers.append(parse_cost(cost))
     if not costs:
-        offers += filter(None, map(declared, comparison.columns))
+        offers += filter(None, map(declared_offer, comparison.columns))
     if hour is not None and not offers:
         raise BadInput("--hour is of use where something costs: say what the change does: --cost")
     worth = parse_money("--hour", hour) if hour else next(filter(None, hours), None)
@@ -125,7 +125,7 @@ def _prices(costs: Sequence[str], hour: str | None, comparison: Comparison) -> P
 def _measured(comparison: Comparison) -> dict[str, list[Measurement]]:
     """What was probed in each configuration that was."""
     found = {
-        column.name: [one for probed in probed_beside(column.runs) for one in probed.measurements]
+        column.name: [one for probed in probes_beside(column.runs) for one in probed.measurements]
         for column in comparison.columns
     }
     return {name: measurements for name, measurements in found.items() if measurements}

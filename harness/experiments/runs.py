@@ -17,13 +17,12 @@ from harness.model.errors import BadInput, ClusterliftError
 from harness.model.link import Link
 from harness.model.probe import ProbeRun
 from harness.model.run import Ending, RecordedRun, Status
-from harness.probes.all_probes import everything
-from harness.probes.session import probe
+from harness.probes.all_probes import all_probes
+from harness.probes.runner import run_probes
 from harness.probes.traffic import Load
-from harness.records.directories import SUFFIX, configuration_directory
-from harness.records.probes import load_probed, probes_directory
-from harness.records.reader import load
-from harness.runtime.progress import duration
+from harness.records.directories import configuration_directory, probes_directory, results_files
+from harness.records.reader import load, load_probes
+from harness.runtime.progress import duration_text
 from harness.terminal import say
 
 INTERRUPTED, REFUSED = 130, 2
@@ -87,8 +86,7 @@ def completed_runs(experiment: Experiment, results: Path) -> dict[PlannedRun, Re
     """Return the completed runs. Raises BadInput if a results file is of another experiment."""
     completed = {}
     for configuration in experiment.configurations:
-        directory = configuration_directory(results, configuration.name)
-        for file in sorted(directory.glob(f"*{SUFFIX}")):
+        for file in results_files(configuration_directory(results, configuration.name)):
             recorded = load(file)
             recorded_facts = recorded.run.facts
             if recorded_facts.get("experiment") != experiment.digest:
@@ -108,8 +106,8 @@ def probed_runs(experiment: Experiment, results: Path) -> set[PlannedRun]:
     return {
         PlannedRun(configuration, int(probed.run.facts["round"]))
         for configuration in experiment.configurations
-        for file in sorted(probes_directory(results, configuration.name).glob(f"*{SUFFIX}"))
-        if (probed := load_probed(file)).ending is Ending.COMPLETED
+        for file in results_files(probes_directory(results, configuration.name))
+        if (probed := load_probes(file)).ending is Ending.COMPLETED
         and probed.run.facts.get("experiment") == experiment.digest
     }
 
@@ -151,7 +149,7 @@ def _prepared(
         left = (time.monotonic() - started) / number * (len(runs) - number) if number else None
         say(
             f"run {number + 1} of {len(runs)}: {run}, {link}"
-            + (f"; about {duration(left)} left" if left else "")
+            + (f"; about {duration_text(left)} left" if left else "")
         )
         up(experiment.shape)  # restarts a node that died in an earlier run
         lab = running_lab()
@@ -168,7 +166,7 @@ def _probe(experiment: Experiment, lab: Lab, run: PlannedRun, results: Path) -> 
         parameters={"probe": "all", "seconds": str(experiment.probe_seconds)},
         facts=_run_facts(experiment, lab, run),
     )
-    probed = probe(everything(hosts, Load(experiment.probe_seconds)), probe_run, results)
+    probed = run_probes(all_probes(hosts, Load(experiment.probe_seconds)), probe_run, results)
     if probed.ending is Ending.INTERRUPTED:
         raise _interrupted()
 

@@ -10,7 +10,7 @@ from harness.lab.links import read_links
 from harness.lab.racks import racks, uplink_bit_s
 from harness.model.errors import BadInput
 from harness.model.link import Link, goodput_bit_s
-from harness.probes.traffic import Flow, Load, carry
+from harness.probes.traffic import Flow, Load, run_flows
 from harness.probes.transports.host import HostError
 
 TOLERANCE = 0.03
@@ -75,7 +75,7 @@ def verify(lab: Lab, seconds: int) -> Iterator[LinkCheck]:
 def _goodputs(flows: Sequence[Flow], seconds: int) -> list[float]:
     """Return each flow's goodput, in bit/s of payload that arrived."""
     goodputs = []
-    for transfer in carry(flows, Load(seconds)):
+    for transfer in run_flows(flows, Load(seconds)):
         if isinstance(transfer, HostError):
             raise transfer
         goodputs.append(transfer.report.goodput_bit_s)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from harness.model.errors import BadInput, ClusterliftError
-from harness.runtime.interrupt import deferred, handled
+from harness.runtime.interrupt import deferred_signals, signal_handlers
 
 
 def check_command(command: Sequence[str]) -> None:
@@ -26,7 +26,7 @@ def run_command(command: Sequence[str], environment: Mapping[str, str]) -> int:
     """
     children: list[subprocess.Popen[bytes]] = []
     with _forwarding_signals(children):
-        with deferred():  # a signal that arrives before there is a child would be lost
+        with deferred_signals():  # a signal that arrives before there is a child would be lost
             children.append(_start(command, environment))
         code = children[0].wait()
     return 128 - code if code < 0 else code
@@ -54,5 +54,5 @@ def _forwarding_signals(children: Sequence[subprocess.Popen[bytes]]) -> Iterator
         for child in children:
             child.send_signal(number)
 
-    with handled({signal.SIGINT: ignore, signal.SIGTERM: forward, signal.SIGHUP: forward}):
+    with signal_handlers({signal.SIGINT: ignore, signal.SIGTERM: forward, signal.SIGHUP: forward}):
         yield

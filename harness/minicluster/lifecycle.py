@@ -16,7 +16,7 @@ from harness.minicluster.cluster import Cluster, claim_name, find, remove, save
 from harness.minicluster.daemon import Daemon, Launch, end, start
 from harness.minicluster.ports import LOCALHOST, free_ports, port_problem
 from harness.model.errors import BadInput, ClusterliftError
-from harness.runtime.interrupt import deferred
+from harness.runtime.interrupt import deferred_signals
 from harness.terminal import count_of, say
 
 ATTEMPTS = 3
@@ -88,7 +88,10 @@ def down(cluster: Cluster, *, keep_logs: bool = False) -> None:
 
     Raises ClusterliftError if that fails; then it can be tried again.
     """
-    with deferred(), _os_error_as_one_line(f"{cluster.scheme} {cluster.name!r} cannot be stopped"):
+    with (
+        deferred_signals(),
+        _os_error_as_one_line(f"{cluster.scheme} {cluster.name!r} cannot be stopped"),
+    ):
         # SIGKILL loses nothing: the data is removed, too.
         end(cluster.daemons)
         remove(cluster)
@@ -120,7 +123,7 @@ def _up_once(system: FileSystem, name: str, servers: int, port: int | None) -> C
         system.prepare(cluster)
         say(f"starting {system.title}: {system.head}, {count_of(servers, system.server)}")
         for launch in system.launches(cluster):
-            with deferred():
+            with deferred_signals():
                 cluster = _with_daemon(cluster, launch)
         _wait_for_servers(system, cluster)
     except BaseException:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import permutations
 from random import Random
 
-from harness.analysis.column import ConfigurationRuns
+from harness.analysis.configuration import ConfigurationRuns
 from harness.model.network_metrics import (
     IDLE,
     LOADED,
@@ -105,7 +105,7 @@ def tasks(wall_s: float, slots: float = 4.0) -> TaskMetrics:
         slots=slots,
         gc_share=0.01,
         stragglers=None,
-        replay=None,
+        simulation=None,
         tasks_by_locality={"NODE_LOCAL": 12, "ANY": 4},
         input_bytes_by_locality={"NODE_LOCAL": 200_000_000, "ANY": 20_000_000},
         output_bytes=0,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from harness.analysis.comparison import Cell, Comparison, common_controls
+from harness.analysis.comparison import Cell, Comparison
 from harness.present.comparison_table import comparison_table
 from harness.present.report.chart import Tone
 from harness.present.table import Entry, Footnotes
@@ -62,7 +62,7 @@ def sortable_table(comparison: Comparison) -> SortableTable:
     rows = tuple(
         Tr(
             row.workload,
-            row.workload in common_controls(comparison),
+            row.workload in comparison.common_controls,
             tuple(_cells(row.cells, line.entries, notes, with_n=table.with_n)),
         )
         for row, line in zip(comparison.rows, table.lines, strict=True)
@@ -94,10 +94,10 @@ def _cells(
 
 def _sort_by(change: Change | None) -> float | None:
     """Nothing is told of too few trials, in no order either."""
-    return None if change is None or change.verdict is Verdict.TOO_FEW else change.share
+    return None if change is None or change.verdict is Verdict.TOO_FEW else change.relative_change
 
 
 def _tone(change: Change | None) -> Tone | None:
     if change is None or change.verdict is not Verdict.CHANGED:
         return None
-    return Tone.GAIN if change.share < 0 else Tone.LOSS
+    return Tone.GAIN if change.relative_change < 0 else Tone.LOSS

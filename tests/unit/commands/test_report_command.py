@@ -14,8 +14,7 @@ from harness.cli import main
 from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.probe import ProbeRun
 from harness.model.run import Ending
-from harness.records.probes import ProbeRecording
-from harness.records.writer import Recording
+from harness.records.writer import ProbeRecording, Recording
 from tests.unit.builders import a_run, ok
 from tests.unit.present.test_tables import scaled
 
@@ -69,7 +68,7 @@ class TestReport:
 
     def test_what_was_probed_beside_the_runs_is_in_it(self, results: Path) -> None:
         with ProbeRecording(ProbeRun("2.5g", ("a", "b")), results) as recording:
-            recording.note(MESH_GOODPUT.of("a -> b", 2.35e9))
+            recording.event(MESH_GOODPUT.of("a -> b", 2.35e9))
             recording.end(Ending.COMPLETED)
         assert "2.35 Gbit/s" in report("1g", "2.5g")
 
@@ -142,7 +141,7 @@ class TestPrice:
             (["--cost", "350"], "--cost '350' is not an amount of money"),
             (["--cost", "350USD", "--hour", "x"], "--hour 'x' is not an amount of money"),
             (["--cost", "none.toml"], "none.toml: No such file"),
-            (["--cost", "10g=350USD"], "leads to '10g', which is not compared here"),
+            (["--cost", "10g=350USD"], "is for the configuration '10g', which is not compared"),
         ],
     )
     def test_mistakes_are_told(

@@ -21,7 +21,7 @@ from harness.minicluster.lifecycle import down, running, up
 from harness.minicluster.log import closing_message
 from harness.minicluster.ports import free_ports, port_problem
 from harness.model.errors import BadInput, ClusterliftError
-from harness.runtime.interrupt import deferred
+from harness.runtime.interrupt import deferred_signals
 from tests.unit.fake_file_system import SERVE, WAIT, FakeFileSystem
 from tests.waiting import eventually
 
@@ -147,7 +147,7 @@ class TestDeferral:
         done = []
 
         def work() -> None:
-            with deferred():
+            with deferred_signals():
                 signal.raise_signal(signal.SIGINT)
                 done.append("all of it")
 
@@ -163,7 +163,7 @@ class TestDeferral:
     def test_an_ignored_signal_stays_ignored(self) -> None:
         before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
         try:
-            with deferred():
+            with deferred_signals():
                 signal.raise_signal(signal.SIGHUP)
         finally:
             signal.signal(signal.SIGHUP, before)
