@@ -33,6 +33,9 @@ def wait_while_held() -> None:
         Path(file).touch()
     except OSError as error:
         raise BadInput(f"{HOLD_FILE} is {file}: {error.strerror}") from error
-    print(hold_message(file), flush=True)
-    while Path(file).exists():
-        time.sleep(POLL_S)
+    try:
+        print(hold_message(file), flush=True)
+        while Path(file).exists():
+            time.sleep(POLL_S)
+    finally:
+        Path(file).unlink(missing_ok=True)  # it is still there after an interrupt
