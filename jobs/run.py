@@ -20,6 +20,7 @@ from harness.node.machine import machine_facts
 from harness.node.node_links import NodeLinks, link_errors, node_facts, unexpected_links_of_run
 from harness.records.directories import check_writable
 from harness.records.writer import Recording
+from harness.runtime.hold import wait_while_held
 from harness.runtime.precision import UntilPrecise
 from harness.runtime.progress import PlanProgress, PrecisionProgress
 from harness.runtime.trials import Observer, Plan, Rounds, run_trials
@@ -56,6 +57,7 @@ def benchmark(spark: SparkSession, options: argparse.Namespace) -> int:
     for line in run.parameters.get("unexpected_links", ()):
         print(f"--expect-link: {line}", file=sys.stderr)
 
+    wait_while_held()
     plan, watchers = paced(options, run.workloads)
     with Recording(options.results, run) as recording, EventLog(spark) as log:
         jobs = [
