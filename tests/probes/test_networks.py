@@ -43,7 +43,7 @@ from harness.probes.preflight import preflight
 from harness.probes.racks import Rack, rack_steps
 from harness.probes.traffic import FIRST_PORT, Flow, Load, run_flows
 from harness.probes.transports.host import Host, HostError, by_netns
-from harness.records.probes import find_probed
+from harness.records.lookup import find_probes
 from tests.probes.networks import DEVICE, Network, network, programs, run, star
 from tests.waiting import eventually
 
@@ -115,7 +115,7 @@ def test_one_slow_link_among_four_is_named() -> None:
                 pair: best(found, MESH_GOODPUT)[" -> ".join(pair)]
                 for pair in permutations(names, 2)
             }
-            lines = slowness(Matrix(tuple(names), pairs, {}))
+            lines = slow_hosts_and_pairs(PairMatrix(tuple(names), pairs, {}))
             return len(lines) == 1 and lines[0].startswith(f"{names[2]} is slow: ")
 
         assert in_some_try(
@@ -136,7 +136,7 @@ def test_an_mtu_mismatch_is_found_and_named() -> None:
             # Linux receives frames that are longer than its MTU by the four bytes of a VLAN tag.
             assert carried[(host, small)] in {1500, 1504}
             assert carried[(small, host)] == 1500
-        holes = black_holes(found, links)
+        holes = path_mtu_faults(found, links)
         assert set(holes) == {(host, small) for host in jumbo}
         assert f"{small}'s MTU is 1500" in holes[(jumbo[0], small)]
 
@@ -212,7 +212,7 @@ class TestFailures:
             hosts = hosts_of(made, names)
             run("ip", "-n", names[2], "link", "set", DEVICE, "down")
             found = measured(mesh_steps(hosts, Load(seconds=1), both_ways=False, alone=False))
-            goodput = matrix(found, MESH_GOODPUT)
+            goodput = pair_matrix(found, MESH_GOODPUT)
             assert set(goodput.values) == {(names[0], names[1]), (names[1], names[0])}
             assert len(goodput.errors) == 4
             assert all("\n" not in error for error in goodput.errors.values())
@@ -269,7 +269,7 @@ class TestFailures:
             ours.send_signal(number)
             assert ours.wait(timeout=60) == code
             eventually(lambda: not any(map(programs, names)), "servers are still running")
-            [probed] = find_probed("1g", tmp_path)
+            [probed] = find_probes("1g", tmp_path)
             assert set(probed.links()) == set(names)
 
 

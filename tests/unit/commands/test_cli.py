@@ -155,7 +155,10 @@ class TestMistakes:
         [
             (["compare"], "two configurations or more"),
             (["compare", "1g"], "two configurations or more"),
-            (["compare", "1g", "3g"], "'3g' is neither a results file, nor a directory with results"),
+            (
+                ["compare", "1g", "3g"],
+                "'3g' is neither a results file, nor a directory with results",
+            ),
             (["compare", "1g", "3g"], "(there: 1g, 2.5g)"),
             (["compare", "1g", "x" * 5000], "cannot read"),
             (["compare", "1g", "\udcff"], "is neither a results file"),
@@ -172,7 +175,10 @@ class TestMistakes:
             (["import", "absent.csv", "--configuration", "x"], "cannot read absent.csv"),
             (["import", "other.csv", "--configuration", " "], "--configuration is empty"),
             (["import", "other.csv", "--configuration", "x"], "other.csv:1: the header is not"),
-            (["import", "good.csv", "--configuration", "x", "--fact", "=1"], "--fact '=1' has no key"),
+            (
+                ["import", "good.csv", "--configuration", "x", "--fact", "=1"],
+                "--fact '=1' has no key",
+            ),
             (["import", "good.csv", "--configuration", "x", "--results", "other.csv"], "--results"),
             (["improve"], "No such command 'improve'"),
         ],

@@ -8,7 +8,7 @@ import pytest
 
 from harness.analysis.acceptance import bond_faults
 from harness.model.errors import ToolError
-from harness.model.interface import Bond, BondMember, HostLink, growth, theory_bit_s
+from harness.model.interface import Bond, BondMember, HostLink, counter_growth, max_goodput_bit_s
 from harness.node.interface import parse_link, read_bond
 from tests.unit.probe_builders import MBIT, a_link, output
 
@@ -142,10 +142,10 @@ class TestGrowth:
         assert counter_growth(self.BEFORE, after, "drops") == 2
 
     def test_is_0_for_equal_counters(self) -> None:
-        assert growth(self.BEFORE, self.BEFORE, "errors") == 0
+        assert counter_growth(self.BEFORE, self.BEFORE, "errors") == 0
 
     def test_is_unknown_if_counters_were_reset_or_are_missing(self) -> None:
-        assert growth(self.BEFORE, self.later(rx_errors=0, tx_errors=0), "errors") is None
-        assert growth(self.BEFORE, self.later(rx_drops=9), "errors") is None
-        assert growth(self.BEFORE, replace(self.BEFORE, counters=None), "errors") is None
-        assert growth(self.BEFORE, replace(self.BEFORE, device="eth1"), "errors") is None
+        assert counter_growth(self.BEFORE, self.later(rx_errors=0, tx_errors=0), "errors") is None
+        assert counter_growth(self.BEFORE, self.later(rx_drops=9), "errors") is None
+        assert counter_growth(self.BEFORE, replace(self.BEFORE, counters=None), "errors") is None
+        assert counter_growth(self.BEFORE, replace(self.BEFORE, device="eth1"), "errors") is None

@@ -73,14 +73,14 @@ class TestMesh:
     ) -> None:
         steps = mesh_steps(HOSTS, Load(), both_ways=True, alone=False)
         measured = [measurement for step in steps for measurement in step.measure()]
-        goodput = matrix(measured, MESH_GOODPUT)
+        goodput = pair_matrix(measured, MESH_GOODPUT)
         assert set(goodput.values) | set(goodput.errors) == set(every_pair(FOUR, 0))
-        assert set(matrix(measured, MESH_GOODPUT, BOTH_WAYS).values) == set(goodput.values)
+        assert set(pair_matrix(measured, MESH_GOODPUT, BOTH_WAYS).values) == set(goodput.values)
         assert [len(flows) for flows in flows_by_step] == [2, 2, 4] * 3
 
     def test_measures_the_other_pairs_if_one_fails(self, flows_by_step: list[list[str]]) -> None:
         steps = mesh_steps(HOSTS, Load(), both_ways=False, alone=False)
-        goodput = matrix(
+        goodput = pair_matrix(
             [measurement for step in steps for measurement in step.measure()], MESH_GOODPUT
         )
         assert goodput.errors[("node1", "node4")] == "node1 -> node4: iperf3: no route"

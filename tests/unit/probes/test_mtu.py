@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.analysis.acceptance import black_holes
+from harness.analysis.acceptance import path_mtu_faults
 from harness.model.link import MIN_MTU
 from harness.model.network_metrics import PACKET_GOODPUT, PATH_MTU, VANISHED_PACKET
 from harness.probes.mtu import PathMtu, Search, packet_size_steps, path_mtu_steps, search_path_mtu

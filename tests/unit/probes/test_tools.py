@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.model.errors import ToolError
-from harness.node import bonding, interface, iproute, sysfs
+from harness.node import interface, iproute, sysfs
 from harness.probes.tools import cpu, iperf3, perftest, ping, sockperf
 from harness.probes.tools.ping import Answer, Echo
 from tests.unit.probe_builders import output

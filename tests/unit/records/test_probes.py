@@ -21,7 +21,7 @@ from harness.model.probe import (
     ProbeRun,
 )
 from harness.model.run import Ending
-from harness.node.interface import link_of
+from harness.node.interface import parse_link
 from harness.records.lookup import find_probes, probes_beside
 from harness.records.reader import load_probes
 from harness.records.writer import ProbeRecording, Recording

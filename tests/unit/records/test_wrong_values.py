@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from harness.analysis.column import find_configuration
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.analysis.column import find_configuration
 from harness.analysis.comparison import compare
 from harness.analysis.explanation import explain
 from harness.analysis.readiness import readiness
