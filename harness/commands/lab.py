@@ -10,8 +10,8 @@ from pathlib import Path
 
 import click
 
-from harness.analysis.column import find_configuration
 from harness.analysis.comparison import compare
+from harness.analysis.configuration import find_configuration
 from harness.experiments.experiment import read_experiment
 from harness.experiments.runs import run_experiment
 from harness.lab import racks, status

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harness.analysis.probe_comparison import ProbeCell, ProbeTable
-from harness.analysis.sample import share
+from harness.analysis.sample import fraction
 from harness.present.comparison_table import caption
 from harness.present.table import Entry, Fields, Line, Noted, Table, common, fields
 
@@ -54,7 +54,7 @@ def _entry(cell: ProbeCell, size: float) -> Entry:
     notes = (f"{len(cell.sample.errors)} failed, first with: {errors[0]}",) if errors else ()
     if cell.median is None:
         return Entry(Fields("failed"), notes)
-    around = share(cell.interval.farthest(cell.median), cell.median) if cell.interval else None
+    around = fraction(cell.interval.farthest(cell.median), cell.median) if cell.interval else None
     value = _significant(cell.median / size)
     return Entry(fields(value, around, cell.change, len(cell.sample.values)), notes)
 

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.analysis.acceptance import black_holes
-from harness.analysis.mesh import Matrix, matrix, slowness
+from harness.analysis.acceptance import path_mtu_faults
+from harness.analysis.mesh import PairMatrix, pair_matrix, slow_hosts_and_pairs
 from harness.cli import main
 from harness.model.interface import HostLink
 from harness.model.link import Link, goodput_bit_s
@@ -108,7 +108,7 @@ def test_one_slow_link_among_four_is_named() -> None:
                 pair: best(found, MESH_GOODPUT)[" -> ".join(pair)]
                 for pair in permutations(names, 2)
             }
-            said = slowness(Matrix(tuple(names), pairs, {}))
+            said = slow_hosts_and_pairs(PairMatrix(tuple(names), pairs, {}))
             return len(said) == 1 and said[0].startswith(f"{names[2]} is slow: ")
 
         assert until(mesh(hosts_of(made, names), SHORT, both_ways=False, alone=False), is_named)
@@ -121,13 +121,13 @@ def test_an_mtu_mismatch_is_found_and_named() -> None:
         known = links_of(hosts)
         found = measured(paths(hosts, known))
         small, *jumbo = names
-        carried = matrix(found, PATH_MTU).values
+        carried = pair_matrix(found, PATH_MTU).values
         assert carried[(jumbo[0], jumbo[1])] == carried[(jumbo[1], jumbo[0])] == 9000
         for host in jumbo:
             # A receiver takes frames that are longer by the four bytes of a VLAN's tag.
             assert carried[(host, small)] in {1500, 1504}
             assert carried[(small, host)] == 1500
-        holes = black_holes(found, known)
+        holes = path_mtu_faults(found, known)
         assert set(holes) == {(host, small) for host in jumbo}
         assert f"{small}'s MTU is 1500" in holes[(jumbo[0], small)]
 
@@ -201,7 +201,7 @@ class TestWhatGoesWrong:
             hosts = hosts_of(made, names)
             run("ip", "-n", names[2], "link", "set", DEVICE, "down")
             found = measured(mesh(hosts, Load(seconds=1), both_ways=False, alone=False))
-            held = matrix(found, MESH_GOODPUT)
+            held = pair_matrix(found, MESH_GOODPUT)
             assert set(held.values) == {(names[0], names[1]), (names[1], names[0])}
             assert len(held.errors) == 4
             assert all("\n" not in error for error in held.errors.values())
@@ -268,7 +268,7 @@ def test_a_network_is_probed_and_passes_its_gate_until_a_link_is_slower(
         assert main(["gate", "before", "after", *results]) == 1
         said = capsys.readouterr().out
         assert f"- {names[1]} {DEVICE}: MTU 1400, expected 1500" in said
-        assert f"{names[0]} -> {names[1]}: a black hole" in mtu_page.render(
+        assert f"{names[0]} -> {names[1]}: a path MTU black hole" in mtu_page.render(
             find_probed("after", tmp_path)[0]
         )
 

@@ -1,4 +1,4 @@
-"""Task metrics in one line each."""
+"""Builders of task metrics, one line each."""
 
 from __future__ import annotations
 
@@ -29,23 +29,25 @@ NOTHING: dict[str, Any] = {
 
 
 def task_time(**parts_s: float | None) -> TaskTime:
-    """What is not named is 0."""
+    """Return a TaskTime in which every part that is not given is 0."""
     known: dict[str, Any] = dict.fromkeys((field.name for field in fields(TaskTime)), 0.0)
     return TaskTime(**known | parts_s)
 
 
 def task_metrics(slots: float | None = 2, tasks: int = 10, **more: Any) -> TaskMetrics:
-    """Parts of the time by their names, which end in `_s`; and other fields."""
+    """Return task metrics from the parts of their time, whose names end in `_s`, and other fields."""
     parts_s = {name: more.pop(name) for name in tuple(more) if name.endswith("_s")}
     return TaskMetrics(slots=slots, tasks=tasks, time=task_time(**parts_s), **NOTHING | more)
 
 
-def told(workload: str, wall_s: float, wire: WireBytes | None = None, **more: Any) -> Trial:
-    """A trial that is ok, with what its tasks did."""
+def ok_with_tasks(
+    workload: str, wall_s: float, wire: WireBytes | None = None, **more: Any
+) -> Trial:
+    """Return a trial that is ok and has these task metrics."""
     return ok(workload, wall_s, tasks=task_metrics(**more), wire=wire)
 
 
 def received(*counts: int, unread: tuple[str, ...] = ()) -> WireBytes:
-    """What nodes received; they sent half of it."""
+    """Return the bytes that each node received; each sent half as much."""
     nodes = (NodeBytes(f"n{number}", count, count // 2) for number, count in enumerate(counts, 1))
     return WireBytes(tuple(nodes), unread)

@@ -161,7 +161,10 @@ class TestProbing:
         assert main(["gate", "1g", "--expect", "2500mbit", "--results", str(tmp_path)]) == 1
         lines = capsys.readouterr().out.splitlines()
         assert "- node1 eth0: 1gbit, expected 2.5gbit" in lines
-        assert "- the path MTU of any pair was not measured: clusterlift probe all" in lines
+        assert (
+            "- the path MTU of any pair of hosts was not measured; run clusterlift probe all"
+            in lines
+        )
 
 
 class TestSteps:

@@ -92,7 +92,7 @@ class TestBonds:
 
     def test_a_half_formed_one_shows_in_its_aggregators(self) -> None:
         [fault] = bond_faults(Bond(LACP, 1, (member("enp1s0", 1), member("enp2s0", 2))))
-        assert fault.startswith("member enp2s0 is in aggregator 2, and traffic goes through 1")
+        assert fault.startswith("member enp2s0 is in aggregator 2, but traffic uses aggregator 1")
 
     def test_whoever_is_not_root_sees_that_members_differ(self) -> None:
         [fault] = bond_faults(Bond(LACP, None, (member("enp1s0", 1), member("enp2s0", 2))))

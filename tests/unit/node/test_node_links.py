@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.analysis.caveats import caveats
+from harness.analysis.configuration import caveats
 from harness.model.run import Ending, RecordedRun
 from harness.node.interface import as_facts, link_errors
 from tests.unit.builders import a_run
@@ -45,6 +45,6 @@ def test_errors_are_told_below_the_table_and_drops_are_not() -> None:
     assert caveats(runs[:1]) == caveats(runs[2:]) == ()
     [line] = caveats(runs)
     assert line == (
-        "links counted errors while it ran: node1 eth0 (1,200 packets), node2 eth0 (3 packets); "
-        "see to cable, card and port"
+        "links counted errors during the run: node1 eth0 (1,200 packets), node2 eth0 (3 packets); "
+        "check cable, network card and switch port"
     )

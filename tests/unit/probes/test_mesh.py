@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.analysis.mesh import Matrix, matrix, slowness
+from harness.analysis.mesh import PairMatrix, pair_matrix, slow_hosts_and_pairs
 from harness.model.network_metrics import BOTH_WAYS, MESH_GOODPUT, RETRANSMITS
 from harness.probes import traffic
 from harness.probes.mesh import mesh
@@ -71,14 +71,14 @@ class TestMesh:
     def test_each_pair_is_measured_there_back_and_both_ways(self, carried: list[list[str]]) -> None:
         steps = mesh(HOSTS, Load(), both_ways=True, alone=False)
         measured = [one for step in steps for one in step.take()]
-        goodput = matrix(measured, MESH_GOODPUT)
+        goodput = pair_matrix(measured, MESH_GOODPUT)
         assert set(goodput.values) | set(goodput.errors) == set(every_pair(FOUR, 0))
-        assert set(matrix(measured, MESH_GOODPUT, BOTH_WAYS).values) == set(goodput.values)
+        assert set(pair_matrix(measured, MESH_GOODPUT, BOTH_WAYS).values) == set(goodput.values)
         assert [len(flows) for flows in carried] == [2, 2, 4] * 3
 
     def test_one_that_fails_does_not_stop_the_rest(self, carried: list[list[str]]) -> None:
         steps = mesh(HOSTS, Load(), both_ways=False, alone=False)
-        goodput = matrix([one for step in steps for one in step.take()], MESH_GOODPUT)
+        goodput = pair_matrix([one for step in steps for one in step.take()], MESH_GOODPUT)
         assert goodput.errors[("node1", "node4")] == "node1 -> node4: iperf3: no route"
         assert set(goodput.errors) == {(host, "node4") for host in FOUR[:3]}
 
@@ -103,26 +103,28 @@ class TestMatrix:
     def test_the_repeats_of_a_pair_are_their_median(self) -> None:
         values = (3.0, 1.0, 8.0)
         measured = [one for value in values for one in pairs(MESH_GOODPUT, {("a", "b"): value})]
-        assert matrix(measured, MESH_GOODPUT).values == {("a", "b"): 3.0}
+        assert pair_matrix(measured, MESH_GOODPUT).values == {("a", "b"): 3.0}
 
     def test_a_pair_that_failed_once_has_the_value_of_its_other_repeats(self) -> None:
         measured = [
             *pairs(MESH_GOODPUT, {("a", "b"): "down"}),
             *pairs(MESH_GOODPUT, {("a", "b"): 2.0, ("b", "a"): "down"}),
         ]
-        held = matrix(measured, MESH_GOODPUT)
+        held = pair_matrix(measured, MESH_GOODPUT)
         assert held.values == {("a", "b"): 2.0}
         assert held.errors == {("b", "a"): "down"}
 
     def test_hosts_are_in_the_order_of_their_numbers(self) -> None:
         measured = pairs(MESH_GOODPUT, {("node10", "node2"): 1.0, ("node1", "other"): 1.0})
-        assert matrix(measured, MESH_GOODPUT).hosts == ("node1", "node2", "node10", "other")
+        assert pair_matrix(measured, MESH_GOODPUT).hosts == ("node1", "node2", "node10", "other")
 
 
 def mesh_of(
     hosts: tuple[str, ...] = FOUR, slow: Mapping[tuple[str, str], float] | None = None
-) -> Matrix:
-    return matrix(pairs(MESH_GOODPUT, every_pair(hosts, FAST) | dict(slow or {})), MESH_GOODPUT)
+) -> PairMatrix:
+    return pair_matrix(
+        pairs(MESH_GOODPUT, every_pair(hosts, FAST) | dict(slow or {})), MESH_GOODPUT
+    )
 
 
 def from_host(host: str, hosts: tuple[str, ...] = FOUR) -> dict[tuple[str, str], float]:
@@ -135,39 +137,39 @@ def to_host(host: str, hosts: tuple[str, ...] = FOUR) -> dict[tuple[str, str], f
 
 class TestSlowness:
     def test_there_is_none_among_equals(self) -> None:
-        assert slowness(mesh_of()) == []
-        assert slowness(Matrix((), {}, {})) == []
+        assert slow_hosts_and_pairs(mesh_of()) == []
+        assert slow_hosts_and_pairs(PairMatrix((), {}, {})) == []
 
     @pytest.mark.parametrize("hosts", [FOUR[:3], FOUR, tuple(f"n{i}" for i in range(20))])
     def test_a_slow_link_is_one_line_that_names_its_host(self, hosts: tuple[str, ...]) -> None:
         slow = hosts[2]
-        [line] = slowness(mesh_of(hosts, from_host(slow, hosts) | to_host(slow, hosts)))
-        assert line == f"{slow} is slow: 94.0 Mbit/s with its peers; usual is 940.0 Mbit/s"
+        [line] = slow_hosts_and_pairs(mesh_of(hosts, from_host(slow, hosts) | to_host(slow, hosts)))
+        assert line == f"{slow} is slow: 94.0 Mbit/s with its peers; typical is 940.0 Mbit/s"
 
     def test_a_host_that_only_sends_slowly_is_told_apart(self) -> None:
-        [line] = slowness(mesh_of(slow=from_host("node2")))
+        [line] = slow_hosts_and_pairs(mesh_of(slow=from_host("node2")))
         assert line.startswith("node2 sends slowly: 94.0 Mbit/s")
-        [line] = slowness(mesh_of(slow=to_host("node2")))
+        [line] = slow_hosts_and_pairs(mesh_of(slow=to_host("node2")))
         assert line.startswith("node2 receives slowly: 94.0 Mbit/s")
 
     def test_a_slow_pair_is_named_and_its_hosts_are_not(self) -> None:
         slow = {("node1", "node3"): SLOW, ("node3", "node1"): SLOW}
-        [line] = slowness(mesh_of(slow=slow))
+        [line] = slow_hosts_and_pairs(mesh_of(slow=slow))
         assert line == (
-            "node1 <-> node3 is slow: 94.0 Mbit/s there, 94.0 Mbit/s back; usual is 940.0 Mbit/s"
+            "node1 <-> node3 is slow: 94.0 Mbit/s there, 94.0 Mbit/s back; typical is 940.0 Mbit/s"
         )
 
     def test_an_asymmetric_pair_is_named_with_both_directions(self) -> None:
-        [line] = slowness(mesh_of(slow={("node3", "node1"): SLOW}))
+        [line] = slow_hosts_and_pairs(mesh_of(slow={("node3", "node1"): SLOW}))
         assert line == "node1 <-> node3 is asymmetric: 940.0 Mbit/s there, 94.0 Mbit/s back"
 
     def test_of_two_hosts_it_is_the_pair(self) -> None:
-        [line] = slowness(mesh_of(("a", "b"), {("b", "a"): SLOW}))
+        [line] = slow_hosts_and_pairs(mesh_of(("a", "b"), {("b", "a"): SLOW}))
         assert line.startswith("a <-> b is asymmetric")
 
     def test_two_slow_links_of_four_are_two_lines(self) -> None:
         slow = {**from_host("node1"), **to_host("node1"), **from_host("node2"), **to_host("node2")}
-        assert [line.split(":")[0] for line in slowness(mesh_of(slow=slow))] == [
+        assert [line.split(":")[0] for line in slow_hosts_and_pairs(mesh_of(slow=slow))] == [
             "node1 is slow",
             "node2 is slow",
         ]
@@ -175,7 +177,7 @@ class TestSlowness:
     def test_two_that_share_a_machine_do_not_make_the_others_slow(self) -> None:
         hosts = tuple(f"n{i}" for i in range(8))
         near = {("n0", "n1"): 20 * FAST, ("n1", "n0"): 20 * FAST}
-        assert slowness(mesh_of(hosts, near)) == []
+        assert slow_hosts_and_pairs(mesh_of(hosts, near)) == []
 
     def test_less_than_a_tenth_is_not_slow(self) -> None:
-        assert slowness(mesh_of(slow={("node1", "node2"): 0.93 * FAST})) == []
+        assert slow_hosts_and_pairs(mesh_of(slow={("node1", "node2"): 0.93 * FAST})) == []

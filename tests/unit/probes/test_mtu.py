@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.analysis.acceptance import black_holes
+from harness.analysis.acceptance import path_mtu_faults
 from harness.model.network_metrics import PACKET_GOODPUT, PATH_MTU, VANISHED_PACKET
 from harness.probes.mtu import LEAST_BYTES, PathMtu, Search, paths, search, sweep
 from harness.probes.remote_process import CompletedCommand
@@ -172,17 +172,21 @@ class TestBlackHoles:
             *pairs(PATH_MTU, every_pair("ab", 1500)),
             *pairs(VANISHED_PACKET, {("a", "b"): 1501}),
         ]
-        assert black_holes(measured, self.LINKS) == {
+        assert path_mtu_faults(measured, self.LINKS) == {
             (
                 "a",
                 "b",
-            ): "a -> b: a black hole: packets of more than 1500 bytes vanish, and nobody says "
-            "so (a's MTU is 9000, b's MTU is 1500)"
+            ): "a -> b: a path MTU black hole: packets larger than 1500 bytes vanish without an "
+            "error (a's MTU is 9000, b's MTU is 1500)"
         }
 
     def test_a_path_that_says_so_is_none(self) -> None:
-        [line] = black_holes(pairs(PATH_MTU, {("a", "b"): 1400}), self.LINKS).values()
-        assert line.startswith("a -> b: the way carries 1400 bytes, and says so")
+        [line] = path_mtu_faults(pairs(PATH_MTU, {("a", "b"): 1400}), self.LINKS).values()
+        assert line.startswith(
+            "a -> b: the path carries at most 1400 bytes and refuses larger packets"
+        )
 
     def test_a_path_that_carries_what_its_sender_sends_is_not_mentioned(self) -> None:
-        assert black_holes(pairs(PATH_MTU, {("b", "a"): 1500, ("a", "b"): 9000}), self.LINKS) == {}
+        assert (
+            path_mtu_faults(pairs(PATH_MTU, {("b", "a"): 1500, ("a", "b"): 9000}), self.LINKS) == {}
+        )
