@@ -91,8 +91,8 @@ def report_command(
     page = render(
         comparison,
         measured=measured,
-        worths=rank_offers(comparison, prices, measured) if prices else (),
-        again=_again(shared, [*own, f"--output={output}"]),
+        offers=rank_offers(comparison, prices, measured) if prices else (),
+        presenting_commands=_again(shared, [*own, f"--output={output}"]),
     )
     try:
         output.write_text(page, encoding="utf-8")
