@@ -328,7 +328,7 @@ class TestTable:
         both = Offer("both", (Item("switch", 700), Item("adapter", 29.99, 4)), "USD")
         comparison = compare([column(name, {"w": SIX}) for name in ("1g", "2.5g", "10g")])
         assert list(cost_items(rank_offers(comparison, PriceList((both,))))) == [
-            "both: switch 700 USD, adapter 4 of 29.99 USD"
+            "both: switch 700 USD, adapter 4 x 29.99 USD"
         ]
 
     def test_the_value_of_an_hour_is_stated(self) -> None:
