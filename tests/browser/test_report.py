@@ -150,10 +150,10 @@ class TestSorting:
     ) -> None:
         browser.open(report)
         last = heads(browser)[-1]
-        share = {
+        changes = {
             row.workload: row.cells[-1].change.share for row in rich.rows if row.cells[-1].change
         }
-        ascending = sorted(share, key=lambda workload: share[workload])
+        ascending = sorted(changes, key=lambda workload: changes[workload])
         last.find_element(By.TAG_NAME, "button").click()
         assert workloads(browser) == ascending
         assert last.get_attribute("aria-sort") == "ascending"

@@ -57,7 +57,7 @@ class _Outcome:
 
     @property
     def verdict(self) -> Verdict | None:
-        return self.change and self.change.verdict
+        return self.change.verdict if self.change else None
 
     def significant_change(self, sign: int) -> float | None:
         """Return the relative change if it is significant and has this sign, else None."""
@@ -101,7 +101,7 @@ def _outcomes(comparison: Comparison, index: int) -> list[_Outcome]:
 
 def _headline(outcomes: Sequence[_Outcome]) -> str:
     total = f" of {count_of(len(outcomes), 'workload')}"
-    clauses = []
+    clauses: list[str] = []
     for sign, direction in ((-1, "less"), (+1, "more")):
         changes = [c for o in outcomes if (c := o.significant_change(sign)) is not None]
         if changes:

@@ -25,36 +25,38 @@ def money(value: Money) -> str:
     return f"{value.amount:,.2f}".removesuffix(".00") + f" {value.currency}"
 
 
-def offer_summary(offer: CostBenefit) -> str:
+def offer_summary(benefit: CostBenefit) -> str:
     """Return a line such as `350 USD for a switch, 68.29 USD for each second saved in every run`."""
-    runs, per_second = offer.runs_to_pay_back, offer.cost_per_second_saved
-    parts = [f"{money(offer.extra_cost)} for {offer.offer.name}"]
+    runs, per_second = benefit.runs_to_pay_back, benefit.cost_per_second_saved
+    parts = [f"{money(benefit.extra_cost)} for {benefit.offer.name}"]
     if per_second is not None:
-        parts.append(f"{_money(offer, per_second).text} for each second saved in every run")
+        parts.append(f"{_money(benefit, per_second).text} for each second saved in every run")
     if runs is not None:
         parts.append(f"pays for itself after {count_of(runs, 'run')}")
     return ", ".join(parts)
 
 
-def cost_table(offers: Sequence[CostBenefit]) -> DataTable:
+def cost_table(benefits: Sequence[CostBenefit]) -> DataTable:
     """Return a row for each offer and configuration, in the order given."""
-    return DataTable(HEADINGS, tuple(_row(rank, offer) for rank, offer in enumerate(offers, 1)))
+    return DataTable(
+        HEADINGS, tuple(_row(rank, benefit) for rank, benefit in enumerate(benefits, 1))
+    )
 
 
-def cost_remarks(offers: Sequence[CostBenefit]) -> Iterator[str]:
+def cost_remarks(benefits: Sequence[CostBenefit]) -> Iterator[str]:
     """Yield the sentences that explain the numbers."""
     yield (
         "A run is every workload once, without the controls. The seconds saved are summed over the "
         "workloads whose change is more than chance can explain; in brackets are the sums of the ends of "
         "their 95 % intervals."
     )
-    if hour := next((offer.hour for offer in offers if offer.hour), None):
+    if hour := next((benefit.hour for benefit in benefits if benefit.hour), None):
         yield f"One hour saved is worth {money(hour)}."
 
 
-def cost_items(offers: Sequence[CostBenefit]) -> Iterator[str]:
+def cost_items(benefits: Sequence[CostBenefit]) -> Iterator[str]:
     """Yield the items of each offer that has more than one."""
-    for offer in dict.fromkeys(offer.offer for offer in offers):
+    for offer in dict.fromkeys(benefit.offer for benefit in benefits):
         if len(offer.items) > 1:
             items = [
                 f"{item.name} {f'{item.count} x ' if item.count > 1 else ''}"
@@ -64,23 +66,23 @@ def cost_items(offers: Sequence[CostBenefit]) -> Iterator[str]:
             yield f"{offer.name}: {', '.join(items)}"
 
 
-def _row(rank: int, offer: CostBenefit) -> tuple[str | Quantity, ...]:
-    runs = offer.runs_to_pay_back
+def _row(rank: int, benefit: CostBenefit) -> tuple[str | Quantity, ...]:
+    runs = benefit.runs_to_pay_back
     return (
-        Quantity(str(rank) if offer.cost_per_second_saved is not None else NONE, rank),
-        offer.offer.name,
-        offer.configuration,
-        Quantity(money(offer.extra_cost), offer.extra_cost.amount),
-        Quantity(_saving(offer.saving), offer.saving.seconds if offer.saving else None),
-        _money(offer, offer.cost_per_second_saved),
-        Quantity(_gained(offer.gained_bit_s), offer.gained_bit_s),
-        _money(offer, offer.cost_per_gbit_s),
+        Quantity(str(rank) if benefit.cost_per_second_saved is not None else NONE, rank),
+        benefit.offer.name,
+        benefit.configuration,
+        Quantity(money(benefit.extra_cost), benefit.extra_cost.amount),
+        Quantity(_saving(benefit.saving), benefit.saving.seconds if benefit.saving else None),
+        _money(benefit, benefit.cost_per_second_saved),
+        Quantity(_gained(benefit.gained_bit_s), benefit.gained_bit_s),
+        _money(benefit, benefit.cost_per_gbit_s),
         Quantity(NONE if runs is None else count_of(runs, "run"), runs),
     )
 
 
-def _money(offer: CostBenefit, amount: float | None) -> Quantity:
-    text = NONE if amount is None else money(Money(amount, offer.extra_cost.currency))
+def _money(benefit: CostBenefit, amount: float | None) -> Quantity:
+    text = NONE if amount is None else money(Money(amount, benefit.extra_cost.currency))
     return Quantity(text, amount)
 
 

@@ -11,7 +11,7 @@ from harness.analysis.observed import is_emulated
 from harness.model.run import Facts, Run
 
 _LAB_FACTS = frozenset({"emulated", "cpus", "link", "mtu", "uplink", "experiment", "round"})
-"""Facts that the lab, or an experiment in it, declares without being told to."""
+"""Facts that the lab, or an experiment in it, declares by itself."""
 _DEFAULT_SPARK_CONF = frozenset(
     {
         *("spark.submit.deployMode", "spark.serializer.objectStreamReset", "spark.rdd.compress"),

@@ -169,10 +169,12 @@ class TestChangeFigure:
         figure = change.figure(rich)
         assert figure is not None
         x = sorted(x for x, _ in dots_of(figure.pictures[0].wide))
-        shares = sorted(dot.change.share for dot in change.dots(rich))
-        assert len(x) == len(shares)
-        scale = (x[-1] - x[0]) / (shares[-1] - shares[0])
-        assert x == pytest.approx([x[0] + (share - shares[0]) * scale for share in shares], abs=0.1)
+        changes = sorted(dot.change.share for dot in change.dots(rich))
+        assert len(x) == len(changes)
+        scale = (x[-1] - x[0]) / (changes[-1] - changes[0])
+        assert x == pytest.approx(
+            [x[0] + (value - changes[0]) * scale for value in changes], abs=0.1
+        )
 
     def test_too_few_trials_make_no_figure(self) -> None:
         assert change.figure(SCENARIOS["plain"]()) is None

@@ -108,9 +108,10 @@ def _numbers(dot: Dot) -> tuple[str | Quantity, ...]:
 def _remarks(found: Sequence[Dot]) -> Iterator[str]:
     verdicts = {dot.change.verdict for dot in found}
     if Verdict.CHANGED in verdicts:
-        yield "Filled dots are changes that chance does not explain. Lines are 95 % intervals."
+        yield "Filled dots are changes that chance does not explain."
     if Verdict.NOISE in verdicts:
         yield f"Hollow dots, marked {quantities.NOISE}, are changes that chance may explain."
+    yield "Lines are 95 % intervals."
     if any(dot.is_control for dot in found):
         yield "Controls use neither network nor storage: if they move, the machine has changed."
 

@@ -39,7 +39,8 @@ _CHANGE_COLOURS = {
 }
 LEGEND = (
     "TCP throughput between each pair of hosts; rows send, columns receive. A stronger colour is closer "
-    "to the typical throughput of that configuration; a red frame marks a pair that is slower."
+    "to the typical throughput of that configuration; a red frame marks a pair that is slower. In maps of "
+    "changes, green pairs became faster and orange pairs slower."
 )
 
 
