@@ -21,7 +21,7 @@ from datagen.replication_wait import PATIENCE_S, ReplicationWait
 from datagen.spark.errors import spark_errors_as_one_line
 from datagen.spark.session import start_session, tasks_done, wait_for_executors
 from datagen.writer import Request, default_partitions, write_dataset
-from harness.runtime.command_line import Parser, guarded, readable, whole_number
+from harness.runtime.command_line import Parser, option_type, run_main, whole_number
 from harness.runtime.interrupt import interruptible
 from harness.runtime.progress import task_progress
 
@@ -44,7 +44,7 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     add("--seed", type=whole_number(0, MAX_SEED), default=0, metavar="S",
         help="which rows: another seed, other rows")  # fmt: skip
     add("--format", type=Format, choices=list(Format), default=Format.CSV, help="the files' format")
-    add("--layout", type=readable(Layout.parse), metavar="L",
+    add("--layout", type=option_type(Layout.parse), metavar="L",
         help=f"how the file system is to store them: {FORMS}; by default as it likes")  # fmt: skip
     add("--overwrite", action="store_true", help="replace a dataset that lies there already")
     add(
@@ -96,4 +96,4 @@ def described(dataset: Dataset) -> str:
 
 
 if __name__ == "__main__":
-    guarded(PROG, main)
+    run_main(PROG, main)

@@ -10,7 +10,7 @@ from typing import TextIO
 
 from datagen.layout import Layout
 from datagen.observed_layout import Stored
-from harness.runtime.progress import duration
+from harness.runtime.progress import duration_text
 
 PATIENCE_S = 60
 
@@ -51,7 +51,7 @@ class ReplicationWait:
     def _say(self, stored: Stored, left_s: float, *, anew: bool) -> None:
         line = (
             f"waiting for {stored.missing:,} copies or stripes to come and {stored.excess:,} to go; "
-            f"gives up in {duration(left_s)} unless one does"
+            f"gives up in {duration_text(left_s)} unless one does"
         )
         if self._out.isatty():
             self._out.write(f"\r\x1b[K{line}")

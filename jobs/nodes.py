@@ -8,7 +8,8 @@ from pyspark.sql import SparkSession
 
 from harness.model.errors import ToolError
 from harness.model.interface import HostLink
-from harness.node.interface import NodeLinks, link_of, questions
+from harness.node.interface import link_command, parse_link
+from harness.node.node_links import NodeLinks
 from harness.node.traffic import NodeTraffic, TrafficSnapshot, interface_traffic
 from jobs.executors import ask_nodes
 
@@ -38,7 +39,7 @@ def _told() -> dict[str, str]:
 
 def _answer(device: str) -> str:
     asked = subprocess.run(  # noqa: S603  an argument vector, no shell of ours
-        questions(device),
+        link_command(device),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -53,7 +54,7 @@ def _links(host: str, texts: dict[str, str]) -> dict[str, HostLink]:
     links = {}
     for device, text in texts.items():
         try:
-            links[device] = link_of(host, device, text)
+            links[device] = parse_link(host, device, text)
         except ToolError:  # it has gone meanwhile
             continue
     return links

@@ -9,10 +9,10 @@ from harness.model.errors import BadInput
 from harness.model.link import MAX_BIT_S, parse_rate
 from harness.runtime.command_line import (
     Parser,
+    option_type,
     parse_facts,
-    parse_share,
+    parse_fraction,
     parse_time,
-    readable,
     whole_number,
 )
 from jobs.sinks import SINKS
@@ -46,13 +46,13 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
         "--configuration",
         default="default",
         metavar="NAME",
-        type=readable(configuration_name),
+        type=option_type(configuration_name),
         help="the name of the set-up under test, such as 1g-rs",
     )
     add(
         "--workloads",
         metavar="A,B,…",
-        type=readable(workload_names),
+        type=option_type(workload_names),
         help=f"which ones to run, in this order: {', '.join(known)}; by default all",
     )
     add(
@@ -64,14 +64,14 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     )
     add(
         "--precision",
-        type=readable(parse_share),
+        type=option_type(parse_fraction),
         default=argparse.SUPPRESS,
         metavar="SHARE",
         help="with --trials auto: how near to its median each 95%% interval must be (default: 2%%)",
     )
     add(
         "--max-time",
-        type=readable(parse_time),
+        type=option_type(parse_time),
         default=argparse.SUPPRESS,
         metavar="TIME",
         help="with --trials auto: no round begins that would end later, warm-up included (default: 30m)",
@@ -120,7 +120,7 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     add(
         "--expect-link",
         metavar="RATE",
-        type=readable(link_rate),
+        type=option_type(link_rate),
         help="what the links should run at, such as 2500mbit; where they do not, the table will say so",
     )
     add(

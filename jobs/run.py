@@ -16,11 +16,10 @@ from datagen.spark.session import wait_for_executors
 from harness import __version__
 from harness.model.errors import BadInput
 from harness.model.run import Ending, Phase, Run, Status, Trial, new_run_id, timestamp
-from harness.node.interface import NodeLinks, as_facts, link_errors
 from harness.node.machine import machine_facts
+from harness.node.node_links import NodeLinks, link_errors, node_facts, unexpected_links_of_run
 from harness.records.directories import check_writable
 from harness.records.writer import Recording
-from harness.runtime.expected_link import otherwise_linked
 from harness.runtime.precision import UntilPrecise
 from harness.runtime.progress import PlanProgress, PrecisionProgress
 from harness.runtime.trials import Observer, Plan, Rounds, run_trials
@@ -170,13 +169,13 @@ def describe(
         "parallelism": context.parallelism,
         "content_checked": dataset is not None and not options.skip_content_check,
         "controls": [workload.name for workload in workloads if workload.control],
-        "reading": [workload.name for workload in workloads if workload.reads_data],
-        "unasked": [name for name in discover() if name not in {*names, *omitted}],
+        "data_workloads": [workload.name for workload in workloads if workload.reads_data],
+        "not_requested": [name for name in discover() if name not in {*names, *omitted}],
     }
-    environment = {**machine_facts(), **spark_facts(spark), "nodes": as_facts(links)}
+    environment = {**machine_facts(), **spark_facts(spark), "nodes": node_facts(links)}
     if options.expect_link:
         parameters["expected_link_mbit_s"] = options.expect_link / 10**6
-        parameters["unexpected_links"] = otherwise_linked(
+        parameters["unexpected_links"] = unexpected_links_of_run(
             environment, options.fact, options.expect_link
         )
     if options.trials == AUTO:

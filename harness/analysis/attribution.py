@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from harness.model.run import Phase, RecordedRun, Trial
+from harness.analysis.sample import measured_trials
+from harness.model.run import RecordedRun, Trial
 from harness.model.task_metrics import TaskMetrics, WireBytes
 
 PYTHON, UNATTRIBUTED, IDLE = "python_worker_s", "unattributed_s", "idle_s"
@@ -73,19 +74,19 @@ class InputLocality:
 
 @dataclass(frozen=True)
 class Wire:
-    """Bytes that the interfaces of all nodes received during a trial, and what explains them.
+    """What the interfaces of all nodes received during a trial, and what explains it.
 
-    `shuffle` is what tasks fetched from other nodes, `remote_input` the input that they read from other
-    nodes. `unexplained` is the rest: headers, broadcasts, results, replication, remote reads of
-    node-local tasks, and all other users of the network. It is negative if the counters of some nodes
-    could not be read; these nodes are `unread`. Each value is a median of its own over the trials, so
-    the values need not add up.
+    `shuffle_bytes` is what tasks fetched from other nodes, `remote_input_bytes` the input that they read
+    from other nodes. `unexplained_bytes` is the rest: headers, broadcasts, results, replication, remote
+    reads of node-local tasks, and all other users of the network. It is negative if the counters of some
+    nodes could not be read; these nodes are `unread`. Each value is a median of its own over the trials,
+    so the values need not add up.
     """
 
-    received: float
-    shuffle: float
-    remote_input: float
-    unexplained: float
+    received_bytes: float
+    shuffle_bytes: float
+    remote_input_bytes: float
+    unexplained_bytes: float
     nodes: int
     unread: tuple[str, ...]
 
@@ -125,9 +126,8 @@ def attribute(runs: Iterable[RecordedRun], workload: str) -> Attribution | None:
     """Attribute the time of a workload's measured trials; None if no trial has task metrics."""
     trials = [
         trial
-        for recorded in runs
-        for trial in recorded.trials
-        if trial.workload == workload and trial.phase is Phase.MEASURED and trial.wall_s is not None
+        for trial in measured_trials(runs)
+        if trial.workload == workload and trial.wall_s is not None
     ]
     divided = [(trial, parts) for trial in trials if (parts := wall_parts(trial))]
     if not divided:
@@ -154,8 +154,8 @@ def _median_parts(divided: Sequence[Parts]) -> Parts:
 def _speed_up_bound(trials: Iterable[Trial]) -> SpeedUpBound | None:
     bounds = []
     for trial in trials:
-        replay = trial.tasks.replay if trial.tasks else None
-        if replay is None or not trial.wall_s:
+        simulation = trial.tasks.simulation if trial.tasks else None
+        if simulation is None or not trial.wall_s:
             continue
         unblocked_s = (replay.without_fetch_wait_s, replay.without_unattributed_s)
         bounds.append([min(1.0, (replay.as_it_was_s - s) / trial.wall_s) for s in unblocked_s])
@@ -195,10 +195,10 @@ def _wire(trials: Iterable[tuple[TaskMetrics | None, WireBytes | None]]) -> Wire
     flows = [_flows(tasks, wire) for tasks, wire in known]
     received, shuffle, remote_input, unexplained = map(median, zip(*flows, strict=True))
     return Wire(
-        received=received,
-        shuffle=shuffle,
-        remote_input=remote_input,
-        unexplained=unexplained,
+        received_bytes=received,
+        shuffle_bytes=shuffle,
+        remote_input_bytes=remote_input,
+        unexplained_bytes=unexplained,
         nodes=max(len(wire.nodes) for _, wire in known),
         unread=tuple(sorted({host for _, wire in known for host in wire.unread})),
     )

@@ -17,8 +17,14 @@ from harness.analysis.sample import (
     take_sample,
 )
 from harness.model.errors import BadInput
-from harness.statistics.change import Change, TwoSampleTest, adjusted_changes, two_sample_test
-from harness.statistics.controls import ControlShift, control_shift
+from harness.statistics.change import (
+    Change,
+    ControlShift,
+    TwoSampleTest,
+    adjusted_changes,
+    control_shift,
+    two_sample_test,
+)
 from harness.statistics.rank_test import Interval
 from harness.terminal import count_of
 
@@ -137,7 +143,7 @@ def _require_no_confounders(baseline: ConfigurationRuns, other: ConfigurationRun
     if lines:
         more = f"; and {len(lines) - 1} more, which compare lists without --strict"
         raise BadInput(
-            f"--strict: {baseline.name!r} and {other.name!r} differ in more than their declarations: "
+            f"--strict: {baseline.name!r} and {other.name!r} have confounders: "
             f"{lines[0]}{more if lines[1:] else ''}"
         )
 
@@ -151,30 +157,32 @@ def _tabulate(columns: Sequence[ConfigurationRuns], *, relative_to_controls: boo
     samples = [{name: take_sample(name, column.runs) for name in names} for column in columns]
     shifts = _control_shifts(columns, samples)
     changes = _changes(samples, _control_ratios(columns, shifts) if relative_to_controls else {})
-    found = [_confounders(columns[0], column) for column in columns]
+    baseline = columns[0]
+    found = [
+        confounders(baseline.runs, column.runs) if column is not baseline else ()
+        for column in columns
+    ]
+
+    def cell(name: str, index: int) -> Cell:
+        sample = samples[index][name]
+        return Cell(
+            sample=sample,
+            summary=summarize(sample) if sample.times_s else None,
+            change=changes.get((name, index)),
+            confounders=tuple(
+                confounder.describe(baseline.name)
+                for confounder in found[index]
+                if confounder.may_affect(name) and not _affects_all(confounder, names)
+            ),
+        )
+
     return Comparison(
         columns=tuple(
-            _with_notes(column, columns[0].name, differences, names)
+            _with_notes(column, baseline.name, differences, names)
             for column, differences in zip(columns, found, strict=True)
         ),
         rows=tuple(
-            Row(
-                name,
-                tuple(
-                    Cell(
-                        sample=sample[name],
-                        summary=summarize(sample[name]) if sample[name].times_s else None,
-                        change=changes.get((name, index)),
-                        confounders=tuple(
-                            confounder.describe(columns[0].name)
-                            for confounder in found[index]
-                            if confounder.may_affect(name) and not _affects_all(confounder, names)
-                        ),
-                    )
-                    for index, sample in enumerate(samples)
-                ),
-            )
-            for name in names
+            Row(name, tuple(cell(name, index) for index in range(len(columns)))) for name in names
         ),
         control_shifts=shifts,
         relative_to_controls=relative_to_controls,
@@ -199,7 +207,7 @@ def _changes(
 
 
 def _median_change(before: Sample, after: Sample, control_ratio: Interval | None) -> float | None:
-    """Return the relative change of the median from what the controls' ratio lets expect."""
+    """Return the change of the median, relative to the time that the controls' ratio predicts."""
     if not (before.times_s and after.times_s):
         return None
     expected_s = summarize(before).median_s * (control_ratio.middle if control_ratio else 1)
@@ -236,10 +244,6 @@ def _control_ratios(
         if shift and shift.interval:
             ratios[index] = shift.interval
     return ratios
-
-
-def _confounders(baseline: ConfigurationRuns, column: ConfigurationRuns) -> tuple[Confounder, ...]:
-    return confounders(baseline.runs, column.runs) if column is not baseline else ()
 
 
 def _affects_all(confounder: Confounder, workloads: Sequence[str]) -> bool:

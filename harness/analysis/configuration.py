@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from harness.analysis.sample import Outcome, take_sample
+from harness.analysis.sample import Outcome, measured_trials, take_sample
 from harness.model.errors import BadInput
 from harness.model.run import Ending, Phase, RecordedRun, Run, Status
 from harness.records.lookup import find_runs
@@ -77,7 +77,9 @@ def _repeated_runs(
 ) -> tuple[str, ...]:
     ids = {recorded.run.id for recorded in column.runs}
     same = [other.name for other in earlier if ids & {recorded.run.id for recorded in other.runs}]
-    return (f"has runs in common with {', '.join(same)}: not independent",) if same else ()
+    return (
+        (f"has runs in common with {', '.join(same)}: trials are not independent",) if same else ()
+    )
 
 
 _WORK: Mapping[str, Callable[[Run], object]] = {
@@ -161,9 +163,8 @@ def _failed_warm_ups(runs: Sequence[RecordedRun]) -> Iterator[str]:
 def _trial_notes(runs: Sequence[RecordedRun]) -> Iterator[str]:
     notes = [
         f"{trial.workload}, round {trial.round} ({trial.note})"
-        for recorded in runs
-        for trial in recorded.trials
-        if trial.phase is Phase.MEASURED and trial.note
+        for trial in measured_trials(runs)
+        if trial.note
     ]
     if notes:
         yield f"{count_of(len(notes), 'measured trial')} had an unusual event: {'; '.join(notes)}"
@@ -173,7 +174,7 @@ def _layout_drift(runs: Sequence[RecordedRun]) -> Iterator[str]:
     layouts = [(recorded.run.dataset or {}).get("layout", {}) for recorded in runs]
     drifts = [layout["drift"] for layout in layouts if layout.get("drift")]
     if drifts:
-        yield f"the data's layout was not the manifest's: {'; '.join(dict.fromkeys(drifts))}"
+        yield f"the data's layout differed from the manifest: {'; '.join(dict.fromkeys(drifts))}"
 
 
 def _unexpected_links(runs: Sequence[RecordedRun]) -> Iterator[str]:

@@ -103,7 +103,7 @@ def _data_readers(runs: Sequence[Run], controls: Collection[str]) -> frozenset[s
     return frozenset(
         name
         for run in runs
-        for name in run.parameters.get("reading", set(run.workloads).difference(controls))
+        for name in run.parameters.get("data_workloads", set(run.workloads).difference(controls))
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from harness.model.link import TYPICAL_MTU, carried_text, rate_of_goodput, rate_text
+from harness.model.link import TYPICAL_MTU, rate_of_goodput, rate_text, throughput_text
 from harness.model.probe import ARROW, Measurement, Metric
 
 Pair = tuple[str, str]

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from harness.analysis.comparison import Comparison
-from harness.analysis.configuration import ConfigurationRuns
 from harness.analysis.declared import rates
 from harness.analysis.mesh import pair_matrix, typical_bit_s
 from harness.analysis.observed import link_speeds
@@ -16,7 +15,7 @@ from harness.model.errors import BadInput
 from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.probe import Measurement
 from harness.model.run import RecordedRun, Run
-from harness.statistics.change import Change, Verdict
+from harness.statistics.change import Verdict
 from harness.statistics.rank_test import Interval
 
 MBIT = 10**6
@@ -90,9 +89,8 @@ def rank_offers(
         column.name: link_bit_s(column.runs, (measured or {}).get(column.name, ()))
         for column in comparison.columns
     }
-
-    def cost_benefit(offer: Offer, index: int, column: ConfigurationRuns) -> CostBenefit:
-        return CostBenefit(
+    found = [
+        CostBenefit(
             offer,
             column.name,
             Money(offer.cost.amount - base, offer.currency),
@@ -100,9 +98,6 @@ def rank_offers(
             _difference(rates_bit_s[baseline.name], rates_bit_s[column.name]),
             prices.hour,
         )
-
-    found = [
-        cost_benefit(offer, index, column)
         for index, column in enumerate(others, 1)
         for offer in prices.offers
         if offer.configurations is None or _leads_to(offer, column.name)
@@ -115,13 +110,14 @@ def saving(comparison: Comparison, index: int) -> Saving | None:
     controls = comparison.common_controls
     shift = comparison.control_shifts[index] if comparison.relative_to_controls else None
     factor = shift.interval.middle if shift and shift.interval else 1.0
-    tested: list[tuple[str, float, Change]] = []
-    for row in comparison.rows:
-        summary, change = row.cells[0].summary, row.cells[index].change
-        if row.workload in controls or not summary or not change:
-            continue
-        if change.verdict is not Verdict.TOO_FEW:
-            tested.append((row.workload, summary.median_s * factor, change))
+    tested = [
+        (row.workload, summary.median_s * factor, change)
+        for row in comparison.rows
+        if row.workload not in controls
+        and (summary := row.cells[0].summary)
+        and (change := row.cells[index].change)
+        and change.verdict is not Verdict.TOO_FEW
+    ]
     if not tested:
         return None
     changed = [each for each in tested if each[2].verdict is Verdict.CHANGED]

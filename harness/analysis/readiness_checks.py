@@ -10,8 +10,8 @@ from harness.analysis import declared, observed
 from harness.analysis.configuration import ConfigurationRuns
 from harness.analysis.confounders import confounders
 from harness.analysis.declared import contradictions
-from harness.analysis.sample import take_sample
-from harness.model.run import Ending, Phase, Run, Status, Trial
+from harness.analysis.sample import measured_trials, take_sample
+from harness.model.run import Ending, Run, Status
 from harness.statistics.change import trials_for_any_result
 from harness.terminal import count_of
 
@@ -58,11 +58,6 @@ def measured_workloads(baseline: ConfigurationRuns) -> tuple[str, ...]:
     return tuple(name for name in baseline.workloads if take_sample(name, baseline.runs).times_s)
 
 
-def _measured_trials(baseline: ConfigurationRuns) -> Iterator[Trial]:
-    for recorded in baseline.runs:
-        yield from (trial for trial in recorded.trials if trial.phase is Phase.MEASURED)
-
-
 def all_completed(baseline: ConfigurationRuns) -> Finding:
     """Check that every run finished."""
     unfinished = [r.run.id for r in baseline.runs if r.ending is not Ending.COMPLETED]
@@ -100,7 +95,7 @@ def _per_workload(numbers: Collection[int]) -> str:
 
 def no_failures(baseline: ConfigurationRuns) -> Finding:
     """Check that every measured trial is ok."""
-    failed = [trial for trial in _measured_trials(baseline) if trial.status is Status.FAILED]
+    failed = [trial for trial in measured_trials(baseline.runs) if trial.status is Status.FAILED]
     if failed:
         first = failed[0]
         return _missing(
@@ -136,7 +131,7 @@ def has_controls(baseline: ConfigurationRuns) -> Finding:
 
 def has_task_metrics(baseline: ConfigurationRuns) -> Finding:
     """Check that every trial has complete task metrics."""
-    trials = [trial for trial in _measured_trials(baseline) if trial.status is Status.OK]
+    trials = [trial for trial in measured_trials(baseline.runs) if trial.status is Status.OK]
     if trials and all(trial.tasks is None for trial in trials):
         return _missing(
             "no trial has them: nothing could explain where the time went; run the benchmark again"

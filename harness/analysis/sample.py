@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -65,10 +65,16 @@ class Summary:
         return fraction(self.interval_s.farthest(self.median_s), self.median_s)
 
 
+def measured_trials(runs: Iterable[RecordedRun]) -> Iterator[Trial]:
+    """Yield the trials of all runs that are not warm-up trials."""
+    for recorded in runs:
+        yield from (trial for trial in recorded.trials if trial.phase is Phase.MEASURED)
+
+
 def take_sample(workload: str, runs: Iterable[RecordedRun]) -> Sample:
     """Return the sample of a workload, pooled over the runs of one configuration."""
     runs = tuple(runs)
-    trials = [trial for recorded in runs for trial in recorded.trials if _counts(trial, workload)]
+    trials = [trial for trial in measured_trials(runs) if trial.workload == workload]
     return Sample(
         workload=workload,
         times_s=tuple(trial.wall_s for trial in trials if trial.wall_s is not None),
@@ -77,10 +83,6 @@ def take_sample(workload: str, runs: Iterable[RecordedRun]) -> Sample:
             recorded.run.omitted[workload] for recorded in runs if workload in recorded.run.omitted
         ),
     )
-
-
-def _counts(trial: Trial, workload: str) -> bool:
-    return trial.workload == workload and trial.phase is Phase.MEASURED
 
 
 def summarize(sample: Sample) -> Summary:

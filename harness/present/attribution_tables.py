@@ -204,7 +204,17 @@ def _input(read: InputLocality, trials: int) -> tuple[str, str]:
 def _wire(wire: Wire | None) -> tuple[str, ...]:
     if wire is None:
         return (UNKNOWN,) * 4
-    return tuple(map(quantity, (wire.received, wire.shuffle, wire.remote_input, wire.unexplained)))
+    return tuple(
+        map(
+            quantity,
+            (
+                wire.received_bytes,
+                wire.shuffle_bytes,
+                wire.remote_input_bytes,
+                wire.unexplained_bytes,
+            ),
+        )
+    )
 
 
 def _gain(speed_up_bound: SpeedUpBound | None) -> tuple[str, str]:

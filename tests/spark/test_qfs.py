@@ -214,7 +214,7 @@ def test_observing_again_and_again_holds_no_more_files(write: Write, spark: Spar
 
 
 def test_stripes_on_one_server_are_counted(write: Write) -> None:
-    assert write("rs:6+3", files=1).as_facts()["sharing"] == 9  # on four servers all of them share
+    assert write("rs:6+3", files=1).as_facts()["co_located"] == 9  # on four servers all of them share
 
 
 def test_the_page_cache_is_known(write: Write, cluster: Cluster) -> None:

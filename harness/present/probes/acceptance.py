@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from harness.analysis.mesh import pair_matrix
-from harness.model.link import carried_text
+from harness.analysis.mesh import matrix
+from harness.model.link import throughput_text
 from harness.model.network_metrics import MESH_GOODPUT, PATH_MTU
 from harness.model.probe import RecordedProbes
 from harness.terminal import visible
@@ -26,7 +26,7 @@ def _verdict(wrong: Sequence[str], probed: RecordedProbes) -> list[str]:
     if wrong:
         things = "thing is" if len(wrong) == 1 else "things are"
         return [f"{len(wrong)} {things} wrong", *(f"- {line}" for line in wrong)]
-    goodput = pair_matrix(probed.measurements, MESH_GOODPUT).values.values()
-    paths = pair_matrix(probed.measurements, PATH_MTU).values
-    least = f", {carried_text(min(goodput))} or more between every two hosts" if goodput else ""
+    goodput = matrix(probed.measurements, MESH_GOODPUT).values.values()
+    paths = matrix(probed.measurements, PATH_MTU).values
+    least = f", {throughput_text(min(goodput))} or more between every two hosts" if goodput else ""
     return [f"nothing is wrong: {len(probed.links())} links, {len(paths)} paths{least}"]

@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from statistics import median
 
-from harness.analysis.mesh import PairMatrix, pair_matrix, slow_hosts_and_pairs
-from harness.model.interface import HostLink, theory_bit_s
+from harness.analysis.mesh import Matrix, matrix, slowness
+from harness.model.interface import HostLink, max_goodput_bit_s
 from harness.model.network_metrics import (
     BOTH_WAYS,
     MESH_GOODPUT,
@@ -78,7 +78,7 @@ def _of_theory(goodput: PairMatrix, links: Mapping[str, HostLink]) -> PairMatrix
     shares = {
         (sender, receiver): 100 * value / theory
         for (sender, receiver), value in goodput.values.items()
-        if (theory := theory_bit_s(links.get(sender), links.get(receiver)))
+        if (theory := max_goodput_bit_s(links.get(sender), links.get(receiver)))
     }
     return replace(goodput, values=shares)
 

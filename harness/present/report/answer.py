@@ -14,8 +14,7 @@ from harness.present.comparison_table import comparison_table
 from harness.present.report.costs import offer_summary
 from harness.present.report.table import Tone, p_text
 from harness.present.table import Fields
-from harness.statistics.change import Change, Verdict
-from harness.statistics.controls import ControlShift
+from harness.statistics.change import Change, ControlShift, Verdict
 from harness.terminal import count_of
 
 MAX_DIFFERENCES = 4
@@ -63,7 +62,7 @@ class _Outcome:
         """Return the relative change if it is significant and has this sign, else None."""
         if self.change is None or self.change.verdict is not Verdict.CHANGED:
             return None
-        return self.change.share if self.change.share * sign > 0 else None
+        return self.change.relative_change if self.change.relative_change * sign > 0 else None
 
 
 def answers(comparison: Comparison, offers: Sequence[CostBenefit] = ()) -> tuple[Answer, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from harness.analysis.price import CostBenefit, Saving
 from harness.analysis.price_list import Money
-from harness.model.link import carried_text
+from harness.model.link import throughput_text
 from harness.present.report.figure import DataTable, Quantity, signed_time
 from harness.terminal import count_of
 
@@ -89,7 +89,7 @@ def _money(benefit: CostBenefit, amount: float | None) -> Quantity:
 def _gained(bit_s: float | None) -> str:
     if bit_s is None:
         return NONE
-    return f"{'-' if bit_s < 0 else ''}{carried_text(abs(bit_s))}"
+    return f"{'-' if bit_s < 0 else ''}{throughput_text(abs(bit_s))}"
 
 
 def _saving(saving: Saving | None) -> str:

@@ -67,7 +67,7 @@ class TestLinks:
     ) -> None:
         assert line in network_faults(with_link(healthy(), "node3", **fields), expected)
 
-    def test_without_an_expectation_links_must_be_what_most_of_them_are(self) -> None:
+    def test_without_an_expectation_the_most_common_rate_and_mtu_are_expected(self) -> None:
         odd = with_link(healthy(), "node1", mtu_bytes=9000, speed_mbit_s=2500)
         assert network_faults(odd, LIKE_MOST)[:2] == [
             "node1 eth0: 2.5gbit, expected 1gbit",

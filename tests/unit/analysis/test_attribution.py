@@ -26,7 +26,7 @@ from harness.model.errors import BadInput
 from harness.model.run import Phase, Trial
 from harness.model.task_metrics import ScheduleSimulation, Stragglers
 from tests.unit.builders import a_run, failed, ok, recorded
-from tests.unit.metrics_builders import ok_with_tasks, received, task_metrics
+from tests.unit.metrics_builders import received, task_metrics, timed
 
 
 def of(*trials: Trial) -> Attribution:
@@ -47,7 +47,7 @@ def explained(before: Sequence[Trial], after: Sequence[Trial]) -> ExplainedRow:
 class TestWallTime:
     def test_a_second_of_a_task_is_a_second_of_one_slot(self) -> None:
         """12 s of tasks on 4 slots are 3 s of wall time; in the other 2 s the slots were idle."""
-        trial = ok_with_tasks("w", 5.0, slots=4, fetch_wait_s=8.0, cpu_s=3.0, scheduler_delay_s=1.0)
+        trial = timed("w", 5.0, slots=4, fetch_wait_s=8.0, cpu_s=3.0, scheduler_delay_s=1.0)
         parts = wall_parts(trial)
         assert parts is not None
         assert (parts["fetch_wait_s"], parts["cpu_s"], parts["scheduler_delay_s"]) == (
@@ -67,7 +67,7 @@ class TestWallTime:
     ) -> None:
         names = [name for name in PARTS if name != IDLE]
         parts = wall_parts(
-            ok_with_tasks("w", wall_s, slots=slots, **dict(zip(names, seconds, strict=True)))
+            timed("w", wall_s, slots=slots, **dict(zip(names, seconds, strict=True)))
         )
         assert parts is not None
         assert set(parts) == set(PARTS)
@@ -75,7 +75,7 @@ class TestWallTime:
 
     @pytest.mark.parametrize(
         "trial",
-        [ok("w", 1.0), ok_with_tasks("w", 1.0, slots=None), failed("w")],
+        [ok("w", 1.0), timed("w", 1.0, slots=None), failed("w")],
         ids=["old", "cut", "bad"],
     )
     def test_trials_without_task_metrics_or_slots_have_no_parts(self, trial: Trial) -> None:
@@ -84,49 +84,47 @@ class TestWallTime:
 
     def test_warm_up_trials_do_not_count(self) -> None:
         warm_up = ok("w", 9.0, phase=Phase.WARM_UP, tasks=task_metrics(cpu_s=9.0))
-        found = of(warm_up, ok_with_tasks("w", 5.0, cpu_s=4.0))
+        found = of(warm_up, timed("w", 5.0, cpu_s=4.0))
         assert (found.n, found.trials, found.parts_s["cpu_s"]) == (1, 1, 2.0)
 
 
 class TestMedians:
     def test_each_part_has_its_own_median(self) -> None:
         trials = [
-            ok_with_tasks("w", 10.0, slots=1, cpu_s=c, fetch_wait_s=f)
-            for c, f in [(1, 5), (2, 1), (6, 3)]
+            timed("w", 10.0, slots=1, cpu_s=c, fetch_wait_s=f) for c, f in [(1, 5), (2, 1), (6, 3)]
         ]
         parts_s = of(*trials).parts_s
         assert (parts_s["cpu_s"], parts_s["fetch_wait_s"]) == (2, 3)
 
     def test_trials_without_metrics_count_as_trials_only(self) -> None:
-        found = of(ok_with_tasks("w", 5.0, cpu_s=4.0), ok("w", 5.0), ok("w", 6.0))
+        found = of(timed("w", 5.0, cpu_s=4.0), ok("w", 5.0), ok("w", 6.0))
         assert (found.n, found.trials) == (1, 3)
 
     def test_python_time_that_one_trial_does_not_know_is_unattributed_in_all(self) -> None:
         found = of(
-            ok_with_tasks("w", 9.0, slots=1, python_worker_s=4.0, unattributed_s=1.0),
-            ok_with_tasks("w", 9.0, slots=1, python_worker_s=None, unattributed_s=7.0),
+            timed("w", 9.0, slots=1, python_worker_s=4.0, unattributed_s=1.0),
+            timed("w", 9.0, slots=1, python_worker_s=None, unattributed_s=7.0),
         )
         assert PYTHON not in found.parts_s
         assert found.parts_s[UNATTRIBUTED] == (5.0 + 7.0) / 2
 
     def test_straggler_ratio_is_that_of_the_median_trial(self) -> None:
         trials = [
-            ok_with_tasks("w", 1.0, stragglers=Stragglers(longest, 2.0))
-            for longest in (4.0, 6.0, 20.0)
+            timed("w", 1.0, stragglers=Stragglers(longest, 2.0)) for longest in (4.0, 6.0, 20.0)
         ]
-        assert of(*trials, ok_with_tasks("w", 1.0)).straggler_ratio == 3.0
-        assert of(ok_with_tasks("w", 1.0)).straggler_ratio is None
+        assert of(*trials, timed("w", 1.0)).straggler_ratio == 3.0
+        assert of(timed("w", 1.0)).straggler_ratio is None
 
 
 class TestInputLocality:
     def test_fraction_is_of_input_with_a_preferred_node(self) -> None:
         read = {"NODE_LOCAL": 96, "ANY": 3, "RACK_LOCAL": 1, "PROCESS_LOCAL": 50}
-        found = of(ok_with_tasks("w", 1.0, input_bytes_by_locality=read)).input
+        found = of(timed("w", 1.0, input_bytes_by_locality=read)).input
         assert (found.node_local_bytes, found.remote_bytes, found.unplaced_bytes) == (96, 4, 50)
         assert found.node_local_fraction == 0.96
 
     def test_input_without_a_preferred_node_has_no_fraction(self) -> None:
-        found = of(ok_with_tasks("w", 1.0, input_bytes_by_locality={"PROCESS_LOCAL": 50})).input
+        found = of(timed("w", 1.0, input_bytes_by_locality={"PROCESS_LOCAL": 50})).input
         assert found.node_local_fraction is None
 
 
@@ -134,49 +132,51 @@ class TestWire:
     def test_bytes_that_are_neither_shuffle_nor_remote_input_are_unexplained(self) -> None:
         read = {"NODE_LOCAL": 1_000, "ANY": 30}
         found = of(
-            ok_with_tasks(
+            timed(
                 "w", 1.0, received(500, 300, 200),
                 shuffle_remote_bytes=600, shuffle_local_bytes=900, input_bytes_by_locality=read,
             )
         ).wire  # fmt: skip
         assert found is not None
-        assert (found.received, found.shuffle, found.remote_input) == (1_000, 600, 30)
-        assert (found.unexplained, found.nodes) == (370, 3)
+        assert (found.received_bytes, found.shuffle_bytes, found.remote_input_bytes) == (
+            1_000,
+            600,
+            30,
+        )
+        assert (found.unexplained_bytes, found.nodes) == (370, 3)
 
     def test_nodes_that_could_not_be_read_are_listed(self) -> None:
-        found = of(
-            ok_with_tasks("w", 1.0, received(10, unread=("n9",)), shuffle_remote_bytes=50)
-        ).wire
+        found = of(timed("w", 1.0, received(10, unread=("n9",)), shuffle_remote_bytes=50)).wire
         assert found is not None
-        assert (found.unexplained, found.unread) == (-40, ("n9",))
+        assert (found.unexplained_bytes, found.unread) == (-40, ("n9",))
 
     def test_is_unknown_if_no_node_could_be_read(self) -> None:
-        assert of(ok_with_tasks("w", 1.0, received(unread=("n1",)))).wire is None
-        assert of(ok_with_tasks("w", 1.0)).wire is None
+        assert of(timed("w", 1.0, received(unread=("n1",)))).wire is None
+        assert of(timed("w", 1.0)).wire is None
 
 
 class TestSpeedUpBound:
     def test_is_the_time_that_the_simulated_schedule_saves(self) -> None:
         """Of the 10 s, the 2 s outside the simulated schedule cannot be saved."""
         assert of(
-            ok_with_tasks("w", 10.0, replay=ScheduleSimulation(8.0, 7.0, 4.0))
+            timed("w", 10.0, replay=ScheduleSimulation(8.0, 7.0, 4.0))
         ).speed_up_bound == SpeedUpBound(0.1, 0.4)
 
     def test_is_never_more_than_the_wall_time(self) -> None:
         assert of(
-            ok_with_tasks("w", 2.0, replay=ScheduleSimulation(8.0, 0.0, 0.0))
+            timed("w", 2.0, replay=ScheduleSimulation(8.0, 0.0, 0.0))
         ).speed_up_bound == SpeedUpBound(1.0, 1.0)
 
     def test_is_unknown_without_a_simulated_schedule(self) -> None:
-        assert of(ok_with_tasks("w", 10.0)).speed_up_bound is None
+        assert of(timed("w", 10.0)).speed_up_bound is None
 
 
 class TestNotes:
     def test_count_events_and_the_trials_that_had_them(self) -> None:
         notes = of(
-            ok_with_tasks("w", 1.0, failed_tasks=2, disk_spilled_bytes=4_000),
-            ok_with_tasks("w", 1.0, failed_tasks=1, incomplete="jobs without an end: 1"),
-            ok_with_tasks("w", 1.0, speculative_tasks=5),
+            timed("w", 1.0, failed_tasks=2, disk_spilled_bytes=4_000),
+            timed("w", 1.0, failed_tasks=1, incomplete="jobs without an end: 1"),
+            timed("w", 1.0, speculative_tasks=5),
         ).notes
         assert notes == (
             "failed tasks: 3 in 2 of 3 trials",
@@ -189,14 +189,14 @@ class TestNotes:
         )
 
     def test_an_ordinary_trial_has_none(self) -> None:
-        assert of(ok_with_tasks("w", 1.0)).notes == ()
+        assert of(timed("w", 1.0)).notes == ()
 
 
 class TestChange:
     def test_is_divided_into_the_differences_of_the_parts_medians(self) -> None:
         row = explained(
-            [ok_with_tasks("w", 10.0, fetch_wait_s=8.0, cpu_s=6.0)],
-            [ok_with_tasks("w", 7.5, fetch_wait_s=4.0, cpu_s=5.0)],
+            [timed("w", 10.0, fetch_wait_s=8.0, cpu_s=6.0)],
+            [timed("w", 7.5, fetch_wait_s=4.0, cpu_s=5.0)],
         )
         assert row.change_s == -2.5
         assert row.parts_s["fetch_wait_s"] == -2.0
@@ -214,10 +214,7 @@ class TestChange:
         self, before: list[tuple[float, ...]], after: list[tuple[float, ...]]
     ) -> None:
         sides = [
-            [
-                ok_with_tasks("w", wall, fetch_wait_s=f, cpu_s=c, unattributed_s=u)
-                for wall, f, c, u in side
-            ]
+            [timed("w", wall, fetch_wait_s=f, cpu_s=c, unattributed_s=u) for wall, f, c, u in side]
             for side in (before, after)
         ]
         row = explained(*sides)
@@ -228,16 +225,16 @@ class TestChange:
 
     def test_python_time_that_one_side_does_not_know_is_unattributed_in_both(self) -> None:
         row = explained(
-            [ok_with_tasks("w", 9.0, slots=1, python_worker_s=None, unattributed_s=7.0)],
-            [ok_with_tasks("w", 9.0, slots=1, python_worker_s=4.0, unattributed_s=1.0)],
+            [timed("w", 9.0, slots=1, python_worker_s=None, unattributed_s=7.0)],
+            [timed("w", 9.0, slots=1, python_worker_s=4.0, unattributed_s=1.0)],
         )
         assert PYTHON not in row.parts_s
         assert row.parts_s[UNATTRIBUTED] == -2.0
 
     def test_is_not_divided_if_one_side_is_unknown(self) -> None:
         both = {
-            "before": [ok_with_tasks("w", 9.0), ok("x", 3.0)],
-            "after": [ok_with_tasks("w", 9.0), ok_with_tasks("x", 2.0)],
+            "before": [timed("w", 9.0), ok("x", 3.0)],
+            "after": [timed("w", 9.0), timed("x", 2.0)],
         }
         columns = [
             ConfigurationRuns(n, (recorded(a_run(n), trials),)) for n, trials in both.items()
@@ -252,4 +249,4 @@ class TestChange:
             BadInput,
             match=r"no workload has task metrics in both '1g' and '2\.5g'.*; run the benchmark again",
         ):
-            explained([ok("w", 2.0)], [ok_with_tasks("w", 1.0)])
+            explained([ok("w", 2.0)], [timed("w", 1.0)])

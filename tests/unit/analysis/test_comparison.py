@@ -113,7 +113,7 @@ class TestComparison:
         row = compare([before, after]).rows[0]
         assert row.cells[0].change is None
         assert row.cells[1].change is not None
-        assert row.cells[1].change.share == pytest.approx(-0.2)
+        assert row.cells[1].change.relative_change == pytest.approx(-0.2)
 
     def test_p_values_are_adjusted_for_the_number_of_comparisons(self) -> None:
         times_s = ([10.0, 11, 12, 13], [1.0, 2, 3, 4])
@@ -141,7 +141,7 @@ class TestComparison:
         assert only_change(plain, "join").verdict is Verdict.CHANGED
         beyond = compare(sides, relative_to_controls=True)
         assert only_change(beyond, "join").verdict is Verdict.NOISE
-        assert only_change(beyond, "join").share == pytest.approx(0, abs=0.01)
+        assert only_change(beyond, "join").relative_change == pytest.approx(0, abs=0.01)
 
     def test_a_control_must_be_declared_on_both_sides(self) -> None:
         sides = [
@@ -209,7 +209,7 @@ class TestComparison:
 
     def test_the_same_run_twice_is_noted(self) -> None:
         twice = compare([column("1g", {"x": [1]}), column("1g", {"x": [1]})])
-        assert twice.columns[1].notes == ("has runs in common with 1g: not independent",)
+        assert twice.columns[1].notes == ("has runs in common with 1g: trials are not independent",)
 
 
 class TestCaveats:
@@ -246,7 +246,18 @@ class TestCaveats:
         odd = recorded(run, [ok("x", 1), ok("x", 9, 2, note="executors lost: worker-2")])
         assert overview(ConfigurationRuns("a", (odd,))).columns[0].notes == (
             "1 measured trial had an unusual event: x, round 2 (executors lost: worker-2)",
-            "the data's layout was not the manifest's: of 3 files, 1 are replicated:3",
+            "the data's layout differed from the manifest: of 3 files, 1 are replicated:3",
+        )
+
+    def test_links_other_than_expected_are_a_caveat(self) -> None:
+        line = "node1: eth0 is 1gbit, expected 2.5gbit"
+        parameters = {"expected_link_mbit_s": 2500.0, "unexpected_links": [line]}
+        comparison = compare(
+            [column("a", {"x": [1]}), column("b", {"x": [1]}, parameters=parameters)]
+        )
+        assert (
+            comparison.columns[1].notes[0]
+            == f"the links were not what --expect-link requires: {line}"
         )
 
 
@@ -265,6 +276,59 @@ class TestBadInput:
         with pytest.raises(BadInput, match="'b' has no measured trial"):
             compare([column("a", {"x": [1]}), killed])
 
+    def test_different_data_unless_it_is_allowed(self) -> None:
+        sides = [
+            column(name, {"x": [1]}, dataset={"rows": rows, "digest": f"digest-{name}"})
+            for name, rows in (("a", 1000), ("b", 2000))
+        ]
+        with pytest.raises(
+            BadInput, match=r"'a' and 'b' ran on different data: 1,000 rows of .* 2,"
+        ):
+            compare(sides)
+        assert compare(sides, allow_different_data=True).rows
+
+    def test_confounders_if_strict(self) -> None:
+        sides = [
+            column(name, {"x": [1]}, parameters={"sink": sink, "warmup": warmup})
+            for name, sink, warmup in (("a", "noop", 1), ("b", "rdd-count", 2))
+        ]
+        assert compare(sides).columns[1].notes[0] == "sink: rdd-count here, noop in a"
+        with pytest.raises(
+            BadInput,
+            match="--strict: 'a' and 'b' have confounders: sink: rdd-count here, noop in a; and 1 more",
+        ):
+            compare(sides, strict=True)
+
+    def test_a_contradicted_name_if_strict(self) -> None:
+        links = {"eth0": {"speed_mbit_s": 1000, "driver": "r8169", "state": "up"}}
+        sides = [
+            column(name, {"x": [1]}, environment={"links": links, "kernel": "6.1"})
+            for name in ("1g", "2.5g")
+        ]
+        with pytest.raises(
+            BadInput, match=r"the name 2\.5g says 2500 Mbit/s, but the run observed"
+        ):
+            compare(sides, strict=True)
+
+
+class TestConfounders:
+    def test_of_all_workloads_are_notes_of_the_column_and_others_of_cells(self) -> None:
+        sides = [
+            column(
+                name,
+                {"repartition": [1], "pi": [1]},
+                parameters={"sink": sink, "repartition": partitions, "reading": ["repartition"]},
+            )
+            for name, sink, partitions in (("a", "noop", 16), ("b", "rdd-count", 32))
+        ]
+        comparison = compare(sides)
+        assert comparison.columns[0].notes == ()
+        assert comparison.columns[1].notes == ("sink: rdd-count here, noop in a",)
+        assert [row.cells[1].confounders for row in comparison.rows] == [
+            ("--repartition: 32 here, 16 in a",),
+            (),
+        ]
+
 
 class TestRunsOfDifferentWork:
     @pytest.mark.parametrize(
@@ -272,22 +336,14 @@ class TestRunsOfDifferentWork:
         [
             ({"parameters": {"sink": "rdd-count"}}, "sink"),
             ({"parameters": {"sink": "noop", "pi_samples": 5}}, "pi_samples"),
-            ({"parameters": {"sink": "noop"}, "dataset": {"digest": "b"}}, "dataset digest"),
+            ({"dataset": {"uri": "file:/d", "layout": {}, "digest": "b"}}, "dataset digest"),
         ],
     )
     def test_are_not_pooled(self, tmp_path: Path, change: dict[str, Any], what: str) -> None:
-        first = {"parameters": {"sink": "noop"}, "dataset": {"digest": "a"}}
+        dataset = {"uri": "file:/d", "layout": {}, "digest": "a"}
+        first = {"parameters": {"sink": "noop"}, "dataset": dataset}
         for run_id, fields in (("one", first), ("other", first | change)):
             with Recording(tmp_path, a_run("1g", run_id, **fields)) as recording:
                 recording.trial(ok("pi", 1.0))
         with pytest.raises(BadInput, match=f"mixes runs that differ in {what}"):
             find_configuration("1g", tmp_path)
-
-
-def test_links_other_than_expected_are_a_caveat() -> None:
-    line = "node1: eth0 is 1gbit, expected 2.5gbit"
-    parameters = {"expected_link_mbit_s": 2500.0, "unexpected_links": [line]}
-    comparison = compare([column("a", {"x": [1]}), column("b", {"x": [1]}, parameters=parameters)])
-    assert (
-        comparison.columns[1].notes[0] == f"the links were not what --expect-link requires: {line}"
-    )

@@ -47,7 +47,7 @@ PARAMETERS: Mapping[str, Any] = {
     "pi_samples": 10_000_000,
     "content_checked": True,
     "controls": [*CONTROLS],
-    "reading": [*READING],
+    "data_workloads": [*READING],
 }
 DATASET: Mapping[str, Any] = {
     "uri": "hdfs://10.0.0.1:9820/rows",
@@ -236,16 +236,16 @@ class TestOfSomeWorkloads:
         assert difference.describe("before") == line
         assert affected(difference) == set(READING)
 
-    def test_the_number_of_partitions_the_one_that_makes_them(self) -> None:
+    def test_the_number_of_partitions_affects_the_repartition_workload(self) -> None:
         difference = only(with_parameters(repartition=16))
         assert str(difference.describe("1g")) == "--repartition: 16 here, 200 in 1g"
         assert affected(difference) == {"repartition"}
 
-    def test_the_samples_those_that_read_no_data(self) -> None:
+    def test_the_number_of_samples_affects_workloads_that_read_no_data(self) -> None:
         difference = only(with_parameters(pi_samples=1000))
         assert affected(difference) == set(CONTROLS)
 
-    def test_in_older_files_all_but_the_controls_read(self) -> None:
+    def test_without_a_list_of_readers_all_but_the_controls_read_data(self) -> None:
         older = {key: value for key, value in PARAMETERS.items() if key != "reading"}
         before, after = (
             a_side(name, parameters=older, dataset=DATASET | {"format": format_})
@@ -253,7 +253,7 @@ class TestOfSomeWorkloads:
         )
         assert affected(only(after, before)) == set(READING)
 
-    def test_a_side_that_read_nothing_has_no_other_data(self) -> None:
+    def test_a_side_that_read_no_data_has_no_different_data(self) -> None:
         nothing = {**PARAMETERS, "reading": []}
         assert (
             described(a_side(), a_side(workloads=CONTROLS, parameters=nothing, dataset=None)) == []

@@ -38,7 +38,7 @@ TASKS = TaskMetrics(
     slots=None,
     gc_share=None,
     stragglers=None,
-    replay=None,
+    simulation=None,
     tasks_by_locality={},
     input_bytes_by_locality={},
     output_bytes=0,
@@ -60,7 +60,7 @@ ENVIRONMENT: Mapping[str, Any] = {
 PARAMETERS: Mapping[str, Any] = {
     "controls": ["calc-pi-dataframe"],
     "content_checked": True,
-    "unasked": [],
+    "not_requested": [],
 }
 DATASET: Mapping[str, Any] = {
     "uri": "qfs://10.0.0.1:20000/rows",

@@ -86,7 +86,7 @@ class TestTheReportAgreesWithCompare:
         for dot in dots:
             expected = cells[dot.workload, dot.configuration]["change"]
             interval = dot.change.interval
-            assert dot.change.share == expected["ratio"]
+            assert dot.change.relative_change == expected["ratio"]
             assert (interval and [interval.low, interval.high]) == expected["interval_ratio"]
             assert dot.change.adjusted_p == expected["adjusted_p"]
             assert dot.change.verdict == expected["verdict"]
@@ -169,7 +169,7 @@ class TestChangeFigure:
         figure = change.figure(rich)
         assert figure is not None
         x = sorted(x for x, _ in dots_of(figure.pictures[0].wide))
-        changes = sorted(dot.change.share for dot in change.dots(rich))
+        changes = sorted(dot.change.relative_change for dot in change.dots(rich))
         assert len(x) == len(changes)
         scale = (x[-1] - x[0]) / (changes[-1] - changes[0])
         assert x == pytest.approx(

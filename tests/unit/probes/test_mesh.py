@@ -1,4 +1,4 @@
-"""Who meets whom, and what of a mesh is named as slow."""
+"""The mesh probe: which hosts are paired when, what is measured, and which hosts and pairs are slow."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ from hypothesis import strategies as st
 
 from harness.analysis.mesh import PairMatrix, pair_matrix, slow_hosts_and_pairs
 from harness.model.network_metrics import BOTH_WAYS, MESH_GOODPUT, RETRANSMITS
-from harness.probes import traffic
-from harness.probes.mesh import mesh
-from harness.probes.plan import one_pair_at_a_time, rounds
+from harness.probes.mesh import mesh_steps
+from harness.probes.plan import one_pair_per_round, round_robin
 from harness.probes.tools.cpu import Cpu
 from harness.probes.tools.iperf3 import Report
-from harness.probes.traffic import Flow, Load, Transfer
+from harness.probes.traffic import OMITTED_S, Flow, Load, Transfer
 from harness.probes.transports.host import HostError, by_local
 from tests.unit.probe_builders import FOUR, MBIT, every_pair, pairs
 
@@ -23,38 +22,39 @@ FAST, SLOW = 940.0 * MBIT, 94.0 * MBIT
 HOSTS = [by_local(name) for name in FOUR]
 
 
-class TestTournament:
+class TestRoundRobin:
     @given(st.integers(0, 40))
-    def test_everybody_meets_everybody_once(self, hosts: int) -> None:
-        met = [frozenset(pair) for one in rounds(range(hosts)) for pair in one]
-        assert len(met) == len(set(met)) == hosts * (hosts - 1) // 2
+    def test_pairs_all_hosts_with_each_other_once(self, hosts: int) -> None:
+        paired = [frozenset(pair) for round_ in round_robin(range(hosts)) for pair in round_]
+        assert len(paired) == len(set(paired)) == hosts * (hosts - 1) // 2
 
     @given(st.integers(0, 40))
-    def test_nobody_is_in_two_places_at_once(self, hosts: int) -> None:
-        for one in rounds(range(hosts)):
-            there = [player for pair in one for player in pair]
-            assert len(there) == len(set(there))
+    def test_has_no_host_in_two_pairs_of_a_round(self, hosts: int) -> None:
+        for paired in round_robin(range(hosts)):
+            busy = [host for pair in paired for host in pair]
+            assert len(busy) == len(set(busy))
 
     @given(st.integers(1, 20))
-    def test_it_takes_no_more_rounds_than_it_has_to(self, half: int) -> None:
-        assert len(rounds(range(2 * half))) == 2 * half - 1
-        assert len(rounds(range(2 * half + 1))) == 2 * half + 1
+    def test_has_the_smallest_number_of_rounds(self, half: int) -> None:
+        assert len(round_robin(range(2 * half))) == 2 * half - 1
+        assert len(round_robin(range(2 * half + 1))) == 2 * half + 1
 
     @given(st.integers(0, 12))
-    def test_one_by_one_has_the_same_pairs(self, hosts: int) -> None:
-        alone = [frozenset(pair) for one in one_pair_at_a_time(range(hosts)) for pair in one]
-        together = [frozenset(pair) for one in rounds(range(hosts)) for pair in one]
-        assert set(alone) == set(together)
-        assert all(len(one) == 1 for one in one_pair_at_a_time(range(hosts)))
+    def test_has_the_same_pairs_as_one_pair_per_round(self, hosts: int) -> None:
+        singles = one_pair_per_round(range(hosts))
+        assert all(len(round_) == 1 for round_ in singles)
+        assert {frozenset(pair) for round_ in singles for pair in round_} == {
+            frozenset(pair) for round_ in round_robin(range(hosts)) for pair in round_
+        }
 
 
 @pytest.fixture
-def carried(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
-    """What is carried, step by step; node4's iperf3 fails as receiver."""
-    seen: list[list[str]] = []
+def flows_by_step(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """Replace iperf3: the flows of each step are noted, and all to node4 fail."""
+    noted: list[list[str]] = []
 
-    def carry(flows: list[Flow], load: Load) -> list[Transfer | HostError]:
-        seen.append([str(flow) for flow in flows])
+    def run_flows(flows: list[Flow], load: Load) -> list[Transfer | HostError]:
+        noted.append([str(flow) for flow in flows])
         report = Report(FAST, load.seconds, None, 12.0, 15.0, ())
         return [
             HostError(f"{flow}: iperf3: no route")
@@ -63,40 +63,45 @@ def carried(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
             for flow in flows
         ]
 
-    monkeypatch.setattr("harness.probes.mesh.carry", carry)
-    return seen
+    monkeypatch.setattr("harness.probes.mesh.run_flows", run_flows)
+    return noted
 
 
 class TestMesh:
-    def test_each_pair_is_measured_there_back_and_both_ways(self, carried: list[list[str]]) -> None:
-        steps = mesh(HOSTS, Load(), both_ways=True, alone=False)
-        measured = [one for step in steps for one in step.take()]
-        goodput = pair_matrix(measured, MESH_GOODPUT)
+    def test_measures_each_pair_in_each_direction_and_in_both_at_once(
+        self, flows_by_step: list[list[str]]
+    ) -> None:
+        steps = mesh_steps(HOSTS, Load(), both_ways=True, alone=False)
+        measured = [measurement for step in steps for measurement in step.measure()]
+        goodput = matrix(measured, MESH_GOODPUT)
         assert set(goodput.values) | set(goodput.errors) == set(every_pair(FOUR, 0))
-        assert set(pair_matrix(measured, MESH_GOODPUT, BOTH_WAYS).values) == set(goodput.values)
-        assert [len(flows) for flows in carried] == [2, 2, 4] * 3
+        assert set(matrix(measured, MESH_GOODPUT, BOTH_WAYS).values) == set(goodput.values)
+        assert [len(flows) for flows in flows_by_step] == [2, 2, 4] * 3
 
-    def test_one_that_fails_does_not_stop_the_rest(self, carried: list[list[str]]) -> None:
-        steps = mesh(HOSTS, Load(), both_ways=False, alone=False)
-        goodput = pair_matrix([one for step in steps for one in step.take()], MESH_GOODPUT)
+    def test_measures_the_other_pairs_if_one_fails(self, flows_by_step: list[list[str]]) -> None:
+        steps = mesh_steps(HOSTS, Load(), both_ways=False, alone=False)
+        goodput = matrix(
+            [measurement for step in steps for measurement in step.measure()], MESH_GOODPUT
+        )
         assert goodput.errors[("node1", "node4")] == "node1 -> node4: iperf3: no route"
         assert set(goodput.errors) == {(host, "node4") for host in FOUR[:3]}
+        assert len(goodput.values) == 9
 
-    def test_alone_there_is_one_flow_at_a_time(self, carried: list[list[str]]) -> None:
-        for step in mesh(HOSTS, Load(), both_ways=False, alone=True):
-            list(step.take())
-        assert [len(flows) for flows in carried] == [1] * 12
+    def test_runs_one_flow_at_a_time_with_alone(self, flows_by_step: list[list[str]]) -> None:
+        for step in mesh_steps(HOSTS, Load(), both_ways=False, alone=True):
+            list(step.measure())
+        assert [len(flows) for flows in flows_by_step] == [1] * 12
 
-    def test_what_is_not_known_is_not_there(self, carried: list[list[str]]) -> None:
-        [step, *_] = mesh(HOSTS[:2], Load(), both_ways=False, alone=False)
-        found = {one.metric: one.value for one in step.take()}
-        assert found["sender_softirq_percent"] == 6.0
-        assert RETRANSMITS.name not in found
-        assert "receiver_cpu_percent" not in found
+    def test_leaves_out_what_is_unknown(self, flows_by_step: list[list[str]]) -> None:
+        [step, *_] = mesh_steps(HOSTS[:2], Load(), both_ways=False, alone=False)
+        values = {measurement.metric: measurement.value for measurement in step.measure()}
+        assert values["sender_softirq_percent"] == 6.0
+        assert RETRANSMITS.name not in values
+        assert "receiver_cpu_percent" not in values
 
-    def test_a_plan_is_as_long_as_its_transfers(self) -> None:
-        [there, back] = mesh(HOSTS[:2], Load(seconds=30), both_ways=False, alone=False)
-        assert there.planned_s == back.planned_s >= 30 + traffic.OMITTED_S
+    def test_expects_a_step_to_take_as_long_as_its_transfer(self) -> None:
+        [forward, back] = mesh_steps(HOSTS[:2], Load(seconds=30), both_ways=False, alone=False)
+        assert forward.expected_s == back.expected_s >= 30 + OMITTED_S
 
 
 class TestMatrix:

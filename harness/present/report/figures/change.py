@@ -99,7 +99,7 @@ def _numbers(dot: Dot) -> tuple[str | Quantity, ...]:
     return (
         dot.workload,
         dot.configuration,
-        Quantity(dot.fields.change, change.share),
+        Quantity(dot.fields.change, change.relative_change),
         *(Quantity("" if end is None else quantities.change(end), end) for end in (low, high)),
         Quantity(dot.fields.p, change.adjusted_p),
     )
@@ -170,7 +170,7 @@ class _Frame:
             "colour": self.series[dot.configuration].colour,
             "shape": self.series[dot.configuration].shape,
             "verdict": str(dot.change.verdict),
-            "change": dot.change.share if dot.has_enough_trials else None,
+            "change": dot.change.relative_change if dot.has_enough_trials else None,
             "low": interval and interval.low,
             "high": interval and min(interval.high, self.domain[1]),
             "is_cut": bool(interval and interval.high > self.domain[1]),
@@ -197,7 +197,7 @@ def _draw(found: Sequence[Dot], series: Mapping[str, Series], size: _Size) -> st
 
 def _domain(changes: Sequence[Change]) -> tuple[float, float]:
     """Return the ends of the scale, which include 0."""
-    values = [change.share for change in changes]
+    values = [change.relative_change for change in changes]
     intervals = [change.interval for change in changes if change.interval]
     high = max(0.0, *values, *(min(interval.high, MAX_INTERVAL_END) for interval in intervals))
     return min(0.0, *values, *(interval.low for interval in intervals)), high

@@ -15,7 +15,7 @@ from harness.analysis.mesh import (
     slow_pairs,
     typical_bit_s,
 )
-from harness.model.link import UNITS, carried_text
+from harness.model.link import UNITS, throughput_text
 from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.probe import ARROW, Measurement
 from harness.present import quantities
@@ -130,8 +130,8 @@ def _description(name: str, mesh: PairMatrix) -> str:
         return f"{name}: {len(mesh.hosts)} hosts, no pair has a value"
     typical, values = typical_bit_s(mesh) or 0, mesh.values.values()
     return (
-        f"{name}: {len(mesh.hosts)} hosts, {carried_text(min(values))} to {carried_text(max(values))}, "
-        f"typically {carried_text(typical)}"
+        f"{name}: {len(mesh.hosts)} hosts, {throughput_text(min(values))} to {throughput_text(max(values))}, "
+        f"typically {throughput_text(typical)}"
     )
 
 
@@ -150,7 +150,7 @@ def _numbers(meshes: Mapping[str, PairMatrix]) -> DataTable:
 
 def _value(mesh: PairMatrix, pair: Pair) -> Quantity:
     value = mesh.values.get(pair)
-    return Quantity(mesh.errors.get(pair, "") if value is None else carried_text(value), value)
+    return Quantity(mesh.errors.get(pair, "") if value is None else throughput_text(value), value)
 
 
 def _change(before: float | None, after: float | None) -> Quantity:
