@@ -87,8 +87,8 @@ def observed(spark: SparkSession, uri: str) -> dict[str, Any]:
             name: {
                 "layout": str(file.layout),
                 "bytes": file.bytes,
-                "lacking": file.missing,
-                "surplus": file.excess,
+                "missing": file.missing,
+                "excess": file.excess,
                 "placement": dict(file.placement),
             }
             for name, file in sorted(stored.files.items())

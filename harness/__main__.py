@@ -1,4 +1,4 @@
-"""`python -m harness` is `clusterlift`."""
+"""Makes `python -m harness` the same as `clusterlift`."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""`clusterlift`: runs one command and turns its errors into one line and an exit code."""
+"""The `clusterlift` command: runs a subcommand, and turns each error into one line and an exit code."""
 
 from __future__ import annotations
 
@@ -13,73 +13,96 @@ from harness import __version__
 from harness.model.errors import ClusterliftError
 from harness.terminal import visible
 
-COMMANDS = {
-    "compare": "compare:compare_command",
-    "explain": "explain:explain_command",
-    "export": "export:export_command",
-    "gate": "gate:gate_command",
-    "hdfs": "minicluster:hdfs",
-    "import": "import_original:import_command",
-    "lab": "lab:lab",
-    "layout": "layout:layout_command",
-    "plan": "plan:plan_command",
-    "probe": "probe:probe_group",
-    "qfs": "minicluster:qfs",
-    "ready": "ready:ready_command",
-    "report": "report:report_command",
-    "show": "show:show_command",
+GROUPS = {
+    "Compare configurations": {
+        "compare": "compare:compare_command",
+        "explain": "explain:explain_command",
+        "report": "report:report_command",
+        "show": "show:show_command",
+        "export": "export:export_command",
+        "import": "import_original:import_command",
+    },
+    "Prepare a comparison": {
+        "plan": "plan:plan_command",
+        "ready": "ready:ready_command",
+        "layout": "layout:layout_command",
+    },
+    "Measure the network": {
+        "probe": "probe:probe_group",
+        "gate": "gate:gate_command",
+    },
+    "Run a test cluster on this machine": {
+        "hdfs": "minicluster:hdfs",
+        "qfs": "minicluster:qfs",
+        "lab": "lab:lab",
+    },
 }
-"""Each command's module in `harness.commands`, and its name there."""
+"""The commands by the heading that `--help` lists them under: `module:attribute` in harness.commands."""
+
+COMMANDS = {name: target for group in GROUPS.values() for name, target in group.items()}
+_SUMMARY_WIDTH = 200
+"""Wider than any summary, so that the help wraps summaries instead of cutting them."""
 
 
 class LazyGroup(click.Group):
-    """A group that imports a command when it is called: SciPy alone takes longer than `show`."""
+    """A group that imports a command only when it is called: importing SciPy takes longer than `show`."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """The commands' names, sorted."""
-        return sorted({*COMMANDS, *super().list_commands(ctx)})
+    def list_commands(self, _: click.Context) -> list[str]:
+        return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of this name; None if there is none."""
         if cmd_name not in COMMANDS:
             return super().get_command(ctx, cmd_name)
-        module, _, name = COMMANDS[cmd_name].partition(":")
-        command: click.Command = getattr(import_module(f"harness.commands.{module}"), name)
+        module, attribute = COMMANDS[cmd_name].split(":")
+        command: click.Command = getattr(import_module(f"harness.commands.{module}"), attribute)
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        width = max(map(len, COMMANDS))
+        for heading, names in GROUPS.items():
+            commands = ((name, self.get_command(ctx, name)) for name in names)
+            with formatter.section(heading):
+                formatter.write_dl(
+                    [
+                        (f"{name:{width}}", command.get_short_help_str(_SUMMARY_WIDTH))
+                        for name, command in commands
+                        if command
+                    ]
+                )
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, message="%(prog)s %(version)s")
 def clusterlift() -> None:
-    """Tell what a network or storage upgrade buys a Spark cluster."""
+    """Measure what a network or storage upgrade buys a Spark cluster."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command line (the process's own by default) and return its exit code."""
-    _never_fail_to_print()
+    """Run a command line, by default the process's own, and return its exit code."""
+    _escape_unencodable_output()
     try:
         code: int | None = clusterlift.main(
             arguments, prog_name="clusterlift", standalone_mode=False
         )
     except ClusterliftError as error:
-        return _complain(str(error), error.exit_code)
+        return _fail(str(error), error.exit_code)
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message(), err=True)
         return error.exit_code
     except click.ClickException as error:
-        return _complain(error.format_message(), error.exit_code)
+        return _fail(error.format_message(), error.exit_code)
     except click.Abort:
-        return _complain("interrupted", 130)
+        return _fail("interrupted", 130)
     return code or 0
 
 
-def _complain(message: str, exit_code: int) -> int:
+def _fail(message: str, exit_code: int) -> int:
     click.echo(f"clusterlift: error: {visible(message)}", err=True)
     return exit_code
 
 
-def _never_fail_to_print() -> None:
-    """Print an escape where the terminal's encoding has no `±`."""
+def _escape_unencodable_output() -> None:
+    """Make output escape characters that the terminal's encoding lacks, such as `±`."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")

@@ -10,8 +10,8 @@ from statistics import median
 from typing import TypeVar
 
 from harness.analysis.mesh import GOODPUT_TOLERANCE, MIN_PEERS, Pair, PairMatrix, pair_matrix
-from harness.model.interface import Bond, HostLink, growth
-from harness.model.link import carried_text, goodput_bit_s, is_same_rate, rate_text
+from harness.model.interface import Bond, HostLink, counter_growth
+from harness.model.link import goodput_bit_s, is_same_rate, rate_text, throughput_text
 from harness.model.network_metrics import MESH_GOODPUT, PATH_MTU, VANISHED_PACKET
 from harness.model.probe import AFTER, BEFORE, Measurement, RecordedProbes
 from harness.model.run import Ending
@@ -100,7 +100,7 @@ def _reaches_expected_goodput(host: str, criteria: _Criteria, probed: RecordedPr
 def _packet_errors(probed: RecordedProbes) -> Iterator[str]:
     after = probed.links(AFTER)
     for host, link in probed.links(BEFORE).items():
-        errors = growth(link, after[host], "errors") if host in after else None
+        errors = counter_growth(link, after[host], "errors") if host in after else None
         if errors:
             yield f"{host} {link.device}: {errors} packet errors during the probes"
 
@@ -164,7 +164,7 @@ def _goodput_faults(probed: RecordedProbes, criteria: _Criteria) -> Iterator[str
         return
     theory = goodput_bit_s(criteria.rate_bit_s, criteria.mtu)
     reference = (
-        f"of the {carried_text(theory)} that TCP can carry over {rate_text(criteria.rate_bit_s)} "
+        f"of the {throughput_text(theory)} that TCP can carry over {rate_text(criteria.rate_bit_s)} "
         f"at MTU {criteria.mtu}"
     )
     slow = {
@@ -175,11 +175,11 @@ def _goodput_faults(probed: RecordedProbes, criteria: _Criteria) -> Iterator[str
         # Each peer accounts for two pairs, one per direction.
         if own <= slow and len(own) > 2 * (MIN_PEERS - 1):
             best = max(goodput.values[pair] for pair in own)
-            yield f"{host}: {carried_text(best)} with its best peer, {best / theory:.0%} {reference}"
+            yield f"{host}: {throughput_text(best)} with its best peer, {best / theory:.0%} {reference}"
             slow -= own
     for pair in sorted(slow):
         value = goodput.values[pair]
-        yield f"{_pair_text(pair)}: {carried_text(value)}, {value / theory:.0%} {reference}"
+        yield f"{_pair_text(pair)}: {throughput_text(value)}, {value / theory:.0%} {reference}"
     yield from _unmeasured("goodput", goodput, criteria)
 
 
@@ -223,8 +223,8 @@ def _slower(before: RecordedProbes, after: RecordedProbes) -> Iterator[str]:
     old_goodput, new_goodput = _goodput(before), _goodput(after)
     for pair, value in old_goodput.items():
         if pair in new_goodput and new_goodput[pair] < (1 - GOODPUT_TOLERANCE) * value:
-            lower = carried_text(new_goodput[pair])
-            yield f"{_pair_text(pair)}: {carried_text(value)} before, {lower} after"
+            lower = throughput_text(new_goodput[pair])
+            yield f"{_pair_text(pair)}: {throughput_text(value)} before, {lower} after"
 
 
 def _unchanged(before: RecordedProbes, after: RecordedProbes) -> Iterator[str]:

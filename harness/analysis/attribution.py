@@ -157,8 +157,8 @@ def _speed_up_bound(trials: Iterable[Trial]) -> SpeedUpBound | None:
         simulation = trial.tasks.simulation if trial.tasks else None
         if simulation is None or not trial.wall_s:
             continue
-        unblocked_s = (replay.without_fetch_wait_s, replay.without_unattributed_s)
-        bounds.append([min(1.0, (replay.as_it_was_s - s) / trial.wall_s) for s in unblocked_s])
+        unblocked_s = (simulation.without_fetch_wait_s, simulation.without_unattributed_s)
+        bounds.append([min(1.0, (simulation.unchanged_s - s) / trial.wall_s) for s in unblocked_s])
     return SpeedUpBound(*map(median, zip(*bounds, strict=True))) if bounds else None
 
 

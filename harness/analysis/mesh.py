@@ -158,8 +158,8 @@ def _host_lines(goodput: PairMatrix, roles: list[_Role], typical: float) -> Iter
         values = [goodput.values[pair] for role in own for pair in role.pairs]
         verdict = "is slow" if len(own) > 1 else f"{own[0].direction} slowly"
         yield (
-            f"{host} {verdict}: {carried_text(median(values))} with its peers; "
-            f"typical is {carried_text(typical)}"
+            f"{host} {verdict}: {throughput_text(median(values))} with its peers; "
+            f"typical is {throughput_text(typical)}"
         )
 
 
@@ -174,13 +174,13 @@ def _pair_lines(
         done |= {pair, reverse}
         back = goodput.values.get(reverse)
         name = f"{pair[0]} <-> {pair[1]}"
-        both = carried_text(value)
+        both = throughput_text(value)
         if back is not None:
-            both = f"{both} there, {carried_text(back)} back"
+            both = f"{both} there, {throughput_text(back)} back"
         if back is not None and min(value, back) < (1 - GOODPUT_TOLERANCE) * max(value, back):
             yield f"{name} is asymmetric: {both}"
         elif {pair, reverse} & slow:
-            yield f"{name} is slow: {both}; typical is {carried_text(typical)}"
+            yield f"{name} is slow: {both}; typical is {throughput_text(typical)}"
 
 
 def oversubscription_text(

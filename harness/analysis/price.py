@@ -122,7 +122,7 @@ def saving(comparison: Comparison, index: int) -> Saving | None:
         return None
     changed = [each for each in tested if each[2].verdict is Verdict.CHANGED]
     return Saving(
-        math.fsum(-change.share * median_s for _, median_s, change in changed),
+        math.fsum(-change.relative_change * median_s for _, median_s, change in changed),
         _saved_interval([(median_s, change.interval) for _, median_s, change in changed]),
         tuple(name for name, _, _ in changed),
     )

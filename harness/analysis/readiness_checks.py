@@ -12,7 +12,7 @@ from harness.analysis.confounders import confounders
 from harness.analysis.declared import contradictions
 from harness.analysis.sample import measured_trials, take_sample
 from harness.model.run import Ending, Run, Status
-from harness.statistics.change import trials_for_any_result
+from harness.statistics.change import min_trials
 from harness.terminal import count_of
 
 
@@ -76,7 +76,7 @@ def enough_trials(baseline: ConfigurationRuns) -> Finding:
     }
     if not numbers:
         return _missing("no measured trial is ok; run jobs/benchmark.py")
-    needed = trials_for_any_result(1, 1, len(numbers))
+    needed = min_trials(1, 1, len(numbers))
     table = f"a table of {count_of(len(numbers), 'workload')}"
     few = [f"{n} of {name}" for name, n in numbers.items() if n < needed]
     if few:

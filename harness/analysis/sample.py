@@ -62,7 +62,7 @@ class Summary:
         """Distance from the median to the farther end of the interval, as a fraction of the median."""
         if self.interval_s is None:
             return None
-        return fraction(self.interval_s.farthest(self.median_s), self.median_s)
+        return fraction(self.interval_s.max_distance(self.median_s), self.median_s)
 
 
 def measured_trials(runs: Iterable[RecordedRun]) -> Iterator[Trial]:

@@ -1,1 +1,1 @@
-"""One file a command of `clusterlift`."""
+"""The subcommands of `clusterlift`, one file for each."""

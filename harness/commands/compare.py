@@ -1,4 +1,4 @@
-"""`clusterlift compare`: configurations held against each other."""
+"""`clusterlift compare`: a table of configurations."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ import click
 from harness.analysis.comparison import MIN_CONFIGURATIONS, Comparison, compare
 from harness.analysis.configuration import find_configuration
 from harness.analysis.probe_comparison import compare_probes
-from harness.commands.options import results_option
+from harness.commands.options import adjust_option, different_data_option, results_option
 from harness.model.errors import BadInput
-from harness.present import csv_text, json_text, markdown, text
-from harness.present.probe_comparison import probe_table
+from harness.present import data_formats, markdown, text
+from harness.present.comparison_table import probe_table
 from harness.present.table import Table
 from harness.records.lookup import find_probes
 
 FORMATS: dict[str, Callable[[Comparison], str]] = {
     "text": text.render,
     "markdown": markdown.render,
-    "csv": csv_text.render,
-    "json": json_text.render,
+    "csv": data_formats.as_csv,
+    "json": data_formats.as_json,
 }
-TABLE_FORMATS: dict[str, Callable[[Table], str]] = {
+PROBE_FORMATS: dict[str, Callable[[Table], str]] = {
     "text": text.render_table,
     "markdown": markdown.render_table,
 }
@@ -37,21 +37,17 @@ TABLE_FORMATS: dict[str, Callable[[Table], str]] = {
     type=click.Choice(list(FORMATS)),
     default="text",
     show_default=True,
-    help="How to print the table; times are in seconds.",
+    help="Format of the table. CSV and JSON have all digits; times are in seconds.",
 )
+@adjust_option
 @click.option(
-    "--adjust",
-    type=click.Choice(["controls"]),
-    help="Show changes beyond those of the controls, which no network or storage can move.",
+    "--strict",
+    is_flag=True,
+    help="Refuse configurations that differ in more than the change under test.",
 )
+@different_data_option
 @click.option(
-    "--strict", is_flag=True, help="Refuse configurations that differ in more than is compared."
-)
-@click.option(
-    "--allow-different-data", is_flag=True, help="Compare runs on datasets of different content."
-)
-@click.option(
-    "--probes", is_flag=True, help="Compare what was probed of the network, not the workloads."
+    "--probes", is_flag=True, help="Compare the probes of the network instead of the workloads."
 )
 @results_option
 def compare_command(
@@ -64,13 +60,14 @@ def compare_command(
     allow_different_data: bool,
     probes: bool,
 ) -> None:
-    """Compare configurations with the first of them.
+    """Compare the times of workloads in two or more configurations.
 
-    Each is a results file, a directory of one configuration's results files (their trials are
-    pooled), or the name of a configuration under --results.
+    BEFORE is the baseline. Each argument is the name of a configuration under --results, a directory
+    of results files of one configuration, or a results file. The trials of all runs of a
+    configuration are pooled.
     """
     if probes:
-        click.echo(_probes(configurations, results, format_), nl=False)
+        click.echo(_probe_tables(configurations, results, format_), nl=False)
         return
     comparison = compare(
         [find_configuration(name, results) for name in configurations],
@@ -81,18 +78,26 @@ def compare_command(
     click.echo(FORMATS[format_](comparison), nl=False)
 
 
-def _probes(configurations: Sequence[str], results: Path, format_: str) -> str:
-    if format_ not in TABLE_FORMATS:
+def _probe_tables(configurations: Sequence[str], results: Path, format_: str) -> str:
+    if format_ not in PROBE_FORMATS:
         raise BadInput(
-            f"--probes prints {' or '.join(TABLE_FORMATS)}; `clusterlift export` writes all there is"
+            f"--probes supports the formats {' and '.join(PROBE_FORMATS)} only; "
+            "`clusterlift export` writes every measurement to a Parquet file"
         )
     if len(configurations) < MIN_CONFIGURATIONS:
         raise BadInput("compare needs two configurations or more: BEFORE AFTER [MORE...]")
-    measured = {
-        name: [one for probed in find_probes(name, results) for one in probed.measurements]
+    measurements = {
+        name: [
+            measurement
+            for probed in find_probes(name, results)
+            for measurement in probed.measurements
+        ]
         for name in configurations
     }
-    tables = compare_probes(measured)
+    tables = compare_probes(measurements)
     if not tables:
-        raise BadInput(f"nothing was measured in {', '.join(configurations)}")
-    return "\n".join(TABLE_FORMATS[format_](probe_table(table)) for table in tables)
+        raise BadInput(
+            f"the probes of {', '.join(configurations)} have no measurements; "
+            "run `clusterlift probe all` again"
+        )
+    return "\n".join(PROBE_FORMATS[format_](probe_table(table)) for table in tables)

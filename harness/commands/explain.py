@@ -1,4 +1,4 @@
-"""`clusterlift explain`: where the time of a change went."""
+"""`clusterlift explain`: which parts of the run time changed."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from harness.present.explanation import render
 @click.argument("after")
 @results_option
 def explain_command(before: str, after: str, results: Path) -> None:
-    """Tell where the time went between two configurations.
+    """Show where the time went before and after a change.
 
-    Each is a results file, a directory of one configuration's results files, or the name of a
-    configuration under --results. The change of each workload is divided over what its tasks did:
-    waiting for shuffle blocks, computing, and so on.
+    BEFORE and AFTER are names of configurations under --results, directories of results files, or
+    results files. The command divides each workload's change into what its tasks spent time on:
+    waiting for shuffle blocks, computing, writing shuffle files and so on.
     """
     columns = [find_configuration(name, results) for name in (before, after)]
     click.echo(render(explain(compare(columns))), nl=False)

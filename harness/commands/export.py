@@ -1,4 +1,4 @@
-"""`clusterlift export`: everything as tables, for other programs."""
+"""`clusterlift export`: trials and measurements as Parquet files."""
 
 from __future__ import annotations
 
@@ -9,43 +9,43 @@ from pathlib import Path
 
 import click
 
-from harness.commands.options import needs_extra, results_option
-from harness.model.errors import BadInput
+from harness.commands.options import optional_import, results_option, writing
 from harness.present import export
 from harness.records.lookup import find_runs, probes_beside
-from harness.terminal import visible
+from harness.terminal import count_of, visible
 
 TYPES = {
     str: "text",
-    int: "whole number",
+    int: "integer",
     float: "number",
-    bool: "true or false",
+    bool: "boolean",
     datetime: "UTC timestamp",
     Mapping[str, str]: "map of text to text",
 }
 
 
-def _documented() -> str:
-    """Every table with its columns, a line each, which click is told not to fill."""
+def _columns_help() -> str:
+    """Describe every table, with a line for each column."""
+    # click does not join the lines of a paragraph that begins with \b.
     return "\n\n".join(
-        "\n".join(["\b", f"{name}.parquet: a row is {_about(table)}", *_columns(table)])
+        "\n".join(["\b", f"{name}.parquet: {_description(table)}", *_column_lines(table)])
         for name, table in export.TABLES.items()
     )
 
 
-def _about(table: type[export.Row]) -> str:
+def _description(table: type[export.Row]) -> str:
     text = table.__doc__ or ""
     return text[:1].lower() + text[1:].removesuffix(".")
 
 
-def _columns(table: type[export.Row]) -> list[str]:
+def _column_lines(table: type[export.Row]) -> list[str]:
     return [
         f"  {column.name}: {', '.join(filter(None, (TYPES[column.type], column.about)))}"
         for column in export.columns(table)
     ]
 
 
-@click.command("export", epilog=_documented())
+@click.command("export", epilog=_columns_help())
 @click.argument("names", nargs=-1, required=True, metavar="RUNS...")
 @click.option(
     "-o",
@@ -53,26 +53,22 @@ def _columns(table: type[export.Row]) -> list[str]:
     type=click.Path(path_type=Path, file_okay=False),
     required=True,
     metavar="DIR",
-    help="Where the tables go, such as results.parquet; what is there of the same name is replaced.",
+    help="Directory to write to, such as results.parquet. Tables that it has are replaced.",
 )
 @results_option
 def export_command(names: Sequence[str], output: Path, results: Path) -> None:
-    """Export trials, what was measured of them, and probes as Parquet files.
+    """Export trials, their metrics and network probes to Parquet files.
 
-    RUNS are results files, directories of them, or names of configurations under --results. DuckDB,
-    pandas and Spark read the files: select * from 'results.parquet/trials.parquet'.
+    RUNS are names of configurations under --results, directories of results files, or results files.
+    DuckDB, pandas and Spark read the tables: select * from 'results.parquet/trials.parquet'.
     """
-    with needs_extra("export", "report"):
+    with optional_import("export", "report"):
         import_module("pyarrow")
     runs = list({run.source: run for name in names for run in find_runs(name, results)}.values())
     rows = export.rows(runs, probes_beside(runs))
-    try:
+    with writing(output):
         output.mkdir(parents=True, exist_ok=True)
         for name, table in export.TABLES.items():
             file = output / f"{name}.parquet"
             export.write(table, rows[name], file)
-            click.echo(f"{visible(str(file))}: {len(rows[name]):,} rows")
-    except OSError as error:
-        raise BadInput(
-            f"--output: cannot write to {output}: {error.strerror}; choose another place"
-        ) from error
+            click.echo(f"{visible(str(file))}: {count_of(len(rows[name]), 'row')}")

@@ -1,4 +1,4 @@
-"""`clusterlift gate`: whether the upgrade took."""
+"""`clusterlift gate`: whether a network is as it should be."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from harness.model.link import MAX_BIT_S, MAX_MTU, MIN_MTU, parse_rate
 from harness.present.probes import acceptance as page
 from harness.records.lookup import find_probes
 
-MOST_NAMES = 2
+MAX_NAMES = 2
 
 
 @click.command("gate")
@@ -23,30 +23,30 @@ MOST_NAMES = 2
     "--expect",
     "rate",
     metavar="RATE",
-    help="What every link is to be, such as 2500mbit.  [default: what most are]",
+    help="Speed that every link must have, such as 2500mbit.  [default: the most frequent one]",
 )
 @click.option(
     "--mtu",
     type=click.IntRange(MIN_MTU, MAX_MTU),
     metavar="BYTES",
-    help="What every link and path is to carry.  [default: what most links do]",
+    help="MTU that every link and path must have.  [default: the most frequent one]",
 )
 @results_option
 def gate_command(names: Sequence[str], rate: str | None, mtu: int | None, results: Path) -> int:
-    """Say what is wrong with a network that was probed, after an upgrade or at any time.
+    """List the faults of a probed network, for example after an upgrade.
 
-    BEFORE and AFTER are configurations that `clusterlift probe all` recorded, of which the newest
-    counts, or files of probes. Speed, duplex, MTU and bonds of every link, the path MTU and the
-    goodput of every two hosts have to be as expected; with BEFORE, nothing may be worse, and
-    something has to have changed. The exit code is 1 if anything is wrong.
+    BEFORE and AFTER are configurations that `clusterlift probe all` recorded, or files of probes. The
+    newest probe of each counts. The gate checks the speed, duplex mode, MTU and bonds of every link,
+    and the path MTU and goodput between every two hosts. With BEFORE, it also checks that nothing got
+    worse and that something changed. The exit code is 1 if there is a fault.
     """
-    if not 1 <= len(names) <= MOST_NAMES:
-        raise BadInput("gate needs one or two that were probed: [BEFORE] AFTER")
+    if not 1 <= len(names) <= MAX_NAMES:
+        raise BadInput("gate takes one or two probed configurations: [BEFORE] AFTER")
     *before, after = (find_probes(name, results)[-1] for name in names)
     bit_s = None if rate is None else parse_rate("--expect", rate, MAX_BIT_S)
     expected = Expectation(bit_s, mtu)
-    wrong = (
+    faults = (
         upgrade_faults(before[0], after, expected) if before else network_faults(after, expected)
     )
-    click.echo(page.render(wrong, after), nl=False)
-    return int(bool(wrong))
+    click.echo(page.render(faults, after), nl=False)
+    return int(bool(faults))

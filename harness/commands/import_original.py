@@ -1,4 +1,4 @@
-"""`clusterlift import`: what the benchmark of 2020 wrote."""
+"""`clusterlift import`: results of the original pyspark-benchmark of 2020."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ from harness.terminal import visible
 @click.command("import")
 @click.argument("file", type=click.Path(path_type=Path), metavar="FILE.csv")
 @click.option(
-    "--configuration", required=True, metavar="NAME", help="What the times were measured on."
+    "--configuration",
+    required=True,
+    metavar="NAME",
+    help="Name of the configuration that the times were measured on.",
 )
 @results_option
 @click.option(
@@ -27,16 +30,16 @@ from harness.terminal import visible
     "facts",
     multiple=True,
     metavar="KEY=VALUE",
-    help="Something to know about the configuration; repeatable. None by default.",
+    help="A fact about the configuration, such as mtu=1500. Repeatable.",
 )
 def import_command(file: Path, configuration: str, results: Path, facts: Sequence[str]) -> None:
     """Import results of the original pyspark-benchmark.
 
-    FILE.csv has the columns test,seconds; the directory of part files that the original's -o
-    leaves behind will do as well. The path of the new results file is printed.
+    FILE.csv has the columns test,seconds. The directory of part files that the original's option -o
+    writes works, too. The command prints the path of the new results file.
     """
     if not configuration.strip():
-        raise BadInput("--configuration is empty; give the set-up's name, for example 1g-rs")
+        raise BadInput("--configuration is empty; give the configuration's name, for example 1g-rs")
     imported, trials = read_original(
         file, new_run_id(), configuration, timestamp(), parse_facts(facts)
     )

@@ -1,4 +1,4 @@
-"""`clusterlift layout`: how files really lie."""
+"""`clusterlift layout`: how a file system stores the files of a directory."""
 
 from __future__ import annotations
 
@@ -18,13 +18,14 @@ from harness.present import layout
     "--properties-file",
     type=click.Path(exists=True, dir_okay=False),
     metavar="FILE",
-    help="Properties for spark-submit; QFS needs some.  [default: Spark's own]",
+    help="Properties file for spark-submit; QFS needs one.  [default: Spark's own]",
 )
 def layout_command(uri: str, properties_file: str | None) -> int:
-    """Say how every file at URI really lies, on which nodes, and in how many bytes.
+    """Show how the files in a directory are stored: layout, nodes, bytes.
 
-    Needs Spark. The exit code is 1 if a file is not as the dataset's manifest says, or lacks a part;
-    without a manifest, if the files differ among themselves.
+    URI is a dataset or any other directory of files. The command needs Spark. The exit code is 1 if a
+    file is incomplete or differs from the dataset's manifest, or, without a manifest, if the files'
+    layouts differ.
     """
     properties = ["--properties-file", properties_file] if properties_file else []
     options = ["--master", "local[1]", *properties]

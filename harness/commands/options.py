@@ -1,4 +1,4 @@
-"""Options that several commands have."""
+"""Options and checks that several commands share."""
 
 from __future__ import annotations
 
@@ -17,22 +17,37 @@ results_option = click.option(
     default=Path("results"),
     show_default=True,
     metavar="DIR",
-    help="Where runs are kept, a directory for each configuration.",
+    help="Directory of the results; each configuration has a directory in it.",
+)
+
+adjust_option = click.option(
+    "--adjust",
+    type=click.Choice(["controls"]),
+    help="Show each change relative to that of the control workloads, which network and storage "
+    "cannot affect.",
+)
+
+different_data_option = click.option(
+    "--allow-different-data",
+    is_flag=True,
+    help="Compare runs even if the contents of their datasets differ.",
 )
 
 
-def as_share(_: click.Context, __: click.Parameter, value: str) -> float:
-    """A callback: `5%` or `0.05` as 0.05. Raises BadParameter, which names the option."""
+def as_fraction(_: click.Context, __: click.Parameter, value: str) -> float:
+    """Convert `5%` or `0.05` to 0.05; an option's callback.
+
+    Raises BadParameter, which names the option, unless the value is more than 0% and less than 100%.
+    """
     try:
         return parse_fraction(value)
     except ValueError as error:
         raise click.BadParameter(str(error)) from error
 
 
-# MERGED from harness.commands.extra: 'Libraries that only some commands need: without them there is a line, not a traceback.'
 @contextmanager
-def needs_extra(command: str, extra: str) -> Iterator[None]:
-    """While imports are tried. Raises BadInput that says what is missing, and how to get it."""
+def optional_import(command: str, extra: str) -> Iterator[None]:
+    """Raise BadInput if an import in the block fails because a package of `extra` is missing."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -41,4 +56,15 @@ def needs_extra(command: str, extra: str) -> Iterator[None]:
         raise BadInput(
             f"clusterlift {command} needs {error.name}, which is not installed: "
             f"in the checkout, pip install '.[{extra}]'"
+        ) from error
+
+
+@contextmanager
+def writing(output: Path) -> Iterator[None]:
+    """Raise BadInput, which names --output, if the block cannot write there."""
+    try:
+        yield
+    except OSError as error:
+        raise BadInput(
+            f"--output: cannot write {output}: {error.strerror}; choose another path"
         ) from error

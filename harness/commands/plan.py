@@ -1,74 +1,76 @@
-"""`clusterlift plan`: how many trials it takes."""
+"""`clusterlift plan`: how many trials a comparison needs."""
 
 from __future__ import annotations
 
 import click
 
-from harness.commands.options import as_share
+from harness.commands.options import as_fraction
 from harness.statistics.change import ALPHA, min_trials
 from harness.statistics.power import MAX_TRIALS, POWER, detectable_change, trials_needed
+from harness.terminal import count_of
 
 
 @click.command("plan")
 @click.option(
     "--change",
-    callback=as_share,
+    callback=as_fraction,
     required=True,
     metavar="PERCENT",
-    help="The smallest change that is to be found, such as 5%.",
+    help="Smallest change to detect, such as 5%.",
 )
 @click.option(
     "--noise",
-    callback=as_share,
+    callback=as_fraction,
     required=True,
     metavar="PERCENT",
-    help="How much trials of the same differ, as a standard deviation; `clusterlift ready` tells it.",
+    help="Relative standard deviation of repeated trials; `clusterlift ready` measures it.",
 )
 @click.option(
     "--workloads",
     type=click.IntRange(1, 1000),
     default=8,
     show_default=True,
-    help="How many are in the table: the more, the surer each has to be.",
+    help="Workloads in the table. A table of more workloads needs more trials of each.",
 )
 @click.option(
     "--configurations",
     type=click.IntRange(1, 1000),
     default=1,
     show_default=True,
-    help="How many are held against the baseline.",
+    help="Configurations in the table, without the baseline.",
 )
 @click.option(
     "--power",
-    callback=as_share,
+    callback=as_fraction,
     default=f"{POWER:.0%}",
     show_default=True,
     metavar="PERCENT",
-    help="How often the change is to be found.",
+    help="Probability of detecting the change.",
 )
 def plan_command(
     change: float, noise: float, workloads: int, configurations: int, power: float
 ) -> None:
-    """Tell how many trials it takes to find a change, before and after.
+    """Compute how many trials are needed to detect a change.
 
-    Of tables in which nothing changed at most one in twenty will claim anything.
+    The baseline and each other configuration need that many trials of each workload. The significance
+    level is 5% for the whole table: if nothing changed, at most one table in twenty shows a change.
     """
     comparisons = workloads * configurations
-    least = min_trials(1, 1, comparisons)
     needed = trials_needed(change, noise, comparisons, power)
-    table = f"a table of {comparisons} comparison{'s' if comparisons > 1 else ''}"
+    table = f"a table of {count_of(comparisons, 'comparison')}"
     if needed is None:
         click.echo(
-            f"More than {MAX_TRIALS} trials on either side: a change of {change:.1%} is too small "
-            f"for noise of {noise:.1%}. Make the noise less: longer trials, an idle machine."
+            f"More than {MAX_TRIALS} trials of each workload are needed: a change of {change:.1%} is "
+            f"too small for noise of {noise:.1%}. Reduce the noise: use longer trials or an idle machine."
         )
     else:
         click.echo(
-            f"{needed} trials on either side find a change of {change:.1%} in {power:.0%} of cases, "
-            f"in {table} with noise of {noise:.1%}."
+            f"{needed} trials of each workload, before and after, detect a change of {change:.1%} in "
+            f"{power:.0%} of cases, in {table} with noise of {noise:.1%}."
         )
-    smallest = detectable_change(noise, least, comparisons, power)
+    minimum = min_trials(1, 1, comparisons)
+    smallest = detectable_change(noise, minimum, comparisons, power)
     click.echo(
-        f"Fewer than {least} find nothing, however great, at {ALPHA:.0%} for the whole table; "
-        f"{least} find {smallest:.1%} or more."
+        f"{minimum} trials detect {smallest:.1%} or more. With fewer, no change is significant at "
+        f"{ALPHA:.0%} for the whole table, however large it is."
     )

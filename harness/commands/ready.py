@@ -1,4 +1,4 @@
-"""`clusterlift ready`: whether the old network may be unplugged."""
+"""`clusterlift ready`: whether a baseline is complete before the upgrade begins."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ from harness.present.readiness import render
 
 
 @click.command("ready")
-@click.argument("configurations", nargs=-1, required=True, metavar="RUN [MORE...]")
+@click.argument("configurations", nargs=-1, required=True, metavar="RUNS...")
 @results_option
 def ready_command(configurations: Sequence[str], results: Path) -> int:
-    """Check whether a baseline has all that a comparison will need.
+    """Check that a baseline has all that a comparison needs.
 
-    RUN is a results file, a directory of one configuration's results files, or the name of a
-    configuration under --results. It also tells, for each workload, how small a change will be found.
-    The exit code is 1 if something lacks that cannot be had after the upgrade.
+    Run this before the upgrade. RUNS are names of configurations under --results, directories of
+    results files, or results files. The command also computes the smallest change of each workload
+    that a comparison will detect. The exit code is 1 if something is missing that cannot be measured
+    after the upgrade.
     """
-    found = [readiness(find_configuration(name, results)) for name in configurations]
-    click.echo("\n".join(map(render, found)), nl=False)
-    return int(any(one.missing for one in found))
+    checked = [readiness(find_configuration(name, results)) for name in configurations]
+    click.echo("\n".join(map(render, checked)), nl=False)
+    return int(any(baseline.missing for baseline in checked))

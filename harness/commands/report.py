@@ -1,4 +1,4 @@
-"""`clusterlift report`: a page for people who would rather look than read."""
+"""`clusterlift report`: a comparison as an HTML page."""
 
 from __future__ import annotations
 
@@ -20,7 +20,13 @@ from harness.analysis.price_list import (
     parse_money,
     read_price_list,
 )
-from harness.commands.options import needs_extra, results_option
+from harness.commands.options import (
+    adjust_option,
+    different_data_option,
+    optional_import,
+    results_option,
+    writing,
+)
 from harness.model.errors import BadInput
 from harness.model.probe import Measurement
 from harness.records.lookup import probes_beside
@@ -36,25 +42,19 @@ from harness.terminal import visible
     default=Path("report.html"),
     show_default=True,
     metavar="FILE",
-    help="The page to write.",
+    help="The HTML file to write.",
 )
 @click.option(
     "--cost",
     "costs",
     multiple=True,
     metavar="COST",
-    help="What the change costs: 350USD; 2.5g-rs=350USD for one configuration alone; or a TOML file "
-    "of offers. Repeatable.  [default: what runs declare: --fact cost=350USD]",
+    help="Cost of the change: 350USD; 2.5g-rs=350USD for one configuration; or a TOML file of offers. "
+    "Repeatable.  [default: the fact cost of the runs, as in --fact cost=350USD]",
 )
-@click.option("--hour", metavar="MONEY", help="What an hour that is saved is worth, such as 20USD.")
-@click.option(
-    "--adjust",
-    type=click.Choice(["controls"]),
-    help="Show changes beyond those of the controls, which no network or storage can move.",
-)
-@click.option(
-    "--allow-different-data", is_flag=True, help="Compare runs on datasets of different content."
-)
+@click.option("--hour", metavar="MONEY", help="Value of one hour saved, such as 20USD.")
+@adjust_option
+@different_data_option
 @results_option
 def report_command(
     configurations: Sequence[str],
@@ -66,12 +66,12 @@ def report_command(
     *,
     allow_different_data: bool,
 ) -> None:
-    """Write one HTML file that says what a change buys, in words, pictures and tables.
+    """Write a comparison with charts, probes and costs to one HTML file.
 
-    BEFORE, AFTER and MORE are what `clusterlift compare` takes. The page needs nothing besides
-    itself: no network, no other file.
+    BEFORE, AFTER and MORE are the same as for `clusterlift compare`. The page is self-contained: a
+    browser shows it without network access or other files.
     """
-    with needs_extra("report", "report"):
+    with optional_import("report", "report"):
         from harness.present.report.page import render  # noqa: PLC0415  compare works without
 
     comparison = compare(
@@ -80,7 +80,7 @@ def report_command(
         allow_different_data=allow_different_data,
     )
     prices = _prices(costs, hour, comparison)
-    measured = _measured(comparison)
+    measured = _measurements(comparison)
     shared = [
         *configurations,
         *(["--adjust", adjust] if adjust else []),
@@ -92,19 +92,15 @@ def report_command(
         comparison,
         measured=measured,
         offers=rank_offers(comparison, prices, measured) if prices else (),
-        presenting_commands=_again(shared, [*own, f"--output={output}"]),
+        presenting_commands=_reproducing_commands(shared, [*own, f"--output={output}"]),
     )
-    try:
+    with writing(output):
         output.write_text(page, encoding="utf-8")
-    except OSError as error:
-        raise BadInput(
-            f"--output: cannot write {output}: {error.strerror}; choose another place"
-        ) from error
     click.echo(visible(str(output)))
 
 
 def _prices(costs: Sequence[str], hour: str | None, comparison: Comparison) -> PriceList | None:
-    """What is given, or else what the runs declare; None if nobody says what anything costs."""
+    """Return the prices of the command line, else those that the runs declare, else None."""
     offers: list[Offer] = []
     hours: list[Money | None] = []
     for cost in costs:
@@ -117,22 +113,26 @@ def _prices(costs: Sequence[str], hour: str | None, comparison: Comparison) -> P
     if not costs:
         offers += filter(None, map(declared_offer, comparison.columns))
     if hour is not None and not offers:
-        raise BadInput("--hour is of use where something costs: say what the change does: --cost")
+        raise BadInput("--hour needs the cost of the change; add --cost, for example --cost 350USD")
     worth = parse_money("--hour", hour) if hour else next(filter(None, hours), None)
     return PriceList(tuple(offers), worth) if offers else None
 
 
-def _measured(comparison: Comparison) -> dict[str, list[Measurement]]:
-    """What was probed in each configuration that was."""
-    found = {
-        column.name: [one for probed in probes_beside(column.runs) for one in probed.measurements]
+def _measurements(comparison: Comparison) -> dict[str, list[Measurement]]:
+    """Return the probes' measurements by configuration, without configurations that have none."""
+    by_configuration = {
+        column.name: [
+            measurement
+            for probed in probes_beside(column.runs)
+            for measurement in probed.measurements
+        ]
         for column in comparison.columns
     }
-    return {name: measurements for name, measurements in found.items() if measurements}
+    return {name: measurements for name, measurements in by_configuration.items() if measurements}
 
 
-def _again(shared: Sequence[str], own: Sequence[str]) -> tuple[str, ...]:
-    """The commands that lead from the runs to the table, and to this page."""
+def _reproducing_commands(shared: Sequence[str], own: Sequence[str]) -> tuple[str, ...]:
+    """Return the commands that print this table and write this page from the same runs."""
     return (
         shlex.join(["clusterlift", "compare", *shared]),
         shlex.join(["clusterlift", "report", *shared, *own]),

@@ -15,9 +15,9 @@ from harness.records.lookup import find_run
 @click.argument("name", metavar="RUN")
 @results_option
 def show_command(name: str, results: Path) -> None:
-    """Show one run: its circumstances, trials, summary.
+    """Show one run: its environment, its trials and a summary.
 
-    RUN is a results file; or a directory of them or the name of a configuration under --results,
-    which stand for their newest run.
+    RUN is a results file. For the name of a configuration under --results or a directory of results
+    files, the command shows the newest run.
     """
     click.echo(run.render(find_run(name, results)), nl=False)

@@ -125,7 +125,7 @@ class TrialAggregator:
             time=self._sums.time(python_is_timed=self._stages.python_is_timed),
             slots=self._slots.mean(*self._jobs.span_ms),
             stragglers=self._stages.stragglers,
-            replay=self._stages.simulation,
+            simulation=self._stages.simulation,
             incomplete="; ".join(self._missing()) or None,
             **self._sums.others(),
         )

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from harness.model.errors import BadInput
-from harness.model.interface import HostLink, growth
+from harness.model.interface import HostLink, counter_growth
 from harness.model.link import VIRTUAL_NIC_DRIVERS, is_same_rate, parse_rate, rate_text
 from harness.node.sysfs import PACKET_COUNTERS
 
@@ -47,7 +47,7 @@ def link_errors(before: NodeLinks, after: NodeLinks) -> dict[str, dict[str, int]
         f"{host} {name}": {
             counter: grown
             for counter in PACKET_COUNTERS.values()
-            if (grown := growth(link, later, counter)) is not None
+            if (grown := counter_growth(link, later, counter)) is not None
         }
         for host, links in before.items()
         for name, link in links.items()

@@ -1,4 +1,4 @@
-"""What a table's numbers mean, in a few lines, and what has to be known before it is read."""
+"""Comparisons of workloads and of probes as tables, with captions and warnings."""
 
 from __future__ import annotations
 
@@ -6,106 +6,36 @@ from collections.abc import Iterator, Sequence
 from itertools import count
 
 from harness.analysis.comparison import Cell, Comparison
+from harness.analysis.probe_comparison import ProbeCell, ProbeTable
+from harness.analysis.sample import fraction
 from harness.present import quantities
-from harness.present.table import NEEDS, Entry, Fields, Line, Noted, Table, common, fields
+from harness.present.table import NEEDS, Entry, Fields, Heading, Line, Table, common, fields
 from harness.statistics.change import Change, ControlShift, Verdict
 from harness.statistics.median import median_interval
+from harness.terminal import count_of
 
-_LEAST_FOR_AN_INTERVAL = next(n for n in count(1) if median_interval([0.0] * n))
-
-
-def caption(
-    n: int | None,
-    measured: str,
-    changes: Sequence[Change],
-    *,
-    has_intervals: bool,
-    relative_to_controls: bool = False,
-) -> str:
-    """The sentences below a table, only those that it needs.
-
-    `n` is how many there are of what was `measured`, such as `trial`; None: a column tells.
-    """
-    return " ".join(
-        [
-            *_of_cells(n, measured, has_intervals=has_intervals),
-            *_of_changes(changes, measured, relative_to_controls=relative_to_controls),
-        ]
-    )
+_MIN_FOR_AN_INTERVAL = next(n for n in count(1) if median_interval([0.0] * n))
+_TRIAL, _VALUE = "trial", "value"
+_DISPLAY_UNITS = {"bit/s": ("Mbit/s", 1e6)}
+"""The unit that a table shows instead of the measured one, and its size in measured units."""
+_UNIT_SUFFIXES = ("_per_gbit_s", "_per_s", "_bit_s", "_percent", "_bytes", "_us")
 
 
-def warnings(comparison: Comparison) -> tuple[str, ...]:
-    """Lines to stand above the table: the controls that moved."""
-    moved = [
-        (column.name, shift)
-        for column, shift in zip(comparison.columns, comparison.control_shifts, strict=True)
-        if shift and shift.moved
-    ]
-    return tuple(_warning(name, shift, comparison) for name, shift in moved)
-
-
-def _warning(name: str, shift: ControlShift, comparison: Comparison) -> str:
-    interval = shift.interval
-    between = (
-        f" ({quantities.change(interval.low - 1)} to {quantities.change(interval.high - 1)})"
-        if interval
-        else ""
-    )
-    what = (
-        "what is shown is the change beyond that"
-        if comparison.relative_to_controls
-        else "the other changes may be the machine's as well; --adjust controls shows what is beyond"
-    )
-    return (
-        f"The controls moved in {name}: {quantities.change(shift.ratio - 1)}{between}, "
-        f"p {quantities.p(shift.p)}. Neither network nor storage can do that "
-        f"({', '.join(shift.workloads)}): {what}."
-    )
-
-
-def _of_cells(n: int | None, measured: str, *, has_intervals: bool) -> Iterator[str]:
-    yield (
-        f"Median of {'n' if n is None else n} measured {measured}{'' if n == 1 else 's'}"
-        + (", ± its 95 % interval." if has_intervals else ".")
-    )
-    if not has_intervals:
-        yield f"An interval takes {_LEAST_FOR_AN_INTERVAL} {measured}s."
-
-
-def _of_changes(
-    changes: Sequence[Change], measured: str, *, relative_to_controls: bool
-) -> Iterator[str]:
-    verdicts = {change.verdict for change in changes}
-    comparisons = f"{len(changes)} comparison{'' if len(changes) == 1 else 's'}"
-    if verdicts - {Verdict.TOO_FEW}:
-        beyond = " beyond the controls'" if relative_to_controls else ""
-        yield (
-            f"Change{beyond} against the first column, ± its 95 % interval; p by Mann and Whitney, "
-            f"adjusted for {comparisons} by Holm."
-        )
-    if Verdict.TOO_FEW in verdicts:
-        yield (
-            f"{NEEDS}N {measured}s: with fewer, before or after, nothing can be told from chance among "
-            f"{comparisons}."
-        )
-    if Verdict.NOISE in verdicts:
-        yield f"{quantities.NOISE}: chance explains it; ± is the most that it may hide."
-
-
-# MERGED from harness.present.comparison_table: 'A comparison of workloads as a table.'
 def comparison_table(comparison: Comparison) -> Table:
-    """Workloads down, configurations across."""
+    """Return the table with a line for each workload and a column for each configuration."""
     summaries = [cell.summary for row in comparison.rows for cell in row.cells if cell.summary]
     n = common(summary.n for summary in summaries)
     return Table(
         heading="workload",
-        columns=tuple(Noted(column.name, column.notes) for column in comparison.columns),
-        lines=tuple(Line(row.workload, tuple(map(_entry, row.cells))) for row in comparison.rows),
+        columns=tuple(Heading(column.name, column.notes) for column in comparison.columns),
+        lines=tuple(
+            Line(row.workload, tuple(map(_workload_entry, row.cells))) for row in comparison.rows
+        ),
         with_n=n is None,
         warnings=warnings(comparison),
         caption=caption(
             n,
-            "trial",
+            _TRIAL,
             comparison.changes,
             has_intervals=any(summary.interval_s for summary in summaries),
             relative_to_controls=comparison.relative_to_controls,
@@ -113,9 +43,125 @@ def comparison_table(comparison: Comparison) -> Table:
     )
 
 
-def _entry(cell: Cell) -> Entry:
+def _workload_entry(cell: Cell) -> Entry:
     summary = cell.summary
     if summary is None:
         return Entry(Fields(str(cell.sample.outcome)), cell.notes)
     median = quantities.time(summary.median_s)
-    return Entry(fields(median, summary.uncertainty, cell.change, summary.n), cell.notes)
+    return Entry(fields(median, summary.uncertainty, cell.change, summary.n, _TRIAL), cell.notes)
+
+
+def probe_table(probed: ProbeTable) -> Table:
+    """Return the table of one metric, with a line for each host or pair of hosts."""
+    cells = [cell for _, row in probed.rows for cell in row]
+    n = common(len(cell.sample.values) for cell in cells if cell.sample and cell.sample.values)
+    unit, size = _DISPLAY_UNITS.get(probed.unit, (probed.unit, 1.0))
+    return Table(
+        heading=f"{probed.probe}: {_without_unit(probed.metric)}, {unit}",
+        columns=tuple(Heading(name) for name in probed.configurations),
+        lines=tuple(
+            Line(name, tuple(_probe_entry(cell, size) for cell in row)) for name, row in probed.rows
+        ),
+        with_n=n is None,
+        warnings=(),
+        caption=f"{probed.better.capitalize()} is better. "
+        + caption(n, _VALUE, probed.changes, has_intervals=any(cell.interval for cell in cells)),
+    )
+
+
+def _without_unit(metric: str) -> str:
+    """Return a metric's name in words, without the unit at its end."""
+    for suffix in _UNIT_SUFFIXES:
+        metric = metric.replace(suffix, "")
+    return metric.replace("_", " ")
+
+
+def _probe_entry(cell: ProbeCell, size: float) -> Entry:
+    if cell.sample is None:
+        return Entry(Fields("missing"))
+    errors = cell.sample.errors
+    notes = (f"{len(errors)} failed, the first with: {errors[0]}",) if errors else ()
+    if cell.median is None:
+        return Entry(Fields("failed"), notes)
+    uncertainty = (
+        fraction(cell.interval.max_distance(cell.median), cell.median) if cell.interval else None
+    )
+    value = quantities.significant(cell.median / size)
+    return Entry(fields(value, uncertainty, cell.change, len(cell.sample.values), _VALUE), notes)
+
+
+def caption(
+    n: int | None,
+    noun: str,
+    changes: Sequence[Change],
+    *,
+    has_intervals: bool,
+    relative_to_controls: bool = False,
+) -> str:
+    """Return the sentences below a table, only those that apply to it.
+
+    `n` is the number of measurements in every cell, None if the table has a column for it; `noun`
+    is what a measurement is called, such as `trial`.
+    """
+    sentences = (
+        *_median_sentences(n, noun, has_intervals=has_intervals),
+        *_change_sentences(changes, noun, relative_to_controls=relative_to_controls),
+    )
+    return " ".join(sentences)
+
+
+def _median_sentences(n: int | None, noun: str, *, has_intervals: bool) -> Iterator[str]:
+    measured = f"n measured {noun}s" if n is None else count_of(n, f"measured {noun}")
+    if has_intervals:
+        yield f"Median of {measured}, ± its 95 % confidence interval."
+    else:
+        yield f"Median of {measured}. A confidence interval needs {_MIN_FOR_AN_INTERVAL} {noun}s."
+
+
+def _change_sentences(
+    changes: Sequence[Change], noun: str, *, relative_to_controls: bool
+) -> Iterator[str]:
+    verdicts = {change.verdict for change in changes}
+    comparisons = count_of(len(changes), "comparison")
+    if verdicts - {Verdict.TOO_FEW}:
+        beyond = " beyond that of the controls" if relative_to_controls else ""
+        yield (
+            f"Change{beyond} relative to the first column, ± its 95 % confidence interval; p of the "
+            f"Mann-Whitney test, Holm-adjusted for {comparisons}."
+        )
+    if Verdict.TOO_FEW in verdicts:
+        yield (
+            f"{NEEDS}N {noun}s: with fewer, before or after, no change is significant among "
+            f"{comparisons}. Run more."
+        )
+    if Verdict.NOISE in verdicts:
+        yield f"{quantities.NOISE}: no significant change; if there is one, it is within ±."
+
+
+def warnings(comparison: Comparison) -> tuple[str, ...]:
+    """Return the lines above the table: a warning for each column whose controls moved."""
+    return tuple(
+        _control_warning(column.name, shift, relative=comparison.relative_to_controls)
+        for column, shift in zip(comparison.columns, comparison.control_shifts, strict=True)
+        if shift and shift.moved
+    )
+
+
+def _control_warning(configuration: str, shift: ControlShift, *, relative: bool) -> str:
+    interval = ""
+    if shift.interval:
+        low, high = (
+            quantities.change(end - 1) for end in (shift.interval.low, shift.interval.high)
+        )
+        interval = f" ({low} to {high})"
+    advice = (
+        "The changes below are relative to that of the controls."
+        if relative
+        else "It may have affected the other workloads too: --adjust controls shows each change "
+        "relative to that of the controls."
+    )
+    return (
+        f"The controls ({', '.join(shift.workloads)}) moved in {configuration}: "
+        f"{quantities.change(shift.ratio - 1)}{interval}, p {quantities.p(shift.p)}. Network and "
+        f"storage cannot affect them, so something else changed. {advice}"
+    )

@@ -1,6 +1,6 @@
-"""What can be exported: rows of three tables, each column typed and said to be what it is.
+"""Trials and measurements as rows of three tables, with the type and description of each column.
 
-None is what is unknown, or was not to be had; never 0.
+An unknown value is None, never 0.
 """
 
 from __future__ import annotations
@@ -21,62 +21,62 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class TrialRow:
-    """A trial, also one that failed."""
+    """One row for each trial, failed ones included."""
 
-    configuration: Annotated[str, "declared name of the set-up"]
-    run: Annotated[str, "the run's id"]
-    workload: Annotated[str, ""]
-    phase: Annotated[str, "measured, or warm-up, which never counts"]
-    round: Annotated[int, "from 1 within its phase"]
-    status: Annotated[str, "ok or failed; a wrong answer is failed"]
-    wall_s: Annotated[float | None, "seconds; null if it failed"]
-    started_at: Annotated[datetime | None, ""]
+    configuration: Annotated[str, "the declared name"]
+    run: Annotated[str, "id of the run"]
+    workload: Annotated[str, "name"]
+    phase: Annotated[str, "measured, or warm-up: not part of any result"]
+    round: Annotated[int, "number within the phase, from 1"]
+    status: Annotated[str, "ok or failed; a wrong answer counts as failed"]
+    wall_s: Annotated[float | None, "time in seconds; null if the trial failed"]
+    started_at: Annotated[datetime | None, "start of the trial"]
     error: Annotated[str | None, "why it failed"]
-    note: Annotated[str | None, "what befell it"]
-    is_control: Annotated[bool, "whether network and storage cannot affect it"]
-    sink: Annotated[str | None, "what forced the computation"]
-    dataset_rows: Annotated[int | None, ""]
-    dataset_format: Annotated[str | None, ""]
-    layout: Annotated[str | None, "as observed"]
-    spark: Annotated[str | None, "version"]
-    is_emulated: Annotated[bool, ""]
-    facts: Annotated[Mapping[str, str], "what was declared"]
-    run_started_at: Annotated[datetime | None, ""]
-    source: Annotated[str, "the results file"]
+    note: Annotated[str | None, "an incident that may have affected the time"]
+    is_control: Annotated[bool, "true if network and storage cannot affect the workload"]
+    sink: Annotated[str | None, "what forced the computation: noop or rdd-count"]
+    dataset_rows: Annotated[int | None, "number of rows"]
+    dataset_format: Annotated[str | None, "such as csv or parquet"]
+    layout: Annotated[str | None, "layout that the file system reported for the dataset"]
+    spark: Annotated[str | None, "version of Spark"]
+    is_emulated: Annotated[bool, "true if the network was emulated"]
+    facts: Annotated[Mapping[str, str], "what the user declared with --fact"]
+    run_started_at: Annotated[datetime | None, "start of the run"]
+    source: Annotated[str, "path of the results file"]
 
 
 @dataclass(frozen=True)
 class MetricRow:
-    """A number that is known of a trial besides its time: of its tasks, or of the links."""
+    """One row for each number recorded for a trial other than its time: task metrics, link traffic."""
 
-    configuration: Annotated[str, "declared name of the set-up"]
-    run: Annotated[str, "the run's id"]
-    workload: Annotated[str, ""]
-    phase: Annotated[str, "measured, or warm-up, which never counts"]
-    round: Annotated[int, "from 1 within its phase"]
-    metric: Annotated[str, "its name ends in its unit, where it has one"]
-    subject: Annotated[str | None, "host, or level of locality; null for the whole trial"]
+    configuration: Annotated[str, "the declared name"]
+    run: Annotated[str, "id of the run"]
+    workload: Annotated[str, "name"]
+    phase: Annotated[str, "measured, or warm-up: not part of any result"]
+    round: Annotated[int, "number within the phase, from 1"]
+    metric: Annotated[str, "name; ends in _s, _bytes or _share unless it is a count"]
+    subject: Annotated[str | None, "host or locality level; null for the whole trial"]
     unit: Annotated[str | None, "s, bytes or ratio; null for counts"]
-    value: Annotated[float, ""]
+    value: Annotated[float, "the number"]
 
 
 @dataclass(frozen=True)
 class ProbeRow:
-    """A measurement of the network itself, also one that failed."""
+    """One row for each measurement of the network itself, failed ones included."""
 
-    configuration: Annotated[str, "declared name of the set-up"]
-    probe_run: Annotated[str, "the id of the call of `clusterlift probe`"]
-    started_at: Annotated[datetime | None, "of the call"]
-    probe: Annotated[str, ""]
-    subject: Annotated[str, "host, or pair: sender -> receiver"]
-    case: Annotated[str, "in which way it was measured; may be empty"]
-    metric: Annotated[str, "its name ends in its unit, where it has one"]
-    unit: Annotated[str, ""]
-    better: Annotated[str, "higher or lower"]
-    round: Annotated[int, "of the repeats, from 1"]
-    value: Annotated[float | None, "null if it failed"]
+    configuration: Annotated[str, "the declared name"]
+    probe_run: Annotated[str, "id of the call of `clusterlift probe`"]
+    started_at: Annotated[datetime | None, "start of the call"]
+    probe: Annotated[str, "name, such as mesh"]
+    subject: Annotated[str, "a host, or a pair: sender -> receiver"]
+    case: Annotated[str, "conditions of the measurement, such as both ways; may be empty"]
+    metric: Annotated[str, "name; ends in the unit, if it has one"]
+    unit: Annotated[str, "unit of the value"]
+    better: Annotated[str, "higher or lower: which values are better"]
+    round: Annotated[int, "number of the repeat, from 1"]
+    value: Annotated[float | None, "null if the measurement failed"]
     error: Annotated[str | None, "why it failed"]
-    source: Annotated[str, "the file"]
+    source: Annotated[str, "path of the probe file"]
 
 
 Row = TrialRow | MetricRow | ProbeRow
@@ -89,7 +89,7 @@ TABLES: Mapping[str, type[Row]] = {
 
 @dataclass(frozen=True)
 class ExportedColumn:
-    """A column of a table: its type, without None, and what it is about."""
+    """A column of a table; `type` is its Python type without None, `about` its description."""
 
     name: str
     type: Any
@@ -97,7 +97,7 @@ class ExportedColumn:
 
 
 def columns(table: type[Row]) -> list[ExportedColumn]:
-    """In their order."""
+    """Return the columns of a table in their order."""
     hints = get_type_hints(table, include_extras=True)
     return [
         ExportedColumn(name, _without_none(hint.__origin__), *hint.__metadata__)
@@ -106,12 +106,18 @@ def columns(table: type[Row]) -> list[ExportedColumn]:
 
 
 def rows(runs: Sequence[RecordedRun], probed: Sequence[RecordedProbes]) -> dict[str, list[Row]]:
-    """The rows of every table."""
+    """Return the rows of each table by its name in TABLES."""
     trials = [(recorded, trial) for recorded in runs for trial in recorded.trials]
     return {
-        "trials": [_trial_row(*one) for one in trials],
-        "measurements": [row for one in trials for row in _metric_rows(*one)],
-        "probes": [_probe_row(one, measured) for one in probed for measured in one.measurements],
+        "trials": [_trial_row(recorded, trial) for recorded, trial in trials],
+        "measurements": [
+            row for recorded, trial in trials for row in _metric_rows(recorded, trial)
+        ],
+        "probes": [
+            _probe_row(recorded_probes, measured)
+            for recorded_probes in probed
+            for measured in recorded_probes.measurements
+        ],
     }
 
 
@@ -130,11 +136,11 @@ def _trial_row(recorded: RecordedRun, trial: Trial) -> TrialRow:
         error=trial.error,
         note=trial.note,
         is_control=trial.workload in (run.parameters.get("controls") or ()),
-        sink=_of(str, run.parameters.get("sink")),
-        dataset_rows=_of(int, data.get("rows")),
-        dataset_format=_of(str, data.get("format")),
-        layout=_of(str, (data.get("layout") or {}).get("observed")),
-        spark=_of(str, run.environment.get("spark")),
+        sink=_typed(str, run.parameters.get("sink")),
+        dataset_rows=_typed(int, data.get("rows")),
+        dataset_format=_typed(str, data.get("format")),
+        layout=_typed(str, (data.get("layout") or {}).get("observed")),
+        spark=_typed(str, run.environment.get("spark")),
         is_emulated=is_emulated(run),
         facts={name: str(value) for name, value in run.facts.items()},
         run_started_at=_time(run.started_at),
@@ -164,11 +170,11 @@ def _metric_rows(recorded: RecordedRun, trial: Trial) -> Iterator[MetricRow]:
 
 
 _UNITS = {"_s": "s", "_bytes": "bytes", "_share": "ratio"}
-"""By the end of a metric's name."""
+"""A metric's unit, by the end of its name."""
 
 
 def _numbers(record: Any) -> Iterator[tuple[str, str | None, float]]:
-    """Name, subject and value of every number in a record, and in those within it."""
+    """Yield name, subject and value of every number in a dataclass, and in dataclasses within it."""
     for field in fields(record):
         match getattr(record, field.name):
             case int() | float() as value:
@@ -202,13 +208,13 @@ def _without_none(hint: Any) -> Any:
     return get_args(hint)[0] if isinstance(hint, UnionType) else hint
 
 
-def _of(kind: type[T], value: object) -> T | None:
-    """What a run recorded of others may be anything."""
+def _typed(kind: type[T], value: object) -> T | None:
+    """Return the value, or None if it has another type: recorded facts may be anything."""
     return value if type(value) is kind else None
 
 
 def _time(text: str) -> datetime | None:
-    """Times are recorded in UTC."""
+    """Parse a recorded time, which is UTC unless it names a time zone; None if it is no time."""
     try:
         time = datetime.fromisoformat(text)
     except ValueError:
@@ -217,8 +223,8 @@ def _time(text: str) -> datetime | None:
 
 
 def write(table: type[Row], rows: Sequence[Row], file: Path) -> None:
-    """Write a table; the metadata of each column says what it is about. Raises OSError."""
-    # pyarrow is an extra, and `export --help` works without it.
+    """Write a table, with each column's description as metadata `about`. Raises OSError."""
+    # pyarrow is an optional dependency, and `export --help` works without it.
     import pyarrow as pa  # noqa: PLC0415
     import pyarrow.parquet as pq  # noqa: PLC0415
 
@@ -241,11 +247,11 @@ def write(table: type[Row], rows: Sequence[Row], file: Path) -> None:
 
 
 def _writable(value: Any) -> Any:
-    """Text without halves of surrogate pairs, which stand for what is no UTF-8 in a file."""
+    """Escape lone surrogates in texts: they stand for bytes that are not UTF-8."""
     match value:
         case str():
             return value.encode(errors="backslashreplace").decode()
         case Mapping():
-            return {_writable(key): _writable(held) for key, held in value.items()}
+            return {_writable(key): _writable(item) for key, item in value.items()}
         case _:
             return value

@@ -1,76 +1,76 @@
-"""How a directory's files lie, for the terminal."""
+"""How the files of a directory are stored, for the terminal."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tabulate import tabulate
+from harness.present.text import simple_table
+from harness.terminal import count_of, visible
 
-from harness.terminal import visible
+MAX_NAMES = 10
+"""Differing files that are listed by name; further ones are only counted."""
 
-MOST_NAMES = 10
-"""Files that are named one by one; of more, the number is told."""
+_FAULTS = ("missing", "excess")
 
 
 def render(observed: Mapping[str, Any]) -> str:
-    """Tables by layout and by node, the files that differ, and the verdict last.
+    """Return tables by layout and by node, the files that differ, and the verdict.
 
-    `observed` is what datagen/observe.py writes.
+    `observed` is the JSON object that datagen/observe.py writes.
     """
-    sections = [_heading(observed), _layouts(observed)]
+    sections = [visible(observed["uri"]), _layouts(observed)]
     if observed["placement"]:
         sections.append(_nodes(observed))
-    sections.append("\n".join(_remarks(observed)))
+    sections.append("\n".join([*_remarks(observed), _verdict(observed)]))
     return "\n\n".join(sections) + "\n"
-
-
-def _heading(observed: Mapping[str, Any]) -> str:
-    return visible(observed["uri"])
 
 
 def _layouts(observed: Mapping[str, Any]) -> str:
     by_layout = defaultdict(list)
     for file in observed["files"].values():
         by_layout[file["layout"]].append(file)
-    known = observed["stored_bytes"] is not None
     rows = []
-    for layout, files in sorted(by_layout.items(), key=lambda one: -len(one[1])):
-        data = sum(file["bytes"] for file in files)
+    for layout, files in sorted(by_layout.items(), key=lambda group: -len(group[1])):
+        size = sum(file["bytes"] for file in files)
         stored = sum(sum(file["placement"].values()) for file in files)
-        amiss = (f"{sum(file[key] for file in files):,}" for key in ("lacking", "surplus"))
-        told = (f"{stored:,}", _ratio(stored, data), *amiss) if known else ("unknown",) * 4
-        rows.append((visible(layout), f"{len(files):,}", f"{data:,}", *told))
-    headers = ["layout", "files", "bytes", "bytes stored", "stored per byte", "lacking", "surplus"]
-    return _table(rows, headers)
+        faults = (f"{sum(file[fault] for file in files):,}" for fault in _FAULTS)
+        is_known = observed["stored_bytes"] is not None
+        storage = (f"{stored:,}", _ratio(stored, size), *faults) if is_known else ("unknown",) * 4
+        rows.append((visible(layout), f"{len(files):,}", f"{size:,}", *storage))
+    headings = ("layout", "files", "bytes", "bytes stored", "stored per byte", *_FAULTS)
+    return simple_table(headings, rows)
+
+
+def _ratio(stored: int, size: int) -> str:
+    return f"{stored / size:.3f}" if size else "-"
 
 
 def _nodes(observed: Mapping[str, Any]) -> str:
     placement = observed["placement"]
-    whole = sum(placement.values())
+    total = sum(placement.values())
     rows = [
-        (visible(node), f"{count:,}", f"{count / whole:.1%}" if whole else "-")
-        for node, count in placement.items()
+        (visible(node), f"{stored:,}", f"{stored / total:.1%}" if total else "-")
+        for node, stored in placement.items()
     ]
-    return _table(rows, ["node", "bytes stored", "share"])
+    return simple_table(("node", "bytes stored", "share"), rows)
 
 
 def _remarks(observed: Mapping[str, Any]) -> Iterator[str]:
     if observed["coder"]:
         yield f"parity is computed by {visible(observed['coder'])} code"
     if observed["co_located"]:
-        yield f"stripes that share a node with another one of their group: {observed['co_located']:,}"
+        yield f"stripes on a node that stores another stripe of their group: {observed['co_located']:,}"
     if observed["directories"]:
-        yield f"directories in it, not looked into: {observed['directories']:,}"
+        yield f"subdirectories, which were not searched: {observed['directories']:,}"
     differing = observed["differing"]
-    for name in differing[:MOST_NAMES]:
+    for name in differing[:MAX_NAMES]:
         file = observed["files"][name]
-        amiss = [f"{file[key]:,} {key}" for key in ("lacking", "surplus") if file[key]]
-        yield f"differs: {visible(name)}: {', '.join([visible(file['layout']), *amiss])}"
-    if len(differing) > MOST_NAMES:
-        yield f"differs: and {len(differing) - MOST_NAMES:,} more"
-    yield _verdict(observed)
+        faults = [f"{file[fault]:,} {fault}" for fault in _FAULTS if file[fault]]
+        yield f"differs: {visible(name)}: {', '.join([visible(file['layout']), *faults])}"
+    if len(differing) > MAX_NAMES:
+        yield f"differs: {count_of(len(differing) - MAX_NAMES, 'more file')}"
 
 
 def _verdict(observed: Mapping[str, Any]) -> str:
@@ -81,20 +81,9 @@ def _verdict(observed: Mapping[str, Any]) -> str:
         why = f" ({visible(observed['why'])})" if observed["why"] else ""
         return f"DIFFERS: {expected}{visible(observed['problem'])}{why}"
     if not observed["files"]:
-        return "there are no files"
+        return "the directory has no files"
     if observed["stored_bytes"] is None:
-        return "the file system does not say how it lies"
+        return "the file system does not report how it stores files"
     if observed["manifest"]:
-        return f"proven: every file is {observed['manifest']}, as the manifest says, and whole"
-    return "every file is whole; no manifest says how they should lie"
-
-
-def _ratio(stored: int, data: int) -> str:
-    return f"{stored / data:.3f}" if data else "-"
-
-
-def _table(rows: Sequence[Sequence[str]], headers: list[str]) -> str:
-    aligned = ["left", *["right"] * (len(headers) - 1)]
-    return tabulate(
-        rows, headers=headers, tablefmt="simple", disable_numparse=True, colalign=aligned
-    )
+        return f"verified: every file is complete and {observed['manifest']}, as in the manifest"
+    return "every file is complete; no manifest says which layout they should have"

@@ -1,4 +1,4 @@
-"""A table in Markdown: a cell a configuration."""
+"""Tables in Markdown, with one cell for each configuration."""
 
 from __future__ import annotations
 
@@ -11,14 +11,17 @@ from harness.present.comparison_table import comparison_table
 from harness.present.table import Entry, Footnotes, Table
 from harness.terminal import visible
 
+_MARKDOWN_SYNTAX = re.compile(r"[\\`*_\[\]|~$]")
+_HTML_ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
+
 
 def render(comparison: Comparison) -> str:
-    """Table, caption and the footnotes as a numbered list, ending with a newline."""
+    """Return table, caption and footnotes, the latter as a numbered list; ends with a newline."""
     return render_table(comparison_table(comparison))
 
 
 def render_table(table: Table) -> str:
-    """The same of any table."""
+    """Return any before/after table in the same form."""
     notes = Footnotes()
     headings = [escape(name) + notes.mark(about) for name, about in table.columns]
     rows = [
@@ -54,13 +57,7 @@ def _cell(entry: Entry, notes: Footnotes, *, with_n: bool) -> str:
     return " ".join(filter(None, parts))
 
 
-_MARKDOWN_SYNTAX = re.compile(r"[\\`*_\[\]|~$]")
-
-
-_HTML_ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
-
-
 def escape(text: str) -> str:
-    """Text that Markdown shows as it is, in a table's cell too."""
+    """Escape a text so that Markdown shows it literally, also in a table cell."""
     escaped = _MARKDOWN_SYNTAX.sub(r"\\\g<0>", visible(text))
     return "".join(_HTML_ENTITIES.get(character, character) for character in escaped)

@@ -1,45 +1,74 @@
-"""How times, intervals, changes and probabilities are written, the same in every table."""
+"""How tables write times, intervals, changes, probabilities and bytes."""
 
 from __future__ import annotations
 
 import math
 
-_LONGEST_PLAIN = 1e6
-"""Beyond it digits are noise and break the table."""
-_ROUNDING = 1e-9
-"""0.07 x 100 is 7.000000000000001: no reason to round up to 8."""
-_LEAST_P = 0.001
-
 NOISE = "~"
-"""In place of a change that noise explains."""
+"""Stands for a change that is not significant."""
+
+_MAX_PLAIN = 1e6
+"""Larger numbers have an exponent: their digits carry no information and would break the table."""
+_ROUNDING_ERROR = 1e-9
+"""0.07 x 100 is 7.000000000000001, which must not be rounded up to 8."""
+_MIN_P = 0.001
+_BYTE_UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
+_UNIT_STEP = 1000
+_MIN_WITHOUT_DECIMALS = 10
 
 
 def time(seconds: float) -> str:
-    """`547.5 s`, `9.87 s`, `0.123 s`: one decimal from 10 s, two from 1 s, three below."""
+    """Return `547.5 s`, `9.87 s`, `0.123 s`: one decimal from 10 s, two from 1 s, three below."""
     for limit, decimals in ((1, 3), (10, 2)):
         text = f"{seconds:.{decimals}f}"
         if float(text) < limit:
             return f"{text} s"
-    return f"{seconds:.1f} s" if seconds < _LONGEST_PLAIN else f"{seconds:.1e} s"
+    return f"{seconds:.1f} s" if seconds < _MAX_PLAIN else f"{seconds:.1e} s"
 
 
-def uncertainty(share: float | None) -> str:
-    """`±2%`, rounded up, so that the interval does lie within; empty if there is none."""
-    if share is None:
+def signed_time(seconds: float) -> str:
+    """Return `+1.25 s`, `-0.050 s`."""
+    return f"{'-' if seconds < 0 else '+'}{time(abs(seconds))}"
+
+
+def uncertainty(fraction: float | None) -> str:
+    """Return `±2%`, rounded up so that it never understates; an empty text for None."""
+    if fraction is None:
         return ""
-    percent = share * 100
-    return f"±{math.ceil(percent - _ROUNDING)}%" if percent < _LONGEST_PLAIN else f"±{percent:.0e}%"
+    percent = fraction * 100
+    return (
+        f"±{math.ceil(percent - _ROUNDING_ERROR)}%" if percent < _MAX_PLAIN else f"±{percent:.0e}%"
+    )
 
 
-def change(share: float) -> str:
-    """`-9.5%`, `+0.1%`; what rounds to nothing is `0.0%`."""
-    percent = share * 100
-    text = f"{percent:+.1f}%" if percent < _LONGEST_PLAIN else f"{percent:+.0e}%"
+def change(fraction: float) -> str:
+    """Return `-9.5%`, `+0.1%`; `0.0%` without a sign if it rounds to zero."""
+    percent = fraction * 100
+    text = f"{percent:+.1f}%" if percent < _MAX_PLAIN else f"{percent:+.0e}%"
     return "0.0%" if text in ("+0.0%", "-0.0%") else text
 
 
 def p(value: float) -> str:
-    """`.017`, as a probability is never more than 1; `<.001`; 1 is `1`."""
-    if value < _LEAST_P:
-        return f"<{_LEAST_P:.3f}".replace("0.", ".")
+    """Return a probability as `.017`, `<.001` or `1`: a leading zero carries no information."""
+    if value < _MIN_P:
+        return f"<{_MIN_P:.3f}".replace("0.", ".")
     return f"{value:.3f}".removeprefix("0") if f"{value:.3f}" != "1.000" else "1"
+
+
+def significant(value: float) -> str:
+    """Return four significant digits, without an exponent for large numbers."""
+    return f"{value:.4g}" if abs(value) < 10_000 else f"{value:.0f}"  # noqa: PLR2004  four digits
+
+
+def size(count: float) -> str:
+    """Return a number of bytes as `0`, `950 B`, `1.2 GB`, `-34 MB`: one decimal below 10."""
+    if not count:
+        return "0"
+    scaled, unit = count, _BYTE_UNITS[0]
+    for unit in _BYTE_UNITS:
+        # Rounding may need the next unit: 999.6 kB is 1.0 MB.
+        if round(abs(scaled)) < _UNIT_STEP or unit == _BYTE_UNITS[-1]:
+            break
+        scaled /= _UNIT_STEP
+    whole = unit == _BYTE_UNITS[0] or round(abs(scaled), 1) >= _MIN_WITHOUT_DECIMALS
+    return f"{scaled:.0f} {unit}" if whole else f"{scaled:.1f} {unit}"

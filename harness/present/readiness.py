@@ -1,27 +1,28 @@
-"""A baseline's checklist for the terminal: at most 100 columns wide."""
+"""The checklist of a baseline, for the terminal."""
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from tabulate import tabulate
 
 from harness.analysis.readiness import Readiness, Sensitivity
 from harness.analysis.readiness_checks import Finding
+from harness.present.text import fill, simple_table
 from harness.statistics.power import POWER
 from harness.terminal import shorten, visible
 
 _NAME_WIDTH = 40
-_SAID_WIDTH = 72
+_MESSAGE_WIDTH = 72
 
 
 def render(readiness: Readiness) -> str:
-    """The checks, what will be found, and the verdict last; ends with a newline."""
+    """Return the checks, the smallest detectable changes and the verdict; ends with a newline."""
     sections = (
         shorten(visible(readiness.baseline.name), _NAME_WIDTH),
         _findings(readiness.findings),
-        *([_prospects(readiness.sensitivities)] if readiness.sensitivities else []),
+        *([_sensitivities(readiness.sensitivities)] if readiness.sensitivities else []),
         _verdict(readiness),
     )
     return "\n\n".join(sections) + "\n"
@@ -29,42 +30,39 @@ def render(readiness: Readiness) -> str:
 
 def _findings(findings: Mapping[str, Finding]) -> str:
     return tabulate(
-        [(what, found.status, _wrapped(found.message)) for what, found in findings.items()],
+        [(check, found.status, _wrapped(found.message)) for check, found in findings.items()],
         tablefmt="plain",
         disable_numparse=True,
     )
 
 
 def _wrapped(message: str) -> str:
-    return textwrap.fill(visible(message), _SAID_WIDTH, break_on_hyphens=False)
+    return textwrap.fill(visible(message), _MESSAGE_WIDTH, break_on_hyphens=False)
 
 
-def _prospects(sensitivities: tuple[Sensitivity, ...]) -> str:
-    table = tabulate(
-        [
-            (shorten(visible(one.workload), _NAME_WIDTH), one.n, _noise(one), *_least(one))
-            for one in sensitivities
-        ],
-        headers=["workload", "n", "noise", "faster", "slower"],
-        tablefmt="simple",
-        disable_numparse=True,
-        colalign=["left", *["right"] * 4],
+def _sensitivities(sensitivities: Sequence[Sensitivity]) -> str:
+    introduction = fill(
+        f"The smallest changes that a comparison detects in {POWER:.0%} of cases, with as many trials "
+        "after the upgrade. `clusterlift plan` computes how many trials a smaller change needs:"
     )
-    return (
-        f"The smallest changes that will be found in {POWER:.0%} of cases, with as many trials after; "
-        f"`clusterlift\nplan` tells how many trials smaller ones take:\n\n{table}"
-    )
+    rows = [
+        (
+            shorten(visible(sensitivity.workload), _NAME_WIDTH),
+            str(sensitivity.n),
+            "unknown" if sensitivity.noise is None else f"{sensitivity.noise:.1%}",
+            *_detectable_changes(sensitivity),
+        )
+        for sensitivity in sensitivities
+    ]
+    table = simple_table(("workload", "n", "noise", "faster", "slower"), rows)
+    return f"{introduction}\n\n{table}"
 
 
-def _noise(prospect: Sensitivity) -> str:
-    return "unknown" if prospect.noise is None else f"{prospect.noise:.1%}"
-
-
-def _least(prospect: Sensitivity) -> tuple[str, str]:
-    """Downwards and upwards: a time that is halved is as far away as one that is doubled."""
-    change = prospect.min_change
+def _detectable_changes(sensitivity: Sensitivity) -> tuple[str, str]:
+    """Return the change to a shorter and to a longer time; half the time is as far as double."""
+    change = sensitivity.min_change
     if change is None:
-        return ("unknown",) * 2 if prospect.noise is None else ("none",) * 2
+        return ("unknown",) * 2 if sensitivity.noise is None else ("none",) * 2
     return f"{-change / (1 + change):+.1%}", f"{change:+.1%}"
 
 

@@ -1,8 +1,8 @@
-"""One run for the terminal: what it was, each trial, and the summary last."""
+"""One run, for the terminal: what it recorded, each trial, and the summary."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from tabulate import tabulate
@@ -12,7 +12,7 @@ from harness.analysis.comparison import overview
 from harness.analysis.configuration import ConfigurationRuns
 from harness.model.run import RecordedRun, Trial
 from harness.present import quantities, text
-from harness.present.attribution_tables import shares_table
+from harness.present.attribution_tables import fractions_table
 from harness.terminal import visible
 
 _INDENT = "  "
@@ -20,7 +20,7 @@ _ERROR_WIDTH = 50
 
 
 def render(recorded: RecordedRun) -> str:
-    """Everything that the file holds, ending with the summary, its footnotes and the path."""
+    """Return everything that the file records, then the summary, its footnotes and the file's path."""
     run = recorded.run
     sections = (
         _section(f"run {run.id}", _identity(recorded)),
@@ -29,20 +29,11 @@ def render(recorded: RecordedRun) -> str:
         _section("environment", run.environment),
         _section("dataset", run.dataset),
         _trials(recorded.trials),
-        *_spent(recorded),
+        *_attribution(recorded),
         text.render(overview(ConfigurationRuns(run.configuration, (recorded,)))),
         f"{visible(recorded.source)}\n",
     )
     return "\n".join(sections)
-
-
-def _spent(recorded: RecordedRun) -> Iterator[str]:
-    """Where the time went, if that is known."""
-    workloads = dict.fromkeys(trial.workload for trial in recorded.trials)
-    told = {name: attribute([recorded], name) for name in workloads}
-    known = {name: attribution for name, attribution in told.items() if attribution}
-    if known:
-        yield f"where the time went\n{shares_table(known)}\n"
 
 
 def _identity(recorded: RecordedRun) -> Mapping[str, Any]:
@@ -61,7 +52,7 @@ def _section(title: str, facts: Mapping[str, Any] | None) -> str:
 
 
 def _tree(facts: Mapping[str, Any], indent: str) -> Iterator[str]:
-    """A line a fact, what is nested indented below its name."""
+    """Yield a line for each fact; nested facts are indented below their name."""
     names = [visible(str(name)) for name in facts]
     width = max(map(len, names), default=0)
     for name, value in zip(names, facts.values(), strict=True):
@@ -91,15 +82,7 @@ def _scalar(value: Any) -> str:
             return visible(str(value))
 
 
-def _remarks(trial: Trial) -> Iterator[str]:
-    """What went wrong, what was odd, and what is not known of it."""
-    if remark := trial.error or trial.note:
-        yield remark
-    if trial.tasks and trial.tasks.incomplete:
-        yield f"its event log is not whole ({trial.tasks.incomplete})"
-
-
-def _trials(trials: tuple[Trial, ...]) -> str:
+def _trials(trials: Sequence[Trial]) -> str:
     if not trials:
         return "trials\n  none\n"
     rows = [
@@ -121,3 +104,22 @@ def _trials(trials: tuple[Trial, ...]) -> str:
         maxcolwidths=[None, None, None, None, _ERROR_WIDTH],
     )
     return f"trials\n{table}\n"
+
+
+def _remarks(trial: Trial) -> Iterator[str]:
+    if remark := trial.error or trial.note:
+        yield remark
+    if trial.tasks and trial.tasks.incomplete:
+        yield f"the event log is incomplete ({trial.tasks.incomplete})"
+
+
+def _attribution(recorded: RecordedRun) -> Iterator[str]:
+    """Yield the table of where the time went if any workload has task metrics."""
+    workloads = dict.fromkeys(trial.workload for trial in recorded.trials)
+    by_workload = {
+        workload: attribution
+        for workload in workloads
+        if (attribution := attribute([recorded], workload))
+    }
+    if by_workload:
+        yield f"where the time went\n{fractions_table(by_workload)}\n"

@@ -1,4 +1,4 @@
-"""A before/after table as it is written, before anybody knows whether for a terminal or for Markdown."""
+"""A before/after table and its footnotes, in words but in no output format yet."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from harness.present import quantities
 from harness.statistics.change import Change, Verdict
 
 NEEDS = "need >= "
-"""How the sentence begins that stands for a change."""
+"""Begins the words that stand for a change if there are too few measurements."""
 
 
 class Fields(NamedTuple):
-    """A cell in words; what is empty is not said."""
+    """The words of a cell; an empty field is not shown."""
 
     median: str
     interval: str = ""
@@ -27,8 +27,8 @@ class Fields(NamedTuple):
 HEADINGS = Fields("median", "±", "change", "±", "p", "n")
 
 
-class Noted(NamedTuple):
-    """A name with what its reader must know."""
+class Heading(NamedTuple):
+    """A column's name with its notes."""
 
     name: str
     notes: tuple[str, ...] = ()
@@ -36,7 +36,7 @@ class Noted(NamedTuple):
 
 @dataclass(frozen=True)
 class Entry:
-    """A cell with what its reader must know."""
+    """A cell with its notes."""
 
     fields: Fields
     notes: tuple[str, ...] = ()
@@ -52,29 +52,32 @@ class Line:
 
 @dataclass(frozen=True)
 class Table:
-    """Names down, configurations across; the first column is the baseline.
+    """A table with a line for each workload or host and a column for each configuration.
 
-    `heading` stands above the names, `warnings` above all, `caption` below. Where every cell has the
-    same number of measurements, `with_n` is false and the caption tells it.
+    The first column is the baseline. `heading` is the heading of the names; `warnings` precede the
+    table, and `caption` follows it. `with_n` is false if every cell has the same number of
+    measurements; the caption then states it.
     """
 
     heading: str
-    columns: tuple[Noted, ...]
+    columns: tuple[Heading, ...]
     lines: tuple[Line, ...]
     with_n: bool
     warnings: tuple[str, ...]
     caption: str
 
 
-def fields(value: str, uncertainty: float | None, change: Change | None, n: int) -> Fields:
-    """Of a measured cell."""
-    written = Fields(value, quantities.uncertainty(uncertainty), n=str(n))
+def fields(
+    median: str, uncertainty: float | None, change: Change | None, n: int, noun: str
+) -> Fields:
+    """Return the words of a measured cell; `noun` is what a measurement is called, such as `trial`."""
+    measured = Fields(median, quantities.uncertainty(uncertainty), n=str(n))
     if change is None:
-        return written
+        return measured
     if change.verdict is Verdict.TOO_FEW:
-        return written._replace(change=f"{NEEDS}{change.trials_needed} trials")
+        return measured._replace(change=f"{NEEDS}{change.trials_needed} {noun}s")
     is_noise = change.verdict is Verdict.NOISE
-    return written._replace(
+    return measured._replace(
         change=quantities.NOISE if is_noise else quantities.change(change.relative_change),
         change_interval=quantities.uncertainty(change.uncertainty),
         p=quantities.p(change.adjusted_p),
@@ -82,35 +85,34 @@ def fields(value: str, uncertainty: float | None, change: Change | None, n: int)
 
 
 def common(numbers: Iterable[int]) -> int | None:
-    """The number that all are, if they are one."""
+    """Return the common value, or None if values differ or there are none."""
     different = set(numbers)
     return different.pop() if len(different) == 1 else None
 
 
-# MERGED from harness.present.footnotes: "Notes numbered in the order in which a table's reader meets them."
-_SUPERSCRIPT = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+_SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 class Footnotes:
-    """Gives each note a number; the same note keeps its number."""
+    """Numbers notes in the order of their first use; equal notes share a number."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
 
     def mark(self, notes: Iterable[str]) -> str:
-        """The mark that stands where the notes belong: `¹`, `²,³`, or nothing."""
+        """Return the marks that refer to these notes: `¹`, `²,³`, or an empty text."""
         return ",".join(superscript(number) for number in self.numbers(notes))
 
     def numbers(self, notes: Iterable[str]) -> tuple[int, ...]:
-        """The same where the mark is more than text."""
+        """Return the numbers of these notes, for formats that write marks in their own way."""
         return tuple(self._numbers.setdefault(note, len(self._numbers) + 1) for note in notes)
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """The notes, the first being number 1."""
+        """All notes; the first has number 1."""
         return tuple(self._numbers)
 
 
 def superscript(number: int) -> str:
-    """`12` as `¹²`."""
-    return str(number).translate(_SUPERSCRIPT)
+    """Return 12 as `¹²`."""
+    return str(number).translate(_SUPERSCRIPTS)

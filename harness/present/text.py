@@ -1,7 +1,8 @@
-"""A table for the terminal: at most 100 columns wide."""
+"""Tables for the terminal, at most 100 columns wide."""
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -18,46 +19,73 @@ from harness.terminal import shorten, visible
 
 WIDTH = 100
 NAME_WIDTHS = ((40, 40), (24, 28), (16, 20), (10, 20))
-"""Of a configuration in the heading and of a line; the first that let the table fit."""
+"""Maximum widths of a configuration's and a line's name; the first pair that fits is used."""
 
 GAPS = ("  ", " ")
-"""Between the figures of one configuration, in the order of preference."""
+"""Space between the columns of one configuration; the first that fits is used."""
+
+_NUMBER_AND_UNIT = re.compile(r"(?<=\d) (?=(s|%)(\W|$))")
+_NO_BREAK_SPACE = "\u00a0"
 
 Block = list[str]
-"""Lines that stand below each other, the heading first; all empty where there is nothing to say."""
+"""The lines of a column, the heading first, each padded to the same width."""
 
 
 def render(comparison: Comparison) -> str:
-    """Table, caption and footnotes, ending with a newline.
+    """Return the comparison as a table with caption and footnotes; ends with a newline.
 
-    Where the columns do not fit beside each other, several tables follow each other, each with the
-    baseline.
+    A comparison that is too wide for one table becomes several, each with the baseline.
     """
     return render_table(comparison_table(comparison))
 
 
 def render_table(table: Table) -> str:
-    """The same of any table."""
+    """Return any before/after table in the same form."""
     for attempt in _attempts(table):
         parts, notes = attempt
         if all(len(line) <= WIDTH for part in parts for line in part.split("\n")):
             break
-    warnings = [f"{_filled(line)}\n" for line in table.warnings]
-    footnotes = [_footnote(number, text) for number, text in enumerate(notes.texts, 1)]
-    return "\n".join([*warnings, "\n\n".join(parts), "", _filled(table.caption), *footnotes, ""])
+    warnings = [f"{fill(line)}\n" for line in table.warnings]
+    lines = [*warnings, "\n\n".join(parts), "", fill(table.caption), *footnotes(notes), ""]
+    return "\n".join(lines)
+
+
+def fill(text: str, indent: str = "") -> str:
+    """Escape a text and wrap it to the terminal's width, keeping each number with its unit.
+
+    `indent` begins every line but the first.
+    """
+    joined = _NUMBER_AND_UNIT.sub(_NO_BREAK_SPACE, visible(text))
+    wrapped = textwrap.fill(joined, WIDTH, subsequent_indent=indent, break_on_hyphens=False)
+    return wrapped.replace(_NO_BREAK_SPACE, " ")
+
+
+def footnotes(notes: Footnotes) -> list[str]:
+    """Return the notes as `¹ text`, each wrapped to the terminal's width."""
+    marks = [superscript(number) for number in range(1, len(notes.texts) + 1)]
+    return [
+        fill(f"{mark} {text}", indent=" " * (len(mark) + 1))
+        for mark, text in zip(marks, notes.texts, strict=True)
+    ]
+
+
+def simple_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a plain table; all columns with a heading except the first are right-aligned."""
+    align = ["left", *("right" if heading else "left" for heading in headings[1:])]
+    return tabulate(rows, list(headings), tablefmt="simple", colalign=align, disable_numparse=True)
 
 
 def _attempts(table: Table) -> Iterator[tuple[list[str], Footnotes]]:
-    """From the widest to the narrowest: first names are shortened, then columns are parted."""
-    whole = len(table.columns)
-    for beside_baseline, widths, gap in product((whole, 2, 1), NAME_WIDTHS, GAPS):
+    """Yield the table from its widest form to its narrowest: shorter names first, then more parts."""
+    all_columns = len(table.columns)
+    for beside_baseline, widths, gap in product((all_columns, 2, 1), NAME_WIDTHS, GAPS):
         notes = Footnotes()
         parts = _parts(table, beside_baseline)
         yield [_grid(part, widths, gap, notes) for part in parts], notes
 
 
 def _parts(table: Table, beside_baseline: int) -> Iterator[Table]:
-    """The table as several, each of the baseline and so many other columns."""
+    """Split the table into tables of the baseline and up to `beside_baseline` other columns."""
     others = range(1, len(table.columns))
     for start in range(0, max(1, len(others)), beside_baseline):
         kept = (0, *others[start : start + beside_baseline])
@@ -72,34 +100,34 @@ def _parts(table: Table, beside_baseline: int) -> Iterator[Table]:
 
 
 def _grid(table: Table, widths: tuple[int, int], gap: str, notes: Footnotes) -> str:
-    of_column, of_line = widths
-    headings = [_marked(name, of_column, about, notes) for name, about in table.columns]
-    names = [_marked(line.name, of_line, (), notes) for line in table.lines]
+    column_width, line_width = widths
+    headings = [_marked(name, column_width, about, notes) for name, about in table.columns]
+    names = [_marked(line.name, line_width, (), notes) for line in table.lines]
     marks = [[notes.mark(entry.notes) for entry in line.entries] for line in table.lines]
     blocks = [
         _block(
             [line.entries[index].fields for line in table.lines],
-            [each[index] for each in marks],
+            [line_marks[index] for line_marks in marks],
             gap,
             with_n=table.with_n,
         )
         for index in range(len(table.columns))
     ]
-    below, *lines = zip([table.heading, *names], *blocks, strict=True)
+    subheadings, *lines = zip([table.heading, *names], *blocks, strict=True)
     rule = Rule("", "-", "  ", "")
     form = TableFormat(None, rule, None, None, _row("  "), _row("  "), 0, None)
-    return _tabulated([["", *headings], below, SEPARATING_LINE, *lines], form, "left")
+    return _tabulated([["", *headings], subheadings, SEPARATING_LINE, *lines], form, "left")
 
 
 def _marked(name: str, width: int, about: tuple[str, ...], notes: Footnotes) -> str:
-    """A name that fits, with the mark of its notes; the first of them is the whole name."""
+    """Shorten a name to `width` and mark its notes; the full name becomes the first of them."""
     shown = shorten(visible(name), width)
-    whole = () if shown == visible(name) else (f"the whole name: {name}",)
-    return shown + notes.mark((*whole, *about))
+    full = () if shown == visible(name) else (f"full name: {name}",)
+    return shown + notes.mark((*full, *about))
 
 
 def _block(cells: Sequence[Fields], marks: Sequence[str], gap: str, *, with_n: bool) -> Block:
-    """Median, change and n of one configuration; what no cell has takes no room."""
+    """Lay out one configuration: median, interval, change and n; omit what no cell has."""
     rows = [HEADINGS, *cells]
     medians = [f"{row.median}{mark}" for row, mark in zip(rows, _padded(["", *marks]), strict=True)]
     columns = [
@@ -112,10 +140,10 @@ def _block(cells: Sequence[Fields], marks: Sequence[str], gap: str, *, with_n: b
 
 
 def _changes(rows: Sequence[Fields], gap: str) -> Block:
-    """Change, its interval and p; where a sentence stands for the change, it has the room of all."""
-    says = [row.change.startswith(NEEDS) for row in rows]
+    """Lay out change, interval and p; `need >= ...` takes the width of all three."""
+    is_need = [row.change.startswith(NEEDS) for row in rows]
     columns = [
-        ["" if sentence else each for each, sentence in zip(column, says, strict=True)]
+        ["" if need else field for field, need in zip(column, is_need, strict=True)]
         for column in (
             [row.change for row in rows],
             [row.change_interval for row in rows],
@@ -123,16 +151,15 @@ def _changes(rows: Sequence[Fields], gap: str) -> Block:
         )
     ]
     lines = _beside(columns, gap)
-    if not any(lines) and any(says):
+    if not any(lines) and any(is_need):
         lines[0] = HEADINGS.change
     return [
-        row.change if sentence else line
-        for row, sentence, line in zip(rows, says, lines, strict=True)
+        row.change if need else line for row, need, line in zip(rows, is_need, lines, strict=True)
     ]
 
 
 def _beside(columns: Sequence[Block], gap: str) -> Block:
-    """Columns as one, each as wide as it must be; one with nothing below its heading is left out."""
+    """Join columns line by line, each as wide as it must be; omit columns with a heading alone."""
     kept = [column for column in columns if any(column[1:])]
     if not kept:
         return [""] * len(columns[0])
@@ -141,8 +168,8 @@ def _beside(columns: Sequence[Block], gap: str) -> Block:
 
 
 def _padded(texts: Sequence[str]) -> list[str]:
-    room = max(map(len, texts))
-    return [f"{text:{room}}" for text in texts]
+    width = max(map(len, texts))
+    return [f"{text:{width}}" for text in texts]
 
 
 def _row(gap: str) -> DataRow:
@@ -152,16 +179,7 @@ def _row(gap: str) -> DataRow:
 def _tabulated(
     rows: Sequence[Sequence[str]], form: TableFormat, side: Literal["left", "right"]
 ) -> str:
-    """Rows below each other and nothing around them; tabulate's own headings would be wider."""
+    """Align rows without headings: tabulate pads the columns of a table with headings."""
     return tabulate(
         rows, tablefmt=form, colglobalalign=side, disable_numparse=True, preserve_whitespace=True
     )
-
-
-def _filled(text: str) -> str:
-    return textwrap.fill(visible(text), WIDTH)
-
-
-def _footnote(number: int, text: str) -> str:
-    mark = superscript(number)
-    return textwrap.fill(f"{mark} {visible(text)}", WIDTH, subsequent_indent=" " * (len(mark) + 1))

@@ -7,7 +7,7 @@ from functools import partial
 
 from harness.model.interface import HostLink
 from harness.node import iproute
-from harness.node.interface import link_of, questions
+from harness.node.interface import link_command, parse_link
 from harness.probes.remote_process import CompletedCommand, parse_completed, run_all
 from harness.probes.transports.host import Host, HostError
 
@@ -46,4 +46,4 @@ def _device(route: CompletedCommand) -> str:
 
 
 def _link(host: str, device: str, completed: CompletedCommand) -> HostLink:
-    return link_of(host, device, completed.output)
+    return parse_link(host, device, completed.output)

@@ -24,8 +24,8 @@ from harness.probes.link import read_links
 from harness.probes.plan import ProbePlan, ProbeStep
 from harness.probes.preflight import preflight
 from harness.probes.transports.host import Host, HostError
-from harness.records.probes import ProbeRecording
-from harness.runtime.progress import duration
+from harness.records.writer import ProbeRecording
+from harness.runtime.progress import duration_text
 from harness.runtime.trials import Clock
 from harness.terminal import count_of, say
 
@@ -46,7 +46,7 @@ def run_probes(plan: ProbePlan, run: ProbeRun, results: Path | None) -> Recorded
         )
     with ProbeRecording(run, results) as recording:
         for host, error in checked.excluded_hosts.items():
-            recording.note(ExcludedHost(host, str(error)))
+            recording.event(ExcludedHost(host, str(error)))
         try:
             _measure(plan, checked.hosts, recording)
         except KeyboardInterrupt:
@@ -74,7 +74,7 @@ def run_steps(
     for number, step in enumerate(steps, 1):
         # Steps take no less than expected; those that are done show by which factor they take more.
         factor = max(1.0, (clock() - started) / done_s) if done_s else 1.0
-        left = duration((total_s - done_s) * factor)
+        left = duration_text((total_s - done_s) * factor)
         say(f"[{number}/{len(steps)}] {step.description}; {left} left")
         yield from step.measure()
         done_s += step.expected_s
@@ -85,7 +85,7 @@ def _measure(plan: ProbePlan, hosts: Sequence[Host], recording: ProbeRecording) 
     for measurement in run_steps(repeated(plan.make_steps(hosts, links), plan.repeats)):
         if measurement.error is not None:
             say(f"failed: {measurement.error}")
-        recording.note(measurement)
+        recording.event(measurement)
     _record_links(hosts, AFTER, recording)
 
 
@@ -101,8 +101,8 @@ def _record_links(
     for host, link in zip(hosts, read_links(hosts), strict=True):
         if isinstance(link, HostError):
             say(f"link unknown: {link}")
-            recording.note(ExcludedHost(host.name, str(link)))
+            recording.event(ExcludedHost(host.name, str(link)))
         else:
             links[host.name] = link
-            recording.note(LinkSnapshot(moment, link))
+            recording.event(LinkSnapshot(moment, link))
     return links

@@ -283,7 +283,7 @@ def test_a_network_passes_its_gate_until_an_mtu_changes(
         assert main(["probe", "all", *hosts, *options]) == 0
         assert "RDMA: no device on any host" in capsys.readouterr().out
         assert main(["gate", "before", *results, "--expect", "20mbit", "--mtu", "1500"]) == 0
-        assert capsys.readouterr().out.startswith("nothing is wrong: 2 links, 2 paths")
+        assert capsys.readouterr().out.startswith("no fault found: 2 links, 2 paths")
         run("ip", "-n", names[1], "link", "set", DEVICE, "mtu", "1400")
         assert main(["probe", "mtu", *hosts, "--configuration", "after"]) == 0
         assert main(["gate", "before", "after", *results]) == 1

@@ -1,1 +1,4 @@
-"""What probes found, for the terminal."""
+"""The page that each probe prints, and the verdict of the gate."""
+
+UNKNOWN = "?"
+"""Stands for a value that is not known."""

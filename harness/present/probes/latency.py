@@ -1,8 +1,8 @@
-"""How long small messages take, alone and under load; and by RDMA."""
+"""Round-trip times of small messages on an idle and a loaded network, and latencies of RDMA."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from statistics import median
 
 from harness.model.network_metrics import (
@@ -16,57 +16,70 @@ from harness.model.network_metrics import (
     ROUND_TRIPS_PER_S,
 )
 from harness.model.probe import ProbeSample, RecordedProbes, samples
-from harness.present.probes.grid import UNKNOWN, footnotes, table
+from harness.present.probes import UNKNOWN
 from harness.present.table import Footnotes
+from harness.present.text import footnotes, simple_table
 from harness.terminal import visible
 
-_HEADERS = ("round trips", "", *(f"p{rank:g} µs" for rank in ROUND_TRIP), "per second")
+_HEADINGS = ("round trips", "", *(f"p{rank:g} µs" for rank in ROUND_TRIP), "per second")
+_RDMA_METRICS = (RDMA_TYPICAL, RDMA_P99, RDMA_P999)
 
 
 def render(probed: RecordedProbes) -> str:
-    """A line a pair and case, the medians of the repeats; then what RDMA does, if anything."""
+    """Return a line for each pair and case with medians over the repeats; then those of RDMA."""
     notes = Footnotes()
-    held = samples(one for one in probed.measurements if one.probe == LATENCY)
-    cases = dict.fromkeys((sample.subject, sample.case) for sample in held)
-    rows = [
-        [visible(subject), visible(case), *_row(_of(held, subject, case), notes)]
-        for subject, case in cases
-    ]
-    parts = [table(_HEADERS, rows)] if rows else []
-    parts += _rdma(samples(one for one in probed.measurements if one.probe == RDMA), notes)
-    return "\n\n".join([*parts, *footnotes(notes)]) + "\n"
+    round_trips, rdma = (
+        samples(measured for measured in probed.measurements if measured.probe == probe)
+        for probe in (LATENCY, RDMA)
+    )
+    sections = []
+    if round_trips:
+        sections.append(_round_trips(round_trips, notes))
+    if rdma:
+        sections.append(_rdma(rdma, notes))
+    sections.append("\n".join(footnotes(notes)))
+    return "\n\n".join(filter(None, sections)) + "\n"
 
 
-def _of(held: Sequence[ProbeSample], subject: str, case: str) -> dict[str, ProbeSample]:
-    return {one.metric: one for one in held if (one.subject, one.case) == (subject, case)}
+def _round_trips(measured: Sequence[ProbeSample], notes: Footnotes) -> str:
+    cases = dict.fromkeys((sample.subject, sample.case) for sample in measured)
+    rows = []
+    for subject, case in cases:
+        by_metric = _by_metric(measured, subject, case)
+        failed = f"failed{_error_mark(by_metric, notes)}"
+        values = [
+            *(_median(by_metric.get(metric.name), ".1f") for metric in ROUND_TRIP.values()),
+            _median(by_metric.get(ROUND_TRIPS_PER_S.name), ",.0f"),
+        ]
+        rows.append([visible(subject), visible(case), *(value or failed for value in values)])
+    return simple_table(_HEADINGS, rows)
 
 
-def _row(by_metric: dict[str, ProbeSample], notes: Footnotes) -> Iterator[str]:
+def _rdma(measured: Sequence[ProbeSample], notes: Footnotes) -> str:
+    devices = [sample for sample in measured if sample.metric == RDMA_DEVICES.name]
+    if not any(value for sample in devices for value in sample.values):
+        return "RDMA: no device on any host"
+    rows = []
+    for pair in dict.fromkeys(sample.subject for sample in measured if sample not in devices):
+        by_metric = _by_metric(measured, pair, "")
+        unknown = f"{UNKNOWN}{_error_mark(by_metric, notes)}"
+        values = [_median(by_metric.get(metric.name), ".2f") for metric in _RDMA_METRICS]
+        rows.append([visible(pair), *(value or unknown for value in values)])
+    return simple_table(["RDMA, one way", "typical µs", "p99 µs", "p99.9 µs"], rows)
+
+
+def _by_metric(measured: Sequence[ProbeSample], subject: str, case: str) -> dict[str, ProbeSample]:
+    return {
+        sample.metric: sample
+        for sample in measured
+        if (sample.subject, sample.case) == (subject, case)
+    }
+
+
+def _error_mark(by_metric: Mapping[str, ProbeSample], notes: Footnotes) -> str:
     errors = [error for sample in by_metric.values() for error in sample.errors]
-    mark = notes.mark(errors[:1])
-    for metric in ROUND_TRIP.values():
-        yield _median(by_metric.get(metric.name), ".1f") or f"failed{mark}"
-    yield _median(by_metric.get(ROUND_TRIPS_PER_S.name), ",.0f") or f"failed{mark}"
+    return notes.mark(errors[:1])
 
 
 def _median(sample: ProbeSample | None, form: str) -> str:
     return format(median(sample.values), form) if sample and sample.values else ""
-
-
-def _rdma(held: Sequence[ProbeSample], notes: Footnotes) -> Iterator[str]:
-    if not held:
-        return
-    devices = [one for one in held if one.metric == RDMA_DEVICES.name]
-    if not any(value for one in devices for value in one.values):
-        yield "RDMA: no device on any host"
-        return
-    metrics = (RDMA_TYPICAL, RDMA_P99, RDMA_P999)
-    pairs = dict.fromkeys(one.subject for one in held if one not in devices)
-    rows = []
-    for pair in pairs:
-        by_metric = _of(held, pair, "")
-        errors = [error for sample in by_metric.values() for error in sample.errors]
-        mark = notes.mark(errors[:1])
-        values = [_median(by_metric.get(metric.name), ".2f") for metric in metrics]
-        rows.append([visible(pair), *(value or f"{UNKNOWN}{mark}" for value in values)])
-    yield table(["RDMA, one way", "typical µs", "p99 µs", "p99.9 µs"], rows)

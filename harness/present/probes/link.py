@@ -1,4 +1,4 @@
-"""Each host's link, as the host itself knows it."""
+"""The network link of each host, as the host reports it."""
 
 from __future__ import annotations
 
@@ -10,47 +10,45 @@ from harness.analysis.acceptance import bond_faults
 from harness.model.interface import HostLink, counter_growth
 from harness.model.link import rate_text
 from harness.model.probe import AFTER, BEFORE, RecordedProbes
+from harness.present.probes import UNKNOWN
 from harness.terminal import shorten, visible
 
-NAME_WIDTH = 24
-UNKNOWN = "?"
-_SHORT = {
+_NAME_WIDTH = 24
+_SHORT_NAMES = {
     "tcp-segmentation-offload": "tso",
     "generic-segmentation-offload": "gso",
     "generic-receive-offload": "gro",
 }
+_COLUMNS = {
+    "host": "left",
+    "device": "left",
+    "rate": "right",
+    "duplex": "left",
+    "MTU": "right",
+    "driver": "left",
+    "queue": "left",
+    "offloads": "left",
+    "errors": "right",
+    "drops": "right",
+}
+"""Headings, and how their columns are aligned."""
 
 
 def render(probed: RecordedProbes) -> str:
-    """A line a host, then what is wrong with bonds, and settings, those that all share once.
+    """Return a line for each host, then its bond's members and faults, then kernel settings.
 
-    Errors and drops are those between before and after.
+    Errors and drops are those that occurred while the other probes ran.
     """
     before, after = probed.links(BEFORE), probed.links(AFTER)
     rows = [_row(link, after.get(host)) for host, link in before.items()]
-    table = tabulate(rows, _HEADERS, colalign=_ALIGN, disable_numparse=True)
-    sections = [table, *filter(None, ("\n".join(_bonds(before)), "\n".join(_settings(before))))]
-    return "\n\n".join(sections) + "\n"
-
-
-_HEADERS = (
-    "host",
-    "device",
-    "rate",
-    "duplex",
-    "MTU",
-    "driver",
-    "queue",
-    "offloads",
-    "errors",
-    "drops",
-)
-_ALIGN = ("left", "left", "right", "left", "right", "left", "left", "left", "right", "right")
+    table = tabulate(rows, list(_COLUMNS), colalign=list(_COLUMNS.values()), disable_numparse=True)
+    sections = (table, "\n".join(_bonds(before)), "\n".join(_settings(before)))
+    return "\n\n".join(filter(None, sections)) + "\n"
 
 
 def _row(link: HostLink, later: HostLink | None) -> list[str]:
     return [
-        shorten(visible(link.host), NAME_WIDTH),
+        shorten(visible(link.host), _NAME_WIDTH),
         visible(link.device),
         UNKNOWN if link.rate_bit_s is None else rate_text(link.rate_bit_s),
         visible(link.duplex or UNKNOWN),
@@ -58,19 +56,19 @@ def _row(link: HostLink, later: HostLink | None) -> list[str]:
         visible(f"{link.driver or UNKNOWN}{f' ({link.bus})' if link.bus else ''}"),
         visible(link.queue or UNKNOWN),
         _offloads(link),
-        *(_grown(link, later, way) for way in ("errors", "drops")),
+        *(_increase(link, later, counter) for counter in ("errors", "drops")),
     ]
 
 
-def _grown(link: HostLink, later: HostLink | None, way: str) -> str:
-    grown = None if later is None else counter_growth(link, later, way)
-    return UNKNOWN if grown is None else str(grown)
+def _increase(link: HostLink, later: HostLink | None, counter: str) -> str:
+    increase = None if later is None else counter_growth(link, later, counter)
+    return UNKNOWN if increase is None else str(increase)
 
 
 def _offloads(link: HostLink) -> str:
     if link.offloads is None:
         return UNKNOWN
-    on = [short for name, short in _SHORT.items() if link.offloads.get(name)]
+    on = [short for name, short in _SHORT_NAMES.items() if link.offloads.get(name)]
     return " ".join(on) or "none"
 
 
@@ -84,12 +82,12 @@ def _bonds(links: Mapping[str, HostLink]) -> Iterator[str]:
 
 
 def _settings(links: Mapping[str, HostLink]) -> Iterator[str]:
-    """Settings of the kernel; those of single hosts only where hosts differ."""
+    """Yield each kernel setting once, or with the hosts' values if they differ."""
     names = dict.fromkeys(name for link in links.values() for name in link.sysctls)
     for name in names:
-        known = {host: link.sysctls[name] for host, link in links.items() if name in link.sysctls}
-        if len(set(known.values())) == 1:
-            yield visible(f"{name} = {next(iter(known.values()))}")
+        values = {host: link.sysctls[name] for host, link in links.items() if name in link.sysctls}
+        if len(set(values.values())) == 1:
+            yield visible(f"{name} = {next(iter(values.values()))}")
         else:
-            each = ", ".join(f"{host}: {value}" for host, value in known.items())
+            each = ", ".join(f"{host}: {value}" for host, value in values.items())
             yield visible(f"{name} differs: {each}")

@@ -1,12 +1,12 @@
-"""The mesh: who sends how much to whom, what it costs either, and what is slow."""
+"""TCP goodput between every two hosts, its cost on both sides, and what is slow."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from statistics import median
 
-from harness.analysis.mesh import Matrix, matrix, slowness
+from harness.analysis.mesh import Pair, PairMatrix, pair_matrix, slow_hosts_and_pairs
 from harness.model.interface import HostLink, max_goodput_bit_s
 from harness.model.network_metrics import (
     BOTH_WAYS,
@@ -20,17 +20,21 @@ from harness.model.network_metrics import (
     SENDER_SOFTIRQ,
 )
 from harness.model.probe import Measurement, RecordedProbes
-from harness.present.probes.grid import UNKNOWN, footnotes, grid, name, table
+from harness.present.probes import UNKNOWN
 from harness.present.table import Footnotes
-from harness.terminal import visible
+from harness.present.text import footnotes, simple_table
+from harness.terminal import shorten, visible
 
-_SENDING = (SENDER_IPERF_CPU, SENDER_CPU, SENDER_SOFTIRQ)
-_RECEIVING = (RECEIVER_IPERF_CPU, RECEIVER_CPU, RECEIVER_SOFTIRQ)
-_HEADERS = ("host", "", "of theory", "retransmits", "iperf3", "host", "softirq")
+_NAME_WIDTH = 16
+_MAX_COLUMNS = 10
+"""A terminal is wide enough for a column for each of so few hosts."""
+_SENDER_COSTS = (SENDER_IPERF_CPU, SENDER_CPU, SENDER_SOFTIRQ)
+_RECEIVER_COSTS = (RECEIVER_IPERF_CPU, RECEIVER_CPU, RECEIVER_SOFTIRQ)
+_COST_HEADINGS = ("host", "", "of theory", "retransmits", "iperf3", "host", "softirq")
 
 
 def render(probed: RecordedProbes) -> str:
-    """Goodput from everybody to everybody, what it cost, and a line on each that is slow."""
+    """Return the goodput of every pair, its costs, and a line for each slow host or pair."""
     measurements, links = probed.measurements, probed.links()
     one_way = pair_matrix(measurements, MESH_GOODPUT)
     both_ways = pair_matrix(measurements, MESH_GOODPUT, BOTH_WAYS)
@@ -38,49 +42,58 @@ def render(probed: RecordedProbes) -> str:
     sections = [_goodput("", one_way, notes)]
     if both_ways.hosts:
         sections.append(_goodput(", both ways at once", both_ways, notes))
-    sections += [_costs(measurements, one_way, links), _remarks(one_way, both_ways)]
-    return "\n\n".join([*sections, *footnotes(notes)]) + "\n"
+    sections += [
+        _costs(measurements, one_way, links),
+        _remarks(one_way, both_ways),
+        "\n".join(footnotes(notes)),
+    ]
+    return "\n\n".join(filter(None, sections)) + "\n"
 
 
-def _goodput(how: str, held: PairMatrix, notes: Footnotes) -> str:
-    title = f"goodput in Mbit/s{how}; rows send, columns receive"
-    return f"{title}\n{grid(held, _mbit, notes)}"
+def _goodput(case: str, goodput: PairMatrix, notes: Footnotes) -> str:
+    title = f"goodput in Mbit/s{case}; rows send, columns receive"
+    return f"{title}\n{pair_table(goodput, _mbit, notes)}"
 
 
 def _remarks(one_way: PairMatrix, both_ways: PairMatrix) -> str:
     lines = slow_hosts_and_pairs(one_way)
     lines += [f"{line} (both ways at once)" for line in slow_hosts_and_pairs(both_ways)]
-    return "\n".join(map(visible, lines)) or "no host and no pair is slower than usual"
+    return "\n".join(map(visible, lines)) or "no host and no pair is slower than the others"
 
 
 def _costs(
     measurements: Sequence[Measurement], goodput: PairMatrix, links: Mapping[str, HostLink]
 ) -> str:
-    """A line for each host as sender, and as receiver: the medians over its peers."""
+    """Return two lines for each host, as sender and as receiver: medians over its peers."""
     retransmits = pair_matrix(measurements, RETRANSMITS)
-    sending = [pair_matrix(measurements, metric) for metric in _SENDING]
-    receiving = [pair_matrix(measurements, metric) for metric in _RECEIVING]
-    share = _of_theory(goodput, links)
+    sender_costs = [pair_matrix(measurements, metric) for metric in _SENDER_COSTS]
+    receiver_costs = [pair_matrix(measurements, metric) for metric in _RECEIVER_COSTS]
+    of_theory = _of_theory(goodput, links)
     rows = []
     for host in goodput.hosts:
-        lost = retransmits.sent_by(host).values()
-        costs = [_percent(held.sent_by(host).values()) for held in sending]
-        total = f"{sum(lost):.0f}" if lost else UNKNOWN
-        rows.append([name(host), "sends", _percent(share.sent_by(host).values()), total, *costs])
-        costs = [_percent(held.received_by(host).values()) for held in receiving]
-        rows.append(["", "receives", _percent(share.received_by(host).values()), "", *costs])
-    title = "share of what links and MTU allow; processor time: iperf3's, of one; the host's, of all its"
-    return f"{title}\n{table(_HEADERS, rows)}"
+        counts = retransmits.sent_by(host).values()
+        total = f"{sum(counts):.0f}" if counts else UNKNOWN
+        costs = [_percent(cost.sent_by(host).values()) for cost in sender_costs]
+        relative = _percent(of_theory.sent_by(host).values())
+        rows.append([_host_name(host), "sends", relative, total, *costs])
+        costs = [_percent(cost.received_by(host).values()) for cost in receiver_costs]
+        relative = _percent(of_theory.received_by(host).values())
+        rows.append(["", "receives", relative, "", *costs])
+    title = (
+        "goodput relative to the theoretical maximum; processor time of iperf3, relative to one "
+        "processor,\nand of the host, relative to all"
+    )
+    return f"{title}\n{simple_table(_COST_HEADINGS, rows)}"
 
 
 def _of_theory(goodput: PairMatrix, links: Mapping[str, HostLink]) -> PairMatrix:
-    """Goodput in percent of what the links at both ends can carry, where that is known."""
-    shares = {
+    """Return the goodput in percent of what the links at both ends can carry, where it is known."""
+    percentages = {
         (sender, receiver): 100 * value / theory
         for (sender, receiver), value in goodput.values.items()
         if (theory := max_goodput_bit_s(links.get(sender), links.get(receiver)))
     }
-    return replace(goodput, values=shares)
+    return replace(goodput, values=percentages)
 
 
 def _percent(values: Collection[float]) -> str:
@@ -89,3 +102,50 @@ def _percent(values: Collection[float]) -> str:
 
 def _mbit(bit_s: float) -> str:
     return f"{bit_s / 1e6:.1f}"
+
+
+def pair_table(pairs: PairMatrix, form: Callable[[float], str], notes: Footnotes) -> str:
+    """Return a table with a line for each sender and a column for each receiver.
+
+    `form` formats a value. Errors become footnotes. If there are too many hosts for columns, each
+    host has one line with the minimum and the median of what it sends and receives.
+    """
+    if len(pairs.hosts) > _MAX_COLUMNS:
+        return _summary_table(pairs, form)
+    rows = [
+        [
+            _host_name(sender),
+            *(_pair_cell(pairs, (sender, receiver), form, notes) for receiver in pairs.hosts),
+        ]
+        for sender in pairs.hosts
+    ]
+    return simple_table(["", *map(_host_name, pairs.hosts)], rows)
+
+
+def _pair_cell(
+    pairs: PairMatrix, pair: Pair, form: Callable[[float], str], notes: Footnotes
+) -> str:
+    if pair in pairs.values:
+        return form(pairs.values[pair])
+    if pair in pairs.errors:
+        return f"failed{notes.mark([pairs.errors[pair]])}"
+    return ""
+
+
+def _summary_table(pairs: PairMatrix, form: Callable[[float], str]) -> str:
+    rows = []
+    for host in pairs.hosts:
+        sent, received = pairs.sent_by(host).values(), pairs.received_by(host).values()
+        failed = sum(host in pair for pair in pairs.errors)
+        rows.append([_host_name(host), *_range(sent, form), *_range(received, form), f"{failed}"])
+    return simple_table(["host", "sends: min", "median", "receives: min", "median", "failed"], rows)
+
+
+def _range(values: Collection[float], form: Callable[[float], str]) -> tuple[str, str]:
+    if not values:
+        return UNKNOWN, UNKNOWN
+    return form(min(values)), form(median(values))
+
+
+def _host_name(host: str) -> str:
+    return shorten(visible(host), _NAME_WIDTH)

@@ -1,4 +1,4 @@
-"""Path MTUs, the black holes among them, and what packets of some size carry and cost."""
+"""The path MTU of every pair, the faults of paths, and the goodput and cost of packet sizes."""
 
 from __future__ import annotations
 
@@ -15,54 +15,63 @@ from harness.model.network_metrics import (
     SENDER_PACKET_COST,
 )
 from harness.model.probe import Measurement, RecordedProbes
-from harness.present.probes.grid import UNKNOWN, footnotes, grid, table
+from harness.present.probes import UNKNOWN
+from harness.present.probes.mesh import pair_table
 from harness.present.table import Footnotes
+from harness.present.text import footnotes, simple_table
 from harness.terminal import visible
 
-_COSTS = ("packets", "goodput Mbit/s", "sender", "receiver", "failed")
+_HEADINGS = ("packets", "goodput Mbit/s", "sender", "receiver", "failed")
 
 
 def render(probed: RecordedProbes) -> str:
-    """What each path carries, each that carries less than its ends think, and what sizes cost."""
+    """Return the path MTUs, a line for each path below its ends' MTUs, and the table of sizes."""
     notes = Footnotes()
-    held = [one for one in probed.measurements if one.probe == MTU]
-    paths = pair_matrix(held, PATH_MTU)
-    remarks = path_mtu_faults(held, probed.links()).values()
+    measurements = [measured for measured in probed.measurements if measured.probe == MTU]
+    paths = pair_matrix(measurements, PATH_MTU)
     sections = []
     if paths.hosts:
-        whole = "every path carries what its sender's link does"
+        faults = path_mtu_faults(measurements, probed.links()).values()
+        table = pair_table(paths, "{:.0f}".format, notes)
         sections += [
-            f"path MTU in bytes; rows send, columns receive\n{grid(paths, _bytes, notes)}",
-            "\n".join(map(visible, remarks)) or whole,
+            f"path MTU in bytes; rows send, columns receive\n{table}",
+            "\n".join(map(visible, faults)) or "every path has the MTU of its sender's link",
         ]
-    if any(one.metric == PACKET_GOODPUT.name for one in held):
-        sections.append(_sizes(held))
-    return "\n\n".join([*sections, *footnotes(notes)]) + "\n"
+    if any(measured.metric == PACKET_GOODPUT.name for measured in measurements):
+        sections.append(_packet_sizes(measurements))
+    sections.append("\n".join(footnotes(notes)))
+    return "\n\n".join(filter(None, sections)) + "\n"
 
 
-def _sizes(measurements: Sequence[Measurement]) -> str:
-    """A line a size: the medians over pairs and repeats."""
-    cases = dict.fromkeys(one.case for one in measurements if one.metric == PACKET_GOODPUT.name)
+def _packet_sizes(measurements: Sequence[Measurement]) -> str:
+    """Return a line for each packet size: medians over pairs and repeats."""
+    cases = dict.fromkeys(
+        measured.case for measured in measurements if measured.metric == PACKET_GOODPUT.name
+    )
     rows = []
     for case in cases:
-        goodput, sender, receiver = (
-            [one.value for one in measurements if (one.case, one.metric) == (case, metric.name)]
+        goodput, sender_cost, receiver_cost = (
+            [
+                measured.value
+                for measured in measurements
+                if (measured.case, measured.metric) == (case, metric.name)
+            ]
             for metric in (PACKET_GOODPUT, SENDER_PACKET_COST, RECEIVER_PACKET_COST)
         )
-        failed = sum(value is None for value in goodput)
-        carried = [value / 1e6 for value in goodput if value is not None]
-        costs = [[value for value in cost if value is not None] for cost in (sender, receiver)]
+        failed = goodput.count(None)
+        mbit_s = [value / 1e6 for value in goodput if value is not None]
         rows.append(
             [
                 visible(case),
-                f"{median(carried):.1f}" if carried else UNKNOWN,
-                *(f"{median(cost):.2f}" if cost else UNKNOWN for cost in costs),
+                f"{median(mbit_s):.1f}" if mbit_s else UNKNOWN,
+                *(_median_cost(cost) for cost in (sender_cost, receiver_cost)),
                 str(failed or ""),
             ]
         )
-    title = "what sizes of packets carry, and how many processors are busy for each Gbit/s"
-    return f"{title}\n{table(_COSTS, rows)}"
+    title = "goodput of packet sizes, and the number of processors that 1 Gbit/s keeps busy"
+    return f"{title}\n{simple_table(_HEADINGS, rows)}"
 
 
-def _bytes(value: float) -> str:
-    return f"{value:.0f}"
+def _median_cost(processors: Sequence[float | None]) -> str:
+    known = [value for value in processors if value is not None]
+    return f"{median(known):.2f}" if known else UNKNOWN

@@ -1,4 +1,4 @@
-"""What racks carry within and across, and how far the uplink is oversubscribed."""
+"""Goodput within racks and between them, and the oversubscription of the uplinks."""
 
 from __future__ import annotations
 
@@ -10,43 +10,45 @@ from harness.model.interface import HostLink
 from harness.model.link import TYPICAL_MTU, throughput_text
 from harness.model.network_metrics import ACROSS_RACKS, OVERSUBSCRIPTION, WITHIN_RACK
 from harness.model.probe import ProbeSample, RecordedProbes, samples
-from harness.present.probes.grid import footnotes, table
 from harness.present.table import Footnotes
+from harness.present.text import footnotes, simple_table
 from harness.terminal import visible
 
-_WHAT = {WITHIN_RACK.name: "within, each host", ACROSS_RACKS.name: "across, all hosts"}
+_METRIC_NAMES = {WITHIN_RACK.name: "within, each host", ACROSS_RACKS.name: "across, all hosts"}
+_HEADINGS = ("racks", "", "median", "min", "max", "draws")
 
 
 def render(probed: RecordedProbes) -> str:
-    """A line for each rack and each direction between them, then the verdict in words."""
+    """Return a line for each rack and each direction between two racks, then the verdicts."""
     notes = Footnotes()
-    held = samples(one for one in probed.measurements if one.probe == WITHIN_RACK.probe)
-    rows = [_row(sample, notes) for sample in held if sample.metric in _WHAT]
-    shown = table(["racks", "", "median", "least", "most", "draws"], rows)
-    return (
-        "\n\n".join([shown, "\n".join(_verdicts(held, probed.links())), *footnotes(notes)]) + "\n"
+    measured = samples(item for item in probed.measurements if item.probe == WITHIN_RACK.probe)
+    rows = [_row(sample, notes) for sample in measured if sample.metric in _METRIC_NAMES]
+    sections = (
+        simple_table(_HEADINGS, rows),
+        "\n".join(_verdicts(measured, probed.links())),
+        "\n".join(footnotes(notes)),
     )
+    return "\n\n".join(filter(None, sections)) + "\n"
 
 
 def _row(sample: ProbeSample, notes: Footnotes) -> list[str]:
     mark = notes.mark(sample.errors[:1])
-    name, what = visible(sample.subject), f"{_WHAT[sample.metric]}{mark}"
+    name, metric = visible(sample.subject), f"{_METRIC_NAMES[sample.metric]}{mark}"
     if not sample.values:
-        return [name, what, "failed", "", "", ""]
+        return [name, metric, "failed", "", "", ""]
     values = (median(sample.values), min(sample.values), max(sample.values))
-    return [name, what, *map(throughput_text, values), str(len(sample.values))]
+    return [name, metric, *map(throughput_text, values), str(len(sample.values))]
 
 
-def _verdicts(held: Sequence[ProbeSample], links: Mapping[str, HostLink]) -> Iterator[str]:
+def _verdicts(measured: Sequence[ProbeSample], links: Mapping[str, HostLink]) -> Iterator[str]:
     mtus = [link.mtu_bytes for link in links.values() if link.mtu_bytes is not None]
-    across = {one.subject: one.values for one in held if one.metric == ACROSS_RACKS.name}
-    ratios = {one.subject: one.values for one in held if one.metric == OVERSUBSCRIPTION.name}
+    min_mtu = min(mtus, default=TYPICAL_MTU)
+    across, ratios = (
+        {sample.subject: sample.values for sample in measured if sample.metric == metric.name}
+        for metric in (ACROSS_RACKS, OVERSUBSCRIPTION)
+    )
     for subject, values in across.items():
         if ratios.get(subject):
-            yield visible(
-                oversubscription_text(
-                    subject, ratios[subject], values, min(mtus, default=TYPICAL_MTU)
-                )
-            )
+            yield visible(oversubscription_text(subject, ratios[subject], values, min_mtu))
         else:
-            yield visible(f"{subject}: nothing to hold it against")
+            yield visible(f"{subject}: unknown, because no goodput within a rack was measured")

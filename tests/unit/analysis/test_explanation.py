@@ -21,8 +21,9 @@ from harness.cli import main
 from harness.model.run import RecordedRun, Trial
 from harness.model.task_metrics import ScheduleSimulation, Stragglers
 from harness.present import run as shown
-from harness.present.attribution_tables import divided_table, quantity
+from harness.present.attribution_tables import divided_table
 from harness.present.explanation import render
+from harness.present.quantities import size
 from harness.records.writer import Recording
 from tests.unit.builders import a_run, assert_golden, failed, ok, recorded
 from tests.unit.metrics_builders import received, timed
@@ -145,7 +146,7 @@ def test_show_prints_where_the_time_of_a_run_went() -> None:
 
 def test_a_trial_whose_log_was_cut_off_says_so() -> None:
     printed = " ".join(shown.render(troubled().after.runs[0]).split())
-    assert "its event log is not whole (jobs without an end: 1;" in printed
+    assert "the event log is incomplete (jobs without an end: 1;" in printed
 
 
 class TestSentence:
@@ -163,13 +164,13 @@ class TestSentence:
     def test_attributes_no_change_that_chance_explains(self) -> None:
         printed = self.sentences(plain())
         assert (
-            "sha-512: ~, chance explains the -0.050 s; 96 % of input was node-local before"
+            "sha-512: ~, -0.050 s is not significant; 96 % of input was node-local before"
             in printed
         )
 
     def test_states_what_is_unknown(self) -> None:
         printed = self.sentences(troubled())
-        assert "longer-than-any: -1.00 s, and it is not known where" in printed
+        assert "longer-than-any: -1.00 s, not divided: no task metrics before" in printed
         assert "group-by: measured before, failed after" in printed
         assert "sha-512: measured before, missing after" in printed
 
@@ -193,11 +194,11 @@ class TestQuantity:
         ],
     )
     def test_bytes(self, count: float, written: str) -> None:
-        assert quantity(count) == written
+        assert size(count) == written
 
     @given(st.integers(-(10**17), 10**17))
     def test_is_narrow(self, count: int) -> None:
-        assert len(quantity(count)) <= 7
+        assert len(size(count)) <= 7
 
 
 SECONDS = st.floats(0, 1e5) | st.floats(0, 1e6)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from harness.analysis.probe_comparison import compare_probes
 from harness.model.probe import HIGHER, LOWER, Measurement, Metric
 from harness.present import markdown, text
-from harness.present.probe_comparison import probe_table
+from harness.present.comparison_table import probe_table
 from harness.statistics.change import Verdict
 from tests.unit.builders import assert_golden
 
@@ -39,7 +39,7 @@ def test_failed_and_missing_measurements_are_marked() -> None:
     [table, latency] = compare_probes({"1g": measured(), "2.5g": after})
     printed = text.render_table(probe_table(table))
     assert "failed¹" in printed
-    assert "¹ 1 failed, first with: node b: iperf3 is not there" in printed
+    assert "¹ 1 failed, the first with: node b: iperf3 is not there" in printed
     assert "missing" in text.render_table(probe_table(latency))
 
 

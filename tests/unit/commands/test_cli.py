@@ -1,4 +1,4 @@
-"""`clusterlift` as a user sees it: what is printed where, exit codes, one line for each mistake."""
+"""`clusterlift` as a user sees it: output, exit codes, one line for each mistake."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from harness import __version__
-from harness.cli import main
+from harness.cli import COMMANDS, main
 from harness.model.errors import BadInput
 from harness.model.run import Ending, Run, Trial
 from harness.records.reader import load
@@ -36,7 +37,7 @@ def record(results: Path, run: Run, *trials: Trial) -> Path:
 
 @pytest.fixture
 def results(tmp_path: Path) -> Path:
-    """Two configurations, the first with two runs."""
+    """Record two configurations, the first with two runs."""
     directory = tmp_path / "results"
     early, late = "2026-11-21T10:00:00.000Z", "2026-11-21T11:00:00.000Z"
     record(directory, a_run("1g", "a-late", started_at=late), ok("pi", 12.0), ok("pi", 11.0))
@@ -54,52 +55,54 @@ class TestCompare:
         arguments = ["--results", "results/published-2020", "--format", ending]
         assert main(["compare", *CONFIGURATIONS, *arguments]) == 0
         printed = capfd.readouterr().out
-        if ending != "json":  # which names runs by what changes at the next import
+        if ending != "json":  # JSON has run ids, which change with the next import
             assert_golden(f"published-2020-{ending}.txt", printed)
         for shown in ("547.5", "1416.1", "10.8"):
             assert shown in printed
 
-    def test_names_paths_and_directories_are_the_same(
+    def test_a_name_a_file_and_a_directory_are_equivalent(
         self, results: Path, capfd: pytest.CaptureFixture[str]
     ) -> None:
-        spellings = [
+        equivalent = [
             ["1g", "2.5g", "--results", str(results)],
             [str(results / "1g"), str(results / "2.5g")],
             ["1g", str(results / "2.5g" / "c.jsonl"), "--results", str(results)],
         ]
         printed = set()
-        for arguments in spellings:
+        for arguments in equivalent:
             assert main(["compare", *arguments]) == 0
             printed.add(capfd.readouterr().out)
         assert len(printed) == 1
 
-    def test_runs_of_one_configuration_are_pooled_by_their_start(
+    def test_runs_of_one_configuration_are_pooled_in_the_order_of_their_start(
         self, results: Path, capfd: pytest.CaptureFixture[str]
     ) -> None:
         main(["compare", "1g", "2.5g", "--results", str(results), "--format", "json"])
         cell = json.loads(capfd.readouterr().out)["workloads"][0]["cells"][0]
         assert cell["times_s"] == [10.0, 12.0, 11.0]
 
-    def test_a_configuration_is_found_by_the_name_it_was_given(
+    def test_a_configuration_is_found_by_its_declared_name(
         self, results: Path, capfd: pytest.CaptureFixture[str]
     ) -> None:
         record(results, a_run("a/b: 100%", "d"), ok("pi", 5.0))
         assert main(["compare", "1g", "a/b: 100%", "--results", str(results)]) == 0
         assert "a/b: 100%" in capfd.readouterr().out
 
-    def test_a_directory_of_other_things_does_not_hide_a_configuration(
+    def test_an_unrelated_directory_does_not_hide_a_configuration(
         self, results: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         (results.parent / "1g").mkdir()
         monkeypatch.chdir(results.parent)
         assert main(["compare", "1g", "2.5g"]) == 0
 
-    def test_what_is_no_results_file_in_the_directory_is_passed_over(self, results: Path) -> None:
+    def test_other_files_in_the_directory_are_ignored(self, results: Path) -> None:
         for name in ("._a-late.jsonl", ".x.jsonl.temporary", "notes.txt"):
             (results / "1g" / name).write_bytes(b"\x00")
         assert main(["compare", "1g", "2.5g", "--results", str(results)]) == 0
 
-    def test_csv_is_read_by_others(self, results: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    def test_csv_can_be_read_by_other_programs(
+        self, results: Path, capfd: pytest.CaptureFixture[str]
+    ) -> None:
         main(["compare", "1g", "2.5g", "--results", str(results), "--format", "csv"])
         lines = list(csv.DictReader(io.StringIO(capfd.readouterr().out)))
         assert [(line["configuration"], float(line["median_s"])) for line in lines] == [
@@ -109,13 +112,13 @@ class TestCompare:
 
 
 class TestShow:
-    def test_of_a_configuration_is_its_newest_run(
+    def test_of_a_configuration_it_shows_the_newest_run(
         self, results: Path, capfd: pytest.CaptureFixture[str]
     ) -> None:
         assert main(["show", "1g", "--results", str(results)]) == 0
         assert capfd.readouterr().out.startswith("run a-late\n")
 
-    def test_ends_with_the_summary_and_the_path(
+    def test_it_ends_with_the_summary_and_the_path(
         self, results: Path, capfd: pytest.CaptureFixture[str]
     ) -> None:
         path = results / "2.5g" / "c.jsonl"
@@ -126,7 +129,7 @@ class TestShow:
 
 
 class TestImport:
-    def test_prints_the_path_of_what_can_be_compared(
+    def test_it_prints_the_path_of_a_file_that_can_be_compared(
         self, results: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
     ) -> None:
         original = tmp_path / "original.csv"
@@ -148,7 +151,7 @@ class TestImport:
 
 class TestMistakes:
     @pytest.mark.parametrize(
-        ("arguments", "said"),
+        ("arguments", "message"),
         [
             (["compare"], "two configurations or more"),
             (["compare", "1g"], "two configurations or more"),
@@ -174,44 +177,44 @@ class TestMistakes:
             (["improve"], "No such command 'improve'"),
         ],
     )
-    def test_are_one_line_and_exit_code_2(
+    def test_a_mistake_is_one_line_with_exit_code_2(
         self,
         arguments: list[str],
-        said: str,
+        message: str,
         results: Path,
         monkeypatch: pytest.MonkeyPatch,
         capfd: pytest.CaptureFixture[str],
     ) -> None:
-        here = results.parent
-        (here / "other.csv").write_text("a,b\n1,2\n")
-        (here / "good.csv").write_text("test,seconds\npi,11\n")
-        (here / "empty").mkdir()
-        (here / "mixed").mkdir()
+        directory = results.parent
+        (directory / "other.csv").write_text("a,b\n1,2\n")
+        (directory / "good.csv").write_text("test,seconds\npi,11\n")
+        (directory / "empty").mkdir()
+        (directory / "mixed").mkdir()
         for path in (results / "1g" / "a-late.jsonl", results / "2.5g" / "c.jsonl"):
-            (here / "mixed" / path.name).write_bytes(path.read_bytes())
-        record(here, a_run("unlike"), ok("sha", 1.0))
-        monkeypatch.chdir(here)
+            (directory / "mixed" / path.name).write_bytes(path.read_bytes())
+        record(directory, a_run("unlike"), ok("sha", 1.0))
+        monkeypatch.chdir(directory)
         assert main(arguments) == 2
         printed = capfd.readouterr()
         assert printed.out == ""
         assert printed.err.startswith("clusterlift: error: ")
         assert printed.err.count("\n") == 1
-        assert said in printed.err
+        assert message in printed.err
 
 
 class TestFacts:
-    def test_the_value_may_hold_anything(self) -> None:
+    def test_a_value_may_have_any_characters(self) -> None:
         assert parse_fact(" nic = RTL8156B=a b ") == ("nic", "RTL8156B=a b")
         assert parse_fact("price=") == ("price", "")
 
     @pytest.mark.parametrize(
-        ("text", "said"), [("nic", "has no '='"), ("", "has no '='"), (" =x", "has no key")]
+        ("text", "message"), [("nic", "has no '='"), ("", "has no '='"), (" =x", "has no key")]
     )
-    def test_malformed(self, text: str, said: str) -> None:
-        with pytest.raises(BadInput, match=said):
+    def test_malformed_facts_are_refused(self, text: str, message: str) -> None:
+        with pytest.raises(BadInput, match=message):
             parse_fact(text)
 
-    def test_a_key_given_twice(self) -> None:
+    def test_a_repeated_key_is_refused(self) -> None:
         assert parse_facts(["a=1", "b=2"]) == {"a": "1", "b": "2"}
         with pytest.raises(BadInput, match="'a' is given twice"):
             parse_facts(["a=1", "a=2"])
@@ -236,12 +239,26 @@ class TestProcess:
         assert process("compare", "--help").returncode == 0
 
     @pytest.mark.parametrize("command", ["compare", "show", "import"])
-    def test_help_tells_the_default_of_results(self, command: str) -> None:
+    def test_help_shows_the_default_of_results(self, command: str) -> None:
         assert b"[default: results]" in process(command, "--help").stdout
 
-    def test_without_a_command_it_helps(self) -> None:
+    def test_help_lists_every_command_with_its_summary(self) -> None:
+        lines = process("--help").stdout.decode().splitlines()
+        listed = [line.split()[0] for line in lines if re.match(r"  [a-z]", line)]
+        assert sorted(listed) == sorted(COMMANDS)
+        assert "  show     Show one run: its environment, its trials and a summary." in lines
+
+    def test_no_command_is_imported_before_it_is_called(self) -> None:
+        program = "import sys, harness.cli; harness.cli.main(['--version']); print(*sys.modules)"
+        done = subprocess.run(
+            [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
+        )
+        loaded = set(done.stdout.split())
+        assert not loaded & {"scipy", "numpy", "tabulate", "harness.commands.compare"}
+
+    def test_without_a_command_it_prints_help(self) -> None:
         done = process()
-        assert b"Commands:" in done.stderr + done.stdout
+        assert b"Compare configurations:" in done.stderr + done.stdout
 
     def test_a_closed_pipe_is_quiet(self) -> None:
         reading, writing = os.pipe()

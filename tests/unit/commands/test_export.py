@@ -1,4 +1,4 @@
-"""Everything as tables: typed, documented, and no number that was not measured."""
+"""The exported tables are typed and documented, and hold no number that was not measured."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ Exported = dict[str, list[dict[str, Any]]]
 def exported(
     directory: Path, runs: list[RecordedRun], probed: list[RecordedProbes] | None = None
 ) -> Exported:
-    """Written, and read again."""
-    found = {}
-    for name, of in rows(runs, probed or []).items():
-        export.write(TABLES[name], of, directory / f"{name}.parquet")
-        found[name] = pq.read_table(directory / f"{name}.parquet").to_pylist(
+    """Write the tables, read them again, and return their rows by table."""
+    tables = {}
+    for name, written in rows(runs, probed or []).items():
+        export.write(TABLES[name], written, directory / f"{name}.parquet")
+        tables[name] = pq.read_table(directory / f"{name}.parquet").to_pylist(
             maps_as_pydicts="strict"
         )
-    return found
+    return tables
 
 
-def a_rich_run(**fields: Any) -> Run:
+def a_run_with_facts(**fields: Any) -> Run:
     return a_run(
         "1g",
         "r1",
@@ -56,7 +56,7 @@ def a_rich_run(**fields: Any) -> Run:
 class TestTrials:
     def test_a_trial_is_a_row(self, tmp_path: Path) -> None:
         trial = ok("group-by", 1.25, 2, note="lost an executor")
-        [row] = exported(tmp_path, [recorded(a_rich_run(), [trial])])["trials"]
+        [row] = exported(tmp_path, [recorded(a_run_with_facts(), [trial])])["trials"]
         assert row == {
             "configuration": "1g",
             "run": "r1",
@@ -80,16 +80,16 @@ class TestTrials:
             "source": "results/1g/r1.jsonl",
         }
 
-    def test_what_failed_has_no_time(self, tmp_path: Path) -> None:
+    def test_a_failed_trial_has_no_time(self, tmp_path: Path) -> None:
         [row] = exported(tmp_path, [recorded(a_run(), [failed("w", "boom")])])["trials"]
         assert (row["status"], row["wall_s"], row["error"]) == ("failed", None, "boom")
 
-    def test_warm_up_controls_and_emulation_are_told(self, tmp_path: Path) -> None:
+    def test_warm_up_controls_and_emulation_are_marked(self, tmp_path: Path) -> None:
         run = a_run(parameters={"controls": ["pi"]}, facts={"emulated": "yes"})
         [row] = exported(tmp_path, [recorded(run, [ok("pi", 1, phase=Phase.WARM_UP)])])["trials"]
         assert (row["phase"], row["is_control"], row["is_emulated"]) == ("warm-up", True, True)
 
-    def test_what_is_not_known_is_null(self, tmp_path: Path) -> None:
+    def test_unknown_values_are_null(self, tmp_path: Path) -> None:
         run = a_run(dataset={"rows": "many", "layout": None}, started_at="long ago")
         [row] = exported(tmp_path, [recorded(run, [ok("w", 1)])])["trials"]
         unknown = ("dataset_rows", "dataset_format", "layout", "spark", "sink", "run_started_at")
@@ -106,7 +106,7 @@ class TestTrials:
         if text.isprintable():
             assert (row["error"], row["facts"]) == (text, {text: text})
 
-    def test_types_do_not_hang_on_what_is_there(self, tmp_path: Path) -> None:
+    def test_types_do_not_depend_on_the_rows(self, tmp_path: Path) -> None:
         for name, table in TABLES.items():
             export.write(table, [], tmp_path / name)
             schema = pq.read_schema(tmp_path / name)
@@ -120,7 +120,7 @@ class TestMeasurements:
         found = exported(directory, [recorded(a_run(), [trial])])["measurements"]
         return {(row["metric"], row["subject"]): (row["value"], row["unit"]) for row in found}
 
-    def test_every_number_of_the_tasks_has_its_unit(self, tmp_path: Path) -> None:
+    def test_every_task_metric_has_its_unit(self, tmp_path: Path) -> None:
         numbers = self.numbers(tmp_path)
         assert numbers["tasks", None] == (16, None)
         assert numbers["time_fetch_wait_s", None] == (pytest.approx(8.0), "s")
@@ -128,19 +128,19 @@ class TestMeasurements:
         assert numbers["gc_share", None] == (0.01, "ratio")
         assert numbers["tasks_by_locality", "ANY"] == (4, None)
 
-    def test_every_node_has_what_went_over_its_links(self, tmp_path: Path) -> None:
+    def test_every_node_has_the_traffic_of_its_links(self, tmp_path: Path) -> None:
         numbers = self.numbers(tmp_path)
         assert {numbers["received_bytes", node] for node in report_data.NODES} == {
             (50_000_000, "bytes")
         }
 
-    def test_what_is_not_known_has_no_row(self, tmp_path: Path) -> None:
+    def test_unknown_metrics_have_no_row(self, tmp_path: Path) -> None:
         assert not [metric for metric, _ in self.numbers(tmp_path) if "simulat" in metric]
         assert exported(tmp_path, [recorded(a_run(), [ok("w", 1)])])["measurements"] == []
 
 
 class TestProbes:
-    def test_a_measurement_is_a_row_also_if_it_failed(self, tmp_path: Path) -> None:
+    def test_a_measurement_is_a_row_even_if_it_failed(self, tmp_path: Path) -> None:
         run = ProbeRun("1g", ("a", "b"), id="p1", started_at="2026-11-21T13:42:13Z")
         notes = (MESH_GOODPUT.of("a -> b", 9.4e8), MESH_GOODPUT.failed("b -> a", "no route"))
         found = exported(tmp_path, [], [RecordedProbes(run, notes, source="p1.jsonl")])["probes"]
@@ -153,7 +153,7 @@ class TestProbes:
 
 @pytest.fixture
 def results(tmp_path: Path) -> Path:
-    """Two configurations, one of them probed."""
+    """Record two configurations, and probes of one."""
     directory = tmp_path / "results"
     for name in ("1g", "2.5g"):
         with Recording(directory, a_run(name, f"run-{name}")) as recording:
@@ -167,7 +167,7 @@ def results(tmp_path: Path) -> Path:
 
 
 class TestCommand:
-    def test_it_writes_all_three_and_says_how_many_rows(
+    def test_it_writes_three_tables_and_prints_their_numbers_of_rows(
         self, results: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
         output = tmp_path / "results.parquet"
@@ -176,27 +176,27 @@ class TestCommand:
         assert capsys.readouterr().out.splitlines() == [
             f"{output}/trials.parquet: 2 rows",
             f"{output}/measurements.parquet: 0 rows",
-            f"{output}/probes.parquet: 1 rows",
+            f"{output}/probes.parquet: 1 row",
         ]
         assert pq.read_table(output / "trials.parquet").column("run").to_pylist() == [
             "run-1g",
             "run-2.5g",
         ]
 
-    def test_what_was_there_is_replaced(self, results: Path, tmp_path: Path) -> None:
+    def test_existing_tables_are_replaced(self, results: Path, tmp_path: Path) -> None:
         arguments = ["--results", str(results), "--output", str(tmp_path / "out")]
         assert main(["export", "1g", "2.5g", *arguments]) == main(["export", "1g", *arguments]) == 0
         assert pq.read_table(tmp_path / "out" / "trials.parquet").num_rows == 1
 
-    def test_a_place_that_cannot_be_written_is_told(
+    def test_an_unwritable_path_is_reported(
         self, results: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
         (tmp_path / "file").write_text("")
         arguments = ["--results", str(results), "--output", str(tmp_path / "file" / "out")]
         assert main(["export", "1g", *arguments]) == 2
-        assert "--output: cannot write to" in capsys.readouterr().err
+        assert "--output: cannot write" in capsys.readouterr().err
 
-    def test_without_pyarrow_a_line_says_what_to_install(
+    def test_a_missing_pyarrow_is_reported_with_the_command_that_installs_it(
         self,
         results: Path,
         tmp_path: Path,
@@ -211,18 +211,18 @@ class TestCommand:
             "in the checkout, pip install '.[report]'\n"
         )
 
-    def test_help_tells_every_column(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_help_describes_every_column(self, capsys: pytest.CaptureFixture[str]) -> None:
         main(["export", "--help"])
-        told = capsys.readouterr().out
+        printed = capsys.readouterr().out
         for name, table in TABLES.items():
-            assert f"{name}.parquet" in told
+            assert f"{name}.parquet" in printed
             for column in columns(table):
-                assert f"{column.name}: " in told
+                assert f"{column.name}: " in printed
 
-    def test_columns_say_what_they_are_about_in_the_file(self, tmp_path: Path) -> None:
+    def test_the_file_describes_its_columns(self, tmp_path: Path) -> None:
         export.write(MetricRow, [], tmp_path / "measurements.parquet")
         schema = pq.read_schema(tmp_path / "measurements.parquet")
         assert (
             schema.field("metric").metadata[b"about"]
-            == b"its name ends in its unit, where it has one"
+            == b"name; ends in _s, _bytes or _share unless it is a count"
         )

@@ -1,4 +1,4 @@
-"""What `clusterlift layout` prints of what was observed."""
+"""`clusterlift layout` prints tables of an observed directory, and a verdict."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from harness.commands import layout as command
 from harness.model.errors import BadInput
 from harness.present import layout
 
-WHOLE = {"layout": "replicated:2", "bytes": 1_000, "lacking": 0, "surplus": 0}
+WHOLE = {"layout": "replicated:2", "bytes": 1_000, "missing": 0, "excess": 0}
 FILE = WHOLE | {"placement": {"n1:9866": 1_000, "n2:9866": 1_000}}
 OBSERVED = {
     "uri": "hdfs://nn:9820/bench/rows",
@@ -34,20 +34,20 @@ OBSERVED = {
 }
 
 
-def test_a_proven_dataset() -> None:
+def test_a_verified_dataset() -> None:
     assert layout.render(OBSERVED) == (
         "hdfs://nn:9820/bench/rows\n"
         "\n"
-        "layout          files    bytes    bytes stored    stored per byte    lacking    surplus\n"
-        "------------  -------  -------  --------------  -----------------  ---------  ---------\n"
-        "replicated:2        2    2,000           4,000              2.000          0          0\n"
+        "layout          files    bytes    bytes stored    stored per byte    missing    excess\n"
+        "------------  -------  -------  --------------  -----------------  ---------  --------\n"
+        "replicated:2        2    2,000           4,000              2.000          0         0\n"
         "\n"
         "node       bytes stored    share\n"
         "-------  --------------  -------\n"
         "n1:9866           3,000    75.0%\n"
         "n2:9866           1,000    25.0%\n"
         "\n"
-        "proven: every file is replicated:2, as the manifest says, and whole\n"
+        "verified: every file is complete and replicated:2, as in the manifest\n"
     )
 
 
@@ -59,19 +59,22 @@ def test_a_proven_dataset() -> None:
             "DIFFERS: the manifest says replicated:2; of 2 files, 1 missing (first: part-2)",
         ),
         (
-            {"problem": "of 2 files, 1 are rs:6+3:64k (first: part-0)", "why": "so it is"},
+            {"problem": "of 2 files, 1 are rs:6+3:64k (first: part-0)", "why": "a known reason"},
             (
                 "DIFFERS: the manifest says replicated:2; "
-                "of 2 files, 1 are rs:6+3:64k (first: part-0) (so it is)"
+                "of 2 files, 1 are rs:6+3:64k (first: part-0) (a known reason)"
             ),
         ),
         ({"invalid": "layout x was asked for"}, "NOT VALID: layout x was asked for"),
-        ({"manifest": None}, "every file is whole; no manifest says how they should lie"),
+        (
+            {"manifest": None},
+            "every file is complete; no manifest says which layout they should have",
+        ),
         (
             {"stored_bytes": None, "placement": {}, "manifest": "unknown"},
-            "the file system does not say how it lies",
+            "the file system does not report how it stores files",
         ),
-        ({"files": {}, "placement": {}, "manifest": None}, "there are no files"),
+        ({"files": {}, "placement": {}, "manifest": None}, "the directory has no files"),
     ],
 )
 def test_the_verdict_comes_last(observed: dict[str, Any], last: str) -> None:
@@ -79,21 +82,21 @@ def test_the_verdict_comes_last(observed: dict[str, Any], last: str) -> None:
 
 
 def test_files_that_differ_are_named_and_many_are_counted() -> None:
-    odd = FILE | {"layout": "replicated:3", "lacking": 1, "surplus": 2}
+    odd = FILE | {"layout": "replicated:3", "missing": 1, "excess": 2}
     names = [f"part-{number:02}" for number in range(12)]
     observed = {"files": dict.fromkeys(names, odd), "differing": names, "problem": "x"}
     lines = layout.render(OBSERVED | observed).splitlines()
-    assert "differs: part-00: replicated:3, 1 lacking, 2 surplus" in lines
-    assert "differs: and 2 more" in lines
+    assert "differs: part-00: replicated:3, 1 missing, 2 excess" in lines
+    assert "differs: 2 more files" in lines
     assert len([line for line in lines if line.startswith("differs: part")]) == 10
 
 
-def test_what_came_from_outside_cannot_move_the_cursor() -> None:
+def test_names_from_outside_cannot_move_the_cursor() -> None:
     assert "\x1b" not in layout.render(OBSERVED | {"uri": "hdfs://\x1b[2J", "invalid": "\x1b[2J"})
 
 
 @pytest.mark.parametrize(("problem", "code"), [(None, 0), ("of 2 files, 1 missing", 1)])
-def test_the_exit_code_tells(
+def test_the_exit_code_is_1_for_a_problem(
     problem: str | None, code: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def observe(script: str, uri: str, _output: str, file: str, **_: object) -> None:
@@ -104,7 +107,7 @@ def test_the_exit_code_tells(
     assert main(["layout", "hdfs://nn/rows"]) == code
 
 
-def test_what_went_wrong_under_spark_is_told(
+def test_an_error_under_spark_is_printed_as_one_line(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def fail(*_: object, **__: object) -> None:

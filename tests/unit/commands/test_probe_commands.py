@@ -15,7 +15,6 @@ from harness.probes.preflight import Preflight
 from harness.probes.tools.iperf3 import Report
 from harness.probes.traffic import Flow, Load, Transfer
 from harness.probes.transports.host import Host, HostError
-from harness.records.lookup import find_probes
 from tests.unit.probe_builders import MBIT, a_link
 
 TWO = ["--hosts", "node[1-2]=10.0.0.[1-2]"]

@@ -1,4 +1,4 @@
-"""`clusterlift report` as a user calls it."""
+"""`clusterlift report` writes a page, refuses bad options, and needs its optional libraries alone."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.unit.builders import a_run, ok
 from tests.unit.present.test_tables import scaled
 
 ROOT = Path(__file__).parents[3]
-LIST = """
+PRICE_LIST = """
 currency = "USD"
 hour = 20
 offers.dear.items.switch.price = 700
@@ -36,7 +36,7 @@ def record(results: Path, name: str, factor: float, **facts: str) -> None:
 
 @pytest.fixture
 def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Two configurations, in the directory that the command is called in."""
+    """Record two configurations in the current directory."""
     monkeypatch.chdir(tmp_path)
     directory = tmp_path / "results"
     record(directory, "1g", 1)
@@ -51,39 +51,37 @@ def report(*arguments: str) -> str:
 
 @pytest.mark.usefixtures("results")
 class TestReport:
-    def test_it_writes_a_page_and_says_where(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_it_writes_a_page_and_prints_its_path(self, capsys: pytest.CaptureFixture[str]) -> None:
         assert "1 of 1 workload takes less time (-50.0%)." in report("1g", "2.5g")
         assert capsys.readouterr().out == "report.html\n"
 
-    def test_the_page_can_be_elsewhere(self) -> None:
+    def test_the_output_path_can_be_chosen(self) -> None:
         assert main(["report", "1g", "2.5g", "-o", "page.html"]) == 0
         assert Path("page.html").exists()
 
-    def test_the_commands_on_the_page_lead_to_it(self) -> None:
+    def test_the_command_on_the_page_reproduces_the_page(self) -> None:
         before = report(
             "1g", "2.5g", "--allow-different-data", "--cost", "2.5g=350USD", "--hour", "2USD"
         )
         [command] = [line for line in before.splitlines() if line.startswith("clusterlift report ")]
         assert report(*shlex.split(command)[2:]) == before
 
-    def test_what_was_probed_beside_the_runs_is_in_it(self, results: Path) -> None:
+    def test_the_page_includes_probes_stored_with_the_runs(self, results: Path) -> None:
         with ProbeRecording(ProbeRun("2.5g", ("a", "b")), results) as recording:
             recording.event(MESH_GOODPUT.of("a -> b", 2.35e9))
             recording.end(Ending.COMPLETED)
         assert "2.35 Gbit/s" in report("1g", "2.5g")
 
-    def test_a_mistake_of_compare_is_one_here(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_it_refuses_what_compare_refuses(self, capsys: pytest.CaptureFixture[str]) -> None:
         assert main(["report", "1g"]) == 2
         assert "two configurations or more" in capsys.readouterr().err
         assert not Path("report.html").exists()
 
-    def test_a_place_that_cannot_be_written_is_told(
-        self, capsys: pytest.CaptureFixture[str]
-    ) -> None:
+    def test_an_unwritable_path_is_reported(self, capsys: pytest.CaptureFixture[str]) -> None:
         assert main(["report", "1g", "2.5g", "-o", "nowhere/report.html"]) == 2
         assert "--output: cannot write nowhere/report.html: No such file" in capsys.readouterr().err
 
-    def test_without_the_libraries_a_line_says_what_to_install(
+    def test_a_missing_library_is_reported_with_the_command_that_installs_it(
         self, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         for name in [name for name in sys.modules if name.startswith("harness.present.report")]:
@@ -96,7 +94,7 @@ class TestReport:
         )
 
 
-def test_no_other_command_loads_what_this_one_needs() -> None:
+def test_the_command_line_does_not_import_the_optional_libraries() -> None:
     program = "import sys, harness.cli; print(*sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
@@ -106,47 +104,47 @@ def test_no_other_command_loads_what_this_one_needs() -> None:
 
 @pytest.mark.usefixtures("results")
 class TestPrice:
-    def test_without_one_there_is_no_section(self) -> None:
+    def test_without_a_price_the_page_has_no_costs(self) -> None:
         assert "What it is worth" not in report("1g", "2.5g")
 
-    def test_on_the_command_line(self) -> None:
+    def test_a_price_on_the_command_line(self) -> None:
         page = report("1g", "2.5g", "--cost", "350USD", "--hour", "20USD")
         assert "350 USD" in page
         assert "12,293 runs" in page
 
-    def test_in_a_file_of_offers(self) -> None:
-        Path("prices.toml").write_text(LIST)
+    def test_prices_in_a_file_of_offers(self) -> None:
+        Path("prices.toml").write_text(PRICE_LIST)
         page = report("1g", "2.5g", "--cost", "prices.toml")
         assert page.index(">cheap<") < page.index(">dear<")
         assert "12,293 runs" in page
 
-    def test_declared_with_the_runs(self, results: Path) -> None:
+    def test_a_price_declared_with_the_runs(self, results: Path) -> None:
         record(results, "10g", 0.5, cost="900USD")
         assert "900 USD" in report("1g", "10g")
 
-    def test_what_is_given_goes_before_what_is_declared(self, results: Path) -> None:
+    def test_the_command_line_overrides_declared_prices(self, results: Path) -> None:
         record(results, "10g", 0.5, cost="900USD")
         page = report("1g", "10g", "--cost", "800USD")
         assert "800 USD" in page
         assert "900 USD" not in page
 
-    def test_a_declared_cost_that_is_no_money_is_any_fact(self, results: Path) -> None:
+    def test_a_declared_cost_that_is_not_money_is_ignored(self, results: Path) -> None:
         record(results, "10g", 0.5, cost="too much")
         assert "What it is worth" not in report("1g", "10g")
 
     @pytest.mark.parametrize(
-        ("options", "told"),
+        ("options", "message"),
         [
-            (["--hour", "20USD"], "--hour is of use where something costs"),
+            (["--hour", "20USD"], "--hour needs the cost of the change"),
             (["--cost", "350"], "--cost '350' is not an amount of money"),
             (["--cost", "350USD", "--hour", "x"], "--hour 'x' is not an amount of money"),
             (["--cost", "none.toml"], "none.toml: No such file"),
             (["--cost", "10g=350USD"], "is for the configuration '10g', which is not compared"),
         ],
     )
-    def test_mistakes_are_told(
-        self, options: list[str], told: str, capsys: pytest.CaptureFixture[str]
+    def test_invalid_prices_are_refused(
+        self, options: list[str], message: str, capsys: pytest.CaptureFixture[str]
     ) -> None:
         assert main(["report", "1g", "2.5g", *options]) == 2
         [line] = capsys.readouterr().err.splitlines()
-        assert told in line
+        assert message in line

@@ -1,11 +1,10 @@
-"""What probes print, whole."""
+"""The pages that probes print, compared with golden files."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from harness.analysis.acceptance import Expectation
-from harness.analysis.acceptance import network_faults as adjusted_changes
+from harness.analysis.acceptance import Expectation, network_faults
 from harness.model.network_metrics import (
     ACROSS_RACKS,
     BOTH_WAYS,
@@ -50,7 +49,7 @@ HOSTILE = "n\x1b[31m1\nx"
 
 
 def measured_mesh(hosts: tuple[str, ...] = FOUR) -> RecordedProbes:
-    """One slow host, one pair that failed, and one direction that is slow."""
+    """A mesh with a slow host, a failed pair and a slow direction."""
     goodput = every_pair(hosts, 940 * MBIT)
     goodput |= {pair: 94 * MBIT for pair in goodput if hosts[-1] in pair}
     goodput[(hosts[0], hosts[1])] = f"{hosts[0]} -> {hosts[1]}: iperf3: no route"
@@ -79,7 +78,7 @@ def test_a_mesh() -> None:
     assert_golden("probe-mesh.txt", mesh.render(measured_mesh()))
 
 
-def test_a_mesh_of_many_hosts_is_told_in_a_line_each() -> None:
+def test_a_mesh_of_many_hosts_has_one_line_for_each() -> None:
     hosts = tuple(f"host{i}.my.company.com" for i in range(1, 13))
     assert_golden("probe-mesh-of-many.txt", mesh.render(measured_mesh(hosts)))
 
@@ -98,14 +97,14 @@ def test_links_of_all_kinds() -> None:
     assert_golden("probe-link.txt", link.render(probed(links, after=after)))
 
 
-def test_paths_with_a_black_hole_and_the_cost_of_sizes() -> None:
+def test_paths_with_a_black_hole_and_the_cost_of_packet_sizes() -> None:
     links = [a_link("node1", mtu_bytes=9000), a_link("node2"), a_link("node3")]
-    names = [one.host for one in links]
+    names = ["node1", "node2", "node3"]
     paths = every_pair(names, 1500) | {("node2", "node3"): "node2 -> node3: pings are not answered"}
     sizes = [
-        one
+        measured
         for size, goodput, cost in ((1500, 940, 0.31), (9000, 985, 0.12))
-        for one in (
+        for measured in (
             PACKET_GOODPUT.of("node1 -> node2", goodput * MBIT, f"packets of {size} bytes"),
             SENDER_PACKET_COST.of("node1 -> node2", cost, f"packets of {size} bytes"),
             RECEIVER_PACKET_COST.of("node1 -> node2", 2 * cost, f"packets of {size} bytes"),
@@ -130,7 +129,7 @@ def test_latencies_idle_and_under_load_and_no_rdma() -> None:
     assert_golden("probe-latency.txt", latency.render(probed(measurements=measured)))
 
 
-def test_latencies_by_rdma() -> None:
+def test_latencies_of_rdma() -> None:
     measured = [
         *(RDMA_DEVICES.of(host, 1) for host in FOUR[:3]),
         *pairs(RDMA_TYPICAL, {("node1", "node2"): 1.47, ("node1", "node3"): "node3: no perftest"}),
@@ -140,7 +139,7 @@ def test_latencies_by_rdma() -> None:
     assert_golden("probe-rdma.txt", latency.render(probed(measurements=measured)))
 
 
-def test_racks_with_an_uplink_that_is_oversubscribed_one_way() -> None:
+def test_racks_with_an_uplink_oversubscribed_in_one_direction() -> None:
     measured = [
         *(WITHIN_RACK.of("a", value * MBIT) for value in (935, 940, 941)),
         WITHIN_RACK.failed("b", "b1 -> b2: iperf3: no route"),
@@ -153,21 +152,21 @@ def test_racks_with_an_uplink_that_is_oversubscribed_one_way() -> None:
     assert_golden("probe-racks.txt", racks.render(probed([a_link("a1")], measured)))
 
 
-def test_a_gate_that_says_no_and_one_that_says_yes() -> None:
-    judgements = (
-        acceptance.render(adjusted_changes(one, Expectation(1000 * MBIT, 1500)), one)
-        for one in (healthy(), measured_mesh())
+def test_the_gate_without_and_with_faults() -> None:
+    verdicts = (
+        acceptance.render(network_faults(network, Expectation(1000 * MBIT, 1500)), network)
+        for network in (healthy(), measured_mesh())
     )
-    assert_golden("probe-acceptance.txt", "\n".join(judgements))
+    assert_golden("probe-acceptance.txt", "\n".join(verdicts))
 
 
-def test_what_is_emulated_says_so_first() -> None:
-    one = probed([a_link("node1")], facts={"emulated": "4 nodes on one host"})
-    assert acceptance.render([], one).startswith("emulated: 4 nodes on one host\n")
+def test_an_emulated_network_is_marked_first() -> None:
+    network = probed([a_link("node1")], facts={"emulated": "4 nodes on one host"})
+    assert acceptance.render([], network).startswith("emulated: 4 nodes on one host\n")
 
 
-def test_names_that_terminals_would_obey_are_spelled_out() -> None:
+def test_control_characters_in_names_are_escaped() -> None:
     hosts = (HOSTILE, "b", "c")
-    said = mesh.render(measured_mesh(hosts)) + link.render(measured_mesh(hosts))
-    assert "\x1b" not in said
-    assert r"\x1b[31m" in said
+    pages = mesh.render(measured_mesh(hosts)) + link.render(measured_mesh(hosts))
+    assert "\x1b" not in pages
+    assert r"\x1b[31m" in pages

@@ -32,7 +32,7 @@ from harness.analysis.price_list import Item, Money, Offer, PriceList
 from harness.model.network_metrics import MESH_GOODPUT, PACKET_GOODPUT
 from harness.model.probe import Measurement
 from harness.model.run import Ending, Phase, Run
-from harness.present import json_text, markdown
+from harness.present import data_formats, markdown
 from harness.present.comparison_table import comparison_table
 from harness.present.report import chart, page
 from harness.present.report.answer import Answer, answers
@@ -66,7 +66,7 @@ def measured() -> dict[str, list[Measurement]]:
 
 def cells_of(comparison: Comparison) -> dict[tuple[str, str], Mapping[str, object]]:
     """Return the cells of `compare --format json` by workload and configuration."""
-    whole = json.loads(json_text.render(comparison))
+    whole = json.loads(data_formats.as_json(comparison))
     return {
         (row["workload"], cell["configuration"]): cell
         for row in whole["workloads"]
@@ -86,8 +86,10 @@ class TestTheReportAgreesWithCompare:
         for dot in dots:
             expected = cells[dot.workload, dot.configuration]["change"]
             interval = dot.change.interval
-            assert dot.change.relative_change == expected["ratio"]
-            assert (interval and [interval.low, interval.high]) == expected["interval_ratio"]
+            assert dot.change.relative_change == expected["relative_change"]
+            assert (interval and [interval.low, interval.high]) == expected[
+                "relative_change_interval"
+            ]
             assert dot.change.adjusted_p == expected["adjusted_p"]
             assert dot.change.verdict == expected["verdict"]
 
@@ -124,7 +126,7 @@ class TestTheReportAgreesWithCompare:
         listed = re.findall(r"^(\d+)\. ", markdown.render(comparison), re.MULTILINE)
         notes = sortable_table(comparison).notes
         assert len(notes) == len(listed)
-        assert list(notes) == list(json.loads(json_text.render(comparison))["footnotes"])
+        assert list(notes) == list(json.loads(data_formats.as_json(comparison))["footnotes"])
 
     @every_scenario
     def test_its_table_sorts_by_values_in_full_precision(self, scenario: str) -> None:
@@ -138,7 +140,7 @@ class TestTheReportAgreesWithCompare:
             for name, cell in zip(names[1:], row.cells[2::2], strict=True):
                 expected = cells[row.workload, name]["change"]
                 too_few = expected is None or expected["verdict"] == Verdict.TOO_FEW
-                assert cell.sort_by == (None if too_few else expected["ratio"])
+                assert cell.sort_by == (None if too_few else expected["relative_change"])
 
     @every_scenario
     def test_every_measured_time_is_a_mark(self, scenario: str) -> None:

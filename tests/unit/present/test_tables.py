@@ -1,4 +1,4 @@
-"""Whole tables in every format, held against golden files, and what must hold of any table."""
+"""Tables in every format, compared with golden files, and properties of every table."""
 
 from __future__ import annotations
 
@@ -15,9 +15,13 @@ from hypothesis import strategies as st
 
 from harness.analysis.comparison import Comparison, compare, overview
 from harness.analysis.configuration import ConfigurationRuns
+from harness.analysis.probe_comparison import compare_probes
+from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.run import Ending, Phase
-from harness.present import csv_text, json_text, markdown, quantities, run, text
-from harness.present.csv_text import spreadsheet
+from harness.present import data_formats, markdown, quantities, run, text
+from harness.present.comparison_table import probe_table
+from harness.present.data_formats import without_formula
+from harness.present.table import Footnotes
 from harness.terminal import shorten, visible
 from tests.unit.builders import a_run, assert_golden, column, failed, ok, recorded
 
@@ -25,14 +29,14 @@ WORKLOADS = ("group-by", "broadcast-inner-join", "sha-512", "calc-pi-dataframe")
 FORMATS: dict[str, Callable[[Comparison], str]] = {
     "text.txt": text.render,
     "markdown.txt": markdown.render,
-    "csv.txt": csv_text.render,
-    "json.txt": json_text.render,
+    "csv.txt": data_formats.as_csv,
+    "json.txt": data_formats.as_json,
 }
 every_format = pytest.mark.parametrize("ending", FORMATS)
 
 
 def plain() -> Comparison:
-    """Nothing odd: three configurations, equal numbers of trials."""
+    """Three configurations without incidents, with equal numbers of trials."""
     return compare(
         [
             column(
@@ -49,7 +53,7 @@ def plain() -> Comparison:
 
 
 def troubled() -> Comparison:
-    """Unequal numbers, n = 1, failed in part and wholly, missing, omitted, killed, emulated."""
+    """Unequal n, n = 1, some and all trials failed, missing, omitted, killed, emulated."""
     reason = {"sha-512": "the dataset has no column to hash"}
     before = recorded(
         a_run("1g-rs", workloads=WORKLOADS, facts={"emulated": "links shaped by tbf"}),
@@ -82,7 +86,7 @@ def scaled(factor: float, times_s: Sequence[float] = SIX) -> list[float]:
 
 
 def enough() -> Comparison:
-    """Equal numbers, and enough: a change, noise, ties, identical samples."""
+    """Enough trials of each: a change, noise, ties, identical samples."""
     return compare(
         [
             column(
@@ -111,7 +115,7 @@ def enough() -> Comparison:
 
 
 def unequal() -> Comparison:
-    """Unequal numbers: one side has enough for both, or neither has; a failed trial among them."""
+    """Unequal n, where one side or no side has enough trials, and a failed trial."""
     after = recorded(
         a_run("after"),
         [
@@ -127,7 +131,7 @@ def unequal() -> Comparison:
 
 
 def drifting(*, relative: bool = False) -> Comparison:
-    """The machine became 3 % slower, and the network faster."""
+    """A machine that became 3 % slower, with a faster network."""
     controls = {"controls": ["calc-pi-dataframe", "sha-512-cached"]}
     before = dict.fromkeys(("group-by", "calc-pi-dataframe", "sha-512-cached"), SIX)
     after = {name: scaled(1.03) for name in before} | {"group-by": scaled(0.8)}
@@ -138,12 +142,12 @@ def drifting(*, relative: bool = False) -> Comparison:
 
 
 def beyond_controls() -> Comparison:
-    """The same, and what is beyond."""
+    """The same, with changes relative to the controls."""
     return drifting(relative=True)
 
 
 def long_names() -> Comparison:
-    """Names that differ in their middle and at their ends."""
+    """Long names that differ in the middle and at the ends."""
     names = [
         f"{link}-ethernet-with-jumbo-frames-and-{layout}-on-four-nodes"
         for link, layout in (("1g", "rs"), ("2.5g", "rs"), ("2.5g", "replication"))
@@ -153,7 +157,7 @@ def long_names() -> Comparison:
 
 
 def hostile_names() -> Comparison:
-    """What a results file from elsewhere may hold."""
+    """Names that a results file from somebody else may have."""
     names = [
         "a|b\nc",
         "<script>alert(1)</script>",
@@ -184,7 +188,7 @@ class TestGolden:
         assert_golden(f"{scenario}-{ending}", FORMATS[ending](SCENARIOS[scenario]()))
 
     def test_one_run(self) -> None:
-        shown = recorded(
+        interrupted = recorded(
             a_run(
                 "1g-rs",
                 "20261121T134213Z-0a1b2c",
@@ -215,7 +219,7 @@ class TestGolden:
             ],
             Ending.INTERRUPTED,
         )
-        assert_golden("show.txt", run.render(shown))
+        assert_golden("show.txt", run.render(interrupted))
 
     def test_a_run_that_was_killed_at_once(self) -> None:
         assert_golden("show-empty.txt", run.render(recorded(a_run(), ending=None)))
@@ -240,18 +244,18 @@ class TestQuantities:
         assert quantities.time(seconds) == shown
 
     @pytest.mark.parametrize(
-        ("share", "shown"),
+        ("fraction", "shown"),
         [(None, ""), (0, "±0%"), (0.001, "±1%"), (0.01, "±1%"), (0.07, "±7%"), (0.011, "±2%")],
     )
-    def test_uncertainty_is_rounded_up(self, share: float | None, shown: str) -> None:
-        assert quantities.uncertainty(share) == shown
+    def test_uncertainty_is_rounded_up(self, fraction: float | None, shown: str) -> None:
+        assert quantities.uncertainty(fraction) == shown
 
     @pytest.mark.parametrize(
-        ("share", "shown"),
+        ("fraction", "shown"),
         [(-0.0948, "-9.5%"), (0.0948, "+9.5%"), (0, "0.0%"), (-0.0004, "0.0%"), (12.5, "+1250.0%")],
     )
-    def test_change_is_signed(self, share: float, shown: str) -> None:
-        assert quantities.change(share) == shown
+    def test_change_is_signed(self, fraction: float, shown: str) -> None:
+        assert quantities.change(fraction) == shown
 
     @pytest.mark.parametrize(
         ("p", "shown"),
@@ -270,29 +274,29 @@ class TestQuantities:
 
 class TestEscaping:
     @given(st.text(st.characters(exclude_categories=()), max_size=50))
-    def test_what_is_visible_is_one_printable_line(self, name: str) -> None:
+    def test_an_escaped_text_is_one_printable_line(self, name: str) -> None:
         assert visible(name).isprintable()
 
     @given(st.text(st.characters(exclude_categories=()), max_size=50))
-    def test_no_spreadsheet_takes_a_name_for_a_formula(self, name: str) -> None:
-        assert not spreadsheet(name).lstrip().startswith(("=", "+", "-", "@"))
+    def test_no_csv_field_begins_a_formula(self, name: str) -> None:
+        assert not without_formula(name).lstrip().startswith(("=", "+", "-", "@"))
 
     @given(st.text(max_size=50), st.integers(1, 60))
-    def test_short_is_short(self, name: str, width: int) -> None:
+    def test_a_shortened_text_fits(self, name: str, width: int) -> None:
         assert len(shorten(name, width)) <= width
 
-    def test_both_ends_of_a_long_name_stay(self) -> None:
+    def test_a_shortened_text_keeps_both_ends(self) -> None:
         assert shorten("1g-rs-on-four-nodes", 9) == "1g-r…odes"
 
 
 TIMES_S = st.lists(st.floats(min_value=0, max_value=1e7), min_size=1, max_size=12)
-USUAL_TIMES_S = st.lists(st.floats(min_value=500, max_value=550), min_size=6, max_size=6)
+SIMILAR_TIMES_S = st.lists(st.floats(min_value=500, max_value=550), min_size=6, max_size=6)
 NAMES = st.text(st.characters(exclude_categories=()), min_size=1, max_size=80)
 
 
 @st.composite
 def comparisons(draw: st.DrawFn) -> Comparison:
-    """Comparisons with anything odd in them; `shared` is what they have in common."""
+    """Generate comparisons of any kind; the workload `shared` is in every configuration."""
     columns = []
     for _ in range(draw(st.integers(2, 5))):
         name = draw(NAMES)
@@ -318,7 +322,7 @@ class TestAnyTable:
         st.lists(st.text("abc-", min_size=1, max_size=20), min_size=3, max_size=3, unique=True),
         st.dictionaries(
             st.text("abc-", min_size=1, max_size=20),
-            st.lists(USUAL_TIMES_S, min_size=3, max_size=3),
+            st.lists(SIMILAR_TIMES_S, min_size=3, max_size=3),
         ),
     )
     def test_text_of_three_configurations_is_one_table(
@@ -335,7 +339,7 @@ class TestAnyTable:
         assert text.render(compare(columns)).count("workload ") == 1
 
     @given(comparisons())
-    def test_text_and_markdown_hold_no_control_characters(self, comparison: Comparison) -> None:
+    def test_text_and_markdown_have_no_control_characters(self, comparison: Comparison) -> None:
         for table in (text.render(comparison), markdown.render(comparison)):
             unsafe = {c for c in table if unicodedata.category(c) in ("Cc", "Cf", "Cs")}
             assert unsafe <= {"\n"}
@@ -350,7 +354,7 @@ class TestAnyTable:
 
     @given(comparisons())
     def test_csv_can_be_read_back(self, comparison: Comparison) -> None:
-        lines = list(csv.DictReader(io.StringIO(csv_text.render(comparison), newline="")))
+        lines = list(csv.DictReader(io.StringIO(data_formats.as_csv(comparison), newline="")))
         cells = [cell for row in comparison.rows for cell in row.cells]
         assert [line["outcome"] for line in lines] == [cell.sample.outcome for cell in cells]
         for line, cell in zip(lines, cells, strict=True):
@@ -359,15 +363,20 @@ class TestAnyTable:
 
     @given(comparisons())
     def test_json_has_full_precision_and_exact_names(self, comparison: Comparison) -> None:
-        whole = json.loads(json_text.render(comparison))
-        assert [c["name"] for c in whole["configurations"]] == [c.name for c in comparison.columns]
-        for shown, row in zip(whole["workloads"], comparison.rows, strict=True):
+        content = json.loads(data_formats.as_json(comparison))
+        assert content["schema_version"] == 2
+        assert [c["name"] for c in content["configurations"]] == [
+            c.name for c in comparison.columns
+        ]
+        for shown, row in zip(content["workloads"], comparison.rows, strict=True):
             assert shown["workload"] == row.workload
             times_s = [cell["times_s"] for cell in shown["cells"]]
             assert times_s == [list(cell.sample.times_s) for cell in row.cells]
 
     @given(st.integers(1, 5), st.sampled_from(["failed", "omitted", "missing"]))
-    def test_without_a_time_none_is_shown(self, trials: int, outcome: str) -> None:
+    def test_a_workload_without_a_time_shows_its_outcome_and_no_number(
+        self, trials: int, outcome: str
+    ) -> None:
         known = column("a", {"common": [1.0], "x": [1.0]})
         other = recorded(
             a_run("b", omitted={"x": "no reason"} if outcome == "omitted" else {}),
@@ -379,13 +388,13 @@ class TestAnyTable:
         )
         assert re.fullmatch(rf"x +1\.00 s +{outcome}[¹²]?", in_text)
         assert re.search(rf"\| x .*\| +{outcome}[¹²]? \|", markdown.render(comparison))
-        in_csv = csv_text.render(comparison).split("\r\n")[4]
+        in_csv = data_formats.as_csv(comparison).split("\r\n")[4]
         assert in_csv.startswith(f"x,b,{outcome},,,,,,,,,,0,")
-        in_json = json.loads(json_text.render(comparison))["workloads"][1]["cells"][1]
+        in_json = json.loads(data_formats.as_json(comparison))["workloads"][1]["cells"][1]
         assert [in_json[key] for key in ("median_s", "median_interval_s", "change")] == [None] * 3
 
     @every_format
-    def test_emulation_is_told(self, ending: str) -> None:
+    def test_every_format_mentions_emulation(self, ending: str) -> None:
         assert "emulated: links shaped by tbf" in FORMATS[ending](troubled())
 
     def test_many_columns_become_several_tables_with_the_baseline_in_each(self) -> None:
@@ -396,6 +405,24 @@ class TestAnyTable:
         assert table.count("c0") == table.count("workload ") > 1
         assert all(table.count(f"c{i}") == 1 for i in range(1, 6))
 
-    def test_one_configuration_is_held_against_nothing(self) -> None:
+    def test_one_configuration_alone_has_no_change(self) -> None:
         table = text.render(overview(column("1g", {"w": [1.0, 2.0]})))
         assert "change" not in table
+
+    def test_probes_need_values_where_workloads_need_trials(self) -> None:
+        measured = {
+            name: [MESH_GOODPUT.of("a -> b", value)] for name, value in (("1g", 1e8), ("2.5g", 2e8))
+        }
+        [probed] = compare_probes(measured)
+        table = text.render_table(probe_table(probed))
+        assert "need >= 4 values" in table
+        assert "trial" not in table
+
+    def test_equal_notes_share_a_footnote(self) -> None:
+        notes = Footnotes()
+        assert [notes.mark(["a"]), notes.mark(["b", "a"]), notes.mark([])] == ["¹", "²,¹", ""]
+        assert text.footnotes(notes) == ["¹ a", "² b"]
+
+    def test_a_number_and_its_unit_stay_on_one_line(self) -> None:
+        lines = text.fill(f"{'x' * 96} 95 % of it").split("\n")
+        assert lines == ["x" * 96, "95 % of it"]

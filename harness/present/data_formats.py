@@ -1,0 +1,183 @@
+"""Comparisons as CSV and JSON, for other programs: full precision, units in the names."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import Any
+
+from harness.analysis.comparison import Cell, Comparison
+from harness.analysis.configuration import ConfigurationRuns
+from harness.present.comparison_table import warnings
+from harness.present.table import Footnotes
+from harness.statistics.change import Change, ControlShift
+from harness.statistics.rank_test import Interval
+from harness.terminal import visible
+
+CSV_COLUMNS = (
+    "workload",
+    "configuration",
+    "outcome",
+    "median_s",
+    "median_low_s",
+    "median_high_s",
+    "verdict",
+    "relative_change",
+    "relative_change_low",
+    "relative_change_high",
+    "adjusted_p",
+    "trials_needed",
+    "trials_ok",
+    "trials_failed",
+    "notes",
+)
+JSON_SCHEMA_VERSION = 2
+_FORMULA_STARTS = ("=", "+", "-", "@")
+
+
+def as_csv(comparison: Comparison) -> str:
+    """Return CSV (RFC 4180) with a header and a line for each workload in each configuration.
+
+    Lines end with CR LF. An unknown value is empty, never 0. A text that a spreadsheet would take for
+    a formula begins with an apostrophe; `as_json` has the names unchanged. `relative_change` is
+    after / before - 1: -0.095 is 9.5 % less time.
+    """
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow(CSV_COLUMNS)
+    for row in comparison.rows:
+        for column, cell in zip(comparison.columns, row.cells, strict=True):
+            writer.writerow(_csv_line(row.workload, column, cell))
+    return text.getvalue()
+
+
+def _csv_line(workload: str, column: ConfigurationRuns, cell: Cell) -> tuple[object, ...]:
+    summary = cell.summary
+    return (
+        without_formula(workload),
+        without_formula(column.name),
+        str(cell.sample.outcome),
+        summary.median_s if summary else None,
+        *_csv_interval(summary.interval_s if summary else None),
+        *_csv_change(cell.change),
+        len(cell.sample.times_s),
+        len(cell.sample.errors),
+        without_formula("; ".join((*cell.notes, *column.notes))),
+    )
+
+
+def _csv_change(change: Change | None) -> tuple[object, ...]:
+    if change is None:
+        return (None,) * 6
+    interval = _csv_interval(change.interval)
+    return (
+        str(change.verdict),
+        change.relative_change,
+        *interval,
+        change.adjusted_p,
+        change.trials_needed,
+    )
+
+
+def _csv_interval(interval: Interval | None) -> tuple[float | None, float | None]:
+    return (interval.low, interval.high) if interval else (None, None)
+
+
+def without_formula(text: str) -> str:
+    """Put an apostrophe before a text that a spreadsheet would take for a formula."""
+    shown = visible(text)
+    return f"'{shown}" if shown.lstrip().startswith(_FORMULA_STARTS) else shown
+
+
+def as_json(comparison: Comparison) -> str:
+    """Return one JSON object, indented, in ASCII; ends with a newline.
+
+    `schema_version` is 2; it increases when a key changes its name or meaning. The first configuration
+    is the baseline. `relative_change` is after / before - 1: -0.095 is 9.5 % less time. An unknown
+    value is null. `footnotes` lists each note once.
+    """
+    notes = Footnotes()
+    for column in comparison.columns:
+        notes.mark(column.notes)
+    for row in comparison.rows:
+        for cell in row.cells:
+            notes.mark(cell.notes)
+    content = {
+        "schema_version": JSON_SCHEMA_VERSION,
+        "warnings": warnings(comparison),
+        "relative_to_controls": comparison.relative_to_controls,
+        "configurations": [
+            {**_json_column(column), "controls": _json_controls(shift)}
+            for column, shift in zip(comparison.columns, comparison.control_shifts, strict=True)
+        ],
+        "workloads": [
+            {
+                "workload": row.workload,
+                "cells": [
+                    {"configuration": column.name, **_json_cell(cell)}
+                    for column, cell in zip(comparison.columns, row.cells, strict=True)
+                ],
+            }
+            for row in comparison.rows
+        ],
+        "footnotes": notes.texts,
+    }
+    return json.dumps(content, indent=2, allow_nan=False) + "\n"
+
+
+def _json_column(column: ConfigurationRuns) -> dict[str, Any]:
+    return {
+        "name": column.name,
+        "runs": [
+            {
+                "id": recorded.run.id,
+                "started_at": recorded.run.started_at,
+                "ending": recorded.ending,
+                "source": recorded.source,
+            }
+            for recorded in column.runs
+        ],
+        "notes": column.notes,
+    }
+
+
+def _json_cell(cell: Cell) -> dict[str, Any]:
+    summary = cell.summary
+    return {
+        "outcome": cell.sample.outcome,
+        "median_s": summary.median_s if summary else None,
+        "median_interval_s": _json_interval(summary.interval_s if summary else None),
+        "change": _json_change(cell.change) if cell.change else None,
+        "times_s": cell.sample.times_s,
+        "trials_ok": len(cell.sample.times_s),
+        "trials_failed": len(cell.sample.errors),
+        "notes": cell.notes,
+    }
+
+
+def _json_change(change: Change) -> dict[str, Any]:
+    return {
+        "verdict": change.verdict,
+        "relative_change": change.relative_change,
+        "relative_change_interval": _json_interval(change.interval),
+        "p": change.p,
+        "adjusted_p": change.adjusted_p,
+        "trials_needed": change.trials_needed,
+    }
+
+
+def _json_controls(shift: ControlShift | None) -> dict[str, Any] | None:
+    if shift is None:
+        return None
+    return {
+        "workloads": shift.workloads,
+        "relative_change": shift.ratio - 1,
+        "relative_change_interval": _json_interval(shift.interval, subtract=1),
+        "p": shift.p,
+        "moved": shift.moved,
+    }
+
+
+def _json_interval(interval: Interval | None, subtract: float = 0) -> list[float] | None:
+    return [interval.low - subtract, interval.high - subtract] if interval else None
