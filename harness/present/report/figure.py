@@ -22,6 +22,11 @@ class Series:
     shape: str
     glyph: str
 
+    @property
+    def mark(self) -> dict[str, str]:
+        """Return the keys of a chart's data row that choose the mark."""
+        return {"colour": self.colour, "shape": self.shape}
+
 
 def series_of(names: Iterable[str]) -> Mapping[str, Series]:
     """Return a series for each name. The first is the baseline's; no other has the same colour."""

@@ -13,14 +13,7 @@ from harness.present import quantities
 from harness.present.comparison_table import comparison_table
 from harness.present.report import chart
 from harness.present.report.chart import labels
-from harness.present.report.figure import (
-    DataTable,
-    Figure,
-    Picture,
-    Quantity,
-    Series,
-    series_of,
-)
+from harness.present.report.figure import DataTable, Figure, Picture, Quantity, Series, series_of
 from harness.present.table import Fields
 from harness.statistics.change import Change, Verdict
 
@@ -167,8 +160,7 @@ class _Frame:
         return {
             "workload": self.workloads[dot.workload],
             "line": list(self.series).index(dot.configuration),
-            "colour": self.series[dot.configuration].colour,
-            "shape": self.series[dot.configuration].shape,
+            **self.series[dot.configuration].mark,
             "verdict": str(dot.change.verdict),
             "change": dot.change.relative_change if dot.has_enough_trials else None,
             "low": interval and interval.low,

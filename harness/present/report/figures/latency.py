@@ -12,14 +12,7 @@ import altair as alt
 from harness.model.network_metrics import IDLE, LATENCY, LOADED, ROUND_TRIP
 from harness.model.probe import Measurement
 from harness.present.report import chart
-from harness.present.report.figure import (
-    DataTable,
-    Figure,
-    Picture,
-    Quantity,
-    Series,
-    series_of,
-)
+from harness.present.report.figure import DataTable, Figure, Picture, Quantity, Series, series_of
 
 WIDTH_PX, HEIGHT_PX = 260, 150
 _MAX_POWERS_WITH_STEPS = 3
@@ -112,8 +105,7 @@ def _draw(points: Sequence[Point], series: Mapping[str, Series]) -> str:
         {
             "rank": point.rank,
             "microseconds": point.microseconds,
-            "colour": series[point.configuration].colour,
-            "shape": series[point.configuration].shape,
+            **series[point.configuration].mark,
         }
         for point in points
     ]

@@ -12,14 +12,7 @@ import altair as alt
 from harness.model.network_metrics import PACKET_GOODPUT, RECEIVER_PACKET_COST, SENDER_PACKET_COST
 from harness.model.probe import Measurement, Metric
 from harness.present.report import chart
-from harness.present.report.figure import (
-    DataTable,
-    Figure,
-    Picture,
-    Quantity,
-    Series,
-    series_of,
-)
+from harness.present.report.figure import DataTable, Figure, Picture, Quantity, Series, series_of
 
 WIDTH_PX, HEIGHT_PX = 240, 130
 _SIZE = re.compile(r"packets of (\d+) bytes")
@@ -112,8 +105,7 @@ def _draw(points: Sequence[Point], series: Mapping[str, Series]) -> str:
         {
             "bytes": point.packet_bytes,
             "value": point.value,
-            "colour": series[point.configuration].colour,
-            "shape": series[point.configuration].shape,
+            **series[point.configuration].mark,
         }
         for point in points
     ]

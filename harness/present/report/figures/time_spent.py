@@ -15,14 +15,7 @@ from harness.present.attribution_tables import NAMES
 from harness.present.explanation import sentence
 from harness.present.report import chart
 from harness.present.report.chart import labels
-from harness.present.report.figure import (
-    DataTable,
-    Figure,
-    Picture,
-    Quantity,
-    Series,
-    signed_time,
-)
+from harness.present.report.figure import DataTable, Figure, Picture, Quantity, Series, signed_time
 
 WIDTH_PX, BAR_PX = 180, 22
 _NAME_WIDTH = 14

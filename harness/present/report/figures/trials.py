@@ -146,8 +146,7 @@ def _row(mark: Mark, series: Mapping[str, Series]) -> dict[str, Any]:
         "order": mark.order,
         "wall_s": mark.trial.wall_s,
         "phase": str(mark.trial.phase),
-        "colour": series[mark.configuration].colour,
-        "shape": series[mark.configuration].shape,
+        **series[mark.configuration].mark,
     }
 
 
