@@ -91,8 +91,8 @@ def report_command(
     page = render(
         comparison,
         measured=measured,
-        worths=rank_offers(comparison, prices, measured) if prices else (),
-        again=_reproducing_commands(shared, [*own, f"--output={output}"]),
+        offers=rank_offers(comparison, prices, measured) if prices else (),
+        presenting_commands=_reproducing_commands(shared, [*own, f"--output={output}"]),
     )
     with writing(output):
         output.write_text(page, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""A real browser, without a window, that can reach nothing but files."""
+"""A real browser without a window, which can reach local files only."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DRIVER = shutil.which("chromedriver")
 
 ARGUMENTS = (
     "--headless=new",
-    "--no-sandbox",  # root, as in a container, has no other way
+    "--no-sandbox",  # Chromium refuses to run as root, as in a container, with its sandbox
     "--disable-gpu",
     "--disable-dev-shm-usage",
     "--host-resolver-rules=MAP * ~NOTFOUND",
@@ -32,7 +32,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 class Browser:
-    """A page in a window of some size and scheme, and all that it asked for and complained of."""
+    """A browser window: opens pages, and reports their requests and console lines."""
 
     def __init__(self, driver: webdriver.Chrome) -> None:
         self.driver = driver
@@ -40,16 +40,16 @@ class Browser:
     def open(
         self, page: Path, *, width: int = 1100, scheme: str = "light", media: str = ""
     ) -> None:
-        """Show a file; `media` is `print` or as usual."""
+        """Open a file in a window of `width` pixels; `media` is `print`, or empty for the screen."""
         features = [{"name": "prefers-color-scheme", "value": scheme}]
         self._call("Emulation.setEmulatedMedia", media=media, features=features)
         size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
         self._call("Emulation.setDeviceMetricsOverride", **size)
-        self.requests(), self.complaints()
+        self.requests(), self.console_lines()
         self.driver.get(page.as_uri())
 
     def requests(self) -> list[str]:
-        """What was asked for since the last question."""
+        """Return the URLs requested since the last call."""
         events = [
             json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance")
         ]
@@ -59,12 +59,12 @@ class Browser:
             if event["method"] == "Network.requestWillBeSent"
         ]
 
-    def complaints(self) -> list[str]:
-        """The console's lines since the last question, of every level."""
+    def console_lines(self) -> list[str]:
+        """Return the lines of the console since the last call, of every level."""
         return [entry["message"] for entry in self.driver.get_log("browser")]
 
     def run(self, script: str, *arguments: Any) -> Any:
-        """What a script returns."""
+        """Run a script and return its result."""
         return self.driver.execute_script(script, *arguments)
 
     def without_scripts(self, *, disabled: bool) -> None:

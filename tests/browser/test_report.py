@@ -1,4 +1,4 @@
-"""The report as people see it."""
+"""The report in a real browser."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from tests.unit.present.test_tables import SCENARIOS
 
 FIGURES = ["change", "trials", "time", "mesh", "mtu", "latency", "placement"]
 PHONE = 390
-LEGIBLE = 4.5
-"""The least contrast of small text, by the Web Content Accessibility Guidelines (AA)."""
+MIN_CONTRAST = 4.5
+"""The minimum for small text in the Web Content Accessibility Guidelines (AA)."""
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +31,7 @@ def rich() -> Comparison:
 
 @pytest.fixture(scope="module")
 def report(rich: Comparison, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A report with everything in it."""
+    """A report with every section."""
     prices = PriceList(
         (
             Offer("dear", (Item("switch", 700),), "USD"),
@@ -53,46 +53,50 @@ def scenario_page(scenario: str, directory: Path) -> Path:
     return page
 
 
-class TestItIsWhole:
-    def test_it_opens_without_complaint_and_asks_for_nothing(
+class TestSelfContained:
+    def test_it_opens_without_errors_and_requests_nothing(
         self, browser: Browser, report: Path
     ) -> None:
         browser.open(report)
         assert [url for url in browser.requests() if url != "data:,"] == [report.as_uri()]
-        assert browser.complaints() == []
+        assert browser.console_lines() == []
 
-    def test_a_page_that_did_either_would_be_found_out(
+    def test_a_page_with_an_error_and_a_request_is_detected(
         self, browser: Browser, tmp_path: Path
     ) -> None:
         page = tmp_path / "page.html"
         page.write_text("<img src='http://example.invalid/x.png'><script>console.error(1)</script>")
         browser.open(page)
         assert "http://example.invalid/x.png" in browser.requests()
-        assert browser.complaints()
+        assert browser.console_lines()
 
     @pytest.mark.parametrize("scenario", ["hostile-names", "troubled", "long-names"])
-    def test_so_does_an_odd_one(self, browser: Browser, tmp_path: Path, scenario: str) -> None:
+    def test_unusual_reports_open_without_errors_and_request_nothing(
+        self, browser: Browser, tmp_path: Path, scenario: str
+    ) -> None:
         page = scenario_page(scenario, tmp_path)
         browser.open(page)
         assert [url for url in browser.requests() if url != "data:,"] == [page.as_uri()]
-        assert browser.complaints() == []
+        assert browser.console_lines() == []
 
-    def test_a_script_for_a_name_is_read_and_not_run(
+    def test_a_script_in_a_name_is_shown_and_not_run(
         self, browser: Browser, tmp_path: Path
     ) -> None:
         browser.open(scenario_page("hostile-names", tmp_path))
         names = [h.text for h in browser.driver.find_elements(By.CSS_SELECTOR, "#answer h2")]
         assert any("<script>alert(1)</script>" in name for name in names)
 
-    def test_a_smuggled_script_would_not_run(self, browser: Browser, tmp_path: Path) -> None:
+    def test_the_security_policy_blocks_an_injected_script(
+        self, browser: Browser, tmp_path: Path
+    ) -> None:
         page = scenario_page("plain", tmp_path)
-        html = page.read_text().replace("<main>", "<main><script>window.smuggled = 1</script>")
+        html = page.read_text().replace("<main>", "<main><script>window.injected = 1</script>")
         page.write_text(html)
         browser.open(page)
-        assert browser.run("return window.smuggled") is None
-        assert "Content Security Policy" in browser.complaints()[0]
+        assert browser.run("return window.injected") is None
+        assert "Content Security Policy" in browser.console_lines()[0]
 
-    def test_without_scripts_everything_is_there(self, browser: Browser, report: Path) -> None:
+    def test_the_table_is_complete_without_scripts(self, browser: Browser, report: Path) -> None:
         browser.without_scripts(disabled=True)
         try:
             browser.open(report)
@@ -103,7 +107,7 @@ class TestItIsWhole:
 
 
 class TestPictures:
-    def test_each_is_there_and_has_words_in_its_place(self, browser: Browser, report: Path) -> None:
+    def test_each_is_visible_and_has_alternative_text(self, browser: Browser, report: Path) -> None:
         browser.open(report)
         figures = browser.driver.find_elements(By.CSS_SELECTOR, "figure")
         assert [figure.get_attribute("id") for figure in figures] == FIGURES
@@ -115,7 +119,7 @@ class TestPictures:
             assert shown
             assert all(svg.size["width"] > 100 for svg in shown)
 
-    def test_their_colours_are_the_pages(self, browser: Browser, report: Path) -> None:
+    def test_their_colours_come_from_the_page(self, browser: Browser, report: Path) -> None:
         browser.open(report)
         fills = browser.run(
             "return [...document.querySelectorAll('#change .mark-symbol path')]"
@@ -124,7 +128,7 @@ class TestPictures:
         assert fills
         assert not {"", "none", "rgb(0, 0, 0)"} & set(fills)
 
-    def test_numbers_can_be_unfolded(self, browser: Browser, report: Path) -> None:
+    def test_their_numbers_can_be_opened(self, browser: Browser, report: Path) -> None:
         browser.open(report)
         for figure in browser.driver.find_elements(By.CSS_SELECTOR, "figure"):
             figure.find_element(By.TAG_NAME, "summary").click()
@@ -141,15 +145,17 @@ def heads(browser: Browser) -> list[WebElement]:
 
 
 class TestSorting:
-    def test_by_the_change_and_back(self, browser: Browser, report: Path, rich: Comparison) -> None:
+    def test_clicks_sort_by_change_in_both_directions(
+        self, browser: Browser, report: Path, rich: Comparison
+    ) -> None:
         browser.open(report)
         last = heads(browser)[-1]
-        share = {
+        changes = {
             row.workload: row.cells[-1].change.relative_change
             for row in rich.rows
             if row.cells[-1].change
         }
-        ascending = sorted(share, key=lambda workload: share[workload])
+        ascending = sorted(changes, key=lambda workload: changes[workload])
         last.find_element(By.TAG_NAME, "button").click()
         assert workloads(browser) == ascending
         assert last.get_attribute("aria-sort") == "ascending"
@@ -157,12 +163,12 @@ class TestSorting:
         assert workloads(browser) == ascending[::-1]
         assert last.get_attribute("aria-sort") == "descending"
 
-    def test_by_name_and_by_keyboard(self, browser: Browser, report: Path) -> None:
+    def test_the_keyboard_sorts_by_name(self, browser: Browser, report: Path) -> None:
         browser.open(report)
         heads(browser)[0].find_element(By.TAG_NAME, "button").send_keys(Keys.ENTER)
         assert workloads(browser) == sorted(report_data.BEFORE_S)
 
-    def test_one_column_is_sorted_by_at_a_time(self, browser: Browser, report: Path) -> None:
+    def test_only_one_column_is_marked_as_sorted(self, browser: Browser, report: Path) -> None:
         browser.open(report)
         for head in heads(browser)[:2]:
             head.find_element(By.TAG_NAME, "button").click()
@@ -171,7 +177,7 @@ class TestSorting:
             "ascending",
         ]
 
-    def test_what_is_not_known_stays_last(self, browser: Browser, tmp_path: Path) -> None:
+    def test_unknown_changes_stay_last(self, browser: Browser, tmp_path: Path) -> None:
         comparison = SCENARIOS["unequal"]()
         unknown = {
             row.workload
@@ -184,7 +190,7 @@ class TestSorting:
             heads(browser)[-1].find_element(By.TAG_NAME, "button").click()
             assert set(workloads(browser)[-len(unknown) :]) == unknown
 
-    def test_money_is_sorted_by_its_amount(self, browser: Browser, report: Path) -> None:
+    def test_money_is_sorted_by_amount(self, browser: Browser, report: Path) -> None:
         browser.open(report)
         head = browser.driver.find_element(By.CSS_SELECTOR, "#price th:nth-child(4) button")
         head.click()
@@ -214,15 +220,17 @@ return [...document.querySelectorAll('h1, h2, p, dt, dd, th, td, a, small, summa
 """
 
 
-class TestEverywhere:
+class TestDisplay:
     @pytest.mark.parametrize("scheme", ["light", "dark"])
-    def test_all_text_is_legible(self, browser: Browser, report: Path, scheme: str) -> None:
+    def test_all_text_has_enough_contrast(
+        self, browser: Browser, report: Path, scheme: str
+    ) -> None:
         browser.open(report, scheme=scheme)
         contrasts = browser.run(CONTRASTS)
         assert len(contrasts) > 100
-        assert [told for two_sample_test, told in contrasts if two_sample_test < LEGIBLE] == []
+        assert [text for contrast, text in contrasts if contrast < MIN_CONTRAST] == []
 
-    def test_dark_is_dark(self, browser: Browser, report: Path) -> None:
+    def test_the_dark_scheme_has_a_dark_background(self, browser: Browser, report: Path) -> None:
         papers = []
         for scheme in ("light", "dark"):
             browser.open(report, scheme=scheme)
@@ -231,14 +239,14 @@ class TestEverywhere:
         assert papers[1] != papers[0]
 
     @pytest.mark.parametrize("scenario", [None, "long-names", "hostile-names", "troubled"])
-    def test_a_phone_scrolls_in_one_direction(
+    def test_a_phone_scrolls_vertically_only(
         self, browser: Browser, report: Path, tmp_path: Path, scenario: str | None
     ) -> None:
         browser.open(scenario_page(scenario, tmp_path) if scenario else report, width=PHONE)
         assert browser.run("return document.documentElement.scrollWidth") <= PHONE
 
     @pytest.mark.parametrize(("width", "shown"), [(1100, "wide"), (PHONE, "narrow")])
-    def test_a_picture_fits_the_window(
+    def test_the_picture_for_the_width_of_the_window_is_shown(
         self, browser: Browser, report: Path, width: int, shown: str
     ) -> None:
         browser.open(report, width=width)
@@ -246,7 +254,9 @@ class TestEverywhere:
             picture = browser.driver.find_element(By.CSS_SELECTOR, f"#change .{kind}")
             assert picture.is_displayed() == (kind == shown)
 
-    def test_print_is_light_and_unfolds_no_controls(self, browser: Browser, report: Path) -> None:
+    def test_print_is_light_and_hides_interactive_parts(
+        self, browser: Browser, report: Path
+    ) -> None:
         browser.open(report, scheme="dark", media="print")
         assert (
             browser.run("return getComputedStyle(document.body).backgroundColor")
@@ -254,6 +264,6 @@ class TestEverywhere:
         )
         assert not browser.driver.find_element(By.TAG_NAME, "details").is_displayed()
         overflows = browser.run(
-            "return [...document.querySelectorAll('.scroll')].map(one => getComputedStyle(one).overflowX)"
+            "return [...document.querySelectorAll('.scroll')].map(box => getComputedStyle(box).overflowX)"
         )
         assert set(overflows) == {"visible"}

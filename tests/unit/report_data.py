@@ -1,4 +1,4 @@
-"""Three configurations with everything that a report can show: trials, task metrics, probes."""
+"""Data of three configurations for every section of a report: trials, task metrics, probes."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ TRIALS = 8
 
 
 def columns(trials: int = TRIALS) -> list[ConfigurationRuns]:
-    """The same numbers every time."""
+    """Return runs of every configuration; the numbers are the same in every call."""
     return [ConfigurationRuns(name, (_run(name, trials),)) for name in FACTORS]
 
 
 def measured() -> dict[str, list[Measurement]]:
-    """Probes of every configuration; in the last the way from node2 to node4 is slow."""
+    """Return probes of every configuration; in the last one, node2 -> node4 is slow."""
     return {name: list(_probes(name)) for name in FACTORS}
 
 
@@ -75,8 +75,8 @@ def _run(name: str, trials: int) -> RecordedRun:
     )
 
 
-def _trial(workload: str, phase: Phase, round_: int, usual_s: float, random: Random) -> Trial:
-    wall_s = usual_s * random.lognormvariate(0.4 if phase is Phase.WARM_UP else 0, 0.015)
+def _trial(workload: str, phase: Phase, round_: int, typical_s: float, random: Random) -> Trial:
+    wall_s = typical_s * random.lognormvariate(0.4 if phase is Phase.WARM_UP else 0, 0.015)
     return ok(workload, wall_s, round_, phase, tasks=tasks(wall_s), wire=WIRE)
 
 
@@ -84,7 +84,7 @@ WIRE = WireBytes(tuple(NodeBytes(node, 50_000_000, 49_000_000) for node in NODES
 
 
 def tasks(wall_s: float, slots: float = 4.0) -> TaskMetrics:
-    """Metrics of a trial that spent a fifth of its time in fetch wait, and was idle for a tenth."""
+    """Return metrics of a trial: a fifth of its time is fetch wait, and a tenth is idle."""
     whole = wall_s * slots
     time = TaskTime(
         fetch_wait_s=0.2 * whole,
@@ -119,7 +119,7 @@ def tasks(wall_s: float, slots: float = 4.0) -> TaskMetrics:
 
 
 def _dataset(layout: str) -> dict[str, object]:
-    shares = (25, 25, 25, 25) if layout.startswith("rs") else (25, 37, 25, 13)
+    percents = (25, 25, 25, 25) if layout.startswith("rs") else (25, 37, 25, 13)
     return {
         "uri": f"qfs://master:20000/{layout.partition(':')[0]}",
         "recipe": {"name": "uuid-rows", "version": 1, "seed": 0, "rows": 3_000_000},
@@ -130,7 +130,7 @@ def _dataset(layout: str) -> dict[str, object]:
         "digest": "00011a3e89fde421",
         "layout": {"requested": layout, "observed": layout, "drift": None},
         "placement": {
-            f"{node}:22000": share * 10**6 for node, share in zip(NODES, shares, strict=True)
+            f"{node}:22000": percent * 10**6 for node, percent in zip(NODES, percents, strict=True)
         },
     }
 

@@ -1,1 +1,1 @@
-"""The report: one HTML page that needs nothing besides itself."""
+"""The report: one HTML page that loads nothing else."""

@@ -1,4 +1,4 @@
-"""What a comparison says, in words: which workloads gain, how surely, and what else there is to know."""
+"""The answer in words: which workloads gain, how certain that is, and what else the reader must know."""
 
 from __future__ import annotations
 
@@ -11,18 +11,19 @@ from harness.analysis.confounders import confounders
 from harness.analysis.price import CostBenefit
 from harness.present import quantities
 from harness.present.comparison_table import comparison_table
-from harness.present.report.chart import Tone
-from harness.present.report.costs import told
+from harness.present.report.costs import offer_summary
+from harness.present.report.table import Tone, p_text
 from harness.present.table import Fields
 from harness.statistics.change import Change, ControlShift, Verdict
+from harness.terminal import count_of
 
-MOST_DIFFERENCES = 4
-"""That are told in the answer; all of them are in the table of environments."""
+MAX_DIFFERENCES = 4
+"""The answer lists at most this number of differences; the table of environments has all."""
 
 
 @dataclass(frozen=True)
 class Remark:
-    """A line of an answer: what it is about, and what is to be said of that, in one item or several."""
+    """A line of an answer: its topic, and one or more items."""
 
     tone: Tone
     topic: str
@@ -31,7 +32,7 @@ class Remark:
 
 @dataclass(frozen=True)
 class Answer:
-    """What is said of one configuration against the baseline: in a sentence, and in lines below it."""
+    """How one configuration compares with the baseline: one sentence, and the lines below it."""
 
     configuration: str
     headline: str
@@ -40,7 +41,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class _Outcome:
-    """A workload's, with the words that the table has for it."""
+    """The change of one workload, with the words that the table uses for it."""
 
     workload: str
     change: Change | None
@@ -49,25 +50,23 @@ class _Outcome:
 
     @property
     def text(self) -> str:
-        change = f"{self.after.change} {self.after.change_interval}".strip()
-        return f"{self.workload} {change or self.why_not}"
+        if self.change is None:
+            return f"{self.workload} ({self.before.median} before, {self.after.median} after)"
+        return f"{self.workload} {self.after.change} {self.after.change_interval}".strip()
 
     @property
-    def why_not(self) -> str:
-        """Of one that could not be compared."""
-        return f"({self.before.median} before, {self.after.median} after)"
+    def verdict(self) -> Verdict | None:
+        return self.change.verdict if self.change else None
 
-    def is_(self, verdict: Verdict | None, sign: int = 0) -> bool:
-        """Whether it ended so; with a sign, whether it went that way."""
-        if self.change is None:
-            return verdict is None
-        return self.change.verdict is verdict and (
-            not sign or self.change.relative_change * sign > 0
-        )
+    def significant_change(self, sign: int) -> float | None:
+        """Return the relative change if it is significant and has this sign, else None."""
+        if self.change is None or self.change.verdict is not Verdict.CHANGED:
+            return None
+        return self.change.relative_change if self.change.relative_change * sign > 0 else None
 
 
-def answers(comparison: Comparison, worths: Sequence[CostBenefit] = ()) -> tuple[Answer, ...]:
-    """One for each configuration but the baseline. Controls are spoken of by themselves."""
+def answers(comparison: Comparison, offers: Sequence[CostBenefit] = ()) -> tuple[Answer, ...]:
+    """Return an answer for each configuration except the baseline; controls have a remark of their own."""
     baseline, *others = comparison.columns
     return tuple(
         Answer(
@@ -76,8 +75,8 @@ def answers(comparison: Comparison, worths: Sequence[CostBenefit] = ()) -> tuple
             (
                 *_changes(outcomes),
                 _controls(comparison.control_shifts[index]),
-                *_residue(baseline, column),
-                *_price([worth for worth in worths if worth.configuration == column.name]),
+                _other_differences(baseline, column),
+                *_price([offer for offer in offers if offer.configuration == column.name]),
             ),
         )
         for index, column in enumerate(others, 1)
@@ -100,93 +99,81 @@ def _outcomes(comparison: Comparison, index: int) -> list[_Outcome]:
 
 
 def _headline(outcomes: Sequence[_Outcome]) -> str:
-    less = _shares(outcomes, -1)
-    more = _shares(outcomes, +1)
-    of_all = f"of {len(outcomes)} workload{'s' if len(outcomes) != 1 else ''}"
-    if less and more:
-        return f"{len(less)} {of_all} take less time ({_span(less)}), {len(more)} more ({_span(more)})."
-    if less or more:
-        way = "less" if less else "more"
-        return f"{len(less or more)} {of_all} {_takes(less or more)} {way} time: {_span(less or more)}."
-    if any(one.is_(Verdict.NOISE) for one in outcomes):
-        return "No workload changed by more than chance explains."
-    if any(one.is_(Verdict.TOO_FEW) for one in outcomes):
-        return "It cannot be told: there are too few trials."
-    return "It cannot be told: no workload was measured before and after."
+    total = f" of {count_of(len(outcomes), 'workload')}"
+    clauses: list[str] = []
+    for sign, direction in ((-1, "less"), (+1, "more")):
+        changes = [c for o in outcomes if (c := o.significant_change(sign)) is not None]
+        if changes:
+            verb = "takes" if len(changes) == 1 else "take"
+            of_all = "" if clauses else total
+            clauses.append(f"{len(changes)}{of_all} {verb} {direction} time ({_range(changes)})")
+    if clauses:
+        return f"{'; '.join(clauses)}."
+    verdicts = {outcome.verdict for outcome in outcomes}
+    if Verdict.NOISE in verdicts:
+        return "No workload changed by more than chance can explain."
+    if Verdict.TOO_FEW in verdicts:
+        return "Unknown: there are too few trials."
+    return "Unknown: no workload has times both before and after."
 
 
-def _shares(outcomes: Sequence[_Outcome], sign: int) -> list[float]:
-    """Of those that changed that way, the least first."""
-    shares = [
-        one.change.relative_change
-        for one in outcomes
-        if one.change and one.is_(Verdict.CHANGED, sign)
-    ]
-    return sorted(shares, key=abs)
-
-
-def _takes(shares: Sequence[float]) -> str:
-    return "takes" if len(shares) == 1 else "take"
-
-
-def _span(shares: Sequence[float]) -> str:
-    return " to ".join(dict.fromkeys(quantities.change(share) for share in (shares[0], shares[-1])))
+def _range(changes: Sequence[float]) -> str:
+    """Return `-9.5% to -36.9%`, the smaller change first; one number if both ends are the same."""
+    ends = (min(changes, key=abs), max(changes, key=abs))
+    return " to ".join(dict.fromkeys(map(quantities.change, ends)))
 
 
 def _changes(outcomes: Sequence[_Outcome]) -> Iterator[Remark]:
     groups = (
-        (Tone.GAIN, "Less time", [one for one in outcomes if one.is_(Verdict.CHANGED, -1)]),
-        (Tone.LOSS, "More time", [one for one in outcomes if one.is_(Verdict.CHANGED, +1)]),
-        (Tone.LEVEL, "Within noise", [one for one in outcomes if one.is_(Verdict.NOISE)]),
-        (Tone.LEVEL, "Not compared", [one for one in outcomes if one.is_(None)]),
+        (Tone.GAIN, "Less time", [o for o in outcomes if o.significant_change(-1)]),
+        (Tone.LOSS, "More time", [o for o in outcomes if o.significant_change(+1)]),
+        (Tone.LEVEL, "Within noise", [o for o in outcomes if o.verdict is Verdict.NOISE]),
+        (Tone.LEVEL, "Not compared", [o for o in outcomes if o.verdict is None]),
     )
     for tone, topic, group in groups:
         if group:
-            yield Remark(tone, topic, tuple(one.text for one in group))
-    by_need: dict[str, list[str]] = {}
-    for one in outcomes:
-        if one.is_(Verdict.TOO_FEW):
-            by_need.setdefault(one.after.change, []).append(one.workload)
-    if by_need:
-        told = (f"{', '.join(names)}: {need}" for need, names in by_need.items())
-        yield Remark(Tone.LEVEL, "Too few trials", tuple(told))
+            yield Remark(tone, topic, tuple(outcome.text for outcome in group))
+    workloads_by_need: dict[str, list[str]] = {}
+    for outcome in outcomes:
+        if outcome.verdict is Verdict.TOO_FEW:
+            workloads_by_need.setdefault(outcome.after.change, []).append(outcome.workload)
+    if workloads_by_need:
+        items = (f"{', '.join(names)}: {need}" for need, names in workloads_by_need.items())
+        yield Remark(Tone.LEVEL, "Too few trials", tuple(items))
 
 
 def _controls(shift: ControlShift | None) -> Remark:
     if shift is None:
-        none = "none was measured: nothing tells whether the machine has changed"
-        return Remark(Tone.LEVEL, "Controls", (none,))
+        text = "none was measured, so a change of the machine itself would go unnoticed"
+        return Remark(Tone.LEVEL, "Controls", (text,))
     names = ", ".join(shift.workloads)
     if shift.interval is None:
-        few = f"too few trials to tell whether they held: {names}"
-        return Remark(Tone.LEVEL, "Controls", (few,))
+        text = f"too few trials to tell whether they moved: {names}"
+        return Remark(Tone.LEVEL, "Controls", (text,))
     ends = " to ".join(quantities.change(e - 1) for e in (shift.interval.low, shift.interval.high))
-    moved = f"{quantities.change(shift.ratio - 1)} ({ends}), {_p(shift.p)}: {names}"
+    shown = f"{quantities.change(shift.ratio - 1)} ({ends}), {p_text(shift.p)}: {names}"
     if shift.moved:
-        why = "the machine itself has changed, and the other changes may be its own"
-        return Remark(Tone.ALARM, "Controls moved", (f"{moved}; {why}",))
-    return Remark(Tone.LEVEL, "Controls held", (f"as far as can be told: {moved}",))
+        text = f"{shown}; the machine itself has changed, which may explain the other changes, too"
+        return Remark(Tone.ALARM, "Controls moved", (text,))
+    return Remark(Tone.LEVEL, "Controls steady", (f"no significant change: {shown}",))
 
 
-def _p(value: float) -> str:
-    return f"p={quantities.p(value)}".replace("=<", "<")
-
-
-def _residue(baseline: ConfigurationRuns, column: ConfigurationRuns) -> Iterator[Remark]:
-    differences = [one.describe(baseline.name) for one in confounders(baseline.runs, column.runs)]
+def _other_differences(baseline: ConfigurationRuns, column: ConfigurationRuns) -> Remark:
+    differences = [
+        confounder.describe(baseline.name) for confounder in confounders(baseline.runs, column.runs)
+    ]
     if differences:
-        more = len(differences) - MOST_DIFFERENCES
-        rest = [f"and {more} more, see below"] if more > 0 else []
-        yield Remark(Tone.ALARM, "Also different", (*differences[:MOST_DIFFERENCES], *rest))
-    elif any(one.run.environment for side in (baseline, column) for one in side.runs):
-        yield Remark(Tone.LEVEL, "Also different", ("nothing else that was recorded",))
-    else:
-        unknown = "not known: nothing was recorded of the machines"
-        yield Remark(Tone.LEVEL, "Also different", (unknown,))
+        more = len(differences) - MAX_DIFFERENCES
+        rest = [f"and {more} more, see the environments below"] if more > 0 else []
+        return Remark(Tone.ALARM, "Also different", (*differences[:MAX_DIFFERENCES], *rest))
+    if any(recorded.run.environment for side in (baseline, column) for recorded in side.runs):
+        return Remark(Tone.LEVEL, "Also different", ("nothing else that was recorded",))
+    unknown = "unknown: nothing was recorded about the machines"
+    return Remark(Tone.LEVEL, "Also different", (unknown,))
 
 
 def _price(ranked: Sequence[CostBenefit]) -> Iterator[Remark]:
-    """The offer that is most worth its money."""
+    """Yield the offer with the lowest cost per second saved."""
     if ranked:
-        more = f"; {len(ranked) - 1} more below" if len(ranked) > 1 else ""
-        yield Remark(Tone.LEVEL, "Price", (f"{told(ranked[0])}{more}",))
+        more = f"; {count_of(len(ranked) - 1, 'more offer')} below" if len(ranked) > 1 else ""
+        yield Remark(Tone.LEVEL, "Price", (f"{offer_summary(ranked[0])}{more}",))

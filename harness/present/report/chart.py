@@ -1,14 +1,12 @@
-"""Charts as SVG: one look for all of them, in the colours of the page that they stand in.
+"""Draw charts as SVG: one style for all, in the colours of the page that contains them.
 
-Altair says what is drawn; vl-convert draws it, without a browser and without a network.
+Altair describes a chart, and vl-convert draws it without a browser and without a network.
 """
 
 from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Any
 
 import altair as alt
@@ -22,16 +20,16 @@ INK, SOFT, FAINT, PAPER, ALARM = (
     f"var(--{name})" for name in ("ink", "soft", "faint", "paper", "alarm")
 )
 
-TIMES = "\N{MULTIPLICATION SIGN}"
-"""In place of something that failed."""
+FAILED = "\N{MULTIPLICATION SIGN}"
+"""Drawn in place of a value whose measurement failed."""
 
 AnyChart = alt.Chart | alt.LayerChart | alt.FacetChart | alt.VConcatChart
 
 
 def svg(chart: AnyChart) -> str:
-    """The chart as one SVG element; text in it is escaped, and it refers to nothing outside."""
+    """Return the chart as one SVG element. Its text is escaped, and it refers to nothing outside."""
     styled = chart.configure(
-        aria=False,  # words stand for the whole picture
+        aria=False,  # the figure has one alternative text for all its pictures
         background="transparent",
         font=FONT,
         padding=2,
@@ -51,106 +49,41 @@ def svg(chart: AnyChart) -> str:
         title=alt.TitleConfig(color=SOFT, fontSize=TEXT_PX, fontWeight="normal"),
         view=alt.ViewConfig(stroke=None),
     )
-    drawn = io.StringIO()
-    styled.save(drawn, format="svg")
-    return drawn.getvalue()
+    text = io.StringIO()
+    styled.save(text, format="svg")
+    return text.getvalue()
 
 
-def rows(values: Sequence[Mapping[str, Any]]) -> alt.InlineData:
-    """What a chart shows, a mapping a row."""
-    return alt.InlineData([dict(row) for row in values])
+def data(rows: Sequence[Mapping[str, Any]]) -> alt.InlineData:
+    """Return the data of a chart: one mapping per row."""
+    return alt.InlineData([dict(row) for row in rows])
 
 
-# MERGED from harness.present.report.series: 'How configurations are told apart: by colour, and by shape for those who do not see colours.'
-_SHAPES = {"circle": "●", "square": "■", "triangle-up": "▲", "diamond": "◆", "triangle-down": "▼"}
-COLOURS = 8
+def line_chart(
+    rows: Sequence[Mapping[str, Any]], x: alt.X, y: alt.Y, width_px: int, height_px: int
+) -> str:
+    """Draw lines with a mark at each point. The keys `colour` and `shape` of a row choose its mark."""
+    lines = alt.Chart(data(rows)).encode(x=x, y=y, color=alt.Color("colour:N", scale=None))
+    marks = lines.mark_point(filled=True, size=42, opacity=1)
+    return svg(
+        alt.layer(
+            lines.mark_line(strokeWidth=2), marks.encode(shape=alt.Shape("shape:N", scale=None))
+        ).properties(width=width_px, height=height_px)
+    )
 
 
-@dataclass(frozen=True)
-class Series:
-    """`colour` is one of the page's, `shape` is Vega's name, `glyph` the same as a character."""
-
-    colour: str
-    shape: str
-    glyph: str
-
-
-def series_of(names: Iterable[str]) -> Mapping[str, Series]:
-    """By name, in order: the baseline comes first, and no other has its colour."""
-    return {name: _series(number) for number, name in enumerate(names)}
-
-
-def _series(number: int) -> Series:
-    colour = 0 if number == 0 else 1 + (number - 1) % (COLOURS - 1)
-    shape, glyph = list(_SHAPES.items())[number % len(_SHAPES)]
-    return Series(f"var(--series-{colour})", shape, glyph)
-
-
-# MERGED from harness.present.report.figure: 'A figure: pictures, the words that stand for them, and the numbers behind them.'
-@dataclass(frozen=True)
-class Picture:
-    """An SVG element; `narrow` is the same for a phone, empty where `wide` fits one."""
-
-    wide: str
-    narrow: str = ""
-    heading: str = ""
-
-
-@dataclass(frozen=True)
-class Quantity:
-    """A number as it is written, and whole; None where there is none: that is sorted last."""
-
-    text: str
-    value: float | None
-
-
-@dataclass(frozen=True)
-class Numbers:
-    """A table, a tuple a row."""
-
-    headings: tuple[str, ...]
-    rows: tuple[tuple[str | Quantity, ...], ...]
-
-
-@dataclass(frozen=True)
-class Figure:
-    """`anchor` is its name in the page's links, `alternative` what somebody hears who cannot see it.
-
-    `keys` say what is drawn how; below it stand `remarks`, sentences of one paragraph, and `lines`.
-    """
-
-    anchor: str
-    title: str
-    alternative: str
-    pictures: tuple[Picture, ...]
-    numbers: Numbers
-    keys: Mapping[str, Series] = field(default_factory=dict)
-    remarks: tuple[str, ...] = ()
-    lines: tuple[str, ...] = ()
-
-
-# MERGED from harness.present.report.labels: 'Names that others chose, made to fit a picture and still to differ.'
 def labels(names: Iterable[str], width: int) -> dict[str, str]:
-    """Each name with at most about `width` characters for it; different names stay different."""
+    """Shorten each name to about `width` characters. Different names get different labels."""
     chosen: dict[str, str] = {}
     for name in names:
         if name not in chosen:
-            chosen[name] = _unlike(set(chosen.values()), shorten(visible(name), width) or "(empty)")
+            label = shorten(visible(name), width) or "(empty)"
+            chosen[name] = _make_unique(label, set(chosen.values()))
     return chosen
 
 
-def _unlike(taken: set[str], label: str) -> str:
-    number, unlike = 2, label
-    while unlike in taken:
-        unlike, number = f"{label} #{number}", number + 1
-    return unlike
-
-
-# MERGED from harness.present.report.tone: 'How something may be coloured; its words say the same.'
-class Tone(StrEnum):
-    """Less time, more time, neither, or something that puts the numbers in doubt."""
-
-    GAIN = "gain"
-    LOSS = "loss"
-    LEVEL = "level"
-    ALARM = "alarm"
+def _make_unique(label: str, used: set[str]) -> str:
+    number, unique = 2, label
+    while unique in used:
+        unique, number = f"{label} #{number}", number + 1
+    return unique

@@ -1,4 +1,4 @@
-"""What a change is worth, in a table: offers, the one most worth its money first."""
+"""The price table: what each offer costs and saves, the lowest cost per second saved first."""
 
 from __future__ import annotations
 
@@ -7,84 +7,82 @@ from collections.abc import Iterator, Sequence
 from harness.analysis.price import CostBenefit, Saving
 from harness.analysis.price_list import Money
 from harness.model.link import throughput_text
-from harness.present import quantities
-from harness.present.report.chart import Numbers, Quantity
+from harness.present.report.figure import DataTable, Quantity, signed_time
+from harness.terminal import count_of
 
 NONE = "-"
 _CENT = 0.01
+HEADINGS = (
+    *("rank", "offer", "configuration", "cost", "saved per run", "cost per second saved"),
+    *("link speed gained", "cost per Gbit/s gained", "pays for itself after"),
+)
 
 
 def money(value: Money) -> str:
-    """`1,350 USD`, `1.75 USD`; of less than a cent the first two digits."""
+    """Return `1,350 USD` or `1.75 USD`; two significant digits for less than a cent."""
     if 0 < abs(value.amount) < _CENT:
         return f"{value.amount:.2g} {value.currency}"
     return f"{value.amount:,.2f}".removesuffix(".00") + f" {value.currency}"
 
 
-def told(worth: CostBenefit) -> str:
-    """An offer in a line: `350 USD for a switch, 68.29 USD for each second that every run saves`."""
-    runs, cost_per_second_saved = (
-        worth.runs_to_pay_back,
-        _money(worth, worth.cost_per_second_saved).text,
+def offer_summary(benefit: CostBenefit) -> str:
+    """Return a line such as `350 USD for a switch, 68.29 USD for each second saved in every run`."""
+    runs, per_second = benefit.runs_to_pay_back, benefit.cost_per_second_saved
+    parts = [f"{money(benefit.extra_cost)} for {benefit.offer.name}"]
+    if per_second is not None:
+        parts.append(f"{_money(benefit, per_second).text} for each second saved in every run")
+    if runs is not None:
+        parts.append(f"pays for itself after {count_of(runs, 'run')}")
+    return ", ".join(parts)
+
+
+def cost_table(benefits: Sequence[CostBenefit]) -> DataTable:
+    """Return a row for each offer and configuration, in the order given."""
+    return DataTable(
+        HEADINGS, tuple(_row(rank, benefit) for rank, benefit in enumerate(benefits, 1))
     )
-    parts = [
-        f"{money(worth.extra_cost)} for {worth.offer.name}",
-        f"{cost_per_second_saved} for each second that every run saves"
-        if worth.cost_per_second_saved is not None
-        else "",
-        f"paid back after {runs:,} run{'' if runs == 1 else 's'}" if runs is not None else "",
-    ]
-    return ", ".join(filter(None, parts))
 
 
-def cost_table(worths: Sequence[CostBenefit]) -> Numbers:
-    """A row an offer and configuration."""
-    headings = (
-        *("", "offer", "for", "costs", "saves in every run", "for each second saved"),
-        *("link gains", "for each Gbit/s gained", "has paid itself after"),
-    )
-    return Numbers(headings, tuple(_row(rank, worth) for rank, worth in enumerate(worths, 1)))
-
-
-def cost_remarks(worths: Sequence[CostBenefit]) -> Iterator[str]:
-    """What the numbers mean, as far as there are any."""
+def cost_remarks(benefits: Sequence[CostBenefit]) -> Iterator[str]:
+    """Yield the sentences that explain the numbers."""
     yield (
-        "A run is every workload once, controls apart. What it saves is the sum over the workloads "
-        "whose change is more than chance explains, in brackets the sum of the ends of their intervals."
+        "A run is every workload once, without the controls. The seconds saved are summed over the "
+        "workloads whose change is more than chance can explain; in brackets are the sums of the ends of "
+        "their 95 % intervals."
     )
-    if hour := next((worth.hour for worth in worths if worth.hour), None):
-        yield f"An hour that is saved is taken to be worth {money(hour)}."
+    if hour := next((benefit.hour for benefit in benefits if benefit.hour), None):
+        yield f"One hour saved is worth {money(hour)}."
 
 
-def cost_items(worths: Sequence[CostBenefit]) -> Iterator[str]:
-    """What each offer is made of, where it is more than one thing."""
-    for offer in dict.fromkeys(worth.offer for worth in worths):
+def cost_items(benefits: Sequence[CostBenefit]) -> Iterator[str]:
+    """Yield the items of each offer that has more than one."""
+    for offer in dict.fromkeys(benefit.offer for benefit in benefits):
         if len(offer.items) > 1:
-            prices = [Money(item.price, offer.currency) for item in offer.items]
-            told = [
-                f"{item.name} {f'{item.count} of ' if item.count > 1 else ''}{money(price)}"
-                for item, price in zip(offer.items, prices, strict=True)
+            items = [
+                f"{item.name} {f'{item.count} x ' if item.count > 1 else ''}"
+                f"{money(Money(item.price, offer.currency))}"
+                for item in offer.items
             ]
-            yield f"{offer.name}: {', '.join(told)}"
+            yield f"{offer.name}: {', '.join(items)}"
 
 
-def _row(rank: int, worth: CostBenefit) -> tuple[str | Quantity, ...]:
-    runs = worth.runs_to_pay_back
+def _row(rank: int, benefit: CostBenefit) -> tuple[str | Quantity, ...]:
+    runs = benefit.runs_to_pay_back
     return (
-        Quantity(str(rank) if worth.cost_per_second_saved is not None else NONE, rank),
-        worth.offer.name,
-        worth.configuration,
-        Quantity(money(worth.extra_cost), worth.extra_cost.amount),
-        Quantity(_saving(worth.saving), worth.saving.seconds if worth.saving else None),
-        _money(worth, worth.cost_per_second_saved),
-        Quantity(_gained(worth.gained_bit_s), worth.gained_bit_s),
-        _money(worth, worth.cost_per_gbit_s),
-        Quantity(NONE if runs is None else f"{runs:,} run{'' if runs == 1 else 's'}", runs),
+        Quantity(str(rank) if benefit.cost_per_second_saved is not None else NONE, rank),
+        benefit.offer.name,
+        benefit.configuration,
+        Quantity(money(benefit.extra_cost), benefit.extra_cost.amount),
+        Quantity(_saving(benefit.saving), benefit.saving.seconds if benefit.saving else None),
+        _money(benefit, benefit.cost_per_second_saved),
+        Quantity(_gained(benefit.gained_bit_s), benefit.gained_bit_s),
+        _money(benefit, benefit.cost_per_gbit_s),
+        Quantity(NONE if runs is None else count_of(runs, "run"), runs),
     )
 
 
-def _money(worth: CostBenefit, amount: float | None) -> Quantity:
-    text = NONE if amount is None else money(Money(amount, worth.extra_cost.currency))
+def _money(benefit: CostBenefit, amount: float | None) -> Quantity:
+    text = NONE if amount is None else money(Money(amount, benefit.extra_cost.currency))
     return Quantity(text, amount)
 
 
@@ -96,13 +94,9 @@ def _gained(bit_s: float | None) -> str:
 
 def _saving(saving: Saving | None) -> str:
     if saving is None:
-        return "not known: too few trials"
+        return "unknown: too few trials"
     if not saving.workloads:
-        return "nothing that can be told"
+        return "nothing significant"
     ends = saving.interval
-    between = f" ({_time(ends.low)} to {_time(ends.high)})" if ends else ""
-    return f"{_time(saving.seconds)}{between}"
-
-
-def _time(seconds: float) -> str:
-    return f"{'-' if seconds < 0 else ''}{quantities.time(abs(seconds))}"
+    interval = f" ({signed_time(ends.low)} to {signed_time(ends.high)})" if ends else ""
+    return f"{signed_time(saving.seconds)}{interval}"

@@ -1,4 +1,4 @@
-"""The environments side by side, what differs first."""
+"""The environments of all configurations, side by side."""
 
 from __future__ import annotations
 
@@ -15,38 +15,38 @@ _DECLARED = "declared: "
 
 
 @dataclass(frozen=True)
-class Side:
-    """A circumstance, and what it was in each configuration; several values of its runs in one text."""
+class FactRow:
+    """A fact, and its value in each configuration; different values of its runs are joined by `; `."""
 
-    what: str
+    name: str
     values: tuple[str, ...]
 
     @property
     def differs(self) -> bool:
-        """Between configurations."""
+        """Whether the configurations differ."""
         return len(set(self.values)) > 1
 
 
-def side_by_side(columns: Sequence[ConfigurationRuns]) -> tuple[Side, ...]:
-    """Everything that any run recorded: declared facts, links, data, parameters, environment."""
-    return tuple(side for read in _READ for side in _sides(columns, read))
+def fact_rows(columns: Sequence[ConfigurationRuns]) -> tuple[FactRow, ...]:
+    """Return all that any run recorded: declared facts, links, data, parameters, environment."""
+    return tuple(row for read in _SOURCES for row in _rows(columns, read))
 
 
-def _sides(columns: Sequence[ConfigurationRuns], read: Callable[[Run], Facts]) -> Iterator[Side]:
-    facts = [[read(recorded.run) for recorded in column.runs] for column in columns]
-    for name in dict.fromkeys(name for of in facts for one in of for name in one):
-        values = tuple(_joined(name, of) for of in facts)
+def _rows(columns: Sequence[ConfigurationRuns], read: Callable[[Run], Facts]) -> Iterator[FactRow]:
+    by_column = [[read(recorded.run) for recorded in column.runs] for column in columns]
+    for name in dict.fromkeys(name for runs in by_column for facts in runs for name in facts):
+        values = tuple(_joined(name, runs) for runs in by_column)
         if set(values) != {UNKNOWN}:
-            yield Side(name, values)
+            yield FactRow(name, values)
 
 
-def _joined(name: str, of: Sequence[Facts]) -> str:
+def _joined(name: str, runs: Sequence[Facts]) -> str:
     missing = UNKNOWN
     if name.startswith(_DECLARED):
         missing = "not declared"
-    elif name.startswith("spark.") and any(of):
+    elif name.startswith("spark.") and any(runs):
         missing = environment.NOT_SET
-    return "; ".join(dict.fromkeys(as_text(facts.get(name)) or missing for facts in of))
+    return "; ".join(dict.fromkeys(as_text(facts.get(name)) or missing for facts in runs))
 
 
 def _declared(run: Run) -> Facts:
@@ -54,27 +54,30 @@ def _declared(run: Run) -> Facts:
 
 
 def _links(run: Run) -> Facts:
-    speeds = _by_name(observed.link_speeds(run), "speed of {}", "{:,} Mbit/s")
-    mtus = _by_name(observed.link_mtus(run), "MTU of {}", "{:,}")
-    return {**speeds, **mtus, **_by_name(observed.link_drivers(run), "driver of {}", "{}")}
+    speeds = _by_interface(observed.link_speeds(run), "speed of {}", "{:,} Mbit/s")
+    mtus = _by_interface(observed.link_mtus(run), "MTU of {}", "{:,}")
+    return {**speeds, **mtus, **_by_interface(observed.link_drivers(run), "driver of {}", "{}")}
 
 
-def _by_name(nodes: Mapping[str, Mapping[str, object]], name: str, value: str) -> dict[str, str]:
-    """What is known of each interface; hosts are named where theirs differ."""
-    held: dict[str, dict[object, list[str]]] = {}
-    for node, links in nodes.items():
-        for link, one in links.items():
-            held.setdefault(name.format(link), {}).setdefault(one, []).append(node)
+def _by_interface(
+    nodes: Mapping[str, Mapping[str, object]], name_format: str, value_format: str
+) -> dict[str, str]:
+    """Return a fact for each interface name; hosts are listed only where their values differ."""
+    hosts: dict[str, dict[object, list[str]]] = {}
+    for node, interfaces in nodes.items():
+        for interface, value in interfaces.items():
+            by_value = hosts.setdefault(name_format.format(interface), {})
+            by_value.setdefault(value, []).append(node)
     return {
-        what: ", ".join(
-            value.format(one) + (f" ({', '.join(hosts)})" if len(of) > 1 else "")
-            for one, hosts in of.items()
+        name: ", ".join(
+            value_format.format(value) + (f" ({', '.join(names)})" if len(by_value) > 1 else "")
+            for value, names in by_value.items()
         )
-        for what, of in held.items()
+        for name, by_value in hosts.items()
     }
 
 
-_READ: Sequence[Callable[[Run], Mapping[str, object]]] = (
+_SOURCES: Sequence[Callable[[Run], Mapping[str, object]]] = (
     _declared,
     _links,
     environment.dataset_facts,

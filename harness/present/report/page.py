@@ -1,4 +1,4 @@
-"""The whole page: words, pictures, tables and what they need, in one HTML file that asks for nothing."""
+"""The whole page: text, pictures and tables in one HTML file that loads nothing else."""
 
 from __future__ import annotations
 
@@ -16,53 +16,52 @@ from harness.analysis.price import CostBenefit
 from harness.model.probe import Measurement
 from harness.model.run import Phase
 from harness.present.report.answer import answers
-from harness.present.report.chart import Figure, series_of
 from harness.present.report.costs import cost_items, cost_remarks, cost_table
-from harness.present.report.environment import side_by_side
+from harness.present.report.environment import fact_rows
+from harness.present.report.figure import Figure, series_of
 from harness.present.report.figures import change, latency, mesh, mtu, placement, time_spent, trials
 from harness.present.report.reproduce import commands
 from harness.present.report.table import sortable_table
-from harness.terminal import visible
+from harness.terminal import count_of, visible
 
-Measured = Mapping[str, Sequence[Measurement]]
-HERE = Path(__file__).parent
-MOST_NAMES = 3
-"""Of configurations in the title."""
+DIRECTORY = Path(__file__).parent
+MAX_NAMES = 3
+"""The title names at most this number of configurations, and counts more."""
 
 
 def render(
     comparison: Comparison,
-    measured: Measured | None = None,
-    worths: Sequence[CostBenefit] = (),
-    again: Sequence[str] = (),
+    measured: Mapping[str, Sequence[Measurement]] | None = None,
+    offers: Sequence[CostBenefit] = (),
+    presenting_commands: Sequence[str] = (),
 ) -> str:
-    """The page, as text.
+    """Return the page as HTML.
 
-    `measured` is what was probed of the network, by configuration; `again` are the commands that lead
-    from the runs to the page.
+    `measured` are the probes' measurements by configuration, `offers` are ranked, and `presenting_commands`
+    make the tables and the page from the recorded runs.
     """
-    script = (HERE / "sort.js").read_text(encoding="utf-8")
-    sides = side_by_side(comparison.columns)
+    script = (DIRECTORY / "sort.js").read_text(encoding="utf-8")
+    facts = fact_rows(comparison.columns)
     return (
-        _environment()
+        _template_environment()
         .get_template("page.html")
         .render(
-            again=again,
-            answers=answers(comparison, worths),
+            answers=answers(comparison, offers),
             baseline=comparison.columns[0].name,
-            commands={column.name: commands(column) for column in comparison.columns},
-            different=[side for side in sides if side.differs],
-            emulation=_emulation(comparison.columns),
-            costs=cost_table(worths) if worths else None,
-            cost_lines=list(cost_items(worths)),
-            cost_remarks=list(cost_remarks(worths)),
+            cost_items=list(cost_items(offers)),
+            cost_remarks=list(cost_remarks(offers)),
+            cost_table=cost_table(offers) if offers else None,
+            different_facts=[row for row in facts if row.differs],
+            emulations=_emulations(comparison.columns),
+            equal_facts=[row for row in facts if not row.differs],
             figures=list(_figures(comparison, measured or {})),
             keys=series_of(column.name for column in comparison.columns),
             lead=_lead(comparison),
-            policy=_policy(script),
-            same=[side for side in sides if not side.differs],
+            measuring_commands={column.name: commands(column) for column in comparison.columns},
+            policy=_security_policy(script),
+            presenting_commands=presenting_commands,
             script=script,
-            style=(HERE / "style.css").read_text(encoding="utf-8"),
+            style=(DIRECTORY / "style.css").read_text(encoding="utf-8"),
             table=sortable_table(comparison),
             title=_title(comparison),
             version=__version__,
@@ -70,16 +69,16 @@ def render(
     )
 
 
-def _environment() -> Environment:
+def _template_environment() -> Environment:
     environment = Environment(
-        loader=FileSystemLoader(HERE), autoescape=True, undefined=StrictUndefined
+        loader=FileSystemLoader(DIRECTORY), autoescape=True, undefined=StrictUndefined
     )
     environment.filters["visible"] = lambda text: visible(str(text))
     return environment
 
 
-def _policy(script: str) -> str:
-    """What a browser lets the page do: run this script, and nothing that somebody smuggled in."""
+def _security_policy(script: str) -> str:
+    """Allow the page to run this script only, and to load nothing."""
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return (
         f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; "
@@ -89,7 +88,7 @@ def _policy(script: str) -> str:
 
 def _title(comparison: Comparison) -> str:
     baseline, *others = (column.name for column in comparison.columns)
-    if len(others) > MOST_NAMES:
+    if len(others) > MAX_NAMES:
         return f"What {len(others)} configurations buy over {baseline}"
     *rest, last = others
     names = f"{', '.join(rest)} and {last}" if rest else last
@@ -97,32 +96,25 @@ def _title(comparison: Comparison) -> str:
 
 
 def _lead(comparison: Comparison) -> str:
+    """Return a line such as `5 workloads and 4 controls, 162 measured trials in 6 runs`, then the days."""
     runs = [recorded for column in comparison.columns for recorded in column.runs]
-    measured = [t for run in runs for t in run.trials if t.phase is Phase.MEASURED]
+    trials = sum(trial.phase is Phase.MEASURED for run in runs for trial in run.trials)
     days = sorted(
         {run.run.started_at[:10] for run in runs if "imported_from" not in run.run.parameters}
     )
+    controls = len(comparison.common_controls)
     parts = [
-        (
-            f"{_counted(len(comparison.rows), 'workload')}, {_counted(len(measured), 'measured trial')} "
-            f"in {_counted(len(runs), 'run')}"
-        ),
+        count_of(len(comparison.rows) - controls, "workload")
+        + (f" and {count_of(controls, 'control')}" if controls else ""),
+        f"{count_of(trials, 'measured trial')} in {count_of(len(runs), 'run')}",
         *([" to ".join(dict.fromkeys((days[0], days[-1])))] if days else []),
     ]
-    beyond = (
-        " Changes are meant beyond those of the controls."
-        if comparison.relative_to_controls
-        else ""
-    )
-    return f"{', '.join(parts)}.{beyond}"
+    relative = " Changes are relative to those of the controls."
+    return f"{', '.join(parts)}.{relative if comparison.relative_to_controls else ''}"
 
 
-def _counted(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
-
-
-def _emulation(columns: Sequence[ConfigurationRuns]) -> tuple[str, ...]:
-    """What the runs say of it, each once."""
+def _emulations(columns: Sequence[ConfigurationRuns]) -> tuple[str, ...]:
+    """Return what the runs report of emulation, each text once."""
     return tuple(
         dict.fromkeys(
             recorded.run.facts["emulated"]
@@ -133,8 +125,10 @@ def _emulation(columns: Sequence[ConfigurationRuns]) -> tuple[str, ...]:
     )
 
 
-def _figures(comparison: Comparison, measured: Measured) -> Iterator[Figure]:
-    """Those that there is something for; the first stands at the top."""
-    drawn = [figure(comparison) for figure in (change.figure, trials.figure, time_spent.figure)]
-    drawn += [figure(measured) for figure in (mesh.figure, mtu.figure, latency.figure)]
-    yield from filter(None, [*drawn, placement.figure(comparison)])
+def _figures(
+    comparison: Comparison, measured: Mapping[str, Sequence[Measurement]]
+) -> Iterator[Figure]:
+    """Yield the figures that have data; the first belongs at the top of the page."""
+    figures = [figure(comparison) for figure in (change.figure, trials.figure, time_spent.figure)]
+    figures += [figure(measured) for figure in (mesh.figure, mtu.figure, latency.figure)]
+    yield from filter(None, [*figures, placement.figure(comparison)])

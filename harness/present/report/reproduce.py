@@ -1,4 +1,4 @@
-"""The commands that lead to a configuration's runs, made from what the runs recorded."""
+"""Reconstruct the commands that measured a configuration from what its runs recorded."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from harness.analysis.environment import relevant_spark_conf
 from harness.analysis.observed import is_emulated
 from harness.model.run import Facts, Run
 
-_OF_THE_LAB = frozenset({"emulated", "cpus", "link", "mtu", "uplink", "experiment", "round"})
+_LAB_FACTS = frozenset({"emulated", "cpus", "link", "mtu", "uplink", "experiment", "round"})
 """Facts that the lab, or an experiment in it, declares by itself."""
-_OF_EVERY_RUN = frozenset(
+_DEFAULT_SPARK_CONF = frozenset(
     {
         *("spark.submit.deployMode", "spark.serializer.objectStreamReset", "spark.rdd.compress"),
         *("spark.log.level", "spark.sql.artifact.isolation.enabled"),
     }
 )
-"""Properties that pyspark and the entry scripts set by themselves."""
+"""Properties that pyspark and the entry scripts set."""
 UNSHAPED, MIXED = "unshaped", "mixed:"
 REDACTED = "*********(redacted)"
 
 
 def commands(column: ConfigurationRuns) -> tuple[str, ...]:
-    """To be given to a shell one after the other, each once; none for runs that were imported."""
+    """Return shell commands in order, without repetition; none for runs that were imported."""
     return tuple(
         dict.fromkeys(
             shlex.join(command)
@@ -37,25 +37,24 @@ def commands(column: ConfigurationRuns) -> tuple[str, ...]:
 
 def _commands(run: Run) -> Iterator[Sequence[str]]:
     if is_emulated(run):
-        yield from _lab(run)
+        yield from _lab_commands(run)
         generate: Sequence[str] = ("clusterlift", "lab", "generate")
         benchmark: Sequence[str] = ("clusterlift", "lab", "benchmark")
     else:
         submit = ("spark-submit", *_spark_options(run))
         generate, benchmark = (*submit, "datagen/generate.py"), (*submit, "jobs/benchmark.py")
     if run.dataset:
-        yield [*generate, *_dataset(run.dataset)]
-    yield [*benchmark, *_benchmark(run)]
+        yield [*generate, *_generate_arguments(run.dataset)]
+    yield [*benchmark, *_benchmark_arguments(run)]
 
 
-def _lab(run: Run) -> Iterator[Sequence[str]]:
-    """Bringing it up, and its links."""
+def _lab_commands(run: Run) -> Iterator[Sequence[str]]:
+    """Yield the commands that start the lab and shape its links."""
     facts = run.facts
-    nodes = len(set(run.environment.get("executors") or ()))
     up = {
-        "--nodes": nodes or None,
+        "--nodes": len(set(run.environment.get("executors") or ())) or None,
         "--cpus": facts.get("cpus"),
-        "--storage": _scheme(run.dataset),
+        "--storage": _lab_storage(run.dataset),
         "--racks": 2 if "uplink" in facts else None,
         "--uplink": facts.get("uplink"),
     }
@@ -63,14 +62,14 @@ def _lab(run: Run) -> Iterator[Sequence[str]]:
     shaping = {
         option: facts[name]
         for option, name in (("--rate", "link"), ("--mtu", "mtu"))
-        # What nodes do not have in common cannot be said in one command.
+        # One command cannot set links that differ between nodes.
         if name in facts and facts[name] != UNSHAPED and not facts[name].startswith(MIXED)
     }
     if shaping:
         yield ["clusterlift", "lab", "link", *_options(shaping)]
 
 
-def _scheme(dataset: Facts | None) -> str | None:
+def _lab_storage(dataset: Facts | None) -> str | None:
     scheme = str((dataset or {}).get("uri", "")).partition(":")[0]
     return scheme if scheme in {"hdfs", "qfs"} else None
 
@@ -78,11 +77,11 @@ def _scheme(dataset: Facts | None) -> str | None:
 def _spark_options(run: Run) -> Iterator[str]:
     yield from _options({"--master": run.environment.get("master")})
     for key, value in relevant_spark_conf(run.environment.get("spark_conf") or {}).items():
-        if key not in _OF_EVERY_RUN and value != REDACTED:
+        if key not in _DEFAULT_SPARK_CONF and value != REDACTED:
             yield from ("--conf", f"{key}={value}")
 
 
-def _dataset(dataset: Facts) -> list[str]:
+def _generate_arguments(dataset: Facts) -> list[str]:
     recipe, layout = dataset.get("recipe") or {}, dataset.get("layout") or {}
     requested = layout.get("requested")
     options = {
@@ -95,30 +94,31 @@ def _dataset(dataset: Facts) -> list[str]:
     return [str(dataset.get("uri")), *_options(options)]
 
 
-def _benchmark(run: Run) -> list[str]:
-    asked = run.parameters
+def _benchmark_arguments(run: Run) -> list[str]:
+    parameters = run.parameters
     options = {
         "--dataset": (run.dataset or {}).get("uri"),
         "--configuration": run.configuration,
         "--workloads": ",".join(run.workloads) or None,
-        "--trials": asked.get("trials"),
-        "--precision": asked.get("precision"),
-        "--max-time": f"{asked['max_time_s']:g}s" if "max_time_s" in asked else None,
-        "--warmup": asked.get("warmup"),
-        "--sink": asked.get("sink"),
-        "--repartition": asked.get("repartition"),
-        "--pi-samples": asked.get("pi_samples"),
+        "--trials": parameters.get("trials"),
+        "--precision": parameters.get("precision"),
+        "--max-time": f"{parameters['max_time_s']:g}s" if "max_time_s" in parameters else None,
+        "--warmup": parameters.get("warmup"),
+        "--sink": parameters.get("sink"),
+        "--repartition": parameters.get("repartition"),
+        "--pi-samples": parameters.get("pi_samples"),
     }
-    flags = (
-        ["--skip-content-check"] if run.dataset and asked.get("content_checked") is False else []
-    )
-    told = {k: v for k, v in run.facts.items() if not (is_emulated(run) and k in _OF_THE_LAB)}
-    facts = [f"--fact={name}={value}" for name, value in told.items() if value != REDACTED]
-    return [*_options(options), *flags, *facts]
+    skips_check = run.dataset and parameters.get("content_checked") is False
+    facts = [
+        f"--fact={name}={value}"
+        for name, value in run.facts.items()
+        if value != REDACTED and not (is_emulated(run) and name in _LAB_FACTS)
+    ]
+    return [*_options(options), *(["--skip-content-check"] if skips_check else []), *facts]
 
 
 def _options(values: Mapping[str, object]) -> list[str]:
-    """Names and values of those that are known."""
+    """Return the options whose values are known, with their values."""
     return [
         text for name, value in values.items() if value is not None for text in (name, str(value))
     ]

@@ -1,4 +1,4 @@
-// A click on a column's head sorts by it, another the other way round; what has no value stays last.
+// A click on the head of a column sorts by that column; another click reverses the order. Rows without a value stay last.
 for (const table of document.querySelectorAll("table.sortable")) {
   const heads = [...table.tHead.rows].at(-1).cells;
   for (const [column, head] of [...heads].entries()) {

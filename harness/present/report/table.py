@@ -1,43 +1,53 @@
-"""The before/after table as HTML has it: the words of every other table, and what to sort them by."""
+"""The before/after table for HTML: the words of every other table, plus the values to sort it by."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 from harness.analysis.comparison import Cell, Comparison
+from harness.present import quantities
 from harness.present.comparison_table import comparison_table
-from harness.present.report.chart import Tone
 from harness.present.table import Entry, Footnotes
 from harness.statistics.change import Change, Verdict
 
 
-@dataclass(frozen=True)
-class Td:
-    """A cell; `beside` stands small beside its text, `notes` are the numbers of its footnotes.
+class Tone(StrEnum):
+    """The colour class of a text: less time, more time, neither, or something that casts doubt."""
 
-    `sort_by` is in full precision, None where there is no number: those are sorted last.
+    GAIN = "gain"
+    LOSS = "loss"
+    LEVEL = "level"
+    ALARM = "alarm"
+
+
+@dataclass(frozen=True)
+class TableCell:
+    """A cell: its text, a small addition to it, and the numbers of its footnotes.
+
+    `sort_by` is in full precision; None if there is no number, which sorts last.
     """
 
     text: str
-    beside: str = ""
+    addition: str = ""
     sort_by: float | None = None
     notes: tuple[int, ...] = ()
     tone: Tone | None = None
 
 
 @dataclass(frozen=True)
-class Tr:
-    """A workload: of the baseline its median, of every other configuration median and change."""
+class TableRow:
+    """A workload: the baseline's median, then median and change of every other configuration."""
 
     workload: str
     is_control: bool
-    cells: tuple[Td, ...]
+    cells: tuple[TableCell, ...]
 
 
 @dataclass(frozen=True)
-class Th:
-    """A configuration."""
+class ColumnHead:
+    """A configuration, and the numbers of its footnotes."""
 
     name: str
     notes: tuple[int, ...]
@@ -45,22 +55,22 @@ class Th:
 
 @dataclass(frozen=True)
 class SortableTable:
-    """`notes` are the footnotes, the first being number 1."""
+    """The whole table. `notes` are the texts of the footnotes; the first is number 1."""
 
-    heads: tuple[Th, ...]
-    rows: tuple[Tr, ...]
+    heads: tuple[ColumnHead, ...]
+    rows: tuple[TableRow, ...]
     notes: tuple[str, ...]
     warnings: tuple[str, ...]
     caption: str
 
 
 def sortable_table(comparison: Comparison) -> SortableTable:
-    """Every number of `clusterlift compare`, and no other."""
+    """Return the table with exactly the numbers that `clusterlift compare` prints."""
     table = comparison_table(comparison)
     notes = Footnotes()
-    heads = tuple(Th(column.name, notes.numbers(column.notes)) for column in table.columns)
+    heads = tuple(ColumnHead(column.name, notes.numbers(column.notes)) for column in table.columns)
     rows = tuple(
-        Tr(
+        TableRow(
             row.workload,
             row.workload in comparison.common_controls,
             tuple(_cells(row.cells, line.entries, notes, with_n=table.with_n)),
@@ -72,28 +82,33 @@ def sortable_table(comparison: Comparison) -> SortableTable:
 
 def _cells(
     cells: Sequence[Cell], entries: Sequence[Entry], notes: Footnotes, *, with_n: bool
-) -> Iterator[Td]:
+) -> Iterator[TableCell]:
     for index, (cell, entry) in enumerate(zip(cells, entries, strict=True)):
         fields = entry.fields
         n = f"n={fields.n}" if with_n and fields.n else ""
-        yield Td(
+        yield TableCell(
             fields.median,
-            beside=f"{fields.interval} {n}".strip(),
+            addition=f"{fields.interval} {n}".strip(),
             sort_by=cell.summary.median_s if cell.summary else None,
             notes=notes.numbers(entry.notes),
         )
         if index > 0:
-            p = f"p={fields.p}".replace("=<", "<") if fields.p else ""
-            yield Td(
+            p = p_text(cell.change.adjusted_p) if fields.p and cell.change else ""
+            yield TableCell(
                 fields.change,
-                beside=f"{fields.change_interval} {p}".strip(),
+                addition=f"{fields.change_interval} {p}".strip(),
                 sort_by=_sort_by(cell.change),
                 tone=_tone(cell.change),
             )
 
 
+def p_text(p: float) -> str:
+    """Return `p=.017`, or `p<.001`."""
+    return f"p={quantities.p(p)}".replace("=<", "<")
+
+
 def _sort_by(change: Change | None) -> float | None:
-    """Nothing is told of too few trials, in no order either."""
+    """Too few trials support no statement about the change, and so no order either."""
     return None if change is None or change.verdict is Verdict.TOO_FEW else change.relative_change
 
 

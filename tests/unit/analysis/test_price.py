@@ -22,8 +22,8 @@ from harness.analysis.price_list import (
 )
 from harness.model.errors import BadInput
 from harness.model.network_metrics import MESH_GOODPUT
-from harness.present.report.chart import Quantity
 from harness.present.report.costs import cost_items, cost_remarks, cost_table, money
+from harness.present.report.figure import Quantity
 from tests.unit.builders import a_run, column, recorded
 from tests.unit.present.test_tables import SIX, drifting, scaled
 
@@ -318,19 +318,19 @@ class TestTable:
         few = compare([column("before", {"w": [9.0]}), column("after", {"w": [1.0]})])
         [row] = cost_table(rank_offers(few, PriceList((offer(350),)))).rows
         texts = [cell.text if isinstance(cell, Quantity) else cell for cell in row]
-        assert texts == ["-", "switch", "after", "350 USD", "not known: too few trials", *["-"] * 4]
+        assert texts == ["-", "switch", "after", "350 USD", "unknown: too few trials", *["-"] * 4]
 
     def test_a_change_within_noise_saves_nothing(self) -> None:
         [row] = cost_table(rank_offers(upgrade(a=1.001), PriceList((offer(350),)))).rows
-        assert row[4] == Quantity("nothing that can be told", 0.0)
+        assert row[4] == Quantity("nothing significant", 0.0)
 
     def test_the_items_of_an_offer_are_listed_once(self) -> None:
         both = Offer("both", (Item("switch", 700), Item("adapter", 29.99, 4)), "USD")
         comparison = compare([column(name, {"w": SIX}) for name in ("1g", "2.5g", "10g")])
         assert list(cost_items(rank_offers(comparison, PriceList((both,))))) == [
-            "both: switch 700 USD, adapter 4 of 29.99 USD"
+            "both: switch 700 USD, adapter 4 x 29.99 USD"
         ]
 
     def test_the_value_of_an_hour_is_stated(self) -> None:
         found = rank_offers(upgrade(a=0.5), PriceList((offer(1),), Money(20, "USD")))
-        assert "An hour that is saved is taken to be worth 20 USD." in list(cost_remarks(found))
+        assert "One hour saved is worth 20 USD." in list(cost_remarks(found))

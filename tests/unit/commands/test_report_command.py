@@ -52,7 +52,7 @@ def report(*arguments: str) -> str:
 @pytest.mark.usefixtures("results")
 class TestReport:
     def test_it_writes_a_page_and_prints_its_path(self, capsys: pytest.CaptureFixture[str]) -> None:
-        assert "1 of 1 workload takes less time: -50.0%." in report("1g", "2.5g")
+        assert "1 of 1 workload takes less time (-50.0%)." in report("1g", "2.5g")
         assert capsys.readouterr().out == "report.html\n"
 
     def test_the_output_path_can_be_chosen(self) -> None:

@@ -1,16 +1,20 @@
-"""The report: its numbers are those of `compare`, its words say what they show, its page is whole."""
+"""The report: its numbers are those of `compare`, its text is correct, and its page loads nothing else."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
 import json
+import os
 import re
 import shlex
+import subprocess
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import pairwise
+from pathlib import Path
 from statistics import median
 from xml.etree import ElementTree as ET
 
@@ -32,17 +36,20 @@ from harness.present import data_formats, markdown
 from harness.present.comparison_table import comparison_table
 from harness.present.report import chart, page
 from harness.present.report.answer import Answer, answers
-from harness.present.report.chart import Figure, Quantity, Tone, labels, series_of
-from harness.present.report.environment import side_by_side
+from harness.present.report.chart import labels
+from harness.present.report.environment import fact_rows
+from harness.present.report.figure import Figure, Quantity, series_of
 from harness.present.report.figures import change, latency, mesh, mtu, placement, time_spent, trials
 from harness.present.report.reproduce import commands
-from harness.present.report.table import sortable_table
+from harness.present.report.table import Tone, sortable_table
 from harness.statistics.change import Verdict
 from harness.terminal import visible
 from jobs.options import parse as parse_benchmark
 from tests.unit import report_data
 from tests.unit.builders import a_run, column, failed, ok, recorded
 from tests.unit.present.test_tables import NAMES, SCENARIOS, SIX, comparisons, scaled
+
+ROOT = Path(__file__).parents[3]
 
 every_scenario = pytest.mark.parametrize("scenario", SCENARIOS)
 
@@ -58,7 +65,7 @@ def measured() -> dict[str, list[Measurement]]:
 
 
 def cells_of(comparison: Comparison) -> dict[tuple[str, str], Mapping[str, object]]:
-    """What `compare --format json` says, by workload and configuration."""
+    """Return the cells of `compare --format json` by workload and configuration."""
     whole = json.loads(data_formats.as_json(comparison))
     return {
         (row["workload"], cell["configuration"]): cell
@@ -67,7 +74,7 @@ def cells_of(comparison: Comparison) -> dict[tuple[str, str], Mapping[str, objec
     }
 
 
-class TestTheReportAndCompareNeverDisagree:
+class TestTheReportAgreesWithCompare:
     @every_scenario
     def test_every_dot_is_a_change_of_compare(self, scenario: str) -> None:
         comparison = SCENARIOS[scenario]()
@@ -77,22 +84,24 @@ class TestTheReportAndCompareNeverDisagree:
             key for key, cell in cells.items() if cell["change"]
         }
         for dot in dots:
-            said = cells[dot.workload, dot.configuration]["change"]
+            expected = cells[dot.workload, dot.configuration]["change"]
             interval = dot.change.interval
-            assert dot.change.relative_change == said["relative_change"]
-            assert (interval and [interval.low, interval.high]) == said["relative_change_interval"]
-            assert dot.change.adjusted_p == said["adjusted_p"]
-            assert dot.change.verdict == said["verdict"]
+            assert dot.change.relative_change == expected["relative_change"]
+            assert (interval and [interval.low, interval.high]) == expected[
+                "relative_change_interval"
+            ]
+            assert dot.change.adjusted_p == expected["adjusted_p"]
+            assert dot.change.verdict == expected["verdict"]
 
     @every_scenario
-    def test_every_dot_says_what_the_table_says(self, scenario: str) -> None:
+    def test_every_dot_has_the_text_of_the_table(self, scenario: str) -> None:
         comparison = SCENARIOS[scenario]()
         table = markdown.render(comparison)
         for dot in change.dots(comparison):
             assert dot.text in table
 
     @every_scenario
-    def test_the_table_has_the_words_of_every_other(self, scenario: str) -> None:
+    def test_its_table_has_the_words_of_the_comparison_table(self, scenario: str) -> None:
         comparison = SCENARIOS[scenario]()
         words = comparison_table(comparison)
         table = sortable_table(comparison)
@@ -103,14 +112,14 @@ class TestTheReportAndCompareNeverDisagree:
                 entry.fields.median for entry in line.entries
             ]
             assert [cell.text for cell in row.cells[2::2]] == [e.fields.change for e in others]
-            assert row.cells[0].beside.startswith(baseline.fields.interval)
+            assert row.cells[0].addition.startswith(baseline.fields.interval)
             for cell, entry in zip(row.cells[2::2], others, strict=True):
-                assert cell.beside.startswith(entry.fields.change_interval)
-                assert entry.fields.p in cell.beside
+                assert cell.addition.startswith(entry.fields.change_interval)
+                assert entry.fields.p in cell.addition
         assert (table.warnings, table.caption) == (words.warnings, words.caption)
 
     @every_scenario
-    def test_its_footnotes_are_those_of_the_markdown_table_and_in_their_order(
+    def test_its_footnotes_are_those_of_the_markdown_table_in_the_same_order(
         self, scenario: str
     ) -> None:
         comparison = SCENARIOS[scenario]()
@@ -120,7 +129,7 @@ class TestTheReportAndCompareNeverDisagree:
         assert list(notes) == list(json.loads(data_formats.as_json(comparison))["footnotes"])
 
     @every_scenario
-    def test_what_the_table_is_sorted_by_is_in_full_precision(self, scenario: str) -> None:
+    def test_its_table_sorts_by_values_in_full_precision(self, scenario: str) -> None:
         comparison = SCENARIOS[scenario]()
         cells = cells_of(comparison)
         names = [column.name for column in comparison.columns]
@@ -129,9 +138,9 @@ class TestTheReportAndCompareNeverDisagree:
                 cells[row.workload, name]["median_s"] for name in names
             ]
             for name, cell in zip(names[1:], row.cells[2::2], strict=True):
-                said = cells[row.workload, name]["change"]
-                too_few = said is None or said["verdict"] == Verdict.TOO_FEW
-                assert cell.sort_by == (None if too_few else said["relative_change"])
+                expected = cells[row.workload, name]["change"]
+                too_few = expected is None or expected["verdict"] == Verdict.TOO_FEW
+                assert cell.sort_by == (None if too_few else expected["relative_change"])
 
     @every_scenario
     def test_every_measured_time_is_a_mark(self, scenario: str) -> None:
@@ -148,34 +157,36 @@ class TestTheReportAndCompareNeverDisagree:
             assert len(of_cell) - len(times_s) == cell["trials_failed"]
 
 
-class TestTheChangePicture:
-    def test_it_shows_what_it_is_given(self, rich: Comparison) -> None:
-        drawn = change.figure(rich)
-        assert drawn is not None
-        for svg in (drawn.pictures[0].wide, drawn.pictures[0].narrow):
+class TestChangeFigure:
+    def test_it_shows_every_workload_and_change(self, rich: Comparison) -> None:
+        figure = change.figure(rich)
+        assert figure is not None
+        for svg in (figure.pictures[0].wide, figure.pictures[0].narrow):
             texts = texts_of(svg)
             for dot in change.dots(rich):
                 assert dot.workload in texts
                 assert dot.text in texts
 
-    def test_where_a_dot_lies_is_its_change(self, rich: Comparison) -> None:
-        drawn = change.figure(rich)
-        assert drawn is not None
-        x = sorted(x for x, _ in symbols_of(drawn.pictures[0].wide))
-        shares = sorted(dot.change.relative_change for dot in change.dots(rich))
-        assert len(x) == len(shares)
-        scale = (x[-1] - x[0]) / (shares[-1] - shares[0])
-        assert x == pytest.approx([x[0] + (share - shares[0]) * scale for share in shares], abs=0.1)
+    def test_the_position_of_a_dot_is_proportional_to_its_change(self, rich: Comparison) -> None:
+        figure = change.figure(rich)
+        assert figure is not None
+        x = sorted(x for x, _ in dots_of(figure.pictures[0].wide))
+        changes = sorted(dot.change.relative_change for dot in change.dots(rich))
+        assert len(x) == len(changes)
+        scale = (x[-1] - x[0]) / (changes[-1] - changes[0])
+        assert x == pytest.approx(
+            [x[0] + (value - changes[0]) * scale for value in changes], abs=0.1
+        )
 
-    def test_too_few_trials_have_no_picture_and_no_interval(self) -> None:
+    def test_too_few_trials_make_no_figure(self) -> None:
         assert change.figure(SCENARIOS["plain"]()) is None
 
-    def test_too_few_beside_enough_have_words_alone(self) -> None:
-        before = column("1g", {"told": SIX, "few": SIX[:2]})
-        after = column("2.5g", {"told": scaled(0.5), "few": scaled(0.5, SIX[:2])})
-        drawn = change.figure(compare([before, after]))
-        assert drawn is not None
-        rows = {row[0]: row for row in drawn.numbers.rows}
+    def test_a_workload_with_too_few_trials_has_text_but_no_dot(self) -> None:
+        before = column("1g", {"enough": SIX, "few": SIX[:2]})
+        after = column("2.5g", {"enough": scaled(0.5), "few": scaled(0.5, SIX[:2])})
+        figure = change.figure(compare([before, after]))
+        assert figure is not None
+        rows = {row[0]: row for row in figure.numbers.rows}
         assert [text_of(cell) for cell in rows["few"]] == [
             "few",
             "2.5g",
@@ -184,9 +195,9 @@ class TestTheChangePicture:
             "",
             "",
         ]
-        assert len(symbols_of(drawn.pictures[0].wide)) == 1
+        assert len(dots_of(figure.pictures[0].wide)) == 1
 
-    def test_controls_stand_apart(self, rich: Comparison) -> None:
+    def test_controls_are_marked_as_controls(self, rich: Comparison) -> None:
         assert {dot.workload for dot in change.dots(rich) if dot.is_control} == {
             "calc-pi-dataframe"
         }
@@ -195,9 +206,9 @@ class TestTheChangePicture:
         wild = [1.0, 1.0, 1.0, 90.0, 95.0, 99.0]
         before = column("1g", {"calm": SIX, "wild": SIX})
         after = column("2.5g", {"calm": scaled(0.5), "wild": wild})
-        drawn = change.figure(compare([before, after]))
-        assert drawn is not None
-        assert "900%" not in "".join(texts_of(drawn.pictures[0].wide))
+        figure = change.figure(compare([before, after]))
+        assert figure is not None
+        assert "900%" not in "".join(texts_of(figure.pictures[0].wide))
 
 
 def texts_of(svg: str) -> list[str]:
@@ -205,11 +216,11 @@ def texts_of(svg: str) -> list[str]:
 
 
 def elements_of(svg: str) -> Iterator[ET.Element]:
-    return ET.fromstring(svg).iter()  # noqa: S314  drawn by ourselves
+    return ET.fromstring(svg).iter()  # noqa: S314  figure by ourselves
 
 
-def symbols_of(svg: str) -> list[tuple[float, float]]:
-    """Where the dots are, full and hollow ones."""
+def dots_of(svg: str) -> list[tuple[float, float]]:
+    """Return the positions of filled and hollow dots."""
     groups = [
         group
         for group in elements_of(svg)
@@ -230,8 +241,8 @@ def value_of(cell: str | Quantity) -> float | None:
     return cell.value
 
 
-class TestTheTrialsPicture:
-    def test_trials_stand_in_the_order_of_their_start(self) -> None:
+class TestTrialsFigure:
+    def test_trials_are_in_the_order_of_their_start(self) -> None:
         late = replace(ok("w", 2.0), started_at="2026-11-21T15:00:00Z")
         early = replace(ok("w", 1.0), started_at="2026-11-21T14:00:00Z")
         comparison = compare(
@@ -242,27 +253,27 @@ class TestTheTrialsPicture:
         )
         assert [mark.configuration for mark in trials.marks(comparison)["w"]] == ["b", "a"]
 
-    def test_failures_and_warm_ups_are_shown_as_what_they_are(self) -> None:
+    def test_failed_and_warm_up_trials_are_marked(self) -> None:
         tried = [ok("w", 9.0, phase=Phase.WARM_UP), ok("w", 1.0), failed("w"), ok("w", 2.0)]
         columns = [ConfigurationRuns(name, (recorded(a_run(name), tried),)) for name in ("a", "b")]
-        drawn = trials.figure(compare(columns))
-        assert drawn is not None
-        assert drawn.numbers.rows[0][3] == "(9.00 s), 1.00 s, failed, 2.00 s"
-        assert texts_of(drawn.pictures[0].wide).count(chart.TIMES) == 2
-        assert len(symbols_of(drawn.pictures[0].wide)) == 6
+        figure = trials.figure(compare(columns))
+        assert figure is not None
+        assert figure.numbers.rows[0][3] == "(9.00 s), 1.00 s, failed, 2.00 s"
+        assert texts_of(figure.pictures[0].wide).count(chart.FAILED) == 2
+        assert len(dots_of(figure.pictures[0].wide)) == 6
 
-    def test_what_failed_in_every_trial_has_no_dot_and_no_time(self) -> None:
+    def test_a_workload_that_always_failed_has_no_dot_and_no_time(self) -> None:
         nothing = [ConfigurationRuns(n, (recorded(a_run(n), [failed("w")]),)) for n in ("a", "b")]
-        drawn = trials.figure(compare(nothing))
-        assert drawn is not None
-        assert symbols_of(drawn.pictures[0].wide) == []
-        assert drawn.alternative.endswith("w: 2 trials, none with a time")
+        figure = trials.figure(compare(nothing))
+        assert figure is not None
+        assert dots_of(figure.pictures[0].wide) == []
+        assert figure.alternative.endswith("w: 2 trials, none with a time")
 
 
-class TestTheTimeSpent:
+class TestTimeSpentFigure:
     def test_the_parts_are_the_medians_of_the_trials_parts(self, rich: Comparison) -> None:
         for bar in time_spent.bars(rich):
-            column = next(one for one in rich.columns if one.name == bar.configuration)
+            column = next(c for c in rich.columns if c.name == bar.configuration)
             of_trials = [
                 wall_parts(trial)
                 for recorded_run in column.runs
@@ -277,29 +288,27 @@ class TestTheTimeSpent:
         shown = {(bar.workload, bar.configuration) for bar in time_spent.bars(rich)}
         assert shown == {(w, c) for w in report_data.BEFORE_S for c in report_data.FACTORS}
 
-    def test_changes_are_explained_against_the_baseline_controls_apart(
-        self, rich: Comparison
-    ) -> None:
-        drawn = time_spent.figure(rich)
-        assert drawn is not None
-        assert [line.split(": ")[:2] for line in drawn.lines] == [
+    def test_changes_of_workloads_other_than_controls_are_explained(self, rich: Comparison) -> None:
+        figure = time_spent.figure(rich)
+        assert figure is not None
+        assert [line.split(": ")[:2] for line in figure.lines] == [
             [configuration, workload]
             for configuration in ("2.5g-rs", "2.5g-2x")
             for workload in report_data.BEFORE_S
             if workload not in report_data.CONTROLS
         ]
 
-    def test_without_metrics_there_is_no_picture(self) -> None:
+    def test_without_task_metrics_there_is_no_figure(self) -> None:
         assert time_spent.figure(SCENARIOS["enough"]()) is None
 
 
-class TestTheNetwork:
+class TestNetworkFigures:
     def test_the_maps_hold_the_medians_of_the_pairs(
         self, measured: dict[str, list[Measurement]]
     ) -> None:
-        drawn = mesh.figure(measured)
-        assert drawn is not None
-        for row in drawn.numbers.rows:
+        figure = mesh.figure(measured)
+        assert figure is not None
+        for row in figure.numbers.rows:
             sender, _, receiver = str(row[0]).partition(" -> ")
             values = [
                 pair_matrix(measurements, MESH_GOODPUT).values[sender, receiver]
@@ -309,41 +318,39 @@ class TestTheNetwork:
             changes = [value / values[0] - 1 for value in values[1:]]
             assert [value_of(cell) for cell in row[4:]] == changes
 
-    def test_the_slow_pair_and_no_other_is_marked(
-        self, measured: dict[str, list[Measurement]]
-    ) -> None:
+    def test_only_the_slow_pair_is_marked(self, measured: dict[str, list[Measurement]]) -> None:
         meshes = {name: pair_matrix(some, MESH_GOODPUT) for name, some in measured.items()}
         slow = {
-            (one.heading, " -> ".join(square.pair))
-            for one in mesh.maps_of(meshes)
-            for square in one.squares
+            (pair_map.heading, " -> ".join(square.pair))
+            for pair_map in mesh.maps_of(meshes)
+            for square in pair_map.squares
             if square.is_slow
         }
         assert slow == {("2.5g-2x, in Gbit/s", report_data.SLOW)}
 
-    def test_the_difference_is_told_pair_by_pair(
+    def test_differences_are_shown_for_each_pair(
         self, measured: dict[str, list[Measurement]]
     ) -> None:
         meshes = {name: pair_matrix(some, MESH_GOODPUT) for name, some in measured.items()}
-        by_heading = {one.heading: one for one in mesh.maps_of(meshes)}
-        told = {square.pair: square.text for square in by_heading["2.5g-2x against 1g-rs"].squares}
-        assert told.pop(("node2", "node4")) == "+25%"
-        assert set(told.values()) == {"+150%"}
+        by_heading = {pair_map.heading: pair_map for pair_map in mesh.maps_of(meshes)}
+        texts = {square.pair: square.text for square in by_heading["2.5g-2x against 1g-rs"].squares}
+        assert texts.pop(("node2", "node4")) == "+25%"
+        assert set(texts.values()) == {"+150%"}
 
     def test_a_pair_that_failed_is_shown_as_failed(self) -> None:
-        drawn = mesh.figure(
+        figure = mesh.figure(
             {"1g": [MESH_GOODPUT.of("a -> b", 1e9), MESH_GOODPUT.failed("b -> a", "no route")]}
         )
-        assert drawn is not None
-        assert chart.TIMES in texts_of(drawn.pictures[0].wide)
-        assert ("b -> a", Quantity("no route", None)) in drawn.numbers.rows
+        assert figure is not None
+        assert chart.FAILED in texts_of(figure.pictures[0].wide)
+        assert ("b -> a", Quantity("no route", None)) in figure.numbers.rows
 
-    def test_a_large_mesh_is_drawn_for_a_phone_too(self) -> None:
+    def test_a_large_map_has_a_version_for_phones(self) -> None:
         hosts = [f"node{number}" for number in range(10)]
         many = [MESH_GOODPUT.of(f"{a} -> {b}", 1e9) for a in hosts for b in hosts if a != b]
-        drawn = mesh.figure({"1g": many})
-        assert drawn is not None
-        assert drawn.pictures[0].narrow
+        figure = mesh.figure({"1g": many})
+        assert figure is not None
+        assert figure.pictures[0].narrow
 
     def test_packet_sizes_have_medians_over_pairs_and_repeats(self) -> None:
         case = "packets of 1500 bytes"
@@ -354,17 +361,17 @@ class TestTheNetwork:
         [point] = mtu.points({"1g": some})
         assert (point.packet_bytes, point.value) == (1500, 2.0)
 
-    def test_one_size_is_a_picture_too(self) -> None:
+    def test_a_single_packet_size_can_be_drawn(self) -> None:
         [size] = [PACKET_GOODPUT.of("a -> b", 1e9, "packets of 1500 bytes")]
-        drawn = mtu.figure({"1g": [size]})
-        assert drawn is not None
-        assert "NaN" not in drawn.pictures[0].wide
-        assert "1500" in texts_of(drawn.pictures[0].wide)
+        figure = mtu.figure({"1g": [size]})
+        assert figure is not None
+        assert "NaN" not in figure.pictures[0].wide
+        assert "1500" in texts_of(figure.pictures[0].wide)
 
-    def test_one_latency_is_a_picture_too(self) -> None:
-        drawn = latency.figure({"1g": [latency.ROUND_TRIP[50].of("a -> b", 80.0, latency.IDLE)]})
-        assert drawn is not None
-        assert "NaN" not in drawn.pictures[0].wide
+    def test_a_single_latency_can_be_drawn(self) -> None:
+        figure = latency.figure({"1g": [latency.ROUND_TRIP[50].of("a -> b", 80.0, latency.IDLE)]})
+        assert figure is not None
+        assert "NaN" not in figure.pictures[0].wide
 
     def test_latency_has_medians_by_percentile(
         self, measured: dict[str, list[Measurement]]
@@ -375,20 +382,20 @@ class TestTheNetwork:
         }
         p50 = latency.ROUND_TRIP[50]
         [idle] = [
-            one.value
-            for one in measured["1g-rs"]
-            if (one.metric, one.case) == (p50.name, latency.IDLE)
+            measurement.value
+            for measurement in measured["1g-rs"]
+            if (measurement.metric, measurement.case) == (p50.name, latency.IDLE)
         ]
         assert found[latency.IDLE, "1g-rs", 50] == idle
         assert len(found) == 2 * 3 * len(latency.ROUND_TRIP)
 
-    def test_what_was_not_probed_is_not_drawn(self) -> None:
+    def test_without_probes_there_are_no_figures(self) -> None:
         nothing: dict[str, list[Measurement]] = {}
         assert (mesh.figure(nothing), mtu.figure(nothing), latency.figure(nothing)) == (None,) * 3
 
 
-class TestPlacement:
-    def test_bytes_are_those_of_the_manifest_and_one_dataset_is_drawn_once(
+class TestPlacementFigure:
+    def test_each_dataset_is_drawn_once_with_the_bytes_of_its_manifest(
         self, rich: Comparison
     ) -> None:
         coded, copied = placement.placements(rich)
@@ -398,7 +405,7 @@ class TestPlacement:
         assert run.dataset
         assert copied.bytes_by_node == run.dataset["placement"]
 
-    def test_a_storage_that_tells_nothing_has_no_picture(self) -> None:
+    def test_storage_that_reports_no_placement_has_no_figure(self) -> None:
         assert placement.figure(SCENARIOS["enough"]()) is None
 
 
@@ -411,14 +418,14 @@ def topics(answer: Answer) -> dict[str, tuple[str, ...]]:
     return {remark.topic: remark.items for remark in answer.remarks}
 
 
-class TestTheAnswer:
+class TestAnswer:
     def test_less_and_more_time(self) -> None:
         before = column("1g", {"a": SIX, "b": SIX, "c": SIX, "d": SIX})
         after = column("2.5g", {"a": scaled(0.5), "b": scaled(0.8), "c": scaled(1.3), "d": SIX})
         answer = answer_of(before, after)
         assert (
             answer.headline
-            == "2 of 4 workloads take less time (-20.0% to -50.0%), 1 more (+30.0%)."
+            == "2 of 4 workloads take less time (-20.0% to -50.0%); 1 takes more time (+30.0%)."
         )
         assert [item.split()[0] for item in topics(answer)["Less time"]] == ["a", "b"]
         assert [item.split()[0] for item in topics(answer)["More time"]] == ["c"]
@@ -427,9 +434,9 @@ class TestTheAnswer:
     @pytest.mark.parametrize(
         ("factor", "headline"),
         [
-            (0.5, "1 of 1 workload takes less time: -50.0%."),
-            (2, "1 of 1 workload takes more time: +100.0%."),
-            (1.001, "No workload changed by more than chance explains."),
+            (0.5, "1 of 1 workload takes less time (-50.0%)."),
+            (2, "1 of 1 workload takes more time (+100.0%)."),
+            (1.001, "No workload changed by more than chance can explain."),
         ],
     )
     def test_one_workload(self, factor: float, headline: str) -> None:
@@ -438,39 +445,39 @@ class TestTheAnswer:
 
     def test_too_few_trials_claim_nothing(self) -> None:
         answer = answer_of(column("1g", {"w": [10.0]}), column("2.5g", {"w": [1.0]}))
-        assert answer.headline == "It cannot be told: there are too few trials."
+        assert answer.headline == "Unknown: there are too few trials."
         assert topics(answer)["Too few trials"] == ("w: need >= 4 trials",)
 
-    def test_what_failed_is_not_compared_and_said(self) -> None:
+    def test_a_failed_workload_is_listed_as_not_compared(self) -> None:
         before = column("1g", {"w": SIX})
         after = ConfigurationRuns("2.5g", (recorded(a_run("2.5g"), [failed("w")]),))
         answer = answer_of(before, after)
-        assert answer.headline == "It cannot be told: no workload was measured before and after."
+        assert answer.headline == "Unknown: no workload has times both before and after."
         assert topics(answer)["Not compared"] == ("w (10.2 s before, failed after)",)
 
-    def test_controls_are_no_gain(self, rich: Comparison) -> None:
+    def test_controls_are_not_counted_as_gains(self, rich: Comparison) -> None:
         for answer in answers(rich):
-            said = [item for remark in answer.remarks[:-2] for item in remark.items]
-            assert not [item for item in said if item.startswith("calc-pi-dataframe")]
+            expected = [item for remark in answer.remarks[:-2] for item in remark.items]
+            assert not [item for item in expected if item.startswith("calc-pi-dataframe")]
 
-    def test_controls_that_held(self, rich: Comparison) -> None:
+    def test_steady_controls_are_named(self, rich: Comparison) -> None:
         for answer in answers(rich):
-            [item] = topics(answer)["Controls held"]
+            [item] = topics(answer)["Controls steady"]
             assert item.endswith(": calc-pi-dataframe")
 
     def test_controls_that_moved_are_an_alarm(self) -> None:
         [answer] = answers(SCENARIOS["drifting"]())
-        [remark] = [one for one in answer.remarks if one.topic == "Controls moved"]
+        [remark] = [remark for remark in answer.remarks if remark.topic == "Controls moved"]
         assert remark.tone is Tone.ALARM
         assert remark.items[0].startswith("+3.0%")
 
-    def test_no_control_at_all_is_said(self) -> None:
+    def test_missing_controls_are_reported(self) -> None:
         answer = answer_of(column("1g", {"w": SIX}), column("2.5g", {"w": SIX}))
         assert topics(answer)["Controls"] == (
-            "none was measured: nothing tells whether the machine has changed",
+            "none was measured, so a change of the machine itself would go unnoticed",
         )
 
-    def test_what_else_differed_is_said(self) -> None:
+    def test_other_differences_are_reported(self) -> None:
         environments = [{"spark": version, "java": "17"} for version in ("3.5.0", "4.3.0")]
         before, after = (
             column(name, {"w": SIX}, environment=environment)
@@ -480,7 +487,9 @@ class TestTheAnswer:
             "Spark version: 4.3.0 here, 3.5.0 in 1g",
         )
 
-    def test_the_offer_that_is_most_worth_its_money_is_said(self, rich: Comparison) -> None:
+    def test_the_offer_with_the_lowest_cost_per_second_is_summarized(
+        self, rich: Comparison
+    ) -> None:
         offers = tuple(
             Offer(n, (Item("all", c),), "USD") for n, c in (("dear", 700), ("cheap", 90))
         )
@@ -488,21 +497,21 @@ class TestTheAnswer:
         for answer in answers(rich, found):
             [item] = topics(answer)["Price"]
             assert re.fullmatch(
-                r"90 USD for cheap, \d+\.\d\d USD for each second that every run saves, "
-                r"paid back after [\d,]+ runs; 1 more below",
+                r"90 USD for cheap, \d+\.\d\d USD for each second saved in every run, "
+                r"pays for itself after [\d,]+ runs; 1 more offer below",
                 item,
             )
 
 
 class TestEnvironments:
-    def test_what_differs_is_told_from_what_does_not(self, rich: Comparison) -> None:
-        sides = {side.what: side for side in side_by_side(rich.columns)}
-        assert sides["declared: link"].values == ("1 Gbit/s", "2.5 Gbit/s", "2.5 Gbit/s")
-        assert {side.what for side in sides.values() if side.differs} == {
+    def test_facts_that_differ_are_separated_from_equal_ones(self, rich: Comparison) -> None:
+        rows = {row.name: row for row in fact_rows(rich.columns)}
+        assert rows["declared: link"].values == ("1 Gbit/s", "2.5 Gbit/s", "2.5 Gbit/s")
+        assert {row.name for row in rows.values() if row.differs} == {
             "declared: link",
             "layout",
         }
-        assert sides["Spark version"].values == ("4.3.0",) * 3
+        assert rows["Spark version"].values == ("4.3.0",) * 3
 
     def test_hosts_are_named_where_their_links_differ(self) -> None:
         fast, slow = (
@@ -511,42 +520,42 @@ class TestEnvironments:
             for speed in (2500, 100)
         )
         nodes = {"node1": {"eth0": fast}, "node2": {"eth0": slow}}
-        one = ConfigurationRuns("1g", (recorded(a_run("1g", environment={"nodes": nodes})),))
-        sides = {side.what: side.values[0] for side in side_by_side([one])}
-        assert sides["speed of eth0"] == "2,500 Mbit/s (node1), 100 Mbit/s (node2)"
-        assert sides["MTU of eth0"] == "1,500"
-        assert sides["driver of eth0"] == "r8152 (usb)"
+        column = ConfigurationRuns("1g", (recorded(a_run("1g", environment={"nodes": nodes})),))
+        rows = {row.name: row.values[0] for row in fact_rows([column])}
+        assert rows["speed of eth0"] == "2,500 Mbit/s (node1), 100 Mbit/s (node2)"
+        assert rows["MTU of eth0"] == "1,500"
+        assert rows["driver of eth0"] == "r8152 (usb)"
 
-    def test_several_values_of_a_configurations_runs_stand_together(self) -> None:
+    def test_different_values_of_the_runs_of_a_configuration_are_joined(self) -> None:
         runs = [a_run("1g", str(n), environment={"kernel": f"Linux 6.{n}"}) for n in (1, 2)]
         before = ConfigurationRuns("1g", tuple(recorded(run) for run in runs))
-        sides = {side.what: side.values for side in side_by_side([before, before])}
-        assert sides["kernel"] == ("Linux 6.1; Linux 6.2",) * 2
+        rows = {row.name: row.values for row in fact_rows([before, before])}
+        assert rows["kernel"] == ("Linux 6.1; Linux 6.2",) * 2
 
-    def test_what_one_side_lacks_is_unknown(self) -> None:
+    def test_a_fact_that_one_configuration_lacks_is_unknown(self) -> None:
         before = ConfigurationRuns(
             "1g", (recorded(a_run("1g", environment={"spark": "4.3.0", "java": None})),)
         )
         after = ConfigurationRuns("2.5g", (recorded(a_run("2.5g")),))
-        sides = {side.what: side.values for side in side_by_side([before, after])}
-        assert sides["Spark version"] == ("4.3.0", "unknown")
+        rows = {row.name: row.values for row in fact_rows([before, after])}
+        assert rows["Spark version"] == ("4.3.0", "unknown")
 
-    def test_what_one_side_did_not_declare_is_not_declared(self) -> None:
+    def test_a_fact_that_one_configuration_did_not_declare_is_not_declared(self) -> None:
         before, after = column("1g", {"w": SIX}, facts={"switch": "x"}), column("2.5g", {"w": SIX})
-        [side] = [one for one in side_by_side([before, after]) if "switch" in one.what]
-        assert side.values == ("x", "not declared")
+        [row] = [row for row in fact_rows([before, after]) if "switch" in row.name]
+        assert row.values == ("x", "not declared")
 
-    def test_java_that_nobody_knows_is_left_out(self) -> None:
+    def test_a_fact_that_no_configuration_knows_is_omitted(self) -> None:
         before = ConfigurationRuns(
             "1g", (recorded(a_run("1g", environment={"spark": "4.3.0", "java": None})),)
         )
         after = ConfigurationRuns("2.5g", (recorded(a_run("2.5g")),))
-        sides = {side.what: side.values for side in side_by_side([before, after])}
-        assert "Java version" not in sides
+        rows = {row.name: row.values for row in fact_rows([before, after])}
+        assert "Java version" not in rows
 
 
-def asked(run: Run) -> list[list[str]]:
-    """The arguments of every command that leads to a run."""
+def arguments_of(run: Run) -> list[list[str]]:
+    """Return the arguments of every command that reproduces a run."""
     return [
         shlex.split(line)
         for line in commands(ConfigurationRuns(run.configuration, (recorded(run),)))
@@ -554,7 +563,7 @@ def asked(run: Run) -> list[list[str]]:
 
 
 class TestCommands:
-    """They are parsed by the very programs that they are for."""
+    """The programs that the commands start parse them here."""
 
     RUN = a_run(
         "1g & more",
@@ -580,7 +589,7 @@ class TestCommands:
     )
 
     def test_the_dataset(self) -> None:
-        generate, _ = asked(self.RUN)
+        generate, _ = arguments_of(self.RUN)
         start = generate.index("datagen/generate.py")
         options = parse_generate(generate[start + 1 :])
         assert (options.uri, options.rows, options.seed) == ("hdfs://m:9820/with space", 1000, 7)
@@ -591,7 +600,7 @@ class TestCommands:
         )
 
     def test_the_benchmark(self) -> None:
-        _, benchmark = asked(self.RUN)
+        _, benchmark = arguments_of(self.RUN)
         options = parse_benchmark(benchmark[benchmark.index("jobs/benchmark.py") + 1 :])
         assert options.configuration == "1g & more"
         assert options.dataset == "hdfs://m:9820/with space"
@@ -601,67 +610,69 @@ class TestCommands:
         assert options.skip_content_check
         assert options.fact == {"switch": "TEG-7080ES; $(rm)", "link": "1 Gbit/s"}
 
-    def test_trials_until_they_are_precise(self) -> None:
+    def test_trials_until_the_precision_is_reached(self) -> None:
         auto = {"trials": "auto", "precision": 0.05, "max_time_s": 90.0}
-        [benchmark] = asked(a_run("1g", parameters=auto))
+        [benchmark] = arguments_of(a_run("1g", parameters=auto))
         options = parse_benchmark(benchmark[benchmark.index("jobs/benchmark.py") + 1 :])
         assert (options.trials, options.precision, options.max_time) == ("auto", 0.05, 90)
 
-    def test_spark_is_started_as_it_was(self) -> None:
-        for command in asked(self.RUN):
+    def test_the_options_of_spark_are_repeated(self) -> None:
+        for command in arguments_of(self.RUN):
             assert command[:5] == [
                 *("spark-submit", "--master", "spark://m:7077"),
                 *("--conf", "spark.executor.memory=1g"),
             ]
 
-    def test_what_was_redacted_is_not_said(self) -> None:
+    def test_redacted_values_are_omitted(self) -> None:
         hidden = replace(
             self.RUN,
             facts={"token": "*********(redacted)"},
             environment={"spark_conf": {"spark.password": "*********(redacted)"}},
         )
-        assert "redacted" not in str(asked(hidden))
+        assert "redacted" not in str(arguments_of(hidden))
 
-    def test_an_emulated_run_begins_with_its_lab(self) -> None:
+    def test_an_emulated_run_begins_by_starting_the_lab(self) -> None:
         facts = {"emulated": "4 nodes", "link": "100mbit", "mtu": "9000", "cpus": "0.5", "nic": "x"}
         emulated = replace(
             self.RUN, facts=facts, environment={"executors": ["a", "b"], "master": "spark://m:7077"}
         )
-        up, link, generate, benchmark = asked(emulated)
+        up, link, generate, benchmark = arguments_of(emulated)
         assert up == shlex.split("clusterlift lab up --nodes 2 --cpus 0.5 --storage hdfs")
         assert link == shlex.split("clusterlift lab link --rate 100mbit --mtu 9000")
         assert generate[:3] == ["clusterlift", "lab", "generate"]
         assert parse_benchmark(benchmark[3:]).fact == {"nic": "x"}
 
-    def test_a_lab_whose_links_differ_or_are_not_shaped_has_no_command_for_them(self) -> None:
+    def test_links_that_differ_or_are_unshaped_get_no_lab_link_command(self) -> None:
         for link in ("mixed: 100mbit 1gbit", "unshaped"):
             facts = {"emulated": "4 nodes", "link": link}
-            assert "link" not in [command[2] for command in asked(replace(self.RUN, facts=facts))]
+            assert "link" not in [
+                command[2] for command in arguments_of(replace(self.RUN, facts=facts))
+            ]
 
-    def test_what_was_imported_cannot_be_repeated(self) -> None:
-        assert asked(a_run(parameters={"imported_from": "1g.csv"})) == []
+    def test_imported_runs_have_no_commands(self) -> None:
+        assert arguments_of(a_run(parameters={"imported_from": "1g.csv"})) == []
 
 
-class TestNames:
+class TestLabelsAndSeries:
     @given(st.lists(NAMES), st.integers(3, 40))
     def test_different_names_stay_different(self, names: list[str], width: int) -> None:
         short = labels(names, width)
         assert set(short) == set(names)
         assert len(set(short.values())) == len(set(names))
 
-    def test_no_other_configuration_looks_like_the_baseline(self) -> None:
+    def test_no_other_configuration_has_the_colour_of_the_baseline(self) -> None:
         baseline, *others = series_of(f"configuration {n}" for n in range(40)).values()
         assert baseline.colour not in {other.colour for other in others}
 
     def test_neighbours_differ_in_colour_and_in_shape(self) -> None:
         series = list(series_of("abcdefgh").values())
-        assert len({one.colour for one in series}) == len(series)
-        for one, other in pairwise(series):
-            assert one.shape != other.shape
+        assert len({entry.colour for entry in series}) == len(series)
+        for left, right in pairwise(series):
+            assert left.shape != right.shape
 
 
 class Page(HTMLParser):
-    """What a browser would make of it: elements with their attributes, text, and what runs."""
+    """A parsed page: elements with their attributes, text, and scripts."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -688,7 +699,7 @@ class Page(HTMLParser):
         return "".join(self.texts)
 
 
-REFERRING = {
+REFERRING_ATTRIBUTES = {
     "src",
     "href",
     "action",
@@ -701,8 +712,8 @@ REFERRING = {
 }
 
 
-def assert_whole(html: str) -> Page:
-    """One script, of ours and allowed; nothing that asks for something else; no handler."""
+def assert_self_contained(html: str) -> Page:
+    """Check that the page has one script, which its policy allows; loads nothing; has no event handler."""
     parsed = Page(html)
     [script] = parsed.scripts
     allowed = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
@@ -713,17 +724,26 @@ def assert_whole(html: str) -> Page:
         assert tag not in {"iframe", "object", "embed", "img", "base", "form", "audio", "video"}
         for name, value in attributes.items():
             assert not name.startswith("on")
-            if name in REFERRING:
+            if name in REFERRING_ATTRIBUTES:
                 assert (value or "").startswith("#") or value == "data:,"
             assert "url(" not in (value or "")
     return parsed
 
 
-class TestThePage:
+RENDER_FULL_REPORT = """
+from harness.analysis.comparison import compare
+from harness.present.report import page
+from tests.unit import report_data
+
+print(page.render(compare(report_data.columns()), report_data.measured()))
+"""
+
+
+class TestPage:
     @every_scenario
-    def test_it_is_whole_and_has_every_word_of_the_table(self, scenario: str) -> None:
+    def test_it_loads_nothing_and_has_every_word_of_the_table(self, scenario: str) -> None:
         comparison = SCENARIOS[scenario]()
-        parsed = assert_whole(page.render(comparison))
+        parsed = assert_self_contained(page.render(comparison))
         for line in comparison_table(comparison).lines:
             assert visible(line.name) in parsed.text
             for entry in line.entries:
@@ -733,9 +753,9 @@ class TestThePage:
     @settings(max_examples=15)
     @given(comparisons())
     def test_any_comparison_makes_a_page(self, comparison: Comparison) -> None:
-        assert_whole(page.render(comparison))
+        assert_self_contained(page.render(comparison))
 
-    def test_names_are_text(self) -> None:
+    def test_hostile_names_are_escaped(self) -> None:
         name = "<script>alert(1)</script>"
         evil = '"><img src=x onerror=alert(1)>'
         facts = {"emulated": evil, name: evil}
@@ -769,19 +789,24 @@ class TestThePage:
                 MESH_GOODPUT.failed(f"{name} -> a", evil),
             ]
         }
-        html = page.render(comparison, probed, rank_offers(comparison, prices), again=[evil])
-        parsed = assert_whole(html)
+        html = page.render(
+            comparison, probed, rank_offers(comparison, prices), presenting_commands=[evil]
+        )
+        parsed = assert_self_contained(html)
         assert parsed.text.count(name) > 5
         assert parsed.text.count(evil) > 5
 
-    def test_everything_has_its_section(
+    def test_a_full_report_has_every_section(
         self, rich: Comparison, measured: dict[str, list[Measurement]]
     ) -> None:
         prices = PriceList((Offer("switch", (Item("all", 350.0),), "USD"),), Money(20, "USD"))
         html = page.render(
-            rich, measured, rank_offers(rich, prices, measured), again=["clusterlift compare"]
+            rich,
+            measured,
+            rank_offers(rich, prices, measured),
+            presenting_commands=["clusterlift compare"],
         )
-        parsed = assert_whole(html)
+        parsed = assert_self_contained(html)
         anchors = [a["id"] for _, a in parsed.elements if a.get("id")]
         assert anchors == [
             *("answer", "change", "table", "price", "trials", "time", "mesh", "mtu", "latency"),
@@ -795,18 +820,18 @@ class TestThePage:
         ids = [a["id"] for _, a in Page(page.render(rich, measured)).elements if a.get("id")]
         assert len(ids) == len(set(ids))
 
-    def test_every_picture_has_words_and_numbers(
+    def test_every_figure_has_alternative_text_and_numbers(
         self, rich: Comparison, measured: dict[str, list[Measurement]]
     ) -> None:
-        for figure in drawn_of(rich, measured):
+        for figure in figures_of(rich, measured):
             assert len(figure.alternative) > 40
             assert figure.numbers.rows
             assert all(len(row) == len(figure.numbers.headings) for row in figure.numbers.rows)
 
-    def test_without_a_price_there_is_no_section_of_it(self, rich: Comparison) -> None:
+    def test_without_a_price_there_is_no_price_section(self, rich: Comparison) -> None:
         assert 'id="price"' not in page.render(rich)
 
-    def test_what_was_emulated_says_so_on_top(self) -> None:
+    def test_emulation_is_announced_above_the_answer(self) -> None:
         columns = [
             column(name, {"w": SIX}, facts={"emulated": "4 nodes on one host"})
             for name in ("a", "b")
@@ -814,9 +839,9 @@ class TestThePage:
         html = page.render(compare(columns))
         assert html.index("4 nodes on one host") < html.index('id="answer"')
 
-    def test_changes_beyond_the_controls_say_so(self) -> None:
+    def test_changes_relative_to_controls_are_announced(self) -> None:
         html = page.render(SCENARIOS["beyond-controls"]())
-        assert "Changes are meant beyond those of the controls." in Page(html).text
+        assert "Changes are relative to those of the controls." in Page(html).text
 
     @pytest.mark.parametrize(
         ("names", "title"),
@@ -826,19 +851,33 @@ class TestThePage:
             (["b", "c", "d", "e"], "What 4 configurations buy over a"),
         ],
     )
-    def test_the_title_names_few_configurations(self, names: Sequence[str], title: str) -> None:
+    def test_the_title_names_at_most_three_configurations(
+        self, names: Sequence[str], title: str
+    ) -> None:
         columns = [column(name, {"w": SIX}) for name in ["a", *names]]
         assert f"<title>{title}</title>" in page.render(compare(columns))
 
-    def test_the_same_runs_make_the_same_page(self, rich: Comparison) -> None:
-        assert page.render(rich) == page.render(rich)
+    def test_the_same_runs_make_the_same_page_in_every_process(self) -> None:
+        """The order of sets depends on the seed of the process, so one process cannot show a difference."""
+        pages = [
+            subprocess.run(
+                [sys.executable, "-c", RENDER_FULL_REPORT],
+                cwd=ROOT,
+                env=os.environ | {"PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT)},
+                capture_output=True,
+                check=True,
+            ).stdout
+            for seed in ("1", "2")
+        ]
+        assert b'id="mesh"' in pages[0]
+        assert pages[0] == pages[1]
 
 
-def drawn_of(comparison: Comparison, measured: dict[str, list[Measurement]]) -> list[Figure]:
-    drawn = [
-        *(figure(comparison) for figure in (change.figure, trials.figure, time_spent.figure)),
-        *(figure(measured) for figure in (mesh.figure, mtu.figure, latency.figure)),
+def figures_of(comparison: Comparison, measured: dict[str, list[Measurement]]) -> list[Figure]:
+    figures = [
+        *(draw(comparison) for draw in (change.figure, trials.figure, time_spent.figure)),
+        *(draw(measured) for draw in (mesh.figure, mtu.figure, latency.figure)),
         placement.figure(comparison),
     ]
-    assert all(drawn)
-    return [figure for figure in drawn if figure]
+    assert all(figures)
+    return [figure for figure in figures if figure]

@@ -1,1 +1,1 @@
-"""One file a figure: the numbers that it shows, and how they are drawn."""
+"""One file per figure: the numbers that it shows, and how they are drawn."""

@@ -1,4 +1,4 @@
-"""How long a small message takes there and back, the usual one and the slowest of many."""
+"""Latency: percentiles of the round trip of a small message."""
 
 from __future__ import annotations
 
@@ -12,38 +12,42 @@ import altair as alt
 from harness.model.network_metrics import IDLE, LATENCY, LOADED, ROUND_TRIP
 from harness.model.probe import Measurement
 from harness.present.report import chart
-from harness.present.report.chart import Figure, Numbers, Picture, Quantity, Series, series_of
+from harness.present.report.figure import DataTable, Figure, Picture, Quantity, Series, series_of
 
 WIDTH_PX, HEIGHT_PX = 260, 150
-_POWERS_WITH_STEPS = 3
+_MAX_POWERS_WITH_STEPS = 3
 LEGEND = (
-    "Round trips of a small message, medians over pairs of hosts and repeats; p99 is what one "
-    "of a hundred takes longer than. The scale is logarithmic."
+    "Round-trip times of a small message, medians over all pairs of hosts and repeats. p50 is the median "
+    "message; 1 message in 100 takes longer than p99. The scale is logarithmic."
 )
 
 
 @dataclass(frozen=True)
 class Point:
-    """A percentile of the round trip in microseconds, the median over pairs and repeats."""
+    """A percentile of the round-trip time in microseconds: the median over pairs and repeats."""
 
     case: str
     configuration: str
     percentile: float
     microseconds: float
 
+    @property
+    def rank(self) -> str:
+        """Return `p50`, `p99.9`."""
+        return _rank(self.percentile)
+
 
 def points(measured: Mapping[str, Sequence[Measurement]]) -> tuple[Point, ...]:
-    """By case, configuration and percentile."""
+    """Return the points by case, configuration and percentile."""
     found = []
     for case in (IDLE, LOADED):
         for configuration, measurements in measured.items():
             for percentile, metric in ROUND_TRIP.items():
-                key = (LATENCY, metric.name, case)
-                # Nothing takes no time at all, and a logarithmic scale has no place for it.
+                # A logarithmic scale has no place for 0, and no message takes no time.
                 values = [
-                    one.value
-                    for one in measurements
-                    if (one.probe, one.metric, one.case) == key and one.value
+                    m.value
+                    for m in measurements
+                    if (m.probe, m.metric, m.case) == (LATENCY, metric.name, case) and m.value
                 ]
                 if values:
                     found.append(Point(case, configuration, percentile, median(values)))
@@ -51,30 +55,27 @@ def points(measured: Mapping[str, Sequence[Measurement]]) -> tuple[Point, ...]:
 
 
 def figure(measured: Mapping[str, Sequence[Measurement]]) -> Figure | None:
-    """The figure, of measurements by configuration; None where no latency was measured."""
+    """Return the figure of measurements by configuration; None if no latency was measured."""
     found = points(measured)
     if not found:
         return None
     keys = series_of(measured)
-    cases = list(dict.fromkeys(point.case for point in found))
     return Figure(
         anchor="latency",
-        title="There and back",
-        alternative="Lines: percentiles of the round trip of a small message in microseconds. "
-        + "; ".join(
-            f"{p.configuration}, {p.case}, {_rank(p)}: {p.microseconds:.4g}" for p in found
-        ),
+        title="Latency",
+        alternative="Lines: percentiles of the round-trip time of a small message, in microseconds. "
+        + "; ".join(f"{p.configuration}, {p.case}, {p.rank}: {p.microseconds:.4g}" for p in found),
         pictures=tuple(
             Picture(_draw([p for p in found if p.case == case], keys), heading=f"{case}, µs")
-            for case in cases
+            for case in dict.fromkeys(point.case for point in found)
         ),
-        numbers=Numbers(
-            ("case", "configuration", "percentile", "µs"),
+        numbers=DataTable(
+            ("network", "configuration", "percentile", "round trip, µs"),
             tuple(
                 (
                     p.case,
                     p.configuration,
-                    _rank(p),
+                    p.rank,
                     Quantity(f"{p.microseconds:.4g}", p.microseconds),
                 )
                 for p in found
@@ -85,46 +86,35 @@ def figure(measured: Mapping[str, Sequence[Measurement]]) -> Figure | None:
     )
 
 
+def _rank(percentile: float) -> str:
+    return f"p{percentile:g}"
+
+
 def _ticks(values: Iterable[float]) -> list[float]:
-    """1, 2 and 5 of every power of ten among them, or powers alone where that would be many."""
+    """Return 1, 2 and 5 times the powers of ten in range; the powers alone where those are many."""
     values = list(values)
-    least, most = min(values), max(values)
-    powers = [10.0**power for power in range(floor(log10(least)), ceil(log10(most)) + 1)]
-    steps = (1, 2, 5) if len(powers) <= _POWERS_WITH_STEPS else (1,)
+    low, high = min(values), max(values)
+    powers = [10.0**power for power in range(floor(log10(low)), ceil(log10(high)) + 1)]
+    steps = (1, 2, 5) if len(powers) <= _MAX_POWERS_WITH_STEPS else (1,)
     ticks = [step * power for power in powers for step in steps]
-    return [tick for tick in ticks if least <= tick <= most] or [least]
+    return [tick for tick in ticks if low <= tick <= high] or [low]
 
 
-def _rank(point: Point) -> str:
-    return f"p{point.percentile:g}"
-
-
-def _draw(of: Sequence[Point], series: Mapping[str, Series]) -> str:
+def _draw(points: Sequence[Point], series: Mapping[str, Series]) -> str:
     rows = [
         {
-            "rank": _rank(point),
+            "rank": point.rank,
             "microseconds": point.microseconds,
-            "colour": series[point.configuration].colour,
-            "shape": series[point.configuration].shape,
+            **series[point.configuration].mark,
         }
-        for point in of
+        for point in points
     ]
-    ranks = [f"p{percentile:g}" for percentile in ROUND_TRIP]
-    lines = alt.Chart(chart.rows(rows)).encode(
-        x=alt.X("rank:N", sort=ranks, axis=alt.Axis(labelAngle=0), title=None),
-        y=alt.Y(
-            "microseconds:Q",
-            axis=alt.Axis(
-                values=_ticks(point.microseconds for point in of), format=",", minExtent=28
-            ),
-            scale=alt.Scale(type="log", nice=False, padding=8),
-            title=None,
-        ),
-        color=alt.Color("colour:N", scale=None),
+    x = alt.X("rank:N", sort=list(map(_rank, ROUND_TRIP)), axis=alt.Axis(labelAngle=0), title=None)
+    ticks = _ticks(point.microseconds for point in points)
+    y = alt.Y(
+        "microseconds:Q",
+        axis=alt.Axis(values=ticks, format=",", minExtent=28),
+        scale=alt.Scale(type="log", nice=False, padding=8),
+        title=None,
     )
-    dots = lines.mark_point(filled=True, size=45, opacity=1)
-    return chart.svg(
-        alt.layer(
-            lines.mark_line(strokeWidth=2), dots.encode(shape=alt.Shape("shape:N", scale=None))
-        ).properties(width=WIDTH_PX, height=HEIGHT_PX)
-    )
+    return chart.line_chart(rows, x, y, WIDTH_PX, HEIGHT_PX)

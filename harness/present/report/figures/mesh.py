@@ -1,4 +1,4 @@
-"""What TCP carries between every two hosts, as a map a configuration; and how the maps differ."""
+"""TCP throughput between every two hosts: a map for each configuration, and maps of the differences."""
 
 from __future__ import annotations
 
@@ -20,14 +20,15 @@ from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.probe import ARROW, Measurement
 from harness.present import quantities
 from harness.present.report import chart
-from harness.present.report.chart import Figure, Numbers, Picture, Quantity, labels
+from harness.present.report.chart import labels
+from harness.present.report.figure import DataTable, Figure, Picture, Quantity
 
-_WIDE_PX, _NARROW_PX, _LARGEST_PX, _LEAST_FOR_TEXT_PX = 700, 190, 44, 28
-_HOSTS_OF_A_SMALL_MAP = 6
+_WIDE_PX, _NARROW_PX, _MAX_SQUARE_PX, _MIN_SQUARE_WITH_TEXT_PX = 700, 190, 44, 28
+_MAX_HOSTS_OF_A_SMALL_MAP = 6
 _NAME_WIDTH = 12
-# The greatest bound that is reached chooses the colour.
-_OF_USUAL = {0.0: "heat-0", 0.5: "heat-1", 0.75: "heat-2", 0.9: "heat-3", 0.97: "heat-4"}
-_OF_CHANGE = {
+# Colours by lower bound: the highest bound that a value reaches chooses its colour.
+_FRACTION_COLOURS = {0.0: "heat-0", 0.5: "heat-1", 0.75: "heat-2", 0.9: "heat-3", 0.97: "heat-4"}
+_CHANGE_COLOURS = {
     -1.0: "warm-3",
     -0.5: "warm-2",
     -0.25: "warm-1",
@@ -37,14 +38,15 @@ _OF_CHANGE = {
     1.0: "cool-3",
 }
 LEGEND = (
-    "Senders down, receivers across. The stronger the colour, the nearer to what is usual in that "
-    "mesh; a red frame marks what is slower than usual."
+    "TCP throughput between each pair of hosts; rows send, columns receive. A stronger colour is closer "
+    "to the typical throughput of that configuration; a red frame marks a pair that is slower. In maps of "
+    "changes, green pairs became faster and orange pairs slower."
 )
 
 
 @dataclass(frozen=True)
 class Square:
-    """A pair in a map: what is written there, its colour, and whether it is marked as slow."""
+    """A pair of hosts in a map: its text, its colour, and whether it is marked as slow."""
 
     pair: Pair
     text: str
@@ -54,7 +56,7 @@ class Square:
 
 @dataclass(frozen=True)
 class Map:
-    """One configuration's mesh, or how it differs from the baseline's."""
+    """The throughput of one configuration, or its difference from the baseline."""
 
     heading: str
     hosts: tuple[str, ...]
@@ -62,20 +64,20 @@ class Map:
 
 
 def figure(measured: Mapping[str, Sequence[Measurement]]) -> Figure | None:
-    """The figure, of measurements by configuration; None where no mesh was measured."""
+    """Return the figure of measurements by configuration; None if no pair of hosts was measured."""
     meshes = {name: pair_matrix(some, MESH_GOODPUT) for name, some in measured.items()}
-    meshes = {name: held for name, held in meshes.items() if held.hosts}
+    meshes = {name: mesh for name, mesh in meshes.items() if mesh.hosts}
     if not meshes:
         return None
     maps = tuple(maps_of(meshes))
     slow = [
-        f"{name}: {line}" for name, held in meshes.items() for line in slow_hosts_and_pairs(held)
+        f"{name}: {line}" for name, mesh in meshes.items() for line in slow_hosts_and_pairs(mesh)
     ]
     return Figure(
         anchor="mesh",
-        title="From every host to every other",
-        alternative="Maps of what TCP carries, senders down, receivers across. "
-        + "; ".join(_told(name, held) for name, held in meshes.items()),
+        title="Throughput between hosts",
+        alternative="Maps of the TCP throughput between hosts; rows send, columns receive. "
+        + "; ".join(_description(name, mesh) for name, mesh in meshes.items()),
         pictures=tuple(map(_picture, maps)),
         numbers=_numbers(meshes),
         remarks=(LEGEND,),
@@ -84,73 +86,71 @@ def figure(measured: Mapping[str, Sequence[Measurement]]) -> Figure | None:
 
 
 def maps_of(meshes: Mapping[str, PairMatrix]) -> Iterator[Map]:
-    """A map for each mesh, then one of the changes for each but the first."""
+    """Yield a map for each configuration, then a map of changes for each except the baseline."""
     unit = _unit(meshes.values())
-    for name, held in meshes.items():
-        yield Map(f"{name}, in {unit}bit/s", held.hosts, tuple(_squares(held, unit)))
+    for name, mesh in meshes.items():
+        yield Map(f"{name}, in {unit}bit/s", mesh.hosts, tuple(_squares(mesh, unit)))
     baseline, *others = meshes
     for name in others:
-        changed = tuple(_changed(meshes[baseline], meshes[name]))
-        if changed:
-            heading = f"{name} against {baseline}"
-            yield Map(heading, meshes[name].hosts, changed)
+        if changes := tuple(_change_squares(meshes[baseline], meshes[name])):
+            yield Map(f"{name} against {baseline}", meshes[name].hosts, changes)
 
 
 def _unit(meshes: Iterable[PairMatrix]) -> str:
-    """`G` where anything reaches a Gbit/s, else `M`."""
-    most = max((value for held in meshes for value in held.values.values()), default=0)
-    return "G" if most >= UNITS["g"] else "M"
+    """Return `G` if any pair reaches 1 Gbit/s, else `M`."""
+    highest = max((value for mesh in meshes for value in mesh.values.values()), default=0)
+    return "G" if highest >= UNITS["g"] else "M"
 
 
-def _squares(held: PairMatrix, unit: str) -> Iterator[Square]:
-    usual, slow = typical_bit_s(held), slow_pairs(held)
-    for pair, value in held.values.items():
+def _squares(mesh: PairMatrix, unit: str) -> Iterator[Square]:
+    typical, slow = typical_bit_s(mesh), slow_pairs(mesh)
+    for pair, value in mesh.values.items():
         text = f"{value / UNITS[unit.lower()]:.{2 if unit == 'G' else 0}f}"
-        share = value / usual if usual else 0
-        yield Square(pair, text, _class(_OF_USUAL, share), is_slow=pair in slow)
-    for pair in held.errors:
-        yield Square(pair, chart.TIMES, "paper", is_slow=True)
+        fraction = value / typical if typical else 0
+        yield Square(pair, text, _colour(_FRACTION_COLOURS, fraction), is_slow=pair in slow)
+    for pair in mesh.errors:
+        yield Square(pair, chart.FAILED, "paper", is_slow=True)
 
 
-def _changed(before: PairMatrix, after: PairMatrix) -> Iterator[Square]:
+def _change_squares(before: PairMatrix, after: PairMatrix) -> Iterator[Square]:
     for pair, value in after.values.items():
         change = _change(before.values.get(pair), value).value
         if change is not None:
-            yield Square(pair, f"{change:+.0%}", _class(_OF_CHANGE, change))
+            yield Square(pair, f"{change:+.0%}", _colour(_CHANGE_COLOURS, change))
 
 
-def _class(bounds: Mapping[float, str], value: float) -> str:
-    """The colour of the greatest bound that is reached; of none, that of the least."""
+def _colour(bounds: Mapping[float, str], value: float) -> str:
+    """Return the colour of the highest bound that the value reaches, or that of the lowest bound."""
     reached = [colour for bound, colour in bounds.items() if value >= bound]
     return reached[-1] if reached else next(iter(bounds.values()))
 
 
-def _told(name: str, held: PairMatrix) -> str:
-    if not held.values:
-        return f"{name}: {len(held.hosts)} hosts, no pair with a value"
-    usual, values = typical_bit_s(held) or 0, held.values.values()
+def _description(name: str, mesh: PairMatrix) -> str:
+    if not mesh.values:
+        return f"{name}: {len(mesh.hosts)} hosts, no pair has a value"
+    typical, values = typical_bit_s(mesh) or 0, mesh.values.values()
     return (
-        f"{name}: {len(held.hosts)} hosts, {throughput_text(min(values))} to {throughput_text(max(values))}, "
-        f"usual is {throughput_text(usual)}"
+        f"{name}: {len(mesh.hosts)} hosts, {throughput_text(min(values))} to {throughput_text(max(values))}, "
+        f"typically {throughput_text(typical)}"
     )
 
 
-def _numbers(meshes: Mapping[str, PairMatrix]) -> Numbers:
-    pairs = list(dict.fromkeys(p for held in meshes.values() for p in (*held.values, *held.errors)))
+def _numbers(meshes: Mapping[str, PairMatrix]) -> DataTable:
+    pairs = list(dict.fromkeys(p for mesh in meshes.values() for p in (*mesh.values, *mesh.errors)))
     baseline, *others = meshes
     rows: list[tuple[str | Quantity, ...]] = []
     for pair in pairs:
         base = meshes[baseline].values.get(pair)
-        values = [_value(held, pair) for held in meshes.values()]
+        values = [_value(mesh, pair) for mesh in meshes.values()]
         changes = [_change(base, meshes[name].values.get(pair)) for name in others]
         rows.append((ARROW.join(pair), *values, *changes))
     headings = ("pair", *meshes, *(f"change in {name}" for name in others))
-    return Numbers(headings, tuple(rows))
+    return DataTable(headings, tuple(rows))
 
 
-def _value(held: PairMatrix, pair: Pair) -> Quantity:
-    value = held.values.get(pair)
-    return Quantity(held.errors.get(pair, "") if value is None else throughput_text(value), value)
+def _value(mesh: PairMatrix, pair: Pair) -> Quantity:
+    value = mesh.values.get(pair)
+    return Quantity(mesh.errors.get(pair, "") if value is None else throughput_text(value), value)
 
 
 def _change(before: float | None, after: float | None) -> Quantity:
@@ -160,17 +160,17 @@ def _change(before: float | None, after: float | None) -> Quantity:
     return Quantity(quantities.change(change), change)
 
 
-def _picture(one: Map) -> Picture:
-    """A small map fits a phone, a large one is drawn twice."""
-    narrow = _draw(one, _NARROW_PX)
-    if len(one.hosts) <= _HOSTS_OF_A_SMALL_MAP:
-        return Picture(narrow, heading=one.heading)
-    return Picture(_draw(one, _WIDE_PX), narrow, heading=one.heading)
+def _picture(pair_map: Map) -> Picture:
+    """Draw a map; a large one does not fit on a phone and is drawn twice."""
+    narrow = _draw(pair_map, _NARROW_PX)
+    if len(pair_map.hosts) <= _MAX_HOSTS_OF_A_SMALL_MAP:
+        return Picture(narrow, heading=pair_map.heading)
+    return Picture(_draw(pair_map, _WIDE_PX), narrow, heading=pair_map.heading)
 
 
-def _draw(one: Map, room_px: int) -> str:
-    side_px = min(_LARGEST_PX, max(4, room_px // len(one.hosts)))
-    names = labels(one.hosts, _NAME_WIDTH)
+def _draw(pair_map: Map, available_px: int) -> str:
+    side_px = min(_MAX_SQUARE_PX, max(4, available_px // len(pair_map.hosts)))
+    names = labels(pair_map.hosts, _NAME_WIDTH)
     hosts = list(names.values())
     rows = [
         {
@@ -181,11 +181,11 @@ def _draw(one: Map, room_px: int) -> str:
             "frame": chart.ALARM if square.is_slow else chart.PAPER,
             "width": 2 if square.is_slow else 1,
         }
-        for square in sorted(one.squares, key=lambda square: square.is_slow)
+        for square in sorted(pair_map.squares, key=lambda square: square.is_slow)
     ]
     fits = max(map(len, hosts)) * 6.5 <= side_px
     receivers = alt.Axis(orient="top", labelAngle=0 if fits else -50, labelOverlap=True)
-    base = alt.Chart(chart.rows(rows)).encode(
+    base = alt.Chart(chart.data(rows)).encode(
         x=alt.X(
             "receiver:N", sort=hosts, scale=alt.Scale(domain=hosts), axis=receivers, title=None
         ),
@@ -197,7 +197,7 @@ def _draw(one: Map, room_px: int) -> str:
         strokeWidth=alt.StrokeWidth("width:Q", scale=None),
     )
     texts = base.mark_text(fontSize=11).encode(text="text:N")
-    layers = [squares, texts] if side_px >= _LEAST_FOR_TEXT_PX else [squares]
+    layers = [squares, texts] if side_px >= _MIN_SQUARE_WITH_TEXT_PX else [squares]
     return chart.svg(
         alt.layer(*layers).properties(width=side_px * len(hosts), height=side_px * len(hosts))
     )

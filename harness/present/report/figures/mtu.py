@@ -1,4 +1,4 @@
-"""What packets of some size carry, and what they cost the processors at both ends."""
+"""Throughput, and processor time at both ends, by packet size."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import altair as alt
 from harness.model.network_metrics import PACKET_GOODPUT, RECEIVER_PACKET_COST, SENDER_PACKET_COST
 from harness.model.probe import Measurement, Metric
 from harness.present.report import chart
-from harness.present.report.chart import Figure, Numbers, Picture, Quantity, Series, series_of
+from harness.present.report.figure import DataTable, Figure, Picture, Quantity, Series, series_of
 
 WIDTH_PX, HEIGHT_PX = 240, 130
 _SIZE = re.compile(r"packets of (\d+) bytes")
@@ -22,14 +22,14 @@ HEADINGS: Mapping[Metric, str] = {
     RECEIVER_PACKET_COST: "receiver, processors per Gbit/s",
 }
 LEGEND = (
-    "Medians over pairs of hosts and repeats, over the size of packets in bytes, which is "
+    "Medians over all pairs of hosts and repeats, by packet size in bytes. The scale of sizes is "
     "logarithmic."
 )
 
 
 @dataclass(frozen=True)
 class Point:
-    """The median over pairs and repeats, in the heading's unit."""
+    """The median over pairs and repeats, in the unit of the heading."""
 
     metric: Metric
     configuration: str
@@ -38,7 +38,7 @@ class Point:
 
 
 def points(measured: Mapping[str, Sequence[Measurement]]) -> tuple[Point, ...]:
-    """By metric, configuration and size."""
+    """Return the points by metric, configuration and packet size."""
     return tuple(
         point
         for metric in HEADINGS
@@ -51,40 +51,36 @@ def _points(
     metric: Metric, configuration: str, measurements: Sequence[Measurement]
 ) -> Iterator[Point]:
     by_size: dict[int, list[float]] = {}
-    for one in measurements:
-        size = _SIZE.fullmatch(one.case)
-        if (
-            (one.probe, one.metric) == (metric.probe, metric.name)
-            and size
-            and one.value is not None
-        ):
-            by_size.setdefault(int(size[1]), []).append(one.value)
+    for measurement in measurements:
+        size = _SIZE.fullmatch(measurement.case)
+        is_metric = (measurement.probe, measurement.metric) == (metric.probe, metric.name)
+        if is_metric and size and measurement.value is not None:
+            by_size.setdefault(int(size[1]), []).append(measurement.value)
     scale = 1e9 if metric is PACKET_GOODPUT else 1
-    for size_bytes, values in sorted(by_size.items()):
-        yield Point(metric, configuration, size_bytes, median(values) / scale)
+    for packet_bytes, values in sorted(by_size.items()):
+        yield Point(metric, configuration, packet_bytes, median(values) / scale)
 
 
 def figure(measured: Mapping[str, Sequence[Measurement]]) -> Figure | None:
-    """The figure, of measurements by configuration; None where no sizes were tried."""
+    """Return the figure of measurements by configuration; None if no packet size was tried."""
     found = points(measured)
     if not found:
         return None
     keys = series_of(measured)
     by_metric = {
-        metric: [point for point in found if point.metric is metric] for metric in HEADINGS
+        metric: [point for point in found if point.metric is metric]
+        for metric in dict.fromkeys(point.metric for point in found)
     }
     return Figure(
         anchor="mtu",
-        title="What the size of packets does",
-        alternative="Lines over the size of packets. "
-        + "; ".join(f"{HEADINGS[m]}: {_told(of)}" for m, of in by_metric.items() if of),
+        title="Throughput and processor time by packet size",
+        alternative="Lines by packet size. "
+        + "; ".join(f"{HEADINGS[m]}: {_description(of)}" for m, of in by_metric.items()),
         pictures=tuple(
-            Picture(_draw(of, keys), heading=HEADINGS[metric])
-            for metric, of in by_metric.items()
-            if of
+            Picture(_draw(of, keys), heading=HEADINGS[metric]) for metric, of in by_metric.items()
         ),
-        numbers=Numbers(
-            ("", "configuration", "bytes of a packet", "median"),
+        numbers=DataTable(
+            ("metric", "configuration", "packet size, bytes", "median"),
             tuple(
                 (
                     HEADINGS[p.metric],
@@ -100,41 +96,32 @@ def figure(measured: Mapping[str, Sequence[Measurement]]) -> Figure | None:
     )
 
 
-def _told(of: Sequence[Point]) -> str:
-    return ", ".join(f"{p.configuration} {p.value:.3g} at {p.packet_bytes} bytes" for p in of)
+def _description(points: Sequence[Point]) -> str:
+    return ", ".join(f"{p.configuration} {p.value:.3g} at {p.packet_bytes} bytes" for p in points)
 
 
-def _draw(of: Sequence[Point], series: Mapping[str, Series]) -> str:
+def _draw(points: Sequence[Point], series: Mapping[str, Series]) -> str:
     rows = [
         {
             "bytes": point.packet_bytes,
             "value": point.value,
-            "colour": series[point.configuration].colour,
-            "shape": series[point.configuration].shape,
+            **series[point.configuration].mark,
         }
-        for point in of
+        for point in points
     ]
-    sizes = sorted({point.packet_bytes for point in of})
-    lines = alt.Chart(chart.rows(rows)).encode(
-        x=alt.X(
-            "bytes:Q",
-            axis=alt.Axis(grid=False, values=sizes, format="d", labelOverlap="greedy"),
-            scale=alt.Scale(
-                type="log", domain=[sizes[0], max(sizes[-1], sizes[0] + 1)], nice=False, padding=12
-            ),
-            title=None,
-        ),
-        y=alt.Y(
-            "value:Q",
-            axis=alt.Axis(tickCount=4, minExtent=24),
-            scale=alt.Scale(zero=True),
-            title=None,
-        ),
-        color=alt.Color("colour:N", scale=None),
+    sizes = sorted({point.packet_bytes for point in points})
+    # A single size needs a domain that is not empty.
+    domain = [sizes[0], max(sizes[-1], sizes[0] + 1)]
+    x = alt.X(
+        "bytes:Q",
+        axis=alt.Axis(grid=False, values=sizes, format="d", labelOverlap="greedy"),
+        scale=alt.Scale(type="log", domain=domain, nice=False, padding=12),
+        title=None,
     )
-    dots = lines.mark_point(filled=True, size=40, opacity=1)
-    return chart.svg(
-        alt.layer(
-            lines.mark_line(strokeWidth=2), dots.encode(shape=alt.Shape("shape:N", scale=None))
-        ).properties(width=WIDTH_PX, height=HEIGHT_PX)
+    y = alt.Y(
+        "value:Q",
+        axis=alt.Axis(tickCount=4, minExtent=24),
+        scale=alt.Scale(zero=True),
+        title=None,
     )
+    return chart.line_chart(rows, x, y, WIDTH_PX, HEIGHT_PX)

@@ -1,15 +1,15 @@
-"""How many bytes of the data lie on which node, copies and parity included."""
+"""Placement: the bytes of the data that each node stores, including copies and parity."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import altair as alt
 
 from harness.analysis.comparison import Comparison
 from harness.present.report import chart
-from harness.present.report.chart import Figure, Numbers, Picture, Quantity, labels
+from harness.present.report.figure import DataTable, Figure, Picture, Quantity
 
 WIDTH_PX, BAR_PX = 170, 20
 _NAME_WIDTH = 18
@@ -17,7 +17,7 @@ _NAME_WIDTH = 18
 
 @dataclass(frozen=True)
 class Placement:
-    """A dataset: the configurations that read it, its layout, and bytes by node."""
+    """A dataset: the configurations that read it, its layout, and the bytes stored on each node."""
 
     configurations: tuple[str, ...]
     layout: str
@@ -25,86 +25,87 @@ class Placement:
 
     @property
     def heading(self) -> str:
-        """`rs:6+3:64k in 1g-rs, 2.5g-rs`."""
+        """Return `rs:6+3:64k in 1g-rs, 2.5g-rs`."""
         return f"{self.layout} in {', '.join(self.configurations)}"
 
-    def share(self, node: str) -> float:
-        """Of all bytes stored."""
-        return self.bytes_by_node[node] / sum(self.bytes_by_node.values())
+    @property
+    def fractions(self) -> dict[str, float]:
+        """Return the fraction of all stored bytes on each node."""
+        total = sum(self.bytes_by_node.values())
+        return {node: stored / total for node, stored in self.bytes_by_node.items()}
+
+    @property
+    def description(self) -> str:
+        """Return `4 nodes, each 25.0% to 25.0%`."""
+        fractions = self.fractions.values()
+        return f"{len(fractions)} nodes, each {min(fractions):.1%} to {max(fractions):.1%}"
 
 
 def placements(comparison: Comparison) -> tuple[Placement, ...]:
-    """Each once, however many configurations read it; none that the storage does not tell of."""
+    """Return each distinct placement once. Storage that does not report placement is left out."""
     readers: dict[tuple[str, tuple[tuple[str, int], ...]], list[str]] = {}
     for column in comparison.columns:
         for recorded in column.runs:
             dataset = recorded.run.dataset or {}
-            held = tuple((dataset.get("placement") or {}).items())
-            if sum(count for _, count in held):
+            bytes_by_node = tuple((dataset.get("placement") or {}).items())
+            if any(stored for _, stored in bytes_by_node):
                 layout = (dataset.get("layout") or {}).get("observed") or "unknown"
-                readers.setdefault((layout, held), []).append(column.name)
+                readers.setdefault((layout, bytes_by_node), []).append(column.name)
     return tuple(
-        Placement(tuple(dict.fromkeys(names)), layout, dict(held))
-        for (layout, held), names in readers.items()
+        Placement(tuple(dict.fromkeys(names)), layout, dict(bytes_by_node))
+        for (layout, bytes_by_node), names in readers.items()
     )
 
 
 def figure(comparison: Comparison) -> Figure | None:
-    """The figure; None where nothing is known."""
+    """Return the figure; None if no placement is known."""
     found = placements(comparison)
     if not found:
         return None
-    most = max(max(one.bytes_by_node.values()) for one in found)
+    max_bytes = max(max(placement.bytes_by_node.values()) for placement in found)
     return Figure(
         anchor="placement",
-        title="Where the data lay",
+        title="Where the data is stored",
         alternative="Bars: the bytes that each node stores. "
-        + "; ".join(f"{one.heading}: {_told(one)}" for one in found),
-        pictures=tuple(Picture(_draw(one, most), heading=one.heading) for one in found),
-        numbers=Numbers(
-            ("layout", "configurations", "node", "bytes stored", "share"),
+        + "; ".join(f"{placement.heading}: {placement.description}" for placement in found),
+        pictures=tuple(
+            Picture(_draw(placement, max_bytes), heading=placement.heading) for placement in found
+        ),
+        numbers=DataTable(
+            ("layout", "configurations", "node", "bytes stored", "fraction"),
             tuple(
                 (
-                    one.layout,
-                    ", ".join(one.configurations),
+                    placement.layout,
+                    ", ".join(placement.configurations),
                     node,
-                    Quantity(f"{held:,}", held),
-                    Quantity(_share(one, node), one.share(node)),
+                    Quantity(f"{placement.bytes_by_node[node]:,}", placement.bytes_by_node[node]),
+                    Quantity(f"{fraction:.1%}", fraction),
                 )
-                for one in found
-                for node, held in one.bytes_by_node.items()
+                for placement in found
+                for node, fraction in placement.fractions.items()
             ),
         ),
-        remarks=("Bytes stored on each node, copies and parity included.",),
+        remarks=("Bytes stored on each node, including copies and parity.",),
     )
 
 
-def _share(one: Placement, node: str) -> str:
-    return f"{one.share(node):.1%}"
-
-
-def _told(one: Placement) -> str:
-    shares = [one.share(node) for node in one.bytes_by_node]
-    return f"{len(shares)} nodes, each {min(shares):.1%} to {max(shares):.1%}"
-
-
-def _draw(one: Placement, most: int) -> str:
-    names = labels(one.bytes_by_node, _NAME_WIDTH)
-    nodes: Sequence[str] = list(names.values())
-    bars = alt.Chart(
-        chart.rows(
-            [
-                {"node": names[node], "bytes": held, "share": _share(one, node)}
-                for node, held in one.bytes_by_node.items()
-            ]
-        )
-    ).encode(
-        y=alt.Y("node:N", sort=nodes, title=None),
-        x=alt.X("bytes:Q", axis=None, scale=alt.Scale(domain=[0, most], nice=False)),
+def _draw(placement: Placement, max_bytes: int) -> str:
+    names = chart.labels(placement.bytes_by_node, _NAME_WIDTH)
+    rows = [
+        {
+            "node": names[node],
+            "bytes": placement.bytes_by_node[node],
+            "fraction": f"{fraction:.1%}",
+        }
+        for node, fraction in placement.fractions.items()
+    ]
+    bars = alt.Chart(chart.data(rows)).encode(
+        y=alt.Y("node:N", sort=list(names.values()), title=None),
+        x=alt.X("bytes:Q", axis=None, scale=alt.Scale(domain=[0, max_bytes], nice=False)),
     )
     return chart.svg(
         alt.layer(
             bars.mark_bar(color="var(--series-1)", height=BAR_PX - 7),
-            bars.mark_text(align="left", dx=5).encode(text="share:N"),
-        ).properties(width=WIDTH_PX, height=BAR_PX * len(nodes))
+            bars.mark_text(align="left", dx=5).encode(text="fraction:N"),
+        ).properties(width=WIDTH_PX, height=BAR_PX * len(names))
     )

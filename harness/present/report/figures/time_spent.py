@@ -1,4 +1,4 @@
-"""Where the time of every workload went, in every configuration."""
+"""Where the time of each workload went, in each configuration."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from harness.analysis.attribution import PARTS, Parts, attribute
 from harness.analysis.comparison import Comparison
 from harness.analysis.explanation import explain
 from harness.model.errors import BadInput
-from harness.present import quantities
 from harness.present.attribution_tables import NAMES
 from harness.present.explanation import sentence
 from harness.present.report import chart
-from harness.present.report.chart import Figure, Numbers, Picture, Quantity, Series, labels
+from harness.present.report.chart import labels
+from harness.present.report.figure import DataTable, Figure, Picture, Quantity, Series, signed_time
 
 WIDTH_PX, BAR_PX = 180, 22
 _NAME_WIDTH = 14
@@ -31,15 +31,15 @@ _COLOURS: Mapping[str, str] = {
     "idle_s": "faint",
 }
 LEGEND = (
-    "Seconds, medians of the parts. A second of a task is one of its slot, so a fraction of "
-    "one of the workload; idle is what no task used. File system and unattributed is what no "
-    "metric tells, and is not the network's time alone."
+    "Seconds: the median of each part. Tasks run in parallel, so a second of one task counts as a fraction "
+    "of a second of the workload; idle is the time of slots without a task. File system and unattributed "
+    "is time that no metric covers; it is not network time alone."
 )
 
 
 @dataclass(frozen=True)
 class Bar:
-    """One workload in one configuration: the medians of the parts of its time, in seconds."""
+    """One workload in one configuration: the median of each part of its time, in seconds."""
 
     workload: str
     configuration: str
@@ -47,7 +47,7 @@ class Bar:
 
 
 def bars(comparison: Comparison) -> tuple[Bar, ...]:
-    """Where it is known, in the table's order."""
+    """Return the bars in the order of the table; workloads without task metrics have none."""
     return tuple(
         Bar(row.workload, column.name, attribution.parts_s)
         for row in comparison.rows
@@ -57,7 +57,7 @@ def bars(comparison: Comparison) -> tuple[Bar, ...]:
 
 
 def figure(comparison: Comparison) -> Figure | None:
-    """The figure; None where no trial has task metrics."""
+    """Return the figure; None if no trial has task metrics."""
     found = bars(comparison)
     if not found:
         return None
@@ -66,13 +66,13 @@ def figure(comparison: Comparison) -> Figure | None:
     return Figure(
         anchor="time",
         title="Where the time went",
-        alternative="Stacked bars: the parts of every workload's time. "
-        + "; ".join(f"{bar.workload} in {bar.configuration}: {_told(bar)}" for bar in found),
+        alternative="Stacked bars: the parts of the time of each workload. "
+        + "; ".join(f"{bar.workload} in {bar.configuration}: {_description(bar)}" for bar in found),
         pictures=tuple(
             Picture(_draw([bar for bar in found if bar.workload == name]), heading=name)
             for name in workloads
         ),
-        numbers=Numbers(
+        numbers=DataTable(
             ("workload", "configuration", *(NAMES[part] for part in kept)),
             tuple(
                 (
@@ -90,7 +90,7 @@ def figure(comparison: Comparison) -> Figure | None:
 
 
 def _sentences(comparison: Comparison) -> Iterator[str]:
-    """What the changes are made of, against the baseline, where it is known; controls are no matter."""
+    """Yield what each change against the baseline consists of, where that is known; without controls."""
     for index, column in enumerate(comparison.columns[1:], 1):
         pair = replace(
             comparison,
@@ -103,7 +103,7 @@ def _sentences(comparison: Comparison) -> Iterator[str]:
         )
         try:
             explained = explain(pair).rows
-        except BadInput:  # of no workload it is known
+        except BadInput:  # no workload has task metrics in both configurations
             continue
         yield from (f"{column.name}: {sentence(row)}" for row in explained if row.parts_s)
 
@@ -113,22 +113,18 @@ def _colour(part: str) -> str:
 
 
 def _seconds(value: float | None) -> Quantity:
-    return Quantity("" if value is None else _time(value), value)
+    """Idle time can be slightly negative if executors came and went."""
+    return Quantity("" if value is None else signed_time(value), value)
 
 
-def _time(seconds: float) -> str:
-    """Slots that came and went can make the idle time a little less than nothing."""
-    return f"{'-' if seconds < 0 else ''}{quantities.time(abs(seconds))}"
+def _description(bar: Bar) -> str:
+    """Return the three largest parts."""
+    largest = sorted(bar.parts_s.items(), key=lambda part: -part[1])[:3]
+    return ", ".join(f"{NAMES[part]} {signed_time(seconds)}" for part, seconds in largest)
 
 
-def _told(bar: Bar) -> str:
-    """The greatest parts."""
-    greatest = sorted(bar.parts_s.items(), key=lambda part: -part[1])[:3]
-    return ", ".join(f"{NAMES[part]} {_time(seconds)}" for part, seconds in greatest)
-
-
-def _draw(of: Sequence[Bar]) -> str:
-    names = labels((bar.configuration for bar in of), _NAME_WIDTH)
+def _draw(bars: Sequence[Bar]) -> str:
+    names = labels((bar.configuration for bar in bars), _NAME_WIDTH)
     rows = [
         {
             "name": names[bar.configuration],
@@ -136,11 +132,11 @@ def _draw(of: Sequence[Bar]) -> str:
             "order": order,
             "colour": _colour(part),
         }
-        for bar in of
+        for bar in bars
         for order, part in enumerate(PARTS)
         if (seconds := bar.parts_s.get(part))
     ]
-    stacks = alt.Chart(chart.rows(rows)).mark_bar(
+    stacks = alt.Chart(chart.data(rows)).mark_bar(
         height=BAR_PX - 6, stroke=chart.PAPER, strokeWidth=0.5
     )
     return chart.svg(

@@ -1,4 +1,4 @@
-"""Every trial as it was measured, in its order: outliers and drift are there to be seen."""
+"""Every trial in the order of measurement, which shows outliers and drift."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from harness.analysis.comparison import Comparison
 from harness.model.run import Phase, Trial
 from harness.present import quantities
 from harness.present.report import chart
-from harness.present.report.chart import Figure, Numbers, Picture, Series, series_of
+from harness.present.report.figure import DataTable, Figure, Picture, Series, series_of
 
 WIDTH_PX, HEIGHT_PX = 262, 100
-_MOST_LARGE_MARKS = 60
+_MAX_LARGE_MARKS = 60
 LEGEND = (
-    "Time in seconds, from left to right as they were measured; a vertical line is where "
-    "another run begins. Hollow marks are warm-up, which does not count, and may have taken "
-    f"longer if they are at the upper edge; {chart.TIMES} failed."
+    "Time of each trial in seconds, from left to right in the order of measurement; a vertical line "
+    "separates runs. Hollow marks are warm-up trials, which do not count; one at the upper edge may have "
+    f"taken longer. {chart.FAILED} marks a failed trial."
 )
 
 
 @dataclass(frozen=True)
 class Mark:
-    """A trial; `order` counts from 1 over all trials of its workload."""
+    """A trial; `order` counts from 1 over all trials of the workload."""
 
     configuration: str
     run: str
@@ -35,21 +35,21 @@ class Mark:
 
     @property
     def text(self) -> str:
-        """`12.3 s`, or `failed`; a warm-up in brackets."""
+        """Return `12.3 s` or `failed`; warm-up trials are in brackets."""
         wall_s = self.trial.wall_s
         text = str(self.trial.status) if wall_s is None else quantities.time(wall_s)
         return f"({text})" if self.trial.phase is Phase.WARM_UP else text
 
 
 def marks(comparison: Comparison) -> dict[str, tuple[Mark, ...]]:
-    """All trials of each of the table's workloads, also warm-up and failed ones, as they followed."""
+    """Return all trials of each workload, including warm-up and failed ones, in the order of their start."""
     trials = [
         (trial, column.name, recorded.run.id)
         for column in comparison.columns
         for recorded in column.runs
         for trial in recorded.trials
     ]
-    trials.sort(key=lambda found: found[0].started_at)
+    trials.sort(key=lambda entry: entry[0].started_at)
     found: dict[str, list[Mark]] = {row.workload: [] for row in comparison.rows}
     for trial, configuration, run in trials:
         of_workload = found[trial.workload]
@@ -58,27 +58,29 @@ def marks(comparison: Comparison) -> dict[str, tuple[Mark, ...]]:
 
 
 def figure(comparison: Comparison) -> Figure | None:
-    """The figure; None where nothing was tried."""
+    """Return the figure; None if there is no trial."""
     found = marks(comparison)
     if not found:
         return None
     keys = series_of(column.name for column in comparison.columns)
     return Figure(
         anchor="trials",
-        title="Every single trial",
+        title="Every trial",
         alternative=(
-            "Dots: the time of every trial, in the order of measurement, a picture a workload. "
-            + "; ".join(f"{workload}: {_range(of)}" for workload, of in found.items())
+            "Dots: the time of every trial in the order of measurement, one picture for each workload. "
+            + "; ".join(f"{workload}: {_range(marks)}" for workload, marks in found.items())
         ),
         pictures=tuple(
-            Picture(_draw(of, keys), heading=workload) for workload, of in found.items()
+            Picture(_draw(marks, keys), heading=workload) for workload, marks in found.items()
         ),
-        numbers=Numbers(
-            ("workload", "configuration", "run", "trials as they followed"),
+        numbers=DataTable(
+            ("workload", "configuration", "run", "trials in order"),
             tuple(
                 (workload, configuration, run, ", ".join(mark.text for mark in trials))
-                for workload, of in found.items()
-                for (configuration, run), trials in groupby(of, lambda m: (m.configuration, m.run))
+                for workload, marks in found.items()
+                for (configuration, run), trials in groupby(
+                    marks, lambda m: (m.configuration, m.run)
+                )
             ),
         ),
         keys=keys,
@@ -86,33 +88,33 @@ def figure(comparison: Comparison) -> Figure | None:
     )
 
 
-def _range(of: Sequence[Mark]) -> str:
-    times_s = [mark.trial.wall_s for mark in of if mark.trial.wall_s is not None]
+def _range(marks: Sequence[Mark]) -> str:
+    times_s = [mark.trial.wall_s for mark in marks if mark.trial.wall_s is not None]
     if not times_s:
-        return f"{len(of)} trials, none with a time"
+        return f"{len(marks)} trials, none with a time"
     low, high = quantities.time(min(times_s)), quantities.time(max(times_s))
-    return f"{len(of)} trials, {low} to {high}"
+    return f"{len(marks)} trials, {low} to {high}"
 
 
-def _draw(of: Sequence[Mark], series: Mapping[str, Series]) -> str:
-    base = alt.Chart(chart.rows([_row(mark, series) for mark in of])).encode(
-        x=alt.X("order:Q", axis=None, scale=alt.Scale(domain=[0.5, len(of) + 0.5], nice=False)),
+def _draw(marks: Sequence[Mark], series: Mapping[str, Series]) -> str:
+    base = alt.Chart(chart.data([_row(mark, series) for mark in marks])).encode(
+        x=alt.X("order:Q", axis=None, scale=alt.Scale(domain=[0.5, len(marks) + 0.5], nice=False)),
         color=alt.Color("colour:N", scale=None),
         shape=alt.Shape("shape:N", scale=None),
     )
     y = alt.Y(
         "wall_s:Q",
         axis=alt.Axis(tickCount=4, title=None, minExtent=28),
-        scale=alt.Scale(domain=_domain(of), nice=True, clamp=True),
+        scale=alt.Scale(domain=_domain(marks), nice=True, clamp=True),
     )
     size: dict[str, Any] = {
-        "size": 26 if len(of) <= _MOST_LARGE_MARKS else 12,
+        "size": 26 if len(marks) <= _MAX_LARGE_MARKS else 12,
         "opacity": 1,
         "strokeWidth": 1.2,
     }
     return chart.svg(
         alt.layer(
-            alt.Chart(chart.rows(_boundaries(of)))
+            alt.Chart(chart.data(_boundaries(marks)))
             .mark_rule(color=chart.FAINT, strokeWidth=1.5)
             .encode(x=alt.X("order:Q", axis=None)),
             base.transform_filter("datum.phase === 'warm-up'")
@@ -122,21 +124,21 @@ def _draw(of: Sequence[Mark], series: Mapping[str, Series]) -> str:
             .mark_point(filled=True, **size)
             .encode(y=y),
             base.transform_filter("datum.wall_s === null")
-            .mark_text(text=chart.TIMES, fontSize=16, fontWeight="bold")
+            .mark_text(text=chart.FAILED, fontSize=16, fontWeight="bold")
             .encode(y=alt.value(4), color=alt.value(chart.ALARM), shape=alt.Shape()),
         ).properties(width=WIDTH_PX, height=HEIGHT_PX)
     )
 
 
-def _domain(of: Sequence[Mark]) -> list[float]:
-    """Of the measured times, because a warm-up would flatten them; of all if there is no other."""
+def _domain(marks: Sequence[Mark]) -> list[float]:
+    """Return the range of the measured times: warm-up trials, if included, would flatten the rest."""
     times_s = [
-        (mark.trial.wall_s, mark.trial.phase) for mark in of if mark.trial.wall_s is not None
+        (mark.trial.wall_s, mark.trial.phase) for mark in marks if mark.trial.wall_s is not None
     ]
     measured = [time_s for time_s, phase in times_s if phase is Phase.MEASURED]
     shown = measured or [time_s for time_s, _ in times_s] or [1.0]
-    room = (max(shown) - min(shown)) * 0.06 or max(shown) * 0.01
-    return [min(shown) - room, max(shown) + room]
+    margin = (max(shown) - min(shown)) * 0.06 or max(shown) * 0.01
+    return [min(shown) - margin, max(shown) + margin]
 
 
 def _row(mark: Mark, series: Mapping[str, Series]) -> dict[str, Any]:
@@ -144,15 +146,14 @@ def _row(mark: Mark, series: Mapping[str, Series]) -> dict[str, Any]:
         "order": mark.order,
         "wall_s": mark.trial.wall_s,
         "phase": str(mark.trial.phase),
-        "colour": series[mark.configuration].colour,
-        "shape": series[mark.configuration].shape,
+        **series[mark.configuration].mark,
     }
 
 
-def _boundaries(of: Sequence[Mark]) -> list[dict[str, float]]:
-    """Between the trials of different runs."""
+def _boundaries(marks: Sequence[Mark]) -> list[dict[str, float]]:
+    """Return the positions between trials of different runs."""
     return [
         {"order": after.order - 0.5}
-        for before, after in pairwise(of)
+        for before, after in pairwise(marks)
         if (before.configuration, before.run) != (after.configuration, after.run)
     ]
