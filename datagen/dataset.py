@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from datagen import recipe as recipes
 from datagen.manifest import FILE_NAME, Format, Manifest
-from datagen.observed_layout import Stored
+from datagen.observed_layout import StoredFiles
 from datagen.spark.errors import spark_errors_as_one_line
 from datagen.spark.filesystem import Directory, Entry
 from datagen.storage import Storage, locate
@@ -38,7 +38,7 @@ class Dataset:
 
     directory: Directory
     manifest: Manifest
-    stored: Stored
+    stored: StoredFiles
     drift: str | None = None
 
     @property
@@ -75,7 +75,7 @@ def open_dataset(spark: SparkSession, uri: str, *, accept_layout_drift: bool = F
     if not directory.exists():
         raise BadInput(f"{directory.uri} does not exist; write it with datagen/generate.py")
     manifest = _manifest(directory)
-    if other := other_files(manifest, directory.entries()):
+    if other := file_differences(manifest, directory.entries()):
         raise BadInput(
             f"{directory.uri} is not what its manifest says: {other}; write it anew with --overwrite"
         )
@@ -90,7 +90,7 @@ def open_dataset(spark: SparkSession, uri: str, *, accept_layout_drift: bool = F
     return Dataset(directory, manifest, stored, drift)
 
 
-def observed(storage: Storage, directory: Directory, names: Collection[str]) -> Stored:
+def observed(storage: Storage, directory: Directory, names: Collection[str]) -> StoredFiles:
     """How these files lie. Raises BadInput if one of them is not there any more."""
     stored = storage.observe(directory, names)
     if gone := sorted(set(names) - stored.files.keys()):
@@ -128,7 +128,7 @@ def data_files(entries: Mapping[str, Entry]) -> dict[str, int]:
     return {entry.name: entry.bytes for entry in entries.values() if is_data(entry)}
 
 
-def other_files(manifest: Manifest, entries: Mapping[str, Entry]) -> str | None:
+def file_differences(manifest: Manifest, entries: Mapping[str, Entry]) -> str | None:
     """In what the files differ from the manifest's by name and length; None if in nothing."""
     expected, found = manifest.files, data_files(entries)
     missing = sorted(expected.keys() - found.keys())

@@ -17,7 +17,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from datagen.dataset import INVALID, is_data, other_files
+from datagen.dataset import INVALID, is_data, file_differences
 from datagen.dataset import observed as held
 from datagen.manifest import FILE_NAME, Manifest
 from datagen.spark.errors import spark_errors_as_one_line
@@ -70,7 +70,7 @@ def observed(spark: SparkSession, uri: str) -> dict[str, Any]:
     names = {entry.name for entry in entries.values() if is_data(entry) and not entry.is_directory}
     stored = held(storage, directory, names)
     expected = manifest.observed_layout if manifest else None
-    other = other_files(manifest, entries) if manifest else None
+    other = file_differences(manifest, entries) if manifest else None
     problem = "; ".join(filter(None, [other, stored.problem(expected)])) or None
     return {
         "uri": directory.uri,
@@ -80,7 +80,7 @@ def observed(spark: SparkSession, uri: str) -> dict[str, Any]:
         "invalid": directory.read(INVALID) if INVALID in entries else None,
         "problem": problem,
         "why": storage.why(expected or stored.layout, stored) if problem else "",
-        "differing": stored.differing(expected),
+        "differing": stored.differing_files(expected),
         "directories": sum(e.is_directory and is_data(e) for e in entries.values()),
         **stored.as_facts(),
         "files": {

@@ -30,7 +30,7 @@ class StoredFile:
 
 
 @dataclass(frozen=True)
-class Stored:
+class StoredFiles:
     """All files by name; and what else explains how fast they are read.
 
     `coder` is what computes parity (`native` or `java`, None where there is none or it is not
@@ -82,7 +82,7 @@ class Stored:
             return None
         return sum(self.placement.values())
 
-    def differing(self, expected: Layout | None) -> list[str]:
+    def differing_files(self, expected: Layout | None) -> list[str]:
         """Names of the files that have another layout, or lack a part of it.
 
         Without an expectation, the commonest layout is the one to have.

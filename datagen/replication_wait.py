@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TextIO
 
 from datagen.layout import Layout
-from datagen.observed_layout import Stored
+from datagen.observed_layout import StoredFiles
 from harness.runtime.progress import duration
 
 PATIENCE_S = 60
@@ -25,7 +25,7 @@ class ReplicationWait:
     sleep: Callable[[float], None] = time.sleep
     stream: TextIO | None = None
 
-    def wait(self, observe: Callable[[], Stored], layout: Layout | None) -> Stored:
+    def wait(self, observe: Callable[[], StoredFiles], layout: Layout | None) -> StoredFiles:
         """Observe until the files are as they should be, or until that is not to be hoped for."""
         stored = observe()
         least, since = _amiss(stored), self.clock()
@@ -48,7 +48,7 @@ class ReplicationWait:
     def _out(self) -> TextIO:
         return self.stream or sys.stderr
 
-    def _say(self, stored: Stored, left_s: float, *, anew: bool) -> None:
+    def _say(self, stored: StoredFiles, left_s: float, *, anew: bool) -> None:
         line = (
             f"waiting for {stored.missing:,} copies or stripes to come and {stored.excess:,} to go; "
             f"gives up in {duration(left_s)} unless one does"
@@ -60,5 +60,5 @@ class ReplicationWait:
         self._out.flush()
 
 
-def _amiss(stored: Stored) -> int:
+def _amiss(stored: StoredFiles) -> int:
     return stored.missing + stored.excess

@@ -26,7 +26,7 @@ from datagen.dataset import (
 )
 from datagen.layout import Layout
 from datagen.manifest import FILE_NAME, Format, Manifest
-from datagen.observed_layout import Stored
+from datagen.observed_layout import StoredFiles
 from datagen.recipe import Recipe, Totals
 from datagen.replication_wait import ReplicationWait
 from datagen.rows import OBSERVED, OBSERVED_COLUMNS, row_frame, totals_from
@@ -134,7 +134,7 @@ def write_dataset(
 
 
 def _check_layout(
-    held: WriteLock, storage: Storage, requested: Layout | None, stored: Stored
+    held: WriteLock, storage: Storage, requested: Layout | None, stored: StoredFiles
 ) -> None:
     """Raise ClusterliftError, and leave the dataset marked, unless every file lies as asked for."""
     problem = stored.problem(requested)

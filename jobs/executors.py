@@ -26,7 +26,7 @@ _OURS = ("spark.jobGroup.id", "spark.job.description")
 T = TypeVar("T")
 
 
-def ask_each(
+def run_on_executors(
     spark: SparkSession, hosts: Mapping[str, str], traffic_snapshot: Callable[[], T]
 ) -> dict[str, T]:
     """What `traffic_snapshot` returned on each executor of `hosts`, by its id; without those that did not answer.
@@ -36,12 +36,12 @@ def ask_each(
     """
     if not hosts:
         return {}
-    with apart(spark):
+    with outside_trials(spark):
         try:
-            asked = one_partition_each(spark, hosts).mapPartitions(
+            asked = one_partition_per_executor(spark, hosts).mapPartitions(
                 partial(_answer, traffic_snapshot)
             )
-            answers, where = asked.collect(), placed(spark, JOB_GROUP)
+            answers, where = asked.collect(), partition_executors(spark, JOB_GROUP)
         except (Py4JError, PySparkException, TypeError):  # TypeError: another Spark's internals
             return {}
     # One that went away has had its partition taken over by another.
@@ -63,10 +63,10 @@ class Nodes(Generic[T]):
     executors: Mapping[str, tuple[str, str | None]]
 
 
-def ask_nodes(spark: SparkSession, traffic_snapshot: Callable[[], T]) -> Nodes[T]:
-    """What `traffic_snapshot` returns on the driver's node, and on each executor's like `ask_each`."""
+def run_on_nodes(spark: SparkSession, traffic_snapshot: Callable[[], T]) -> Nodes[T]:
+    """What `traffic_snapshot` returns on the driver's node, and on each executor's like `run_on_executors`."""
     hosts = {} if is_local(spark) else executor_hosts(spark)
-    answers = ask_each(spark, hosts, partial(_identified, traffic_snapshot))
+    answers = run_on_executors(spark, hosts, partial(_identified, traffic_snapshot))
     told = {executor: one for executor, one in answers.items() if one is not None}
     seen = {identity: (hosts[executor], one) for executor, (identity, one) in told.items()}
     if own := _identified(traffic_snapshot):
@@ -88,7 +88,7 @@ def _answer(traffic_snapshot: Callable[[], T], _executor: Iterable[str]) -> Iter
     yield traffic_snapshot()
 
 
-def one_partition_each(spark: SparkSession, hosts: Mapping[str, str]) -> RDD[str]:
+def one_partition_per_executor(spark: SparkSession, hosts: Mapping[str, str]) -> RDD[str]:
     """An RDD of one partition an executor, which wants to be there and nowhere else.
 
     Spark knows such partitions, as of a stream's receivers; pyspark has no way to them.
@@ -101,12 +101,12 @@ def one_partition_each(spark: SparkSession, hosts: Mapping[str, str]) -> RDD[str
         for executor, host in hosts.items()
     ]
     tag = getattr(getattr(jvm.scala.reflect, "ClassTag$"), "MODULE$").AnyRef()
-    placed = context._jsc.sc().makeRDD(to_seq(partitions), tag)  # noqa: SLF001
-    java_rdd = jvm.org.apache.spark.api.java.JavaRDD(placed, tag)
+    partition_executors = context._jsc.sc().makeRDD(to_seq(partitions), tag)  # noqa: SLF001
+    java_rdd = jvm.org.apache.spark.api.java.JavaRDD(partition_executors, tag)
     return RDD(java_rdd, context, UTF8Deserializer())  # type: ignore[no-untyped-call]
 
 
-def placed(spark: SparkSession, job_group: str) -> dict[int, str]:
+def partition_executors(spark: SparkSession, job_group: str) -> dict[int, str]:
     """The executor that each partition of a group's last job is on, or was, by the partition's number."""
     context: Any = spark.sparkContext
     tracker = context.statusTracker()
@@ -120,7 +120,7 @@ def placed(spark: SparkSession, job_group: str) -> dict[int, str]:
 
 
 @contextmanager
-def apart(spark: SparkSession) -> Iterator[None]:
+def outside_trials(spark: SparkSession) -> Iterator[None]:
     """While entered, jobs are ours and not a trial's."""
     context = spark.sparkContext
     before = {key: context.getLocalProperty(key) for key in _OURS}

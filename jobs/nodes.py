@@ -10,12 +10,12 @@ from harness.model.errors import ToolError
 from harness.model.interface import HostLink
 from harness.node.interface import NodeLinks, link_of, questions
 from harness.node.traffic import NodeTraffic, TrafficSnapshot, interface_traffic
-from jobs.executors import ask_nodes
+from jobs.executors import run_on_nodes
 
 
 def traffic_snapshot(spark: SparkSession) -> TrafficSnapshot:
     """The counters of every node that can be asked. No trial may run meanwhile."""
-    found = ask_nodes(spark, interface_traffic)
+    found = run_on_nodes(spark, interface_traffic)
     nodes = {id_: NodeTraffic(id_, host, traffic) for id_, (host, traffic) in found.seen.items()}
     return TrafficSnapshot(nodes, found.executors)
 
@@ -27,7 +27,7 @@ ANSWER_S = 30
 def node_links(spark: SparkSession) -> NodeLinks:
     """Every interface that leads to other machines, of every node that can be asked."""
     return {
-        host: _links(host, texts) for host, texts in sorted(ask_nodes(spark, _told).seen.values())
+        host: _links(host, texts) for host, texts in sorted(run_on_nodes(spark, _told).seen.values())
     }
 
 

@@ -19,14 +19,14 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 import jobs
-from datagen.spark.errors import innermost, spark_errors_as_one_line
+from datagen.spark.errors import root_cause, spark_errors_as_one_line
 from datagen.spark.session import executor_hosts, start_session, wait_for_executors
 from harness.model.errors import ClusterliftError
 from harness.probes.transports.spark.agent import hand
 from harness.probes.transports.spark.frames import EXECUTORS_LINE
 from harness.probes.transports.spark.relay import Relay
 from harness.runtime.command_line import guarded
-from jobs.executors import one_partition_each, placed
+from jobs.executors import one_partition_per_executor, partition_executors
 
 PROG = "jobs/probe_agents.py"
 JOB_GROUP = "clusterlift: hands of the probes"
@@ -53,7 +53,7 @@ def reach(spark: SparkSession, path: Path) -> None:
         InheritableThread(target=_lend, args=(spark, executors, relay), daemon=True).start()
         at_hand = relay.await_hands(len(executors), START_S)
         # A task that went elsewhere would have another host measured under this one's name.
-        where = placed(spark, JOB_GROUP)
+        where = partition_executors(spark, JOB_GROUP)
         found = [
             host
             for partition, (id_, host) in enumerate(executors.items())
@@ -79,9 +79,9 @@ def _lend(spark: SparkSession, executors: dict[str, str], relay: Relay) -> None:
         return []
 
     try:
-        one_partition_each(spark, executors).mapPartitions(serve).collect()
+        one_partition_per_executor(spark, executors).mapPartitions(serve).collect()
     except (Py4JError, PySparkException) as error:
-        print(f"an executor lends no hand any more: {innermost(error)}", file=sys.stderr)
+        print(f"an executor lends no hand any more: {root_cause(error)}", file=sys.stderr)
     finally:
         relay.expect_no_more()
 

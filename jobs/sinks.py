@@ -36,7 +36,7 @@ def executed_tree(description: str) -> str:
     return description.partition("== Initial Plan ==")[0].partition("\n\n")[0]
 
 
-class Noop:
+class NoopSink:
     """Spark's noop data source: every row is computed and none goes anywhere."""
 
     def __init__(self, frame: DataFrame, observe: Mapping[str, Column]) -> None:
@@ -64,7 +64,7 @@ class Noop:
         return executed_tree(str(latest.physicalPlanDescription()))
 
 
-class RddCount:
+class RddCountSink:
     """What the benchmark of 2020 did: turn every row into a Python object, and count them."""
 
     def __init__(self, frame: DataFrame, observe: Mapping[str, Column]) -> None:
@@ -87,4 +87,4 @@ class RddCount:
         return frame._jdf.queryExecution()  # noqa: SLF001
 
 
-SINKS: dict[str, type[Noop | RddCount]] = {"noop": Noop, "rdd-count": RddCount}
+SINKS: dict[str, type[NoopSink | RddCountSink]] = {"noop": NoopSink, "rdd-count": RddCountSink}

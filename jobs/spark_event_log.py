@@ -16,7 +16,7 @@ from typing import Any, Self
 from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
-from datagen.spark.errors import innermost
+from datagen.spark.errors import root_cause
 from datagen.spark.session import executor_cores
 from harness.eventlog.trial import Slots, task_metrics
 from harness.model.task_metrics import TaskMetrics
@@ -105,7 +105,7 @@ class EventLog:
 
     def _complain(self, error: Exception) -> None:
         if not self._has_complained:
-            print(f"where the time went is not recorded: {innermost(error)}", file=sys.stderr)
+            print(f"where the time went is not recorded: {root_cause(error)}", file=sys.stderr)
         self._has_complained = True
 
     def __enter__(self) -> Self:

@@ -16,9 +16,9 @@ from harness.model.errors import SparkLost
 from harness.model.task_metrics import TaskMetrics, WireBytes
 from harness.node.traffic import TrafficSnapshot, wire_bytes
 from harness.runtime.trials import PreparedTrial
-from jobs.executors import apart
+from jobs.executors import outside_trials
 from jobs.nodes import traffic_snapshot
-from jobs.sinks import Forced, Noop, RddCount
+from jobs.sinks import Forced, NoopSink, RddCountSink
 from jobs.spark_event_log import EventLog
 from jobs.workload import Context, Workload
 
@@ -27,7 +27,7 @@ class SparkTrialRunner:
     """One workload with what it runs on, and the log that its trials are told in."""
 
     def __init__(
-        self, workload: Workload, context: Context, sink: type[Noop | RddCount], log: EventLog
+        self, workload: Workload, context: Context, sink: type[NoopSink | RddCountSink], log: EventLog
     ) -> None:
         self.name = workload.name
         self._workload = workload
@@ -42,7 +42,7 @@ class SparkTrialRunner:
             executors = executor_hosts(spark)
             _collect_garbage(spark)
             if (prewarming := self._workload.prewarm(self._context)) is not None:
-                with apart(spark):
+                with outside_trials(spark):
                     prewarming.collect()
             spark.sparkContext.setJobGroup(job_group, job_group)
             frame = self._workload.frame(self._context)

@@ -21,10 +21,10 @@ def spark_errors_as_one_line(
     try:
         yield
     except (Py4JError, PySparkException, ValueError) as error:
-        raise kind(f"{what}: {innermost(error)}") from error
+        raise kind(f"{what}: {root_cause(error)}") from error
 
 
-def innermost(error: Exception) -> str:
+def root_cause(error: Exception) -> str:
     """The first line of what the innermost cause says."""
     if isinstance(error, Py4JNetworkError):
         return ENDED

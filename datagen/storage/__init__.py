@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from pyspark.sql import SparkSession
 
 from datagen.layout import Layout
-from datagen.observed_layout import Stored
+from datagen.observed_layout import StoredFiles
 from datagen.spark.errors import spark_errors_as_one_line
 from datagen.spark.filesystem import Directory
 from harness.model.errors import BadInput
@@ -31,7 +31,7 @@ class Storage(Protocol):
     advice: str
     """What to do if Hadoop does not know the file system; empty if it always does."""
 
-    def check_up(self, directory: Directory) -> None:
+    def check_available(self, directory: Directory) -> None:
         """Raise BadInput if the file system answers and cannot be used all the same."""
 
     def check_request(self, directory: Directory, layout: Layout | None) -> Layout | None:
@@ -49,10 +49,10 @@ class Storage(Protocol):
     def finish(self, directory: Directory, names: list[str], layout: Layout | None) -> None:
         """Ask for what could not be asked for while the files were written; they lie there now."""
 
-    def observe(self, directory: Directory, names: Collection[str]) -> Stored:
+    def observe(self, directory: Directory, names: Collection[str]) -> StoredFiles:
         """How each of these files of the directory really lies."""
 
-    def why(self, asked: Layout | None, stored: Stored) -> str:
+    def why(self, asked: Layout | None, stored: StoredFiles) -> str:
         """The likely reason why the files are not as they were asked for; empty if none is known."""
 
 
@@ -77,7 +77,7 @@ def locate(spark: SparkSession, uri: str) -> tuple[Directory, Storage]:
         storage = _storage_for(scheme, uri)
         _check_answers(uri)
         directory = _directory(spark, uri, storage)
-    storage.check_up(directory)
+    storage.check_available(directory)
     return directory, storage
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from datagen.layout import UNKNOWN, Layout, LayoutKind
-from datagen.observed_layout import Stored
+from datagen.observed_layout import StoredFiles
 from datagen.spark.filesystem import Directory
 from datagen.storage.namenode import policy_layout, stored_files
 from harness.model.errors import BadInput
@@ -21,7 +21,7 @@ class Hdfs:
     scheme = "hdfs"
     advice = ""
 
-    def check_up(self, directory: Directory) -> None:
+    def check_available(self, directory: Directory) -> None:
         """Nothing to ask."""
 
     def check_request(self, directory: Directory, layout: Layout | None) -> Layout | None:
@@ -55,15 +55,15 @@ class Hdfs:
     def finish(self, directory: Directory, names: list[str], layout: Layout | None) -> None:
         """Nothing to do: HDFS makes what is missing by itself."""
 
-    def observe(self, directory: Directory, names: Collection[str]) -> Stored:
+    def observe(self, directory: Directory, names: Collection[str]) -> StoredFiles:
         """Every file with every block of it, in batches of a thousand files a call of the NameNode."""
         with directory.told():
             files = stored_files(directory, names)
             coded = any(file.layout.kind is not LayoutKind.REPLICATED for file in files.values())
             # Whether DataNodes drop from the page cache what they have read, they do not tell.
-            return Stored(files, coder=_coder(directory) if coded else None)
+            return StoredFiles(files, coder=_coder(directory) if coded else None)
 
-    def why(self, asked: Layout | None, stored: Stored) -> str:
+    def why(self, asked: Layout | None, stored: StoredFiles) -> str:
         """HDFS says nothing when it cannot place what a policy promises."""
         copied = asked is not None and asked.kind is LayoutKind.REPLICATED
         if asked and stored.layout == asked and stored.missing and not copied:

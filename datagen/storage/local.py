@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from datagen.layout import UNKNOWN, Layout
-from datagen.observed_layout import Stored, StoredFile
+from datagen.observed_layout import StoredFiles, StoredFile
 from datagen.spark.filesystem import Directory
 from harness.model.errors import BadInput
 
@@ -17,7 +17,7 @@ class Local:
     scheme = "file"
     advice = ""
 
-    def check_up(self, directory: Directory) -> None:
+    def check_available(self, directory: Directory) -> None:
         """Nothing to ask."""
 
     def check_request(self, directory: Directory, layout: Layout | None) -> Layout:
@@ -36,14 +36,14 @@ class Local:
     def finish(self, directory: Directory, names: list[str], layout: Layout | None) -> None:
         """Nothing to do."""
 
-    def observe(self, directory: Directory, names: Collection[str]) -> Stored:
+    def observe(self, directory: Directory, names: Collection[str]) -> StoredFiles:
         """Always `unknown`, never `replicated:1`."""
         files = (entry for entry in directory.entries().values() if entry.name in names)
-        return Stored(
+        return StoredFiles(
             {file.name: StoredFile(UNKNOWN, file.bytes) for file in files}, page_cache=True
         )
 
-    def why(self, asked: Layout | None, stored: Stored) -> str:
+    def why(self, asked: Layout | None, stored: StoredFiles) -> str:
         """A local disk is never anything but `unknown`."""
         return ""
 

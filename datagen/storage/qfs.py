@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any
 
 from datagen.layout import UNKNOWN, Layout, LayoutKind, coded_layout
-from datagen.observed_layout import Stored, StoredFile, replicated_file, striped_file
+from datagen.observed_layout import StoredFiles, StoredFile, replicated_file, striped_file
 from datagen.spark.filesystem import Directory
 from datagen.storage.metaserver import CHUNK_BYTES, Metaserver
 from harness.model.errors import BadInput
@@ -34,7 +34,7 @@ class Qfs:
         "`clusterlift qfs conf` prints what goes into spark-submit's --properties-file"
     )
 
-    def check_up(self, directory: Directory) -> None:
+    def check_available(self, directory: Directory) -> None:
         """Without a chunk server, clients try for minutes."""
         if not _servers_up(directory):
             raise BadInput(f"{directory.uri}: no chunk server is connected to the metaserver")
@@ -73,15 +73,15 @@ class Qfs:
             with directory.told():
                 directory.fs.setReplication(directory.child(name), layout.data)
 
-    def observe(self, directory: Directory, names: Collection[str]) -> Stored:
+    def observe(self, directory: Directory, names: Collection[str]) -> StoredFiles:
         """Every file with every chunk of it, also of parity, and its servers."""
         attributes = [one for one in _attributes(directory) if one["filename"] in names]
         with _metaserver(directory) as metaserver, _told(directory):
             files = {one["filename"]: _file(one, metaserver) for one in attributes}
             coded = any(file.layout.kind is LayoutKind.REED_SOLOMON for file in files.values())
-            return Stored(files, "native" if coded else None, metaserver.buffered_io())
+            return StoredFiles(files, "native" if coded else None, metaserver.buffered_io())
 
-    def why(self, asked: Layout | None, stored: Stored) -> str:
+    def why(self, asked: Layout | None, stored: StoredFiles) -> str:
         """The shim's two surprises."""
         if stored.layout == TWO_COPIES != asked:
             return f"QFS's Hadoop shim stores 2 copies if {PARAMS} is set, whatever it is set to"

@@ -15,7 +15,7 @@ from pyspark.sql import functions as F
 from datagen.recipe import Recipe, totals
 from harness.eventlog.trial import Slots, task_metrics
 from harness.model.task_metrics import TaskMetrics, TaskTime
-from jobs.sinks import Noop
+from jobs.sinks import NoopSink
 from jobs.spark_event_log import EventLog
 from jobs.trial import SparkTrialRunner
 from jobs.workload import Context
@@ -204,7 +204,7 @@ class TestWhichTasks:
         empty = spark.createDataFrame([], "value string")
         context = Context(spark, empty, totals(Recipe(0)), 2, pi_samples=1_000, parallelism=2)
         for workload, tasks in ((CalcPiDataframe(), 2 + 1), (CalcPiPythonUdf(), 2)):
-            attempt = SparkTrialRunner(workload, context, Noop, log).prepare("group")
+            attempt = SparkTrialRunner(workload, context, NoopSink, log).prepare("group")
             attempt.run()
             metrics, wire = attempt.metrics()
             attempt.check()

@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 from datagen.dataset import INVALID, Dataset, open_dataset
 from datagen.layout import Layout
 from datagen.manifest import FILE_NAME, Format
-from datagen.observed_layout import Stored
+from datagen.observed_layout import StoredFiles
 from datagen.recipe import Recipe
 from datagen.replication_wait import ReplicationWait
 from datagen.spark.filesystem import Directory
@@ -281,7 +281,7 @@ def test_lost_nodes_and_missing_parity_are_noticed(
     cluster.kill("datanode-1")
     cluster.kill("datanode-2")
 
-    def observe() -> Stored:
+    def observe() -> StoredFiles:
         return storage.observe(directory, dataset.manifest.files)
 
     eventually(lambda: observe().missing == 2)

@@ -75,7 +75,7 @@ def test_a_stripe_that_two_nodes_hold_is_stored_twice() -> None:
 
 def test_stripes_of_a_group_on_one_node_share_it() -> None:
     layout = Layout.parse("rs:2+2:10")
-    apart = {0: ["a"], 1: ["b"], 2: ["c"], 3: ["d"]}
-    assert striped_file(layout, 20, [(20, apart)]).co_located == 0
+    outside_trials = {0: ["a"], 1: ["b"], 2: ["c"], 3: ["d"]}
+    assert striped_file(layout, 20, [(20, outside_trials)]).co_located == 0
     crowded = {0: ["a"], 1: ["b"], 2: ["a"], 3: ["a"]}
-    assert striped_file(layout, 40, [(20, apart), (20, crowded)]).co_located == 3
+    assert striped_file(layout, 40, [(20, outside_trials), (20, crowded)]).co_located == 3

@@ -5,22 +5,22 @@ from __future__ import annotations
 import pytest
 
 from datagen.layout import UNKNOWN, Layout
-from datagen.observed_layout import Stored, StoredFile
+from datagen.observed_layout import StoredFiles, StoredFile
 
 TWO, THREE = Layout.parse("replicated:2"), Layout.parse("replicated:3")
 CODED = Layout.parse("rs:6+3:64k")
 WHOLE = StoredFile(TWO, 100, {"a": 100, "b": 100})
 
 
-def stored(*files: StoredFile) -> Stored:
-    return Stored({f"part-{number}": file for number, file in enumerate(files)})
+def stored(*files: StoredFile) -> StoredFiles:
+    return StoredFiles({f"part-{number}": file for number, file in enumerate(files)})
 
 
 def test_files_that_are_as_asked_for_have_no_problem() -> None:
     proven = stored(WHOLE, WHOLE)
     assert proven.problem(TWO) is None
     assert proven.problem(None) is None
-    assert proven.differing(TWO) == []
+    assert proven.differing_files(TWO) == []
     assert proven.layout == TWO
     assert proven.placement == {"a": 200, "b": 200}
     assert proven.stored_bytes == 400

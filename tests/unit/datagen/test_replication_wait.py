@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 
 from datagen.layout import Layout
-from datagen.observed_layout import Stored, StoredFile
+from datagen.observed_layout import StoredFiles, StoredFile
 from datagen.replication_wait import ReplicationWait
 
 TWO = Layout.parse("replicated:2")
@@ -20,9 +20,9 @@ class Scripted:
         self.now = 0.0
         self.said = io.StringIO()
 
-    def observe(self) -> Stored:
+    def observe(self) -> StoredFiles:
         missing = self._amiss.pop(0) if len(self._amiss) > 1 else self._amiss[0]
-        return Stored({"part": StoredFile(TWO, 1, missing=missing, excess=self._surplus)})
+        return StoredFiles({"part": StoredFile(TWO, 1, missing=missing, excess=self._surplus)})
 
     def replication_wait(self, patience_s: float) -> ReplicationWait:
         return ReplicationWait(patience_s, 1.0, lambda: self.now, self.sleep, self.said)
@@ -30,7 +30,7 @@ class Scripted:
     def sleep(self, seconds: float) -> None:
         self.now += seconds
 
-    def wait(self, patience_s: float = 10, layout: Layout | None = TWO) -> Stored:
+    def wait(self, patience_s: float = 10, layout: Layout | None = TWO) -> StoredFiles:
         return self.replication_wait(patience_s).wait(self.observe, layout)
 
 
