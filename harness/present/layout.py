@@ -39,10 +39,10 @@ def _layouts(observed: Mapping[str, Any]) -> str:
     for layout, files in sorted(by_layout.items(), key=lambda one: -len(one[1])):
         data = sum(file["bytes"] for file in files)
         stored = sum(sum(file["placement"].values()) for file in files)
-        amiss = (f"{sum(file[key] for file in files):,}" for key in ("lacking", "surplus"))
+        amiss = (f"{sum(file[key] for file in files):,}" for key in ("missing", "excess"))
         told = (f"{stored:,}", _ratio(stored, data), *amiss) if known else ("unknown",) * 4
         rows.append((visible(layout), f"{len(files):,}", f"{data:,}", *told))
-    headers = ["layout", "files", "bytes", "bytes stored", "stored per byte", "lacking", "surplus"]
+    headers = ["layout", "files", "bytes", "bytes stored", "stored per byte", "missing", "excess"]
     return _table(rows, headers)
 
 
@@ -66,7 +66,7 @@ def _remarks(observed: Mapping[str, Any]) -> Iterator[str]:
     differing = observed["differing"]
     for name in differing[:MOST_NAMES]:
         file = observed["files"][name]
-        amiss = [f"{file[key]:,} {key}" for key in ("lacking", "surplus") if file[key]]
+        amiss = [f"{file[key]:,} {key}" for key in ("missing", "excess") if file[key]]
         yield f"differs: {visible(name)}: {', '.join([visible(file['layout']), *amiss])}"
     if len(differing) > MOST_NAMES:
         yield f"differs: and {len(differing) - MOST_NAMES:,} more"

@@ -13,7 +13,7 @@ from harness.commands import layout as command
 from harness.model.errors import BadInput
 from harness.present import layout
 
-WHOLE = {"layout": "replicated:2", "bytes": 1_000, "lacking": 0, "surplus": 0}
+WHOLE = {"layout": "replicated:2", "bytes": 1_000, "missing": 0, "excess": 0}
 FILE = WHOLE | {"placement": {"n1:9866": 1_000, "n2:9866": 1_000}}
 OBSERVED = {
     "uri": "hdfs://nn:9820/bench/rows",
@@ -38,9 +38,9 @@ def test_a_proven_dataset() -> None:
     assert layout.render(OBSERVED) == (
         "hdfs://nn:9820/bench/rows\n"
         "\n"
-        "layout          files    bytes    bytes stored    stored per byte    lacking    surplus\n"
-        "------------  -------  -------  --------------  -----------------  ---------  ---------\n"
-        "replicated:2        2    2,000           4,000              2.000          0          0\n"
+        "layout          files    bytes    bytes stored    stored per byte    missing    excess\n"
+        "------------  -------  -------  --------------  -----------------  ---------  --------\n"
+        "replicated:2        2    2,000           4,000              2.000          0         0\n"
         "\n"
         "node       bytes stored    share\n"
         "-------  --------------  -------\n"
@@ -79,11 +79,11 @@ def test_the_verdict_comes_last(observed: dict[str, Any], last: str) -> None:
 
 
 def test_files_that_differ_are_named_and_many_are_counted() -> None:
-    odd = FILE | {"layout": "replicated:3", "lacking": 1, "surplus": 2}
+    odd = FILE | {"layout": "replicated:3", "missing": 1, "excess": 2}
     names = [f"part-{number:02}" for number in range(12)]
     observed = {"files": dict.fromkeys(names, odd), "differing": names, "problem": "x"}
     lines = layout.render(OBSERVED | observed).splitlines()
-    assert "differs: part-00: replicated:3, 1 lacking, 2 surplus" in lines
+    assert "differs: part-00: replicated:3, 1 missing, 2 excess" in lines
     assert "differs: and 2 more" in lines
     assert len([line for line in lines if line.startswith("differs: part")]) == 10
 

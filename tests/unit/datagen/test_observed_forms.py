@@ -8,7 +8,7 @@ from typing import cast
 
 import pytest
 
-from datagen.layout import UNKNOWN, Layout, coded_layout
+from datagen.layout import UNKNOWN, Layout, striped_layout
 from datagen.observed_layout import StoredFile
 from datagen.storage import qfs
 from datagen.storage.metaserver import Metaserver
@@ -91,9 +91,9 @@ def test_a_copy_on_a_node_that_is_not_heard_of_is_lacking() -> None:
 
 
 def test_a_policy_without_a_name_is_unknown_and_nothing_is_concluded_from_it() -> None:
-    assert coded_layout("rs-legacy", 6, 3, 2**20) == UNKNOWN
-    assert coded_layout("xor", 3, 1, 2**20) == UNKNOWN
-    assert coded_layout("rs", 200, 3, 2**20) == UNKNOWN
+    assert striped_layout("rs-legacy", 6, 3, 2**20) == UNKNOWN
+    assert striped_layout("xor", 3, 1, 2**20) == UNKNOWN
+    assert striped_layout("rs", 200, 3, 2**20) == UNKNOWN
     assert on_hdfs("unknown", block_at(BLOCK, (0, 1, 2))) == StoredFile(UNKNOWN, 3_000_000)
 
 
