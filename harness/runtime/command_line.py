@@ -7,27 +7,42 @@ import logging
 import re
 import sys
 from collections.abc import Callable, Iterable
-from typing import NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from harness.model.errors import BadInput, ClusterliftError
+from harness.terminal import visible
 
 T = TypeVar("T")
 
 
+class _HelpFormatter(argparse.ArgumentDefaultsHelpFormatter):
+    """Shows the default of each option that has one."""
+
+    def _get_help_string(self, action: argparse.Action) -> str | None:
+        has_default = action.default is not None and action.default is not False
+        return super()._get_help_string(action) if has_default else action.help
+
+
 class Parser(argparse.ArgumentParser):
-    """Tells a wrong option in one line, with exit code 2; `--help` shows the defaults."""
+    """Reports a wrong option in one line, with exit code 2; `--help` shows the defaults."""
 
     def __init__(self, prog: str, description: str) -> None:
         super().__init__(
             prog=prog,
             description=description,
-            formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+            formatter_class=_HelpFormatter,
             allow_abbrev=False,
         )
 
+    def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
+        # For `--option=--`, argparse of Python 3.11 would return an empty list.
+        if arg_strings == ["--"]:
+            raise argparse.ArgumentError(action, "expected a value, not '--'")
+        return super()._get_values(action, arg_strings)
+
     def error(self, message: str) -> NoReturn:
         """Without the usage, which would push the one line that matters off the screen."""
-        self.exit(2, f"{self.prog}: error: {message}; see --help\n")
+        self.exit(2, f"{self.prog}: error: {visible(message)}; see --help\n")
 
 
 def whole_number(least: int, most: int | None = None) -> Callable[[str], int]:
@@ -71,7 +86,7 @@ def guarded(prog: str, main: Callable[[], int]) -> NoReturn:
     try:
         code = main()
     except ClusterliftError as error:
-        print(f"{prog}: error: {error}", file=sys.stderr)
+        print(f"{prog}: error: {visible(str(error))}", file=sys.stderr)
         code = error.exit_code
     except KeyboardInterrupt:
         print(f"{prog}: interrupted", file=sys.stderr)

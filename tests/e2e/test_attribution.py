@@ -17,7 +17,7 @@ from .conftest import Cluster, Spark
 KNOWN_PARTS = """
 import time
 from pyspark.sql import functions as F
-from jobs.workload import Kind, Workload, expect
+from jobs.workload import Bottleneck, Workload, expect
 
 TASKS = 6
 SLEEP_S = 0.4
@@ -27,7 +27,7 @@ def nap(row):
     return row
 
 class KnownPart:
-    kind = Kind.CPU
+    bottleneck = Bottleneck.CPU
     reads_data = False
     def observe(self, context):
         return {"rows": F.count("*")}

@@ -216,11 +216,11 @@ def test_pi_alone_needs_no_dataset(spark: Spark, checkout: Path, tmp_path: Path)
 
 NEW_WORKLOAD = """
 from pyspark.sql import functions as F
-from jobs.workload import Kind, Workload, expect
+from jobs.workload import Bottleneck, Workload, expect
 
 class Distinct(Workload):
     name = "distinct"
-    kind = Kind.SHUFFLE
+    bottleneck = Bottleneck.SHUFFLE
     def frame(self, context):
         return context.data.select("value").distinct()
     def observe(self, context):
