@@ -20,7 +20,7 @@ from datagen.recipe import MAX_ROWS, MAX_SEED, Recipe
 from datagen.replication_wait import PATIENCE_S, ReplicationWait
 from datagen.spark.errors import spark_errors_as_one_line
 from datagen.spark.session import completed_tasks, start_session, wait_for_executors
-from datagen.writer import Request, default_partitions, write_dataset
+from datagen.writer import Request, write_dataset
 from harness.runtime.command_line import Parser, guarded, readable, whole_number
 from harness.runtime.interrupt import interruptible
 from harness.runtime.progress import task_progress
@@ -31,15 +31,9 @@ PROG = "generate.py"
 
 @dataclass(frozen=True)
 class GenerateOptions:
-    """The options. `partitions` None lets the number of cores and the size of the data decide."""
+    """What to write, and how long to wait for copies without progress."""
 
-    uri: str
-    recipe: Recipe
-    format: Format
-    partitions: int | None
-    layout: Layout | None
-    overwrite: bool
-    reuse: bool
+    request: Request
     patience_s: int
 
 
@@ -80,7 +74,7 @@ def parse(arguments: list[str] | None = None) -> GenerateOptions:
         help="how long to wait, without progress, for copies that the file system is still "
         "creating or deleting")  # fmt: skip
     options = parser.parse_args(arguments)
-    return GenerateOptions(
+    request = Request(
         uri=options.uri,
         recipe=Recipe(options.rows, options.seed),
         format=options.format,
@@ -88,8 +82,8 @@ def parse(arguments: list[str] | None = None) -> GenerateOptions:
         layout=options.layout,
         overwrite=options.overwrite,
         reuse=options.reuse,
-        patience_s=options.patience,
     )
+    return GenerateOptions(request, options.patience)
 
 
 def generate(spark: SparkSession, options: GenerateOptions) -> Dataset:
@@ -98,16 +92,7 @@ def generate(spark: SparkSession, options: GenerateOptions) -> Dataset:
     def progress(tasks: int) -> AbstractContextManager[None]:
         return task_progress("generating", tasks, lambda: completed_tasks(spark))
 
-    request = Request(
-        uri=options.uri,
-        recipe=options.recipe,
-        format=options.format,
-        partitions=options.partitions or default_partitions(spark, options.recipe.rows),
-        layout=options.layout,
-        overwrite=options.overwrite,
-        reuse=options.reuse,
-    )
-    return write_dataset(spark, request, progress, ReplicationWait(options.patience_s))
+    return write_dataset(spark, options.request, progress, ReplicationWait(options.patience_s))
 
 
 def summary(dataset: Dataset) -> str:

@@ -51,16 +51,17 @@ Progress = Callable[[int], AbstractContextManager[object]]
 
 @dataclass(frozen=True)
 class Request:
-    """What to write, and where. A `layout` of None asks for the file system's default.
+    """What to write, and where.
 
-    `overwrite` replaces an existing dataset. `reuse` keeps an existing dataset that meets the request,
-    and replaces one that was never finished.
+    A `layout` of None leaves the choice to the file system; `partitions` None lets the number of cores
+    and the size of the data decide. `overwrite` replaces an existing dataset. `reuse` keeps an existing
+    dataset that meets the request, and replaces one that was never finished.
     """
 
     uri: str
     recipe: Recipe
     format: Format
-    partitions: int
+    partitions: int | None = None
     layout: Layout | None = None
     overwrite: bool = False
     reuse: bool = False
@@ -72,7 +73,7 @@ class Request:
         return self.layout is None or self.layout.is_met_by(manifest.observed_layout)
 
 
-def default_partitions(spark: SparkSession, rows: int) -> int:
+def _default_partitions(spark: SparkSession, rows: int) -> int:
     """Return one partition per core, or one per 128 MiB, into which Spark splits files, if more."""
     by_size = -(-rows * recipes.CSV_BYTES_PER_ROW // SPLIT_BYTES)
     return max(spark.sparkContext.defaultParallelism, by_size)
@@ -100,15 +101,17 @@ def write_dataset(
     layout = storage.check_request(directory, request.layout)
     lock = lock_directory(directory, **replacing)
     properties = storage.prepare(directory, layout)
+    partitions = request.partitions or _default_partitions(spark, request.recipe.rows)
     lost = ", and the dataset that it should replace is deleted" if lock.replaced else ""
     with (
-        progress(request.partitions),
+        progress(partitions),
         spark_errors_as_one_line(f"{directory.uri} could not be written{lost}"),
     ):
-        totals, digest = _write_rows(spark, request, directory.uri, properties)
+        rows = row_frame(spark, request.recipe, partitions)
+        totals, digest = _write_rows(rows, request, directory.uri, properties)
     lock.check()
     files = data_files(directory.entries())
-    _check_written(directory.uri, request, files)
+    _check_written(directory.uri, files, min(partitions, request.recipe.rows), partitions)
     storage.finish(directory, sorted(files), layout)
     stored = (replication_wait or ReplicationWait()).wait(
         lambda: observe_files(storage, directory, files), layout
@@ -118,7 +121,7 @@ def write_dataset(
     manifest = Manifest(
         recipe=request.recipe,
         format=request.format,
-        partitions=request.partitions,
+        partitions=partitions,
         files=files,
         digest=digest,
         totals=totals,
@@ -146,10 +149,11 @@ def _check_layout(
     raise ClusterliftError(f"{lock.directory.uri} is not valid: {problem}")
 
 
-def _check_written(uri: str, request: Request, files: Mapping[str, int]) -> None:
-    """Raise an error unless the driver sees all files of one Spark job, and no others."""
-    # Spark writes a file for each partition that has rows, and always one for the first partition.
-    min_files, max_files = min(request.partitions, request.recipe.rows), request.partitions
+def _check_written(uri: str, files: Mapping[str, int], min_files: int, max_files: int) -> None:
+    """Raise an error unless the driver sees all files of one Spark job, and no others.
+
+    Spark writes a file for each partition that has rows, and always one for the first partition.
+    """
     if len(files) < min_files:
         raise BadInput(
             f"{uri}: {min_files} files were written, but the driver sees {len(files)}: the executors "
@@ -161,10 +165,9 @@ def _check_written(uri: str, request: Request, files: Mapping[str, int]) -> None
 
 
 def _write_rows(
-    spark: SparkSession, request: Request, uri: str, properties: Mapping[str, str]
+    rows: DataFrame, request: Request, uri: str, properties: Mapping[str, str]
 ) -> tuple[Totals, str]:
     """Write the files, and return the totals and the digest."""
-    rows = row_frame(spark, request.recipe, request.partitions)
     payload = PAYLOADS[request.format]
     if request.recipe.rows == 0:
         _save(rows.selectExpr(*payload), request.format, uri, properties)

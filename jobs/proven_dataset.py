@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 from datagen.dataset import Dataset, open_dataset, verify_content
 from datagen.manifest import Format
 from datagen.recipe import VERSION, Recipe
-from datagen.writer import Request, default_partitions, write_dataset
+from datagen.writer import Request, write_dataset
 from harness.model.errors import BadInput
 from harness.runtime.cache import cache_directory
 from harness.terminal import say
@@ -62,6 +62,4 @@ def _open_or_generate(spark: SparkSession, uri: str) -> Dataset:
         return open_dataset(spark, uri)
     except BadInput:
         say(f"generating {DEFAULT_RECIPE.rows:,} rows once, in {uri}")
-    partitions = default_partitions(spark, DEFAULT_RECIPE.rows)
-    request = Request(uri, DEFAULT_RECIPE, Format.CSV, partitions, overwrite=True)
-    return write_dataset(spark, request)
+    return write_dataset(spark, Request(uri, DEFAULT_RECIPE, Format.CSV, overwrite=True))

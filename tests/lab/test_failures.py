@@ -108,7 +108,7 @@ class TestAWorkerThatIsKilledInATrial:
         what = ["--dataset", dataset, "--configuration", "refused"]
         assert main([*BENCHMARK, *what]) == 2
         said = "".join(capfd.readouterr())
-        assert f"{dataset} is not what its manifest says, replicated:4: " in said
+        assert f"{dataset} differs from its manifest, replicated:4: " in said
         assert "--accept-layout-drift" in said
 
     @pytest.mark.usefixtures("killed")

@@ -19,7 +19,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from datagen.generate import parse as parse_generate
+from datagen.layout import Layout
+from datagen.manifest import Format
 from datagen.recipe import Recipe
+from datagen.writer import Request
 from harness.analysis.attribution import wall_parts
 from harness.analysis.column import ConfigurationRuns
 from harness.analysis.comparison import Comparison, compare
@@ -584,12 +587,12 @@ class TestCommands:
     def test_the_dataset(self) -> None:
         generate, _ = asked(self.RUN)
         start = generate.index("datagen/generate.py")
-        options = parse_generate(generate[start + 1 :])
-        assert (options.uri, options.recipe) == ("hdfs://m:9820/with space", Recipe(1000, seed=7))
-        assert (options.format, options.partitions, str(options.layout)) == (
-            "parquet",
-            4,
-            "rs:6+3:64k",
+        assert parse_generate(generate[start + 1 :]).request == Request(
+            "hdfs://m:9820/with space",
+            Recipe(1000, seed=7),
+            Format.PARQUET,
+            partitions=4,
+            layout=Layout.parse("rs:6+3:64k"),
         )
 
     def test_the_benchmark(self) -> None:
