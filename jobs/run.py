@@ -54,7 +54,7 @@ def benchmark(spark: SparkSession, options: BenchmarkOptions) -> int:
         sink = SINKS[options.work.sink]
         runners = [SparkTrialRunner(w, context, sink, log) for w in selection.workloads]
         recorder = _Recorder(recording)
-        # The environment is complete here: what has to change before the first trial changes now.
+        # Spark has started and no trial has: this is the place for changes to the environment.
         ending = run_trials(runners, rounds, [recorder, *observers])
         # After any other ending, the executors may not answer.
         completed = ending is Ending.COMPLETED
