@@ -1,43 +1,55 @@
-# make bench | make test | make check | make microbench | make lock
+# make bench | make test | make check | make help
 PYTHON        ?= python3
 JAVA          := $(if $(JAVA_HOME),$(JAVA_HOME)/bin/java,java)
-ROWS          ?= 2000000
+ROWS          ?= 1000000
 TRIALS        ?= 6
 CONFIGURATION ?= default
 RESULTS       ?= results
-# local, hdfs or qfs; the latter two are started on this machine for as long as it takes
+# local, hdfs or qfs. hdfs and qfs run on this machine for the length of the benchmark.
 STORAGE       ?= local
-# How the files are to lie, such as replicated:2 or xor:2+1; by default as the storage likes
+# The layout of the files, such as replicated:2 or xor:2+1. Default: what the storage chooses.
 LAYOUT        ?=
 DATANODES     ?= 3
 CHUNK_SERVERS ?= 4
-# Which of the lab's tests to run
+# Which of the lab's tests `make test-lab` runs.
 LAB           ?= tests/lab
 DATASET       ?= $(if $(CLUSTERLIFT_FS),$(CLUSTERLIFT_FS)/)data/rows-$(ROWS)
-# More for spark-submit, such as --master spark://host:7077
-SPARK_OPTIONS ?=
+# Options for spark-submit. On a cluster, name it here: --master spark://host:7077
+SPARK_OPTIONS ?= $(LOCAL_SPARK)
+# Spark's 200 shuffle partitions suit a cluster. On one machine, with little data, most of a trial would be
+# the scheduling of empty tasks.
+LOCAL_SPARK   := --conf spark.sql.shuffle.partitions=8
+REPARTITION   ?= $(if $(findstring --master,$(SPARK_OPTIONS)),200,8)
 
 VENV      := .venv
 SPARK35   := .cache/spark-3.5
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
-# The packages that build others come first, out of the same lock; then nothing is fetched unpinned.
+# The packages that build others come first, from the same lock file: nothing unpinned is downloaded.
 BUILDERS  := awk '/^(packaging|pip|setuptools|wheel)==/ {on = 1} on {print} !/\\$$/ {on = 0}' requirements.lock
-PIP       := -m pip install --quiet --disable-pip-version-check --require-hashes
+# Python compiles a module when it is first imported: compiling all of them takes half of an installation.
+PIP       := -m pip install --quiet --disable-pip-version-check --no-compile
+LOCKED    := $(PIP) --require-hashes
+PYTEST    := pytest --durations=25
 
 .DEFAULT_GOAL := help
-.PHONY: help toolchain setup bench workloads report test test-e2e test-slow test-probes test-lab check microbench spark35 lock clean
+.PHONY: help toolchain setup bench workloads report check test test-scripts test-e2e test-slow test-probes \
+  test-lab test-all microbench spark35 lock clean
 
 help:
-	@echo "make bench [ROWS=$(ROWS)] [TRIALS=$(TRIALS)] [CONFIGURATION=$(CONFIGURATION)]  generate data, run the workloads, print the table"
-	@echo "make bench STORAGE=hdfs|qfs [LAYOUT=replicated:2]  the same on a small file system that is started for it"
-	@echo "make report      build the page of the experiment that is kept in results/ethernet-upgrade"
-	@echo "make test        run the tests"
-	@echo "make test-e2e    run those that start Spark as its users do"
-	@echo "make test-slow   run those that take minutes: every command of the README"
-	@echo "make test-probes run those of the probes between network namespaces, which need root"
-	@echo "make test-lab    run those of the lab, which need Docker"
-	@echo "make check       lint, format and types"
-	@echo "make microbench  the benchmarks of clusterlift itself"
+	@echo "make bench [ROWS=$(ROWS)] [TRIALS=$(TRIALS)] [CONFIGURATION=$(CONFIGURATION)]"
+	@echo "                   generate data, run the workloads, print the table and, if another"
+	@echo "                   configuration was measured on the same data before, the comparison"
+	@echo "make bench STORAGE=hdfs|qfs [LAYOUT=replicated:2]  the same on a small file system on this machine"
+	@echo "make report        build the report of the experiment in results/ethernet-upgrade"
+	@echo "make check         lint, format, types, and which room imports which"
+	@echo "make test          the tests of every room"
+	@echo "make test-scripts  one run of each script under the real spark-submit"
+	@echo "make test-e2e      all tests that run scripts and commands as users do"
+	@echo "make test-slow     every command of the README and of docs/"
+	@echo "make test-probes   the probes with their real tools, between network namespaces; needs root"
+	@echo "make test-lab      the lab; needs Docker"
+	@echo "make test-all      all of these"
+	@echo "make microbench    how fast clusterlift itself is"
 
 toolchain:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
@@ -51,12 +63,12 @@ toolchain:
 setup: toolchain $(VENV)/installed
 
 $(VENV)/installed: requirements.lock pyproject.toml
-	@echo "setting up $(VENV); the first time this downloads about 600 MB"
+	@echo "setting up $(VENV); the first time, this downloads about 600 MB"
 	@$(PYTHON) -m venv $(VENV)
 	@$(BUILDERS) > $(VENV)/builders.lock
-	@$(VENV)/bin/python $(PIP) -r $(VENV)/builders.lock
-	@$(VENV)/bin/python $(PIP) --no-build-isolation -r requirements.lock
-	@$(VENV)/bin/python -m pip install --quiet --no-build-isolation --no-deps --editable .
+	@$(VENV)/bin/python $(LOCKED) -r $(VENV)/builders.lock
+	@$(VENV)/bin/python $(LOCKED) --no-build-isolation -r requirements.lock
+	@PYTHONWARNINGS=ignore $(VENV)/bin/python $(PIP) --no-build-isolation --no-deps --editable .
 	@touch $@
 
 bench: setup
@@ -72,48 +84,51 @@ workloads: setup
 	@spark-submit $(SPARK_OPTIONS) datagen/generate.py "$(DATASET)" --rows $(ROWS) --reuse \
 	  $(if $(LAYOUT),--layout "$(LAYOUT)")
 	@spark-submit $(SPARK_OPTIONS) jobs/benchmark.py --dataset "$(DATASET)" --trials $(TRIALS) \
-	  --configuration "$(CONFIGURATION)" --results "$(RESULTS)"
+	  --repartition $(REPARTITION) --configuration "$(CONFIGURATION)" --results "$(RESULTS)"
+	@clusterlift compare --earlier "$(CONFIGURATION)" --results "$(RESULTS)"
 
-# What somebody looks at who is to pay for the switch.
 report: setup
 	@clusterlift report 1g-rs 2.5g-rs 2.5g-2x --results results/ethernet-upgrade \
 	  --output results/ethernet-upgrade/report.html
-
-test: setup
-	@pytest -n 2 --dist loadfile -m "not bench and not lab and not slow and not netns and not e2e"
-
-# The entry scripts and commands under the real spark-submit, on real clusters of this machine.
-test-e2e: setup
-	@pytest -m "e2e and not slow"
-
-# Every command of the README, and a whole benchmark as it is by default.
-test-slow: setup
-	@pytest -m slow
-
-# The probes with their real tools, between network namespaces: needs root.
-test-probes: setup
-	@pytest -m netns
-
-# Containers, and links that are shaped: needs a docker engine, and stops the lab that it starts.
-test-lab: setup
-	@pytest -m lab $(LAB)
 
 check: setup
 	@ruff check .
 	@ruff format --check .
 	@mypy
+	@lint-imports --no-logo --no-cache
+
+test: setup
+	@$(PYTEST) -n 2 --dist loadfile -m "not bench and not lab and not slow and not netns and not e2e"
+
+test-scripts: setup
+	@$(PYTEST) -m smoke
+
+test-e2e: setup
+	@$(PYTEST) -m "e2e and not slow"
+
+test-slow: setup
+	@$(PYTEST) -m slow
+
+test-probes: setup
+	@$(PYTEST) -m netns
+
+# Stops the lab that it starts.
+test-lab: setup
+	@$(PYTEST) -m lab $(LAB)
+
+test-all: check spark35 test test-e2e test-slow test-probes test-lab
 
 microbench: setup
 	@pytest -m bench -s tests/bench
 
-# Spark 3.5 in an environment of its own, for the tests that hold us to it.
+# Spark 3.5 in an environment of its own, for the tests that prove that it still works.
 spark35: setup $(SPARK35)/installed
 
 $(SPARK35)/installed: requirements-spark35.lock
 	@echo "setting up $(SPARK35)"
 	@$(PYTHON) -m venv $(SPARK35)
-	@$(SPARK35)/bin/python $(PIP) -r $(VENV)/builders.lock
-	@$(SPARK35)/bin/python $(PIP) --no-build-isolation -r requirements-spark35.lock
+	@$(SPARK35)/bin/python $(LOCKED) -r $(VENV)/builders.lock
+	@$(SPARK35)/bin/python $(LOCKED) --no-build-isolation -r requirements-spark35.lock
 	@touch $@
 
 lock:

@@ -21,7 +21,7 @@ from datagen.replication_wait import PATIENCE_S, ReplicationWait
 from datagen.spark.errors import spark_errors_as_one_line
 from datagen.spark.session import completed_tasks, start_session, wait_for_executors
 from datagen.writer import Request, write_dataset
-from harness.runtime.command_line import Parser, guarded, readable, whole_number
+from harness.runtime.command_line import Parser, option_type, run_main, whole_number
 from harness.runtime.interrupt import interruptible
 from harness.runtime.progress import task_progress
 from harness.terminal import visible
@@ -64,7 +64,7 @@ def parse(arguments: list[str] | None = None) -> GenerateOptions:
     add("--seed", type=whole_number(0, MAX_SEED), default=0, metavar="N",
         help="seed of the rows: another seed gives other rows")  # fmt: skip
     add("--format", type=Format, choices=list(Format), default=Format.CSV, help="file format")
-    add("--layout", type=readable(Layout.parse), metavar="LAYOUT",
+    add("--layout", type=option_type(Layout.parse), metavar="LAYOUT",
         help=f"layout in which the file system must store the files: {FORMS}; "
         "by default the file system chooses")  # fmt: skip
     add("--overwrite", action="store_true", help="replace an existing dataset")
@@ -106,4 +106,4 @@ def summary(dataset: Dataset) -> str:
 
 
 if __name__ == "__main__":
-    guarded(PROG, main)
+    run_main(PROG, main)

@@ -30,7 +30,7 @@ from datagen.spark.errors import spark_errors_as_one_line
 from datagen.spark.session import start_session
 from datagen.storage import locate
 from harness.model.errors import BadInput
-from harness.runtime.command_line import Parser, guarded
+from harness.runtime.command_line import Parser, run_main
 from harness.runtime.interrupt import interruptible
 
 PROG = "observe.py"
@@ -115,4 +115,4 @@ def _text(layout: object) -> str | None:
 
 
 if __name__ == "__main__":
-    guarded(PROG, main)
+    run_main(PROG, main)

@@ -119,7 +119,7 @@ class StoredFiles:
         return {
             "stored_bytes": self.stored_bytes,
             "placement": dict(self.placement),
-            "sharing": self.co_located,
+            "co_located": self.co_located,
             "coder": self.coder,
             "page_cache": self.page_cache,
         }

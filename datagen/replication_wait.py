@@ -10,7 +10,7 @@ from typing import TextIO
 
 from datagen.layout import Layout
 from datagen.observed_layout import StoredFiles
-from harness.runtime.progress import duration
+from harness.runtime.progress import duration_text
 
 PATIENCE_S = 60
 
@@ -59,7 +59,7 @@ class ReplicationWait:
         """Rewrite the line on a terminal; elsewhere, write a line only if the numbers changed."""
         line = (
             f"waiting until the file system has created {stored.missing:,} copies or stripes and "
-            f"deleted {stored.excess:,}; giving up in {duration(left_s)} without progress"
+            f"deleted {stored.excess:,}; giving up in {duration_text(left_s)} without progress"
         )
         if self._out.isatty():
             self._out.write(f"\r\x1b[K{line}")

@@ -1,3 +1,3 @@
-"""What measures and compares. Imports no pyspark, so that results can be read without Java."""
+"""Measures and compares. It imports no pyspark, so that results can be read without Java."""
 
 __version__ = "0.1.0"

@@ -1,4 +1,8 @@
-"""Runs an entry script of this checkout under spark-submit, as a process of its own."""
+"""The Spark of this machine: where it is installed, and how to run a script of this checkout on it.
+
+Every search goes in this order: `$SPARK_HOME`, the pyspark package of this Python, and the
+spark-submit on PATH. So commands also work from a virtual environment that is not activated.
+"""
 
 from __future__ import annotations
 
@@ -12,26 +16,71 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from harness.model.errors import BadInput, ClusterliftError
+from harness.terminal import last_line
 
 ROOT = Path(__file__).resolve().parents[1]
+_NO_SPARK = (
+    "no Spark: set SPARK_HOME, install pyspark beside clusterlift, or put spark-submit on PATH"
+)
+
+
+def spark_home() -> Path:
+    """Return Spark's directory. Raise BadInput if there is none, or if `$SPARK_HOME` is wrong."""
+    program = shutil.which("spark-submit")
+    on_path = Path(program).resolve().parents[1] if program else None
+    for home in (_named_home(), _pyspark_home(), on_path):
+        if home is not None and (home / "jars").is_dir():
+            return home
+    raise BadInput(_NO_SPARK)
+
+
+def spark_submit_command() -> list[str]:
+    """Return the argument vector that starts spark-submit; options and the script follow it.
+
+    Run it with `spark_environment()`. Raise BadInput if this machine has no Spark.
+    """
+    home = _named_home() or _pyspark_home()
+    # The program on PATH may be a distribution's wrapper, stored apart from Spark's directory.
+    program = str(home / "bin" / "spark-submit") if home else shutil.which("spark-submit")
+    if program is None:
+        raise BadInput(_NO_SPARK)
+    return [program]
+
+
+def spark_environment() -> dict[str, str]:
+    """Return the environment variables for `spark_submit_command()`.
+
+    The pyspark package runs scripts with the first python3 on PATH. That has to be this Python,
+    which may be the only one that can import pyspark.
+    """
+    home = None if _named_home() else _pyspark_home()
+    if home is None:
+        return dict(os.environ)
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
+    return os.environ | {"SPARK_HOME": str(home), "PATH": path}
+
+
+def hadoop_version(home: Path) -> str:
+    """Return the version of the Hadoop client in a Spark directory. Raise BadInput without one."""
+    for jar in sorted((home / "jars").glob("hadoop-client-api-*.jar")):
+        if match := re.fullmatch(r"hadoop-client-api-(\d[\w.-]*)\.jar", jar.name):
+            return match[1]
+    raise BadInput(
+        f"{home / 'jars'} has no hadoop-client-api-*.jar; use a Spark that was built with Hadoop"
+    )
 
 
 def spark_submit(script: str, *arguments: str, options: Sequence[str] = ()) -> None:
-    """Run `script`, named relative to the checkout.
+    """Run `script`, a path relative to the checkout, under spark-submit and wait for its end.
 
-    Raises BadInput if there is no spark-submit, or no checkout, and what the script complained of if
-    it failed. Spark's own log is only shown where nothing else is.
+    The output is shown only as part of an error. Raise BadInput if there is no Spark or no checkout;
+    if the script fails, raise its own error message as BadInput or ClusterliftError.
     """
-    # Beside this Python, if that environment has one; a user's own is on PATH.
-    beside = str(Path(sys.executable).parent)
-    program = shutil.which("spark-submit", path=beside) or shutil.which("spark-submit")
-    if program is None:
-        raise BadInput("spark-submit is not on PATH; install pyspark, or add Spark's bin to PATH")
     if not (ROOT / script).is_file():
-        raise BadInput(f"{ROOT / script} is not there; run clusterlift from a checkout")
-    command = [program, *options, str(ROOT / script), *arguments]
-    done = subprocess.run(  # noqa: S603  an argument vector of ours
-        command,
+        raise BadInput(f"{ROOT / script} does not exist; run clusterlift from a checkout")
+    done = subprocess.run(  # noqa: S603  no shell, and the program is Spark's
+        [*spark_submit_command(), *options, str(ROOT / script), *arguments],
+        env=spark_environment(),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -39,37 +88,30 @@ def spark_submit(script: str, *arguments: str, options: Sequence[str] = ()) -> N
         check=False,
     )
     if done.returncode:
-        raise _complaint(done, Path(script).name)
+        raise _error(done, Path(script).name)
 
 
-def _complaint(done: subprocess.CompletedProcess[str], prog: str) -> ClusterliftError:
-    """What a script of ours said in one line, with its exit code; or the last that Spark said."""
-    kind = BadInput if done.returncode == BadInput.exit_code else ClusterliftError
-    lines = [line for line in done.stdout.splitlines() if line.strip()]
-    ours = [line for line in lines if line.startswith(f"{prog}: ")]
-    if ours:
-        return kind(ours[-1].removeprefix(f"{prog}: ").removeprefix("error: "))
-    return kind(f"spark-submit {prog} failed: {lines[-1] if lines else 'without a word'}")
+def _named_home() -> Path | None:
+    named = os.environ.get("SPARK_HOME")
+    if not named:
+        return None
+    if not (Path(named) / "jars").is_dir():
+        raise BadInput(f"SPARK_HOME is {named}, which has no jars/; name Spark's directory")
+    return Path(named).absolute()
 
 
-# MERGED from harness.loopback.spark: 'The Spark of this machine, found without importing it.'
-def spark_home() -> Path:
-    """`$SPARK_HOME`, or the pyspark package of this Python. Raises BadInput if there is neither."""
-    if named := os.environ.get("SPARK_HOME"):
-        if not (Path(named) / "jars").is_dir():
-            raise BadInput(f"SPARK_HOME is {named}, which has no jars/; name Spark's directory")
-        return Path(named).absolute()
+def _pyspark_home() -> Path | None:
+    """Return the directory of this Python's pyspark package; None if it is not a whole Spark."""
     spec = importlib.util.find_spec("pyspark")
-    if spec is None or not spec.submodule_search_locations:
-        raise BadInput("no Spark: set SPARK_HOME, or install pyspark beside clusterlift")
-    return Path(spec.submodule_search_locations[0])
+    homes = map(Path, (spec and spec.submodule_search_locations) or ())
+    return next((home for home in homes if (home / "jars").is_dir()), None)
 
 
-def hadoop_version(home: Path) -> str:
-    """The version of the Hadoop client that a Spark brings. Raises BadInput if it brings none."""
-    for jar in sorted((home / "jars").glob("hadoop-client-api-*.jar")):
-        if match := re.fullmatch(r"hadoop-client-api-(\d[\w.-]*)\.jar", jar.name):
-            return match[1]
-    raise BadInput(
-        f"{home / 'jars'} has no hadoop-client-api-*.jar; use a Spark that was built with Hadoop"
-    )
+def _error(done: subprocess.CompletedProcess[str], program: str) -> ClusterliftError:
+    """Return the error that the script itself printed, or else Spark's last line of output."""
+    kind = BadInput if done.returncode == BadInput.exit_code else ClusterliftError
+    prefix = f"{program}: "
+    printed = [line for line in done.stdout.splitlines() if line.startswith(prefix)]
+    if printed:
+        return kind(printed[-1].removeprefix(prefix).removeprefix("error: "))
+    return kind(f"spark-submit {program} failed: {last_line(done.stdout, 'it printed nothing')}")

@@ -1,4 +1,4 @@
-"""Text for a terminal. Names and messages come from files that others wrote, so they are escaped."""
+"""Text for a terminal. Names and messages may come from untrusted files, so they are escaped."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from contextlib import suppress
 
 
 def visible(text: str) -> str:
-    r"""Return one line that a terminal shows and does not obey: `\x1b`, `\n`, `\u202e` are escaped."""
+    r"""Return one line without control characters: `\x1b`, `\n` and `\u202e` are escaped."""
     return "".join(
         character if character.isprintable() else character.encode("unicode_escape").decode("ascii")
         for character in text
@@ -15,7 +15,7 @@ def visible(text: str) -> str:
 
 
 def shorten(text: str, width: int) -> str:
-    """Cut a text to `width` characters, in the middle: similar names differ at either end."""
+    """Cut a text to `width` characters, in its middle, because similar names differ at either end."""
     if len(text) <= width:
         return text
     tail = (width - 1) // 2
@@ -23,7 +23,7 @@ def shorten(text: str, width: int) -> str:
 
 
 def count_of(number: int, noun: str) -> str:
-    """Return `1 run`, `2 runs`, `1,000 runs`. The noun takes a regular plural."""
+    """Return `1 run`, `2 runs` or `1,000 runs`; the noun has to have a regular plural."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
@@ -38,6 +38,6 @@ def last_line(text: str, default: str = "") -> str:
 
 
 def say(line: str) -> None:
-    """Print a line of progress to standard error, if anybody still reads it."""
+    """Print a line of progress to standard error; ignore that nobody reads it any longer."""
     with suppress(OSError):
         print(visible(line), file=sys.stderr, flush=True)

@@ -11,7 +11,7 @@ sys.path[0] = str(Path(__file__).resolve().parents[1])
 import jobs
 from datagen.spark.errors import spark_errors_as_one_line
 from datagen.spark.session import start_session
-from harness.runtime.command_line import guarded
+from harness.runtime.command_line import run_main
 from harness.runtime.interrupt import interruptible
 from jobs.options import PROG, parse
 from jobs.run import benchmark
@@ -26,4 +26,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    guarded(PROG, main)
+    run_main(PROG, main)

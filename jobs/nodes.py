@@ -14,7 +14,8 @@ from pyspark.sql import SparkSession
 from datagen.spark.session import executor_hosts, is_local
 from harness.model.errors import ToolError
 from harness.model.interface import HostLink
-from harness.node.interface import NodeLinks, link_of, questions
+from harness.node.interface import link_command, parse_link
+from harness.node.node_links import NodeLinks
 from harness.node.traffic import (
     NodeTraffic,
     TrafficSnapshot,
@@ -85,7 +86,7 @@ def _describe_links() -> dict[str, str]:
 
 def _describe_link(device: str) -> str:
     done = subprocess.run(  # noqa: S603  an argument vector of our own
-        questions(device),
+        link_command(device),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -100,7 +101,7 @@ def _links(host: str, texts: Mapping[str, str]) -> dict[str, HostLink]:
     links = {}
     for device, text in texts.items():
         try:
-            links[device] = link_of(host, device, text)
+            links[device] = parse_link(host, device, text)
         except ToolError:  # the interface has disappeared meanwhile
             continue
     return links

@@ -11,10 +11,10 @@ from harness.model.errors import BadInput
 from harness.model.link import MAX_BIT_S, parse_rate
 from harness.runtime.command_line import (
     Parser,
+    option_type,
     parse_facts,
-    parse_share,
+    parse_fraction,
     parse_time,
-    readable,
     whole_number,
 )
 from jobs.selection import discover, known_workloads
@@ -109,21 +109,21 @@ def _parser() -> Parser:
         "its time.",
     )
     add = parser.add_argument
-    add("--dataset", metavar="URI", type=readable(_dataset_uri),
+    add("--dataset", metavar="URI", type=option_type(_dataset_uri),
         help="dataset that datagen/generate.py wrote; by default a small one, generated once and "
         "kept in the cache")  # fmt: skip
-    add("--configuration", default="default", metavar="NAME", type=readable(_configuration_name),
+    add("--configuration", default="default", metavar="NAME", type=option_type(_configuration_name),
         help="name of the set-up under test, such as 1g-rs")  # fmt: skip
-    add("--workloads", metavar="A,B,...", type=readable(_workload_names),
+    add("--workloads", metavar="A,B,...", type=option_type(_workload_names),
         help="workloads to run, in this order; by default all, in this order: "
         f"{', '.join(discover())}")  # fmt: skip
     add("--trials", type=_rounds, default=6, metavar="N",
         help="number of measured rounds over the workloads, or auto: as many rounds as every median "
         "needs to be precise")  # fmt: skip
-    add("--precision", type=readable(parse_share), metavar="FRACTION",
+    add("--precision", type=option_type(parse_fraction), metavar="FRACTION",
         help="with --trials auto: largest distance of each median from the ends of its 95%% interval, "
         f"as a fraction of the median (default: {AutoTrials.precision:.0%}%)")  # fmt: skip
-    add("--max-time", type=readable(parse_time), metavar="TIME",
+    add("--max-time", type=option_type(parse_time), metavar="TIME",
         help="with --trials auto: time for all rounds, warm-up included; no round starts that would "
         f"probably end later (default: {AutoTrials.max_time_s / 60:.0f}m)")  # fmt: skip
     add("--warmup", type=whole_number(0, MAX_TRIALS), default=1, metavar="N",
@@ -136,12 +136,12 @@ def _parser() -> Parser:
         help="number of partitions that the workload repartition creates")  # fmt: skip
     add("--pi-samples", type=whole_number(1, 10**13), default=10**7, metavar="N",
         help="number of points that each calc-pi workload draws")  # fmt: skip
-    add("--results", type=readable(_results_directory), default=Path("results"), metavar="DIR",
+    add("--results", type=option_type(_results_directory), default=Path("results"), metavar="DIR",
         help="directory of the results; the run is written to "
         "DIR/<configuration>/<run>.jsonl")  # fmt: skip
     add("--fact", action="append", metavar="KEY=VALUE",
         help="fact to record with the run, such as switch=TEG-7080ES; can be repeated")  # fmt: skip
-    add("--expect-link", metavar="RATE", type=readable(_link_rate),
+    add("--expect-link", metavar="RATE", type=option_type(_link_rate),
         help="speed that the links should have, such as 2500mbit; tables name the nodes that have "
         "no such link")  # fmt: skip
     add("--skip-content-check", action="store_true",

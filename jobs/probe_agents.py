@@ -25,7 +25,7 @@ from harness.model.errors import ClusterliftError
 from harness.probes.transports.spark.agent import hand
 from harness.probes.transports.spark.frames import EXECUTORS_LINE
 from harness.probes.transports.spark.relay import Relay
-from harness.runtime.command_line import guarded
+from harness.runtime.command_line import run_main
 from jobs.executors import one_partition_per_executor, partition_executors
 
 PROG = "jobs/probe_agents.py"
@@ -92,4 +92,4 @@ def _address(spark: SparkSession) -> str:
 
 
 if __name__ == "__main__":
-    guarded(PROG, main)
+    run_main(PROG, main)

@@ -12,7 +12,7 @@ from datagen.manifest import Manifest
 from datagen.recipe import Recipe, Totals, totals
 from datagen.spark.session import wait_for_executors
 from harness.model.run import Ending, Phase, Run, Status, Trial
-from harness.node.interface import link_errors
+from harness.node.node_links import link_errors
 from harness.records.directories import check_writable
 from harness.records.writer import Recording
 from harness.runtime.precision import UntilPrecise

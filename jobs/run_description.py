@@ -11,9 +11,8 @@ from datagen.dataset import Dataset
 from datagen.spark.session import executors
 from harness import __version__
 from harness.model.run import Run, new_run_id, timestamp
-from harness.node.interface import NodeLinks, as_facts
 from harness.node.machine import machine_facts
-from harness.runtime.expected_link import otherwise_linked
+from harness.node.node_links import NodeLinks, node_facts, unexpected_links_of_run
 from jobs.options import AUTO, AutoTrials, BenchmarkOptions
 from jobs.selection import Selection
 
@@ -29,7 +28,7 @@ def describe_run(
     links: NodeLinks,
 ) -> Run:
     """Return the run, with a new id and with secrets redacted."""
-    environment = {**machine_facts(), **spark_facts(spark), "nodes": as_facts(links)}
+    environment = {**machine_facts(), **spark_facts(spark), "nodes": node_facts(links)}
     parameters = _parameters(options, selection) | {
         "parallelism": spark.sparkContext.defaultParallelism,
         "content_checked": dataset is not None and not options.dataset.skip_content_check,
@@ -38,7 +37,7 @@ def describe_run(
     if (expected := declared.expected_link_bit_s) is not None:
         parameters |= {
             "expected_link_mbit_s": expected / 10**6,
-            "unexpected_links": otherwise_linked(environment, declared.facts, expected),
+            "unexpected_links": unexpected_links_of_run(environment, declared.facts, expected),
         }
     return Run(
         id=new_run_id(),
@@ -63,8 +62,10 @@ def _parameters(options: BenchmarkOptions, selection: Selection) -> dict[str, An
         "repartition": options.work.repartition,
         "pi_samples": options.work.pi_samples,
         "controls": [workload.name for workload in selection.workloads if workload.control],
-        "reading": [workload.name for workload in selection.workloads if workload.reads_data],
-        "unasked": list(selection.not_requested),
+        "data_workloads": [
+            workload.name for workload in selection.workloads if workload.reads_data
+        ],
+        "not_requested": list(selection.not_requested),
     }
     if isinstance(trials, AutoTrials):
         parameters |= {"precision": trials.precision, "max_time_s": trials.max_time_s}

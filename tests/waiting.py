@@ -1,4 +1,4 @@
-"""Wait for what other processes do."""
+"""Waiting for other processes and threads."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 
 def eventually(condition: Callable[[], object], what: str = "", seconds: float = 60) -> None:
-    """Return as soon as the condition holds; fail with `what` if it does not within `seconds`."""
+    """Return as soon as the condition is true; fail with `what` after `seconds`."""
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, what

@@ -10,8 +10,8 @@ from statistics import median
 from typing import TypeVar
 
 from harness.analysis.mesh import Matrix, Pair, matrix
-from harness.model.interface import Bond, HostLink, growth
-from harness.model.link import carried_text, goodput_bit_s, is_same_rate, rate_text
+from harness.model.interface import Bond, HostLink, counter_growth
+from harness.model.link import goodput_bit_s, is_same_rate, rate_text, throughput_text
 from harness.model.network_metrics import MESH_GOODPUT, PATH_MTU, VANISHED_PACKET
 from harness.model.probe import AFTER, BEFORE, Measurement, RecordedProbes
 from harness.model.run import Ending
@@ -134,7 +134,7 @@ def _proven(host: str, grounds: Grounds, probed: RecordedProbes) -> bool:
 def _errors(probed: RecordedProbes) -> Iterator[str]:
     later = probed.links(AFTER)
     for host, link in probed.links(BEFORE).items():
-        grown = growth(link, later[host], "errors") if host in later else None
+        grown = counter_growth(link, later[host], "errors") if host in later else None
         if grown:
             yield f"{host} {link.device}: {grown} errors while it was measured"
 
@@ -162,17 +162,17 @@ def _goodput(probed: RecordedProbes, grounds: Grounds) -> Iterator[str]:
             yield "the goodput cannot be judged, no link tells its rate: name it, --expect 2500mbit"
         return
     theory = goodput_bit_s(grounds.rate_bit_s, grounds.mtu)
-    what = f"of the {carried_text(theory)} that {rate_text(grounds.rate_bit_s)} at MTU {grounds.mtu} allow"
+    what = f"of the {throughput_text(theory)} that {rate_text(grounds.rate_bit_s)} at MTU {grounds.mtu} allow"
     low = {pair for pair, value in held.values.items() if value < LEAST_OF_THEORY * theory}
     for host in held.hosts:
         own = {pair for pair in held.values if host in pair}
         if own <= low and len(own) > 2 * (ENOUGH_PEERS - 1):
             best = max(held.values[pair] for pair in own)
-            yield f"{host}: with its best peer {carried_text(best)}, {best / theory:.0%} {what}"
+            yield f"{host}: with its best peer {throughput_text(best)}, {best / theory:.0%} {what}"
             low -= own
     for pair in sorted(low):
         value = held.values[pair]
-        yield f"{named(pair)}: {carried_text(value)}, {value / theory:.0%} {what}"
+        yield f"{named(pair)}: {throughput_text(value)}, {value / theory:.0%} {what}"
     yield from _unmeasured("goodput", held, grounds)
 
 
@@ -219,8 +219,8 @@ def _worse(before: RecordedProbes, after: RecordedProbes) -> Iterator[str]:
     )
     for pair, value in was_carried.items():
         if pair in is_carried and is_carried[pair] < (1 - UNCHANGED) * value:
-            less = carried_text(is_carried[pair])
-            yield f"{named(pair)}: {carried_text(value)} before, {less} after"
+            less = throughput_text(is_carried[pair])
+            yield f"{named(pair)}: {throughput_text(value)} before, {less} after"
 
 
 def _unchanged(before: RecordedProbes, after: RecordedProbes) -> Iterator[str]:

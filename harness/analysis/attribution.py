@@ -152,11 +152,11 @@ def _median_parts(divided: Sequence[Parts]) -> Parts:
 def _gain(trials: Iterable[Trial]) -> SpeedUpBound | None:
     shares = []
     for trial in trials:
-        replay = trial.tasks.replay if trial.tasks else None
-        if replay is None or not trial.wall_s:
+        simulation = trial.tasks.simulation if trial.tasks else None
+        if simulation is None or not trial.wall_s:
             continue
-        without = (replay.without_fetch_wait_s, replay.without_unattributed_s)
-        shares.append([min(1.0, (replay.as_it_was_s - one) / trial.wall_s) for one in without])
+        without = (simulation.without_fetch_wait_s, simulation.without_unattributed_s)
+        shares.append([min(1.0, (simulation.unchanged_s - one) / trial.wall_s) for one in without])
     return SpeedUpBound(*(median(each) for each in zip(*shares, strict=True))) if shares else None
 
 

@@ -11,8 +11,14 @@ from harness.analysis.confounders import confounders, different_data
 from harness.analysis.declared import contradictions
 from harness.analysis.sample import Outcome, Sample, Summary, share, summarize, take_sample
 from harness.model.errors import BadInput
-from harness.statistics.change import Change, TwoSampleTest, adjusted_changes, two_sample_test
-from harness.statistics.controls import ControlShift, control_shift
+from harness.statistics.change import (
+    Change,
+    ControlShift,
+    TwoSampleTest,
+    adjusted_changes,
+    control_shift,
+    two_sample_test,
+)
 from harness.statistics.rank_test import Interval
 
 

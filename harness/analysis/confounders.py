@@ -94,7 +94,7 @@ def _reading(runs: Sequence[Run], controls: Collection[str]) -> frozenset[str]:
     return frozenset(
         name
         for run in runs
-        for name in run.parameters.get("reading", set(run.workloads).difference(controls))
+        for name in run.parameters.get("data_workloads", set(run.workloads).difference(controls))
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from harness.model.link import TYPICAL_MTU, carried_text, rate_of_goodput, rate_text
+from harness.model.link import TYPICAL_MTU, rate_of_goodput, rate_text, throughput_text
 from harness.model.probe import ARROW, Measurement, Metric
 
 Pair = tuple[str, str]
@@ -142,8 +142,8 @@ def _host_lines(goodput: Matrix, roles: list[_Role], usual: float) -> Iterator[s
         values = [goodput.values[pair] for role in ways for pair in role.pairs]
         what = "is slow" if len(ways) > 1 else f"{ways[0].way} slowly"
         yield (
-            f"{host} {what}: {carried_text(median(values))} with its peers; "
-            f"usual is {carried_text(usual)}"
+            f"{host} {what}: {throughput_text(median(values))} with its peers; "
+            f"usual is {throughput_text(usual)}"
         )
 
 
@@ -156,13 +156,13 @@ def _pair_lines(
         if pair in done or {pair, back} & explained:
             continue
         done |= {pair, back}
-        there, other = carried_text(value), goodput.values.get(back)
+        there, other = throughput_text(value), goodput.values.get(back)
         name = f"{pair[0]} <-> {pair[1]}"
         if other is not None and min(value, other) < (1 - TOLERANCE) * max(value, other):
-            yield f"{name} is asymmetric: {there} there, {carried_text(other)} back"
+            yield f"{name} is asymmetric: {there} there, {throughput_text(other)} back"
         elif {pair, back} & slow:
-            both = there if other is None else f"{there} there, {carried_text(other)} back"
-            yield f"{name} is slow: {both}; usual is {carried_text(usual)}"
+            both = there if other is None else f"{there} there, {throughput_text(other)} back"
+            yield f"{name} is slow: {both}; usual is {throughput_text(usual)}"
 
 
 WHOLE = 0.05

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from harness.model.link import VIRTUAL_NIC_DRIVERS
 from harness.model.run import Run
-from harness.node.machine import links_by_host
+from harness.node.node_links import links_by_host
 
 Link = Mapping[str, Any]
 T = TypeVar("T")

@@ -145,7 +145,7 @@ def saving(comparison: Comparison, index: int) -> Saving | None:
         return None
     changed = [one for one in told if one[2].verdict is Verdict.CHANGED]
     return Saving(
-        math.fsum(-change.share * median_s for _, median_s, change in changed),
+        math.fsum(-change.relative_change * median_s for _, median_s, change in changed),
         _interval([(median_s, change.interval) for _, median_s, change in changed]),
         tuple(name for name, _, _ in changed),
     )

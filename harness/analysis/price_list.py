@@ -111,9 +111,7 @@ def read_price_list(file: Path) -> PriceList:
 
 
 def _offer(name: str, table: TomlTable, currency: str) -> Offer:
-    leads_to = tuple(table.take("configurations", list)) if "configurations" in table else None
-    if leads_to is not None and not all(isinstance(one, str) for one in leads_to):
-        raise BadInput(f"{table.where}: configurations is not a list of names")
+    leads_to = tuple(table.take("configurations", list[str])) if "configurations" in table else None
     items = tuple(_item(item, one) for item, one in table.tables("items").items())
     table.end()
     return Offer(name, items, currency, leads_to)

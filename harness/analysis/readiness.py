@@ -9,7 +9,7 @@ from harness.analysis import readiness_checks
 from harness.analysis.column import ConfigurationRuns
 from harness.analysis.readiness_checks import Finding, Standing, measured_workloads
 from harness.analysis.sample import take_sample
-from harness.statistics.noise import noise
+from harness.statistics.median import noise
 from harness.statistics.power import detectable_change
 
 CHECKS: Mapping[str, Callable[[ConfigurationRuns], Finding]] = {

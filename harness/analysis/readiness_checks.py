@@ -12,7 +12,7 @@ from harness.analysis.confounders import confounders
 from harness.analysis.declared import contradictions
 from harness.analysis.sample import take_sample
 from harness.model.run import Ending, Phase, Run, Status, Trial
-from harness.statistics.change import trials_for_any_result
+from harness.statistics.change import min_trials
 
 
 class Standing(StrEnum):
@@ -81,7 +81,7 @@ def enough_trials(column: ConfigurationRuns) -> Finding:
     }
     if not numbers:
         return missing("none was ok; run jobs/benchmark.py")
-    needed = trials_for_any_result(1, 1, len(numbers))
+    needed = min_trials(1, 1, len(numbers))
     table = f"a table of {number_of(len(numbers), 'workload')}"
     few = [f"{n} of {name}" for name, n in numbers.items() if n < needed]
     if few:
@@ -115,7 +115,7 @@ def all_workloads(column: ConfigurationRuns) -> Finding:
     there = measured_workloads(column)
     left_out = [
         *column.workloads,
-        *(name for one in column.runs for name in one.run.parameters.get("unasked") or ()),
+        *(name for one in column.runs for name in one.run.parameters.get("not_requested") or ()),
     ]
     absent = [name for name in left_out if name not in there]
     if absent:

@@ -61,7 +61,7 @@ class Summary:
         """How far the ends of the interval are from the median, as a share of it."""
         if self.interval_s is None:
             return None
-        return share(self.interval_s.farthest(self.median_s), self.median_s)
+        return share(self.interval_s.max_distance(self.median_s), self.median_s)
 
 
 def take_sample(workload: str, runs: Iterable[RecordedRun]) -> Sample:

@@ -15,7 +15,7 @@ from harness.model.errors import BadInput
 from harness.present import csv_text, json_text, markdown, text
 from harness.present.probe_comparison import probe_table
 from harness.present.table import Table
-from harness.records.probes import find_probed
+from harness.records.lookup import find_probes
 
 FORMATS: dict[str, Callable[[Comparison], str]] = {
     "text": text.render,
@@ -89,7 +89,7 @@ def _probes(configurations: Sequence[str], results: Path, format_: str) -> str:
     if len(configurations) < MIN_CONFIGURATIONS:
         raise BadInput("compare needs two configurations or more: BEFORE AFTER [MORE...]")
     measured = {
-        name: [one for probed in find_probed(name, results) for one in probed.measurements]
+        name: [one for probed in find_probes(name, results) for one in probed.measurements]
         for name in configurations
     }
     tables = compare_probes(measured)

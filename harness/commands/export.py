@@ -12,7 +12,7 @@ import click
 from harness.commands.options import needs_extra, results_option
 from harness.model.errors import BadInput
 from harness.present import export
-from harness.records.lookup import find_runs, probed_beside
+from harness.records.lookup import find_runs, probes_beside
 from harness.terminal import visible
 
 TYPES = {
@@ -65,7 +65,7 @@ def export_command(names: Sequence[str], output: Path, results: Path) -> None:
     with needs_extra("export", "report"):
         import_module("pyarrow")
     runs = list({run.source: run for name in names for run in find_runs(name, results)}.values())
-    rows = export.rows(runs, probed_beside(runs))
+    rows = export.rows(runs, probes_beside(runs))
     try:
         output.mkdir(parents=True, exist_ok=True)
         for name, table in export.TABLES.items():

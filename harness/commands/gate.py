@@ -12,7 +12,7 @@ from harness.commands.options import results_option
 from harness.model.errors import BadInput
 from harness.model.link import MAX_BIT_S, MAX_MTU, MIN_MTU, parse_rate
 from harness.present.probes import acceptance as page
-from harness.records.probes import find_probed
+from harness.records.lookup import find_probes
 
 MOST_NAMES = 2
 
@@ -42,7 +42,7 @@ def gate_command(names: Sequence[str], rate: str | None, mtu: int | None, result
     """
     if not 1 <= len(names) <= MOST_NAMES:
         raise BadInput("gate needs one or two that were probed: [BEFORE] AFTER")
-    *before, after = (find_probed(name, results)[-1] for name in names)
+    *before, after = (find_probes(name, results)[-1] for name in names)
     bit_s = None if rate is None else parse_rate("--expect", rate, MAX_BIT_S)
     expected = Expectation(bit_s, mtu)
     wrong = upgrade_gate(before[0], after, expected) if before else gate(after, expected)

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from harness.model.errors import BadInput
-from harness.runtime.command_line import parse_share
+from harness.runtime.command_line import parse_fraction
 
 results_option = click.option(
     "--results",
@@ -24,7 +24,7 @@ results_option = click.option(
 def as_share(_: click.Context, __: click.Parameter, value: str) -> float:
     """A callback: `5%` or `0.05` as 0.05. Raises BadParameter, which names the option."""
     try:
-        return parse_share(value)
+        return parse_fraction(value)
     except ValueError as error:
         raise click.BadParameter(str(error)) from error
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from harness.commands.options import as_share
-from harness.statistics.change import ALPHA, trials_for_any_result
-from harness.statistics.power import MOST_TRIALS, POWER, detectable_change, trials_needed
+from harness.statistics.change import ALPHA, min_trials
+from harness.statistics.power import MAX_TRIALS, POWER, detectable_change, trials_needed
 
 
 @click.command("plan")
@@ -54,12 +54,12 @@ def plan_command(
     Of tables in which nothing changed at most one in twenty will claim anything.
     """
     comparisons = workloads * configurations
-    least = trials_for_any_result(1, 1, comparisons)
+    least = min_trials(1, 1, comparisons)
     needed = trials_needed(change, noise, comparisons, power)
     table = f"a table of {comparisons} comparison{'s' if comparisons > 1 else ''}"
     if needed is None:
         click.echo(
-            f"More than {MOST_TRIALS} trials on either side: a change of {change:.1%} is too small "
+            f"More than {MAX_TRIALS} trials on either side: a change of {change:.1%} is too small "
             f"for noise of {noise:.1%}. Make the noise less: longer trials, an idle machine."
         )
     else:

@@ -23,7 +23,7 @@ from harness.analysis.price_list import (
 from harness.commands.options import needs_extra, results_option
 from harness.model.errors import BadInput
 from harness.model.probe import Measurement
-from harness.records.lookup import probed_beside
+from harness.records.lookup import probes_beside
 from harness.terminal import visible
 
 
@@ -125,7 +125,7 @@ def _prices(costs: Sequence[str], hour: str | None, comparison: Comparison) -> P
 def _measured(comparison: Comparison) -> dict[str, list[Measurement]]:
     """What was probed in each configuration that was."""
     found = {
-        column.name: [one for probed in probed_beside(column.runs) for one in probed.measurements]
+        column.name: [one for probed in probes_beside(column.runs) for one in probed.measurements]
         for column in comparison.columns
     }
     return {name: measurements for name, measurements in found.items() if measurements}

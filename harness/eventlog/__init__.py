@@ -1,1 +1,1 @@
-"""From Spark's event log to the task metrics of a trial. Standard library only."""
+"""Spark's event log, and the task metrics of a trial that it contains. Standard library only."""

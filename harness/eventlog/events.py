@@ -1,7 +1,7 @@
-"""The lines of Spark's event log that tell of tasks, as values; Spark 3.5's and 4.x's.
+"""The events in Spark's event log that task metrics need, as written by Spark 3.5 and 4.x.
 
-A line is one JSON object whose first key is `Event`. What a line is about can be seen from its first
-bytes, so that the others are not parsed. The format is that of org.apache.spark.util.JsonProtocol.
+Each line of the log is a JSON object whose first key is `Event`, so its first bytes show which event
+it is, and lines of other events are not parsed. org.apache.spark.util.JsonProtocol defines the format.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 NS_PER_MS = 1_000_000
-_MOST = 2**63 - 1
-_MOST_MS = _MOST // NS_PER_MS
+_MAX_LONG = 2**63 - 1
+_MAX_MS = _MAX_LONG // NS_PER_MS
 
 _START = b'{"Event":"'
 _PYTHON_OPERATOR = re.compile("Python|InPandas|InArrow")
-_PYTHON_TIME = "time to run Python workers"
-_GROUP = "spark.jobGroup.id"
+_PYTHON_TIME_METRIC = "time to run Python workers"
+_JOB_GROUP = "spark.jobGroup.id"
 
 
 class StageKey(NamedTuple):
@@ -44,14 +44,14 @@ class ExecutorRemoved:
 
 @dataclass(frozen=True)
 class TaskCpus:
-    """What a task of the default resource profile occupies: `spark.task.cpus`."""
+    """The cores that a task of the default resource profile occupies: `spark.task.cpus`."""
 
     cpus: float
 
 
 @dataclass(frozen=True)
 class JobStarted:
-    """`stages` are all that the job may run; `group` is its job group."""
+    """`stages` are all stages that the job may run; `group` is its job group."""
 
     job: int
     at_ms: int
@@ -67,7 +67,7 @@ class JobEnded:
 
 @dataclass(frozen=True)
 class StageStarted:
-    """`runs_python` says whether any of its operators hands rows to Python workers."""
+    """`runs_python` is true if any operator of the stage hands rows to Python workers."""
 
     key: StageKey
     runs_python: bool
@@ -83,9 +83,9 @@ class TaskStarted(NamedTuple):
 
 
 class TaskCounters(NamedTuple):
-    """What a task's metrics say it spent, in nanoseconds and bytes; they overlap.
+    """A task's metrics, in nanoseconds and bytes; the times overlap.
 
-    `python_ns` is None where no metric tells.
+    `python_ns` is None if there is no metric for the time of Python workers.
     """
 
     run_ns: int
@@ -107,7 +107,7 @@ class TaskCounters(NamedTuple):
 
 
 class TaskEnded(NamedTuple):
-    """One attempt of a task; `spent` is None where its executor was lost with its metrics."""
+    """One attempt of a task; `counters` is None if they were lost with the executor."""
 
     key: StageKey
     launched_ms: int
@@ -116,7 +116,7 @@ class TaskEnded(NamedTuple):
     failed: bool
     killed: bool
     speculative: bool
-    spent: TaskCounters | None
+    counters: TaskCounters | None
 
 
 Event = (
@@ -133,23 +133,23 @@ Event = (
 
 
 def parse(line: bytes) -> Event | None:
-    """The event that a line tells of; None if it is of no interest here.
+    """Return the event of a line; None if task metrics do not need it.
 
-    Raises ValueError if the line is cut off, garbled, or not one of an event log.
+    Raise ValueError if the line is cut off, garbled, or not from an event log.
     """
     if not line.startswith(_START) or not line.endswith(b"\n"):
-        raise ValueError("not a whole line of an event log")
+        raise ValueError("not a complete line of an event log")
     read = _READERS.get(line[len(_START) : line.find(b'"', len(_START))])
     if read is None:
         return None
     try:
-        return read(json.loads(line.decode()))  # of text, which it need not guess the encoding of
+        return read(json.loads(line.decode()))  # given bytes, it would first guess their encoding
     except (KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise ValueError(f"not an event as Spark writes it: {error!r}") from error
 
 
 def _executor_added(event: Any) -> ExecutorAdded:
-    cores = _count(event["Executor Info"]["Total Cores"])
+    cores = _number(event["Executor Info"]["Total Cores"])
     return ExecutorAdded(str(event["Executor ID"]), cores, _ms(event["Timestamp"]))
 
 
@@ -162,18 +162,18 @@ def _resource_profile(event: Any) -> TaskCpus | None:
         return None
     cpus = float(event["Task Resource Requests"]["cpus"]["Amount"])
     if not cpus >= 1:
-        raise TypeError(f"a task that occupies {cpus} of a core")
+        raise TypeError(f"a task cannot occupy {cpus} cores")
     return TaskCpus(cpus)
 
 
 def _job_started(event: Any) -> JobStarted:
-    group = (event.get("Properties") or {}).get(_GROUP)
-    stages = tuple(map(_count, event["Stage IDs"]))
-    return JobStarted(_count(event["Job ID"]), _ms(event["Submission Time"]), stages, group)
+    group = (event.get("Properties") or {}).get(_JOB_GROUP)
+    stages = tuple(map(_number, event["Stage IDs"]))
+    return JobStarted(_number(event["Job ID"]), _ms(event["Submission Time"]), stages, group)
 
 
 def _job_ended(event: Any) -> JobEnded:
-    return JobEnded(_count(event["Job ID"]), _ms(event["Completion Time"]))
+    return JobEnded(_number(event["Job ID"]), _ms(event["Completion Time"]))
 
 
 def _stage_started(event: Any) -> StageStarted:
@@ -182,7 +182,7 @@ def _stage_started(event: Any) -> StageStarted:
 
 
 def _runs_python(rdd: Mapping[str, Any]) -> bool:
-    # The scope, itself JSON in text, names the operator; an RDD of Python functions has none.
+    # The scope, JSON inside a string, names the operator; an RDD of Python functions has none.
     scope = rdd.get("Scope")
     operator = json.loads(scope)["name"] if scope else ""
     return rdd["Name"] == "PythonRDD" or bool(_PYTHON_OPERATOR.search(operator))
@@ -198,11 +198,11 @@ def _task_started(event: Any) -> TaskStarted:
 
 def _task_ended(event: Any) -> TaskEnded | None:
     if event["Task End Reason"]["Reason"] == "Resubmitted":
-        # Ended well, and counted, some time ago; what it wrote was lost with its executor.
+        # It succeeded before, and was counted then; its output was lost with its executor.
         return None
     info, metrics = event["Task Info"], event.get("Task Metrics")
     launched_ms, finished_ms = _ms(info["Launch Time"]), _ms(info["Finish Time"])
-    # When the driver began to fetch the result; 0 if it came with the task's last message.
+    # When the driver began to fetch the result; 0 if the task's last message contained it.
     fetching_since_ms = _ms(info["Getting Result Time"]) or finished_ms
     fetching_ms = max(0, finished_ms - fetching_since_ms)
     return TaskEnded(
@@ -213,57 +213,61 @@ def _task_ended(event: Any) -> TaskEnded | None:
         failed=bool(info["Failed"]),
         killed=bool(info["Killed"]),
         speculative=bool(info["Speculative"]),
-        spent=_spent(metrics, info["Accumulables"], fetching_ms) if metrics else None,
+        counters=_counters(metrics, info["Accumulables"], fetching_ms) if metrics else None,
     )
 
 
-def _spent(metrics: Any, accumulables: Any, fetching_result_ms: int) -> TaskCounters:
+def _counters(metrics: Any, accumulables: Any, fetching_result_ms: int) -> TaskCounters:
     read, written = metrics["Shuffle Read Metrics"], metrics["Shuffle Write Metrics"]
     result_ms = _ms(metrics["Result Serialization Time"]) + fetching_result_ms
     return TaskCounters(
         run_ns=_ms(metrics["Executor Run Time"]) * NS_PER_MS,
-        cpu_ns=_count(metrics["Executor CPU Time"]),
+        cpu_ns=_number(metrics["Executor CPU Time"]),
         fetch_wait_ns=_ms(read["Fetch Wait Time"]) * NS_PER_MS,
-        shuffle_write_ns=_count(written["Shuffle Write Time"]),
+        shuffle_write_ns=_number(written["Shuffle Write Time"]),
         python_ns=_python_ns(accumulables),
         deserialization_ns=_ms(metrics["Executor Deserialize Time"]) * NS_PER_MS,
         result_ns=result_ms * NS_PER_MS,
         gc_ns=_ms(metrics["JVM GC Time"]) * NS_PER_MS,
-        input_bytes=_count(metrics["Input Metrics"]["Bytes Read"]),
-        output_bytes=_count(metrics["Output Metrics"]["Bytes Written"]),
-        shuffle_local_bytes=_count(read["Local Bytes Read"]),
-        shuffle_remote_bytes=_count(read["Remote Bytes Read"]),
-        shuffle_written_bytes=_count(written["Shuffle Bytes Written"]),
-        memory_spilled_bytes=_count(metrics["Memory Bytes Spilled"]),
-        disk_spilled_bytes=_count(metrics["Disk Bytes Spilled"]),
-        peak_execution_memory_bytes=_count(metrics["Peak Execution Memory"]),
+        input_bytes=_number(metrics["Input Metrics"]["Bytes Read"]),
+        output_bytes=_number(metrics["Output Metrics"]["Bytes Written"]),
+        shuffle_local_bytes=_number(read["Local Bytes Read"]),
+        shuffle_remote_bytes=_number(read["Remote Bytes Read"]),
+        shuffle_written_bytes=_number(written["Shuffle Bytes Written"]),
+        memory_spilled_bytes=_number(metrics["Memory Bytes Spilled"]),
+        disk_spilled_bytes=_number(metrics["Disk Bytes Spilled"]),
+        peak_execution_memory_bytes=_number(metrics["Peak Execution Memory"]),
     )
 
 
 def _python_ns(accumulables: Any) -> int | None:
-    """The longest of the Python operators: they work at the same time, one feeding the other.
+    """Return the time of the slowest Python operator: they all work at once, as a pipeline.
 
-    Only this one metric can be used: a worker that was used before counts the time that it idled
-    since as its initialization.
+    Spark's other metrics of Python time cannot be used: a worker that is used again counts the time
+    that it was idle as its initialization.
     """
-    times_ms = [_ms(int(one["Update"])) for one in accumulables if one.get("Name") == _PYTHON_TIME]
+    times_ms = [
+        _ms(int(accumulable["Update"]))
+        for accumulable in accumulables
+        if accumulable.get("Name") == _PYTHON_TIME_METRIC
+    ]
     return max(times_ms) * NS_PER_MS if times_ms else None
 
 
 def _key(event: Any) -> StageKey:
-    return StageKey(_count(event["Stage ID"]), _count(event["Stage Attempt ID"]))
+    return StageKey(_number(event["Stage ID"]), _number(event["Stage Attempt ID"]))
 
 
-def _count(value: Any, most: int = _MOST) -> int:
-    """A whole number of Java's; below 0, as after a clock was set back, it counts as 0."""
-    if type(value) is not int or value > most:
-        raise TypeError(f"{value!r} is not a whole number up to {most}")
+def _number(value: Any, maximum: int = _MAX_LONG) -> int:
+    """Return a Java long. A negative one, caused by a clock that was set back, becomes 0."""
+    if type(value) is not int or value > maximum:
+        raise TypeError(f"{value!r} is not a whole number up to {maximum}")
     return max(0, value)
 
 
 def _ms(value: Any) -> int:
-    """Milliseconds that have 64 bits as nanoseconds, too: durations, and times until 2262."""
-    return _count(value, _MOST_MS)
+    """Return milliseconds whose nanoseconds fit into 64 bits: durations, and times until 2262."""
+    return _number(value, _MAX_MS)
 
 
 _READERS: Mapping[bytes, Callable[[Any], Event | None]] = {

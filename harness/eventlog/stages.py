@@ -1,6 +1,6 @@
-"""The stages of a trial: how far stragglers lag, and how long their tasks take on the slots.
+"""The stages of a trial: how far stragglers lag, and a simulation of the schedule of their tasks.
 
-A stage keeps five numbers a task, and those only until it is over.
+A stage keeps five numbers per task, and only while it runs.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from harness.model.task_metrics import ScheduleSimulation, Stragglers
 
 
 class _Stage:
-    """The tasks of a stage, each array with an item a task, and the last with one a success."""
+    """The tasks of a stage; each array has an item per task, the last one per successful task."""
 
     def __init__(self, *, runs_python: bool) -> None:
         self.runs_python = runs_python
@@ -35,15 +35,15 @@ class _Stage:
         self._attributed_ns.append(unblocked_ns - parts_ns["unattributed"])
         if not (task.failed or task.killed):
             self._successful_ms.append(task.duration_ms)
-        if task.spent is not None and task.spent.python_ns is not None:
+        if task.counters is not None and task.counters.python_ns is not None:
             self.python_is_timed = True
 
     def stragglers(self) -> Stragglers | None:
         tasks_ms = self._successful_ms
         return Stragglers(max(tasks_ms) / 1e3, median(tasks_ms) / 1e3) if tasks_ms else None
 
-    def replays_ns(self, slots: int) -> list[int]:
-        """How long it takes on so many slots: as it was, unblocked, and what is attributed alone."""
+    def simulated_ns(self, slots: int) -> list[int]:
+        """Return how long the stage takes on these slots: as it was, unblocked, attributed alone."""
         tasks = len(self._launched_ms)
         order = sorted(range(tasks), key=self._launched_ms.__getitem__)
         return [
@@ -53,7 +53,7 @@ class _Stage:
 
 
 def scheduled_ns(lengths_ns: Sequence[int], slots: int) -> int:
-    """When the last of some tasks ends if each, in their order, starts on the slot that is free first."""
+    """Return when the last task ends if each, in order, starts on the slot that is free first."""
     free_at_ns = [0] * min(slots, len(lengths_ns))
     for length_ns in lengths_ns:
         heapreplace(free_at_ns, free_at_ns[0] + length_ns)
@@ -61,47 +61,51 @@ def scheduled_ns(lengths_ns: Sequence[int], slots: int) -> int:
 
 
 class Stages:
-    """Every stage of a trial, one after the other or several at once."""
+    """All stages of a trial, of which several may run at once.
+
+    `python_is_timed` is false if a stage that ran Python has no metric of its time. `stragglers` are
+    those of the stage whose longest task exceeds the median by most.
+    """
 
     def __init__(self) -> None:
         self.python_is_timed = True
         self.stragglers: Stragglers | None = None
         self._running: dict[StageKey, _Stage] = {}
-        self._replays_ns: Sequence[int] | None = (0, 0, 0)
+        self._simulated_ns: Sequence[int] | None = (0, 0, 0)
 
     def started(self, event: StageStarted) -> None:
-        """A stage's tasks will come."""
+        """Expect a stage's tasks."""
         self._running[event.key] = _Stage(runs_python=event.runs_python)
 
     def add(self, task: TaskEnded, parts_ns: Mapping[str, int]) -> None:
-        """A task ended; one whose stage is over, such as a copy that lost, has no say."""
+        """Add a task, unless its stage has ended, as with a speculative copy that lost."""
         if task.key in self._running:
             self._running[task.key].add(task, parts_ns)
 
     def ended(self, key: StageKey, slots: int) -> None:
-        """A stage is over, which could run so many tasks at once."""
+        """End a stage that could run as many tasks at once as there are slots."""
         stage = self._running.pop(key, None)
         if stage is None:
             return
         self.python_is_timed &= stage.python_is_timed or not stage.runs_python
         self.stragglers = max(self.stragglers, stage.stragglers(), key=_lag_s)
-        if slots and self._replays_ns is not None:
-            both = zip(self._replays_ns, stage.replays_ns(slots), strict=True)
-            self._replays_ns = [before + more for before, more in both]
+        if slots and self._simulated_ns is not None:
+            pairs = zip(self._simulated_ns, stage.simulated_ns(slots), strict=True)
+            self._simulated_ns = [total + added for total, added in pairs]
         else:
-            self._replays_ns = None
+            self._simulated_ns = None
 
     def all_ended(self, slots: int) -> None:
-        """The trial is over, and with it the stages whose end is not in the log."""
+        """End the stages whose end is not in the log."""
         for key in tuple(self._running):
             self.ended(key, slots)
 
     @property
-    def replay(self) -> ScheduleSimulation | None:
-        """Of the stages that are over; None if one had no slot that is known of."""
-        if self._replays_ns is None:
+    def simulation(self) -> ScheduleSimulation | None:
+        """The stages that have ended, one after the other; None if the slots of one are unknown."""
+        if self._simulated_ns is None:
             return None
-        return ScheduleSimulation(*(replayed_ns / 1e9 for replayed_ns in self._replays_ns))
+        return ScheduleSimulation(*(total_ns / 1e9 for total_ns in self._simulated_ns))
 
 
 def _lag_s(stragglers: Stragglers | None) -> float:

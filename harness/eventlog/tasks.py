@@ -1,4 +1,4 @@
-"""How the time of one task is divided: parts that do not overlap and make up the whole."""
+"""The time and the counters of a trial's tasks: divided for each task, and summed over all of them."""
 
 from __future__ import annotations
 
@@ -11,50 +11,6 @@ from harness.eventlog.events import NS_PER_MS, TaskCounters, TaskEnded
 from harness.model.task_metrics import TaskTime
 
 PARTS = tuple(field.name.removesuffix("_s") for field in fields(TaskTime))
-
-WriteLock = tuple[str, int]
-"""One of the PARTS, or their whole, and the nanoseconds that its metric counted."""
-
-
-def divided(task: TaskEnded) -> Iterator[WriteLock]:
-    """Each part with its nanoseconds; together they are what passed from launch to finish.
-
-    The order of the claims is the order of TaskTime's precedence. Of a task whose metrics were lost
-    with its executor nothing can be told but how long it took.
-    """
-    whole_ns, spent = task.duration_ms * NS_PER_MS, task.spent
-    if spent is None:
-        yield "unattributed", whole_ns
-        return
-    run, *others = _granted(
-        whole_ns,
-        ("run", spent.run_ns),
-        ("deserialization", spent.deserialization_ns),
-        ("result", spent.result_ns),
-        rest="scheduler_delay",
-    )
-    yield from others
-    yield from _granted(
-        run[1],
-        ("fetch_wait", spent.fetch_wait_ns),
-        ("cpu", spent.cpu_ns),
-        ("shuffle_write", spent.shuffle_write_ns),
-        ("python_worker", spent.python_ns or 0),
-        rest="unattributed",
-    )
-
-
-def _granted(whole_ns: int, *claims: WriteLock, rest: str) -> Iterator[WriteLock]:
-    """To each claim, in their order, what it asks for, as far as the earlier ones left it."""
-    left_ns = whole_ns
-    for name, claimed_ns in claims:
-        granted_ns = min(claimed_ns, left_ns)
-        left_ns -= granted_ns
-        yield name, granted_ns
-    yield rest, left_ns
-
-
-# MERGED from harness.record.task_sums: 'What all tasks of a trial come to together.'
 _SUMMED = (
     "output_bytes",
     "shuffle_local_bytes",
@@ -64,9 +20,50 @@ _SUMMED = (
     "disk_spilled_bytes",
 )
 
+NamedNs = tuple[str, int]
+"""The name of a part of a task's time, and nanoseconds."""
+
+
+def divide_time(task: TaskEnded) -> Iterator[NamedNs]:
+    """Yield each part of a task's time; together they last from launch to finish.
+
+    Counters that overlap claim their time in the order that TaskTime documents. A task that lost its
+    counters with its executor has one part, the unattributed time.
+    """
+    whole_ns, counters = task.duration_ms * NS_PER_MS, task.counters
+    if counters is None:
+        yield "unattributed", whole_ns
+        return
+    (_, run_ns), *others = _granted(
+        whole_ns,
+        ("run", counters.run_ns),
+        ("deserialization", counters.deserialization_ns),
+        ("result", counters.result_ns),
+        rest="scheduler_delay",
+    )
+    yield from others
+    yield from _granted(
+        run_ns,
+        ("fetch_wait", counters.fetch_wait_ns),
+        ("cpu", counters.cpu_ns),
+        ("shuffle_write", counters.shuffle_write_ns),
+        ("python_worker", counters.python_ns or 0),
+        rest="unattributed",
+    )
+
+
+def _granted(whole_ns: int, *claims: NamedNs, rest: str) -> Iterator[NamedNs]:
+    """Give each claim min(claimed, remaining), in order; the remainder goes to `rest`."""
+    remaining_ns = whole_ns
+    for name, claimed_ns in claims:
+        granted_ns = min(claimed_ns, remaining_ns)
+        remaining_ns -= granted_ns
+        yield name, granted_ns
+    yield rest, remaining_ns
+
 
 class TaskSums:
-    """Sums over tasks, whether they ended well or not."""
+    """Sums over all attempts of tasks, whether they succeeded or not."""
 
     def __init__(self) -> None:
         self._parts_ns: Counter[str] = Counter()
@@ -79,7 +76,7 @@ class TaskSums:
         self._gc_ns = 0
 
     def add(self, task: TaskEnded, parts_ns: Mapping[str, int]) -> None:
-        """One more attempt of a task, and how its time is divided."""
+        """Add an attempt of a task, and the parts of its time."""
         for part, ns in parts_ns.items():
             self._parts_ns[part] += ns
         self._counts["tasks"] += 1
@@ -87,33 +84,29 @@ class TaskSums:
         self._counts["killed_tasks"] += task.killed
         self._counts["speculative_tasks"] += task.speculative
         self._tasks_by_locality[task.locality] += 1
-        if task.spent is not None:
-            self._add_spent(task.spent, task.locality)
+        if task.counters is not None:
+            self._add_counters(task.counters, task.locality)
 
-    def _add_spent(self, spent: TaskCounters, locality: str) -> None:
+    def _add_counters(self, counters: TaskCounters, locality: str) -> None:
         for name in _SUMMED:
-            self._counts[name] += getattr(spent, name)
-        if spent.input_bytes:
-            self._input_bytes_by_locality[locality] += spent.input_bytes
-        self._peak_bytes = max(self._peak_bytes, spent.peak_execution_memory_bytes)
-        self._run_ns += spent.run_ns
-        # A pause is charged to every task that it stops, so only its share of their time is true.
-        self._gc_ns += min(spent.gc_ns, spent.run_ns)
+            self._counts[name] += getattr(counters, name)
+        if counters.input_bytes:
+            self._input_bytes_by_locality[locality] += counters.input_bytes
+        self._peak_bytes = max(self._peak_bytes, counters.peak_execution_memory_bytes)
+        self._run_ns += counters.run_ns
+        # Every task that a pause stops is charged with it, so only the fraction of run time is true.
+        self._gc_ns += min(counters.gc_ns, counters.run_ns)
 
     def time(self, *, python_is_timed: bool) -> TaskTime:
-        """The parts, in seconds."""
-        seconds = {f"{part}_s": self._parts_ns[part] / 1e9 for part in PARTS}
-        if python_is_timed:
-            return TaskTime(**seconds)
-        unattributed_ns = self._parts_ns["unattributed"] + self._parts_ns["python_worker"]
-        untimed: dict[str, Any] = {
-            "python_worker_s": None,
-            "unattributed_s": unattributed_ns / 1e9,
-        }
-        return TaskTime(**seconds | untimed)
+        """Return the parts in seconds; without a time of its own, Python's time is unattributed."""
+        seconds: dict[str, Any] = {f"{part}_s": self._parts_ns[part] / 1e9 for part in PARTS}
+        if not python_is_timed:
+            unattributed_ns = self._parts_ns["unattributed"] + self._parts_ns["python_worker"]
+            seconds |= {"python_worker_s": None, "unattributed_s": unattributed_ns / 1e9}
+        return TaskTime(**seconds)
 
     def others(self) -> dict[str, Any]:
-        """The fields of TaskMetrics that are sums, counts and shares of all tasks."""
+        """Return the fields of TaskMetrics that are sums, counts, fractions or peaks of all tasks."""
         return {
             **self._counts,
             "gc_share": self._gc_ns / self._run_ns if self._run_ns else None,

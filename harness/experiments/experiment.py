@@ -99,7 +99,7 @@ def read_experiment(file: Path) -> Experiment:
     datasets = {name: _data(name, each) for name, each in table.tables("datasets").items()}
     configurations = [
         _configuration(name, each, datasets)
-        for name, each in table.tables("configurations", least=2).items()
+        for name, each in table.tables("configurations", minimum=2).items()
     ]
     repeated = {name: table.take(name, int, usual) for name, usual in REPEATED.items()}
     for name, least in (("rounds", 1), ("trials", 1), ("warmup", 0)):
@@ -112,16 +112,13 @@ def read_experiment(file: Path) -> Experiment:
             table.take("storage", str, "hdfs"),
         ),
         configurations=tuple(configurations),
-        workloads=tuple(table.take("workloads", list, [])),
+        workloads=tuple(table.take("workloads", list[str], [])),
         sink=table.take("sink", str, None),
         repartition=table.take("repartition", int, None),
         pi_samples=table.take("pi_samples", int, None),
         probe_seconds=table.take("probe_seconds", int, None),
         digest=_digest(table),
         **repeated,
-    )
-    table.check(
-        "workloads", all(isinstance(w, str) for w in experiment.workloads), "has names alone"
     )
     table.check("storage", experiment.shape.storage in {"hdfs", "qfs"}, "is hdfs or qfs")
     table.check("nodes", experiment.shape.workers >= 1, "is 1 or more")

@@ -21,9 +21,8 @@ from harness.model.run import Ending, RecordedRun, Status
 from harness.probes.all_probes import everything
 from harness.probes.session import probe
 from harness.probes.traffic import Load
-from harness.records.directories import SUFFIX, configuration_directory
-from harness.records.probes import load_probed, probes_directory
-from harness.records.reader import load
+from harness.records.directories import configuration_directory, probes_directory, results_files
+from harness.records.reader import load, load_probes
 from harness.runtime.progress import duration
 from harness.terminal import say
 
@@ -87,8 +86,7 @@ def steps_done(experiment: Experiment, results: Path) -> dict[PlannedRun, Record
     """Those with a run that came to its end. Raises BadInput if there are runs of something else."""
     done = {}
     for configuration in experiment.configurations:
-        place = configuration_directory(results, configuration.name)
-        for file in sorted(place.glob(f"*{SUFFIX}")):
+        for file in results_files(configuration_directory(results, configuration.name)):
             recorded = load(file)
             facts = recorded.run.facts
             if facts.get("experiment") != experiment.digest:
@@ -108,8 +106,8 @@ def steps_probed(experiment: Experiment, results: Path) -> set[PlannedRun]:
     return {
         PlannedRun(configuration, int(probed.run.facts["round"]))
         for configuration in experiment.configurations
-        for file in sorted(probes_directory(results, configuration.name).glob(f"*{SUFFIX}"))
-        if (probed := load_probed(file)).ending is Ending.COMPLETED
+        for file in results_files(probes_directory(results, configuration.name))
+        if (probed := load_probes(file)).ending is Ending.COMPLETED
         and probed.run.facts.get("experiment") == experiment.digest
     }
 
@@ -147,7 +145,7 @@ def _turns(experiment: Experiment, todo: Sequence[PlannedRun]) -> Iterator[tuple
         left = (time.monotonic() - started) / number * (len(todo) - number) if number else None
         say(
             f"turn {number + 1} of {len(todo)}: {step}, {link}"
-            + (f"; about {duration(left)} left" if left else "")
+            + (f"; about {duration_text(left)} left" if left else "")
         )
         up(experiment.shape)  # what died in the run before comes back
         lab = running_lab()

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from harness.model.errors import BadInput, ClusterliftError
-from harness.runtime.interrupt import deferred, handled
+from harness.runtime.interrupt import deferred_signals, signal_handlers
 
 
 def check_command(command: Sequence[str]) -> None:
@@ -26,7 +26,7 @@ def run_command(command: Sequence[str], environment: Mapping[str, str]) -> int:
     """
     children: list[subprocess.Popen[bytes]] = []
     with _passed_on(children):
-        with deferred():  # a signal that comes before there is a child would be lost
+        with deferred_signals():  # a signal that comes before there is a child would be lost
             children.append(_started(command, environment))
         code = children[0].wait()
     return 128 - code if code < 0 else code
@@ -53,5 +53,5 @@ def _passed_on(children: Sequence[subprocess.Popen[bytes]]) -> Iterator[None]:
         for child in children:
             child.send_signal(number)
 
-    with handled({signal.SIGINT: ignore, signal.SIGTERM: pass_on, signal.SIGHUP: pass_on}):
+    with signal_handlers({signal.SIGINT: ignore, signal.SIGTERM: pass_on, signal.SIGHUP: pass_on}):
         yield

@@ -17,7 +17,7 @@ from harness.minicluster.cluster import Cluster, FileSystem, count
 from harness.minicluster.daemon import LOCALHOST, Daemon, Launch, end, start
 from harness.minicluster.state import find, lock_directory, remove, save
 from harness.model.errors import BadInput, ClusterliftError
-from harness.runtime.interrupt import deferred
+from harness.runtime.interrupt import deferred_signals
 from harness.terminal import say
 
 ATTEMPTS = 3
@@ -59,7 +59,7 @@ def down(cluster: Cluster, *, keep_logs: bool = False) -> None:
 
     Raises ClusterliftError if that is not possible; then it can be tried again.
     """
-    with deferred(), _told(f"{cluster.scheme} {cluster.name!r} cannot be stopped"):
+    with deferred_signals(), _told(f"{cluster.scheme} {cluster.name!r} cannot be stopped"):
         # There is nothing to flush: the data goes too.
         end(cluster.daemons)
         remove(cluster)
@@ -91,7 +91,7 @@ def _up_once(system: FileSystem, name: str, servers: int, port: int | None) -> C
         system.prepare(cluster)
         say(f"starting {system.title}: {system.head}, {count(servers, system.server)}")
         for launch in system.launches(cluster):
-            with deferred():
+            with deferred_signals():
                 cluster = _with_daemon(cluster, launch)
         _await_servers(system, cluster)
     except BaseException:

@@ -1,1 +1,1 @@
-"""The vocabulary: runs, trials, probes and links as frozen dataclasses, and the errors. Standard library only."""
+"""The vocabulary: runs, trials, probes and links as frozen dataclasses, and the errors."""

@@ -1,27 +1,27 @@
-"""The errors that a user can cause, or must be told of, in one line each."""
+"""The errors that users see, each as one line."""
 
 from __future__ import annotations
 
 
 class ClusterliftError(Exception):
-    """Base of the family. The message is one line: what is wrong, where, what to do."""
+    """The base class. The message is one line: what is wrong, where, and what to do."""
 
     exit_code = 1
 
 
 class BadInput(ClusterliftError):
-    """An option, a file or a host is not what it has to be. Nothing was changed."""
+    """An option, a file or a host is not as it has to be; nothing was changed."""
 
     exit_code = 2
 
 
 class WrongAnswer(ClusterliftError):
-    """A workload ran to its end and its answer is not the right one."""
+    """A workload ran to its end, and its answer is wrong."""
 
 
 class SparkLost(ClusterliftError):
-    """The Spark application ended under the run."""
+    """The Spark application ended before the run did."""
 
 
 class ToolError(ClusterliftError):
-    """A program said that it failed, or printed what cannot be understood."""
+    """A program reported a failure, or its output cannot be parsed."""

@@ -1,4 +1,4 @@
-"""A host's network interface, as the host itself describes it."""
+"""The network interfaces of hosts, as the hosts describe them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LACP = "802.3ad"
 
 @dataclass(frozen=True)
 class BondMember:
-    """One of a bond's links. Its `aggregator` is whom it negotiated to send with."""
+    """One link of a bond; `aggregator` is the number of the aggregator that it joined."""
 
     device: str
     status: str | None
@@ -23,7 +23,7 @@ class BondMember:
 
 @dataclass(frozen=True)
 class Bond:
-    """`aggregator` is the one that carries traffic; None where the mode knows none."""
+    """A bond of links; `aggregator` is the number of the active one, None in modes without aggregators."""
 
     mode: str
     aggregator: int | None
@@ -31,16 +31,18 @@ class Bond:
 
     @property
     def is_lacp(self) -> bool:
-        """Whether the switch takes part."""
+        """Whether the bond negotiates with the switch (IEEE 802.3ad)."""
         return LACP in self.mode
 
 
 @dataclass(frozen=True)
 class HostLink:
-    """A host's interface, as the host itself knows it; what it does not know is None.
+    """A host's network interface as its kernel describes it; None means unknown.
 
-    `shaped_bit_s` is what tc limits it to, in frames on the wire; `kind` is that of a virtual
-    interface; `counters` are packets since it came up.
+    - `kind`: the type of a virtual interface, such as `veth` or `bond`.
+    - `bus`, `queue`: what connects the card to the host, such as `usb`; the queueing discipline.
+    - `shaped_bit_s`: the limit that tc sets, as a rate on the wire.
+    - `counters`: packets with errors and dropped packets since the interface came up, such as `rx_errors`.
     """
 
     host: str
@@ -61,26 +63,28 @@ class HostLink:
 
     @property
     def rate_bit_s(self) -> int | None:
-        """The slower of what it is and what it is shaped to."""
+        """The lower of the link speed and the limit that tc sets; None if neither is known."""
         speed = None if self.speed_mbit_s is None else self.speed_mbit_s * 10**6
         return min((rate for rate in (speed, self.shaped_bit_s) if rate is not None), default=None)
 
 
-def theory_bit_s(sender: HostLink | None, receiver: HostLink | None) -> float | None:
-    """What TCP can deliver from one to the other at best; None where a rate or an MTU is not known."""
-    if sender is None or receiver is None:
+def max_goodput_bit_s(sender: HostLink | None, receiver: HostLink | None) -> float | None:
+    """Return the most that TCP can deliver from one to the other; None if a rate or an MTU is unknown."""
+    if not (sender and receiver and sender.rate_bit_s and receiver.rate_bit_s):
         return None
-    rates = [one.rate_bit_s for one in (sender, receiver) if one.rate_bit_s is not None]
-    mtus = [one.mtu_bytes for one in (sender, receiver) if one.mtu_bytes is not None]
-    if len(rates) < 2 or len(mtus) < 2:  # noqa: PLR2004  both ends
+    if not (sender.mtu_bytes and receiver.mtu_bytes):
         return None
-    return goodput_bit_s(min(rates), min(mtus))
+    rate_bit_s = min(sender.rate_bit_s, receiver.rate_bit_s)
+    return goodput_bit_s(rate_bit_s, min(sender.mtu_bytes, receiver.mtu_bytes))
 
 
-def growth(before: HostLink, after: HostLink, way: str) -> int | None:
-    """By how many packets the counters of `way`, errors or drops, grew; None where they were not told."""
+def counter_growth(before: HostLink, after: HostLink, kind: str) -> int | None:
+    """Return by how much the counters of a kind, `errors` or `drops`, grew.
+
+    None if they are unknown or were reset meanwhile.
+    """
     if before.counters is None or after.counters is None or before.device != after.device:
         return None
-    names = [name for name in after.counters if name.endswith(way) and name in before.counters]
+    names = [name for name in after.counters if name.endswith(kind) and name in before.counters]
     grown = sum(after.counters[name] - before.counters[name] for name in names)
     return grown if names and grown >= 0 else None

@@ -1,4 +1,10 @@
-"""What a link carries: rates as tc writes them, and what of them is left for TCP's payload."""
+"""Rates of links: how they are written, and how much of them is left for TCP's payload.
+
+A frame takes more of the wire than its IP packet: preamble and start of frame (8 bytes), Ethernet header
+(14), checksum (4) and the gap between frames (12), all in IEEE 802.3. The kernel and tc count the packet
+and the Ethernet header. IPv4 (20), TCP (20) and TCP's timestamp option (12, RFC 7323) take their part of the
+packet.
+"""
 
 from __future__ import annotations
 
@@ -9,39 +15,39 @@ from harness.model.errors import BadInput
 
 UNITS = {"k": 10**3, "m": 10**6, "g": 10**9}
 MIN_BIT_S, MAX_SHAPED_BIT_S, MAX_BIT_S = 10**6, 40 * 10**9, 10**12
-SAME_RATE = 0.02
+SAME_RATE_TOLERANCE = 0.02
 MIN_MTU, TYPICAL_MTU, MAX_MTU = 576, 1500, 9000
 
 VIRTUAL_NIC_DRIVERS = frozenset(
     {"virtual", "veth", "virtio_net", "vmxnet3", "hv_netvsc", "xen_netfront", "ena", "gve"}
 )
-"""Drivers of virtual interfaces; the speed that they tell is none of a link's."""
+"""Drivers of virtual interfaces; the speed that they report is not that of a link."""
 
-# Bytes around an IP packet. The kernel counts the Ethernet header; the wire has, besides, preamble,
-# checksum and the gap between frames.
 COUNTED_BYTES = 14
-ON_WIRE_BYTES = 38
-# IP, TCP and its timestamps.
-HEADERS_BYTES = 52
+"""What the kernel counts of a frame beyond the IP packet."""
+ON_WIRE_BYTES = 8 + 14 + 4 + 12
+"""What the wire carries of a frame beyond the IP packet."""
+HEADERS_BYTES = 20 + 20 + 12
+"""What is not TCP payload in an IP packet."""
 
 
 @dataclass(frozen=True)
 class Link:
-    """A node's link: its rate on the wire in bit/s, None if it is not shaped, and its MTU in bytes."""
+    """The link of a lab's node: its rate on the wire in bit/s, None if unshaped, and its MTU in bytes."""
 
     rate_bit_s: int | None
     mtu: int
 
     @property
     def counted_bit_s(self) -> int | None:
-        """The rate as the kernel counts bytes."""
+        """The rate in bytes as the kernel counts them, times 8; None if unshaped."""
         if self.rate_bit_s is None:
             return None
         return round(self.rate_bit_s * (self.mtu + COUNTED_BYTES) / (self.mtu + ON_WIRE_BYTES))
 
     @property
     def rate(self) -> str:
-        """The rate as it is read."""
+        """The rate for people: `100mbit`, or `unshaped`."""
         return "unshaped" if self.rate_bit_s is None else rate_text(self.rate_bit_s)
 
     def __str__(self) -> str:
@@ -49,47 +55,47 @@ class Link:
 
 
 def goodput_bit_s(rate_bit_s: float, mtu: int) -> float:
-    """What TCP can deliver over a link of that rate."""
+    """Return the most payload that TCP can deliver over a link of this rate."""
     return rate_bit_s * (mtu - HEADERS_BYTES) / (mtu + ON_WIRE_BYTES)
 
 
 def rate_of_goodput(bit_s: float, mtu: int) -> float:
-    """The rate of a link over which TCP delivers so much at best."""
+    """Return the rate of a link over which TCP delivers this much payload at most."""
     return bit_s / goodput_bit_s(1, mtu)
 
 
 def wire_bit_s(counted_bit_s: float, mtu: int) -> int:
-    """The rate of a link that the kernel was told to shape to this; to five digits, as told."""
+    """Return the rate on the wire of a link that tc limits to this rate, rounded to five digits."""
     exact = counted_bit_s * (mtu + ON_WIRE_BYTES) / (mtu + COUNTED_BYTES)
     return int(float(f"{exact:.5g}"))
 
 
 def is_same_rate(bit_s: float, other_bit_s: float) -> bool:
-    """Whether two rates differ by no more than rounding, and what tc does not count of a frame."""
-    return abs(bit_s - other_bit_s) <= SAME_RATE * other_bit_s
+    """Return whether two rates differ by rounding, or by what tc does not count of a frame, at most."""
+    return abs(bit_s - other_bit_s) <= SAME_RATE_TOLERANCE * other_bit_s
 
 
-def parse_rate(option: str, text: str, most_bit_s: int = MAX_SHAPED_BIT_S) -> int:
-    """Bit/s of `100mbit` or `2.5gbit`. Raises BadInput that names the option."""
+def parse_rate(option: str, text: str, max_bit_s: int = MAX_SHAPED_BIT_S) -> int:
+    """Return the bit/s of `100mbit` or `2.5gbit`. Raises BadInput that names the option."""
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmg])bit(?:/s)?", text.strip().lower())
     if match is None:
         raise BadInput(f"{option} {text!r} is not a rate; write for example 100mbit or 2.5gbit")
-    rate = round(float(match[1]) * UNITS[match[2]])
-    if not MIN_BIT_S <= rate <= most_bit_s:
+    rate = float(match[1]) * UNITS[match[2]]
+    if not MIN_BIT_S <= rate <= max_bit_s:
         raise BadInput(
-            f"{option} {text!r} is not between {rate_text(MIN_BIT_S)} and {rate_text(most_bit_s)}"
+            f"{option} {text!r} is not between {rate_text(MIN_BIT_S)} and {rate_text(max_bit_s)}"
         )
-    return rate
+    return round(rate)
 
 
 def rate_text(bit_s: int) -> str:
-    """`100mbit`, `2.5gbit`: as it is read."""
+    """Return the rate as tc writes it: `100mbit`, `2.5gbit`."""
     unit, size = next((u, s) for u, s in reversed(UNITS.items()) if bit_s >= s or u == "k")
     return f"{bit_s / size:g}{unit}bit"
 
 
-def carried_text(bit_s: float) -> str:
-    """What was measured, as it is read: `94.1 Mbit/s`, `9.41 Gbit/s`."""
+def throughput_text(bit_s: float) -> str:
+    """Return a measured throughput for people: `94.1 Mbit/s`, `9.41 Gbit/s`."""
     if bit_s >= UNITS["g"]:
         return f"{bit_s / UNITS['g']:.2f} Gbit/s"
     return f"{bit_s / UNITS['m']:.1f} Mbit/s"

@@ -1,4 +1,4 @@
-"""The metrics that probes measure and that analyses judge."""
+"""The metrics that probes measure, by probe."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ RECEIVER_SOFTIRQ = Metric(MESH, "receiver_softirq_percent", "%", LOWER)
 MTU = "mtu"
 PATH_MTU = Metric(MTU, "path_mtu_bytes", "bytes", HIGHER)
 VANISHED_PACKET = Metric(MTU, "vanished_bytes", "bytes", LOWER)
-"""The size of packets that were sent and neither arrived nor were refused: a black hole."""
+"""The size of packets that neither arrive nor are refused: a black hole."""
 PACKET_GOODPUT = Metric(MTU, "goodput_bit_s", "bit/s", HIGHER)
 SENDER_PACKET_COST = Metric(MTU, "sender_processors_per_gbit_s", "processors per Gbit/s", LOWER)
 RECEIVER_PACKET_COST = Metric(MTU, "receiver_processors_per_gbit_s", "processors per Gbit/s", LOWER)

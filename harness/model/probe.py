@@ -1,4 +1,4 @@
-"""What probes measure: a metric of a subject, with its unit."""
+"""What a probe run measures and records: links, metrics with their units, and hosts that were left out."""
 
 from __future__ import annotations
 
@@ -11,15 +11,20 @@ from harness.model.interface import HostLink
 from harness.model.run import Ending, new_run_id, timestamp
 
 HIGHER, LOWER = "higher", "lower"
+BEFORE, AFTER = "before", "after"
+ARROW = " -> "
+"""Between the sender and the receiver in a subject."""
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """One value, or one line on why there is none.
+    """One value of a metric, or why there is none.
 
-    `subject` is a host, a pair (`node1 -> node2`) or two racks; `case` tells apart what is measured
-    of it in several ways, such as `both ways`, and may be empty. `better` is `higher` or `lower`.
-    `round` counts the repeats from 1.
+    - `subject`: a host, a pair (`node1 -> node2`) or two racks.
+    - `case`: distinguishes measurements of one metric and subject, such as `both ways`; may be empty.
+    - `better`: `higher` or `lower`.
+    - `error`: one line; None if there is a value.
+    - `round`: counts the repetitions from 1.
     """
 
     probe: str
@@ -38,12 +43,12 @@ class Measurement:
         if self.value is not None and not math.isfinite(self.value):
             raise ValueError("a value is a finite number")
         if self.better not in {HIGHER, LOWER}:
-            raise ValueError(f"better is {HIGHER} or {LOWER}")
+            raise ValueError(f"better is {HIGHER!r} or {LOWER!r}")
 
 
 @dataclass(frozen=True)
 class Metric:
-    """What can be measured by a probe. Its name ends in its unit, where it has one."""
+    """A quantity that a probe measures. Its name ends in its unit, if there is one."""
 
     probe: str
     name: str
@@ -51,11 +56,11 @@ class Metric:
     better: str
 
     def of(self, subject: str, value: float, case: str = "") -> Measurement:
-        """A value."""
+        """Return a measurement with a value."""
         return self._measurement(subject, case, value=float(value))
 
     def failed(self, subject: str, error: object, case: str = "") -> Measurement:
-        """Why there is no value."""
+        """Return a measurement without a value, and why there is none."""
         return self._measurement(subject, case, error=str(error))
 
     def _measurement(
@@ -68,9 +73,10 @@ class Metric:
 
 @dataclass(frozen=True)
 class ProbeRun:
-    """One call of `clusterlift probe`: what was declared and asked for.
+    """One call of `clusterlift probe`: what was declared and requested.
 
-    `hosts` are all that were named; `facts` say what a reader has to know, such as `emulated`.
+    `hosts` are all that were named, even if they were left out. `facts` are declared by the user or the
+    lab, such as `emulated`.
     """
 
     configuration: str
@@ -84,7 +90,7 @@ class ProbeRun:
 
 @dataclass(frozen=True)
 class ExcludedHost:
-    """A host that was left out, and why, in one line."""
+    """A host that was left out, or whose link is unknown, and why, in one line."""
 
     host: str
     error: str
@@ -92,7 +98,7 @@ class ExcludedHost:
 
 @dataclass(frozen=True)
 class LinkSnapshot:
-    """A link as it was `before` the measurements, or `after` them."""
+    """A link at a moment: BEFORE or AFTER the measurements."""
 
     moment: str
     link: HostLink
@@ -100,46 +106,42 @@ class LinkSnapshot:
 
 ProbeEvent = ExcludedHost | LinkSnapshot | Measurement
 
-
-_KINDS: Mapping[str, type[ProbeEvent]] = {
-    "trouble": ExcludedHost,
+EVENT_KINDS: Mapping[str, type[ProbeEvent]] = {
+    "excluded": ExcludedHost,
     "link": LinkSnapshot,
     "measurement": Measurement,
 }
 
 
-BEFORE, AFTER = "before", "after"
-
-
 @dataclass(frozen=True)
 class RecordedProbes:
-    """A probe run and all that was noted of it, in order; `ending` is None if it was killed."""
+    """A probe run and its events in order; the other fields are those of RecordedRun."""
 
     run: ProbeRun
-    notes: tuple[ProbeEvent, ...] = ()
+    events: tuple[ProbeEvent, ...] = ()
     ending: Ending | None = None
     source: str = ""
     warnings: tuple[str, ...] = ()
 
     @property
     def excluded_hosts(self) -> list[ExcludedHost]:
-        """The hosts that were left out."""
-        return [note for note in self.notes if isinstance(note, ExcludedHost)]
+        """The hosts that were left out, or whose link is unknown."""
+        return [event for event in self.events if isinstance(event, ExcludedHost)]
 
     @property
     def measurements(self) -> list[Measurement]:
-        """All that was measured, or could not be."""
-        return [note for note in self.notes if isinstance(note, Measurement)]
+        """The measurements, also those without a value."""
+        return [event for event in self.events if isinstance(event, Measurement)]
 
     def links(self, moment: str | None = None) -> dict[str, HostLink]:
-        """Links by host, as they were at that moment, or as they were seen last."""
-        seen = [note for note in self.notes if isinstance(note, LinkSnapshot)]
-        return {one.link.host: one.link for one in seen if moment in {None, one.moment}}
+        """Return the links by host, at the given moment or as they were seen last."""
+        seen = [event for event in self.events if isinstance(event, LinkSnapshot)]
+        return {each.link.host: each.link for each in seen if moment in {None, each.moment}}
 
 
 @dataclass(frozen=True)
 class ProbeSample:
-    """All that was measured of one metric of one subject, in one case, in one configuration."""
+    """All measurements of one metric, subject and case in one configuration."""
 
     probe: str
     subject: str
@@ -152,16 +154,16 @@ class ProbeSample:
 
     @property
     def name(self) -> str:
-        """`mesh node1 -> node2, both ways`: what a table's line is called."""
+        """The name of the sample in a table: `mesh node1 -> node2, both ways`."""
         return f"{self.probe} {self.subject}{f', {self.case}' if self.case else ''}"
 
 
 def samples(measurements: Iterable[Measurement]) -> list[ProbeSample]:
-    """Group measurements, in the order of first appearance; the repeats of one are one sample."""
+    """Group measurements into samples, in the order of first appearance; repetitions form one sample."""
     grouped: dict[tuple[str, ...], list[Measurement]] = {}
-    for one in measurements:
-        key = (one.probe, one.subject, one.case, one.metric, one.unit, one.better)
-        grouped.setdefault(key, []).append(one)
+    for each in measurements:
+        key = (each.probe, each.subject, each.case, each.metric, each.unit, each.better)
+        grouped.setdefault(key, []).append(each)
     return list(map(_sample, grouped.values()))
 
 
@@ -169,9 +171,6 @@ def _sample(group: Sequence[Measurement]) -> ProbeSample:
     first = group[0]
     return ProbeSample(
         *(first.probe, first.subject, first.case, first.metric, first.unit, first.better),
-        values=tuple(one.value for one in group if one.value is not None),
-        errors=tuple(one.error for one in group if one.error is not None),
+        values=tuple(each.value for each in group if each.value is not None),
+        errors=tuple(each.error for each in group if each.error is not None),
     )
-
-
-ARROW = " -> "

@@ -1,6 +1,6 @@
-"""The vocabulary: what is recorded, as immutable values.
+"""Runs and trials, as they are recorded.
 
-Times are wall-clock seconds, timestamps are ISO 8601 in UTC with second resolution or finer.
+Durations are wall-clock seconds. Timestamps are ISO 8601 in UTC, to the second or finer.
 """
 
 from __future__ import annotations
@@ -15,11 +15,14 @@ from typing import Any
 from harness.model.task_metrics import TaskMetrics, WireBytes
 
 Facts = Mapping[str, Any]
-"""Observed or declared facts by name; values are what JSON can hold; unknown is None."""
+"""Observed or declared facts by name. The values are those that JSON has; None means unknown."""
+
+LinkErrors = Mapping[str, Mapping[str, int]]
+"""By `host interface`, the number of packets with `errors` and of `drops` during a run."""
 
 
 class Phase(StrEnum):
-    """Whether a trial counts: warm-up trials are recorded and never compared."""
+    """Whether a trial counts: warm-up trials are recorded, but never compared."""
 
     WARM_UP = "warm-up"
     MEASURED = "measured"
@@ -33,7 +36,7 @@ class Status(StrEnum):
 
 
 class Ending(StrEnum):
-    """How a run ended. A run that was killed has no ending."""
+    """How a run ended. A killed run has no ending."""
 
     COMPLETED = "completed"
     INTERRUPTED = "interrupted"
@@ -44,10 +47,11 @@ class Ending(StrEnum):
 class Trial:
     """One execution of one workload.
 
-    `wall_s` is the time of the sink's action in seconds, None exactly if the trial failed;
-    `round` counts from 1 within its phase; `error` is one line. `note` is one on what was odd while
-    it ran and may explain its time, such as the loss of an executor. `tasks` is where the time went
-    and `wire` what went over the nodes' links, None where that is not known.
+    - `round`: counts from 1 within the phase.
+    - `wall_s`: duration of the sink's action in seconds; None if, and only if, the trial failed.
+    - `error`: why the trial failed, in one line.
+    - `note`: an event that may explain the duration, in one line, such as the loss of an executor.
+    - `tasks`, `wire`: where the time went, and what the nodes' links carried; None if unknown.
     """
 
     workload: str
@@ -64,20 +68,23 @@ class Trial:
 
     def __post_init__(self) -> None:
         if (self.status is Status.OK) != (self.wall_s is not None):
-            raise ValueError("a trial has a time exactly if it is ok")
+            raise ValueError("a trial has a time if, and only if, it is ok")
         if self.wall_s is not None and not 0 <= self.wall_s < float("inf"):
             raise ValueError("a time is a finite number of seconds, 0 or more")
         if (self.status is Status.FAILED) != (self.error is not None):
-            raise ValueError("a trial has an error exactly if it failed")
+            raise ValueError("a trial has an error if, and only if, it failed")
 
 
 @dataclass(frozen=True)
 class Run:
-    """One `spark-submit`: what was declared, what was observed, and what was asked for.
+    """One Spark application: what was declared, requested and observed when it started.
 
-    `configuration` is the declared name of the set-up under test, `facts` what the user declared
-    with it, `environment` what was observed, `dataset` the manifest (None where no workload reads
-    data), `parameters` the options of the benchmark, `omitted` the workloads left out and why.
+    - `configuration`: the declared name of the set-up under test.
+    - `workloads`: the workloads to run; `omitted`: those that cannot run, and why.
+    - `parameters`: the options of the benchmark, and what follows from them.
+    - `facts`: what the user declared, by name.
+    - `environment`: machines, links and software as observed.
+    - `dataset`: the manifest and the observed layout; None if no workload reads data.
     """
 
     id: str
@@ -94,11 +101,13 @@ class Run:
 
 @dataclass(frozen=True)
 class RecordedRun:
-    """A run as its file holds it: its trials in order, how it ended, and what was odd about the file.
+    """A run as its file records it.
 
-    `ending` is None if the run was killed before it could say. `stopped` says why no more rounds came,
-    where their number was left to the run itself. `link_errors` are the packets in error and dropped while
-    it ran, by `host interface`; None where nobody looked.
+    - `trials`: in the order in which they ended.
+    - `ending`: None if the run was killed, or is still running.
+    - `source`: the path of the file; `warnings`: what is odd about it, one line each.
+    - `stopped`: why there were no more rounds, if the run itself chose their number.
+    - `link_errors`: None if the counters were not read.
     """
 
     run: Run
@@ -107,14 +116,14 @@ class RecordedRun:
     source: str = ""
     warnings: tuple[str, ...] = ()
     stopped: str | None = None
-    link_errors: Mapping[str, Mapping[str, int]] | None = None
+    link_errors: LinkErrors | None = None
 
 
 def timestamp() -> str:
-    """Now, in UTC, to the millisecond: `2026-11-21T13:42:13.123Z`."""
+    """Return the current time in UTC, to the millisecond: `2026-11-21T13:42:13.123Z`."""
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def new_run_id() -> str:
-    """An identifier that sorts by time and that two runs started at once do not share."""
+    """Return an identifier that sorts by time and differs between runs that start at once."""
     return f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}"

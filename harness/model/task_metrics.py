@@ -1,4 +1,4 @@
-"""What a trial's tasks did with their time, and what the links of its nodes carried."""
+"""How a trial's tasks spent their time, and what the links of its nodes carried."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 
-class Measured:
-    """A record of quantities: each is finite and not negative, unless it is unknown: None."""
+class Quantities:
+    """A record whose numbers are finite and 0 or more; None means unknown."""
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
@@ -26,25 +26,27 @@ def _numbers(value: Any) -> Iterator[float]:
 
 
 @dataclass(frozen=True)
-class TaskTime(Measured):
-    """The time of tasks from launch to finish, summed, in parts that do not overlap; seconds.
+class TaskTime(Quantities):
+    """The seconds from launch to finish of all tasks together, in parts that do not overlap.
 
     Spark's metrics do overlap: writing a shuffle takes CPU time, and a task computes while its Python
-    worker does. Of what they count twice, the part that stands first below has it. An overlap that
-    cannot be seen, because the sum still fits into the task's run time, is missing from
-    `unattributed_s`, which is the rest: a file system's time has no metric.
+    worker does. Time that Spark counts twice belongs to the part that is listed first. An overlap is
+    invisible if the sum still fits into the task's run time; it is then missing from `unattributed_s`,
+    which is what remains, because Spark has no metric for the time of a file system.
 
-    - `fetch_wait_s`: blocked, waiting for shuffle blocks; each wait is rounded down to whole
-      milliseconds, and the disk of the node that sends them is in it.
-    - `cpu_s`: on the CPU, the task's own thread in the JVM; neither Python workers nor the threads
-      of netty and of file systems' clients are in it.
-    - `shuffle_write_s`: writing shuffle files, as far as it was not on the CPU.
-    - `python_worker_s`: while a Python worker had been asked for and was not done, as far as the task
-      did none of the above meanwhile. None where a stage ran Python and no metric says how long, as
-      under Spark 3.5 and for functions over RDDs: then it is in `unattributed_s`.
-    - `unattributed_s`: file system and unattributed: the rest of the run time. Never "network".
-    - `deserialization_s`, `result_s`: of the task itself; of its result, with the driver's fetching it.
-    - `scheduler_delay_s`: launched, and neither of these: messages between driver and executor.
+    - `fetch_wait_s`: blocked, waiting for shuffle blocks, the disk of the sending node included. Spark
+      rounds each wait down to whole milliseconds.
+    - `cpu_s`: CPU time of the task's own thread in the JVM; without Python workers and without the
+      threads of netty and of file system clients.
+    - `shuffle_write_s`: writing shuffle files, except for the CPU time.
+    - `python_worker_s`: waiting for a Python worker while doing none of the above. None if a stage ran
+      Python and no metric says how long, as with Spark 3.5 and with functions over RDDs; the time is
+      then part of `unattributed_s`.
+    - `unattributed_s`: the rest of the run time: file systems, and all that Spark does not measure. It
+      must never be called "network".
+    - `deserialization_s`: deserializing the task.
+    - `result_s`: serializing the task's result, and the driver's fetching it.
+    - `scheduler_delay_s`: the rest between launch and finish: messages between driver and executor.
     """
 
     fetch_wait_s: float
@@ -58,15 +60,15 @@ class TaskTime(Measured):
 
     @property
     def total_s(self) -> float:
-        """All parts together."""
+        """The sum of all known parts."""
         return math.fsum(part for part in vars(self).values() if part is not None)
 
 
 @dataclass(frozen=True)
-class Stragglers(Measured):
-    """The longest and the median successful task of one stage, in seconds.
+class Stragglers(Quantities):
+    """The longest and the median successful task of a stage, in seconds.
 
-    It is the stage whose longest task lasted the most seconds longer than its median one.
+    The stage is the one with the greatest difference between the two.
     """
 
     longest_s: float
@@ -74,32 +76,33 @@ class Stragglers(Measured):
 
 
 @dataclass(frozen=True)
-class ScheduleSimulation(Measured):
-    """The stages one after the other, their tasks put onto the slots again in their order; seconds.
+class ScheduleSimulation(Quantities):
+    """The simulated duration of a trial's stages, in seconds: the basis of blocked-time analysis.
 
-    First with the tasks as long as they were, then without what blocked them: the fetch wait, and
-    the fetch wait and all that is unattributed. This is the simulation of blocked-time analysis
-    (Ousterhout et al., NSDI 2015).
+    The simulation runs stage after stage and assigns each stage's tasks, in their order, to the slots. It
+    does so with the tasks unchanged, with tasks without their fetch wait, and with tasks without their
+    fetch wait and unattributed time (Ousterhout et al., NSDI 2015).
     """
 
-    as_it_was_s: float
+    unchanged_s: float
     without_fetch_wait_s: float
     without_unattributed_s: float
 
 
 @dataclass(frozen=True)
-class TaskMetrics(Measured):
-    """What Spark's event log says of a trial's tasks, every attempt of them.
+class TaskMetrics(Quantities):
+    """What Spark's event log reports of a trial's tasks; every attempt counts.
 
-    `slots` is how many could run at once, on average from the first job's start to the last one's
-    end: the executors' cores over `spark.task.cpus`; None, and `replay` with it, where the executors
-    are not known. `gc_share` is the share of their run time in which their JVM collected garbage;
-    it lies within the parts of `time`, beside which it stands.
-
-    Locality is Spark's level of each task: `PROCESS_LOCAL` is also what a task without any preference
-    gets, and under Reed-Solomon a `NODE_LOCAL` task, too, reads most of its bytes from other nodes.
-    Input is what Hadoop's file systems count on the task's thread. Memory is in bytes, of the task
-    that needed the most. `incomplete` says what the log lacks, None if nothing.
+    - `slots`: how many tasks could run at once: the executors' cores divided by `spark.task.cpus`, on
+      average between the start of the first job and the end of the last one. If the executors are not
+      known, `slots` and `simulation` are None.
+    - `gc_share`: the fraction of the tasks' run time in which their JVM collected garbage. This time is
+      also part of `time`.
+    - `tasks_by_locality`, `input_bytes_by_locality`: by Spark's locality level. A task without any
+      preference is `PROCESS_LOCAL`, too. On Reed-Solomon data even a `NODE_LOCAL` task reads most of its
+      bytes from other nodes. Input is what Hadoop's file systems count on the task's thread.
+    - `peak_execution_memory_bytes`: of the task that needed the most.
+    - `incomplete`: what is missing from the log, in one line; None if nothing is.
     """
 
     tasks: int
@@ -110,7 +113,7 @@ class TaskMetrics(Measured):
     slots: float | None
     gc_share: float | None
     stragglers: Stragglers | None
-    replay: ScheduleSimulation | None
+    simulation: ScheduleSimulation | None
     tasks_by_locality: Mapping[str, int]
     input_bytes_by_locality: Mapping[str, int]
     output_bytes: int
@@ -124,13 +127,13 @@ class TaskMetrics(Measured):
 
     @property
     def input_bytes(self) -> int:
-        """Of all tasks, wherever they ran."""
+        """The input of all tasks, at every locality."""
         return sum(self.input_bytes_by_locality.values())
 
 
 @dataclass(frozen=True)
-class NodeBytes(Measured):
-    """What a node's network interfaces counted during a trial; headers are in it, loopback is not."""
+class NodeBytes(Quantities):
+    """What a node's network interfaces counted during a trial, with headers and without loopback."""
 
     host: str
     received_bytes: int
@@ -139,7 +142,7 @@ class NodeBytes(Measured):
 
 @dataclass(frozen=True)
 class WireBytes:
-    """The nodes whose counters could be read, each once, and the hosts where they could not."""
+    """The nodes whose counters could be read, each once, and the hosts whose counters could not."""
 
     nodes: tuple[NodeBytes, ...]
     unread: tuple[str, ...] = ()

@@ -1,1 +1,4 @@
-"""What a node tells about itself: its machine, its network interfaces, their counters. Standard library only."""
+"""What a node reports about itself: its machine, its network interfaces, and their counters.
+
+Standard library only: part of it runs on Spark's executors.
+"""

@@ -1,27 +1,17 @@
-"""Facts of the machine that this process runs on. What cannot be read is None, never 0."""
+"""Facts about the machine of this process. A fact that cannot be read is None, never 0."""
 
 from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-SYSCTLS = (
-    "net.core.default_qdisc",
-    "net.core.netdev_max_backlog",
-    "net.core.rmem_max",
-    "net.core.wmem_max",
-    "net.ipv4.tcp_congestion_control",
-    "net.ipv4.tcp_mtu_probing",
-    "net.ipv4.tcp_rmem",
-    "net.ipv4.tcp_wmem",
-)
+from harness.node.sysfs import SYSCTLS, known, positive, sysctl_file
 
 
 def machine_facts(root: Path = Path("/")) -> dict[str, Any]:
-    """Host, kernel, processors, memory in bytes, sysctls and network links, read below `root`."""
+    """Return host, kernel, processors, memory in bytes, sysctls and links, read below `root`."""
     return {
         "host": platform.node() or None,
         "kernel": f"{platform.system()} {platform.release()}",
@@ -30,19 +20,16 @@ def machine_facts(root: Path = Path("/")) -> dict[str, Any]:
         "cpus": os.cpu_count(),
         "memory_bytes": _kibibytes(_field(root / "proc/meminfo", "MemTotal")),
         "python": platform.python_version(),
-        "sysctls": {name: _read(root / "proc/sys" / name.replace(".", "/")) for name in SYSCTLS},
+        "sysctls": {name: _read(root / sysctl_file(name).lstrip("/")) for name in SYSCTLS},
         "links": links(root),
     }
 
 
-def links_by_host(environment: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
-    """The links of all nodes that a run recorded; older runs know the driver's alone."""
-    driver = {str(environment.get("host")): environment.get("links") or {}}
-    return environment.get("nodes") or driver
-
-
 def links(root: Path = Path("/")) -> dict[str, dict[str, Any]]:
-    """Each network interface but the loopback: `speed_mbit_s`, `mtu_bytes`, duplex, driver, state."""
+    """Return `speed_mbit_s`, `mtu_bytes`, duplex, driver and state of each interface, without lo.
+
+    Unlike `harness.node.interface`, it needs no program, so that it works on every Linux.
+    """
     net = root / "sys/class/net"
     if not net.is_dir():
         return {}
@@ -51,11 +38,11 @@ def links(root: Path = Path("/")) -> dict[str, dict[str, Any]]:
 
 def _link(link: Path) -> dict[str, Any]:
     return {
-        "speed_mbit_s": _positive(_read(link / "speed")),
-        "mtu_bytes": _positive(_read(link / "mtu")),
-        "duplex": _known(_read(link / "duplex")),
+        "speed_mbit_s": positive(_read(link / "speed")),
+        "mtu_bytes": positive(_read(link / "mtu")),
+        "duplex": known(_read(link / "duplex")),
         "driver": _target(link / "device/driver"),
-        "state": _known(_read(link / "operstate")),
+        "state": known(_read(link / "operstate")),
     }
 
 
@@ -67,15 +54,6 @@ def _read(file: Path) -> str | None:
         return None
 
 
-def _known(text: str | None) -> str | None:
-    return None if text == "unknown" else text
-
-
-def _positive(text: str | None) -> int | None:
-    # A driver that does not know its speed says -1.
-    return int(text) if text and text.isdecimal() and int(text) > 0 else None
-
-
 def _target(link: Path) -> str | None:
     try:
         return link.readlink().name
@@ -84,6 +62,7 @@ def _target(link: Path) -> str | None:
 
 
 def _field(file: Path, name: str) -> str | None:
+    """Return the value of the first line `name: value`."""
     try:
         lines = file.read_text().splitlines()
     except OSError:

@@ -1,6 +1,6 @@
-"""What went over a node's network interfaces: the kernel's counters, before and after.
+"""The bytes that go over a node's network interfaces, by the kernel's counters.
 
-What runs on executors is here too, and needs nothing but Python there.
+`node_identity` and `interface_traffic` also run on executors, where they need Python alone.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 from harness.model.task_metrics import NodeBytes, WireBytes
 
 Traffic = tuple[int, int]
-"""Bytes received and sent since an interface is there."""
+"""Bytes that an interface has received and sent since it exists."""
 
 _RECEIVED, _SENT = 0, 8
 """Columns of /proc/net/dev."""
@@ -20,7 +20,10 @@ _RECEIVED, _SENT = 0, 8
 
 @dataclass(frozen=True)
 class NodeTraffic:
-    """A node as it was seen once. Containers on one machine are nodes of their own."""
+    """The counters of one node. Each container on a machine is a node of its own.
+
+    `traffic` has the counters by interface.
+    """
 
     identity: str
     host: str
@@ -29,10 +32,10 @@ class NodeTraffic:
 
 @dataclass(frozen=True)
 class TrafficSnapshot:
-    """All nodes that could be looked at, at about the same time, by their identity.
+    """The counters of all nodes that answered, at about the same time, by the nodes' identities.
 
-    `executors` has the host of every executor, and the identity of its node, None if it could not be
-    asked.
+    `executors` has the host and the node identity of each executor, by the executor's id. The
+    identity is None if the executor did not answer.
     """
 
     nodes: Mapping[str, NodeTraffic]
@@ -40,55 +43,61 @@ class TrafficSnapshot:
 
 
 def wire_bytes(before: TrafficSnapshot, after: TrafficSnapshot) -> WireBytes:
-    """What each node's interfaces counted between two looks.
+    """Return the bytes that each node received and sent between two snapshots.
 
-    A host is unread if its executor was not there both times, or its node's counters were reset.
+    A host is unread if none of its executors has a node in both snapshots, or if the node's counters
+    were reset in between.
     """
-    known = {
-        identity: counted
+    bytes_by_node = {
+        identity: node_bytes
         for identity, node in before.nodes.items()
-        if identity in after.nodes and (counted := _counted(node, after.nodes[identity]))
+        if identity in after.nodes and (node_bytes := _difference(node, after.nodes[identity]))
     }
     executors = [*before.executors.values(), *after.executors.values()]
-    read = {host for host, identity in executors if identity in known}
+    read = {host for host, identity in executors if identity in bytes_by_node}
     unread = {host for host, identity in executors} - read
-    return WireBytes(tuple(known[identity] for identity in sorted(known)), tuple(sorted(unread)))
+    nodes = tuple(bytes_by_node[identity] for identity in sorted(bytes_by_node))
+    return WireBytes(nodes, tuple(sorted(unread)))
 
 
-def _counted(before: NodeTraffic, after: NodeTraffic) -> NodeBytes | None:
+def _difference(before: NodeTraffic, after: NodeTraffic) -> NodeBytes | None:
+    """Return the growth over all interfaces; None if there are none, or a counter was reset."""
     received = sent = 0
-    for interface, (received_then, sent_then) in before.traffic.items():
-        received_now, sent_now = after.traffic.get(interface, (-1, -1))
-        if received_now < received_then or sent_now < sent_then:
+    for interface, (received_before, sent_before) in before.traffic.items():
+        received_after, sent_after = after.traffic.get(interface, (-1, -1))
+        if received_after < received_before or sent_after < sent_before:
             return None
-        received += received_now - received_then
-        sent += sent_now - sent_then
+        received += received_after - received_before
+        sent += sent_after - sent_before
     return NodeBytes(before.host, received, sent) if before.traffic else None
 
 
 def node_identity(root: Path = Path("/")) -> str:
-    """Which network this process sees, the same for all processes that share one."""
+    """Return what identifies the network namespace of this process: the kernel's boot, and its inode."""
     boot = (root / "proc/sys/kernel/random/boot_id").read_text().strip()
     return f"{boot} {(root / 'proc/self/ns/net').readlink()}"
 
 
 def interface_traffic(root: Path = Path("/")) -> dict[str, Traffic]:
-    """The counters of the interfaces that lead to other machines.
+    """Return the counters of the interfaces that lead to other machines.
 
-    Those are the ones with hardware behind them; in a container, which has none, all but the
-    loopback, the detours of shaped links (ifb) and what consists of others, such as a bridge. What
-    is counted on its way through two interfaces would else be counted twice.
+    These are the interfaces with hardware. A container has none: there they are all but the
+    loopback, the ifb devices of shaped links, and those that consist of others, such as a bridge.
+    Bytes that pass through two interfaces are therefore counted once.
     """
     lines = (root / "proc/self/net/dev").read_text().splitlines()
     pairs = (line.split(":", 1) for line in lines if ":" in line)
     columns = {name.strip(): rest.split() for name, rest in pairs}
-    traffic = {n: (int(column[_RECEIVED]), int(column[_SENT])) for n, column in columns.items()}
-    known = root / "sys/class/net"
-    hardware = {name for name in traffic if (known / name / "device").exists()}
-    plain = {name for name in traffic if not _is_detour(known / name)}
-    return {name: traffic[name] for name in sorted(hardware or plain)}
+    net = root / "sys/class/net"
+    hardware = {name for name in columns if (net / name / "device").exists()}
+    plain = {name for name in columns if not _is_internal(net / name)}
+    return {
+        name: (int(columns[name][_RECEIVED]), int(columns[name][_SENT]))
+        for name in sorted(hardware or plain)
+    }
 
 
-def _is_detour(interface: Path) -> bool:
-    own = interface.name == "lo" or interface.name.startswith("ifb")
-    return own or any(interface.glob("lower_*"))
+def _is_internal(interface: Path) -> bool:
+    """Whether the interface does not lead to other machines by itself."""
+    is_local = interface.name == "lo" or interface.name.startswith("ifb")
+    return is_local or any(interface.glob("lower_*"))

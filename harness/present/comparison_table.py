@@ -8,8 +8,7 @@ from itertools import count
 from harness.analysis.comparison import Cell, Comparison
 from harness.present import quantities
 from harness.present.table import NEEDS, Entry, Fields, Line, Noted, Table, common, fields
-from harness.statistics.change import Change, Verdict
-from harness.statistics.controls import ControlShift
+from harness.statistics.change import Change, ControlShift, Verdict
 from harness.statistics.median import median_interval
 
 _LEAST_FOR_AN_INTERVAL = next(n for n in count(1) if median_interval([0.0] * n))

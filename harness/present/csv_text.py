@@ -64,7 +64,13 @@ def _change(change: Change | None) -> tuple[object, ...]:
     if change is None:
         return (None,) * 6
     ends = _ends(change.interval)
-    return (str(change.verdict), change.share, *ends, change.adjusted_p, change.trials_needed)
+    return (
+        str(change.verdict),
+        change.relative_change,
+        *ends,
+        change.adjusted_p,
+        change.trials_needed,
+    )
 
 
 def _ends(interval: Interval | None) -> tuple[float | None, float | None]:

@@ -9,8 +9,7 @@ from harness.analysis.column import ConfigurationRuns
 from harness.analysis.comparison import Cell, Comparison
 from harness.present.comparison_table import warnings
 from harness.present.table import Footnotes
-from harness.statistics.change import Change
-from harness.statistics.controls import ControlShift
+from harness.statistics.change import Change, ControlShift
 from harness.statistics.rank_test import Interval
 
 
@@ -80,7 +79,7 @@ def _cell(cell: Cell) -> dict[str, Any]:
 def _change(change: Change) -> dict[str, Any]:
     return {
         "verdict": change.verdict,
-        "ratio": change.share,
+        "ratio": change.relative_change,
         "interval_ratio": _interval(change.interval),
         "p": change.p,
         "adjusted_p": change.adjusted_p,

@@ -59,7 +59,7 @@ def _nodes(observed: Mapping[str, Any]) -> str:
 def _remarks(observed: Mapping[str, Any]) -> Iterator[str]:
     if observed["coder"]:
         yield f"parity is computed by {visible(observed['coder'])} code"
-    if observed["sharing"]:
+    if observed["co_located"]:
         yield f"stripes that share a node with another one of their group: {observed['co_located']:,}"
     if observed["directories"]:
         yield f"directories in it, not looked into: {observed['directories']:,}"

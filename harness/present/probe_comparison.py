@@ -54,7 +54,7 @@ def _entry(cell: ProbeCell, size: float) -> Entry:
     notes = (f"{len(cell.sample.errors)} failed, first with: {errors[0]}",) if errors else ()
     if cell.median is None:
         return Entry(Fields("failed"), notes)
-    around = share(cell.interval.farthest(cell.median), cell.median) if cell.interval else None
+    around = share(cell.interval.max_distance(cell.median), cell.median) if cell.interval else None
     value = _significant(cell.median / size)
     return Entry(fields(value, around, cell.change, len(cell.sample.values)), notes)
 

@@ -75,7 +75,7 @@ def fields(value: str, uncertainty: float | None, change: Change | None, n: int)
         return written._replace(change=f"{NEEDS}{change.trials_needed} trials")
     is_noise = change.verdict is Verdict.NOISE
     return written._replace(
-        change=quantities.NOISE if is_noise else quantities.change(change.share),
+        change=quantities.NOISE if is_noise else quantities.change(change.relative_change),
         change_interval=quantities.uncertainty(change.uncertainty),
         p=quantities.p(change.adjusted_p),
     )

@@ -7,7 +7,7 @@ from functools import partial
 
 from harness.model.interface import HostLink
 from harness.node import iproute
-from harness.node.interface import link_of, questions
+from harness.node.interface import link_command, parse_link
 from harness.probes.remote_process import CompletedCommand, parse_answer, run_all
 from harness.probes.transports.host import Host, HostError
 
@@ -21,7 +21,7 @@ def read_links(hosts: Sequence[Host]) -> list[HostLink | HostError]:
         for host, device in zip(hosts, devices, strict=True)
         if isinstance(device, str)
     ]
-    answers = iter(run_all([(host, questions(device)) for host, device in known]))
+    answers = iter(run_all([(host, link_command(device)) for host, device in known]))
     return [
         device
         if isinstance(device, HostError)
@@ -45,4 +45,4 @@ def _device(way: CompletedCommand) -> str:
 
 
 def _link(host: str, device: str, answer: CompletedCommand) -> HostLink:
-    return link_of(host, device, answer.output)
+    return parse_link(host, device, answer.output)

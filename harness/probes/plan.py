@@ -10,7 +10,7 @@ from itertools import combinations
 from typing import TypeVar
 
 from harness.model.probe import Measurement
-from harness.runtime.progress import duration
+from harness.runtime.progress import duration_text
 from harness.runtime.trials import Clock
 from harness.terminal import say
 
@@ -49,7 +49,7 @@ def taken(steps: Sequence[ProbeStep], clock: Clock = time.perf_counter) -> Itera
     for number, step in enumerate(steps, 1):
         # A plan is what it takes at least; the steps that are over tell how much more it is.
         factor = max(1.0, (clock() - started) / over_s) if over_s else 1.0
-        left = duration((planned_s - over_s) * factor)
+        left = duration_text((planned_s - over_s) * factor)
         say(f"[{number}/{len(steps)}] {step.what}; {left} left")
         yield from step.take()
         over_s += step.planned_s

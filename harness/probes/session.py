@@ -14,7 +14,7 @@ from harness.probes.link import read_links
 from harness.probes.plan import ProbeStep, repeated, taken
 from harness.probes.preflight import preflight
 from harness.probes.transports.host import Host, HostError
-from harness.records.probes import ProbeRecording
+from harness.records.writer import ProbeRecording
 from harness.terminal import say
 
 Plan = Callable[[Sequence[Host], Mapping[str, HostLink]], list[ProbeStep]]
@@ -48,7 +48,7 @@ def probe(order: ProbePlan, run: ProbeRun, results: Path | None) -> RecordedProb
         )
     with ProbeRecording(run, results) as recording:
         for host, trouble in found.excluded_hosts.items():
-            recording.note(ExcludedHost(host, str(trouble)))
+            recording.event(ExcludedHost(host, str(trouble)))
         try:
             _take(order, found.hosts, recording)
         except KeyboardInterrupt:
@@ -63,7 +63,7 @@ def _take(order: ProbePlan, hosts: Sequence[Host], recording: ProbeRecording) ->
     for measurement in taken(repeated(order.plan(hosts, links), order.repeats)):
         if measurement.error is not None:
             say(f"failed: {measurement.error}")
-        recording.note(measurement)
+        recording.event(measurement)
     _look(hosts, AFTER, recording)
 
 
@@ -72,8 +72,8 @@ def _look(hosts: Sequence[Host], moment: str, recording: ProbeRecording) -> dict
     for host, link in zip(hosts, read_links(hosts), strict=True):
         if isinstance(link, HostError):
             say(f"link unknown: {link}")
-            recording.note(ExcludedHost(host.name, str(link)))
+            recording.event(ExcludedHost(host.name, str(link)))
         else:
             links[host.name] = link
-            recording.note(LinkSnapshot(moment, link))
+            recording.event(LinkSnapshot(moment, link))
     return links

@@ -1,1 +1,1 @@
-"""The files that runs and probes leave behind: one writer (standard library only), one reader."""
+"""The files of runs and probes: the writers (standard library only), the reader, and the look-up by name."""

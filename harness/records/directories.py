@@ -1,4 +1,8 @@
-"""Where results lie: a directory a configuration, a file a run."""
+"""Where results are stored: one directory for each configuration, one file for each run.
+
+`results/1g/<run id>.jsonl` is a run of configuration `1g`; `results/1g/probes/<id>.jsonl` is what was
+measured of its network.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +13,34 @@ from urllib.parse import quote
 from harness.model.errors import BadInput
 
 SUFFIX = ".jsonl"
+PROBES = "probes"
 
 
 def configuration_directory(results: Path, configuration: str) -> Path:
-    """Where a configuration's runs lie: its name, with what a file system dislikes escaped."""
+    """Return the directory of a configuration's runs.
+
+    It is named like the configuration; characters that file systems refuse are percent-encoded.
+    """
     name = quote(configuration, safe=" +,()=@", errors="backslashreplace")
     return results / (name.replace(".", "%2E") if set(name) == {"."} else name)
+
+
+def probes_directory(results: Path, configuration: str) -> Path:
+    """Return the directory of a configuration's probes."""
+    return configuration_directory(results, configuration) / PROBES
+
+
+def results_files(directory: Path) -> list[Path]:
+    """Return the results files of a directory, sorted by name; none if there is no such directory.
+
+    Hidden files are skipped: some systems put `._name.jsonl` beside a file that they copy. Raises
+    BadInput if the directory cannot be read.
+    """
+    try:
+        files = list(directory.iterdir()) if directory.is_dir() else []
+    except OSError as error:
+        raise BadInput(f"cannot read {directory}: {error.strerror}") from error
+    return sorted(file for file in files if file.suffix == SUFFIX and not file.name.startswith("."))
 
 
 def check_writable(results: Path, configuration: str) -> None:
@@ -25,15 +51,12 @@ def check_writable(results: Path, configuration: str) -> None:
         with tempfile.TemporaryFile(dir=directory):
             pass
     except OSError as error:
-        raise _unwritable(directory, error) from error
+        raise not_writable(directory, error) from error
 
 
-def _unwritable(directory: Path, error: OSError) -> BadInput:
+def not_writable(directory: Path, error: OSError) -> BadInput:
+    """Return the error to raise where results cannot be written."""
     return BadInput(
         f"--results: cannot write to {directory}: {error.strerror}; "
         "choose a directory that you may write to"
     )
-
-
-def _taken(path: Path) -> BadInput:
-    return BadInput(f"{path} belongs to another run; run again to get a name of its own")

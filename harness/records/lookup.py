@@ -1,4 +1,4 @@
-"""From what a user names - a results file, a directory, a configuration - to the runs it holds."""
+"""From the name that a user gives - a file, a directory or a configuration - to the runs or probes there."""
 
 from __future__ import annotations
 
@@ -8,86 +8,90 @@ from pathlib import Path
 from harness.model.errors import BadInput
 from harness.model.probe import RecordedProbes
 from harness.model.run import RecordedRun
-from harness.records.directories import SUFFIX, configuration_directory
-from harness.records.probes import DIRECTORY, find_probed
-from harness.records.reader import load
+from harness.records.directories import (
+    PROBES,
+    SUFFIX,
+    configuration_directory,
+    probes_directory,
+    results_files,
+)
+from harness.records.reader import load, load_probes
 
 
 def find_runs(name: str, results: Path) -> tuple[RecordedRun, ...]:
-    """All that `name` stands for, whatever they are, in the order of their start; one or more."""
-    return tuple(sorted(map(load, _files(name, results)), key=_start))
+    """Return the runs that `name` refers to, one or more, sorted by their start.
+
+    `name` is a results file, a directory with such files, or a configuration under `results`. Raises
+    BadInput if it is none of these. The runs may be of several configurations.
+    """
+    directories = (Path(name), configuration_directory(results, name))
+    files = _files(name, directories)
+    if not files:
+        raise BadInput(_not_found(name, directories, results))
+    return tuple(sorted(map(load, files), key=_start))
 
 
 def find_run(name: str, results: Path) -> RecordedRun:
-    """The newest run that `name` stands for, by its start. Raises BadInput like `find_column`."""
-    return max(map(load, _files(name, results)), key=_start)
+    """Return the newest of the runs that `name` refers to. Raises BadInput like `find_runs`."""
+    return find_runs(name, results)[-1]
+
+
+def find_probes(name: str, results: Path) -> list[RecordedProbes]:
+    """Return the probe runs that `name` refers to, one or more, sorted by their start.
+
+    `name` is a file of probes, a directory with such files, or a configuration under `results`. Raises
+    BadInput if it is none of these.
+    """
+    path = Path(name)
+    files = _files(name, (path, path / PROBES, probes_directory(results, name)))
+    if not files:
+        raise BadInput(
+            f"{name!r} has no probes: it is neither a file of probes nor a configuration under "
+            f"{results} that was probed; probe it with: clusterlift probe all --configuration {name}"
+        )
+    return _probes(files)
+
+
+def probes_beside(runs: Iterable[RecordedRun]) -> list[RecordedProbes]:
+    """Return the probe runs that are stored beside the files of these runs; there may be none.
+
+    Raises BadInput if one of their files is malformed.
+    """
+    directories = dict.fromkeys(Path(recorded.source).parent / PROBES for recorded in runs)
+    return [probed for directory in directories for probed in _probes(results_files(directory))]
+
+
+def _probes(files: Iterable[Path]) -> list[RecordedProbes]:
+    return sorted(map(load_probes, files), key=lambda probed: probed.run.started_at)
 
 
 def _start(recorded: RecordedRun) -> tuple[str, str]:
     return recorded.run.started_at, recorded.run.id
 
 
-def _files(name: str, results: Path) -> list[Path]:
-    """At least one results file."""
-    path = Path(name)
+def _files(name: str, directories: Sequence[Path]) -> list[Path]:
+    """Return the file `name`, or else the results files of the first directory that has any."""
     try:
-        if path.is_file():
-            return [path]
-        directories = [
-            directory
-            for directory in (path, configuration_directory(results, name))
-            if directory.is_dir()
-        ]
-        found = next(filter(None, map(_results_files, directories)), None)
-        if found is None:
-            raise BadInput(_not_found(name, directories, results))
-    except (OSError, ValueError) as error:  # too long, not readable, not encodable
-        raise BadInput(f"cannot read {name!r}: {error}") from error
-    return found
-
-
-def _results_files(directory: Path) -> list[Path]:
-    """Without `._name.jsonl`, which some systems lay beside a file that they copy."""
-    return sorted(
-        file
-        for file in directory.iterdir()
-        if file.suffix == SUFFIX and not file.name.startswith(".")
-    )
+        if Path(name).is_file():
+            return [Path(name)]
+    except OSError as error:  # for example a name that is too long
+        raise BadInput(f"cannot read {name!r}: {error.strerror}") from error
+    return next(filter(None, map(results_files, directories)), [])
 
 
 def _not_found(name: str, directories: Sequence[Path], results: Path) -> str:
-    if directories:
-        return (
-            f"the directory {directories[0]} holds no results files (*{SUFFIX}); "
-            "give the directory of one configuration, such as results/1g-rs"
-        )
-    known = _configurations(results)
+    for directory in directories:
+        if directory.is_dir():
+            return (
+                f"the directory {directory} has no results files (*{SUFFIX}); "
+                "give the directory of one configuration, such as results/1g-rs"
+            )
+    known = sorted(child.name for child in _children(results) if results_files(child))
     return (
-        f"{name!r} is neither a results file, nor a directory of them, nor a configuration under "
-        f"{results} (there: {', '.join(known) or 'none'})"
+        f"{name!r} is neither a results file, nor a directory with results files, nor a configuration "
+        f"under {results} (there: {', '.join(known) or 'none'})"
     )
 
 
-def _configurations(results: Path) -> list[str]:
-    if not results.is_dir():
-        return []
-    return sorted(
-        directory.name
-        for directory in results.iterdir()
-        if directory.is_dir() and _results_files(directory)
-    )
-
-
-# MERGED from harness.analysis.probed: 'What was probed of the network that runs were measured on.'
-def probed_beside(runs: Iterable[RecordedRun]) -> list[RecordedProbes]:
-    """The probes that lie beside the runs' files, none if there are none.
-
-    Raises BadInput where such a file is not what a probe leaves behind.
-    """
-    places = dict.fromkeys(Path(recorded.source).parent / DIRECTORY for recorded in runs)
-    return [
-        probed
-        for place in places
-        if any(place.glob(f"[!.]*{SUFFIX}"))
-        for probed in find_probed(str(place), place)
-    ]
+def _children(directory: Path) -> list[Path]:
+    return list(directory.iterdir()) if directory.is_dir() else []

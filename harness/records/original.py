@@ -1,8 +1,8 @@
-"""Results of the original pyspark-benchmark (github.com/DIYBigData/pyspark-benchmark) as a run.
+"""Reads results of the original pyspark-benchmark (github.com/DIYBigData/pyspark-benchmark) as a run.
 
-It writes `test,seconds`, one trial a line, in a Spark directory of part files. It records neither
-when it ran nor on what, took its times without warm-up, and forced every computation with
-`rdd.count()`.
+That program writes a header `test,seconds` and one line for each trial, into the part files of a Spark
+directory. It records neither when nor where it ran. It does not warm up, and it forces every computation
+with `rdd.count()`.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ PARTS = "part-*.csv"
 def read_original(
     path: Path, run_id: str, configuration: str, started_at: str, facts: dict[str, str]
 ) -> tuple[Run, tuple[Trial, ...]]:
-    """The run and its measured trials in a CSV file, or in a directory of `part-*.csv`.
+    """Return the run and its measured trials from a CSV file, or from a directory of `part-*.csv`.
 
-    The n-th line of a test is its trial of round n. `started_at` is the time of the import, for
-    the file tells none. Raises BadInput, naming file and line, for anything but finite times of 0 s
-    or more.
+    The n-th line of a test is its trial of round n. `started_at` is the time of the import, because the
+    file has none. Raises BadInput, which names file and line, unless every time is a finite number of
+    seconds greater than 0.
     """
     trials: list[Trial] = []
     rounds: dict[str, int] = {}
-    for workload, wall_s in _measured(path):
+    for workload, wall_s in _lines(path):
         rounds[workload] = rounds.get(workload, 0) + 1
         trials.append(
             Trial(workload, Phase.MEASURED, rounds[workload], Status.OK, started_at, wall_s=wall_s)
         )
     if not trials:
-        raise BadInput(f"{path}: no trial in it; lines of test,seconds are expected")
+        raise BadInput(f"{path} has no trial; lines of test,seconds are expected")
     run = Run(
         id=run_id,
         configuration=configuration,
@@ -55,8 +55,8 @@ def read_original(
     return run, tuple(trials)
 
 
-def _measured(path: Path) -> Iterator[tuple[str, float]]:
-    """Workload and seconds, in the order of the lines."""
+def _lines(path: Path) -> Iterator[tuple[str, float]]:
+    """Yield workload and seconds of each line, in order."""
     for file in _files(path):
         yield from _read(file, may_be_empty=path.is_dir())
 
@@ -67,13 +67,13 @@ def _files(path: Path) -> list[Path]:
     parts = sorted(path.glob(PARTS))
     if not parts:
         raise BadInput(
-            f"{path}: no {PARTS} in it; give the directory that -o of the original named"
+            f"{path} has no {PARTS}; give the directory that was the -o option of the original"
         )
     return parts
 
 
 def _read(file: Path, *, may_be_empty: bool) -> Iterator[tuple[str, float]]:
-    """An empty partition of Spark's is an empty file."""
+    """Yield workload and seconds of each line. Spark writes an empty partition as an empty file."""
     try:
         with file.open(encoding="utf-8-sig", newline="") as lines:
             reader = csv.reader(lines, strict=True)
@@ -98,8 +98,6 @@ def _trial(fields: list[str], where: str) -> tuple[str, float]:
         wall_s = float(seconds)
     except ValueError as error:
         raise BadInput(f"{where}: {seconds!r} is not a number of seconds") from error
-    if not (math.isfinite(wall_s) and wall_s >= 0):
-        raise BadInput(
-            f"{where}: {seconds!r} is not a time; a finite number, 0 or more, is expected"
-        )
+    if not (math.isfinite(wall_s) and wall_s > 0):
+        raise BadInput(f"{where}: {seconds!r} is not a time; a finite number > 0 is expected")
     return workload, wall_s

@@ -1,139 +1,293 @@
-"""Reads results files, those of former schemas too."""
+"""Reads results files of every schema version.
+
+Only the reader knows former versions: it renames their keys (`_RENAMED_IN_2`), then checks every line by
+the types of the vocabulary. Values that are free-form in the vocabulary - environment, parameters, dataset -
+are checked as far as another room relies on them. Whatever is malformed is one BadInput that names file
+and line.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import math
+import stat
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
+from typing import Annotated, Any, NoReturn, Required, TypedDict, TypeVar
+
+import msgspec
 
 from harness.model.errors import BadInput
-from harness.model.run import Ending, Phase, RecordedRun, Run, Status, Trial
-from harness.model.task_metrics import TaskMetrics, WireBytes
-from harness.records.json_lines import whole_lines
-from harness.records.typed import built
-from harness.records.writer import Line, LinkErrors, T
+from harness.model.probe import EVENT_KINDS, ProbeEvent, ProbeRun, RecordedProbes
+from harness.model.run import Ending, LinkErrors, RecordedRun, Run, Trial
 
-READABLE_VERSIONS = frozenset({1})
-"""A version that was once written stays readable; the tests keep a file of each."""
+READABLE_VERSIONS = (1, 2)
+"""A version that was written once stays readable; the tests keep a file of each."""
+
+MAX_NESTING = 50
+"""Levels of objects and arrays in a line; the writer needs about six."""
+
+MAX_INTEGER = 2**64
+
+T = TypeVar("T")
+EventT = TypeVar("EventT")
 
 
 def load(path: Path) -> RecordedRun:
-    """Read one results file.
+    """Read the results file of a run, complete or cut off.
 
-    Raises BadInput, naming file and line, if the file is not what a Recording leaves behind,
-    whole or cut off.
+    Raises BadInput, which names file and line, if the file is anything else.
     """
-    whole, warnings = whole_lines(path)
-    if not whole:
-        raise BadInput(f"{path}:1: not a results file: it holds no whole line")
-    lines = [_parse(path, number, line) for number, line in enumerate(whole, 1)]
-    run = _build(path, 1, lines[0], _read_run)
-    trials: list[Trial] = []
-    ended = _End()
-    for number, line in enumerate(lines[1:], 2):
-        if ended.ending is not None:
-            raise BadInput(f"{path}:{number}: a line after the end of the run")
-        match line.get("kind"):
-            case "trial":
-                trials.append(_build(path, number, line, _read_trial))
-            case "end":
-                ended = _build(path, number, line, _read_end)
-            case other:
-                raise BadInput(f"{path}:{number}: unknown kind of line: {other!r}")
+    run, trials, end, warnings = _read(path, "run", Run, {"trial": Trial})
     return RecordedRun(
-        run,
-        tuple(trials),
-        ending=ended.ending,
-        source=str(path),
-        warnings=warnings,
-        stopped=ended.stopped,
-        link_errors=ended.link_errors,
+        run, trials, end.ending, str(path), warnings, end.stopped, link_errors=end.link_errors
     )
 
 
-def _parse(path: Path, number: int, line: str) -> Line:
-    try:
-        value = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise BadInput(f"{path}:{number}: not a results file: {error}") from error
-    if not isinstance(value, dict):
-        raise BadInput(f"{path}:{number}: not a results file: an object is expected")
-    return value
-
-
-def _build(path: Path, number: int, line: Line, read: Callable[[Line], T]) -> T:
-    try:
-        return read(line)
-    except (KeyError, TypeError, ValueError, OverflowError) as error:
-        reason = f"{error} is missing" if isinstance(error, KeyError) else str(error)
-        raise BadInput(f"{path}:{number}: malformed {line.get('kind')} line: {reason}") from error
-
-
-def _read_run(line: Line) -> Run:
-    if line.get("kind") != "run":
-        raise ValueError("not a results file: the first line is not a run")
-    version = line["schema_version"]
-    if type(version) is not int or version not in READABLE_VERSIONS:
-        raise ValueError(
-            f"schema version {version!r} is not known here (known: {_listed(READABLE_VERSIONS)}); "
-            "use the clusterlift that wrote it, or a newer one"
-        )
-    return Run(
-        id=_typed(line, "id", str),
-        configuration=_typed(line, "configuration", str),
-        started_at=_typed(line, "started_at", str),
-        workloads=tuple(map(str, _typed(line, "workloads", list))),
-        written_by=_typed(line, "written_by", str),
-        parameters=_typed(line, "parameters", dict),
-        facts=_typed(line, "facts", dict),
-        environment=_typed(line, "environment", dict),
-        dataset=None if line["dataset"] is None else _typed(line, "dataset", dict),
-        omitted=_typed(line, "omitted", dict),
-    )
-
-
-def _read_trial(line: Line) -> Trial:
-    return Trial(
-        workload=_typed(line, "workload", str),
-        phase=Phase(line["phase"]),
-        round=_typed(line, "round", int),
-        status=Status(line["status"]),
-        started_at=_typed(line, "started_at", str),
-        wall_s=None if line["wall_s"] is None else float(line["wall_s"]),
-        error=None if line["error"] is None else _typed(line, "error", str),
-        job_group=None if line["job_group"] is None else _typed(line, "job_group", str),
-        note=None if line.get("note") is None else _typed(line, "note", str),
-        tasks=None if line.get("tasks") is None else built(TaskMetrics, line["tasks"]),
-        wire=None if line.get("wire") is None else built(WireBytes, line["wire"]),
-    )
+def load_probes(path: Path) -> RecordedProbes:
+    """Read the results file of a probe run. Raises BadInput like `load`."""
+    run, events, end, warnings = _read(path, "probes", ProbeRun, EVENT_KINDS)
+    found: tuple[ProbeEvent, ...] = events
+    return RecordedProbes(run, found, end.ending, str(path), warnings)
 
 
 @dataclass(frozen=True)
 class _End:
-    """A file's last line; the later keys are not in older files. Without an ending there is none."""
+    """What the last line of a file adds; a killed run has no such line."""
 
     ending: Ending | None = None
     stopped: str | None = None
     link_errors: LinkErrors | None = None
 
 
-def _read_end(line: Line) -> _End:
-    link_errors = line.get("counted")
-    return _End(
-        Ending(line["ending"]),
-        None if line.get("stopped") is None else _typed(line, "stopped", str),
-        None if link_errors is None else built(LinkErrors, link_errors),  # type: ignore[type-abstract]
-    )
+def _read(
+    path: Path, head_kind: str, head_type: type[T], event_types: Mapping[str, type[EventT]]
+) -> tuple[T, tuple[EventT, ...], _End, tuple[str, ...]]:
+    """Return what the first line, the lines between and the last line describe, and the warnings."""
+    texts, warnings = _complete_lines(path)
+    if not texts:
+        raise BadInput(f"{path}:1: not a results file: it has no complete line")
+    head, *lines = (_Line.parse(f"{path}:{number}", text) for number, text in enumerate(texts, 1))
+    if head.kind != head_kind:
+        head.refuse(f"not a results file of this kind: the first line has to be a {head_kind} line")
+    if _version(head) == 1:
+        for line in (head, *lines):
+            upgrade(line.values)
+    described = head.convert(head_type)
+    events: list[EventT] = []
+    end = None
+    for line in lines:
+        if end is not None:
+            line.refuse("a line after the end of the run")
+        if line.kind == "end":
+            end = line.convert(_End)
+        elif line.kind in event_types:
+            events.append(line.convert(event_types[line.kind]))
+        else:
+            line.refuse(f"unknown kind of line: {line.kind!r}")
+    return described, tuple(events), end or _End(), warnings
 
 
-def _typed(line: Line, key: str, kind: type[T]) -> T:
-    """The value of a key. Raises ValueError unless it has this JSON type."""
-    value = line[key]
-    if type(value) is not kind:
-        raise ValueError(f"{key!r} is {value!r}, not of type {kind.__name__}")
+def _complete_lines(path: Path) -> tuple[list[str], tuple[str, ...]]:
+    """Return the lines that have their newline, and a warning if the last one has none."""
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):  # to read a pipe could take for ever
+            raise BadInput(f"cannot read {path}: it is not a regular file")
+        text = path.read_text(encoding="utf-8", errors="surrogateescape")
+    except OSError as error:
+        raise BadInput(f"cannot read {path}: {error.strerror}") from error
+    *complete, rest = text.split("\n")
+    cut_off = f"{path}:{len(complete) + 1}: the last line is cut off and was skipped"
+    return complete, (cut_off,) if rest else ()
+
+
+def _version(head: _Line) -> int:
+    version = head.values.get("schema_version")
+    if type(version) is not int or version not in READABLE_VERSIONS:
+        known = ", ".join(map(str, READABLE_VERSIONS))
+        head.refuse(
+            f"schema version {version!r} is not known here (known: {known}); "
+            "use the clusterlift that wrote it, or a newer one"
+        )
+    return version
+
+
+@dataclass(frozen=True)
+class _Line:
+    """A line of a file; `where` is the file and the number of the line."""
+
+    where: str
+    values: dict[str, Any]
+
+    @classmethod
+    def parse(cls, where: str, text: str) -> _Line:
+        try:
+            values = json.loads(
+                text, parse_int=_integer, parse_float=_finite, parse_constant=_finite
+            )
+            _check_nesting(values)
+        except (ValueError, RecursionError) as error:
+            raise BadInput(f"{where}: not a results file: {error}") from error
+        if not isinstance(values, dict):
+            raise BadInput(f"{where}: not a results file: an object is expected")
+        return cls(where, values)
+
+    @property
+    def kind(self) -> str:
+        return str(self.values.get("kind"))
+
+    def convert(self, type_: type[T]) -> T:
+        """Check the shape of the line, and return it as an object of this type."""
+        try:
+            if self.kind in _SHAPES:
+                msgspec.convert(self.values, _SHAPES[self.kind])
+            return msgspec.convert(self.values, type_)
+        except msgspec.ValidationError as error:
+            raise BadInput(f"{self.where}: malformed {self.kind} line: {error}") from error
+
+    def refuse(self, reason: str) -> NoReturn:
+        raise BadInput(f"{self.where}: {reason}")
+
+
+def _integer(text: str) -> int:
+    value = int(text)
+    if abs(value) > MAX_INTEGER:
+        raise ValueError("a number is out of range")
     return value
 
 
-def _listed(versions: frozenset[int]) -> str:
-    return ", ".join(map(str, sorted(versions)))
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(f"{text} is not a finite number")
+    return value
+
+
+def _children(value: object) -> Iterable[object]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
+
+
+def _check_nesting(value: object) -> None:
+    level: list[Any] = [value]
+    for _ in range(MAX_NESTING):
+        level = [child for parent in level for child in _children(parent)]
+        if not level:
+            return
+    raise ValueError(f"values are nested more than {MAX_NESTING} levels deep")
+
+
+# The shapes of lines, beyond the types of the vocabulary: what other rooms rely on. A key that is not here
+# may have any value; a key that is here may be absent, unless it is Required.
+
+_Count = Annotated[int, msgspec.Meta(ge=0)]
+_Name = Annotated[str, msgspec.Meta(min_length=1)]
+_Names = list[str] | None
+
+
+class _CheckedLink(TypedDict, total=False):
+    speed_mbit_s: int | None
+    mtu_bytes: int | None
+    shaped_bit_s: int | None
+    duplex: str | None
+    driver: str | None
+    bus: str | None
+    state: str | None
+    sysctls: Mapping[str, str | None] | None
+
+
+class _CheckedEnvironment(TypedDict, total=False):
+    host: str | None
+    links: Mapping[str, _CheckedLink] | None
+    nodes: Mapping[str, Mapping[str, _CheckedLink]] | None
+    sysctls: Mapping[str, str | None] | None
+    executors: _Names
+    master: str | None
+    memory_bytes: _Count | None
+    spark_conf: Mapping[str, str] | None
+
+
+class _CheckedParameters(TypedDict, total=False):
+    controls: _Names
+    data_workloads: list[str]
+    not_requested: _Names
+    unexpected_links: _Names
+    max_time_s: float
+
+
+class _CheckedLayout(TypedDict, total=False):
+    requested: str | None
+    observed: str | None
+    drift: str | None
+
+
+class _CheckedDataset(TypedDict, total=False):
+    uri: Required[str]
+    layout: Required[_CheckedLayout]
+    recipe: Mapping[str, Any] | None
+    placement: Mapping[str, _Count] | None
+
+
+class _CheckedRun(TypedDict, total=False):
+    """The first line, of a run or of a probe run."""
+
+    id: Required[_Name]
+    configuration: Required[_Name]
+    started_at: Required[datetime]
+    written_by: Required[str]
+    workloads: list[_Name]
+    environment: _CheckedEnvironment
+    parameters: _CheckedParameters
+    dataset: _CheckedDataset | None
+
+
+class _CheckedTrial(TypedDict, total=False):
+    workload: Required[_Name]
+    round: Required[Annotated[int, msgspec.Meta(ge=1)]]
+    started_at: Required[datetime]
+    wall_s: Annotated[float, msgspec.Meta(gt=0)] | None
+
+
+class _CheckedMeasurement(TypedDict, total=False):
+    round: Annotated[int, msgspec.Meta(ge=1)]
+
+
+class _CheckedEnd(TypedDict, total=False):
+    ending: Required[Ending]
+    link_errors: Mapping[str, Mapping[str, _Count]] | None
+
+
+_SHAPES: Mapping[str, Any] = {
+    "run": _CheckedRun,
+    "probes": _CheckedRun,
+    "trial": _CheckedTrial,
+    "measurement": _CheckedMeasurement,
+    "end": _CheckedEnd,
+}
+
+_RENAMED_IN_2 = (
+    ((), "counted", "link_errors"),
+    (("parameters",), "reading", "data_workloads"),
+    (("parameters",), "unasked", "not_requested"),
+    (("dataset",), "sharing", "co_located"),
+    (("tasks",), "replay", "simulation"),
+    (("tasks", "simulation"), "as_it_was_s", "unchanged_s"),
+)
+"""Where a key of version 1 is, its name there, and its name in version 2."""
+
+
+def upgrade(line: dict[str, Any]) -> None:
+    """Rename the keys of a line of version 1 in place to those of version 2; the order stays."""
+    if line.get("kind") == "trouble":
+        line["kind"] = "excluded"
+    for path, old, new in _RENAMED_IN_2:
+        table: Any = line
+        for key in path:
+            table = table.get(key) if isinstance(table, dict) else None
+        if isinstance(table, dict) and old in table:
+            renamed = {new if key == old else key: value for key, value in table.items()}
+            table.clear()
+            table.update(renamed)

@@ -1,4 +1,4 @@
-"""A TOML file that is taken to pieces; what nobody takes is a mistake."""
+"""Reads TOML files strictly: every value has its type, and what nobody reads is a mistake."""
 
 from __future__ import annotations
 
@@ -7,56 +7,72 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self, TypeVar, cast
 
+import msgspec
+
 from harness.model.errors import BadInput
 
 T = TypeVar("T")
 REQUIRED = object()
-"""In place of a usual value: there is none."""
+"""In place of a default: there is none."""
+MAX_NUMBER = 2**63
 
 
 class TomlTable:
-    """A table, and where it stands: every complaint is a BadInput that says so."""
+    """A table of a TOML file, from which values are taken one by one until `end`.
+
+    `values` are all values; `where` names the file and the table. Every mistake is a BadInput that names
+    file, table and key.
+    """
 
     def __init__(self, values: Mapping[str, Any], where: str) -> None:
         self.values = values
-        self._left = dict(values)
+        self._remaining = dict(values)
         self.where = where
 
     @classmethod
     def read(cls, file: Path) -> Self:
-        """The whole file."""
+        """Return the table of the whole file."""
         try:
             return cls(tomllib.loads(file.read_text(encoding="utf-8")), str(file))
-        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-            raise BadInput(f"{file}: {getattr(error, 'strerror', None) or error}") from error
+        except OSError as error:
+            raise BadInput(f"{file}: {error.strerror}") from error
+        except (ValueError, RecursionError) as error:  # not UTF-8, not TOML, or beyond all bounds
+            raise BadInput(f"{file}: {error}") from error
 
     def __contains__(self, name: str) -> bool:
-        return name in self._left
+        return name in self._remaining
 
-    def take(self, name: str, kind: type[T], usual: Any = REQUIRED) -> T:
-        """The value, of this kind; a whole number is a float, too. Without one, the usual one."""
-        if name not in self._left:
-            self.check(name, usual is not REQUIRED, "is missing")
-            return cast(T, usual)
-        value = self._left.pop(name)
-        if kind is float and type(value) is int:
-            value = float(value)
-        self.check(name, type(value) is kind, f"is not of this kind: {value!r}")
-        return cast(T, value)
+    def take(self, name: str, type_: type[T], default: Any = REQUIRED) -> T:
+        """Return the value of a key, or the default if the key is absent.
 
-    def tables(self, name: str, least: int = 1) -> dict[str, TomlTable]:
-        """The tables below `name`, at least so many."""
-        below = self.take(name, dict)
-        self.check(name, len(below) >= least, f"has {least} tables or more: [{name}.NAME]")
-        self.check(name, all(isinstance(one, dict) for one in below.values()), "has tables alone")
-        return {key: TomlTable(one, f"{self.where}, {name}.{key}") for key, one in below.items()}
+        The type is one that msgspec can convert to, such as `list[str]`.
+        """
+        if name not in self._remaining:
+            self.check(name, default is not REQUIRED, "is missing")
+            return cast(T, default)
+        value = self._remaining.pop(name)
+        if isinstance(value, int | float):
+            # Not a number is not in the range either.
+            self.check(name, abs(value) <= MAX_NUMBER, f"has to be a number up to {MAX_NUMBER}")
+        try:
+            return msgspec.convert(value, type_)
+        except msgspec.ValidationError as error:
+            raise BadInput(f"{self.where}: {name}: {error}") from error
 
-    def check(self, name: str, holds: bool, rule: str) -> None:  # noqa: FBT001  the condition is the point
-        """Complain of a value, with the rule, unless it holds."""
-        if not holds:
+    def tables(self, name: str, minimum: int = 1) -> dict[str, TomlTable]:
+        """Return the tables below `name`, by their names. There have to be at least `minimum`."""
+        below = self.take(name, dict[str, dict[str, Any]])
+        self.check(
+            name, len(below) >= minimum, f"has to have {minimum} tables or more: [{name}.NAME]"
+        )
+        return {key: TomlTable(each, f"{self.where}, {name}.{key}") for key, each in below.items()}
+
+    def check(self, name: str, condition: bool, rule: str) -> None:  # noqa: FBT001  the condition is the point
+        """Raise BadInput with the rule for the value of a key unless the condition is true."""
+        if not condition:
             raise BadInput(f"{self.where}: {name} {rule}")
 
     def end(self) -> None:
-        """Complain of what is left."""
-        if self._left:
-            raise BadInput(f"{self.where}: {', '.join(self._left)}: nothing is known by that name")
+        """Raise BadInput if there are values that were not taken."""
+        if self._remaining:
+            raise BadInput(f"{self.where}: unknown key {', '.join(self._remaining)}")

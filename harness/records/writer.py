@@ -1,53 +1,89 @@
-"""Results files: JSON Lines that survive being cut off at any byte.
+"""Writes results files: JSON Lines that survive being cut off at any byte.
 
-A file is written by one run and never again: the run first, then a line a trial, then how it ended.
-It appears under its name with the first line whole; every later line is flushed and synced before
-the next trial starts. A last line without its newline is what a killed run leaves behind: it is
-reported and skipped. Anything else malformed is an error.
+One run, or one call of `clusterlift probe`, writes a file once. The first line describes it, one line for
+each trial or probe event follows, and the last line is how it ended. Each line is on the disk before the
+next trial or measurement starts. A last line without its newline is what a killed process leaves behind:
+the reader reports and skips it. Anything else that is malformed is an error.
 """
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
 from dataclasses import asdict
+from io import RawIOBase
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
-from harness.model.run import Ending, Run, Trial, timestamp
-from harness.records.directories import SUFFIX, _taken, _unwritable, configuration_directory
-from harness.records.json_lines import append_line
+from harness.model.errors import BadInput, ClusterliftError
+from harness.model.probe import EVENT_KINDS, ProbeEvent, ProbeRun, RecordedProbes
+from harness.model.run import Ending, LinkErrors, Run, Trial, timestamp
+from harness.records.directories import (
+    SUFFIX,
+    check_writable,
+    configuration_directory,
+    not_writable,
+    probes_directory,
+)
 
-SCHEMA_VERSION = 1
-
-Line = dict[str, Any]
-LinkErrors = Mapping[str, Mapping[str, int]]
-T = TypeVar("T")
+SCHEMA_VERSION = 2
 
 
-class Recording:
-    """A results file that is being written: `results/<configuration>/<run id>.jsonl`.
+class _LineWriter:
+    """A file to which lines are appended; without a path nothing is written."""
 
-    Raises BadInput where the file cannot be created, and ClusterliftError where it cannot be
-    continued: what was recorded until then is kept.
+    path: Path | None
+    _file: RawIOBase | None
+
+    def _append(self, kind: str, values: Mapping[str, Any]) -> None:
+        """Append a line; it is on the disk when this returns. Raises ClusterliftError if it cannot be."""
+        if self._file is None:
+            return
+        text = json.dumps({"kind": kind, **values}, ensure_ascii=False, allow_nan=False) + "\n"
+        # Half of a surrogate pair has no UTF-8 form; it becomes the JSON escape that means the same.
+        data = memoryview(text.encode(errors="backslashreplace"))
+        try:
+            while data:
+                data = data[self._file.write(data) or 0 :]
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            raise ClusterliftError(
+                f"cannot continue writing {self.path}: {error.strerror}; earlier lines are kept"
+            ) from error
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._file is not None:
+            self._file.close()
+
+
+class Recording(_LineWriter):
+    """The results file of a run while it is written: `results/<configuration>/<run id>.jsonl`.
+
+    The file appears under its name with the first line complete. Raises BadInput if the file cannot be
+    created, and ClusterliftError if it cannot be continued; what was recorded until then is kept.
     """
+
+    path: Path
 
     def __init__(self, results: Path, run: Run) -> None:
         self.path = configuration_directory(results, run.configuration) / f"{run.id}{SUFFIX}"
-        temporary = self.path.with_name(f".{self.path.name}.unborn")
+        temporary = self.path.with_name(f".{self.path.name}.temporary")
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            # Whoever holds the unborn name is alone, so nobody takes the real one meanwhile.
+            # Only one process can create the temporary name, so none takes the final one meanwhile.
             self._file = temporary.open("xb", buffering=0)
         except FileExistsError as error:
-            raise _taken(self.path) from error
+            raise _already_exists(self.path) from error
         except OSError as error:
-            raise _unwritable(self.path.parent, error) from error
+            raise not_writable(self.path.parent, error) from error
         try:
             if self.path.exists():
-                raise _taken(self.path)
-            self._append({"kind": "run", "schema_version": SCHEMA_VERSION, **asdict(run)})
+                raise _already_exists(self.path)
+            self._append("run", {"schema_version": SCHEMA_VERSION, **asdict(run)})
             temporary.rename(self.path)
             _sync_directory(self.path.parent)
         except BaseException:
@@ -57,33 +93,56 @@ class Recording:
 
     def trial(self, trial: Trial) -> None:
         """Append a trial; it is on the disk when this returns."""
-        self._append({"kind": "trial", **asdict(trial)})
+        self._append("trial", asdict(trial))
 
     def end(
         self, ending: Ending, stopped: str | None = None, link_errors: LinkErrors | None = None
     ) -> None:
-        """Append how the run ended, why no more rounds came, and what links counted. Nothing follows."""
-        end = {
-            "ending": ending,
-            "stopped": stopped,
-            "counted": link_errors,
-            "ended_at": timestamp(),
-        }
-        self._append({"kind": "end", **end})
+        """Append how the run ended; the other arguments are those of RecordedRun. Nothing follows."""
+        values = {"ending": ending, "stopped": stopped, "link_errors": link_errors}
+        self._append("end", {**values, "ended_at": timestamp()})
 
-    def _append(self, line: Line) -> None:
-        append_line(self._file, self.path, line)
 
-    def __enter__(self) -> Self:
-        return self
+class ProbeRecording(_LineWriter):
+    """The events of a probe run, kept in memory and, if there is a `results` directory, in a file.
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self._file.close()
+    Raises BadInput if the file cannot be created, and ClusterliftError if it cannot be continued.
+    """
+
+    def __init__(self, run: ProbeRun, results: Path | None) -> None:
+        self._run = run
+        self._events: list[ProbeEvent] = []
+        self._ending: Ending | None = None
+        self.path, self._file = None, None
+        if results is not None:
+            self.path = probes_directory(results, run.configuration) / f"{run.id}{SUFFIX}"
+            check_writable(results, run.configuration)
+            try:
+                self.path.parent.mkdir(exist_ok=True)
+                self._file = self.path.open("xb", buffering=0)
+            except OSError as error:
+                raise BadInput(f"--results: cannot create {self.path}: {error.strerror}") from error
+        self._append("probes", {"schema_version": SCHEMA_VERSION, **asdict(run)})
+
+    def event(self, event: ProbeEvent) -> None:
+        """Append an event; it is on the disk when this returns."""
+        kind = next(kind for kind, type_ in EVENT_KINDS.items() if isinstance(event, type_))
+        self._append(kind, asdict(event))
+        self._events.append(event)
+
+    def end(self, ending: Ending) -> None:
+        """Append how the probe run ended. Nothing follows."""
+        self._append("end", {"ending": ending, "ended_at": timestamp()})
+        self._ending = ending
+
+    @property
+    def probed(self) -> RecordedProbes:
+        """What was recorded until now."""
+        return RecordedProbes(self._run, tuple(self._events), self._ending, str(self.path or ""))
+
+
+def _already_exists(path: Path) -> BadInput:
+    return BadInput(f"{path} belongs to another run; start the run again, and it gets another id")
 
 
 def _sync_directory(directory: Path) -> None:

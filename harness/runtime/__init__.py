@@ -1,1 +1,4 @@
-"""What runs under spark-submit: trials, progress, interrupts, command lines. Standard library only."""
+"""What runs a benchmark under spark-submit: options, trials, progress, interrupts.
+
+Standard library only.
+"""

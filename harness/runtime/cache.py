@@ -1,4 +1,4 @@
-"""Where things are kept that can be made or fetched again."""
+"""The directory of files that can be made or fetched again."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ from pathlib import Path
 
 
 def cache_directory() -> Path:
-    """`$XDG_CACHE_HOME/clusterlift`, or `~/.cache/clusterlift`; a relative one does not count."""
+    """Return `$XDG_CACHE_HOME/clusterlift` if that path is absolute, else `~/.cache/clusterlift`."""
     base = Path(os.environ.get("XDG_CACHE_HOME", ""))
     return (base if base.is_absolute() else Path.home() / ".cache") / "clusterlift"

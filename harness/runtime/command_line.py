@@ -1,4 +1,4 @@
-"""What the entry scripts' command lines share. Standard library only."""
+"""The command lines of the entry scripts: parser, option types, and errors in one line."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ from harness.model.errors import BadInput, ClusterliftError
 from harness.terminal import visible
 
 T = TypeVar("T")
+
+_SECONDS = {"s": 1, "m": 60, "min": 60, "h": 3600}
+_AMOUNT = re.compile(r"(\d+(?:\.\d+)?)\s*(s|min|m|h)\s*")
 
 
 class _HelpFormatter(argparse.ArgumentDefaultsHelpFormatter):
@@ -41,12 +44,12 @@ class Parser(argparse.ArgumentParser):
         return super()._get_values(action, arg_strings)
 
     def error(self, message: str) -> NoReturn:
-        """Without the usage, which would push the one line that matters off the screen."""
+        """Exit without printing the usage, which would hide the error message."""
         self.exit(2, f"{self.prog}: error: {visible(message)}; see --help\n")
 
 
-def whole_number(least: int, most: int | None = None) -> Callable[[str], int]:
-    """A reader of whole numbers within bounds; `10_000`, `10,000` and `1e6` are understood."""
+def whole_number(minimum: int, maximum: int | None = None) -> Callable[[str], int]:
+    """Return an option type: whole numbers within bounds, such as `10_000`, `10,000` or `1e6`."""
 
     def read(text: str) -> int:
         try:
@@ -59,29 +62,31 @@ def whole_number(least: int, most: int | None = None) -> Callable[[str], int]:
                 raise argparse.ArgumentTypeError(f"'{text}' is not a whole number") from None
             if value != real:
                 raise argparse.ArgumentTypeError(f"'{text}' is not a whole number") from None
-        if value < least or (most is not None and value > most):
-            bounds = f"{least:,} or more" if most is None else f"from {least:,} to {most:,}"
+        if value < minimum or (maximum is not None and value > maximum):
+            bounds = (
+                f"{minimum:,} or more" if maximum is None else f"from {minimum:,} to {maximum:,}"
+            )
             raise argparse.ArgumentTypeError(f"{value:,} is out of range: it must be {bounds}")
         return value
 
     return read
 
 
-def readable(read: Callable[[str], T]) -> Callable[[str], T]:
-    """Makes a function that raises ValueError or one of our errors a reader of an option."""
+def option_type(parse: Callable[[str], T]) -> Callable[[str], T]:
+    """Return an option type: `parse`, with its ValueError or ClusterliftError as the message."""
 
     def option(text: str) -> T:
         try:
-            return read(text)
+            return parse(text)
         except (ValueError, ClusterliftError) as error:
             raise argparse.ArgumentTypeError(str(error)) from error
 
     return option
 
 
-def guarded(prog: str, main: Callable[[], int]) -> NoReturn:
-    """Run a script's main; an error of ours becomes one line and its exit code."""
-    # pyspark and py4j would log a whole Java stack for what is said here in a line.
+def run_main(prog: str, main: Callable[[], int]) -> NoReturn:
+    """Run a script's main function and exit with its code; print a ClusterliftError in one line."""
+    # pyspark and py4j would also log the whole Java stack of an error.
     logging.disable(logging.CRITICAL)
     try:
         code = main()
@@ -94,25 +99,20 @@ def guarded(prog: str, main: Callable[[], int]) -> NoReturn:
     sys.exit(code)
 
 
-# MERGED from harness.record.units: 'What people write with its unit on a command line: `2%`, `30m`.'
-_SECONDS = {"s": 1, "m": 60, "min": 60, "h": 3600}
-_AMOUNT = re.compile(r"(\d+(?:\.\d+)?)\s*(s|min|m|h)\s*")
-
-
-def parse_share(text: str) -> float:
-    """`2%` or `0.02` as 0.02. Raises ValueError unless it is more than 0% and less than 100%."""
+def parse_fraction(text: str) -> float:
+    """Return 0.02 for `2%` or `0.02`. Raise ValueError unless it is between 0% and 100%."""
     number, percent = text.strip().removesuffix("%"), text.strip().endswith("%")
     try:
-        share = float(number) / (100 if percent else 1)
+        fraction = float(number) / (100 if percent else 1)
     except ValueError:
         raise ValueError(f"'{text}' is not a percentage; write for example 2%") from None
-    if not 0 < share < 1:
+    if not 0 < fraction < 1:
         raise ValueError(f"{text} is out of range: it must be more than 0% and less than 100%")
-    return share
+    return fraction
 
 
 def parse_time(text: str) -> float:
-    """`30m`, `90 s` or `1h30m` in seconds. Raises ValueError unless it is more than 0 s."""
+    """Return the seconds of `30m`, `90 s` or `1h30m`. Raise ValueError unless they are more than 0."""
     amounts = _AMOUNT.findall(text)
     if not amounts or _AMOUNT.sub("", text.strip()):
         raise ValueError(f"'{text}' is not a time; write for example 90s, 30m or 1h30m")
@@ -122,23 +122,22 @@ def parse_time(text: str) -> float:
     return seconds
 
 
-# MERGED from harness.record.facts: 'Facts that a user declares: `--fact KEY=VALUE`.'
 def parse_fact(text: str) -> tuple[str, str]:
-    """Key and value of `KEY=VALUE`, without the blanks around them; the value may be empty.
+    """Return key and value of `--fact KEY=VALUE`, stripped; the value may be empty.
 
-    Raises BadInput where there is no key or no `=`.
+    Raise BadInput if there is no key or no `=`.
     """
     key, equals, value = (part.strip() for part in text.partition("="))
     if not equals or not key:
-        missing = "a key before the '='" if equals else "an '='"
+        missing = "key before the '='" if equals else "'='"
         raise BadInput(
-            f"--fact {text!r} lacks {missing}; write KEY=VALUE, for example --fact nic=RTL8156B"
+            f"--fact {text!r} has no {missing}; write KEY=VALUE, for example --fact nic=RTL8156B"
         )
     return key, value
 
 
 def parse_facts(texts: Iterable[str]) -> dict[str, str]:
-    """All of a command line's facts, in order. Raises BadInput where a key is given twice."""
+    """Return all facts of a command line, in order. Raise BadInput if a key is given twice."""
     facts: dict[str, str] = {}
     for text in texts:
         key, value = parse_fact(text)

@@ -1,4 +1,4 @@
-"""Ctrl-C, SIGTERM and SIGHUP all end a run in the same way."""
+"""Ctrl-C, SIGTERM and SIGHUP: they interrupt a run in the same way, or wait until it is safe."""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import NoReturn
 
-AGAIN_S = 0.05
+RETRY_S = 0.05
 Handler = Callable[[int, FrameType | None], object]
-FROM_OUTSIDE = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+INTERRUPTS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @contextmanager
 def interruptible(*, once: bool = False) -> Iterator[None]:
-    """While entered, these signals raise KeyboardInterrupt in the main thread.
+    """Let the INTERRUPTS raise KeyboardInterrupt in the main thread, inside the `with` block.
 
-    With `once` only the first does: what is undone after it is undone whole.
+    With `once` only the first of them does, so that no later one interrupts the cleaning up.
 
-    To be entered after Spark has started: pyspark's own handler of Ctrl-C would first call the JVM,
-    over a connection that is in use.
+    Enter the block after Spark has started, because pyspark installs its own handler of Ctrl-C, which
+    first calls the JVM over a connection that is in use.
     """
 
     def interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
         if once:
-            for number in FROM_OUTSIDE:
+            for number in INTERRUPTS:
                 signal.signal(number, signal.SIG_IGN)
         raise KeyboardInterrupt
 
-    with handled(dict.fromkeys((*FROM_OUTSIDE, signal.SIGALRM), interrupt)):
-        unraisable, sys.unraisablehook = sys.unraisablehook, _interrupt_again
+    with signal_handlers(dict.fromkeys((*INTERRUPTS, signal.SIGALRM), interrupt)):
+        unraisable, sys.unraisablehook = sys.unraisablehook, _retry_interrupt
         try:
             yield
         finally:
@@ -41,8 +41,8 @@ def interruptible(*, once: bool = False) -> Iterator[None]:
 
 
 @contextmanager
-def handled(handlers: Mapping[signal.Signals, Handler]) -> Iterator[None]:
-    """While entered, these signals have these handlers; one that is ignored stays so."""
+def signal_handlers(handlers: Mapping[signal.Signals, Handler]) -> Iterator[None]:
+    """Install handlers for the `with` block; a signal that is ignored stays ignored."""
     before = {
         number: signal.signal(number, handler)
         for number, handler in handlers.items()
@@ -55,28 +55,29 @@ def handled(handlers: Mapping[signal.Signals, Handler]) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _interrupt_again(swallowed: sys.UnraisableHookArgs) -> None:
-    """Python drops what is raised in a finalizer, of which py4j has many: raise it a little later."""
-    if swallowed.exc_type is KeyboardInterrupt:
-        signal.setitimer(signal.ITIMER_REAL, AGAIN_S)
+def _retry_interrupt(dropped: sys.UnraisableHookArgs) -> None:
+    """Interrupt again a little later: Python drops exceptions in finalizers, of which py4j has many."""
+    if dropped.exc_type is KeyboardInterrupt:
+        signal.setitimer(signal.ITIMER_REAL, RETRY_S)
     else:
-        sys.__unraisablehook__(swallowed)
+        sys.__unraisablehook__(dropped)
 
 
-# MERGED from harness.loopback.deferral: 'What must not be cut in two by Ctrl-C: a process has started, and its id is written down.'
 @contextmanager
-def deferred() -> Iterator[None]:
-    """While entered, these signals wait; they are delivered on leaving.
+def deferred_signals() -> Iterator[None]:
+    """Delay the INTERRUPTS until the end of the `with` block, whose steps must not be separated.
 
-    Only the main thread gets them, so in any other there is nothing to do.
+    Only the main thread receives signals, so in any other this does nothing.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    came: list[int] = []
+    received: list[int] = []
     try:
-        with handled(dict.fromkeys(FROM_OUTSIDE, lambda number, _frame: came.append(number))):
+        with signal_handlers(
+            dict.fromkeys(INTERRUPTS, lambda number, _frame: received.append(number))
+        ):
             yield
     finally:
-        for late in came:
-            signal.raise_signal(late)
+        for number in received:
+            signal.raise_signal(number)

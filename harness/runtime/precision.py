@@ -1,4 +1,4 @@
-"""As many rounds as it takes to know every median well enough, or as the time allows."""
+"""Rounds until every median is known precisely enough, or until the time is over."""
 
 from __future__ import annotations
 
@@ -12,29 +12,36 @@ from statistics import median
 from harness.model.run import Phase, Trial
 from harness.runtime.trials import Clock
 from harness.statistics.median import median_interval
+from harness.terminal import count_of
 
-HOPELESS_AFTER = 6
-"""So many trials of a workload, all failed, and it is not waited for any more."""
+MAX_FAILED_TRIALS = 6
+"""A workload that has failed this often, and never succeeded, is not waited for any longer."""
 
 
 @dataclass(frozen=True)
-class Width:
-    """How well a workload's median is known: its 95 % interval lies within ± `share` of it.
+class Precision:
+    """How precisely a workload's median is known.
 
-    `share` is None of fewer trials than an interval takes.
+    Its 95 % confidence interval is within ± `half_width` of the median, as a fraction of it. It is
+    None if there are too few trials for an interval.
     """
 
     workload: str
-    share: float | None
+    half_width: float | None
 
     def __str__(self) -> str:
-        known = "unknown" if self.share is None else f"±{percent(self.share)}"
-        return f"{self.workload}: {known}"
+        text = "unknown" if self.half_width is None else f"±{percent(self.half_width)}"
+        return f"{self.workload}: {text}"
+
+    @property
+    def sort_key(self) -> float:
+        """The half-width; an unknown one is the widest."""
+        return math.inf if self.half_width is None else self.half_width
 
 
-def percent(share: float) -> str:
-    """`2%`, `3.4%`: rounded up, so that what is wider than a limit does not look like it."""
-    return f"{math.ceil(round(share * 1000, 6)) / 10:.1f}".removesuffix(".0") + "%"
+def percent(fraction: float) -> str:
+    """Return `2%` or `3.4%`, rounded up, so that a value above a limit never looks equal to it."""
+    return f"{math.ceil(round(fraction * 1000, 6)) / 10:.1f}".removesuffix(".0") + "%"
 
 
 @dataclass
@@ -46,25 +53,24 @@ class _Sample:
 
     @property
     def is_hopeless(self) -> bool:
-        return not self.times_s and self.failed >= HOPELESS_AFTER
+        return not self.times_s and self.failed >= MAX_FAILED_TRIALS
 
     @property
-    def share(self) -> float | None:
+    def half_width(self) -> float | None:
         ordered = sorted(self.times_s)
         interval = median_interval(ordered)
         if interval is None:
             return None
         middle = median(ordered)
-        farthest = max(middle - interval[0], interval[1] - middle)
-        return farthest / middle if middle else 0.0
+        return max(middle - interval[0], interval[1] - middle) / middle if middle else 0.0
 
 
 class UntilPrecise:
-    """Rounds until every workload's median is known to ± `precision`, or `max_s` are over.
+    """Runs rounds until every workload's median is known to ± `precision`, a fraction of it.
 
-    It sees the trials as an observer. `precision` is a share, `max_s` are seconds from the start of
-    the first round; no round is begun that would end after them if it took as long as the last one,
-    but one is always measured. `stopped` says afterwards why there were no more.
+    It learns the times as an observer of the trials. After `max_s` seconds from the start of the
+    first round there are no more rounds: none starts that would exceed them if it lasted as long as
+    the last one. But one round is always measured. Afterwards `stopped` is the reason for the end.
     """
 
     def __init__(
@@ -84,24 +90,23 @@ class UntilPrecise:
         self._started = 0.0
 
     def rounds(self) -> Iterator[tuple[Phase, int]]:
-        """Each round's phase and number from 1; whether another follows is decided when asked."""
+        """Yield each round's phase and number from 1; a request for the next decides whether to stop."""
         self._started = self._clock()
         for number in range(1, self.warm_up + 1):
             yield Phase.WARM_UP, number
         for number in count(1):
-            began = self._clock()
+            round_started = self._clock()
             yield Phase.MEASURED, number
-            why = self._why_stop(self._clock() - began)
-            if why:
-                rounds = "1 round" if number == 1 else f"{number} rounds"
-                self.stopped = f"after {rounds}, {why}"
+            reason = self._reason_to_stop(self._clock() - round_started)
+            if reason:
+                self.stopped = f"after {count_of(number, 'round')}, {reason}"
                 return
 
     def starting(self, workload: str, phase: Phase, round_: int) -> None:
-        """Nothing is known of it yet."""
+        """Do nothing: only the end of a trial matters here."""
 
     def finished(self, trial: Trial) -> None:
-        """Count it."""
+        """Add a measured trial to its workload's sample."""
         if trial.phase is not Phase.MEASURED:
             return
         sample = self._samples[trial.workload]
@@ -111,30 +116,26 @@ class UntilPrecise:
             sample.times_s.append(trial.wall_s)
 
     @property
-    def widest(self) -> Width | None:
-        """The median that is known worst; None if there is none to wait for."""
-        widths = [
-            Width(name, sample.share)
+    def widest(self) -> Precision | None:
+        """The precision of the least precise median; None if all workloads are hopeless."""
+        precisions = [
+            Precision(name, sample.half_width)
             for name, sample in self._samples.items()
             if not sample.is_hopeless
         ]
-        return max(widths, key=_how_wide, default=None)
+        return max(precisions, key=lambda precision: precision.sort_key, default=None)
 
     @property
     def seconds_left(self) -> float:
-        """Until the time is over; 0 if it is."""
+        """Seconds until the time is over; 0 afterwards."""
         return max(0.0, self._started + self._max_s - self._clock())
 
-    def _why_stop(self, round_s: float) -> str | None:
+    def _reason_to_stop(self, round_s: float) -> str | None:
         widest = self.widest
         if widest is None:
-            return "no workload has had a trial that was ok"
-        if _how_wide(widest) <= self._precision:
+            return "no workload has had a successful trial"
+        if widest.sort_key <= self._precision:
             return f"every median is known to ±{percent(self._precision)} (widest is {widest})"
         if round_s > self.seconds_left:
             return f"another would not have ended in time (widest is {widest})"
         return None
-
-
-def _how_wide(width: Width) -> float:
-    return math.inf if width.share is None else width.share

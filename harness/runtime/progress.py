@@ -1,4 +1,4 @@
-"""Progress for people, on the terminal's error stream: which of how many, the time left."""
+"""Progress on standard error: which trial or task of how many, and how much time is left."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from harness.runtime.trials import Clock, Plan
 MINUTE, HOUR = 60, 3600
 
 
-def duration(seconds: float) -> str:
-    """Seconds as people say them: `42 s`, `3 min 05 s`, `2 h 07 min`."""
+def duration_text(seconds: float) -> str:
+    """Return seconds as text for people: `42 s`, `3 min 05 s`, `2 h 07 min`."""
     whole = round(seconds)
     if whole < MINUTE:
         return f"{whole} s"
@@ -28,9 +28,9 @@ def duration(seconds: float) -> str:
 
 
 class TrialProgress(ABC):
-    """A line a trial: which it is, how long it took, and what is to come.
+    """An observer that prints a line for each trial: which it is, how long it took, what follows.
 
-    `rounds` says how many there are of a phase, as far as that is known.
+    `rounds` is the number of rounds of each phase; a phase without a known number is left out.
     """
 
     def __init__(
@@ -46,39 +46,41 @@ class TrialProgress(ABC):
         self._number = 0
 
     def starting(self, workload: str, phase: Phase, round_: int) -> None:
-        """Say what runs now."""
+        """Print which trial starts."""
         self._number += 1
         number = f"{self._number:{len(str(self._total or 100))}}"
-        self._say(
-            f"[{_of(number, self._total)}] {workload:{self._width}}  "
-            f"{phase} {_of(round_, self._rounds.get(phase))}  "
+        self._write(
+            f"[{_of_total(number, self._total)}] {workload:{self._width}}  "
+            f"{phase} {_of_total(round_, self._rounds.get(phase))}  "
         )
 
     def finished(self, trial: Trial) -> None:
-        """Say how it went, and what is to come."""
-        said = f"{trial.wall_s:8.3f} s" if trial.status is Status.OK else f"FAILED: {trial.error}"
-        self._say(f"{said}   {self.outlook()}\n")
+        """Print the time or the error, and the outlook."""
+        outcome = (
+            f"{trial.wall_s:8.3f} s" if trial.status is Status.OK else f"FAILED: {trial.error}"
+        )
+        self._write(f"{outcome}   {self.outlook()}\n")
 
     @abstractmethod
     def outlook(self) -> str:
-        """What is to come, as known after the trial that ended last."""
+        """Return what is to come after the trial that ended last."""
 
-    def _say(self, text: str) -> None:
-        # Whoever watched may have gone, with the terminal or with the JVM; the run goes on.
+    def _write(self, text: str) -> None:
+        # The terminal may be closed by now; the run continues without it.
         with suppress(OSError):
             self._stream.write(text)
             self._stream.flush()
 
 
-def _of(number: object, total: int | None) -> str:
+def _of_total(number: object, total: int | None) -> str:
     return f"{number}/{total}" if total else str(number)
 
 
 class PlanProgress(TrialProgress):
-    """Of a plan: about how long the rest will take.
+    """Progress of a plan, with an estimate of the time that is left.
 
-    That is the sum over the trials to come of each workload's latest time; a workload that has not
-    run yet counts as the average of those that have.
+    Each trial to come is expected to last as long as the workload's latest one. A workload that has
+    not run yet is expected to last as long as the others on average.
     """
 
     def __init__(
@@ -96,29 +98,29 @@ class PlanProgress(TrialProgress):
         self._started = 0.0
 
     def starting(self, workload: str, phase: Phase, round_: int) -> None:
-        """Say what runs now."""
+        """Print which trial starts."""
         self._started = self._clock()
         super().starting(workload, phase, round_)
 
     def finished(self, trial: Trial) -> None:
-        """Say how it went, and how long the rest will take."""
+        """Print the time or the error, and the time that is left."""
         self._elapsed[trial.workload] = self._clock() - self._started
         self._left[trial.workload] -= 1
         super().finished(trial)
 
     def outlook(self) -> str:
-        """The time that is left."""
+        """Return the time that is left."""
         left = self.seconds_left()
-        return f"{duration(left)} left" if left else "done"
+        return f"{duration_text(left)} left" if left else "done"
 
     def seconds_left(self) -> float:
-        """The estimate, in seconds; 0 when nothing is left."""
+        """Return the estimate in seconds; 0 after the last trial."""
         average = sum(self._elapsed.values()) / max(1, len(self._elapsed))
         return sum(n * self._elapsed.get(name, average) for name, n in self._left.items())
 
 
 class PrecisionProgress(TrialProgress):
-    """Of rounds until all is precise: how precise it is, and how much time there is at most."""
+    """Progress of rounds until all medians are precise, with the time limit."""
 
     def __init__(
         self,
@@ -130,8 +132,8 @@ class PrecisionProgress(TrialProgress):
         self._plan = plan
 
     def outlook(self) -> str:
-        """The median that is known worst, and the time that is left at most."""
-        left = f"{duration(self._plan.seconds_left)} left at most"
+        """Return the least precise median, and the time that is left at most."""
+        left = f"{duration_text(self._plan.seconds_left)} left at most"
         widest = self._plan.widest
         return f"widest is {widest}, {left}" if widest else left
 
@@ -146,34 +148,35 @@ def task_progress(
     stream: TextIO | None = None,
     interval_s: float = 1.0,
 ) -> Iterator[None]:
-    """While entered, say every `interval_s` how many of `total` tasks `done` counts.
+    """Print how many of `total` tasks are `done`, every `interval_s` inside the `with` block.
 
-    On a terminal the line is rewritten in place; elsewhere it comes at every tenth of the way.
+    On a terminal the line is rewritten in place; elsewhere a line is printed for every tenth of the
+    tasks.
     """
     out = stream or sys.stderr
     started = clock()
-    over = threading.Event()
+    ended = threading.Event()
 
     def show() -> None:
         shown_tenths = 0
-        while not over.wait(interval_s):
+        while not ended.wait(interval_s):
             count = done()
             tenths = 10 * count // max(1, total)
             if count == 0 or (not out.isatty() and tenths == shown_tenths):
                 continue
             shown_tenths = tenths
-            left = duration((clock() - started) / count * (total - count))
+            left = duration_text((clock() - started) / count * (total - count))
             line = f"{what}: {count} of {total} tasks, {left} left"
             out.write(f"\r\x1b[K{line}" if out.isatty() else f"{line}\n")
             out.flush()
 
-    watcher = threading.Thread(target=show, daemon=True)
-    watcher.start()
+    thread = threading.Thread(target=show, daemon=True)
+    thread.start()
     try:
         yield
     finally:
-        over.set()
-        watcher.join()
+        ended.set()
+        thread.join()
         if out.isatty():
             out.write("\r\x1b[K")
             out.flush()

@@ -1,6 +1,6 @@
-"""The order of trials, the clock, and what happens when one fails.
+"""The order of trials, their clock, and what happens if one fails.
 
-Knows nothing of Spark: a `TrialRunner` is anything that can be prepared, run and checked.
+This module does not depend on Spark: a `TrialRunner` is anything that can be prepared, run and checked.
 """
 
 from __future__ import annotations
@@ -8,14 +8,16 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar, Protocol
 
 from harness.model.errors import SparkLost
 from harness.model.run import Ending, Phase, Status, Trial, timestamp
 from harness.model.task_metrics import TaskMetrics, WireBytes
+from harness.terminal import first_line
 
 Clock = Callable[[], float]
-"""Seconds from an arbitrary origin, never going back."""
+"""Returns seconds since an arbitrary time, and never goes back."""
 
 MAX_ERROR_LENGTH = 500
 
@@ -24,49 +26,52 @@ class PreparedTrial(Protocol):
     """One prepared execution of a workload."""
 
     def run(self) -> None:
-        """Force the computation. This alone is timed."""
+        """Force the computation. Only this is timed."""
 
     def metrics(self) -> tuple[TaskMetrics | None, WireBytes | None]:
-        """Where the time of `run` went, and what went over the links; asked for right after it."""
+        """Return how the tasks of `run` spent their time, and the bytes on the links.
+
+        It is called right after `run`.
+        """
 
     def check(self) -> None:
-        """Hold the answer that `run` left against the oracle; raises WrongAnswer."""
+        """Compare the answer of `run` with the oracle. Raise WrongAnswer if they differ."""
 
     def note(self) -> str | None:
-        """What was odd while it ran and may explain its time; None if nothing."""
+        """Return what was unusual during `run` and may explain its time; None if nothing was."""
 
 
 class TrialRunner(Protocol):
-    """A workload as the runner sees it."""
+    """A workload that can be executed again and again."""
 
     @property
     def name(self) -> str: ...
 
     def prepare(self, job_group: str) -> PreparedTrial:
-        """Everything that is not to be timed. Raises SparkLost if no trial can follow."""
+        """Do everything that is not timed. Raise SparkLost if no further trial is possible."""
 
 
 class Rounds(Protocol):
-    """Which rounds to run over all workloads: first warm-up, then measured."""
+    """The rounds to run over all workloads: first warm-up, then measured."""
 
     def rounds(self) -> Iterator[tuple[Phase, int]]:
-        """Each round's phase and number from 1; it is asked for the next when one has ended."""
+        """Yield each round's phase and number from 1; the next is requested when one has ended."""
 
     @property
     def stopped(self) -> str | None:
-        """Why no more rounds came, in a line; None if their number was known from the start."""
+        """In one line, why there are no more rounds; None if their number was fixed."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How many rounds over all workloads, whatever they bring."""
+    """A fixed number of rounds over all workloads."""
 
     trials: int
     warm_up: int
     stopped: ClassVar[None] = None
 
     def rounds(self) -> Iterator[tuple[Phase, int]]:
-        """Each round's phase and number from 1, in order."""
+        """Yield each round's phase and number from 1, in order."""
         for number in range(1, self.warm_up + 1):
             yield Phase.WARM_UP, number
         for number in range(1, self.trials + 1):
@@ -74,12 +79,12 @@ class Plan:
 
     @property
     def total_rounds(self) -> int:
-        """Warm-up and measured rounds together."""
+        """The number of warm-up and measured rounds together."""
         return self.warm_up + self.trials
 
 
 class Observer(Protocol):
-    """Is told of each trial: a progress display, a results file."""
+    """Follows each trial: a progress display, a results file."""
 
     def starting(self, workload: str, phase: Phase, round_: int) -> None:
         """A trial is about to start."""
@@ -89,22 +94,23 @@ class Observer(Protocol):
 
 
 def run_trials(
-    jobs: Sequence[TrialRunner],
+    runners: Sequence[TrialRunner],
     plan: Rounds,
     observers: Sequence[Observer],
     clock: Clock = time.perf_counter,
 ) -> Ending:
-    """Run every job once a round, so that drift of the machine hits all of them alike.
+    """Run every workload once per round, so that drift of the machine affects all of them alike.
 
-    A trial that fails is told to the observers and the others go on. KeyboardInterrupt (Ctrl-C, or
-    SIGTERM through `interruptible`) and SparkLost end the run; the observers have what was measured.
+    Observers receive failed trials, too, and the run continues after them. KeyboardInterrupt (Ctrl-C,
+    or SIGTERM within `interruptible`) and SparkLost end the run; the observers keep the trials that
+    ended before.
     """
     try:
         for phase, round_ in plan.rounds():
-            for job in jobs:
+            for runner in runners:
                 for observer in observers:
-                    observer.starting(job.name, phase, round_)
-                trial, lost = _run_trial(job, phase, round_, clock)
+                    observer.starting(runner.name, phase, round_)
+                trial, lost = _run_trial(runner, phase, round_, clock)
                 for observer in observers:
                     observer.finished(trial)
                 if lost:
@@ -114,36 +120,36 @@ def run_trials(
     return Ending.COMPLETED
 
 
-def _run_trial(job: TrialRunner, phase: Phase, round_: int, clock: Clock) -> tuple[Trial, bool]:
-    """One trial, and whether Spark was lost in it."""
-    started_at = timestamp()
-    group = f"{job.name} {phase} {round_}"
-    wall_s = None
-    try:
-        attempt = job.prepare(group)
-        start = clock()
-        attempt.run()
-        wall_s = clock() - start
-        tasks, wire = attempt.metrics()
-        attempt.check()
-        note = attempt.note()
-    except Exception as error:  # noqa: BLE001  whatever a workload raises is that trial's outcome
-        failed = Trial(
-            job.name, phase, round_, Status.FAILED, started_at, None, one_line(error), group
-        )
-        return failed, isinstance(error, SparkLost)
-    trial = Trial(
-        job.name, phase, round_, Status.OK, started_at, wall_s, None, group, note, tasks, wire
+def _run_trial(runner: TrialRunner, phase: Phase, round_: int, clock: Clock) -> tuple[Trial, bool]:
+    """Return one trial, and whether it lost Spark."""
+    group = f"{runner.name} {phase} {round_}"
+    trial = partial(
+        Trial,
+        workload=runner.name,
+        phase=phase,
+        round=round_,
+        started_at=timestamp(),
+        job_group=group,
     )
-    return trial, False
-
-
-def one_line(error: BaseException) -> str:
-    """An error's type and the first line that says something, cut to a readable length."""
     try:
-        text = str(error)
-    except Exception:  # noqa: BLE001  a Java error asks the JVM for its text, which may be gone
-        text = ""
-    said = next((line.strip() for line in text.splitlines() if line.strip()), "")
-    text = f"{type(error).__name__}: {said}" if said else type(error).__name__
-    return text if len(text) <= MAX_ERROR_LENGTH else text[: MAX_ERROR_LENGTH - 1] + "…"
+        prepared = runner.prepare(group)
+        start = clock()
+        prepared.run()
+        wall_s = clock() - start
+        tasks, wire = prepared.metrics()
+        prepared.check()
+        note = prepared.note()
+    except Exception as error:  # noqa: BLE001  whatever a workload raises is that trial's outcome
+        failed = trial(status=Status.FAILED, error=error_line(error))
+        return failed, isinstance(error, SparkLost)
+    return trial(status=Status.OK, wall_s=wall_s, note=note, tasks=tasks, wire=wire), False
+
+
+def error_line(error: BaseException) -> str:
+    """Return an error's type and the first line of its message, cut to MAX_ERROR_LENGTH."""
+    try:
+        message = first_line(str(error))
+    except Exception:  # noqa: BLE001  a Java error asks the JVM for its message, which may be gone
+        message = ""
+    line = f"{type(error).__name__}: {message}" if message else type(error).__name__
+    return line if len(line) <= MAX_ERROR_LENGTH else line[: MAX_ERROR_LENGTH - 1] + "…"

@@ -1,19 +1,19 @@
-"""A change from before to after, and whether more than chance is in it."""
+"""Changes from one sample to another, and whether chance alone explains them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from harness.statistics.rank_test import Interval, least_p, p_value, ratio_interval
+from harness.statistics.rank_test import Interval, Stratum, min_p_value, p_value, ratio_interval
 
 ALPHA = 0.05
-"""How often a table without any change may claim one."""
+"""Family-wise error rate: the fraction of tables without any change that claim one."""
 
 
 class Verdict(StrEnum):
-    """What can be said of a change."""
+    """What the test says about a change."""
 
     CHANGED = "changed"
     NOISE = "noise"
@@ -22,15 +22,15 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class Change:
-    """From a sample before to one after.
+    """The change from one sample to another, as one comparison of a table.
 
-    `share` is median / median before - 1 (-0.095 is 9.5 % faster) and `interval` where it lies at
-    95 %, None where there are too few trials for one. `p` is Mann and Whitney's, two-sided, as of
-    this comparison alone; `adjusted_p` as of the whole table. `trials_needed` is how many either
-    side has to have for any result to be significant in this table.
+    `relative_change` is median after / median before - 1: -0.095 is 9.5 % faster. `interval` is its
+    95 % confidence interval, None if there are too few trials. `p` is the two-sided p value of the
+    Mann-Whitney U test, `adjusted_p` the same adjusted for all comparisons of the table (Holm).
+    `trials_needed` is how many trials either side needs before any result can be significant.
     """
 
-    share: float
+    relative_change: float
     interval: Interval | None
     p: float
     adjusted_p: float
@@ -39,17 +39,22 @@ class Change:
 
     @property
     def uncertainty(self) -> float | None:
-        """How far the true change may be from `share`; of noise, how great it may be at most."""
+        """How far the true change may be from `relative_change`; for noise, how far from 0."""
         if self.interval is None:
             return None
-        return self.interval.farthest(0 if self.verdict is Verdict.NOISE else self.share)
+        return self.interval.max_distance(
+            0 if self.verdict is Verdict.NOISE else self.relative_change
+        )
 
 
 @dataclass(frozen=True)
 class TwoSampleTest:
-    """A change by itself, before the rest of its table is known."""
+    """A change before it is adjusted for the other comparisons of its table.
 
-    share: float
+    `before` and `after` are the numbers of trials.
+    """
+
+    relative_change: float
     interval: Interval | None
     p: float
     before: int
@@ -57,73 +62,111 @@ class TwoSampleTest:
 
 
 def two_sample_test(
-    share: float, before: Sequence[float], after: Sequence[float], relative_to: Interval | None
+    relative_change: float,
+    before: Sequence[float],
+    after: Sequence[float],
+    relative_to: Interval | None,
 ) -> TwoSampleTest:
-    """Hold the times of two samples against each other; they are greater than 0.
+    """Compare two samples of times greater than 0 by the Mann-Whitney U test.
 
-    `relative_to` is where a ratio lies that is not to count as change, such as the controls'. Then
-    p is the greatest that any ratio in it leads to, and the interval has room for all of them.
+    `relative_to` is the interval of a ratio that does not count as a change, such as the shift of
+    the controls. The p value is then the largest over all ratios in it, and the confidence interval
+    includes their uncertainty.
     """
-    factor = relative_to or Interval(1, 1)
+    null_ratio = relative_to or Interval(1, 1)
     ratio = ratio_interval([(before, after)])
     interval = None
     if ratio is not None:
-        low, high = ratio.low / factor.high - 1, ratio.high / factor.low - 1
-        # The ratio of the medians is not the middle of all ratios and may, seldom, lie outside.
-        interval = Interval(min(low, share), max(high, share))
-    return TwoSampleTest(
-        share, interval, _greatest_p(before, after, factor), len(before), len(after)
-    )
+        low, high = ratio.low / null_ratio.high - 1, ratio.high / null_ratio.low - 1
+        # The ratio of the medians differs from the median of the ratios and may lie outside.
+        interval = Interval(min(low, relative_change), max(high, relative_change))
+    p = _max_p_value(before, after, null_ratio)
+    return TwoSampleTest(relative_change, interval, p, len(before), len(after))
 
 
-def adjusted_changes(table: Sequence[TwoSampleTest]) -> list[Change]:
-    """The changes of one table, in order: the more are held, the farther each has to go."""
-    adjusted = holm([one.p for one in table])
-    return [_judge(one, p, len(table)) for one, p in zip(table, adjusted, strict=True)]
+def adjusted_changes(tests: Sequence[TwoSampleTest]) -> list[Change]:
+    """Return the changes of one table, in order, Holm-adjusted.
+
+    The more comparisons a table has, the stronger the evidence that each of them needs.
+    """
+    adjusted = holm([test.p for test in tests])
+    return [_change(test, p, len(tests)) for test, p in zip(tests, adjusted, strict=True)]
 
 
-def _judge(one: TwoSampleTest, adjusted_p: float, comparisons: int) -> Change:
-    needed = trials_for_any_result(one.before, one.after, comparisons)
-    change = Change(one.share, one.interval, one.p, adjusted_p, needed, Verdict.NOISE)
-    if min(one.before, one.after) < needed:
+def _change(test: TwoSampleTest, adjusted_p: float, comparisons: int) -> Change:
+    needed = min_trials(test.before, test.after, comparisons)
+    change = Change(test.relative_change, test.interval, test.p, adjusted_p, needed, Verdict.NOISE)
+    if min(test.before, test.after) < needed:
         return replace(change, verdict=Verdict.TOO_FEW)
     return replace(change, verdict=Verdict.CHANGED) if adjusted_p <= ALPHA else change
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Adjusted for their number, so that of no change at all one is claimed once in 1 / ALPHA tables.
+    """Return Holm's (1979) step-down adjusted p values, in the order of the given ones.
 
-    Holm (1979): the least is multiplied by the number of all, the next by one less, and none ends
-    up below one that was less.
+    The smallest of n is multiplied by n, the next by n - 1, and so on; none becomes smaller than
+    the one before it, or greater than 1. Rejecting those up to ALPHA keeps the family-wise error
+    rate at ALPHA.
     """
     adjusted = [0.0] * len(p_values)
-    greatest = 0.0
-    in_order = sorted(range(len(p_values)), key=p_values.__getitem__)
-    for rank, index in enumerate(in_order):
-        greatest = max(greatest, min(1.0, p_values[index] * (len(p_values) - rank)))
-        adjusted[index] = greatest
+    previous = 0.0
+    ascending = sorted(range(len(p_values)), key=p_values.__getitem__)
+    for rank, index in enumerate(ascending):
+        previous = max(previous, min(1.0, p_values[index] * (len(p_values) - rank)))
+        adjusted[index] = previous
     return adjusted
 
 
-def trials_for_any_result(before: int, after: int, comparisons: int) -> int:
-    """The least N such that with N trials or more on either side a result can be significant.
+def min_trials(before: int, after: int, comparisons: int) -> int:
+    """Return the smallest N for which N trials on either side can give a significant result.
 
-    A side that has more already keeps them. For 8 comparisons of equal sides it is 6.
+    A side that already has more than N keeps them. For 8 comparisons with equal sides N is 6.
     """
     needed = 1
-    while least_p(max(before, needed), max(after, needed)) * comparisons > ALPHA:
+    while min_p_value(max(before, needed), max(after, needed)) * comparisons > ALPHA:
         needed += 1
     return needed
 
 
-def _greatest_p(before: Sequence[float], after: Sequence[float], factor: Interval) -> float:
-    if factor.low == factor.high:
-        return p_value([(before, [time / factor.low for time in after])])
-    ends = [
-        p_value([(before, [time / end for time in after])]) for end in (factor.low, factor.high)
-    ]
-    ratio = ratio_interval([(before, after)], level=0.0)
-    # The middle of all ratios is what no test rejects.
-    if ratio is None or (ratio.low <= factor.high and ratio.high >= factor.low):
+def _max_p_value(before: Sequence[float], after: Sequence[float], null_ratio: Interval) -> float:
+    """Return the largest p value over the null hypotheses that the ratio is r, r in `null_ratio`."""
+
+    def p_if(ratio: float) -> float:
+        return p_value([(before, [time / ratio for time in after])])
+
+    if null_ratio.low == null_ratio.high:
+        return p_if(null_ratio.low)
+    estimate = ratio_interval([(before, after)], level=0.0)
+    # The test never rejects the Hodges-Lehmann estimate, the median of all ratios.
+    if estimate is None or (estimate.low <= null_ratio.high and estimate.high >= null_ratio.low):
         return 1.0
-    return max(ends)
+    return max(p_if(null_ratio.low), p_if(null_ratio.high))
+
+
+@dataclass(frozen=True)
+class ControlShift:
+    """How the control workloads moved together: if they did, the machine changed.
+
+    `ratio` is after / before, the Hodges-Lehmann estimate over all pairs of trials of the same
+    workload; `interval` is its 95 % confidence interval, None if there are too few trials; `p` is
+    the p value of the null hypothesis that nothing moved.
+    """
+
+    workloads: tuple[str, ...]
+    ratio: float
+    interval: Interval | None
+    p: float
+
+    @property
+    def moved(self) -> bool:
+        """Whether the shift is significant."""
+        return self.p <= ALPHA
+
+
+def control_shift(controls: Mapping[str, Stratum]) -> ControlShift | None:
+    """Return the common shift of the controls' times, by workload; None without any controls."""
+    strata = list(controls.values())
+    estimate = ratio_interval(strata, level=0.0) if strata else None
+    if estimate is None:
+        return None
+    return ControlShift(tuple(controls), estimate.middle, ratio_interval(strata), p_value(strata))

@@ -1,35 +1,61 @@
-"""Where the true median lies, whatever the distribution. Standard library only."""
+"""The median of one sample: its confidence interval, and the noise of the values around it.
+
+Neither assumes a distribution. Standard library only.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
+from statistics import median, stdev
 
 LEVEL = 0.95
+MIN_NOISE_TIMES = 5
+_NORMAL_CONSISTENCY = 1.4826
+"""A normal distribution's standard deviation, divided by its median absolute deviation."""
 
 
 def median_interval(ordered: Sequence[float], level: float = LEVEL) -> tuple[float, float] | None:
-    """The k-th least and the k-th greatest of values in ascending order, k as great as may be.
+    """Return the order-statistic confidence interval of the median, low and high.
 
-    Each value falls below the true median as a coin falls heads, so how many do is binomial (Thompson
-    1936); at least `level` of such intervals hold the true median. None of too few values: at 95 %
-    it takes six.
+    `ordered` holds the values in ascending order. The ends are the k-th smallest and the k-th
+    largest value. How many values fall below the true median follows a binomial distribution
+    (Thompson 1936), so k is the largest number for which at least `level` of such intervals contain
+    the true median. Return None if there are too few values for any k: at 95 % it takes six.
     """
-    rank = _rank(len(ordered), level)
-    return (ordered[rank - 1], ordered[-rank]) if rank else None
+    k = _rank(len(ordered), level)
+    return (ordered[k - 1], ordered[-k]) if k else None
 
 
 @lru_cache(maxsize=1024)
 def _rank(n: int, level: float) -> int:
-    """The greatest k such that fewer than k of n heads are at most half of what `level` leaves; or 0.
+    """Return the largest k with P(Binomial(n, 1/2) < k) <= (1 - level) / 2; 0 if there is none.
 
-    In whole numbers, because half to the power of n is soon no float.
+    Both sides are multiplied by 2**n, because 2**-n underflows for large n.
     """
     bound = Fraction(1 - level) / 2 * 2**n
-    heads, ways, tail = 0, 1, 1
+    k, coefficient, tail = 0, 1, 1
     while tail <= bound:
-        ways = ways * (n - heads) // (heads + 1)
-        heads += 1
-        tail += ways
-    return heads
+        coefficient = coefficient * (n - k) // (k + 1)
+        k += 1
+        tail += coefficient
+    return k
+
+
+def noise(times_s: Sequence[float]) -> float | None:
+    """Return the standard deviation of the times' logarithms: about that of the times / median.
+
+    It is estimated from the median absolute deviation, corrected for small samples (Croux and
+    Rousseeuw 1992), so a few outliers hardly change it. If more than half of the times are equal,
+    the ordinary standard deviation replaces the estimate. Even of ten times the result is only right
+    to a third. Return None for fewer than five times, and if a time is not greater than 0.
+    """
+    n = len(times_s)
+    if n < MIN_NOISE_TIMES or min(times_s) <= 0:
+        return None
+    center_s = median(times_s)
+    logarithms = [math.log(time_s / center_s) for time_s in times_s]
+    deviation = median(map(abs, logarithms))
+    return _NORMAL_CONSISTENCY * deviation * n / (n - 0.8) if deviation else stdev(logarithms)

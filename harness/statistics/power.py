@@ -1,75 +1,81 @@
-"""How many trials a change takes to be found, and how small a change so many trials find.
+"""How many trials it takes to find a change, and how small a change a number of trials finds.
 
-By simulation with numbers that are always the same: log-normal noise on either side, the exact test
-of `ranks`, and of the table the strictest of Holm's thresholds, which the first change has to pass.
+The power comes from a simulation with a fixed seed: log-normal noise on either side, the exact
+Mann-Whitney U test, and the strictest of Holm's thresholds, which a table's first change has to pass.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from bisect import bisect_left
 from functools import lru_cache
 
 import numpy as np
 
-from harness.statistics.change import ALPHA, trials_for_any_result
+from harness.statistics.change import ALPHA, min_trials
 from harness.statistics.rank_test import Numbers, largest_rejected_u
 
 POWER = 0.9
-"""How often a change is to be found."""
-MOST_TRIALS = 400
+"""The probability of finding a change that is there."""
+MAX_TRIALS = 400
 """On either side; a change that takes more is not worth waiting for."""
-_TABLES = 4000
-"""Simulated ones: the power is right to about half a percent."""
+_SIMULATIONS = 4000
+"""They determine the power to about half a percent."""
 _SEED = 20201129
-_MOST_NOISES = 50.0
+_MAX_EFFECT = 50.0
 
 
 def trials_needed(
     change: float, noise: float, comparisons: int, power: float = POWER
 ) -> int | None:
-    """The least number of trials on either side that finds `change` so often; None beyond 400.
+    """Return the smallest number of trials on either side that finds `change` with this power.
 
-    `change` is a share (-0.05 or 0.05), `noise` the standard deviation of a trial as a share.
+    `change` is relative (-0.05 or 0.05); `noise` is a trial's relative standard deviation. Return
+    None if it takes more than MAX_TRIALS.
     """
-    distance = math.inf if noise == 0 else abs(math.log1p(change)) / noise
+    effect = math.inf if noise == 0 else abs(math.log1p(change)) / noise
 
-    def found(n: int) -> bool:
-        return power_of(distance, n, comparisons) >= power
+    def power_at(n: int) -> float:
+        return statistical_power(effect, n, comparisons)
 
-    least = trials_for_any_result(1, 1, comparisons)
-    return _least(found, least, MOST_TRIALS) if found(MOST_TRIALS) else None
+    if power_at(MAX_TRIALS) < power:
+        return None
+    candidates = range(min_trials(1, 1, comparisons), MAX_TRIALS)
+    return candidates.start + bisect_left(candidates, power, key=power_at)
 
 
 def detectable_change(noise: float, n: int, comparisons: int, power: float = POWER) -> float | None:
-    """The smallest change, as a share, that `n` trials on either side find so often.
+    """Return the smallest relative change that `n` trials on either side find with this power.
 
-    None if they can find none at all, however great.
+    Return None if `n` trials cannot find a change of any size.
     """
-    if n < trials_for_any_result(1, 1, comparisons):
+    if n < min_trials(1, 1, comparisons):
         return None
-    low, high = 0.0, _MOST_NOISES
+    low, high = 0.0, _MAX_EFFECT
     for _ in range(30):
         middle = (low + high) / 2
-        low, high = (low, middle) if power_of(middle, n, comparisons) >= power else (middle, high)
+        is_found = statistical_power(middle, n, comparisons) >= power
+        low, high = (low, middle) if is_found else (middle, high)
     return math.expm1(high * noise)
 
 
-def power_of(distance: float, n: int, comparisons: int) -> float:
-    """How often a change is found that is so many standard deviations of the noise."""
-    most = largest_rejected_u(((n, n),), ALPHA / comparisons)
-    if most is None:
+def statistical_power(effect: float, n: int, comparisons: int) -> float:
+    """Return the probability that `n` trials on either side find a change.
+
+    `effect` is the change of the logarithm of the time in standard deviations of the noise.
+    """
+    max_u = largest_rejected_u(((n, n),), ALPHA / comparisons)
+    if max_u is None:
         return 0.0
-    if math.isinf(distance):
+    if math.isinf(effect):
         return 1.0
     before, after = _noise(n)
-    # Of the wins of the greater side too few are lacking.
-    missing = n * n - _wins(before, after + distance)
-    return float(np.mean(missing <= most))
+    smaller_u = n * n - _u_statistics(before, after + effect)
+    return float(np.mean(smaller_u <= max_u))
 
 
-def _wins(before: Numbers, after: Numbers) -> Numbers:
-    """Pairs in which after is greater, a row a table."""
+def _u_statistics(before: Numbers, after: Numbers) -> Numbers:
+    """Return the U statistic of `after` for each row: in how many pairs it is greater."""
     n = before.shape[1]
     ranks = np.argsort(np.argsort(np.concatenate([before, after], axis=1), axis=1), axis=1) + 1.0
     return np.asarray(ranks[:, n:].sum(axis=1) - n * (n + 1) / 2, float)
@@ -77,14 +83,6 @@ def _wins(before: Numbers, after: Numbers) -> Numbers:
 
 @lru_cache(maxsize=4)
 def _noise(n: int) -> tuple[Numbers, Numbers]:
-    """Standard normal: `_TABLES` rows of `n` numbers, before and after."""
+    """Return standard normal samples before and after, each of shape (_SIMULATIONS, n)."""
     random = np.random.default_rng(_SEED)
-    return random.standard_normal((_TABLES, n)), random.standard_normal((_TABLES, n))
-
-
-def _least(holds: Callable[[int], bool], low: int, high: int) -> int:
-    """The least whole number for which it holds, once it holds for `high`."""
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle + 1, high)
-    return low
+    return random.standard_normal((_SIMULATIONS, n)), random.standard_normal((_SIMULATIONS, n))

@@ -1,9 +1,10 @@
-"""Two samples held against each other by their ranks (Mann and Whitney 1947): how sure, how much.
+"""The Mann-Whitney U test of two samples (1947), and the confidence interval that belongs to it.
 
-The null distribution is exact, with ties too: it is that of the sum of so many of the ranks at hand,
-drawn at random. Several pairs of samples count as strata (van Elteren 1960, unweighted): each is
-ranked by itself and what is summed is tested. The interval of the ratio is what the same test would
-not reject (Hodges and Lehmann 1963): it lies between two of the ratios of all pairs of values.
+The null distribution is exact, with ties as well: it is the distribution of the rank sum of as many
+of the observed ranks, drawn at random. Several pairs of samples count as strata (van Elteren 1960,
+unweighted): each is ranked by itself, and the test takes the sum of their U statistics. The interval
+of the ratio after / before contains the ratios that the test does not reject (Hodges and Lehmann
+1963); its ends are two of the ratios of all pairs of values.
 """
 
 from __future__ import annotations
@@ -13,58 +14,59 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache, reduce
 from itertools import pairwise
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri
 
 Numbers = NDArray[np.float64]
 Stratum = tuple[Sequence[float], Sequence[float]]
-"""Before and after, both not empty, all greater than 0 where a ratio is asked for."""
+"""Values before and after; neither is empty, and for a ratio all are greater than 0."""
 
-LARGEST_EXACT = 100
-"""Values in a stratum; beyond it the sum's distribution is normal for every purpose here."""
-MOST_PAIRS = 250_000
-"""Ratios that are laid out one by one; of more, the interval is found by bisection."""
+MAX_EXACT_VALUES = 100
+"""Values of a stratum; with more, a normal distribution is exact enough for every purpose here."""
+MAX_LISTED_PAIRS = 250_000
+"""Ratios that are computed one by one; with more pairs, bisection finds the interval."""
 
 
 @dataclass(frozen=True)
 class Interval:
-    """Where a number lies, `low` to `high`, both included."""
+    """The numbers from `low` to `high`, both included."""
 
     low: float
     high: float
 
     @property
     def middle(self) -> float:
-        """Midway between the ends."""
+        """Return the midpoint."""
         return self.low + (self.high - self.low) / 2
 
-    def farthest(self, value: float) -> float:
-        """The greater of the distances of the two ends from `value`."""
+    def max_distance(self, value: float) -> float:
+        """Return the distance of `value` from the end that is farther away."""
         return max(self.high - value, value - self.low)
 
 
 def p_value(strata: Sequence[Stratum]) -> float:
-    """Two-sided: how often chance alone would part before and after as far as this, or farther."""
+    """Return the two-sided p value of the null hypothesis that before and after do not differ."""
     arrays = [(np.asarray(before, float), np.asarray(after, float)) for before, after in strata]
-    wins = sum(_wins(before, after) for before, after in arrays)
-    if any(len(before) + len(after) > LARGEST_EXACT for before, after in arrays):
+    u = sum(_u_statistic(before, after) for before, after in arrays)
+    if any(len(before) + len(after) > MAX_EXACT_VALUES for before, after in arrays):
         moments = [_moments(before, after) for before, after in arrays]
         mean, variance = (sum(each) for each in zip(*moments, strict=True))
-        # Half a step towards the middle, because wins come in steps.
-        distance = max(0.0, abs(wins - mean) - 0.5)
-        return min(1.0, 2 * float(ndtr(-distance / math.sqrt(variance)))) if variance else 1.0
-    chances = _null(tuple(_ties(before, after) for before, after in arrays))
-    doubled = round(2 * wins)
-    tail = min(float(chances[: doubled + 1].sum()), float(chances[doubled:].sum()))
+        # The continuity correction: U changes in steps, so half a step towards the mean.
+        distance = max(0.0, abs(u - mean) - 0.5)
+        return math.erfc(distance / math.sqrt(2 * variance)) if variance else 1.0
+    probabilities = _null_distribution(tuple(_ties(before, after) for before, after in arrays))
+    doubled = round(2 * u)
+    tail = min(float(probabilities[: doubled + 1].sum()), float(probabilities[doubled:].sum()))
     return min(1.0, 2 * tail)
 
 
 def ratio_interval(strata: Sequence[Stratum], level: float = 0.95) -> Interval | None:
-    """Of after / before, common to all strata.
+    """Return the confidence interval of the ratio after / before that all strata have in common.
 
-    None of too few values, and where one before is next to 0.
+    Return None if there are too few values, or if a value before is 0 or so small that a ratio
+    overflows.
     """
     arrays = [
         (np.sort(np.asarray(before, float)), np.sort(np.asarray(after, float)))
@@ -77,7 +79,7 @@ def ratio_interval(strata: Sequence[Stratum], level: float = 0.95) -> Interval |
     if outside is None:
         return None
     pairs = sum(len(before) * len(after) for before, after in arrays)
-    if pairs > MOST_PAIRS:
+    if pairs > MAX_LISTED_PAIRS:
         return Interval(_nth_ratio(arrays, outside), _nth_ratio(arrays, pairs - 1 - outside))
     with np.errstate(over="ignore"):
         ratios = np.concatenate(
@@ -89,20 +91,20 @@ def ratio_interval(strata: Sequence[Stratum], level: float = 0.95) -> Interval |
     return Interval(float(ratios[outside]), float(ratios[pairs - 1 - outside]))
 
 
-def least_p(before: int, after: int) -> float:
-    """The least p that so many trials on either side can come to, be they as far apart as they may."""
+def min_p_value(before: int, after: int) -> float:
+    """Return the smallest p value possible with these numbers of values: none of them overlap."""
     return min(1.0, 2 / math.comb(before + after, before))
 
 
-def _wins(before: Numbers, after: Numbers) -> float:
-    """Mann and Whitney's U: pairs in which after is greater, those with a tie counted half."""
+def _u_statistic(before: Numbers, after: Numbers) -> float:
+    """Return U of `after`: in how many pairs it is greater; a tie counts half."""
     ordered = np.sort(before)
     below = np.searchsorted(ordered, after, "left") + np.searchsorted(ordered, after, "right")
     return float(below.sum()) / 2
 
 
 def _moments(before: Numbers, after: Numbers) -> tuple[float, float]:
-    """Mean and variance of the wins by chance, given the ties."""
+    """Return mean and variance of U under the null hypothesis, given the ties."""
     n_before, n_after = len(before), len(after)
     n = n_before + n_after
     tied = np.unique(np.concatenate([before, after]), return_counts=True)[1].astype(float)
@@ -111,7 +113,7 @@ def _moments(before: Numbers, after: Numbers) -> tuple[float, float]:
 
 
 _Ties = tuple[int, tuple[int, ...]]
-"""How many values come after, and how many are equal at each place in the common order."""
+"""The number of values after; and for each distinct value, ascending, how often it occurs."""
 
 
 def _ties(before: Numbers, after: Numbers) -> _Ties:
@@ -120,60 +122,64 @@ def _ties(before: Numbers, after: Numbers) -> _Ties:
 
 
 @lru_cache(maxsize=1024)
-def _null(strata: tuple[_Ties, ...]) -> Numbers:
-    """The chance of each number of wins, summed over the strata; the index is twice the wins."""
-    return reduce(np.convolve, (_null_of_one(*stratum) for stratum in strata))
+def _null_distribution(strata: tuple[_Ties, ...]) -> Numbers:
+    """Return the probability of each sum of the strata's U statistics; the index is twice the sum."""
+    return reduce(np.convolve, (_stratum_distribution(*stratum) for stratum in strata))
 
 
 @lru_cache(maxsize=1024)
-def _null_of_one(after: int, tied: tuple[int, ...]) -> Numbers:
-    """By counting, value by value, in how many ways so many of them have a sum of ranks."""
+def _stratum_distribution(after: int, tied: tuple[int, ...]) -> Numbers:
+    """Return the probability of each U statistic; the index is twice the statistic.
+
+    Dynamic programming over the values counts the subsets of each size and rank sum.
+    """
     ends = [0, *np.cumsum(tied).tolist()]
-    # Twice the mean rank of those that are equal: a whole number.
+    # Twice the mean rank of tied values, which is a whole number.
     ranks = [low + high + 1 for low, high in pairwise(ends) for _ in range(high - low)]
-    most = sum(ranks[len(ranks) - after :])
-    ways = np.zeros((after + 1, most + 1))
-    ways[0, 0] = 1
+    max_sum = sum(ranks[len(ranks) - after :])
+    subsets = np.zeros((after + 1, max_sum + 1))  # by size and rank sum
+    subsets[0, 0] = 1
     for rank in ranks:
-        ways[1:, rank:] += ways[:-1, : most + 1 - rank]
-    least = after * (after + 1)
-    wins = np.zeros(2 * after * (len(ranks) - after) + 1)
-    counts = ways[after, least : least + len(wins)]
-    wins[: len(counts)] = counts
-    return wins / math.comb(len(ranks), after)
+        subsets[1:, rank:] += subsets[:-1, : max_sum + 1 - rank]
+    min_sum = after * (after + 1)
+    by_u = np.zeros(2 * after * (len(ranks) - after) + 1)
+    counts = subsets[after, min_sum : min_sum + len(by_u)]
+    by_u[: len(counts)] = counts
+    return by_u / math.comb(len(ranks), after)
 
 
 @lru_cache(maxsize=1024)
 def largest_rejected_u(sizes: tuple[tuple[int, int], ...], alpha: float) -> int | None:
-    """The most wins, of the side that has fewer, at which p is at most `alpha`; None if it never is.
+    """Return the largest U, of the side with the smaller one, that is rejected at `alpha`.
 
-    `sizes` are the numbers of values before and after, of each stratum, without ties.
+    `sizes` are the numbers of values before and after in each stratum, which has no ties. Return
+    None if no U is rejected.
     """
-    if any(before + after > LARGEST_EXACT for before, after in sizes):
+    if any(before + after > MAX_EXACT_VALUES for before, after in sizes):
         mean = sum(before * after for before, after in sizes) / 2
         variance = sum(before * after * (before + after + 1) for before, after in sizes) / 12
-        # The half step of p_value.
-        most = math.floor(mean - 0.5 + float(ndtri(alpha / 2)) * math.sqrt(variance))
+        # With the continuity correction of `p_value`.
+        max_u = math.floor(mean - 0.5 + NormalDist().inv_cdf(alpha / 2) * math.sqrt(variance))
     else:
         strata = tuple((after, (1,) * (before + after)) for before, after in sizes)
-        likely = np.cumsum(_null(strata)[::2])
-        most = int(np.searchsorted(likely, alpha / 2, "right")) - 1
-    return most if most >= 0 else None
+        cumulative = np.cumsum(_null_distribution(strata)[::2])
+        max_u = int(np.searchsorted(cumulative, alpha / 2, "right")) - 1
+    return max_u if max_u >= 0 else None
 
 
 def _nth_ratio(arrays: Sequence[tuple[Numbers, Numbers]], index: int) -> float:
-    """The ratio with `index` smaller ones, to the last digits, without laying all of them out."""
+    """Return the ratio that has `index` smaller ones, by bisection to the last digits."""
     low = min(float(after[0] / before[-1]) for before, after in arrays)
     high = max(float(after[-1] / before[0]) for before, after in arrays)
     for _ in range(60):
         middle = math.sqrt(low * high)
-        if sum(_up_to(before, after, middle) for before, after in arrays) > index:
+        if sum(_pairs_up_to(before, after, middle) for before, after in arrays) > index:
             high = middle
         else:
             low = middle
     return high
 
 
-def _up_to(before: Numbers, after: Numbers, ratio: float) -> int:
-    """How many pairs have at most this ratio."""
+def _pairs_up_to(before: Numbers, after: Numbers, ratio: float) -> int:
+    """Return the number of pairs whose ratio is at most `ratio`."""
     return int(np.searchsorted(after, before * ratio, "right").sum())

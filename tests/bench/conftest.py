@@ -1,4 +1,4 @@
-"""A session of its own, on all cores."""
+"""A Spark session for the benchmarks, on all cores."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from datagen.spark.session import start_session
 @pytest.fixture(scope="session")
 def bench_spark() -> Iterator[SparkSession]:
     options = "--conf spark.ui.enabled=false"
-    os.environ["PYSPARK_PYTHON"] = sys.executable  # the workers, too, need pandas
+    os.environ["PYSPARK_PYTHON"] = sys.executable  # its environment also has pandas for the workers
     os.environ["PYSPARK_SUBMIT_ARGS"] = f"--master local[*] {options} pyspark-shell"
     session = start_session("clusterlift benchmarks")
     yield session

@@ -1,4 +1,4 @@
-"""How fast an event log is read on one core, and that its length does not matter to memory."""
+"""An event log is read about as fast as JSON is parsed, in memory that its length does not affect."""
 
 from __future__ import annotations
 
@@ -18,29 +18,34 @@ pytestmark = pytest.mark.bench
 MB = 1_000_000
 SHORT_MB, LONG_MB = 100, 1_000
 TASKS = 1_000
-LEAST_MB_PER_S = 50
-MOST_GROWTH_MB = 16
+MAX_RATIO = 3
+"""It is about 2."""
+MAX_GROWTH_MB = 16
 
 READER = r"""
-import re, sys, time
+import json, re, sys, time
 from pathlib import Path
-from harness.eventlog.trial import Slots
-from harness.eventlog.trial import task_metrics
-began = time.process_time()
+from harness.eventlog.trial import Slots, task_metrics
+started = time.process_time()
 with open(sys.argv[1], "rb") as lines:
     metrics = task_metrics(lines, Slots({"driver": 2}))
-took = time.process_time() - began
-# Not getrusage's: that is inherited from the process that started this one.
+read_s = time.process_time() - started
+# getrusage would also count the process that started this one.
 peak = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())[1]
-print(metrics.tasks, took, peak)
+started = time.process_time()
+with open(sys.argv[1], "rb") as lines:
+    for line in lines:
+        json.loads(line)
+print(metrics.tasks, read_s, time.process_time() - started, peak)
 """
 
 
 class Reading(NamedTuple):
-    """One file read by a process of its own, in seconds of its processor's time."""
+    """A file read by a process of its own: processor time, that of parsing all lines, and memory."""
 
     tasks: int
     cpu_s: float
+    parsing_s: float
     peak_mb: float
 
 
@@ -48,18 +53,18 @@ def read(file: Path) -> Reading:
     done = subprocess.run(
         [sys.executable, "-c", READER, file], capture_output=True, text=True, check=True
     )
-    tasks, cpu_s, peak_kib = done.stdout.split()
-    return Reading(int(tasks), float(cpu_s), int(peak_kib) * 1024 / MB)
+    tasks, cpu_s, parsing_s, peak_kib = done.stdout.split()
+    return Reading(int(tasks), float(cpu_s), float(parsing_s), int(peak_kib) * 1024 / MB)
 
 
-def repeated(lines: Sequence[bytes], file: Path, megabytes: int) -> None:
-    """The same trial over and over: its stages have ended before they start again."""
+def write_repeatedly(lines: Sequence[bytes], file: Path, megabytes: int) -> None:
+    """Write the same trial again and again; its stages end before they start again."""
     with file.open("wb") as out:
         while out.tell() < megabytes * MB:
             out.writelines(lines)
 
 
-def test_it_reads_fifty_megabytes_a_second_in_constant_memory(
+def test_reading_is_fast_and_takes_constant_memory(
     bench_spark: SparkSession, tmp_path: Path
 ) -> None:
     with EventLog(bench_spark) as log:
@@ -69,14 +74,15 @@ def test_it_reads_fifty_megabytes_a_second_in_constant_memory(
         log.end()
         lines = log._file.read_bytes().splitlines(keepends=True)
     short, long = tmp_path / "short", tmp_path / "long"
-    repeated(lines, short, SHORT_MB)
-    repeated(lines, long, LONG_MB)
-    less, more = read(short), read(long)
-    speed = long.stat().st_size / MB / more.cpu_s
+    write_repeatedly(lines, short, SHORT_MB)
+    write_repeatedly(lines, long, LONG_MB)
+    small, large = read(short), read(long)
+    speed = long.stat().st_size / MB / large.cpu_s
+    ratio = large.cpu_s / large.parsing_s
     print(
-        f"\n{speed:.0f} MB/s, {more.tasks:,} tasks in {more.cpu_s:.1f} s; "
-        f"{less.peak_mb:.0f} MB of memory for {SHORT_MB} MB, {more.peak_mb:.0f} for {LONG_MB}"
+        f"\n{speed:.0f} MB/s, {large.tasks:,} tasks in {large.cpu_s:.1f} s, {ratio:.1f} x parsing; "
+        f"{small.peak_mb:.0f} MB of memory for {SHORT_MB} MB, {large.peak_mb:.0f} for {LONG_MB}"
     )
-    assert more.tasks > 8 * less.tasks > 8 * TASKS
-    assert speed >= LEAST_MB_PER_S
-    assert more.peak_mb - less.peak_mb < MOST_GROWTH_MB
+    assert large.tasks > 8 * small.tasks > 8 * TASKS
+    assert ratio < MAX_RATIO
+    assert large.peak_mb - small.peak_mb < MAX_GROWTH_MB

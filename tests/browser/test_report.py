@@ -143,7 +143,9 @@ class TestSorting:
         browser.open(report)
         last = heads(browser)[-1]
         share = {
-            row.workload: row.cells[-1].change.share for row in rich.rows if row.cells[-1].change
+            row.workload: row.cells[-1].change.relative_change
+            for row in rich.rows
+            if row.cells[-1].change
         }
         ascending = sorted(share, key=lambda workload: share[workload])
         last.find_element(By.TAG_NAME, "button").click()

@@ -118,8 +118,8 @@ def test_trials_continue_until_the_time_is_over(
     assert f"\n{stopped}\n" in done.stdout
     assert (run.run.parameters["trials"], run.run.parameters["precision"]) == ("auto", 1e-5)
     assert [trial.workload for trial in run.trials] == ["group-by", "calc-pi-dataframe"]
-    assert run.run.parameters["reading"] == ["group-by"]
-    assert "sha-512" in run.run.parameters["unasked"]
+    assert run.run.parameters["data_workloads"] == ["group-by"]
+    assert "sha-512" in run.run.parameters["not_requested"]
 
 
 def test_both_scripts_work_on_a_cluster_that_cannot_see_the_checkout(

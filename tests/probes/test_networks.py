@@ -42,7 +42,7 @@ from harness.probes.preflight import preflight
 from harness.probes.racks import Rack, racks
 from harness.probes.traffic import FIRST_PORT, Flow, Load, carry
 from harness.probes.transports.host import Host, HostError, by_netns
-from harness.records.probes import find_probed
+from harness.records.lookup import find_probes
 from tests.probes.networks import DEVICE, Network, network, run, servers, star
 
 MBIT = 10**6
@@ -248,7 +248,7 @@ class TestWhatGoesWrong:
             ours.send_signal(number)
             assert ours.wait(timeout=60) == code
             assert eventually(lambda: not any(map(servers, names)))
-            [probed] = find_probed("1g", tmp_path)
+            [probed] = find_probes("1g", tmp_path)
             assert set(probed.links()) == set(names)
 
 
@@ -269,7 +269,7 @@ def test_a_network_is_probed_and_passes_its_gate_until_a_link_is_slower(
         said = capsys.readouterr().out
         assert f"- {names[1]} {DEVICE}: MTU 1400, expected 1500" in said
         assert f"{names[0]} -> {names[1]}: a black hole" in mtu_page.render(
-            find_probed("after", tmp_path)[0]
+            find_probes("after", tmp_path)[0]
         )
 
 

@@ -212,7 +212,7 @@ def test_observing_repeatedly_opens_no_more_files(write: Write, spark: SparkSess
 
 
 def test_stripes_on_the_same_server_are_counted(write: Write) -> None:
-    assert write("rs:6+3", files=1).as_facts()["sharing"] == 9  # nine stripes on four servers
+    assert write("rs:6+3", files=1).as_facts()["co_located"] == 9  # nine stripes on four servers
 
 
 def test_the_use_of_the_page_cache_is_recorded(write: Write, cluster: Cluster) -> None:

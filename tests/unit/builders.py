@@ -1,4 +1,4 @@
-"""Runs and trials in one line each, for tests that are about something else."""
+"""Builds runs and trials in one line, for tests of something else."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def recorded(
 def column(
     configuration: str, times_s: Mapping[str, Sequence[float]], **fields: Any
 ) -> ConfigurationRuns:
-    """A configuration of one complete run in which every trial was ok."""
+    """Return a configuration with one complete run whose trials are all ok; the times are by workload."""
     trials = [
         ok(workload, wall_s, round_)
         for workload, walls in times_s.items()
@@ -59,7 +59,7 @@ def column(
 
 
 def assert_golden(name: str, text: str) -> None:
-    """Hold a whole text against `tests/golden/<name>`; UPDATE_GOLDEN=1 writes it anew."""
+    """Compare a whole text with `tests/golden/<name>`; with UPDATE_GOLDEN=1, write that file instead."""
     path = GOLDEN / name
     if os.environ.get("UPDATE_GOLDEN"):
         path.write_text(text, encoding="utf-8", newline="")

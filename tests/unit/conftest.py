@@ -1,4 +1,4 @@
-"""Properties are about values: how long an example takes depends on who else uses the machine."""
+"""Hypothesis checks values, not durations, which depend on the machine and on its other users."""
 
 from hypothesis import HealthCheck, settings
 

@@ -1,4 +1,4 @@
-"""Task metrics in one line each."""
+"""Builds task metrics in one line, for tests of something else."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NOTHING: dict[str, Any] = {
     "speculative_tasks": 0,
     "gc_share": None,
     "stragglers": None,
-    "replay": None,
+    "simulation": None,
     "tasks_by_locality": {},
     "input_bytes_by_locality": {},
     "output_bytes": 0,
@@ -29,23 +29,23 @@ NOTHING: dict[str, Any] = {
 
 
 def task_time(**parts_s: float | None) -> TaskTime:
-    """What is not named is 0."""
+    """Return task time; parts that are not given are 0."""
     known: dict[str, Any] = dict.fromkeys((field.name for field in fields(TaskTime)), 0.0)
     return TaskTime(**known | parts_s)
 
 
 def task_metrics(slots: float | None = 2, tasks: int = 10, **more: Any) -> TaskMetrics:
-    """Parts of the time by their names, which end in `_s`; and other fields."""
+    """Return task metrics. Arguments that end in `_s` are parts of the time, others are fields."""
     parts_s = {name: more.pop(name) for name in tuple(more) if name.endswith("_s")}
     return TaskMetrics(slots=slots, tasks=tasks, time=task_time(**parts_s), **NOTHING | more)
 
 
-def told(workload: str, wall_s: float, wire: WireBytes | None = None, **more: Any) -> Trial:
-    """A trial that is ok, with what its tasks did."""
+def timed(workload: str, wall_s: float, wire: WireBytes | None = None, **more: Any) -> Trial:
+    """Return an ok trial with task metrics, whose arguments are those of `task_metrics`."""
     return ok(workload, wall_s, tasks=task_metrics(**more), wire=wire)
 
 
 def received(*counts: int, unread: tuple[str, ...] = ()) -> WireBytes:
-    """What nodes received; they sent half of it."""
+    """Return the counters of nodes n1, n2, ... that received these bytes, and sent half as many."""
     nodes = (NodeBytes(f"n{number}", count, count // 2) for number, count in enumerate(counts, 1))
     return WireBytes(tuple(nodes), unread)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from harness.analysis.mesh import matrix
-from harness.model.link import carried_text
+from harness.model.link import throughput_text
 from harness.model.network_metrics import MESH_GOODPUT, PATH_MTU
 from harness.model.probe import RecordedProbes
 from harness.terminal import visible
@@ -28,5 +28,5 @@ def _verdict(wrong: Sequence[str], probed: RecordedProbes) -> list[str]:
         return [f"{len(wrong)} {things} wrong", *(f"- {line}" for line in wrong)]
     goodput = matrix(probed.measurements, MESH_GOODPUT).values.values()
     paths = matrix(probed.measurements, PATH_MTU).values
-    least = f", {carried_text(min(goodput))} or more between every two hosts" if goodput else ""
+    least = f", {throughput_text(min(goodput))} or more between every two hosts" if goodput else ""
     return [f"nothing is wrong: {len(probed.links())} links, {len(paths)} paths{least}"]

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from tabulate import tabulate
 
 from harness.analysis.acceptance import bond_faults
-from harness.model.interface import HostLink, growth
+from harness.model.interface import HostLink, counter_growth
 from harness.model.link import rate_text
 from harness.model.probe import AFTER, BEFORE, RecordedProbes
 from harness.terminal import shorten, visible
@@ -63,7 +63,7 @@ def _row(link: HostLink, later: HostLink | None) -> list[str]:
 
 
 def _grown(link: HostLink, later: HostLink | None, way: str) -> str:
-    grown = None if later is None else growth(link, later, way)
+    grown = None if later is None else counter_growth(link, later, way)
     return UNKNOWN if grown is None else str(grown)
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from statistics import median
 
 from harness.analysis.mesh import Matrix, matrix, slowness
-from harness.model.interface import HostLink, theory_bit_s
+from harness.model.interface import HostLink, max_goodput_bit_s
 from harness.model.network_metrics import (
     BOTH_WAYS,
     MESH_GOODPUT,
@@ -78,7 +78,7 @@ def _of_theory(goodput: Matrix, links: Mapping[str, HostLink]) -> Matrix:
     shares = {
         (sender, receiver): 100 * value / theory
         for (sender, receiver), value in goodput.values.items()
-        if (theory := theory_bit_s(links.get(sender), links.get(receiver)))
+        if (theory := max_goodput_bit_s(links.get(sender), links.get(receiver)))
     }
     return replace(goodput, values=shares)
 

@@ -7,7 +7,7 @@ from statistics import median
 
 from harness.analysis.mesh import oversubscription_text
 from harness.model.interface import HostLink
-from harness.model.link import TYPICAL_MTU, carried_text
+from harness.model.link import TYPICAL_MTU, throughput_text
 from harness.model.network_metrics import ACROSS_RACKS, OVERSUBSCRIPTION, WITHIN_RACK
 from harness.model.probe import ProbeSample, RecordedProbes, samples
 from harness.present.probes.grid import footnotes, table
@@ -34,7 +34,7 @@ def _row(sample: ProbeSample, notes: Footnotes) -> list[str]:
     if not sample.values:
         return [name, what, "failed", "", "", ""]
     values = (median(sample.values), min(sample.values), max(sample.values))
-    return [name, what, *map(carried_text, values), str(len(sample.values))]
+    return [name, what, *map(throughput_text, values), str(len(sample.values))]
 
 
 def _verdicts(held: Sequence[ProbeSample], links: Mapping[str, HostLink]) -> Iterator[str]:

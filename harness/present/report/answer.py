@@ -14,8 +14,7 @@ from harness.present.comparison_table import comparison_table
 from harness.present.report.chart import Tone
 from harness.present.report.costs import told
 from harness.present.table import Fields
-from harness.statistics.change import Change, Verdict
-from harness.statistics.controls import ControlShift
+from harness.statistics.change import Change, ControlShift, Verdict
 
 MOST_DIFFERENCES = 4
 """That are told in the answer; all of them are in the table of environments."""
@@ -62,7 +61,9 @@ class _Outcome:
         """Whether it ended so; with a sign, whether it went that way."""
         if self.change is None:
             return verdict is None
-        return self.change.verdict is verdict and (not sign or self.change.share * sign > 0)
+        return self.change.verdict is verdict and (
+            not sign or self.change.relative_change * sign > 0
+        )
 
 
 def answers(comparison: Comparison, worths: Sequence[Worth] = ()) -> tuple[Answer, ...]:
@@ -116,7 +117,11 @@ def _headline(outcomes: Sequence[_Outcome]) -> str:
 
 def _shares(outcomes: Sequence[_Outcome], sign: int) -> list[float]:
     """Of those that changed that way, the least first."""
-    shares = [one.change.share for one in outcomes if one.change and one.is_(Verdict.CHANGED, sign)]
+    shares = [
+        one.change.relative_change
+        for one in outcomes
+        if one.change and one.is_(Verdict.CHANGED, sign)
+    ]
     return sorted(shares, key=abs)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from harness.analysis.price import Saving, Worth
 from harness.analysis.price_list import Money
-from harness.model.link import carried_text
+from harness.model.link import throughput_text
 from harness.present import quantities
 from harness.present.report.chart import Numbers, Quantity
 
@@ -88,7 +88,7 @@ def _money(worth: Worth, amount: float | None) -> Quantity:
 def _gained(bit_s: float | None) -> str:
     if bit_s is None:
         return NONE
-    return f"{'-' if bit_s < 0 else ''}{carried_text(abs(bit_s))}"
+    return f"{'-' if bit_s < 0 else ''}{throughput_text(abs(bit_s))}"
 
 
 def _saving(saving: Saving | None) -> str:

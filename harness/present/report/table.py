@@ -94,10 +94,10 @@ def _cells(
 
 def _sort_by(change: Change | None) -> float | None:
     """Nothing is told of too few trials, in no order either."""
-    return None if change is None or change.verdict is Verdict.TOO_FEW else change.share
+    return None if change is None or change.verdict is Verdict.TOO_FEW else change.relative_change
 
 
 def _tone(change: Change | None) -> Tone | None:
     if change is None or change.verdict is not Verdict.CHANGED:
         return None
-    return Tone.GAIN if change.share < 0 else Tone.LOSS
+    return Tone.GAIN if change.relative_change < 0 else Tone.LOSS

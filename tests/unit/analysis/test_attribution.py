@@ -26,7 +26,7 @@ from harness.model.errors import BadInput
 from harness.model.run import Phase, Trial
 from harness.model.task_metrics import ScheduleSimulation, Stragglers
 from tests.unit.builders import a_run, failed, ok, recorded
-from tests.unit.metrics_builders import received, task_metrics, told
+from tests.unit.metrics_builders import received, task_metrics, timed
 
 
 def of(*trials: Trial) -> Attribution:
@@ -47,7 +47,7 @@ def explained(before: Sequence[Trial], after: Sequence[Trial]) -> ExplainedRow:
 class TestWallTime:
     def test_a_second_of_a_task_is_one_of_its_slot(self) -> None:
         """12 s of tasks on 4 slots are 3 s of 5; in the other 2 no task used a slot."""
-        trial = told("w", 5.0, slots=4, fetch_wait_s=8.0, cpu_s=3.0, scheduler_delay_s=1.0)
+        trial = timed("w", 5.0, slots=4, fetch_wait_s=8.0, cpu_s=3.0, scheduler_delay_s=1.0)
         parts = wall_parts(trial)
         assert parts is not None
         assert (parts["fetch_wait_s"], parts["cpu_s"], parts["scheduler_delay_s"]) == (
@@ -66,13 +66,15 @@ class TestWallTime:
         self, wall_s: float, slots: float, seconds: list[float]
     ) -> None:
         names = [name for name in PARTS if name != IDLE]
-        parts = wall_parts(told("w", wall_s, slots=slots, **dict(zip(names, seconds, strict=True))))
+        parts = wall_parts(
+            timed("w", wall_s, slots=slots, **dict(zip(names, seconds, strict=True)))
+        )
         assert parts is not None
         assert set(parts) == set(PARTS)
         assert math.fsum(parts.values()) == pytest.approx(wall_s, abs=1e-6 * sum(seconds))
 
     @pytest.mark.parametrize(
-        "trial", [ok("w", 1.0), told("w", 1.0, slots=None), failed("w")], ids=["old", "cut", "bad"]
+        "trial", [ok("w", 1.0), timed("w", 1.0, slots=None), failed("w")], ids=["old", "cut", "bad"]
     )
     def test_what_is_not_known_is_none(self, trial: Trial) -> None:
         assert wall_parts(trial) is None
@@ -80,47 +82,47 @@ class TestWallTime:
 
     def test_warm_up_does_not_count(self) -> None:
         warm_up = ok("w", 9.0, phase=Phase.WARM_UP, tasks=task_metrics(cpu_s=9.0))
-        found = of(warm_up, told("w", 5.0, cpu_s=4.0))
+        found = of(warm_up, timed("w", 5.0, cpu_s=4.0))
         assert (found.n, found.trials, found.parts_s["cpu_s"]) == (1, 1, 2.0)
 
 
 class TestMedians:
     def test_each_part_has_its_own(self) -> None:
         trials = [
-            told("w", 10.0, slots=1, cpu_s=c, fetch_wait_s=f) for c, f in [(1, 5), (2, 1), (6, 3)]
+            timed("w", 10.0, slots=1, cpu_s=c, fetch_wait_s=f) for c, f in [(1, 5), (2, 1), (6, 3)]
         ]
         parts_s = of(*trials).parts_s
         assert (parts_s["cpu_s"], parts_s["fetch_wait_s"]) == (2, 3)
 
     def test_trials_without_metrics_are_counted_beside(self) -> None:
-        found = of(told("w", 5.0, cpu_s=4.0), ok("w", 5.0), ok("w", 6.0))
+        found = of(timed("w", 5.0, cpu_s=4.0), ok("w", 5.0), ok("w", 6.0))
         assert (found.n, found.trials) == (1, 3)
 
     def test_python_that_one_trial_cannot_tell_is_in_the_rest_of_all(self) -> None:
         found = of(
-            told("w", 9.0, slots=1, python_worker_s=4.0, unattributed_s=1.0),
-            told("w", 9.0, slots=1, python_worker_s=None, unattributed_s=7.0),
+            timed("w", 9.0, slots=1, python_worker_s=4.0, unattributed_s=1.0),
+            timed("w", 9.0, slots=1, python_worker_s=None, unattributed_s=7.0),
         )
         assert PYTHON not in found.parts_s
         assert found.parts_s[UNATTRIBUTED] == (5.0 + 7.0) / 2
 
     def test_stragglers(self) -> None:
         trials = [
-            told("w", 1.0, stragglers=Stragglers(longest, 2.0)) for longest in (4.0, 6.0, 20.0)
+            timed("w", 1.0, stragglers=Stragglers(longest, 2.0)) for longest in (4.0, 6.0, 20.0)
         ]
-        assert of(*trials, told("w", 1.0)).straggling == 3.0
-        assert of(told("w", 1.0)).straggling is None
+        assert of(*trials, timed("w", 1.0)).straggling == 3.0
+        assert of(timed("w", 1.0)).straggling is None
 
 
 class TestInput:
     def test_shares_are_of_what_has_a_preferred_node(self) -> None:
         read = {"NODE_LOCAL": 96, "ANY": 3, "RACK_LOCAL": 1, "PROCESS_LOCAL": 50}
-        found = of(told("w", 1.0, input_bytes_by_locality=read)).input
+        found = of(timed("w", 1.0, input_bytes_by_locality=read)).input
         assert (found.near_bytes, found.elsewhere_bytes, found.unplaced_bytes) == (96, 4, 50)
         assert found.near_share == 0.96
 
     def test_a_mounted_directory_is_on_no_node(self) -> None:
-        found = of(told("w", 1.0, input_bytes_by_locality={"PROCESS_LOCAL": 50})).input
+        found = of(timed("w", 1.0, input_bytes_by_locality={"PROCESS_LOCAL": 50})).input
         assert found.near_share is None
 
 
@@ -128,7 +130,7 @@ class TestWire:
     def test_what_shuffle_and_remote_input_do_not_explain_is_left(self) -> None:
         read = {"NODE_LOCAL": 1_000, "ANY": 30}
         found = of(
-            told(
+            timed(
                 "w", 1.0, received(500, 300, 200),
                 shuffle_remote_bytes=600, shuffle_local_bytes=900, input_bytes_by_locality=read,
             )
@@ -138,37 +140,37 @@ class TestWire:
         assert (found.unexplained, found.nodes) == (370, 3)
 
     def test_nodes_that_could_not_be_read_are_told(self) -> None:
-        found = of(told("w", 1.0, received(10, unread=("n9",)), shuffle_remote_bytes=50)).wire
+        found = of(timed("w", 1.0, received(10, unread=("n9",)), shuffle_remote_bytes=50)).wire
         assert found is not None
         assert (found.unexplained, found.unread) == (-40, ("n9",))
 
     def test_is_unknown_where_no_node_could_be_read(self) -> None:
-        assert of(told("w", 1.0, received(unread=("n1",)))).wire is None
-        assert of(told("w", 1.0)).wire is None
+        assert of(timed("w", 1.0, received(unread=("n1",)))).wire is None
+        assert of(timed("w", 1.0)).wire is None
 
 
 class TestGain:
     def test_is_the_time_that_the_replay_saves_as_a_share(self) -> None:
         """The driver's part of the 10 s stays as it was."""
-        assert of(told("w", 10.0, replay=ScheduleSimulation(8.0, 7.0, 4.0))).gain == SpeedUpBound(
-            0.1, 0.4
-        )
+        assert of(
+            timed("w", 10.0, simulation=ScheduleSimulation(8.0, 7.0, 4.0))
+        ).gain == SpeedUpBound(0.1, 0.4)
 
     def test_is_never_more_than_all(self) -> None:
-        assert of(told("w", 2.0, replay=ScheduleSimulation(8.0, 0.0, 0.0))).gain == SpeedUpBound(
-            1.0, 1.0
-        )
+        assert of(
+            timed("w", 2.0, simulation=ScheduleSimulation(8.0, 0.0, 0.0))
+        ).gain == SpeedUpBound(1.0, 1.0)
 
-    def test_is_unknown_without_a_replay(self) -> None:
-        assert of(told("w", 10.0)).gain is None
+    def test_is_unknown_without_a_simulation(self) -> None:
+        assert of(timed("w", 10.0)).gain is None
 
 
 class TestNotes:
     def test_say_what_befell_tasks_and_in_how_many_trials(self) -> None:
         notes = of(
-            told("w", 1.0, failed_tasks=2, disk_spilled_bytes=4_000),
-            told("w", 1.0, failed_tasks=1, incomplete="jobs without an end: 1"),
-            told("w", 1.0, speculative_tasks=5),
+            timed("w", 1.0, failed_tasks=2, disk_spilled_bytes=4_000),
+            timed("w", 1.0, failed_tasks=1, incomplete="jobs without an end: 1"),
+            timed("w", 1.0, speculative_tasks=5),
         ).notes
         assert notes == (
             "failed tasks: 3 in 2 of 3 trials",
@@ -181,14 +183,14 @@ class TestNotes:
         )
 
     def test_are_none_of_an_ordinary_trial(self) -> None:
-        assert of(told("w", 1.0)).notes == ()
+        assert of(timed("w", 1.0)).notes == ()
 
 
 class TestChange:
     def test_is_divided_over_the_differences_of_the_medians(self) -> None:
         row = explained(
-            [told("w", 10.0, fetch_wait_s=8.0, cpu_s=6.0)],
-            [told("w", 7.5, fetch_wait_s=4.0, cpu_s=5.0)],
+            [timed("w", 10.0, fetch_wait_s=8.0, cpu_s=6.0)],
+            [timed("w", 7.5, fetch_wait_s=4.0, cpu_s=5.0)],
         )
         assert row.change_s == -2.5
         assert row.parts_s["fetch_wait_s"] == -2.0
@@ -206,7 +208,7 @@ class TestChange:
         self, before: list[tuple[float, ...]], after: list[tuple[float, ...]]
     ) -> None:
         sides = [
-            [told("w", wall, fetch_wait_s=f, cpu_s=c, unattributed_s=u) for wall, f, c, u in side]
+            [timed("w", wall, fetch_wait_s=f, cpu_s=c, unattributed_s=u) for wall, f, c, u in side]
             for side in (before, after)
         ]
         row = explained(*sides)
@@ -217,14 +219,17 @@ class TestChange:
 
     def test_python_that_one_side_cannot_tell_is_in_the_rest_of_both(self) -> None:
         row = explained(
-            [told("w", 9.0, slots=1, python_worker_s=None, unattributed_s=7.0)],
-            [told("w", 9.0, slots=1, python_worker_s=4.0, unattributed_s=1.0)],
+            [timed("w", 9.0, slots=1, python_worker_s=None, unattributed_s=7.0)],
+            [timed("w", 9.0, slots=1, python_worker_s=4.0, unattributed_s=1.0)],
         )
         assert PYTHON not in row.parts_s
         assert row.parts_s[UNATTRIBUTED] == -2.0
 
     def test_where_one_side_is_unknown_nothing_is_divided(self) -> None:
-        both = {"before": [told("w", 9.0), ok("x", 3.0)], "after": [told("w", 9.0), told("x", 2.0)]}
+        both = {
+            "before": [timed("w", 9.0), ok("x", 3.0)],
+            "after": [timed("w", 9.0), timed("x", 2.0)],
+        }
         columns = [
             ConfigurationRuns(n, (recorded(a_run(n), trials),)) for n, trials in both.items()
         ]
@@ -235,4 +240,4 @@ class TestChange:
 
     def test_without_any_metrics_it_says_what_to_do(self) -> None:
         with pytest.raises(BadInput, match=r"in '1g' and in '2\.5g': no trial has task metrics"):
-            explained([ok("w", 2.0)], [told("w", 1.0)])
+            explained([ok("w", 2.0)], [timed("w", 1.0)])

@@ -111,7 +111,7 @@ class TestComparison:
         row = compare([before, after]).rows[0]
         assert row.cells[0].change is None
         assert row.cells[1].change is not None
-        assert row.cells[1].change.share == pytest.approx(-0.2)
+        assert row.cells[1].change.relative_change == pytest.approx(-0.2)
 
     def test_the_more_is_compared_the_surer_a_change_has_to_be(self) -> None:
         times_s = ([10.0, 11, 12, 13], [1.0, 2, 3, 4])
@@ -139,7 +139,7 @@ class TestComparison:
         assert only_change(plain, "join").verdict is Verdict.CHANGED
         beyond = compare(sides, relative_to_controls=True)
         assert only_change(beyond, "join").verdict is Verdict.NOISE
-        assert only_change(beyond, "join").share == pytest.approx(0, abs=0.01)
+        assert only_change(beyond, "join").relative_change == pytest.approx(0, abs=0.01)
 
     def test_only_what_both_sides_call_a_control_is_one(self) -> None:
         sides = [
@@ -268,11 +268,12 @@ class TestRunsOfOtherWork:
         [
             ({"parameters": {"sink": "rdd-count"}}, "sink"),
             ({"parameters": {"sink": "noop", "pi_samples": 5}}, "pi_samples"),
-            ({"parameters": {"sink": "noop"}, "dataset": {"digest": "b"}}, "dataset digest"),
+            ({"dataset": {"uri": "file:/d", "layout": {}, "digest": "b"}}, "dataset digest"),
         ],
     )
     def test_are_not_pooled(self, tmp_path: Path, change: dict[str, Any], what: str) -> None:
-        first = {"parameters": {"sink": "noop"}, "dataset": {"digest": "a"}}
+        dataset = {"uri": "file:/d", "layout": {}, "digest": "a"}
+        first = {"parameters": {"sink": "noop"}, "dataset": dataset}
         for run_id, fields in (("one", first), ("other", first | change)):
             with Recording(tmp_path, a_run("1g", run_id, **fields)) as recording:
                 recording.trial(ok("pi", 1.0))

@@ -47,7 +47,7 @@ PARAMETERS: Mapping[str, Any] = {
     "pi_samples": 10_000_000,
     "content_checked": True,
     "controls": [*CONTROLS],
-    "reading": [*READING],
+    "data_workloads": [*READING],
 }
 DATASET: Mapping[str, Any] = {
     "uri": "hdfs://10.0.0.1:9820/rows",
@@ -244,7 +244,7 @@ class TestWhatConcernsSome:
         assert concerned(difference) == set(CONTROLS)
 
     def test_in_older_files_all_but_the_controls_read(self) -> None:
-        older = {key: value for key, value in PARAMETERS.items() if key != "reading"}
+        older = {key: value for key, value in PARAMETERS.items() if key != "data_workloads"}
         before, after = (
             a_side(name, parameters=older, dataset=DATASET | {"format": format_})
             for name, format_ in (("x", "csv"), ("y", "parquet"))
@@ -252,7 +252,7 @@ class TestWhatConcernsSome:
         assert concerned(only(after, before)) == set(READING)
 
     def test_a_side_that_read_nothing_has_no_other_data(self) -> None:
-        nothing = {**PARAMETERS, "reading": []}
+        nothing = {**PARAMETERS, "data_workloads": []}
         assert told(a_side(), a_side(workloads=CONTROLS, parameters=nothing, dataset=None)) == []
 
 

@@ -25,7 +25,7 @@ from harness.present.attribution_tables import divided_table, quantity
 from harness.present.explanation import render
 from harness.records.writer import Recording
 from tests.unit.builders import a_run, assert_golden, failed, ok, recorded
-from tests.unit.metrics_builders import received, told
+from tests.unit.metrics_builders import received, timed
 
 NOISE = (0.0, 0.02, -0.01, 0.01, -0.02, 0.03)
 GB = 1_000_000_000
@@ -33,7 +33,7 @@ GB = 1_000_000_000
 
 def trials(workload: str, wall_s: float, **more: Any) -> list[Trial]:
     """Six, whose times differ by a little, and whose tasks do not."""
-    return [told(workload, wall_s * (1 + each), **more) for each in NOISE]
+    return [timed(workload, wall_s * (1 + each), **more) for each in NOISE]
 
 
 def a_side(configuration: str, *of: Sequence[Trial], **fields: Any) -> RecordedRun:
@@ -55,33 +55,37 @@ def plain() -> Explanation:
             trials(
                 "repartition", 20.0, slots=4, fetch_wait_s=36.0, cpu_s=20.0, shuffle_write_s=8.0,
                 unattributed_s=10.0, deserialization_s=0.4, result_s=0.04, scheduler_delay_s=0.8,
-                stragglers=Stragglers(3.0, 2.0), replay=ScheduleSimulation(19.0, 11.0, 8.0),
+                stragglers=Stragglers(3.0, 2.0), simulation=ScheduleSimulation(19.0, 11.0, 8.0),
                 input_bytes_by_locality=near, shuffle_remote_bytes=60 * GB,
                 wire=received(60 * GB, 10 * GB, 2 * GB),
             ),
             trials(
                 "sha-512", 12.0, slots=4, cpu_s=30.0, unattributed_s=15.0,
-                replay=ScheduleSimulation(11.5, 11.5, 8.0), stragglers=Stragglers(3.0, 2.9),
+                simulation=ScheduleSimulation(11.5, 11.5, 8.0), stragglers=Stragglers(3.0, 2.9),
                 input_bytes_by_locality=near, wire=received(5 * GB),
             ),
-            trials("calc-pi-dataframe", 5.0, slots=4, cpu_s=19.0, replay=ScheduleSimulation(4.8, 4.8, 4.8)),
+            trials(
+                "calc-pi-dataframe", 5.0, slots=4, cpu_s=19.0, simulation=ScheduleSimulation(4.8, 4.8, 4.8)
+            ),
         ),
         a_side(
             "2.5g-rs",
             trials(
                 "repartition", 12.5, slots=4, fetch_wait_s=8.0, cpu_s=20.4, shuffle_write_s=8.0,
                 unattributed_s=9.0, deserialization_s=0.4, result_s=0.04, scheduler_delay_s=0.8,
-                stragglers=Stragglers(2.2, 2.0), replay=ScheduleSimulation(12.0, 10.0, 8.0),
+                stragglers=Stragglers(2.2, 2.0), simulation=ScheduleSimulation(12.0, 10.0, 8.0),
                 input_bytes_by_locality=near, shuffle_remote_bytes=60 * GB,
                 wire=received(60 * GB, 10 * GB, 2 * GB),
             ),
             trials(
                 "sha-512", 11.95, slots=4, cpu_s=30.1, unattributed_s=15.0,
-                replay=ScheduleSimulation(11.5, 11.5, 8.0), stragglers=Stragglers(3.0, 2.9),
+                simulation=ScheduleSimulation(11.5, 11.5, 8.0), stragglers=Stragglers(3.0, 2.9),
                 input_bytes_by_locality={"NODE_LOCAL": 40 * GB, "ANY": 60 * GB},
                 wire=received(6 * GB),
             ),
-            trials("calc-pi-dataframe", 5.0, slots=4, cpu_s=19.0, replay=ScheduleSimulation(4.8, 4.8, 4.8)),
+            trials(
+                "calc-pi-dataframe", 5.0, slots=4, cpu_s=19.0, simulation=ScheduleSimulation(4.8, 4.8, 4.8)
+            ),
         ),
     )  # fmt: skip
 
@@ -92,17 +96,17 @@ def troubled() -> Explanation:
     return explanation(
         a_side(
             "1g-ethernet-with-jumbo-frames-and-replication",
-            [told("repartition", 1234.5, slots=1, fetch_wait_s=900.0, cpu_s=300.0)],
-            [told("calc-pi-python-udf", 9.0, slots=1, python_worker_s=None, unattributed_s=8.0)],
+            [timed("repartition", 1234.5, slots=1, fetch_wait_s=900.0, cpu_s=300.0)],
+            [timed("calc-pi-python-udf", 9.0, slots=1, python_worker_s=None, unattributed_s=8.0)],
             [ok("a-workload-whose-name-is-longer-than-any", 3.0)],
-            [told("group-by", 3.0, cpu_s=1.0), failed("group-by")],
-            [told("sha-512", 3.0)],
+            [timed("group-by", 3.0, cpu_s=1.0), failed("group-by")],
+            [timed("sha-512", 3.0)],
             facts=emulated,
         ),
         a_side(
             "2.5g",
             [
-                told(
+                timed(
                     "repartition", 1334.5, slots=1, fetch_wait_s=850.0, cpu_s=300.0,
                     unattributed_s=140.0, failed_tasks=3, speculative_tasks=1,
                     incomplete="jobs without an end: 1; tasks without an end: 7",
@@ -111,8 +115,8 @@ def troubled() -> Explanation:
                 ),
                 ok("repartition", 1334.5),
             ],
-            [told("calc-pi-python-udf", 8.0, slots=1, python_worker_s=7.0, unattributed_s=0.5)],
-            [told("a-workload-whose-name-is-longer-than-any", 2.0)],
+            [timed("calc-pi-python-udf", 8.0, slots=1, python_worker_s=7.0, unattributed_s=0.5)],
+            [timed("a-workload-whose-name-is-longer-than-any", 2.0)],
             [failed("group-by", "SparkException: stage 3 was cancelled")],
         ),
     )  # fmt: skip
@@ -198,7 +202,7 @@ class TestQuantity:
 SECONDS = st.floats(0, 1e5) | st.floats(0, 1e6)
 SIDE = st.lists(
     st.builds(
-        told,
+        timed,
         st.sampled_from(["group-by", "broadcast-inner-join", "x" * 40]),
         st.floats(0.001, 1e6),
         wire=st.none() | st.builds(received, st.integers(0, 10**15)),
@@ -229,7 +233,7 @@ def test_where_every_number_is_long_a_name_makes_room_for_its_mark() -> None:
 
 
 class TestAny:
-    ALWAYS = told("group-by", 1.0)
+    ALWAYS = timed("group-by", 1.0)
 
     @settings(max_examples=30)
     @given(SIDE, SIDE)

@@ -38,7 +38,7 @@ TASKS = TaskMetrics(
     slots=None,
     gc_share=None,
     stragglers=None,
-    replay=None,
+    simulation=None,
     tasks_by_locality={},
     input_bytes_by_locality={},
     output_bytes=0,
@@ -60,7 +60,7 @@ ENVIRONMENT: Mapping[str, Any] = {
 PARAMETERS: Mapping[str, Any] = {
     "controls": ["calc-pi-dataframe"],
     "content_checked": True,
-    "unasked": [],
+    "not_requested": [],
 }
 DATASET: Mapping[str, Any] = {
     "uri": "qfs://10.0.0.1:20000/rows",
@@ -202,7 +202,7 @@ class TestWhatIsAdvised:
         [
             (
                 "workloads",
-                of_runs(parameters={**PARAMETERS, "unasked": ["inner-join"]}),
+                of_runs(parameters={**PARAMETERS, "not_requested": ["inner-join"]}),
                 "without inner-join: after the upgrade it is too late for them",
             ),
             (
@@ -281,7 +281,7 @@ class TestThePage:
 
     def test_of_one_that_lacks_nearly_everything(self) -> None:
         hostile = "1g-2x \x1b[31m" + "and so on " * 8
-        run = baseline_run(1, hostile, parameters={"unasked": ["inner-join"]}, environment={})
+        run = baseline_run(1, hostile, parameters={"not_requested": ["inner-join"]}, environment={})
         times = [*trials(SHARES[:2], tasks=None), failed("group-by", "E: " + "word " * 40)]
         assert_golden("ready-not.txt", render(readiness(a_column(recorded(run, times, None)))))
 

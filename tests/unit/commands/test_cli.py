@@ -152,12 +152,12 @@ class TestMistakes:
         [
             (["compare"], "two configurations or more"),
             (["compare", "1g"], "two configurations or more"),
-            (["compare", "1g", "3g"], "'3g' is neither a results file, nor a directory of them,"),
+            (["compare", "1g", "3g"], "'3g' is neither a results file, nor a directory with results"),
             (["compare", "1g", "3g"], "(there: 1g, 2.5g)"),
             (["compare", "1g", "x" * 5000], "cannot read"),
             (["compare", "1g", "\udcff"], "is neither a results file"),
             (["compare", "1g", "other.csv"], "other.csv:1: not a results file"),
-            (["compare", "1g", "empty"], "the directory empty holds no results files"),
+            (["compare", "1g", "empty"], "the directory empty has no results files"),
             (["compare", "1g", "mixed"], "mixed mixes runs of several configurations (1g, 2.5g)"),
             (["compare", "1g", "unlike"], "no workload in common: '1g' has pi; 'unlike' has sha"),
             (["compare", "1g", "2.5g", "--format", "pdf"], "'pdf' is not one of 'text'"),
@@ -169,7 +169,7 @@ class TestMistakes:
             (["import", "absent.csv", "--configuration", "x"], "cannot read absent.csv"),
             (["import", "other.csv", "--configuration", " "], "--configuration is empty"),
             (["import", "other.csv", "--configuration", "x"], "other.csv:1: the header is not"),
-            (["import", "good.csv", "--configuration", "x", "--fact", "=1"], "--fact '=1' lacks"),
+            (["import", "good.csv", "--configuration", "x", "--fact", "=1"], "--fact '=1' has no key"),
             (["import", "good.csv", "--configuration", "x", "--results", "other.csv"], "--results"),
             (["improve"], "No such command 'improve'"),
         ],
@@ -205,7 +205,7 @@ class TestFacts:
         assert parse_fact("price=") == ("price", "")
 
     @pytest.mark.parametrize(
-        ("text", "said"), [("nic", "lacks an '='"), ("", "lacks an '='"), (" =x", "lacks a key")]
+        ("text", "said"), [("nic", "has no '='"), ("", "has no '='"), (" =x", "has no key")]
     )
     def test_malformed(self, text: str, said: str) -> None:
         with pytest.raises(BadInput, match=said):

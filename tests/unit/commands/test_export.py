@@ -21,8 +21,7 @@ from harness.model.probe import ProbeRun, RecordedProbes
 from harness.model.run import Ending, Phase, RecordedRun, Run
 from harness.present import export
 from harness.present.export import TABLES, MetricRow, columns, rows
-from harness.records.probes import ProbeRecording
-from harness.records.writer import Recording
+from harness.records.writer import ProbeRecording, Recording
 from tests.unit import report_data
 from tests.unit.builders import a_run, failed, ok, recorded
 
@@ -136,7 +135,7 @@ class TestMeasurements:
         }
 
     def test_what_is_not_known_has_no_row(self, tmp_path: Path) -> None:
-        assert not [metric for metric, _ in self.numbers(tmp_path) if "replay" in metric]
+        assert not [metric for metric, _ in self.numbers(tmp_path) if "simulat" in metric]
         assert exported(tmp_path, [recorded(a_run(), [ok("w", 1)])])["measurements"] == []
 
 
@@ -162,7 +161,7 @@ def results(tmp_path: Path) -> Path:
             recording.end(Ending.COMPLETED)
     with_probes = ProbeRun("1g", ("a", "b"))
     with ProbeRecording(with_probes, directory) as recording:
-        recording.note(MESH_GOODPUT.of("a -> b", 9.4e8))
+        recording.event(MESH_GOODPUT.of("a -> b", 9.4e8))
         recording.end(Ending.COMPLETED)
     return directory
 

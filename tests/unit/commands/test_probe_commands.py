@@ -17,7 +17,7 @@ from harness.probes.preflight import Preflight
 from harness.probes.tools.iperf3 import Report
 from harness.probes.traffic import Flow, Load, Transfer
 from harness.probes.transports.host import Host, HostError
-from harness.records.probes import find_probed
+from harness.records.lookup import find_probes
 from tests.unit.probe_builders import MBIT, a_link
 
 TWO = ["--hosts", "node[1-2]=10.0.0.[1-2]"]
@@ -84,7 +84,7 @@ class TestProbing:
         network(steady)
         kept = ["--configuration", "1g", "--results", str(tmp_path), "--repeats", "3"]
         assert main(["probe", "mesh", *TWO, *kept]) == 0
-        [probed] = find_probed("1g", tmp_path)
+        [probed] = find_probes("1g", tmp_path)
         assert [one.round for one in probed.measurements if one.metric == MESH_GOODPUT.name] == [
             *(1, 1, 2, 2, 3, 3)
         ]
@@ -111,7 +111,7 @@ class TestProbing:
         kept = ["--configuration", "1g", "--results", str(tmp_path)]
         assert main(["probe", "mesh", "--hosts", "node[1-2,9]", *kept]) == 1
         assert "left out: node9: down\n" in capsys.readouterr().err
-        [probed] = find_probed("1g", tmp_path)
+        [probed] = find_probes("1g", tmp_path)
         assert [one.host for one in probed.excluded_hosts] == ["node9"]
         assert {one.subject for one in probed.measurements} == {"node1 -> node2", "node2 -> node1"}
 
@@ -144,7 +144,7 @@ class TestProbing:
         network(carry)
         kept = ["--configuration", "1g", "--results", str(tmp_path)]
         assert main(["probe", "mesh", *TWO, *kept]) == 130
-        [probed] = find_probed("1g", tmp_path)
+        [probed] = find_probes("1g", tmp_path)
         assert probed.ending is Ending.INTERRUPTED
         assert {one.subject for one in probed.measurements} == {"node1 -> node2"}
 

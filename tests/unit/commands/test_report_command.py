@@ -14,8 +14,7 @@ from harness.cli import main
 from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.probe import ProbeRun
 from harness.model.run import Ending
-from harness.records.probes import ProbeRecording
-from harness.records.writer import Recording
+from harness.records.writer import ProbeRecording, Recording
 from tests.unit.builders import a_run, ok
 from tests.unit.present.test_tables import scaled
 
@@ -69,7 +68,7 @@ class TestReport:
 
     def test_what_was_probed_beside_the_runs_is_in_it(self, results: Path) -> None:
         with ProbeRecording(ProbeRun("2.5g", ("a", "b")), results) as recording:
-            recording.note(MESH_GOODPUT.of("a -> b", 2.35e9))
+            recording.event(MESH_GOODPUT.of("a -> b", 2.35e9))
             recording.end(Ending.COMPLETED)
         assert "2.35 Gbit/s" in report("1g", "2.5g")
 

@@ -1,4 +1,4 @@
-"""What an event log says of a trial's tasks: worked out by hand, and what must hold of any log."""
+"""Task metrics agree with calculations by hand, and have properties that hold for any log."""
 
 from __future__ import annotations
 
@@ -12,31 +12,33 @@ from hypothesis import strategies as st
 
 from harness.eventlog.events import TaskEnded, parse
 from harness.eventlog.stages import scheduled_ns
-from harness.eventlog.tasks import divided
+from harness.eventlog.tasks import divide_time
 from harness.eventlog.trial import Slots, task_metrics
 from harness.model.task_metrics import ScheduleSimulation, Stragglers, TaskMetrics, TaskTime
-from tests.unit.event_log_lines import (
+from tests.unit.eventlog.event_log_lines import (
     executor_added,
     executor_removed,
     job_ended,
     job_started,
     line,
-    spent,
     stage_ended,
     stage_started,
+    task_counters,
     task_cpus,
     task_ended,
     task_started,
 )
 
 
-def fold(*lines: bytes) -> TaskMetrics:
+def metrics_of(*lines: bytes) -> TaskMetrics:
     return task_metrics(lines, Slots())
 
 
-def of_tasks(*tasks: bytes, rdds: tuple[tuple[str, str], ...] = (), cores: int = 2) -> TaskMetrics:
-    """Of a whole log whose only stage has these tasks."""
-    return fold(
+def metrics_of_tasks(
+    *tasks: bytes, rdds: tuple[tuple[str, str], ...] = (), cores: int = 2
+) -> TaskMetrics:
+    """Return the metrics of a log whose only stage has these tasks."""
+    return metrics_of(
         executor_added("1", cores),
         job_started(0, 1_000),
         stage_started(0, rdds=rdds),
@@ -47,15 +49,15 @@ def of_tasks(*tasks: bytes, rdds: tuple[tuple[str, str], ...] = (), cores: int =
     )
 
 
-class TestBySumsOfHand:
+class TestCalculatedByHand:
     """Two tasks of one stage on two slots, and one whose executor was lost."""
 
-    METRICS = of_tasks(
+    METRICS = metrics_of_tasks(
         # 500 ms, which its own metrics exceed: run 600, of which fetch 450 and CPU 300.
         task_ended(
             0, 1_000, 1_500,
             locality="ANY",
-            metrics=spent(
+            metrics=task_counters(
                 run_ms=600, fetch_wait_ms=450, cpu_ms=300, shuffle_write_ms=100, gc_ms=60,
                 input_bytes=10, remote_bytes=70, peak_bytes=500, memory_spilled_bytes=4,
             ),
@@ -66,7 +68,7 @@ class TestBySumsOfHand:
         task_ended(
             0, 1_000, 2_000,
             fetching_result_since_ms=1_985,
-            metrics=spent(
+            metrics=task_counters(
                 deserialization_ms=50, run_ms=900, result_ms=10, fetch_wait_ms=100, cpu_ms=500,
                 shuffle_write_ms=200, gc_ms=90, input_bytes=30, output_bytes=5, local_bytes=20,
                 remote_bytes=80, written_bytes=90, disk_spilled_bytes=3, peak_bytes=400,
@@ -102,33 +104,35 @@ class TestBySumsOfHand:
         assert (metrics.memory_spilled_bytes, metrics.disk_spilled_bytes) == (4, 3)
         assert metrics.peak_execution_memory_bytes == 500
 
-    def test_gc_is_a_share_of_run_time_and_beside_the_parts(self) -> None:
+    def test_gc_is_a_fraction_of_the_run_time(self) -> None:
         assert self.METRICS.gc_share == (60 + 90) / (600 + 900)
 
-    def test_replay(self) -> None:
-        """In the order of their launch 500 and 1000 ms start at once; 300 ms follow the shorter."""
+    def test_schedule_simulation(self) -> None:
+        """In order of launch, 500 and 1000 ms start at once; 300 ms follow the shorter of them."""
         assert self.METRICS.replay == ScheduleSimulation(
             as_it_was_s=1.0,
             without_fetch_wait_s=0.900,
             without_unattributed_s=0.800,
         )
 
-    def test_a_result_that_came_with_the_last_message_was_not_fetched(self) -> None:
-        time = of_tasks(task_ended(0, 1_000, 2_000, metrics=spent(run_ms=900))).time
+    def test_a_result_inside_the_last_message_takes_no_time_to_fetch(self) -> None:
+        time = metrics_of_tasks(task_ended(0, 1_000, 2_000, metrics=task_counters(run_ms=900))).time
         assert (time.result_s, time.scheduler_delay_s) == (0, 0.1)
 
-    def test_garbage_collection_takes_no_more_than_all_of_the_time(self) -> None:
-        tasks = [task_ended(0, 0, 100, metrics=spent(run_ms=100, gc_ms=ms)) for ms in (500, 0)]
-        assert of_tasks(*tasks).gc_share == 0.5
+    def test_garbage_collection_takes_at_most_the_run_time(self) -> None:
+        tasks = [
+            task_ended(0, 0, 100, metrics=task_counters(run_ms=100, gc_ms=ms)) for ms in (500, 0)
+        ]
+        assert metrics_of_tasks(*tasks).gc_share == 0.5
 
-    def test_nothing_lacks(self) -> None:
+    def test_nothing_is_missing(self) -> None:
         assert self.METRICS.incomplete is None
 
 
 class TestSlots:
     def test_are_averaged_over_the_time_in_which_jobs_ran(self) -> None:
         """4 slots for 500 ms, 6 for 250 ms, 2 for 250 ms."""
-        metrics = fold(
+        metrics = metrics_of(
             executor_added("1", 4, at_ms=0),
             job_started(0, 1_000),
             executor_added("2", 2, at_ms=1_500),
@@ -138,41 +142,45 @@ class TestSlots:
         )
         assert metrics.slots == (4 * 500 + 6 * 250 + 2 * 250) / 1_000
 
-    def test_executors_that_were_there_before_the_log_count(self) -> None:
+    def test_executors_from_before_the_log_count(self) -> None:
         lines = [job_started(0, 1_000), job_ended(0, 2_000)]
         assert task_metrics(lines, Slots({"1": 3, "2": 4})).slots == 7
 
     def test_a_task_may_occupy_several_cores(self) -> None:
-        metrics = fold(
+        metrics = metrics_of(
             task_cpus(2.0),
             task_cpus(7.0, profile=1),
             *(executor_added("1", 5), job_started(0, 1_000), job_ended(0, 2_000)),
         )
         assert metrics.slots == 2
 
-    def test_are_unknown_where_no_executor_is(self) -> None:
-        metrics = fold(
+    def test_are_unknown_without_executors(self) -> None:
+        metrics = metrics_of(
             *(job_started(0, 1_000), stage_started(0), task_ended(0, 1_000, 1_500)),
             *(stage_ended(0), job_ended(0, 2_000)),
         )
-        assert (metrics.slots, metrics.replay) == (None, None)
+        assert (metrics.slots, metrics.simulation) == (None, None)
 
 
 class TestPython:
     UDF = (("MapPartitionsRDD", "BatchEvalPython"),)
 
-    def test_a_worker_has_what_the_task_did_not_do_itself_meanwhile(self) -> None:
-        metrics = of_tasks(
-            task_ended(0, 0, 1_000, python_ms=[800], metrics=spent(run_ms=1_000, cpu_ms=300)),
-            task_ended(0, 0, 1_000, python_ms=[400], metrics=spent(run_ms=1_000, cpu_ms=300)),
+    def test_workers_get_the_time_in_which_the_task_did_nothing_itself(self) -> None:
+        metrics = metrics_of_tasks(
+            task_ended(
+                0, 0, 1_000, python_ms=[800], metrics=task_counters(run_ms=1_000, cpu_ms=300)
+            ),
+            task_ended(
+                0, 0, 1_000, python_ms=[400], metrics=task_counters(run_ms=1_000, cpu_ms=300)
+            ),
             rdds=self.UDF,
         )
         assert metrics.time.python_worker_s == 0.700 + 0.400
         assert metrics.time.unattributed_s == 0.300
 
-    def test_of_two_operators_that_feed_each_other_the_longer_counts(self) -> None:
-        task = task_ended(0, 0, 1_000, python_ms=[300, 500], metrics=spent(run_ms=1_000))
-        assert of_tasks(task, rdds=self.UDF).time.python_worker_s == 0.5
+    def test_of_two_operators_in_a_pipeline_the_slower_counts(self) -> None:
+        task = task_ended(0, 0, 1_000, python_ms=[300, 500], metrics=task_counters(run_ms=1_000))
+        assert metrics_of_tasks(task, rdds=self.UDF).time.python_worker_s == 0.5
 
     @pytest.mark.parametrize(
         "rdd",
@@ -183,31 +191,35 @@ class TestPython:
             ("MapPartitionsRDD", "FlatMapGroupsInPandas"),
         ],
     )
-    def test_where_no_metric_tells_its_time_it_is_unknown(self, rdd: tuple[str, str]) -> None:
-        task = task_ended(0, 0, 1_000, metrics=spent(run_ms=1_000, cpu_ms=100))
-        time = of_tasks(task, rdds=(rdd,)).time
+    def test_without_its_metric_the_time_of_workers_is_unknown(self, rdd: tuple[str, str]) -> None:
+        task = task_ended(0, 0, 1_000, metrics=task_counters(run_ms=1_000, cpu_ms=100))
+        time = metrics_of_tasks(task, rdds=(rdd,)).time
         assert (time.python_worker_s, time.unattributed_s) == (None, 0.9)
 
-    @pytest.mark.parametrize("silent", [0, 1])
-    def test_one_stage_that_does_not_tell_makes_it_unknown_of_all(self, silent: int) -> None:
-        metrics = fold(
+    @pytest.mark.parametrize("without_metric", [0, 1])
+    def test_one_stage_without_the_metric_makes_the_time_of_all_unknown(
+        self, without_metric: int
+    ) -> None:
+        metrics = metrics_of(
             *(job_started(0, 0), stage_started(0, rdds=self.UDF), stage_started(1, rdds=self.UDF)),
-            task_ended(1 - silent, 0, 1_000, python_ms=[800], metrics=spent(run_ms=1_000)),
-            task_ended(silent, 0, 1_000, metrics=spent(run_ms=1_000)),
+            task_ended(
+                1 - without_metric, 0, 1_000, python_ms=[800], metrics=task_counters(run_ms=1_000)
+            ),
+            task_ended(without_metric, 0, 1_000, metrics=task_counters(run_ms=1_000)),
             job_ended(0, 1_000),
         )
         assert (metrics.time.python_worker_s, metrics.time.unattributed_s) == (None, 2.0)
 
-    def test_without_python_it_is_none_at_all(self) -> None:
-        task = task_ended(0, 0, 1_000, metrics=spent(run_ms=1_000))
+    def test_without_python_workers_take_no_time(self) -> None:
+        task = task_ended(0, 0, 1_000, metrics=task_counters(run_ms=1_000))
         rdds = (("MapPartitionsRDD", "WholeStageCodegen (1)"), ("ParallelCollectionRDD", ""))
-        assert of_tasks(task, rdds=rdds).time.python_worker_s == 0
+        assert metrics_of_tasks(task, rdds=rdds).time.python_worker_s == 0
 
 
 class TestStages:
-    def test_the_stragglers_are_of_the_stage_with_the_greatest_lag(self) -> None:
-        """Neither of the one with the longest task, nor of the one with the greatest ratio."""
-        metrics = fold(
+    def test_stragglers_come_from_the_stage_with_the_greatest_lag(self) -> None:
+        """Not from the stage with the longest task, nor from that with the greatest ratio."""
+        metrics = metrics_of(
             *(job_started(0, 0, [0, 1, 2]), stage_started(0), stage_started(1), stage_started(2)),
             *(task_ended(0, 0, ms) for ms in (1, 1, 10)),
             *(task_ended(1, 0, ms) for ms in (100, 100, 300)),
@@ -216,8 +228,8 @@ class TestStages:
         )
         assert metrics.stragglers == Stragglers(longest_s=0.3, median_s=0.1)
 
-    def test_failed_tasks_and_copies_that_lost_are_no_stragglers(self) -> None:
-        metrics = of_tasks(
+    def test_failed_and_killed_tasks_are_not_stragglers(self) -> None:
+        metrics = metrics_of_tasks(
             task_ended(0, 0, 100),
             task_ended(0, 0, 5_000, failed=True),
             task_ended(0, 0, 5_000, killed=True, speculative=True),
@@ -225,47 +237,49 @@ class TestStages:
         assert metrics.stragglers == Stragglers(longest_s=0.1, median_s=0.1)
         assert (metrics.failed_tasks, metrics.killed_tasks, metrics.speculative_tasks) == (1, 1, 1)
 
-    def test_a_copy_that_ends_after_its_stage_counts_its_time(self) -> None:
-        metrics = fold(
+    def test_the_time_of_a_copy_that_ends_after_its_stage_counts(self) -> None:
+        metrics = metrics_of(
             *(executor_added("1", 2), job_started(0, 0), stage_started(0)),
             *(task_ended(0, 0, 100), stage_ended(0), job_ended(0, 100)),
             task_ended(0, 0, 150, killed=True),
         )
         assert (metrics.tasks, metrics.time.total_s) == (2, pytest.approx(0.25))
 
-    def test_a_task_that_is_told_again_when_its_executor_is_lost_counts_once(self) -> None:
-        metrics = of_tasks(task_ended(0, 0, 100), task_ended(0, 0, 100, reason="Resubmitted"))
+    def test_a_task_that_is_resubmitted_counts_once(self) -> None:
+        metrics = metrics_of_tasks(
+            task_ended(0, 0, 100), task_ended(0, 0, 100, reason="Resubmitted")
+        )
         assert (metrics.tasks, metrics.time.total_s) == (1, pytest.approx(0.1))
 
-    def test_attempts_of_a_stage_follow_each_other(self) -> None:
-        metrics = fold(
+    def test_attempts_of_a_stage_are_simulated_one_after_the_other(self) -> None:
+        metrics = metrics_of(
             *(executor_added("1", 1), job_started(0, 0)),
             *(stage_started(0), task_ended(0, 0, 100), stage_ended(0)),
             *(stage_started(0, 1), task_ended(0, 100, 300, attempt=1), stage_ended(0, 1)),
             job_ended(0, 300),
         )
         assert metrics.tasks == 2
-        assert metrics.replay is not None
-        assert metrics.replay.as_it_was_s == pytest.approx(0.3)
+        assert metrics.simulation is not None
+        assert metrics.simulation.unchanged_s == pytest.approx(0.3)
 
-    def test_what_began_before_the_log_is_not_the_trials(self) -> None:
-        metrics = fold(
+    def test_jobs_and_stages_from_before_the_log_do_not_count(self) -> None:
+        metrics = metrics_of(
             *(executor_added("1", 1), job_ended(8, 500), task_ended(9, 0, 700)),
             *(executor_added("2", 1, 1_000), job_started(0, 1_000), stage_started(0)),
             *(task_ended(0, 1_000, 1_100), stage_ended(0), job_ended(0, 1_100)),
         )
         assert (metrics.tasks, metrics.slots, metrics.incomplete) == (1, 2, None)
 
-    def test_the_rest_of_the_events_is_passed_over(self) -> None:
+    def test_other_events_are_ignored(self) -> None:
         others = [
             line("LogStart", Spark_Version="4.3.0"),
             b'{"Event":"org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionStart"}\n',
             line("ApplicationEnd", Timestamp=5),
         ]
-        assert fold(*others) == fold()
+        assert metrics_of(*others) == metrics_of()
 
 
-class TestReplay:
+class TestScheduleSimulation:
     @pytest.mark.parametrize(
         ("lengths", "slots", "end"),
         [
@@ -283,7 +297,7 @@ class TestReplay:
         assert scheduled_ns(lengths, slots) == end
 
     @given(st.lists(st.integers(0, 10**6), max_size=30), st.integers(1, 9))
-    def test_it_lies_within_grahams_bounds(self, lengths: list[int], slots: int) -> None:
+    def test_it_is_within_grahams_bounds(self, lengths: list[int], slots: int) -> None:
         end, longest = scheduled_ns(lengths, slots), max(lengths, default=0)
         assert max(longest, sum(lengths) / slots) <= end
         assert end <= sum(lengths) / slots + longest
@@ -297,19 +311,19 @@ class TestReplay:
         shorter = scheduled_ns([length for length, _ in pairs], slots)
         assert shorter <= scheduled_ns([length + more for length, more in pairs], slots)
 
-    def test_a_straggler_that_waits_for_the_network_is_seen(self) -> None:
-        """A tenth of all task time is fetch wait, but the stage would be over in half the time."""
-        metrics = of_tasks(
-            task_ended(0, 0, 1_000, metrics=spent(run_ms=1_000, fetch_wait_ms=500)),
+    def test_it_shows_a_straggler_that_waits_for_the_network(self) -> None:
+        """A tenth of all task time is fetch wait, but without it the stage takes half the time."""
+        metrics = metrics_of_tasks(
+            task_ended(0, 0, 1_000, metrics=task_counters(run_ms=1_000, fetch_wait_ms=500)),
             *(
-                task_ended(0, ms, ms + 500, metrics=spent(run_ms=500, cpu_ms=500))
+                task_ended(0, ms, ms + 500, metrics=task_counters(run_ms=500, cpu_ms=500))
                 for ms in (0, 0, 0, 0, 0, 0, 0, 0)
             ),
             cores=9,
         )
-        assert metrics.replay is not None
-        assert metrics.replay.as_it_was_s == 1.0
-        assert metrics.replay.without_fetch_wait_s == 0.5
+        assert metrics.simulation is not None
+        assert metrics.simulation.unchanged_s == 1.0
+        assert metrics.simulation.without_fetch_wait_s == 0.5
 
 
 class TestCutOff:
@@ -319,30 +333,30 @@ class TestCutOff:
         stage_started(0),
         task_started(0),
         task_started(0),
-        task_ended(0, 1_000, 1_500, metrics=spent(run_ms=500)),
-        task_ended(0, 1_000, 1_600, metrics=spent(run_ms=600)),
+        task_ended(0, 1_000, 1_500, metrics=task_counters(run_ms=500)),
+        task_ended(0, 1_000, 1_600, metrics=task_counters(run_ms=600)),
         stage_ended(0),
         job_ended(0, 1_600),
     )
 
-    def test_it_is_used_as_far_as_it_goes(self) -> None:
-        metrics = fold(*self.LOG[:6])
+    def test_the_rest_is_used_and_the_missing_part_named(self) -> None:
+        metrics = metrics_of(*self.LOG[:6])
         assert metrics.time.total_s == 0.5
         assert metrics.stragglers == Stragglers(0.5, 0.5)
         assert metrics.incomplete == "jobs without an end: 1; tasks without an end: 1"
 
-    def test_a_line_that_is_cut_off_is_told(self) -> None:
+    def test_a_line_that_is_cut_off_is_counted(self) -> None:
         *whole, last = self.LOG
-        assert fold(*whole, last[:-3]).incomplete == (
+        assert metrics_of(*whole, last[:-3]).incomplete == (
             "jobs without an end: 1; lines that cannot be read: 1"
         )
 
     @given(st.integers(0, sum(map(len, LOG)) - 2))
-    def test_it_says_so_wherever_it_is_cut(self, length: int) -> None:
+    def test_metrics_are_incomplete_wherever_the_log_is_cut(self, length: int) -> None:
         kept = b"".join(self.LOG)[:length].splitlines(keepends=True)
-        metrics = fold(*kept)
-        job_is_in = length > len(self.LOG[0]) + len(self.LOG[1])
-        assert bool(metrics.incomplete) or not job_is_in
+        metrics = metrics_of(*kept)
+        job_has_started = length > len(self.LOG[0]) + len(self.LOG[1])
+        assert bool(metrics.incomplete) or not job_has_started
         assert metrics.time.total_s <= 1.1
 
 
@@ -362,23 +376,25 @@ class TestGarbled:
             b'{"Event":"SparkListenerStageSubmitted","Stage Info":[]}\n',
             task_cpus(0),
             task_ended(0, 0, 5, metrics={"Executor Run Time": 5}),
-            task_ended(0, 0, 5, metrics=spent() | {"Shuffle Read Metrics": None}),
+            task_ended(0, 0, 5, metrics=task_counters() | {"Shuffle Read Metrics": None}),
         ],
     )
-    def test_a_line_is_told_and_changes_nothing_else(self, text: bytes) -> None:
+    def test_a_line_is_counted_and_changes_nothing_else(self, text: bytes) -> None:
         around = TestCutOff.LOG[:3], TestCutOff.LOG[3:]
-        metrics = fold(*around[0], text, *around[1])
+        metrics = metrics_of(*around[0], text, *around[1])
         assert metrics.incomplete == "lines that cannot be read: 1"
-        assert metrics.time == fold(*TestCutOff.LOG).time
+        assert metrics.time == metrics_of(*TestCutOff.LOG).time
 
-    def test_a_clock_that_went_back_makes_no_negative_time(self) -> None:
-        task = task_ended(0, 5_000, 1_000, metrics=spent(run_ms=-7, cpu_ms=-3, fetch_wait_ms=20))
-        assert of_tasks(task).time.total_s == 0
+    def test_a_clock_that_was_set_back_causes_no_negative_time(self) -> None:
+        task = task_ended(
+            0, 5_000, 1_000, metrics=task_counters(run_ms=-7, cpu_ms=-3, fetch_wait_ms=20)
+        )
+        assert metrics_of_tasks(task).time.total_s == 0
 
 
 MS = st.integers(-5, 3_000)
 SPENT = st.builds(
-    spent,
+    task_counters,
     run_ms=MS,
     cpu_ms=st.floats(-1, 3_000),
     fetch_wait_ms=MS,
@@ -403,30 +419,30 @@ TASKS = st.builds(
 
 class TestAnyTask:
     @given(TASKS)
-    def test_its_parts_are_never_negative_and_make_up_its_time(self, text: bytes) -> None:
+    def test_parts_are_never_negative_and_add_up_to_the_duration(self, text: bytes) -> None:
         task = parse(text)
         assert isinstance(task, TaskEnded)
-        parts_ns = [ns for _, ns in divided(task)]
+        parts_ns = [ns for _, ns in divide_time(task)]
         assert all(ns >= 0 for ns in parts_ns)
         assert sum(parts_ns) == task.duration_ms * 1_000_000
 
     @given(SPENT, st.integers(0, 3_000))
-    def test_fetch_wait_is_what_spark_says_as_far_as_the_task_ran(
+    def test_fetch_wait_is_limited_by_the_run_time(
         self, metrics: dict[str, Any], duration_ms: int
     ) -> None:
         task = parse(task_ended(0, 0, duration_ms, metrics=metrics))
         assert isinstance(task, TaskEnded)
-        said_ms = max(0, metrics["Shuffle Read Metrics"]["Fetch Wait Time"])
+        reported_ms = max(0, metrics["Shuffle Read Metrics"]["Fetch Wait Time"])
         ran_ms = min(max(0, metrics["Executor Run Time"]), duration_ms)
-        assert dict(divided(task))["fetch_wait"] == min(said_ms, ran_ms) * 1_000_000
+        assert dict(divide_time(task))["fetch_wait"] == min(reported_ms, ran_ms) * 1_000_000
 
 
 class TestAnyLog:
     @given(st.lists(TASKS, max_size=12), st.integers(0, 4))
-    def test_parts_make_up_the_tasks_time_and_blocked_time_is_never_won_twice(
+    def test_parts_add_up_and_unblocked_simulations_never_take_longer(
         self, tasks: list[bytes], cores: int
     ) -> None:
-        metrics = fold(
+        metrics = metrics_of(
             executor_added("1", cores),
             job_started(0, 0, [0, 1, 2]),
             *map(stage_started, range(3)),
@@ -439,14 +455,14 @@ class TestAnyLog:
         assert metrics.tasks == len(tasks)
         assert metrics.time.total_s == pytest.approx(sum(spans_ms) / 1e3)
         assert all(part is not None and part >= 0 for part in vars(metrics.time).values())
-        if metrics.replay is not None:
-            replay = metrics.replay
-            assert replay.without_unattributed_s <= replay.without_fetch_wait_s
-            assert replay.without_fetch_wait_s <= replay.as_it_was_s
+        if metrics.simulation is not None:
+            simulation = metrics.simulation
+            assert simulation.without_unattributed_s <= simulation.without_fetch_wait_s
+            assert simulation.without_fetch_wait_s <= simulation.unchanged_s
 
     @given(st.lists(st.tuples(TASKS, st.integers(0, 400), st.binary(max_size=3)), max_size=5))
-    def test_no_garbled_line_breaks_it(self, damages: list[tuple[bytes, int, bytes]]) -> None:
+    def test_garbled_lines_cause_no_error(self, damages: list[tuple[bytes, int, bytes]]) -> None:
         damaged = [text[:at] + noise + text[at + len(noise) :] for text, at, noise in damages]
-        metrics = fold(executor_added("1", 2), job_started(0, 0), stage_started(0), *damaged)
+        metrics = metrics_of(executor_added("1", 2), job_started(0, 0), stage_started(0), *damaged)
         assert math.isfinite(metrics.time.total_s)
         assert metrics.tasks <= len(damaged)

@@ -18,8 +18,7 @@ from harness.model.link import Link
 from harness.model.probe import ProbeRun, RecordedProbes
 from harness.model.run import Ending, new_run_id
 from harness.probes.session import ProbePlan
-from harness.records.probes import ProbeRecording
-from harness.records.writer import Recording
+from harness.records.writer import ProbeRecording, Recording
 from jobs import sinks
 from tests.unit.builders import a_run, failed, ok
 
@@ -75,23 +74,23 @@ class TestReading:
         [
             ('name = "upgrade"', "", "name is missing"),
             ('name = "upgrade"', 'name = "../up"', "name has letters"),
-            ('name = "upgrade"', "name = 3", "name is not of this kind: 3"),
-            ("nodes = 3", 'nodes = "3"', "nodes is not of this kind"),
+            ('name = "upgrade"', "name = 3", "name: Expected `str`, got `int`"),
+            ("nodes = 3", 'nodes = "3"', "nodes: Expected `int`, got `str`"),
             ("nodes = 3", "nodes = 0", "nodes is 1 or more"),
             ("nodes = 3", 'sink = "drain"', "sink is noop or rdd-count"),
-            ('["group-by"]', "[1]", "workloads has names alone"),
+            ('["group-by"]', "[1]", "workloads: Expected `str`, got `int`"),
             ("rounds = 2", "rounds = 0", "rounds is 1 or more"),
-            ("trials = 4", "trails = 4", "trails: nothing is known by that name"),
+            ("trials = 4", "trails = 4", "unknown key trails"),
             ("rows = 1000\nlayout", "layout", "datasets.coded: rows is missing"),
             ('"100mbit"', '"fast"', "rate 'fast' is not a rate"),
             ("mtu = 9000", "mtu = 9001", "mtu is from 576 to 9000"),
-            ("mtu = 9000", "mtoo = 9000", "configurations.fast: mtoo: nothing is known"),
+            ("mtu = 9000", "mtoo = 9000", "configurations.fast: unknown key mtoo"),
             ('dataset = "coded"\n', 'dataset = "codec"\n', "dataset is one of coded, plain"),
             ("nodes = 3", 'storage = "s3"', "storage is hdfs or qfs"),
             (
                 "[configurations.fast]",
                 "[configurations.slow.x]",
-                "configurations has 2 tables or more",
+                "configurations has to have 2 tables or more",
             ),
             ("nodes = 3", "nodes = ", "Invalid value"),
         ],

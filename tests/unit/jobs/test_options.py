@@ -27,7 +27,7 @@ NUMERIC = ("trials", "warmup", "repartition", "pi-samples", "precision", "max-ti
             "--workloads: unknown workload 'gruop-by'; did you mean group-by",
         ),
         (["--workloads", ","], "--workloads: no workload is named"),
-        (["--fact", "switch"], "--fact 'switch' lacks an '='"),
+        (["--fact", "switch"], "--fact 'switch' has no '='"),
         (["--fact", "a=1", "--fact", "a=2"], "--fact 'a' is given twice"),
         (["--trials", "0"], "--trials: 0 is out of range: it must be from 1 to 10,000"),
         (["--trials", "many"], "--trials: 'many' is not a whole number"),

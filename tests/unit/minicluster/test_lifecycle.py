@@ -20,7 +20,7 @@ from harness.minicluster.daemon import Daemon, Launch, complaint, end, start
 from harness.minicluster.lifecycle import check_free, down, free_ports, running, up
 from harness.minicluster.state import find, find_all
 from harness.model.errors import BadInput, ClusterliftError
-from harness.runtime.interrupt import deferred
+from harness.runtime.interrupt import deferred_signals
 from tests.unit.fake_file_system import SERVE, WAIT, Fake
 
 
@@ -141,7 +141,7 @@ class TestDeferral:
         done = []
 
         def work() -> None:
-            with deferred():
+            with deferred_signals():
                 signal.raise_signal(signal.SIGINT)
                 done.append("all of it")
 
@@ -157,7 +157,7 @@ class TestDeferral:
     def test_what_is_ignored_stays_so(self) -> None:
         before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
         try:
-            with deferred():
+            with deferred_signals():
                 signal.raise_signal(signal.SIGHUP)
         finally:
             signal.signal(signal.SIGHUP, before)

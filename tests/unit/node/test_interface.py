@@ -1,4 +1,4 @@
-"""What a host says of its link; and what that means for what it can carry."""
+"""A host's description of its link, and the throughput that the link allows."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ import pytest
 from harness.analysis.acceptance import bond_faults
 from harness.model.errors import ToolError
 from harness.model.interface import Bond, BondMember, HostLink, growth, theory_bit_s
-from harness.node.bonding import read_bond
-from harness.node.interface import link_of
+from harness.node.interface import parse_link, read_bond
 from tests.unit.probe_builders import MBIT, a_link, output
 
 LACP = "IEEE 802.3ad Dynamic link aggregation"
@@ -20,9 +19,9 @@ def member(device: str, aggregator: int | None = 1, status: str = "up") -> BondM
     return BondMember(device, status, 1000, "full", aggregator)
 
 
-class TestAHost:
-    def test_a_usb_card_tells_everything(self) -> None:
-        link = link_of("node1", "enx00e04c680001", output("link-usb.txt"))
+class TestParseLink:
+    def test_reads_all_facts_of_a_usb_card(self) -> None:
+        link = parse_link("node1", "enx00e04c680001", output("link-usb.txt"))
         assert (link.speed_mbit_s, link.duplex, link.mtu_bytes) == (2500, "full", 1500)
         assert (link.driver, link.bus, link.kind, link.state) == ("r8152", "usb", None, "up")
         assert (link.queue, link.shaped_bit_s) == ("fq_codel", None)
@@ -31,26 +30,27 @@ class TestAHost:
         assert not link.offloads["large-receive-offload"]
         assert link.sysctls == {"net.core.default_qdisc": "fq_codel"}
 
-    def test_a_speed_that_is_not_known_is_unknown_and_not_minus_1(self) -> None:
-        link = link_of("node1", "eth0", output("link-virtio.txt"))
+    def test_a_speed_of_minus_1_is_unknown(self) -> None:
+        link = parse_link("node1", "eth0", output("link-virtio.txt"))
         assert link.driver == "virtio_net"
         assert (link.speed_mbit_s, link.duplex, link.rate_bit_s) == (None, None, None)
 
-    def test_the_made_up_speed_of_a_virtual_link_is_unknown_and_its_shape_counts(self) -> None:
-        link = link_of("node1", "eth0", output("link-veth.txt"))
+    def test_the_rate_of_a_virtual_link_is_what_it_is_shaped_to(self) -> None:
+        link = parse_link("node1", "eth0", output("link-veth.txt"))
         assert (link.driver, link.kind, link.queue) == ("veth", "veth", "tbf")
         assert link.speed_mbit_s is None
         assert link.rate_bit_s == pytest.approx(100 * MBIT, rel=1e-4)
 
-    def test_settings_of_several_numbers_have_one_blank_between_them(self) -> None:
-        link = link_of("node1", "eth0", output("link-veth.txt"))
+    def test_a_sysctl_of_several_numbers_has_one_blank_between_them(self) -> None:
+        link = parse_link("node1", "eth0", output("link-veth.txt"))
         assert link.sysctls["net.ipv4.tcp_rmem"] == "4096 131072 33554432"
 
     @pytest.mark.parametrize("part", ["queue", "driver", "offloads", "bond", "files"])
-    def test_what_cannot_be_asked_is_unknown_and_the_rest_is_there(self, part: str) -> None:
-        before, mark, after = output("link-usb.txt").partition(f"== {part}\n")
-        without = before + mark + after[after.find("== ") :] if "== " in after else before + mark
-        link = link_of("node1", "enx00e04c680001", without)
+    def test_a_missing_part_is_unknown_and_the_rest_is_read(self, part: str) -> None:
+        before, heading, after = output("link-usb.txt").partition(f"== {part}\n")
+        rest = after[after.find("== ") :] if "== " in after else ""
+        without = before + heading + rest
+        link = parse_link("node1", "enx00e04c680001", without)
         assert link.mtu_bytes == 1500
         unknown = {
             "queue": link.queue,
@@ -61,90 +61,90 @@ class TestAHost:
         }
         assert unknown[part] is None
 
-    def test_one_without_ip_is_known_by_the_kernels_files(self) -> None:
-        link = link_of("node1", "enp1s0", self.files(driver="../../bus/pci/drivers/igb"))
+    def test_without_ip_the_kernels_files_describe_the_link(self) -> None:
+        link = parse_link("node1", "enp1s0", self.files(driver="../../bus/pci/drivers/igb"))
         assert (link.speed_mbit_s, link.duplex, link.mtu_bytes) == (1000, "full", 9000)
         assert (link.driver, link.state, link.kind) == ("igb", "up", None)
         assert link.counters == {"rx_errors": 3, "tx_drops": 0}
 
-    def test_one_without_ip_whose_link_is_virtual_has_no_speed(self) -> None:
+    def test_without_ip_a_virtual_link_has_no_speed(self) -> None:
         virtual = "/sys/devices/virtual/net/enp1s0/mtu:9000"
-        link = link_of("node1", "enp1s0", self.files(virtual))
+        link = parse_link("node1", "enp1s0", self.files(virtual))
         assert (link.driver, link.speed_mbit_s, link.mtu_bytes) == ("virtual", None, 9000)
 
     def files(self, *more: str, driver: str = "") -> str:
-        told = {"speed": 1000, "duplex": "full", "mtu": 9000, "operstate": "up"}
-        told |= {"statistics/rx_errors": 3, "statistics/tx_dropped": 0}
-        lines = [f"/sys/class/net/enp1s0/{name}:{value}" for name, value in told.items()]
+        values = {"speed": 1000, "duplex": "full", "mtu": 9000, "operstate": "up"}
+        values |= {"statistics/rx_errors": 3, "statistics/tx_dropped": 0}
+        lines = [f"/sys/class/net/enp1s0/{name}:{value}" for name, value in values.items()]
         parts = {"device": "", "driver": driver, "files": "\n".join([*lines, *more])}
         return "".join(f"== {name}\n{text}\n" for name, text in parts.items())
 
-    def test_without_the_device_there_is_no_link(self) -> None:
+    def test_without_the_device_is_an_error(self) -> None:
         with pytest.raises(ToolError, match="ip link"):
-            link_of("node1", "eth0", "== device\n\n== queue\n")
+            parse_link("node1", "eth0", "== device\n\n== queue\n")
 
 
 class TestBonds:
     def test_are_read_with_their_members(self) -> None:
-        link = link_of("node1", "bond0", output("link-bond.txt"))
+        link = parse_link("node1", "bond0", output("link-bond.txt"))
         assert link.bond == Bond(LACP, 1, (member("enp1s0", 1), member("enp2s0", 2)))
         assert link.kind == "bond"
 
-    def test_a_half_formed_one_shows_in_its_aggregators(self) -> None:
+    def test_members_in_another_aggregator_are_a_fault(self) -> None:
         [fault] = bond_faults(Bond(LACP, 1, (member("enp1s0", 1), member("enp2s0", 2))))
         assert fault.startswith("member enp2s0 is in aggregator 2, and traffic goes through 1")
 
-    def test_whoever_is_not_root_sees_that_members_differ(self) -> None:
+    def test_different_aggregators_are_a_fault_also_if_only_members_show_them(self) -> None:
         [fault] = bond_faults(Bond(LACP, None, (member("enp1s0", 1), member("enp2s0", 2))))
         assert "several aggregators: enp1s0 in 1, enp2s0 in 2" in fault
 
-    def test_a_member_that_is_down_is_named(self) -> None:
+    def test_a_member_that_is_down_is_a_fault(self) -> None:
         bond = Bond("fault-tolerance (active-backup)", None, (member("a"), member("b", 1, "down")))
         assert list(bond_faults(bond)) == ["member b is down"]
 
-    def test_a_whole_one_has_none(self) -> None:
+    def test_a_complete_bond_has_no_faults(self) -> None:
         assert not list(bond_faults(Bond(LACP, 1, (member("a"), member("b")))))
         assert not list(
             bond_faults(Bond("load balancing (round-robin)", None, (member("a", None),)))
         )
 
-    def test_other_text_is_no_bond(self) -> None:
+    def test_other_text_is_not_a_bond(self) -> None:
         assert read_bond("") is None
 
 
 class TestTheory:
-    def test_the_slower_link_and_the_smaller_mtu_count(self) -> None:
+    def test_depends_on_the_slower_link_and_the_smaller_mtu(self) -> None:
         fast = a_link("node1", speed_mbit_s=2500, mtu_bytes=9000)
-        assert theory_bit_s(fast, a_link("node2")) == pytest.approx(941.5 * MBIT, rel=1e-3)
-        assert theory_bit_s(fast, fast) == pytest.approx(2475 * MBIT, rel=1e-3)
+        assert max_goodput_bit_s(fast, a_link("node2")) == pytest.approx(941.5 * MBIT, rel=1e-3)
+        assert max_goodput_bit_s(fast, fast) == pytest.approx(2475 * MBIT, rel=1e-3)
 
     @pytest.mark.parametrize("field", ["speed_mbit_s", "mtu_bytes"])
-    def test_of_something_unknown_is_unknown(self, field: str) -> None:
+    def test_is_unknown_if_a_rate_or_mtu_is(self, field: str) -> None:
         known, unknown = a_link("node1"), a_link("node2", **{field: None})
-        assert theory_bit_s(known, unknown) is None
-        assert theory_bit_s(unknown, known) is None
-        assert theory_bit_s(known, None) is None
+        assert max_goodput_bit_s(known, unknown) is None
+        assert max_goodput_bit_s(unknown, known) is None
+        assert max_goodput_bit_s(known, None) is None
 
-    def test_what_is_shaped_is_as_fast_as_its_shape(self) -> None:
+    def test_a_link_is_as_fast_as_the_slower_of_its_speed_and_its_shape(self) -> None:
         assert a_link("node1", shaped_bit_s=100 * MBIT).rate_bit_s == 100 * MBIT
         assert a_link("node1", shaped_bit_s=5000 * MBIT).rate_bit_s == 1000 * MBIT
 
 
-class TestCounters:
+class TestGrowth:
     BEFORE = a_link("node1", counters={"rx_errors": 5, "tx_errors": 1, "rx_drops": 7})
 
     def later(self, **counters: int) -> HostLink:
         return replace(self.BEFORE, counters=counters)
 
-    def test_grow_in_both_directions_together(self) -> None:
+    def test_adds_up_both_directions(self) -> None:
         after = self.later(rx_errors=8, tx_errors=1, rx_drops=9)
-        assert growth(self.BEFORE, after, "errors") == 3
-        assert growth(self.BEFORE, after, "drops") == 2
+        assert counter_growth(self.BEFORE, after, "errors") == 3
+        assert counter_growth(self.BEFORE, after, "drops") == 2
 
-    def test_that_stayed_grew_by_0(self) -> None:
+    def test_is_0_for_equal_counters(self) -> None:
         assert growth(self.BEFORE, self.BEFORE, "errors") == 0
 
-    def test_that_were_reset_or_are_not_told_are_unknown(self) -> None:
+    def test_is_unknown_if_counters_were_reset_or_are_missing(self) -> None:
         assert growth(self.BEFORE, self.later(rx_errors=0, tx_errors=0), "errors") is None
         assert growth(self.BEFORE, self.later(rx_drops=9), "errors") is None
         assert growth(self.BEFORE, replace(self.BEFORE, counters=None), "errors") is None

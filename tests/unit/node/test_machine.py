@@ -1,4 +1,4 @@
-"""Facts of the machine, from a file tree that stands for it."""
+"""Facts about a machine, read from a directory with its files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def link(root: Path, name: str, **files: str) -> None:
         (directory / file).write_text(f"{text}\n")
 
 
-def test_a_link_is_described(tmp_path: Path) -> None:
+def test_links_have_speed_mtu_duplex_driver_and_state(tmp_path: Path) -> None:
     link(tmp_path, "usbeth0", speed="2500", mtu="9000", duplex="full", operstate="up")
     driver = tmp_path / "sys/class/net/usbeth0/device"
     driver.mkdir()
@@ -30,7 +30,7 @@ def test_a_link_is_described(tmp_path: Path) -> None:
     }
 
 
-def test_what_a_link_does_not_say_is_none_and_never_0(tmp_path: Path) -> None:
+def test_an_unknown_fact_of_a_link_is_none_and_never_0(tmp_path: Path) -> None:
     link(tmp_path, "eth0", speed="-1", mtu="1500", duplex="unknown", operstate="unknown")
     link(tmp_path, "lo", mtu="65536")
     [only] = links(tmp_path).values()
@@ -43,7 +43,7 @@ def test_what_a_link_does_not_say_is_none_and_never_0(tmp_path: Path) -> None:
     }
 
 
-def test_a_machine_without_any_of_it_has_unknown_facts(tmp_path: Path) -> None:
+def test_facts_are_unknown_if_the_files_are_missing(tmp_path: Path) -> None:
     facts = machine_facts(tmp_path)
     assert facts["memory_bytes"] is None
     assert facts["cpu_model"] is None

@@ -1,4 +1,4 @@
-"""What went over nodes' interfaces: read from a kernel's files, and subtracted."""
+"""The bytes that went over nodes' interfaces, from the kernel's files and by subtraction."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ HEADING = (
 
 
 class Machine:
-    """A kernel's files below a directory."""
+    """A directory with the files of a kernel."""
 
     def __init__(self, root: Path, traffic: Mapping[str, Traffic]) -> None:
         self.root = root
@@ -43,14 +43,12 @@ class Machine:
             (self.root / "sys/class/net" / name / "device").mkdir()
 
     def above(self, name: str, *lower: str) -> None:
-        for one in lower:
-            (self.root / "sys/class/net" / name / f"lower_{one}").mkdir()
+        for device in lower:
+            (self.root / "sys/class/net" / name / f"lower_{device}").mkdir()
 
 
 class TestInterfaces:
-    def test_those_with_hardware_count_and_what_is_made_of_them_does_not(
-        self, tmp_path: Path
-    ) -> None:
+    def test_with_hardware_count_and_those_made_of_them_do_not(self, tmp_path: Path) -> None:
         """Two links bonded, a bridge for containers with one of them, and a VLAN."""
         machine = Machine(
             tmp_path,
@@ -63,31 +61,29 @@ class TestInterfaces:
         machine.above("bond0", "eth0", "eth1")
         assert interface_traffic(tmp_path) == {"eth0": (100, 10), "eth1": (200, 20)}
 
-    def test_in_a_container_its_own_end_counts_and_the_detour_of_a_shaped_link_does_not(
+    def test_of_a_container_count_without_the_ifb_device_of_a_shaped_link(
         self, tmp_path: Path
     ) -> None:
         Machine(tmp_path, {"lo": (9, 9), "eth0": (100, 10), "ifb0": (100, 100)})
         assert interface_traffic(tmp_path) == {"eth0": (100, 10)}
 
-    def test_without_hardware_what_consists_of_others_does_not_count(self, tmp_path: Path) -> None:
+    def test_that_consist_of_others_do_not_count(self, tmp_path: Path) -> None:
         machine = Machine(tmp_path, {"net1": (100, 10), "br0": (100, 10)})
         machine.above("br0", "net1")
         assert interface_traffic(tmp_path) == {"net1": (100, 10)}
 
-    def test_where_nothing_is_known_of_them_all_but_the_loopback_count(
-        self, tmp_path: Path
-    ) -> None:
+    def test_without_files_in_sysfs_all_but_the_loopback_count(self, tmp_path: Path) -> None:
         Machine(tmp_path, {})
         net = tmp_path / "proc/self/net/dev"
         net.write_text(f"{HEADING}lo:1 0 0 0 0 0 0 0 1 0\neth0:12345678901 0 0 0 0 0 0 0 2 0\n")
         assert interface_traffic(tmp_path) == {"eth0": (12345678901, 2)}
 
-    def test_of_this_machine_they_can_be_read(self) -> None:
+    def test_of_this_machine_can_be_read(self) -> None:
         assert "lo" not in interface_traffic()
 
 
 class TestIdentity:
-    def test_is_that_of_the_kernel_and_of_the_network_it_shows(self, tmp_path: Path) -> None:
+    def test_consists_of_boot_and_network_namespace(self, tmp_path: Path) -> None:
         boot = tmp_path / "proc/sys/kernel/random"
         boot.mkdir(parents=True)
         (boot / "boot_id").write_text("0ad07151\n")
@@ -95,7 +91,7 @@ class TestIdentity:
         (tmp_path / "proc/self/ns/net").symlink_to("net:[4026531833]")
         assert node_identity(tmp_path) == "0ad07151 net:[4026531833]"
 
-    def test_is_the_same_twice(self) -> None:
+    def test_does_not_change(self) -> None:
         assert node_identity() == node_identity()
 
 
@@ -106,11 +102,11 @@ def node(identity: str, **traffic: Traffic) -> NodeTraffic:
 def traffic_snapshot(
     *nodes: NodeTraffic, executors: Mapping[str, tuple[str, str | None]] | None = None
 ) -> TrafficSnapshot:
-    return TrafficSnapshot({one.identity: one for one in nodes}, executors or {})
+    return TrafficSnapshot({node.identity: node for node in nodes}, executors or {})
 
 
 class TestWireBytes:
-    def test_are_the_difference_of_every_node_over_its_interfaces(self) -> None:
+    def test_are_the_difference_summed_over_each_nodes_interfaces(self) -> None:
         before = traffic_snapshot(node("a", eth0=(100, 10), eth1=(5, 5)), node("b", eth0=(0, 0)))
         after = traffic_snapshot(node("a", eth0=(150, 40), eth1=(6, 7)), node("b", eth0=(3, 4)))
         assert wire_bytes(before, after).nodes == (
@@ -127,23 +123,23 @@ class TestWireBytes:
         found = wire_bytes(before, traffic_snapshot(now, executors=executors))
         assert (found.nodes, found.unread) == ((), ("h1",))
 
-    def test_a_node_without_interfaces_is_unknown_and_not_silent(self) -> None:
+    def test_of_a_node_without_interfaces_are_unknown_and_not_0(self) -> None:
         assert wire_bytes(traffic_snapshot(node("a")), traffic_snapshot(node("a"))).nodes == ()
 
-    def test_executors_on_one_node_count_it_once(self) -> None:
+    def test_of_a_node_with_several_executors_count_once(self) -> None:
         executors = {"1": ("h1", "a"), "2": ("h1", "a"), "3": ("also-h1", "a")}
         before = traffic_snapshot(node("a", eth0=(1, 1)), executors=executors)
         after = traffic_snapshot(node("a", eth0=(2, 2)), executors=executors)
         found = wire_bytes(before, after)
         assert (found.nodes, found.unread) == ((NodeBytes("host-a", 1, 1),), ())
 
-    def test_an_executor_that_could_not_be_asked_has_an_unread_host(self) -> None:
+    def test_of_a_host_whose_executor_did_not_answer_are_unread(self) -> None:
         here = node("a", eth0=(1, 1))
-        silent = traffic_snapshot(here, executors={"1": ("h1", "a"), "2": ("h2", None)})
+        without_answer = traffic_snapshot(here, executors={"1": ("h1", "a"), "2": ("h2", None)})
         gone = traffic_snapshot(here, executors={"1": ("h1", "a"), "3": ("h3", "c")})
-        assert wire_bytes(silent, gone).unread == ("h2", "h3")
+        assert wire_bytes(without_answer, gone).unread == ("h2", "h3")
 
-    def test_another_executor_may_tell_of_its_node(self) -> None:
+    def test_of_a_node_may_come_from_another_executor(self) -> None:
         here = node("a", eth0=(1, 1))
         before = traffic_snapshot(here, executors={"1": ("h1", "a")})
         after = traffic_snapshot(here, executors={"1": ("h1", None), "2": ("h1", "a")})
@@ -153,9 +149,11 @@ class TestWireBytes:
         st.dictionaries(st.sampled_from("abc"), st.tuples(st.integers(0, 99), st.integers(0, 99))),
         st.dictionaries(st.sampled_from("abc"), st.tuples(st.integers(0, 99), st.integers(0, 99))),
     )
-    def test_are_never_negative(self, then: dict[str, Traffic], now: dict[str, Traffic]) -> None:
-        before = traffic_snapshot(*(node(name, eth0=traffic) for name, traffic in then.items()))
-        after = traffic_snapshot(*(node(name, eth0=traffic) for name, traffic in now.items()))
+    def test_are_never_negative(
+        self, first: dict[str, Traffic], second: dict[str, Traffic]
+    ) -> None:
+        before = traffic_snapshot(*(node(name, eth0=traffic) for name, traffic in first.items()))
+        after = traffic_snapshot(*(node(name, eth0=traffic) for name, traffic in second.items()))
         for traffic in wire_bytes(before, after).nodes:
             assert traffic.received_bytes >= 0
             assert traffic.sent_bytes >= 0

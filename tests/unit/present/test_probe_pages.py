@@ -32,7 +32,7 @@ from harness.model.network_metrics import (
     WITHIN_RACK,
 )
 from harness.model.probe import Measurement, RecordedProbes
-from harness.node.interface import link_of
+from harness.node.interface import parse_link
 from harness.present.probes import acceptance, latency, link, mesh, mtu, racks
 from tests.unit.builders import assert_golden
 from tests.unit.probe_builders import (
@@ -86,10 +86,10 @@ def test_a_mesh_of_many_hosts_is_told_in_a_line_each() -> None:
 
 def test_links_of_all_kinds() -> None:
     links = [
-        link_of("node1", "enx00e04c680001", output("link-usb.txt")),
-        link_of("node2", "bond0", output("link-bond.txt")),
-        link_of("node3", "eth0", output("link-virtio.txt")),
-        link_of("worker-1", "eth0", output("link-veth.txt")),
+        parse_link("node1", "enx00e04c680001", output("link-usb.txt")),
+        parse_link("node2", "bond0", output("link-bond.txt")),
+        parse_link("node3", "eth0", output("link-virtio.txt")),
+        parse_link("worker-1", "eth0", output("link-veth.txt")),
     ]
     after = [
         replace(links[1], counters={"rx_errors": 5, "rx_drops": 12, "tx_drops": 4}),

@@ -84,7 +84,7 @@ class TestTheReportAndCompareNeverDisagree:
         for dot in dots:
             said = cells[dot.workload, dot.configuration]["change"]
             interval = dot.change.interval
-            assert dot.change.share == said["ratio"]
+            assert dot.change.relative_change == said["ratio"]
             assert (interval and [interval.low, interval.high]) == said["interval_ratio"]
             assert dot.change.adjusted_p == said["adjusted_p"]
             assert dot.change.verdict == said["verdict"]
@@ -167,7 +167,7 @@ class TestTheChangePicture:
         drawn = change.figure(rich)
         assert drawn is not None
         x = sorted(x for x, _ in symbols_of(drawn.pictures[0].wide))
-        shares = sorted(dot.change.share for dot in change.dots(rich))
+        shares = sorted(dot.change.relative_change for dot in change.dots(rich))
         assert len(x) == len(shares)
         scale = (x[-1] - x[0]) / (shares[-1] - shares[0])
         assert x == pytest.approx([x[0] + (share - shares[0]) * scale for share in shares], abs=0.1)

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.model.errors import ToolError
-from harness.node import bonding, interface, iproute, sysfs
+from harness.node import interface, iproute, sysfs
 from harness.probes import rdma
 from harness.probes.tools import cpu, iperf3, ping, sockperf
 from harness.probes.tools.ping import Answer, Echo
@@ -226,7 +226,7 @@ PARSERS: dict[str, tuple[Callable[[str], object], str]] = {
     "ip link": (iproute.read_device, output("link-veth.txt").split("\n")[1]),
     "tc qdisc": (iproute.read_queue, '[{"kind":"tbf","root":true,"options":{"rate":125000}}]'),
     "ethtool": (interface.read_offloads, output("link-virtio.txt")),
-    "bonding": (bonding.read_bond, output("link-bond.txt")),
+    "bonding": (interface.read_bond, output("link-bond.txt")),
     "files": (sysfs.read_files, output("link-usb.txt")),
 }
 

@@ -1,4 +1,4 @@
-"""Results of the original pyspark-benchmark, and its published table."""
+"""Results of the original pyspark-benchmark are read as a run; so is its published table."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def read(path: Path) -> tuple[Run, tuple[Trial, ...]]:
     return read_original(path, "r1", "1g-rs", STARTED_AT, {"switch": "unmanaged"})
 
 
-def a_file(directory: Path, *lines: str, name: str = "original.csv") -> Path:
+def write(directory: Path, *lines: str, name: str = "original.csv") -> Path:
     path = directory / name
     path.write_text("".join(f"{line}\n" for line in lines))
     return path
@@ -27,34 +27,34 @@ def a_file(directory: Path, *lines: str, name: str = "original.csv") -> Path:
 
 class TestReading:
     def test_a_line_is_a_measured_trial(self, tmp_path: Path) -> None:
-        _, trials = read(a_file(tmp_path, "test,seconds", "group-by,547.5", "anything else,1e-3"))
+        _, trials = read(write(tmp_path, "test,seconds", "group-by,547.5", "anything else,1e-3"))
         assert trials == (
             Trial("group-by", Phase.MEASURED, 1, Status.OK, STARTED_AT, wall_s=547.5),
             Trial("anything else", Phase.MEASURED, 1, Status.OK, STARTED_AT, wall_s=0.001),
         )
 
-    def test_a_test_that_comes_again_is_its_next_round(self, tmp_path: Path) -> None:
-        _, trials = read(a_file(tmp_path, "test,seconds", "a,1", "b,2", "a,3"))
+    def test_each_further_line_of_a_test_is_its_next_round(self, tmp_path: Path) -> None:
+        _, trials = read(write(tmp_path, "test,seconds", "a,1", "b,2", "a,3"))
         assert [(t.workload, t.round) for t in trials] == [("a", 1), ("b", 1), ("a", 2)]
 
-    def test_the_run_says_where_it_comes_from(self, tmp_path: Path) -> None:
-        run, _ = read(a_file(tmp_path, "test,seconds", "a,1", "b,2"))
+    def test_the_run_records_its_origin(self, tmp_path: Path) -> None:
+        run, _ = read(write(tmp_path, "test,seconds", "a,1", "b,2"))
         assert (run.configuration, run.workloads) == ("1g-rs", ("a", "b"))
         assert run.facts == {"switch": "unmanaged"}
         assert run.parameters["sink"] == "rdd-count"
         assert run.parameters["imported_from"] == "original.csv"
         assert "imported from pyspark-benchmark" in run.written_by
 
-    def test_a_directory_of_part_files_as_spark_leaves_it(self, tmp_path: Path) -> None:
-        a_file(tmp_path, name="_SUCCESS")
-        a_file(tmp_path, "not for reading", name=".part-00000.csv.crc")
-        a_file(tmp_path, name="part-00000-of-an-empty-partition.csv")
-        a_file(tmp_path, "test,seconds", "a,1", name="part-00001.csv")
-        a_file(tmp_path, "test,seconds", "b,2", name="part-00002.csv")
+    def test_a_directory_of_part_files_of_spark_is_read(self, tmp_path: Path) -> None:
+        write(tmp_path, name="_SUCCESS")
+        write(tmp_path, "not for reading", name=".part-00000.csv.crc")
+        write(tmp_path, name="part-00000-of-an-empty-partition.csv")
+        write(tmp_path, "test,seconds", "a,1", name="part-00001.csv")
+        write(tmp_path, "test,seconds", "b,2", name="part-00002.csv")
         _, trials = read(tmp_path)
         assert [(t.workload, t.wall_s) for t in trials] == [("a", 1.0), ("b", 2.0)]
 
-    def test_quotes_and_the_line_ends_of_windows(self, tmp_path: Path) -> None:
+    def test_quotes_and_line_ends_of_windows_are_read(self, tmp_path: Path) -> None:
         path = tmp_path / "original.csv"
         path.write_bytes(b'\xef\xbb\xbftest,seconds\r\n"group-by",10.8\r\n')
         assert [(t.workload, t.wall_s) for t in read(path)[1]] == [("group-by", 10.8)]
@@ -62,14 +62,15 @@ class TestReading:
 
 class TestBadInput:
     @pytest.mark.parametrize(
-        ("lines", "said"),
+        ("lines", "message"),
         [
             ((), r"original\.csv:1: the header is not test,seconds"),
             (("group-by,1",), r":1: the header is not test,seconds"),
             (("test,milliseconds", "a,1"), r":1: the header is not test,seconds"),
-            (("test,seconds",), r"original\.csv: no trial in it"),
+            (("test,seconds",), r"original\.csv has no trial"),
             (("test,seconds", "a,1", "b,fast"), r":3: 'fast' is not a number of seconds"),
             (("test,seconds", "a,-1"), r":2: '-1' is not a time"),
+            (("test,seconds", "a,0"), r":2: '0' is not a time; a finite number > 0 is expected"),
             (("test,seconds", "a,nan"), r":2: 'nan' is not a time"),
             (("test,seconds", "a,inf"), r":2: 'inf' is not a time"),
             (("test,seconds", "a,"), r":2: '' is not a number of seconds"),
@@ -78,21 +79,23 @@ class TestBadInput:
             (("test,seconds", "", "a,1"), r":2: a test's name and its seconds are expected"),
         ],
     )
-    def test_names_file_and_line(self, tmp_path: Path, lines: tuple[str, ...], said: str) -> None:
-        with pytest.raises(BadInput, match=said):
-            read(a_file(tmp_path, *lines))
+    def test_a_malformed_line_is_named_by_file_and_number(
+        self, tmp_path: Path, lines: tuple[str, ...], message: str
+    ) -> None:
+        with pytest.raises(BadInput, match=message):
+            read(write(tmp_path, *lines))
 
-    def test_not_there(self, tmp_path: Path) -> None:
+    def test_a_missing_file_is_refused(self, tmp_path: Path) -> None:
         with pytest.raises(BadInput, match=r"cannot read .*absent"):
             read(tmp_path / "absent.csv")
 
-    def test_not_text(self, tmp_path: Path) -> None:
+    def test_a_binary_file_is_refused(self, tmp_path: Path) -> None:
         (tmp_path / "binary.csv").write_bytes(b"test,seconds\n\xff,1\n")
         with pytest.raises(BadInput, match=r"binary\.csv: not a CSV file in UTF-8"):
             read(tmp_path / "binary.csv")
 
-    def test_a_directory_without_part_files(self, tmp_path: Path) -> None:
-        with pytest.raises(BadInput, match=r"no part-\*\.csv in it"):
+    def test_a_directory_without_part_files_is_refused(self, tmp_path: Path) -> None:
+        with pytest.raises(BadInput, match=r"has no part-\*\.csv"):
             read(tmp_path)
 
 

@@ -1,4 +1,4 @@
-"""What was probed is kept line by line, out of the way of runs, and comes back as it was."""
+"""Results files of probes: stored apart from runs, complete after every event, loaded unchanged."""
 
 from __future__ import annotations
 
@@ -15,173 +15,176 @@ from harness.model.network_metrics import BOTH_WAYS, MESH_GOODPUT
 from harness.model.probe import (
     AFTER,
     BEFORE,
-    HIGHER,
     ExcludedHost,
     LinkSnapshot,
-    Measurement,
     ProbeEvent,
     ProbeRun,
-    RecordedProbes,
-    samples,
 )
 from harness.model.run import Ending
 from harness.node.interface import link_of
-from harness.records.probes import ProbeRecording, find_probed, load_measurements, load_probed
-from harness.records.writer import Recording
+from harness.records.lookup import find_probes, probes_beside
+from harness.records.reader import load_probes
+from harness.records.writer import ProbeRecording, Recording
 from tests.unit.builders import a_run
 from tests.unit.probe_builders import output
 
-NOTES: tuple[ProbeEvent, ...] = (
+EVENTS: tuple[ProbeEvent, ...] = (
     ExcludedHost("node9", "node9: ssh: no route to host"),
-    LinkSnapshot(BEFORE, link_of("node1", "bond0", output("link-bond.txt"))),
-    LinkSnapshot(BEFORE, link_of("node2", "eth0", output("link-virtio.txt"))),
+    LinkSnapshot(BEFORE, parse_link("node1", "bond0", output("link-bond.txt"))),
+    LinkSnapshot(BEFORE, parse_link("node2", "eth0", output("link-virtio.txt"))),
     MESH_GOODPUT.of("node1 -> node2", 9.4e8),
     MESH_GOODPUT.failed("node2 -> node1", "iperf3: no route", BOTH_WAYS),
-    LinkSnapshot(AFTER, link_of("node1", "bond0", output("link-bond.txt"))),
+    LinkSnapshot(AFTER, parse_link("node1", "bond0", output("link-bond.txt"))),
 )
 
 
-def a_probe(
-    results: Path, configuration: str = "1g", notes: tuple[ProbeEvent, ...] = NOTES
-) -> ProbeRecording:
+def recording_of(results: Path, configuration: str = "1g") -> ProbeRecording:
     run = ProbeRun(configuration, ("node1", "node2"), {"seconds": "5"}, {"emulated": "4 nodes"})
     with ProbeRecording(run, results) as recording:
-        for note in notes:
-            recording.note(note)
+        for event in EVENTS:
+            recording.event(event)
         recording.end(Ending.COMPLETED)
     return recording
 
 
-class TestAFile:
-    def test_comes_back_as_it_was_noted(self, tmp_path: Path) -> None:
-        recording = a_probe(tmp_path)
+def file_of(results: Path) -> Path:
+    path = recording_of(results).path
+    assert path is not None
+    return path
+
+
+class TestFile:
+    def test_is_loaded_as_it_was_recorded(self, tmp_path: Path) -> None:
+        recording = recording_of(tmp_path)
         assert recording.path is not None
-        loaded = load_probed(recording.path)
+        loaded = load_probes(recording.path)
         assert loaded == recording.probed
-        assert loaded.notes == NOTES
+        assert loaded.events == EVENTS
         assert loaded.ending is Ending.COMPLETED
 
-    def test_holds_every_note_as_soon_as_it_was_made(self, tmp_path: Path) -> None:
+    def test_has_each_event_as_soon_as_it_is_recorded(self, tmp_path: Path) -> None:
         with ProbeRecording(ProbeRun("1g", ("node1",)), tmp_path) as recording:
             assert recording.path is not None
-            for number, note in enumerate(NOTES, 1):
-                recording.note(note)
-                assert load_probed(recording.path).notes == NOTES[:number]
-            assert load_probed(recording.path).ending is None
+            for number, event in enumerate(EVENTS, 1):
+                recording.event(event)
+                assert load_probes(recording.path).events == EVENTS[:number]
+            assert load_probes(recording.path).ending is None
 
     @given(st.integers(0, 10_000))
-    def test_that_was_cut_anywhere_keeps_what_was_whole(
-        self, tmp_path_factory: pytest.TempPathFactory, cut: int
+    def test_cut_off_anywhere_keeps_its_first_events(
+        self, tmp_path_factory: pytest.TempPathFactory, length: int
     ) -> None:
-        path = a_probe(tmp_path_factory.mktemp("probes")).path
-        assert path is not None
+        path = file_of(tmp_path_factory.mktemp("probes"))
         data = path.read_bytes()
-        path.write_bytes(data[:cut])
-        if cut < data.index(b"\n") + 1:
-            with pytest.raises(BadInput, match="holds no whole line"):
-                load_probed(path)
+        path.write_bytes(data[:length])
+        if length < data.index(b"\n") + 1:
+            with pytest.raises(BadInput, match="has no complete line"):
+                load_probes(path)
             return
-        loaded = load_probed(path)
-        assert loaded.notes == NOTES[: len(loaded.notes)]
-        assert bool(loaded.warnings) == (not data[:cut].endswith(b"\n"))
+        loaded = load_probes(path)
+        assert loaded.events == EVENTS[: len(loaded.events)]
+        assert bool(loaded.warnings) == (not data[:length].endswith(b"\n"))
+
+    def test_of_schema_version_1_is_read(self, tmp_path: Path) -> None:
+        path = file_of(tmp_path)
+        text = path.read_text()
+        former = text.replace('"schema_version": 2', '"schema_version": 1')
+        path.write_text(former.replace('"kind": "excluded"', '"kind": "trouble"'))
+        assert path.read_text() != text
+        assert load_probes(path).events == EVENTS
 
     @pytest.mark.parametrize(
-        ("change", "said"),
+        ("change", "reason"),
         [
             ({"schema_version": 99}, "schema version 99 is not known here"),
-            ({"kind": "run"}, "the first line is not that of a probe"),
-            ({"hosts": "node1"}, "hosts"),
+            ({"kind": "run"}, "the first line has to be a probes line"),
+            ({"hosts": "node1"}, r"Expected `array`, got `str` - at `\$\.hosts`"),
+            ({"id": None}, r"Expected `str`, got `null` - at `\$\.id`"),
+            ({"started_at": "x"}, r"Invalid RFC3339 encoded datetime - at `\$\.started_at`"),
         ],
     )
-    def test_of_something_else_is_refused_with_its_line(
-        self, tmp_path: Path, change: dict[str, object], said: str
+    def test_with_another_first_line_is_refused(
+        self, tmp_path: Path, change: dict[str, object], reason: str
     ) -> None:
-        path = a_probe(tmp_path).path
-        assert path is not None
+        path = file_of(tmp_path)
         head, rest = path.read_text().split("\n", 1)
         path.write_text(json.dumps(json.loads(head) | change) + "\n" + rest)
-        with pytest.raises(BadInput, match=f"{path.name}:1: not a file of probes: .*{said}"):
-            load_probed(path)
+        with pytest.raises(BadInput, match=f"{path.name}:1: .*{reason}"):
+            load_probes(path)
 
     @pytest.mark.parametrize(
-        "line", ['{"kind": "measurement"}', '{"kind": "other"}', "[]", "{", '{"kind": "end"}\n{}']
+        ("line", "reason"),
+        [
+            ('{"kind": "measurement"}', "required field `probe`"),
+            ('{"kind": "excluded", "host": 5, "error": ""}', r"at `\$\.host`"),
+            ('{"kind": "trial"}', "unknown kind of line: 'trial'"),
+            ("[]", "an object is expected"),
+            ("{", "not a results file"),
+        ],
     )
-    def test_with_a_malformed_line_is_refused_with_its_number(
-        self, tmp_path: Path, line: str
+    def test_with_a_malformed_line_is_refused(self, tmp_path: Path, line: str, reason: str) -> None:
+        path = file_of(tmp_path)
+        lines = path.read_text().splitlines()
+        path.write_text("\n".join([*lines[:3], line, *lines[4:], ""]))
+        with pytest.raises(BadInput, match=f"{path.name}:4: .*{reason}"):
+            load_probes(path)
+
+    @pytest.mark.parametrize(
+        ("change", "reason"),
+        [
+            ({"value": None}, "a measurement has either a value or an error"),
+            ({"value": "9.4e8"}, r"Expected `float \| null`, got `str`"),
+            ({"better": "bigger"}, "better is 'higher' or 'lower'"),
+            ({"round": 0}, r"Expected `int` >= 1 - at `\$\.round`"),
+        ],
+    )
+    def test_with_a_measurement_that_cannot_be_is_refused(
+        self, tmp_path: Path, change: dict[str, object], reason: str
     ) -> None:
-        path = a_probe(tmp_path).path
-        assert path is not None
-        path.write_text(f"{path.read_text()}{line}\n")
-        with pytest.raises(BadInput, match=rf"{path.name}:\d+: not a file of probes"):
-            load_probed(path)
+        path = file_of(tmp_path)
+        lines = path.read_text().splitlines()
+        lines[4] = json.dumps(json.loads(lines[4]) | change)
+        path.write_text("\n".join([*lines, ""]))
+        with pytest.raises(BadInput, match=f":5: malformed measurement line: {reason}"):
+            load_probes(path)
 
 
-class TestPlaces:
-    def test_probes_are_out_of_the_way_of_runs(self, tmp_path: Path) -> None:
-        a_probe(tmp_path)
+class TestDirectories:
+    def test_probes_are_not_among_the_runs(self, tmp_path: Path) -> None:
+        recording_of(tmp_path)
         with Recording(tmp_path, a_run("1g")):
             pass
-        assert [run.run.id for run in find_configuration("1g", tmp_path).runs] == ["run-of-1g"]
-        assert len(find_probed("1g", tmp_path)) == 1
+        column = find_configuration("1g", tmp_path)
+        assert [run.run.id for run in column.runs] == ["run-of-1g"]
+        assert len(find_probes("1g", tmp_path)) == 1
 
-    def test_are_found_by_configuration_directory_and_file(self, tmp_path: Path) -> None:
-        path = a_probe(tmp_path).path
-        assert path is not None
+    def test_probes_are_found_by_configuration_directory_and_file(self, tmp_path: Path) -> None:
+        path = file_of(tmp_path)
         for name in ("1g", str(tmp_path / "1g"), str(path.parent), str(path)):
-            assert [one.source for one in find_probed(name, tmp_path)] == [str(path)]
+            assert [probed.source for probed in find_probes(name, tmp_path)] == [str(path)]
 
-    def test_the_measurements_of_a_configuration_s_probes_are_together(
-        self, tmp_path: Path
-    ) -> None:
-        a_probe(tmp_path)
-        a_probe(tmp_path)
-        assert len(load_measurements(tmp_path / "1g")) == 4
+    def test_probes_are_found_beside_the_files_of_runs(self, tmp_path: Path) -> None:
+        with Recording(tmp_path, a_run("1g")), Recording(tmp_path, a_run("2.5g")):
+            pass
+        sources = {str(file_of(tmp_path)) for _ in range(2)}
+        runs = [
+            *find_configuration("1g", tmp_path).runs,
+            *find_configuration("2.5g", tmp_path).runs,
+        ]
+        assert {probed.source for probed in probes_beside(runs)} == sources
 
-    def test_what_was_not_probed_is_told_how_to_be(self, tmp_path: Path) -> None:
+    def test_a_configuration_without_probes_is_refused_with_advice(self, tmp_path: Path) -> None:
         with pytest.raises(BadInput, match=r"clusterlift probe all --configuration 2\.5g"):
-            find_probed("2.5g", tmp_path)
+            find_probes("2.5g", tmp_path)
 
-    def test_without_a_place_nothing_is_written(self, tmp_path: Path) -> None:
+    def test_without_a_results_directory_nothing_is_written(self, tmp_path: Path) -> None:
         with ProbeRecording(ProbeRun("", ("node1",)), None) as recording:
-            recording.note(NOTES[0])
-        assert recording.probed.excluded_hosts == [NOTES[0]]
+            recording.event(EVENTS[0])
+        assert recording.probed.excluded_hosts == [EVENTS[0]]
         assert recording.path is None
         assert not list(tmp_path.iterdir())
 
-    def test_a_place_that_cannot_be_written_is_refused_first(self, tmp_path: Path) -> None:
+    def test_a_directory_that_cannot_be_written_is_refused(self, tmp_path: Path) -> None:
         (tmp_path / "1g").write_text("in the way")
         with pytest.raises(BadInput, match="--results: cannot write"):
             ProbeRecording(ProbeRun("1g", ("node1",)), tmp_path)
-
-
-class TestMeasurements:
-    @pytest.mark.parametrize(
-        ("value", "error"), [(None, None), (1.0, "both"), (float("nan"), None)]
-    )
-    def test_have_a_value_or_an_error(self, value: float | None, error: str | None) -> None:
-        with pytest.raises(ValueError, match="value"):
-            Measurement("mesh", "a -> b", "", "goodput_bit_s", "bit/s", HIGHER, value, error)
-
-    def test_repeats_are_one_sample(self) -> None:
-        measured = [
-            MESH_GOODPUT.of("a -> b", 1.0),
-            MESH_GOODPUT.of("b -> a", 5.0),
-            MESH_GOODPUT.of("a -> b", 3.0),
-            MESH_GOODPUT.failed("a -> b", "no route"),
-            MESH_GOODPUT.of("a -> b", 9.0, BOTH_WAYS),
-        ]
-        one_way, back, both_ways = samples(measured)
-        assert (one_way.values, one_way.errors) == ((1.0, 3.0), ("no route",))
-        assert back.values == (5.0,)
-        assert (both_ways.name, both_ways.values) == ("mesh a -> b, both ways", (9.0,))
-
-
-class TestLinks:
-    def test_are_told_apart_by_their_moment(self, tmp_path: Path) -> None:
-        probed = a_probe(tmp_path).probed
-        assert set(probed.links(BEFORE)) == {"node1", "node2"}
-        assert set(probed.links(AFTER)) == {"node1"}
-        assert set(probed.links()) == {"node1", "node2"}
-
-    def test_of_nothing_are_none(self) -> None:
-        assert RecordedProbes(ProbeRun("1g", ())).links() == {}

@@ -1,12 +1,15 @@
-"""Results files: what is written can be read, whole or cut off; anything else is one clear error."""
+"""Results files of runs: what is written is read, complete or cut off; anything else is one clear error."""
 
 from __future__ import annotations
 
-import contextlib
 import json
+import os
+import subprocess
+import sys
 import tempfile
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +17,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import harness
 from harness.model.errors import BadInput, ClusterliftError
 from harness.model.run import Ending, Phase, RecordedRun, Run, Status, Trial, new_run_id
+from harness.model.task_metrics import NodeBytes, ScheduleSimulation, WireBytes
 from harness.records.directories import configuration_directory
-from harness.records.reader import load
+from harness.records.lookup import find_run, find_runs, probes_beside
+from harness.records.reader import READABLE_VERSIONS, load, load_probes, upgrade
 from harness.records.writer import SCHEMA_VERSION, Recording
-from tests.unit.builders import GOLDEN, a_run, failed, ok
+from tests.unit.builders import GOLDEN, STARTED_AT, a_run, failed, ok
+
+ROOT = Path(harness.__file__).parents[1]
+COMMITTED = sorted((ROOT / "results").rglob("*.jsonl"))
 
 
 def record(
@@ -33,35 +42,56 @@ def record(
     return recording.path
 
 
+def change_line(path: Path, number: int, change: dict[str, Any]) -> Path:
+    """Replace values of a line; keys with dots name values in it, and DELETED removes a key."""
+    lines = path.read_text().splitlines()
+    values = json.loads(lines[number - 1])
+    for dotted, value in change.items():
+        *parents, key = dotted.split(".")
+        table = values
+        for parent in parents:
+            table = table.setdefault(parent, {})
+        table[key] = value
+        if value is DELETED:
+            del table[key]
+    lines[number - 1] = json.dumps(values)
+    path.write_text("\n".join([*lines, ""]))
+    return path
+
+
+DELETED = object()
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
-    | st.text(),
+    st.none() | st.booleans() | st.integers(-(2**63), 2**63) | st.text()
+    | st.floats(allow_nan=False, allow_infinity=False),
     lambda values: st.lists(values, max_size=3) | st.dictionaries(st.text(), values, max_size=3),
     max_leaves=8,
 )  # fmt: skip
 FACTS = st.dictionaries(st.text(), JSON, max_size=3)
 TEXTS = st.dictionaries(st.text(), st.text(), max_size=3)
+NAMES = st.text(min_size=1, max_size=20)
+TIMESTAMPS = st.datetimes().map(lambda time: f"{time.isoformat(timespec='milliseconds')}Z")
 RUNS = st.builds(
     Run,
     id=st.text("0123456789abcdefTZ-", min_size=1, max_size=40),
-    configuration=st.text(min_size=1, max_size=20),
-    started_at=st.text(),
-    workloads=st.lists(st.text(), max_size=3).map(tuple),
+    configuration=NAMES,
+    started_at=TIMESTAMPS,
+    workloads=st.lists(NAMES, max_size=3).map(tuple),
     written_by=st.text(),
     parameters=FACTS,
     facts=TEXTS,
     environment=FACTS,
-    dataset=st.none() | FACTS,
+    dataset=st.none() | FACTS.map(lambda facts: facts | {"uri": "hdfs://n1/d", "layout": {}}),
     omitted=TEXTS,
 )
-TIMES_S = st.floats(min_value=0, allow_nan=False, allow_infinity=False)
+ROUNDS = st.integers(1, 2**63)
+TIMES_S = st.floats(min_value=0, exclude_min=True, allow_nan=False, allow_infinity=False)
 TRIALS = st.one_of(
     st.builds(
-        Trial, st.text(), st.sampled_from(Phase), st.integers(), st.just(Status.OK), st.text(),
+        Trial, NAMES, st.sampled_from(Phase), ROUNDS, st.just(Status.OK), TIMESTAMPS,
         wall_s=TIMES_S, job_group=st.none() | st.text(),
     ),
     st.builds(
-        Trial, st.text(), st.sampled_from(Phase), st.integers(), st.just(Status.FAILED), st.text(),
+        Trial, NAMES, st.sampled_from(Phase), ROUNDS, st.just(Status.FAILED), TIMESTAMPS,
         error=st.text(), job_group=st.none() | st.text(),
     ),
 )  # fmt: skip
@@ -69,7 +99,7 @@ TRIALS = st.one_of(
 
 class TestRoundTrip:
     @given(RUNS, st.lists(TRIALS, max_size=5), st.none() | st.sampled_from(Ending))
-    def test_what_was_recorded_is_loaded(
+    def test_a_recorded_run_is_loaded_unchanged(
         self, run: Run, trials: list[Trial], ending: Ending | None
     ) -> None:
         with tempfile.TemporaryDirectory() as results:
@@ -77,7 +107,7 @@ class TestRoundTrip:
             assert load(path) == RecordedRun(run, tuple(trials), ending, str(path))
 
     @given(RUNS, st.lists(TRIALS, max_size=4), st.data())
-    def test_any_prefix_holds_a_prefix_of_the_trials(
+    def test_a_file_cut_off_anywhere_has_its_first_trials(
         self, run: Run, trials: list[Trial], data: st.DataObject
     ) -> None:
         with tempfile.TemporaryDirectory() as results:
@@ -95,62 +125,153 @@ class TestRoundTrip:
             assert (kept.ending is Ending.COMPLETED) == (length == len(whole))
             assert bool(kept.warnings) == (not whole[:length].endswith(b"\n"))
 
-    def test_why_there_were_no_more_rounds_is_kept_with_the_ending(self, tmp_path: Path) -> None:
+    def test_the_end_keeps_why_the_run_stopped_and_the_errors_of_links(
+        self, tmp_path: Path
+    ) -> None:
+        link_errors = {"n1 eth0": {"errors": 2, "drops": 0}}
         with Recording(tmp_path, a_run()) as recording:
-            recording.end(Ending.COMPLETED, "after 9 rounds, every median is known to ±2%")
+            recording.end(Ending.COMPLETED, "after 9 rounds", link_errors)
         loaded = load(recording.path)
-        assert loaded.ending is Ending.COMPLETED
-        assert loaded.stopped == "after 9 rounds, every median is known to ±2%"
+        assert (loaded.ending, loaded.stopped) == (Ending.COMPLETED, "after 9 rounds")
+        assert loaded.link_errors == link_errors
 
-    def test_each_line_is_in_the_file_as_soon_as_it_is_told(self, tmp_path: Path) -> None:
+    def test_each_line_is_in_the_file_as_soon_as_it_is_recorded(self, tmp_path: Path) -> None:
         with Recording(tmp_path, a_run()) as recording:
             assert load(recording.path).trials == ()
             recording.trial(ok("pi", 1.5))
             assert load(recording.path).trials == (ok("pi", 1.5),)
 
-    def test_the_warning_of_a_cut_off_line_names_file_and_line(self, tmp_path: Path) -> None:
+    def test_the_warning_about_a_cut_off_line_names_file_and_line(self, tmp_path: Path) -> None:
         path = record(tmp_path, a_run(), [ok("pi", 1.5)])
         path.write_text(path.read_text() + '{"kind": "tri')
         assert load(path).warnings == (f"{path}:3: the last line is cut off and was skipped",)
 
 
 class TestSchema:
-    @pytest.mark.parametrize("version", range(1, SCHEMA_VERSION + 1))
-    def test_every_version_stays_readable(self, version: int) -> None:
-        path = GOLDEN / f"schema-{version}.jsonl"
-        kept = load(path)
-        assert kept.run.configuration == "1g-rs"
-        assert kept.run.facts == {"switch": "unmanaged"}
-        assert kept.run.dataset == {"recipe": {"seed": 1}, "rows": 1000, "layout": "rs:6+3:64k"}
-        assert kept.run.omitted == {"calc-pi-arrow-udf": "pyarrow is not installed"}
-        assert [(t.workload, t.phase, t.round, t.wall_s, t.error) for t in kept.trials] == [
+    def test_the_version_that_is_written_is_readable(self, tmp_path: Path) -> None:
+        assert max(READABLE_VERSIONS) == SCHEMA_VERSION
+        head, _, end = record(
+            tmp_path, a_run(), [ok("pi", 1)], Ending.COMPLETED
+        ).read_text().splitlines()  # fmt: skip
+        assert json.loads(head)["schema_version"] == SCHEMA_VERSION
+        assert {"link_errors", "stopped", "ended_at"} < json.loads(end).keys()
+
+    @pytest.mark.parametrize("version", READABLE_VERSIONS)
+    def test_every_version_is_read_alike(self, version: int) -> None:
+        loaded = load(GOLDEN / f"schema-{version}.jsonl")
+        assert loaded.run.configuration == "1g-rs"
+        assert loaded.run.facts == {"switch": "unmanaged"}
+        assert loaded.run.omitted == {"calc-pi-arrow-udf": "pyarrow is not installed"}
+        assert loaded.run.parameters == {
+            "sink": "noop",
+            "trials": 1,
+            "warmup": 1,
+            "controls": ["calc-pi-arrow-udf"],
+            "data_workloads": ["group-by", "sha-512"],
+            "not_requested": ["inner-join"],
+        }
+        assert loaded.run.dataset == {
+            "uri": "hdfs://n1:9000/data",
+            "recipe": {"seed": 1},
+            "rows": 1000,
+            "layout": {"requested": "rs:6+3:64k", "observed": "rs:6+3:64k"},
+            "co_located": 0,
+            "coder": "native",
+        }
+        assert [(t.workload, t.phase, t.round, t.wall_s, t.error) for t in loaded.trials] == [
             ("group-by", Phase.WARM_UP, 1, 29.0, None),
             ("group-by", Phase.MEASURED, 1, 10.5, None),
             ("sha-512", Phase.MEASURED, 1, None, "WrongAnswer: 3 is not 4"),
         ]
-        assert kept.ending is Ending.COMPLETED
+        tasks = loaded.trials[1].tasks
+        assert tasks is not None
+        assert (tasks.tasks, tasks.time.total_s) == (2, 19.0)
+        assert tasks.simulation == ScheduleSimulation(10.0, 9.0, 7.0)
+        assert loaded.trials[1].wire == WireBytes((NodeBytes("n1", 50000, 2000),), ("n2",))
+        assert (loaded.ending, loaded.stopped) == (
+            Ending.COMPLETED,
+            "the number of trials was given",
+        )
+        assert loaded.link_errors == {"n1 eth0": {"errors": 0, "drops": 3}}
 
-    def test_an_unknown_version_says_which_are_known(self, tmp_path: Path) -> None:
-        path = record(tmp_path, a_run())
-        path.write_text(path.read_text().replace('"schema_version": 1', '"schema_version": 99'))
-        with pytest.raises(BadInput, match=r":1: .*schema version 99 is not known here \(known: 1"):
+    def test_an_upgrade_keeps_the_order_of_keys(self) -> None:
+        line = {"kind": "run", "parameters": {"a": 1, "reading": [], "unasked": None, "b": 2}}
+        upgrade(line)
+        assert list(line["parameters"]) == ["a", "data_workloads", "not_requested", "b"]
+
+    def test_keys_of_users_are_not_renamed(self) -> None:
+        line = {"kind": "run", "facts": {"reading": "1", "sharing": "2", "counted": "3"}}
+        upgrade(line)
+        assert line["facts"] == {"reading": "1", "sharing": "2", "counted": "3"}
+
+    @pytest.mark.parametrize("version", [99, 0, True, "1", None, DELETED])
+    def test_an_unknown_version_is_refused_and_the_known_ones_are_named(
+        self, tmp_path: Path, version: object
+    ) -> None:
+        path = change_line(record(tmp_path, a_run()), 1, {"schema_version": version})
+        with pytest.raises(BadInput, match=r":1: schema version .* not known here \(known: 1, 2\)"):
             load(path)
+
+    @pytest.mark.parametrize("path", COMMITTED, ids=lambda path: str(path.relative_to(ROOT)))
+    def test_every_committed_file_keeps_all_that_it_says(self, path: Path) -> None:
+        """Each value of the file is in what was loaded, under the name that it has today."""
+        head, *rest = map(json.loads, path.read_text().splitlines())
+        for line in (head, *rest):
+            upgrade(line)
+        if path.parent.name == "probes":
+            probed = load_probes(path)
+            assert_has(asdict(probed.run), head)
+            assert len(probed.events) == len(rest) - 1
+            for event, line in zip(probed.events, rest, strict=False):
+                assert_has(asdict(event), line)
+        else:
+            loaded = load(path)
+            assert_has(asdict(loaded.run), head)
+            for trial, line in zip(loaded.trials, rest[:-1], strict=True):
+                assert_has(asdict(trial), line)
+            assert loaded.ending == rest[-1]["ending"]
+            assert loaded.link_errors == rest[-1].get("link_errors")
+
+
+def assert_has(loaded: dict[str, Any], line: dict[str, Any]) -> None:
+    """Compare what was loaded with a line; fields that the line does not have are empty."""
+    stored = json.loads(json.dumps(loaded))
+    known = {key: value for key, value in line.items() if key not in {"kind", "schema_version"}}
+    assert {key: stored[key] for key in known} == known
+    assert not any(stored[key] for key in stored.keys() - known.keys())
 
 
 class TestMalformed:
     @pytest.mark.parametrize(
         ("line", "reason"),
         [
-            ("{", "not a results file"),
-            ("[]", "an object is expected"),
-            ("", "not a results file"),
+            ("{", "not a results file: Expecting property name"),
+            ("[]", "not a results file: an object is expected"),
+            ("5", "not a results file: an object is expected"),
+            ("", "not a results file: Expecting value"),
             ('{"kind": "probe-of-later"}', "unknown kind of line: 'probe-of-later'"),
-            ('{"kind": "trial"}', "'workload' is missing"),
-            ('{"kind": "end", "ending": "bored"}', "'bored' is not a valid Ending"),
+            ("{}", "unknown kind of line"),
+            ('{"kind": "trial"}', "malformed trial line: Object missing required field"),
+            ('{"kind": "end"}', "malformed end line: Object missing required field `ending`"),
+            (
+                '{"kind": "end", "ending": "bored"}',
+                "malformed end line: Invalid enum value 'bored'",
+            ),
+            (
+                '{"kind": "trial", "round": 1e999}',
+                "not a results file: 1e999 is not a finite number",
+            ),
+            ('{"kind": "trial", "round": NaN}', "not a results file: NaN is not a finite number"),
+            (f'{{"kind": "trial", "round": 1{"0" * 400}}}', "a number is out of range"),
+            (f'{{"kind": "trial", "round": 1{"0" * 5000}}}', "not a results file"),
+            ("[" * 100_000, "not a results file"),
+            ("[" * 60 + "]" * 60, "values are nested more than 50 levels deep"),
         ],
     )
-    def test_a_line_in_the_middle_is_named(self, tmp_path: Path, line: str, reason: str) -> None:
-        path = record(tmp_path, a_run(), [ok("pi", 1.5), ok("pi", 1.6)])
+    def test_a_line_is_refused_by_file_and_number(
+        self, tmp_path: Path, line: str, reason: str
+    ) -> None:
+        path = record(tmp_path, a_run(), [ok("pi", 1.5), ok("pi", 1.6, 2)])
         first, second, third = path.read_text().splitlines()
         path.write_text(f"{first}\n{second}\n{line}\n{third}\n")
         with pytest.raises(BadInput) as caught:
@@ -159,48 +280,93 @@ class TestMalformed:
         assert reason in str(caught.value)
 
     @pytest.mark.parametrize(
-        "change",
+        ("change", "reason"),
         [
-            {"wall_s": None},
-            {"wall_s": -1},
-            {"wall_s": float("nan")},
-            {"wall_s": "fast"},
-            {"status": "failed"},
-            {"phase": "cool-down"},
-            {"round": "one"},
+            ({"wall_s": None}, "a trial has a time if, and only if, it is ok"),
+            ({"wall_s": -1}, "Expected `float` > 0.0 - at `$.wall_s`"),
+            ({"wall_s": 0}, "Expected `float` > 0.0 - at `$.wall_s`"),
+            ({"wall_s": "3.5"}, "Expected `float | null`, got `str` - at `$.wall_s`"),
+            ({"wall_s": True}, "Expected `float | null`, got `bool` - at `$.wall_s`"),
+            ({"status": "failed"}, "a trial has a time if, and only if, it is ok"),
+            ({"phase": "cool-down"}, "Invalid enum value 'cool-down' - at `$.phase`"),
+            ({"round": "one"}, "Expected `int`, got `str` - at `$.round`"),
+            ({"round": True}, "Expected `int`, got `bool` - at `$.round`"),
+            ({"round": 0}, "Expected `int` >= 1 - at `$.round`"),
+            ({"round": -5}, "Expected `int` >= 1 - at `$.round`"),
+            ({"workload": ""}, "Expected `str` of length >= 1 - at `$.workload`"),
+            ({"workload": DELETED}, "Object missing required field `workload`"),
+            ({"started_at": "x"}, "Invalid RFC3339 encoded datetime - at `$.started_at`"),
+            ({"note": 5}, "Expected `str | null`, got `int` - at `$.note`"),
+            ({"wire": {"nodes": 5}}, "Expected `array`, got `int` - at `$.wire.nodes`"),
         ],
     )
-    def test_a_trial_that_cannot_be_is_an_error(
-        self, tmp_path: Path, change: dict[str, object]
+    def test_a_trial_that_cannot_be_is_refused(
+        self, tmp_path: Path, change: dict[str, Any], reason: str
     ) -> None:
-        path = record(tmp_path, a_run(), [ok("pi", 1.5)])
-        first, trial = path.read_text().splitlines()
-        path.write_text(f"{first}\n{json.dumps(json.loads(trial) | change)}\n")
-        with pytest.raises(BadInput, match=":2: malformed trial line"):
+        path = change_line(record(tmp_path, a_run(), [ok("pi", 1.5)]), 2, change)
+        with pytest.raises(BadInput) as caught:
             load(path)
+        assert str(caught.value) == f"{path}:2: malformed trial line: {reason}"
 
     @pytest.mark.parametrize(
-        "line", ['{"kind": "trial", "round": 1e999}', "[" * 100_000], ids=["infinite", "deep"]
+        ("change", "where"),
+        [
+            ({"id": ""}, "id"),
+            ({"configuration": ""}, "configuration"),
+            ({"configuration": 5}, "configuration"),
+            ({"started_at": "yesterday"}, "started_at"),
+            ({"workloads": "abc"}, "workloads"),
+            ({"workloads": [""]}, "workloads[0]"),
+            ({"facts": [1]}, "facts"),
+            ({"facts": {"link": 1}}, "facts[...]"),
+            ({"omitted": None}, "omitted"),
+            ({"environment": None}, "environment"),
+            ({"environment.nodes": 5}, "environment.nodes"),
+            ({"environment.nodes": {"n1": []}}, "environment.nodes[...]"),
+            (
+                {"environment.nodes": {"n1": {"eth0": {"mtu_bytes": "1500"}}}},
+                "environment.nodes[...][...].mtu_bytes",
+            ),
+            ({"environment.links": "eth0"}, "environment.links"),
+            ({"environment.sysctls": [1]}, "environment.sysctls"),
+            ({"environment.executors": -1}, "environment.executors"),
+            ({"environment.memory_bytes": "much"}, "environment.memory_bytes"),
+            ({"environment.spark_conf": {"spark.x": 5}}, "environment.spark_conf[...]"),
+            ({"parameters.controls": 5}, "parameters.controls"),
+            ({"parameters.data_workloads": None}, "parameters.data_workloads"),
+            ({"parameters.not_requested": "pi"}, "parameters.not_requested"),
+            ({"parameters.unexpected_links": {}}, "parameters.unexpected_links"),
+            ({"dataset": 1}, "dataset"),
+            ({"dataset.uri": 5}, "dataset.uri"),
+            ({"dataset.layout": "rs:6+3"}, "dataset.layout"),
+            ({"dataset.layout": {"observed": 3}}, "dataset.layout.observed"),
+            ({"dataset.placement": 5}, "dataset.placement"),
+            ({"dataset.placement": {"n1": -1}}, "dataset.placement[...]"),
+        ],
     )
-    def test_numbers_and_nesting_beyond_bounds(self, tmp_path: Path, line: str) -> None:
-        path = record(tmp_path, a_run(), [ok("pi", 1.5)])
-        if line.startswith("{"):
-            trial = json.loads(path.read_text().splitlines()[1])
-            line = json.dumps(trial | {"round": 0}).replace('"round": 0', '"round": 1e999')
-        path.write_text(f"{path.read_text()}{line}\n")
-        with pytest.raises(BadInput, match=":3: "):
+    def test_a_run_whose_values_have_another_type_is_refused(
+        self, tmp_path: Path, change: dict[str, Any], where: str
+    ) -> None:
+        run = a_run(dataset={"uri": "hdfs://n1/d", "layout": {}})
+        path = change_line(record(tmp_path, run), 1, change)
+        with pytest.raises(BadInput) as caught:
             load(path)
+        assert str(caught.value).startswith(f"{path}:1: malformed run line: ")
+        assert str(caught.value).endswith(f" - at `$.{where}`")
 
     @pytest.mark.parametrize(
-        "change", [{"facts": [1]}, {"omitted": None}, {"workloads": "abc"}, {"dataset": 1}]
+        "key", ["id", "configuration", "started_at", "written_by", "workloads", "dataset.uri"]
     )
-    def test_a_run_that_cannot_be_is_an_error(
-        self, tmp_path: Path, change: dict[str, object]
-    ) -> None:
-        path = record(tmp_path, a_run())
-        path.write_text(json.dumps(json.loads(path.read_text()) | change) + "\n")
-        with pytest.raises(BadInput, match=":1: malformed run line"):
+    def test_a_run_without_a_required_key_is_refused(self, tmp_path: Path, key: str) -> None:
+        run = a_run(dataset={"uri": "hdfs://n1/d", "layout": {}})
+        path = change_line(record(tmp_path, run), 1, {key: DELETED})
+        with pytest.raises(BadInput, match=rf"required field `{key.rpartition('.')[2]}`"):
             load(path)
+
+    def test_keys_that_are_not_known_are_ignored(self, tmp_path: Path) -> None:
+        path = record(tmp_path, a_run(), [ok("pi", 1.5)])
+        before = load(path)
+        assert load(change_line(path, 2, {"heat_j": 5})) == before
 
     def test_nothing_follows_the_end(self, tmp_path: Path) -> None:
         path = record(tmp_path, a_run(), [ok("pi", 1.5)], Ending.COMPLETED)
@@ -210,19 +376,44 @@ class TestMalformed:
             load(path)
 
     @pytest.mark.parametrize("content", [b"", b"{}", b"test,seconds\n", b"\xff\xfe\n", b"{}\n"])
-    def test_what_is_not_a_results_file(self, tmp_path: Path, content: bytes) -> None:
+    def test_a_file_of_something_else_is_refused(self, tmp_path: Path, content: bytes) -> None:
         path = tmp_path / "file.jsonl"
         path.write_bytes(content)
-        with pytest.raises(BadInput, match=r"file\.jsonl:1: .*not a results file"):
+        with pytest.raises(BadInput, match=r"file\.jsonl:1: not a results file"):
             load(path)
 
-    def test_a_file_that_is_not_there(self, tmp_path: Path) -> None:
-        with pytest.raises(BadInput, match=r"cannot read .*absent"):
+    def test_a_missing_file_is_refused(self, tmp_path: Path) -> None:
+        with pytest.raises(BadInput, match=r"cannot read .*absent.jsonl: No such file"):
             load(tmp_path / "absent.jsonl")
 
 
-class TestWhere:
-    def test_a_directory_for_each_configuration(self, tmp_path: Path) -> None:
+class TestLookup:
+    def test_runs_are_sorted_by_their_start_and_the_newest_is_found(self, tmp_path: Path) -> None:
+        later = replace(a_run("1g", "a"), started_at="2026-11-22T00:00:00.000Z")
+        earlier = replace(a_run("1g", "b"), started_at=STARTED_AT)
+        for run in (later, earlier):
+            record(tmp_path, run)
+        assert [recorded.run.id for recorded in find_runs("1g", tmp_path)] == ["b", "a"]
+        assert find_run("1g", tmp_path).run.id == "a"
+
+    def test_hidden_files_are_no_results(self, tmp_path: Path) -> None:
+        path = record(tmp_path, a_run("1g"))
+        path.with_name("._copied.jsonl").write_bytes(b"\0\1")
+        assert len(find_runs("1g", tmp_path)) == 1
+
+    @pytest.mark.parametrize("directory", ["1g", "1g/probes"])
+    def test_a_pipe_among_results_is_refused_and_never_waited_for(
+        self, tmp_path: Path, directory: str
+    ) -> None:
+        path = record(tmp_path, a_run("1g"))
+        (tmp_path / directory).mkdir(exist_ok=True)
+        os.mkfifo(tmp_path / directory / "x.jsonl")
+        with pytest.raises(BadInput, match=r"cannot read .*x\.jsonl: it is not a regular file"):
+            probes_beside([load(path), *find_runs("1g", tmp_path)])
+
+
+class TestDirectories:
+    def test_each_configuration_has_a_directory(self, tmp_path: Path) -> None:
         path = record(tmp_path, a_run("2.5g, RS 6+3", "r1"))
         assert path == tmp_path / "2.5g, RS 6+3" / "r1.jsonl"
 
@@ -234,57 +425,79 @@ class TestWhere:
         )
 
     @given(st.text(min_size=1, max_size=30), st.text(min_size=1, max_size=30))
-    def test_no_two_configurations_share_one(self, one: str, other: str) -> None:
-        directories = {configuration_directory(Path(), name) for name in (one, other)}
-        assert len(directories) == len({one, other})
+    def test_no_two_configurations_share_a_directory(self, name: str, other: str) -> None:
+        directories = {configuration_directory(Path(), each) for each in (name, other)}
+        assert len(directories) == len({name, other})
 
-    def test_runs_at_once_write_files_of_their_own(self, tmp_path: Path) -> None:
+    def test_simultaneous_runs_write_separate_files(self, tmp_path: Path) -> None:
         def recording(number: int) -> Path:
             run = a_run("1g", new_run_id(), parameters={"number": number})
             return record(tmp_path, run, [ok("pi", number)], Ending.COMPLETED)
 
         with ThreadPoolExecutor(8) as pool:
-            paths = list(pool.map(recording, range(32)))
+            paths = list(pool.map(recording, range(1, 33)))
         assert len(set(paths)) == 32
-        assert [load(path).trials[0].wall_s for path in paths] == list(range(32))
+        assert [load(path).trials[0].wall_s for path in paths] == list(range(1, 33))
 
-    def test_a_name_that_is_taken_is_refused_and_kept(self, tmp_path: Path) -> None:
+    def test_an_existing_file_is_never_overwritten(self, tmp_path: Path) -> None:
         path = record(tmp_path, a_run(run_id="same"), [ok("pi", 1.5)])
         before = path.read_bytes()
-        with pytest.raises(BadInput):
+        with pytest.raises(BadInput, match=r"same\.jsonl belongs to another run"):
             record(tmp_path, a_run(run_id="same"))
         assert path.read_bytes() == before
+        assert list(path.parent.iterdir()) == [path]
 
-    def test_a_directory_that_cannot_be_written(self, tmp_path: Path) -> None:
+    def test_a_directory_that_cannot_be_written_is_refused(self, tmp_path: Path) -> None:
         (tmp_path / "file").write_text("")
         with pytest.raises(BadInput, match=r"--results: cannot write to .*file"):
             Recording(tmp_path / "file" / "results", a_run())
 
-    def test_a_refusal_leaves_nothing_behind(self, tmp_path: Path) -> None:
-        path = record(tmp_path, a_run(run_id="same"))
-        with pytest.raises(BadInput):
-            record(tmp_path, a_run(run_id="same"))
-        assert list(path.parent.iterdir()) == [path]
-
-    @pytest.mark.parametrize("fields", [{"configuration": "\udcff"}, {"facts": {"a": "\udcff"}}])
-    def test_arguments_that_are_no_text_can_be_recorded_or_are_refused(
+    @pytest.mark.parametrize(
+        "fields", [{"configuration": "a\udcff"}, {"facts": {"switch": "a\udcff"}}]
+    )
+    def test_arguments_that_are_not_utf_8_are_recorded_and_read_back(
         self, tmp_path: Path, fields: dict[str, Any]
     ) -> None:
-        with contextlib.suppress(BadInput):
-            record(tmp_path, a_run(**fields))
+        run = a_run(**{"run_id": "r1", **fields})
+        assert load(record(tmp_path, run)).run == run
 
     def test_only_the_results_file_is_left_behind(self, tmp_path: Path) -> None:
         path = record(tmp_path, a_run(), [failed("pi")], Ending.COMPLETED)
         assert list(path.parent.iterdir()) == [path]
 
 
-class TestADiskThatIsFull:
-    def test_ends_the_recording_and_keeps_what_came_before(self) -> None:
+class TestAFullDisk:
+    def test_ends_the_recording_and_keeps_the_earlier_lines(self) -> None:
         """/dev/full takes no byte, as a full disk does."""
         recording = Recording.__new__(Recording)
         recording.path = Path("/dev/full")
         with (
             Path("/dev/full").open("wb", buffering=0) as recording._file,
-            pytest.raises(ClusterliftError, match="cannot go on writing /dev/full: No space left"),
+            pytest.raises(
+                ClusterliftError,
+                match=r"cannot continue writing /dev/full: No space left .*; earlier lines are kept",
+            ),
         ):
             recording.trial(ok("pi", 1.5))
+
+
+def test_recording_needs_the_standard_library_alone() -> None:
+    """A fresh interpreter without site-packages imports the writer and all that runs beside it."""
+    rooms = ("terminal", "model", "node", "eventlog", "runtime")
+    modules = ["harness.records.writer", "harness.terminal"]
+    modules += [
+        f"harness.{room}.{file.stem}"
+        for room in rooms
+        for file in (ROOT / "harness" / room).glob("[!_]*.py")
+    ]
+    program = (
+        f"import importlib, sys; sys.path.insert(0, {str(ROOT)!r}); before = set(sys.modules)\n"
+        f"for name in {modules!r}: importlib.import_module(name)\n"
+        "print(*{name.partition('.')[0] for name in set(sys.modules) - before})"
+    )
+    finished = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", program], capture_output=True, text=True, check=True
+    )
+    loaded = set(finished.stdout.split())
+    assert "harness" in loaded
+    assert loaded - {"harness"} <= sys.stdlib_module_names

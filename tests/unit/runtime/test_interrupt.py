@@ -1,4 +1,4 @@
-"""A signal ends what runs, wherever it strikes."""
+"""A signal interrupts the run wherever it arrives."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PATIENCE_S = 30
 
 
 class Finalized:
-    """Strikes while Python runs a finalizer, where it drops every exception."""
+    """Raises a signal in its finalizer, where Python drops every exception."""
 
     def __del__(self) -> None:
         signal.raise_signal(signal.SIGTERM)
@@ -26,12 +26,12 @@ def test_a_signal_is_an_interrupt(number: signal.Signals) -> None:
 
 
 def test_a_signal_in_a_finalizer_is_not_lost() -> None:
-    def strike() -> None:
+    def run_finalizer() -> None:
         Finalized()
         time.sleep(PATIENCE_S)
 
     with pytest.raises(KeyboardInterrupt), interruptible():
-        strike()
+        run_finalizer()
 
 
 def test_a_signal_that_was_ignored_stays_ignored() -> None:
@@ -43,7 +43,7 @@ def test_a_signal_that_was_ignored_stays_ignored() -> None:
         signal.signal(signal.SIGHUP, before)
 
 
-def test_afterwards_the_handlers_are_as_before() -> None:
+def test_the_previous_handlers_are_restored() -> None:
     before = signal.getsignal(signal.SIGTERM)
     with interruptible():
         assert signal.getsignal(signal.SIGTERM) is not before

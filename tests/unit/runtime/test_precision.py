@@ -1,4 +1,4 @@
-"""`--trials auto`: when enough is enough. Time passes only when a trial says so."""
+"""When `--trials auto` stops. Only trials advance the clock."""
 
 from __future__ import annotations
 
@@ -14,18 +14,20 @@ from scipy.stats import quantile_test
 
 from harness.model.run import Phase, Trial
 from harness.present import run
-from harness.runtime.precision import HOPELESS_AFTER, UntilPrecise, Width, percent
+from harness.runtime.precision import MAX_FAILED_TRIALS, Precision, UntilPrecise, percent
 from harness.runtime.progress import PrecisionProgress
 from tests.unit.builders import a_run, failed, ok, recorded
 
-Took = Callable[[int], float | None]
-"""Seconds of the n-th trial, warm-up included; None: it fails."""
+Duration = Callable[[int], float | None]
+"""Seconds of the n-th trial, warm-up included; None if it fails."""
 
 
 class Bench:
-    """Workloads whose times are known beforehand, run until they are precise."""
+    """Workloads with given times, run until they are precise."""
 
-    def __init__(self, workloads: Mapping[str, Took], max_s: float = 1e6, warm_up: int = 0) -> None:
+    def __init__(
+        self, workloads: Mapping[str, Duration], max_s: float = 1e6, warm_up: int = 0
+    ) -> None:
         self.now_s = 0.0
         self.trials: list[Trial] = []
         self.out = io.StringIO()
@@ -56,38 +58,38 @@ class Bench:
         return [t.wall_s for t in measured if t.workload == workload and t.wall_s is not None]
 
 
-def steady(seconds: float) -> Took:
+def steady(seconds: float) -> Duration:
     return lambda _: seconds
 
 
 def restless(number: int) -> float:
-    """Never known to 2 %."""
+    """Return a time that alternates, so that the median never becomes precise."""
     return 10 if number % 2 else 20
 
 
-def replication_wait(number: int) -> float:
-    """Odd at first, the same later."""
+def slow_at_first(number: int) -> float:
+    """Return a time that is constant after two trials."""
     return 15 if number <= 2 else 10
 
 
 def failing(_: int) -> None:
-    """It never ends well."""
+    """Fail."""
 
 
-class TestItStops:
-    def test_as_soon_as_every_interval_is_narrow(self) -> None:
-        bench = Bench({"steady": steady(10), "settling": replication_wait})
-        # Of fewer than nine values the interval reaches to the greatest, of fewer than twelve to
-        # the one below it.
+class TestUntilPrecise:
+    def test_stops_as_soon_as_every_interval_is_narrow(self) -> None:
+        bench = Bench({"steady": steady(10), "slow-at-first": slow_at_first})
+        # With fewer than nine values the interval ends at the largest, with fewer than twelve at the
+        # second largest.
         assert bench.rounds == 12
         assert bench.until.stopped == (
             "after 12 rounds, every median is known to ±2% (widest is steady: ±0%)"
         )
 
-    def test_never_before_there_is_an_interval(self) -> None:
+    def test_does_not_stop_before_there_is_an_interval(self) -> None:
         assert Bench({"steady": steady(10)}).rounds == 6
 
-    def test_when_the_time_would_be_over_before_the_next_round_is(self) -> None:
+    def test_stops_if_the_next_round_would_exceed_the_time(self) -> None:
         bench = Bench({"steady": steady(10), "restless": restless}, max_s=200, warm_up=1)
         # Warm-up 20 s, then rounds of 30 and 20 s in turn.
         assert bench.now_s == 200
@@ -96,27 +98,27 @@ class TestItStops:
             "after 7 rounds, another would not have ended in time (widest is restless: ±50%)"
         )
 
-    def test_but_one_round_is_always_measured(self) -> None:
+    def test_measures_at_least_one_round(self) -> None:
         bench = Bench({"steady": steady(10)}, max_s=0.5, warm_up=2)
         assert [t.phase for t in bench.trials] == [Phase.WARM_UP, Phase.WARM_UP, Phase.MEASURED]
         assert "widest is steady: unknown" in str(bench.until.stopped)
 
-    def test_although_a_workload_fails_every_time(self) -> None:
+    def test_stops_although_a_workload_always_fails(self) -> None:
         bench = Bench({"steady": steady(10), "failing": failing})
         assert bench.rounds == 6
         assert "every median is known" in str(bench.until.stopped)
 
-    def test_when_all_of_them_fail_every_time(self) -> None:
+    def test_stops_if_all_workloads_always_fail(self) -> None:
         bench = Bench({"failing": failing})
-        assert bench.rounds == HOPELESS_AFTER
-        assert bench.until.stopped == "after 6 rounds, no workload has had a trial that was ok"
+        assert bench.rounds == MAX_FAILED_TRIALS
+        assert bench.until.stopped == "after 6 rounds, no workload has had a successful trial"
 
-    def test_but_waits_for_one_that_fails_now_and_then(self) -> None:
+    def test_waits_for_a_workload_that_sometimes_fails(self) -> None:
         bench = Bench({"shaky": lambda number: 10 if number % 2 else None})
         assert len(bench.times("shaky")) == 6
         assert bench.rounds == 11
 
-    def test_and_gives_no_reason_if_something_else_stopped_it(self) -> None:
+    def test_gives_no_reason_if_something_else_stopped_it(self) -> None:
         until = UntilPrecise(["interrupted"], 0, 0.02, 1e6)
         next(until.rounds())
         assert until.stopped is None
@@ -129,15 +131,15 @@ eighths = st.integers(76, 84).map(lambda number: number / 8)  # sums of which ar
     st.lists(st.lists(eighths, min_size=40, max_size=40), min_size=1, max_size=3),
     st.integers(20, 1000),
 )
-def test_it_stops_exactly_when_all_is_precise_or_the_time_is_over(
+def test_stops_exactly_when_all_are_precise_or_the_time_is_over(
     drawn: list[list[float]], max_s: int
 ) -> None:
-    def took(times: list[float]) -> Took:
+    def took(times: list[float]) -> Duration:
         return lambda number: times[(number - 1) % len(times)]
 
     def is_precise(times: Sequence[float]) -> bool:
         middle, interval = median(times), quantile_test(times).confidence_interval(0.95)
-        # Of too few it is not a number, and nothing is less than that.
+        # For too few values it is NaN, and the comparison is false.
         return bool(max(middle - interval.low, interval.high - middle) <= 0.02 * middle)
 
     bench = Bench({str(index): took(times) for index, times in enumerate(drawn)}, max_s)
@@ -152,17 +154,17 @@ def test_it_stops_exactly_when_all_is_precise_or_the_time_is_over(
     assert stops == [False] * (len(rounds) - 1) + [True]
 
 
-def test_warm_up_trials_are_no_part_of_the_precision() -> None:
+def test_warm_up_trials_do_not_affect_the_precision() -> None:
     bench = Bench({"cold": lambda number: 99 if number <= 3 else 10}, warm_up=3)
     assert bench.rounds == 6
 
 
-def test_the_widest_is_the_one_that_is_known_worst() -> None:
+def test_the_widest_is_the_least_precise() -> None:
     bench = Bench({"steady": steady(10), "restless": restless}, max_s=300)
-    assert bench.until.widest == Width("restless", 1 / 3)
+    assert bench.until.widest == Precision("restless", 1 / 3)
 
 
-def test_progress_says_which_round_how_precise_and_how_much_time_there_is() -> None:
+def test_progress_shows_the_round_the_precision_and_the_time_left() -> None:
     fast = Bench({"fast": lambda number: 1 + number / 1000, "dead": failing}, max_s=16, warm_up=1)
     lines = fast.out.getvalue().splitlines()
     unknown = "widest is fast: unknown"
@@ -177,13 +179,14 @@ def test_progress_says_which_round_how_precise_and_how_much_time_there_is() -> N
     )
 
 
-def test_why_it_stopped_is_shown_with_the_run() -> None:
+def test_the_reason_is_shown_with_the_run() -> None:
     stopped = "after 9 rounds, every median is known to ±2%"
     assert f"stopped        {stopped}\n" in run.render(replace(recorded(a_run()), stopped=stopped))
 
 
 @pytest.mark.parametrize(
-    ("share", "text"), [(0.02, "2%"), (0.0201, "2.1%"), (0.034, "3.4%"), (0, "0%"), (1.5, "150%")]
+    ("fraction", "text"),
+    [(0.02, "2%"), (0.0201, "2.1%"), (0.034, "3.4%"), (0, "0%"), (1.5, "150%")],
 )
-def test_a_width_is_rounded_up(share: float, text: str) -> None:
-    assert percent(share) == text
+def test_a_percentage_is_rounded_up(fraction: float, text: str) -> None:
+    assert percent(fraction) == text

@@ -1,4 +1,4 @@
-"""What people see while they wait."""
+"""The lines of progress that people see while they wait."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import io
 import pytest
 
 from harness.model.run import Phase, Status, Trial
-from harness.runtime.progress import PlanProgress, duration
+from harness.runtime.progress import PlanProgress, duration_text
 from harness.runtime.trials import Plan
 
 
@@ -15,19 +15,19 @@ from harness.runtime.trials import Plan
     ("seconds", "text"),
     [(0, "0 s"), (59.4, "59 s"), (65, "1 min 05 s"), (3599.6, "1 h 00 min"), (7620, "2 h 07 min")],
 )
-def test_durations_are_said_as_people_do(seconds: float, text: str) -> None:
-    assert duration(seconds) == text
+def test_durations_are_readable(seconds: float, text: str) -> None:
+    assert duration_text(seconds) == text
 
 
-def test_it_says_which_trial_of_how_many_and_the_time_left() -> None:
+def test_each_line_shows_the_trial_its_number_and_the_time_left() -> None:
     now = [0.0]
     out = io.StringIO()
     progress = PlanProgress(("fast", "slow"), Plan(trials=2, warm_up=1), lambda: now[0], out)
 
-    def trial(workload: str, phase: Phase, round_: int, took: float, error: str | None) -> None:
+    def trial(workload: str, phase: Phase, round_: int, seconds: float, error: str | None) -> None:
         progress.starting(workload, phase, round_)
-        now[0] += took
-        status, wall = (Status.FAILED, None) if error else (Status.OK, took)
+        now[0] += seconds
+        status, wall = (Status.FAILED, None) if error else (Status.OK, seconds)
         progress.finished(Trial(workload, phase, round_, status, "", wall, error))
 
     trial("fast", Phase.WARM_UP, 1, 2, None)

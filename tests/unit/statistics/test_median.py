@@ -1,66 +1,96 @@
-"""The distribution-free interval of the median, held against scipy."""
+"""The interval of the median agrees with SciPy's; the noise is right and robust."""
 
 from __future__ import annotations
 
 import math
 import random
-from statistics import median
+from statistics import fmean, median, stdev
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom, quantile_test
 
-from harness.statistics.median import median_interval
+from harness.statistics.median import median_interval, noise
 
-values = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=80).map(sorted)
-levels = st.sampled_from([0.6, 0.8, 0.9, 0.95, 0.99])
-
-
-@given(values, levels)
-def test_it_is_that_of_scipys_quantile_test(ordered: list[float], level: float) -> None:
-    expected = quantile_test(ordered).confidence_interval(level)
-    if math.isnan(expected.low) or math.isnan(expected.high):
-        assert median_interval(ordered, level) is None
-    else:
-        assert median_interval(ordered, level) == (expected.low, expected.high)
+VALUES = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=80).map(sorted)
+LEVELS = st.sampled_from([0.6, 0.8, 0.9, 0.95, 0.99])
+TIMES = st.lists(st.floats(0.1, 1e4), min_size=5, max_size=40)
 
 
-@given(st.integers(1, 2000), levels)
-def test_it_holds_the_true_median_as_often_as_it_says_and_no_narrower_one_does(
-    n: int, level: float
-) -> None:
-    interval = median_interval(range(1, n + 1), level)
-    rank = int(interval[0]) if interval else 0
+class TestMedianInterval:
+    @given(VALUES, LEVELS)
+    def test_equals_that_of_scipys_quantile_test(self, ordered: list[float], level: float) -> None:
+        expected = quantile_test(ordered).confidence_interval(level)
+        if math.isnan(expected.low) or math.isnan(expected.high):
+            assert median_interval(ordered, level) is None
+        else:
+            assert median_interval(ordered, level) == (expected.low, expected.high)
 
-    def coverage(k: int) -> float:
-        return 1 - 2 * float(binom.cdf(k - 1, n, 0.5))
+    @given(st.integers(1, 2000), LEVELS)
+    def test_is_the_narrowest_that_reaches_the_level(self, n: int, level: float) -> None:
+        interval = median_interval(range(1, n + 1), level)
+        rank = int(interval[0]) if interval else 0
 
-    assert rank == 0 or coverage(rank) >= level - 1e-9
-    assert coverage(rank + 1) < level + 1e-9
-    assert interval is None or interval == (rank, n + 1 - rank)
+        def coverage(k: int) -> float:
+            return 1 - 2 * float(binom.cdf(k - 1, n, 0.5))
+
+        assert rank == 0 or coverage(rank) >= level - 1e-9
+        assert coverage(rank + 1) < level + 1e-9
+        assert interval is None or interval == (rank, n + 1 - rank)
+
+    @given(VALUES)
+    def test_contains_the_median_of_the_sample(self, ordered: list[float]) -> None:
+        interval = median_interval(ordered)
+        if interval is not None:
+            assert interval[0] <= median(ordered) <= interval[1]
+
+    @pytest.mark.parametrize(("n", "exists"), [(0, False), (1, False), (5, False), (6, True)])
+    def test_takes_six_values_at_95_percent(self, n: int, *, exists: bool) -> None:
+        assert (median_interval(range(n)) is not None) is exists
+
+    def test_is_exact_for_ten_thousand_values(self) -> None:
+        assert median_interval(range(1, 10_001)) == (4902, 5099)
+
+    def test_contains_the_true_median_as_often_as_it_promises(self) -> None:
+        source = random.Random(5)  # noqa: S311  no secret
+        intervals = [
+            median_interval(sorted(source.expovariate(1) for _ in range(12))) for _ in range(2000)
+        ]
+        hits = sum(low <= math.log(2) <= high for low, high in filter(None, intervals))
+        assert 0.95 < hits / len(intervals) < 0.98  # in theory 0.961 for twelve values
 
 
-@given(values)
-def test_it_contains_the_median_of_the_sample(ordered: list[float]) -> None:
-    interval = median_interval(ordered)
-    if interval is not None:
-        assert interval[0] <= median(ordered) <= interval[1]
+class TestNoise:
+    @pytest.mark.parametrize("n", [5, 6, 10, 30])
+    def test_is_the_standard_deviation_of_log_normal_times(self, n: int) -> None:
+        source = random.Random(n)  # noqa: S311  no secret
+        estimates = [
+            noise([10 * math.exp(source.gauss(0, 0.02)) for _ in range(n)]) or 0
+            for _ in range(3000)
+        ]
+        assert fmean(estimates) == pytest.approx(0.02, rel=0.05)
 
+    def test_hardly_changes_with_a_few_outliers(self) -> None:
+        typical = [9.8, 9.9, 9.95, 10.0, 10.05, 10.1, 10.2, 10.3]
+        with_outliers = noise([*typical, 15, 30])
+        assert with_outliers is not None
+        assert with_outliers < 3 * (noise(typical) or 0)
+        assert stdev(map(math.log, [*typical, 15, 30])) > 10 * (noise(typical) or 0)
 
-@pytest.mark.parametrize(("n", "there"), [(0, False), (1, False), (5, False), (6, True)])
-def test_at_95_percent_it_takes_six(n: int, *, there: bool) -> None:
-    assert (median_interval(range(n)) is not None) is there
+    @given(TIMES, st.sampled_from([1 / 1024, 0.5, 2, 4096]))
+    def test_does_not_depend_on_the_unit(self, times_s: list[float], factor: float) -> None:
+        assert noise([factor * time_s for time_s in times_s]) == noise(times_s)
 
+    def test_is_the_standard_deviation_if_most_times_are_equal(self) -> None:
+        times_s = [10.0, 10.0, 10.0, 10.0, 11.0]
+        assert noise(times_s) == pytest.approx(stdev(map(math.log, times_s)))
 
-def test_of_ten_thousand_it_is_narrow_and_exact() -> None:
-    assert median_interval(range(1, 10_001)) == (4902, 5099)
+    def test_is_0_if_all_times_are_equal(self) -> None:
+        assert noise([10.0] * 6) == 0
 
-
-def test_most_samples_intervals_hold_the_true_median() -> None:
-    source = random.Random(5)  # noqa: S311  no secret
-    intervals = [
-        median_interval(sorted(source.expovariate(1) for _ in range(12))) for _ in range(2000)
-    ]
-    held = sum(low <= math.log(2) <= high for low, high in filter(None, intervals))
-    assert 0.95 < held / len(intervals) < 0.98  # 0.961 is what twelve values come to
+    @pytest.mark.parametrize(
+        "times_s", [[], [1.0], [1.0, 1.1, 1.2, 1.3], [0.0, 1.0, 1.0, 1.0, 1.1]]
+    )
+    def test_is_unknown_for_too_few_times_and_for_a_time_of_0(self, times_s: list[float]) -> None:
+        assert noise(times_s) is None

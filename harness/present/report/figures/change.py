@@ -100,7 +100,7 @@ def _numbers(dot: Dot) -> tuple[str | Quantity, ...]:
     return (
         dot.workload,
         dot.configuration,
-        Quantity(dot.fields.change, change.share),
+        Quantity(dot.fields.change, change.relative_change),
         *(Quantity("" if end is None else quantities.change(end), end) for end in (low, high)),
         Quantity(dot.fields.p, change.adjusted_p),
     )
@@ -170,7 +170,7 @@ class _Frame:
             "colour": self.series[dot.configuration].colour,
             "shape": self.series[dot.configuration].shape,
             "verdict": str(dot.change.verdict),
-            "share": dot.change.share if dot.is_told else None,
+            "share": dot.change.relative_change if dot.is_told else None,
             "low": interval and interval.low,
             "high": interval and min(interval.high, self.domain[1]),
             "is_cut": bool(interval and interval.high > self.domain[1]),
@@ -197,7 +197,7 @@ def _draw(found: Sequence[Dot], series: Mapping[str, Series], room: _Room) -> st
 
 def _domain(told: Sequence[Change]) -> tuple[float, float]:
     """From the least to the greatest that is shown; no change at all is in it."""
-    shares = [change.share for change in told]
+    shares = [change.relative_change for change in told]
     intervals = [change.interval for change in told if change.interval]
     most = max(0.0, *shares, *(min(interval.high, MOST_SHARE) for interval in intervals))
     return min(0.0, *shares, *(interval.low for interval in intervals)), most

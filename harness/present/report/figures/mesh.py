@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import altair as alt
 
 from harness.analysis.mesh import Matrix, Pair, matrix, slow_pairs, slowness, usual_bit_s
-from harness.model.link import UNITS, carried_text
+from harness.model.link import UNITS, throughput_text
 from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.probe import ARROW, Measurement
 from harness.present import quantities
@@ -121,8 +121,8 @@ def _told(name: str, held: Matrix) -> str:
         return f"{name}: {len(held.hosts)} hosts, no pair with a value"
     usual, values = usual_bit_s(held) or 0, held.values.values()
     return (
-        f"{name}: {len(held.hosts)} hosts, {carried_text(min(values))} to {carried_text(max(values))}, "
-        f"usual is {carried_text(usual)}"
+        f"{name}: {len(held.hosts)} hosts, {throughput_text(min(values))} to {throughput_text(max(values))}, "
+        f"usual is {throughput_text(usual)}"
     )
 
 
@@ -141,7 +141,7 @@ def _numbers(meshes: Mapping[str, Matrix]) -> Numbers:
 
 def _value(held: Matrix, pair: Pair) -> Quantity:
     value = held.values.get(pair)
-    return Quantity(held.errors.get(pair, "") if value is None else carried_text(value), value)
+    return Quantity(held.errors.get(pair, "") if value is None else throughput_text(value), value)
 
 
 def _change(before: float | None, after: float | None) -> Quantity:

@@ -1,4 +1,4 @@
-"""Lines of an event log as Spark writes them, for logs whose sums can be worked out by hand."""
+"""Builders of the lines of an event log, as Spark writes them."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def job_ended(job: int, at_ms: int) -> bytes:
 
 
 def stage_started(stage: int, attempt: int = 0, rdds: Sequence[tuple[str, str]] = ()) -> bytes:
-    """`rdds` are names and operators."""
+    """`rdds` has a name and an operator for each RDD."""
     return line("StageSubmitted", **{"Stage Info": _stage_info(stage, attempt, rdds)})
 
 
@@ -57,13 +57,13 @@ def stage_ended(stage: int, attempt: int = 0) -> bytes:
 
 
 def _stage_info(stage: int, attempt: int, rdds: Sequence[tuple[str, str]]) -> dict[str, Any]:
-    known = [
+    rdd_info = [
         {"Name": name, "Scope": json.dumps({"id": "1", "name": operator})}
         if operator
         else {"Name": name}
         for name, operator in rdds
     ]
-    return {"Stage ID": stage, "Stage Attempt ID": attempt, "RDD Info": known}
+    return {"Stage ID": stage, "Stage Attempt ID": attempt, "RDD Info": rdd_info}
 
 
 def task_started(stage: int, attempt: int = 0) -> bytes:
@@ -86,7 +86,7 @@ def task_ended(
     python_ms: Sequence[int] = (),
     metrics: Mapping[str, Any] | None = None,
 ) -> bytes:
-    """`metrics` are those of `task_metrics`; without them the task has none."""
+    """`metrics` is a result of `task_counters`, or None for a task that lost its metrics."""
     accumulables = [
         {"ID": number, "Name": "time to run Python workers", "Update": str(update)}
         for number, update in enumerate(python_ms)
@@ -112,7 +112,7 @@ def task_ended(
     return line("TaskEnd", **fields)
 
 
-def spent(
+def task_counters(
     *,
     run_ms: int = 0,
     cpu_ms: float = 0,

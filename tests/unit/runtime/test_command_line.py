@@ -1,23 +1,23 @@
-"""What people write with its unit."""
+"""Values of options with a unit."""
 
 from __future__ import annotations
 
 import pytest
 
-from harness.runtime.command_line import parse_share, parse_time
+from harness.runtime.command_line import parse_fraction, parse_time
 
 
 @pytest.mark.parametrize(
-    ("text", "share"), [("2%", 0.02), (" 0.5 %", 0.005), ("0.02", 0.02), ("99%", 0.99)]
+    ("text", "fraction"), [("2%", 0.02), (" 0.5 %", 0.005), ("0.02", 0.02), ("99%", 0.99)]
 )
-def test_a_share(text: str, share: float) -> None:
-    assert parse_share(text) == pytest.approx(share)
+def test_a_fraction(text: str, fraction: float) -> None:
+    assert parse_fraction(text) == pytest.approx(fraction)
 
 
 @pytest.mark.parametrize("text", ["", "%", "two", "2%%", "0%", "100%", "2", "-1%", "nan%", "inf"])
-def test_no_share(text: str) -> None:
+def test_not_a_fraction(text: str) -> None:
     with pytest.raises(ValueError, match=r"percentage|range"):
-        parse_share(text)
+        parse_fraction(text)
 
 
 @pytest.mark.parametrize(
@@ -38,6 +38,6 @@ def test_a_time(text: str, seconds: float) -> None:
 @pytest.mark.parametrize(
     "text", ["", "30", "m", "30m5", "half an hour", "-5m", "0s", "5 d", "1e3s"]
 )
-def test_no_time(text: str) -> None:
+def test_not_a_time(text: str) -> None:
     with pytest.raises(ValueError, match=r"not a time|range"):
         parse_time(text)

@@ -1,0 +1,141 @@
+"""Every command of README.md and docs/ works, and every table there is what its command prints.
+
+Commands in fenced `sh` blocks run in a fresh clone, with little data. Indented commands need a cluster: their
+names and options are checked.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from datagen import generate
+from harness.cli import clusterlift
+from jobs import options
+
+from .conftest import ROOT
+
+README = ROOT / "README.md"
+PAGES = [README, *sorted((ROOT / "docs").glob("*.md"))]
+LITTLE_DATA = {"ROWS": "2000", "TRIALS": "1"}
+README_BYTES = 8192
+COMPARED = [
+    ["csv", "parquet"],
+    ["1g-rs", "2.5g-rs", "2.5g-2x", "--results", "results/ethernet-upgrade"],
+]
+
+
+def fenced_commands(page: Path) -> str:
+    return "".join(re.findall(r"^```sh\n(.*?)^```", page.read_text(), re.DOTALL | re.MULTILINE))
+
+
+def indented_commands(program: str) -> Iterator[tuple[str, list[str]]]:
+    """The page's name, and the arguments that follow the program."""
+    for page in PAGES:
+        for line in re.findall(rf"^    (?:\$ )?({program} .*)$", page.read_text(), re.MULTILINE):
+            yield page.name, shlex.split(line, comments=True)[1:]
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    """The files that git tracks here, as they are now, with the environment that is set up here."""
+    tracked = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    copy = tmp_path / "clone"
+    for name in tracked.stdout.splitlines():
+        if (ROOT / name).is_file():
+            (copy / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, copy / name)
+    for name in ("requirements.lock", "pyproject.toml"):
+        os.utime(copy / name, (0, 0))  # older than the environment, so that make keeps that
+    (copy / ".venv").symlink_to(ROOT / ".venv")
+    return copy
+
+
+@pytest.mark.slow
+def test_every_fenced_command_works(clone: Path) -> None:
+    script = "set -euo pipefail\n" + "".join(map(fenced_commands, PAGES))
+    done = subprocess.run(
+        ["bash", "-c", script],
+        cwd=clone,
+        env=os.environ | LITTLE_DATA,
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert {path.name for path in (clone / "results").iterdir()} >= {"before", "after", "1g"}
+    assert "setting up" not in done.stdout
+    assert "before" in done.stdout.partition("results: results/after")[2]
+
+
+@pytest.mark.parametrize(
+    ("page", "arguments"), indented_commands("clusterlift"), ids=lambda value: str(value)[:60]
+)
+def test_every_indented_command_parses(page: str, arguments: list[str]) -> None:
+    command: click.Command = clusterlift
+    context = click.Context(command)
+    while isinstance(command, click.Group):
+        name, found, arguments = command.resolve_command(context, arguments)
+        assert found is not None, name
+        command, context = found, click.Context(found, parent=context)
+    command.make_context(command.name, list(arguments))
+
+
+@pytest.mark.parametrize(
+    ("page", "arguments"), indented_commands("spark-submit"), ids=lambda value: str(value)[:60]
+)
+def test_every_indented_script_parses(page: str, arguments: list[str]) -> None:
+    [script] = [argument for argument in arguments if argument.endswith(".py")]
+    parse = {"jobs/benchmark.py": options.parse, "datagen/generate.py": generate.parse}[script]
+    parse(arguments[arguments.index(script) + 1 :])
+
+
+def paragraphs(*arguments: str) -> list[str]:
+    done = subprocess.run(
+        ["clusterlift", *arguments], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    return done.stdout.split("\n\n")
+
+
+def indented(text: str) -> str:
+    return "\n".join(f"    {line}".rstrip() for line in text.splitlines())
+
+
+def test_the_tables_are_those_of_the_committed_results() -> None:
+    pages = "".join(page.read_text() for page in PAGES)
+    for arguments in COMPARED:
+        assert indented(paragraphs("compare", *arguments)[0]) in pages
+    explained = paragraphs("explain", "1g-rs", "2.5g-rs", "--results", "results/ethernet-upgrade")
+    assert indented(explained[1]) in pages
+
+
+def test_the_first_table_has_rows_of_the_committed_results() -> None:
+    rows = re.search(r"(?:^    .*\n)+", README.read_text(), re.MULTILINE)
+    assert rows is not None
+    printed = indented(paragraphs("compare", *COMPARED[1])[0]).splitlines()
+    assert set(rows[0].splitlines()) <= set(printed)
+
+
+def test_the_readme_is_short() -> None:
+    assert README.stat().st_size <= README_BYTES
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_link_leads_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):
+        assert (page.parent / target).exists(), target

@@ -1,0 +1,112 @@
+"""Spark is found through SPARK_HOME, this Python's pyspark, or PATH, in this order."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from harness import local_spark
+from harness.local_spark import (
+    spark_environment,
+    spark_home,
+    spark_submit,
+    spark_submit_command,
+)
+from harness.model.errors import BadInput, ClusterliftError
+
+
+@pytest.fixture
+def no_spark(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SPARK_HOME", raising=False)
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
+
+
+def install(home: Path, script: str = "") -> Path:
+    """Create a Spark directory whose spark-submit runs a shell script."""
+    (home / "jars").mkdir(parents=True)
+    (home / "bin").mkdir()
+    program = home / "bin/spark-submit"
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o755)
+    return program
+
+
+def test_spark_home_wins_and_leaves_the_environment_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = install(tmp_path)
+    monkeypatch.setenv("SPARK_HOME", str(tmp_path))
+    assert spark_home() == tmp_path
+    assert spark_submit_command() == [str(program)]
+    assert spark_environment() == os.environ
+
+
+def test_pyspark_is_used_from_an_environment_that_is_not_activated(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("SPARK_HOME", raising=False)
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    [program] = spark_submit_command()
+    assert program == str(spark_home() / "bin/spark-submit")
+    environment = spark_environment()
+    assert environment["SPARK_HOME"] == str(spark_home())
+    python = shutil.which("python3", path=environment["PATH"])
+    assert python is not None
+    assert Path(python).parent == Path(sys.executable).parent
+
+
+@pytest.mark.usefixtures("no_spark")
+def test_path_comes_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = install(tmp_path)
+    monkeypatch.setenv("PATH", str(program.parent))
+    assert spark_submit_command() == [str(program)]
+    assert spark_home() == tmp_path
+    assert spark_environment() == os.environ
+
+
+@pytest.mark.usefixtures("no_spark")
+def test_without_spark_the_error_names_the_remedies() -> None:
+    for search in (spark_home, spark_submit_command):
+        with pytest.raises(BadInput, match=r"^no Spark: set SPARK_HOME, install pyspark"):
+            search()
+
+
+@pytest.mark.parametrize(
+    ("script", "kind", "message"),
+    [
+        ("echo observe.py: error: no such file; exit 2", BadInput, "no such file"),
+        ("echo observe.py: error: disk full; echo at java; exit 1", ClusterliftError, "disk full"),
+        (
+            "echo 24/01/01 WARN; echo 'no master there'; exit 1",
+            ClusterliftError,
+            "spark-submit observe.py failed: no master there",
+        ),
+        ("exit 1", ClusterliftError, "spark-submit observe.py failed: it printed nothing"),
+    ],
+)
+def test_a_failing_script_becomes_one_error(
+    script: str,
+    kind: type[Exception],
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    install(tmp_path, script)
+    monkeypatch.setenv("SPARK_HOME", str(tmp_path))
+    with pytest.raises(ClusterliftError) as raised:
+        spark_submit("datagen/observe.py", "hdfs://nn/rows")
+    assert type(raised.value) is kind
+    assert str(raised.value) == message
+
+
+def test_without_the_checkout_there_is_nothing_to_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(local_spark, "ROOT", tmp_path)
+    with pytest.raises(BadInput, match="run clusterlift from a checkout"):
+        spark_submit("datagen/observe.py")
