@@ -1,6 +1,7 @@
-"""`spark-submit jobs/probe_agents.py --socket PATH`: lets the probes reach the executors' hosts.
+"""`spark-submit jobs/probe_agents.py --socket PATH`: let probes run commands on the executors' hosts.
 
-Started by `clusterlift probe --via spark`, and ends when that hangs up.
+`clusterlift probe --via spark` starts this application, and it ends when that command closes its connection.
+Executors connect to the driver at a free port, or at the one that `--conf spark.clusterlift.relayPort` names.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 # spark-submit put this script's own directory first; our packages are one level above it.
@@ -21,73 +23,85 @@ from pyspark.sql import SparkSession
 import jobs
 from datagen.spark.errors import root_cause, spark_errors_as_one_line
 from datagen.spark.session import executor_hosts, start_session, wait_for_executors
-from harness.model.errors import ClusterliftError
-from harness.probes.transports.spark.agent import hand
-from harness.probes.transports.spark.frames import EXECUTORS_LINE
+from harness.model.errors import BadInput, ClusterliftError
+from harness.probes.transports.spark.agent import run_agent
+from harness.probes.transports.spark.protocol import CONNECTION_LOST, EXECUTORS_LINE
 from harness.probes.transports.spark.relay import Relay
 from harness.runtime.command_line import run_main
 from jobs.executors import one_partition_per_executor, partition_executors
 
 PROG = "jobs/probe_agents.py"
-JOB_GROUP = "clusterlift: hands of the probes"
+JOB_GROUP = "clusterlift: probe agents"
+PORT_CONF = "spark.clusterlift.relayPort"
 START_S = 60.0
 
 
 def main() -> int:
-    """Give every host a hand, say so, and wait until nobody needs them."""
+    """Start an agent on every host, announce the hosts, and wait until the probes have ended."""
     parser = argparse.ArgumentParser(PROG, description=__doc__)
     parser.add_argument("--socket", type=Path, required=True)
     path = parser.parse_args().socket
     spark = start_session("clusterlift probe", jobs)
     with spark_errors_as_one_line("Spark failed"):
         wait_for_executors(spark)
-        reach(spark, path)
+        relay_commands(spark, path)
     return 0
 
 
-def reach(spark: SparkSession, path: Path) -> None:
-    """Raises ClusterliftError if no executor lends a hand."""
+def relay_commands(spark: SparkSession, path: Path) -> None:
+    """Relay commands from `path` to an agent on each host. Raise ClusterliftError if there is none."""
     by_host = {host: id_ for id_, host in reversed(executor_hosts(spark).items())}
     executors = {id_: host for host, id_ in by_host.items()}
-    with Relay(path) as relay:
-        InheritableThread(target=_lend, args=(spark, executors, relay), daemon=True).start()
-        at_hand = relay.await_hands(len(executors), START_S)
-        # A task that went elsewhere would have another host measured under this one's name.
+    with _relay(spark, path) as relay:
+        InheritableThread(target=_run_agents, args=(spark, executors, relay), daemon=True).start()
+        connected = relay.await_agents(len(executors), START_S)
+        # A task that ran elsewhere would have another host measured under this one's name.
         where = partition_executors(spark, JOB_GROUP)
         found = [
             host
             for partition, (id_, host) in enumerate(executors.items())
-            if host in at_hand and where.get(partition) == id_
+            if host in connected and where.get(partition) == id_
         ]
         for host in sorted(set(executors.values()).difference(found)):
             print(f"{host}: its executor does not reach the driver", file=sys.stderr)
         if not found:
-            raise ClusterliftError(f"no executor reached the driver at {_address(spark)}")
+            address, port = _driver_host(spark), relay.port
+            raise ClusterliftError(f"no executor reached the driver at {address}, port {port}")
         print(f"{EXECUTORS_LINE}{json.dumps(sorted(found))}", flush=True)
-        relay.await_end()
+        relay.await_owner_end()
 
 
-def _lend(spark: SparkSession, executors: dict[str, str], relay: Relay) -> None:
-    """One task on each, until the hub is closed."""
+def _relay(spark: SparkSession, path: Path) -> Relay:
+    port = str(spark.sparkContext.getConf().get(PORT_CONF, "0"))
+    try:
+        return Relay(path, int(port))
+    except (OSError, OverflowError, ValueError) as error:
+        raise BadInput(f"cannot listen for executors ({PORT_CONF}={port}): {error}") from error
+
+
+def _run_agents(spark: SparkSession, executors: dict[str, str], relay: Relay) -> None:
+    """Run one task on each executor, until the relay is closed."""
     spark.sparkContext.setJobGroup(JOB_GROUP, JOB_GROUP)
-    hosts, address, secret = list(executors.values()), (_address(spark), relay.port), relay.secret
+    hosts, address, key = list(executors.values()), (_driver_host(spark), relay.port), relay.key
 
-    def serve(_: object) -> list[int]:
+    def run(_: object) -> list[int]:
         context = TaskContext.get()
         assert context is not None  # noqa: S101  it is a task
-        hand(address, secret, hosts[context.partitionId()])
+        # A task that fails would end those on the other executors.
+        with suppress(*CONNECTION_LOST):
+            run_agent(address, key, hosts[context.partitionId()])
         return []
 
     try:
-        one_partition_per_executor(spark, executors).mapPartitions(serve).collect()
+        one_partition_per_executor(spark, executors).mapPartitions(run).collect()
     except (Py4JError, PySparkException) as error:
-        print(f"an executor lends no hand any more: {root_cause(error)}", file=sys.stderr)
+        print(f"an executor runs no commands any more: {root_cause(error)}", file=sys.stderr)
     finally:
-        relay.expect_no_more()
+        relay.expect_no_more_agents()
 
 
-def _address(spark: SparkSession) -> str:
-    """Where executors find the driver."""
+def _driver_host(spark: SparkSession) -> str:
+    """Return the address at which executors find the driver."""
     return str(spark.sparkContext.getConf().get("spark.driver.host", "localhost"))
 
 

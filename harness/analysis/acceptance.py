@@ -1,4 +1,4 @@
-"""Paths that carry less than their ends think, and above all those that do not say so."""
+"""Network acceptance: the faults of a probed network, and what an upgrade left slow or unchanged."""
 
 from __future__ import annotations
 
@@ -9,259 +9,267 @@ from itertools import permutations
 from statistics import median
 from typing import TypeVar
 
-from harness.analysis.mesh import Matrix, Pair, matrix
-from harness.model.interface import Bond, HostLink, counter_growth
-from harness.model.link import goodput_bit_s, is_same_rate, rate_text, throughput_text
+from harness.analysis.mesh import GOODPUT_TOLERANCE, MIN_PEERS, Pair, PairMatrix, pair_matrix
+from harness.model.interface import Bond, HostLink, growth
+from harness.model.link import carried_text, goodput_bit_s, is_same_rate, rate_text
 from harness.model.network_metrics import MESH_GOODPUT, PATH_MTU, VANISHED_PACKET
 from harness.model.probe import AFTER, BEFORE, Measurement, RecordedProbes
 from harness.model.run import Ending
 
-
-def black_holes(
-    measurements: Iterable[Measurement], links: Mapping[str, HostLink]
-) -> dict[Pair, str]:
-    """A line by pair where packets that the sender may send vanish, or are refused on the way."""
-    held = list(measurements)
-    paths, vanished = matrix(held, PATH_MTU), matrix(held, VANISHED_PACKET)
-    found = {}
-    for pair in sorted(paths.values, key=lambda one: tuple(map(paths.hosts.index, one))):
-        path = paths.values[pair]
-        own, peer = (_mtu(links, host) for host in pair)
-        if pair in vanished.values:
-            found[pair] = (
-                f"{pair[0]} -> {pair[1]}: a black hole: packets of more than {path:.0f} bytes vanish, "
-                f"and nobody says so ({_ends(pair, own, peer)})"
-            )
-        elif own is not None and path < own:
-            found[pair] = (
-                f"{pair[0]} -> {pair[1]}: the way carries {path:.0f} bytes, and says so "
-                f"({_ends(pair, own, peer)})"
-            )
-    return found
-
-
-def _mtu(links: Mapping[str, HostLink], host: str) -> int | None:
-    return links[host].mtu_bytes if host in links else None
-
-
-def _ends(pair: Pair, own: int | None, peer: int | None) -> str:
-    told: Iterator[str] = (
-        f"{host}'s MTU is {'unknown' if mtu is None else mtu}"
-        for host, mtu in zip(pair, (own, peer), strict=True)
-    )
-    return ", ".join(told)
-
-
-# MERGED from harness.probes.gate: 'The gate: is the network what it is said to be? Every line that comes out of it is a reason for no.'
-LEAST_OF_THEORY = 0.9
-ENOUGH_PEERS = 2
+MIN_FRACTION_OF_THEORY = 0.9
+"""Goodput below this fraction of what TCP can carry is a fault. A healthy idle link reaches more than 0.99;
+the margin is for slow start in short transfers and for other traffic. Typical faults, such as a port at a
+lower rate, half duplex or a bad cable, cost far more than a tenth."""
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Expectation:
-    """What every link is to be; None: what most links are."""
+    """What every link must be; None: what most of the links are."""
 
     rate_bit_s: int | None = None
     mtu: int | None = None
 
 
 @dataclass(frozen=True)
-class Grounds:
-    """What is judged: the links, and what the expectation means for them."""
+class _Criteria:
+    """The observed links by host, and the rate and MTU they must have; None if those are unknown."""
 
     links: Mapping[str, HostLink]
     rate_bit_s: int | None
     mtu: int | None
 
 
-def gate(probed: RecordedProbes, expected: Expectation) -> list[str]:
-    """What is wrong with a network as it was probed; nothing is wrong where nothing comes back.
+def network_faults(probed: RecordedProbes, expected: Expectation) -> list[str]:
+    """Return a line for each fault of a probed network; none if the network is as expected.
 
-    What was not measured is not right.
+    What was not measured is a fault as well.
     """
     links = probed.links()
-    grounds = Grounds(
+    criteria = _Criteria(
         links,
-        expected.rate_bit_s or usual(link.rate_bit_s for link in links.values()),
-        expected.mtu or usual(link.mtu_bytes for link in links.values()),
+        expected.rate_bit_s or _most_common(link.rate_bit_s for link in links.values()),
+        expected.mtu or _most_common(link.mtu_bytes for link in links.values()),
     )
     return [
         *_incomplete(probed),
-        *(line for link in links.values() for line in _link(link, grounds, probed)),
-        *_errors(probed),
-        *_paths(probed, grounds),
-        *_goodput(probed, grounds),
+        *(line for link in links.values() for line in _link_faults(link, criteria, probed)),
+        *_packet_errors(probed),
+        *_path_faults(probed, criteria),
+        *_goodput_faults(probed, criteria),
     ]
 
 
 def _incomplete(probed: RecordedProbes) -> Iterator[str]:
-    for trouble in probed.excluded_hosts:
-        yield f"{trouble.host} was left out: {trouble.error}"
+    for excluded in probed.excluded_hosts:
+        yield f"{excluded.host} was left out: {excluded.error}"
     if probed.ending is not Ending.COMPLETED:
-        yield "the probes did not come to their end: run them again"
+        yield "the probes did not finish; run them again"
     if not probed.links():
-        yield "no link is known"
+        yield "no link was observed"
 
 
-def _link(link: HostLink, grounds: Grounds, probed: RecordedProbes) -> Iterator[str]:
+def _link_faults(link: HostLink, criteria: _Criteria, probed: RecordedProbes) -> Iterator[str]:
     name = f"{link.host} {link.device}"
+    rate_bit_s = criteria.rate_bit_s
     if link.state not in {"up", None}:
-        yield f"{name}: {link.state}"
+        yield f"{name}: the link is {link.state}"
     if link.rate_bit_s is None:
-        if not _proven(link.host, grounds, probed):
-            yield f"{name}: its rate is unknown, and no goodput shows it"
-    elif grounds.rate_bit_s is not None and not is_same_rate(link.rate_bit_s, grounds.rate_bit_s):
-        yield f"{name}: {rate_text(link.rate_bit_s)}, expected {rate_text(grounds.rate_bit_s)}"
+        if not _reaches_expected_goodput(link.host, criteria, probed):
+            yield f"{name}: its rate is unknown, and its goodput does not prove the expected rate"
+    elif rate_bit_s is not None and not is_same_rate(link.rate_bit_s, rate_bit_s):
+        yield f"{name}: {rate_text(link.rate_bit_s)}, expected {rate_text(rate_bit_s)}"
     if link.duplex == "half":
         yield f"{name}: half duplex"
-    if link.mtu_bytes != grounds.mtu:
-        yield f"{name}: MTU {link.mtu_bytes or 'unknown'}, expected {grounds.mtu}"
+    if link.mtu_bytes != criteria.mtu:
+        yield f"{name}: MTU {link.mtu_bytes or 'unknown'}, expected {criteria.mtu}"
     if link.bond is not None:
         yield from (f"{name}: {fault}" for fault in bond_faults(link.bond))
 
 
-def _proven(host: str, grounds: Grounds, probed: RecordedProbes) -> bool:
-    """Whether a host was seen to carry what a link of the expected rate does."""
-    if grounds.rate_bit_s is None or grounds.mtu is None:
+def _reaches_expected_goodput(host: str, criteria: _Criteria, probed: RecordedProbes) -> bool:
+    """Whether the host's best goodput is that of a link of the expected rate."""
+    if criteria.rate_bit_s is None or criteria.mtu is None:
         return False
-    held = matrix(probed.measurements, MESH_GOODPUT)
-    best = max((*held.sent_by(host).values(), *held.received_by(host).values()), default=0.0)
-    return best >= LEAST_OF_THEORY * goodput_bit_s(grounds.rate_bit_s, grounds.mtu)
+    goodput = pair_matrix(probed.measurements, MESH_GOODPUT)
+    best = max((*goodput.sent_by(host).values(), *goodput.received_by(host).values()), default=0.0)
+    return best >= MIN_FRACTION_OF_THEORY * goodput_bit_s(criteria.rate_bit_s, criteria.mtu)
 
 
-def _errors(probed: RecordedProbes) -> Iterator[str]:
-    later = probed.links(AFTER)
+def _packet_errors(probed: RecordedProbes) -> Iterator[str]:
+    after = probed.links(AFTER)
     for host, link in probed.links(BEFORE).items():
-        grown = counter_growth(link, later[host], "errors") if host in later else None
-        if grown:
-            yield f"{host} {link.device}: {grown} errors while it was measured"
+        errors = growth(link, after[host], "errors") if host in after else None
+        if errors:
+            yield f"{host} {link.device}: {errors} packet errors during the probes"
 
 
-def _paths(probed: RecordedProbes, grounds: Grounds) -> Iterator[str]:
-    held = matrix(probed.measurements, PATH_MTU)
-    told = black_holes(probed.measurements, grounds.links)
-    yield from told.values()
-    yield from held.errors.values()
-    if grounds.mtu is None:
+def _path_faults(probed: RecordedProbes, criteria: _Criteria) -> Iterator[str]:
+    paths = pair_matrix(probed.measurements, PATH_MTU)
+    faults = path_mtu_faults(probed.measurements, criteria.links)
+    yield from faults.values()
+    yield from paths.errors.values()
+    if criteria.mtu is None:
         return
-    for pair, path in held.values.items():
-        # A link with another MTU has been named already.
-        whole = all(grounds.links[host].mtu_bytes == grounds.mtu for host in pair)
-        if pair not in told and whole and path < grounds.mtu:
-            yield f"{named(pair)}: path MTU {path:.0f}, expected {grounds.mtu}"
-    yield from _unmeasured("path MTU", held, grounds)
+    for pair, path_mtu in paths.values.items():
+        # A link with another MTU has its own line already.
+        ends_as_expected = all(criteria.links[host].mtu_bytes == criteria.mtu for host in pair)
+        if pair not in faults and ends_as_expected and path_mtu < criteria.mtu:
+            yield f"{_pair_text(pair)}: path MTU {path_mtu:.0f}, expected {criteria.mtu}"
+    yield from _unmeasured("path MTU", paths, criteria)
 
 
-def _goodput(probed: RecordedProbes, grounds: Grounds) -> Iterator[str]:
-    held = matrix(probed.measurements, MESH_GOODPUT)
-    yield from held.errors.values()
-    if grounds.rate_bit_s is None or grounds.mtu is None:
-        if held.values:
-            yield "the goodput cannot be judged, no link tells its rate: name it, --expect 2500mbit"
+def path_mtu_faults(
+    measurements: Iterable[Measurement], links: Mapping[str, HostLink]
+) -> dict[Pair, str]:
+    """Return a line for each pair whose path does not carry the largest packets of its sender.
+
+    Larger packets either vanish without an error (a path MTU black hole) or are refused with one.
+    """
+    measurements = list(measurements)
+    paths, vanished = (pair_matrix(measurements, metric) for metric in (PATH_MTU, VANISHED_PACKET))
+    faults = {}
+    for pair in sorted(paths.values, key=lambda pair: tuple(map(paths.hosts.index, pair))):
+        path_mtu = paths.values[pair]
+        sender_mtu, receiver_mtu = (
+            links[host].mtu_bytes if host in links else None for host in pair
+        )
+        ends = (
+            f"{pair[0]}'s MTU is {sender_mtu or 'unknown'}, "
+            f"{pair[1]}'s MTU is {receiver_mtu or 'unknown'}"
+        )
+        if pair in vanished.values:
+            faults[pair] = (
+                f"{_pair_text(pair)}: a path MTU black hole: packets larger than {path_mtu:.0f} bytes "
+                f"vanish without an error ({ends})"
+            )
+        elif sender_mtu is not None and path_mtu < sender_mtu:
+            faults[pair] = (
+                f"{_pair_text(pair)}: the path carries at most {path_mtu:.0f} bytes and refuses larger "
+                f"packets with an error ({ends})"
+            )
+    return faults
+
+
+def _goodput_faults(probed: RecordedProbes, criteria: _Criteria) -> Iterator[str]:
+    goodput = pair_matrix(probed.measurements, MESH_GOODPUT)
+    yield from goodput.errors.values()
+    if criteria.rate_bit_s is None or criteria.mtu is None:
+        if goodput.values:
+            yield (
+                "the goodput cannot be judged, because no link reports its rate; "
+                "give it, for example --expect 2500mbit"
+            )
         return
-    theory = goodput_bit_s(grounds.rate_bit_s, grounds.mtu)
-    what = f"of the {throughput_text(theory)} that {rate_text(grounds.rate_bit_s)} at MTU {grounds.mtu} allow"
-    low = {pair for pair, value in held.values.items() if value < LEAST_OF_THEORY * theory}
-    for host in held.hosts:
-        own = {pair for pair in held.values if host in pair}
-        if own <= low and len(own) > 2 * (ENOUGH_PEERS - 1):
-            best = max(held.values[pair] for pair in own)
-            yield f"{host}: with its best peer {throughput_text(best)}, {best / theory:.0%} {what}"
-            low -= own
-    for pair in sorted(low):
-        value = held.values[pair]
-        yield f"{named(pair)}: {throughput_text(value)}, {value / theory:.0%} {what}"
-    yield from _unmeasured("goodput", held, grounds)
+    theory = goodput_bit_s(criteria.rate_bit_s, criteria.mtu)
+    reference = (
+        f"of the {carried_text(theory)} that TCP can carry over {rate_text(criteria.rate_bit_s)} "
+        f"at MTU {criteria.mtu}"
+    )
+    slow = {
+        pair for pair, value in goodput.values.items() if value < MIN_FRACTION_OF_THEORY * theory
+    }
+    for host in goodput.hosts:
+        own = {pair for pair in goodput.values if host in pair}
+        # Each peer accounts for two pairs, one per direction.
+        if own <= slow and len(own) > 2 * (MIN_PEERS - 1):
+            best = max(goodput.values[pair] for pair in own)
+            yield f"{host}: {carried_text(best)} with its best peer, {best / theory:.0%} {reference}"
+            slow -= own
+    for pair in sorted(slow):
+        value = goodput.values[pair]
+        yield f"{_pair_text(pair)}: {carried_text(value)}, {value / theory:.0%} {reference}"
+    yield from _unmeasured("goodput", goodput, criteria)
 
 
-def _unmeasured(what: str, held: Matrix, grounds: Grounds) -> Iterator[str]:
-    pairs = set(permutations(grounds.links, 2))
-    missing = sorted(pairs - set(held.values) - set(held.errors))
+def _unmeasured(metric: str, matrix: PairMatrix, criteria: _Criteria) -> Iterator[str]:
+    pairs = set(permutations(criteria.links, 2))
+    missing = sorted(pairs - set(matrix.values) - set(matrix.errors))
     if not missing:
         return
-    which = "any pair" if len(missing) == len(pairs) else ", ".join(map(named, missing))
-    yield f"the {what} of {which} was not measured: clusterlift probe all"
+    which = (
+        "any pair of hosts" if len(missing) == len(pairs) else ", ".join(map(_pair_text, missing))
+    )
+    yield f"the {metric} of {which} was not measured; run clusterlift probe all"
 
 
-def usual(values: Iterable[T | None]) -> T | None:
-    """What most are, of those that are known."""
+def _most_common(values: Iterable[T | None]) -> T | None:
+    """Return the most frequent of the known values; None if none is known."""
     counts = Counter(value for value in values if value is not None)
     return counts.most_common(1)[0][0] if counts else None
 
 
-def named(pair: Pair) -> str:
+def _pair_text(pair: Pair) -> str:
     return f"{pair[0]} -> {pair[1]}"
 
 
-# MERGED from harness.probes.upgrade: 'Did the upgrade take? A network held against what it was before.'
-UNCHANGED = 0.1
-"""Goodput that differs by no more than this share is no other."""
+def upgrade_faults(
+    before: RecordedProbes, after: RecordedProbes, expected: Expectation
+) -> list[str]:
+    """Return the faults of an upgraded network, what became slower, and whether nothing changed."""
+    return [*network_faults(after, expected), *_slower(before, after), *_unchanged(before, after)]
 
 
-def upgrade_gate(before: RecordedProbes, after: RecordedProbes, expected: Expectation) -> list[str]:
-    """What is wrong afterwards, what has become worse, and whether anything has changed at all."""
-    return [*gate(after, expected), *_worse(before, after), *_unchanged(before, after)]
-
-
-def _worse(before: RecordedProbes, after: RecordedProbes) -> Iterator[str]:
-    now = after.links()
+def _slower(before: RecordedProbes, after: RecordedProbes) -> Iterator[str]:
+    links_after = after.links()
     for host, link in before.links().items():
-        if host not in now:
-            yield f"{host}: probed before, and not after"
+        if host not in links_after:
+            yield f"{host}: probed before, but not after"
             continue
-        was, is_ = link.rate_bit_s, now[host].rate_bit_s
-        if was is not None and is_ is not None and is_ < was and not is_same_rate(is_, was):
-            yield f"{host}: {rate_text(was)} before, {rate_text(is_)} after"
-    was_carried, is_carried = (
-        matrix(one.measurements, MESH_GOODPUT).values for one in (before, after)
-    )
-    for pair, value in was_carried.items():
-        if pair in is_carried and is_carried[pair] < (1 - UNCHANGED) * value:
-            less = throughput_text(is_carried[pair])
-            yield f"{named(pair)}: {throughput_text(value)} before, {less} after"
+        old, new = link.rate_bit_s, links_after[host].rate_bit_s
+        if old is not None and new is not None and new < old and not is_same_rate(new, old):
+            yield f"{host}: {rate_text(old)} before, {rate_text(new)} after"
+    old_goodput, new_goodput = _goodput(before), _goodput(after)
+    for pair, value in old_goodput.items():
+        if pair in new_goodput and new_goodput[pair] < (1 - GOODPUT_TOLERANCE) * value:
+            lower = carried_text(new_goodput[pair])
+            yield f"{_pair_text(pair)}: {carried_text(value)} before, {lower} after"
 
 
 def _unchanged(before: RecordedProbes, after: RecordedProbes) -> Iterator[str]:
-    """The upgrade that nobody plugged in."""
-    was, is_ = before.links(), after.links()
-    if not was or not is_ or _shape(was) != _shape(is_):
+    """Yield a line if links and goodput are as before: perhaps nobody plugged the upgrade in."""
+    links = [before.links(), after.links()]
+    if not all(links) or _typical_link(links[0]) != _typical_link(links[1]):
         return
-    carried = [matrix(one.measurements, MESH_GOODPUT).values.values() for one in (before, after)]
-    if all(carried) and median(carried[1]) > (1 + UNCHANGED) * median(carried[0]):
+    old, new = (_goodput(probed).values() for probed in (before, after))
+    if old and new and median(new) > (1 + GOODPUT_TOLERANCE) * median(old):
         return
-    rate, mtu_ = _shape(is_)[:2]
-    told = "unknown rate" if rate is None else rate_text(rate)
-    yield f"nothing has changed: still {told} at MTU {mtu_}, and no more goodput"
+    rate_bit_s, mtu, _ = _typical_link(links[1])
+    rate = "of unknown rate" if rate_bit_s is None else rate_text(rate_bit_s)
+    yield f"nothing has changed: links are still {rate} at MTU {mtu}, and goodput has not increased"
 
 
-def _shape(links: Mapping[str, HostLink]) -> tuple[int | None, int | None, int | None]:
-    """What is usual of links: rate, MTU, and how many are in a bond."""
+def _goodput(probed: RecordedProbes) -> Mapping[Pair, float]:
+    return pair_matrix(probed.measurements, MESH_GOODPUT).values
+
+
+def _typical_link(links: Mapping[str, HostLink]) -> tuple[int | None, int | None, int | None]:
+    """Return the most common rate in bit/s, MTU in bytes, and number of bond members."""
     return (
-        usual(link.rate_bit_s for link in links.values()),
-        usual(link.mtu_bytes for link in links.values()),
-        usual(len(link.bond.members) if link.bond else None for link in links.values()),
+        _most_common(link.rate_bit_s for link in links.values()),
+        _most_common(link.mtu_bytes for link in links.values()),
+        _most_common(len(link.bond.members) if link.bond else None for link in links.values()),
     )
 
 
-_LACP_HINT = " (is LACP on at its port of the switch?)"
+_LACP_HINT = " (is LACP enabled on the switch ports?)"
 
 
-def bond_faults(bond: Bond) -> Iterable[str]:
-    """What keeps the members from acting as one."""
+def bond_faults(bond: Bond) -> Iterator[str]:
+    """Yield a line for each reason why the bond's members do not act as one link."""
     for member in bond.members:
         if member.status != "up":
             yield f"member {member.device} is {member.status or 'in an unknown state'}"
     if not bond.members:
-        yield "it has no members"
+        yield "the bond has no members"
     if bond.is_lacp:
-        yield from _in_other_aggregators(bond)
+        yield from _aggregator_faults(bond)
 
 
-def _in_other_aggregators(bond: Bond) -> Iterable[str]:
+def _aggregator_faults(bond: Bond) -> Iterator[str]:
     up = [member for member in bond.members if member.status == "up"]
-    # Only root is told which aggregator carries the traffic; everybody, whether they differ.
+    # Only root can read which aggregator carries the traffic; every user can read the members'.
     if bond.aggregator is None:
         if len({member.aggregator for member in up}) > 1:
             each = ", ".join(
@@ -272,8 +280,8 @@ def _in_other_aggregators(bond: Bond) -> Iterable[str]:
     for member in up:
         if member.aggregator != bond.aggregator:
             yield (
-                f"member {member.device} is in aggregator {_aggregator_text(member.aggregator)}, and traffic "
-                f"goes through {bond.aggregator}{_LACP_HINT}"
+                f"member {member.device} is in aggregator {_aggregator_text(member.aggregator)}, but "
+                f"traffic uses aggregator {bond.aggregator}{_LACP_HINT}"
             )
 
 

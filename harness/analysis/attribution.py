@@ -1,13 +1,14 @@
-"""Where the wall time of trials went: their tasks' parts, spread over the slots, and idle slots."""
+"""Attribution of wall time: what the tasks of a trial spent it on, and how long slots were idle."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from harness.model.run import Phase, RecordedRun, Trial
+from harness.analysis.sample import measured_trials
+from harness.model.run import RecordedRun, Trial
 from harness.model.task_metrics import TaskMetrics, WireBytes
 
 PYTHON, UNATTRIBUTED, IDLE = "python_worker_s", "unattributed_s", "idle_s"
@@ -22,19 +23,19 @@ PARTS = (
     "scheduler_delay_s",
     IDLE,
 )
-"""The fields of TaskTime, and what no task used: the driver at work, and the ends of stages."""
+"""The fields of TaskTime, and IDLE: slots without a task, as while the driver works or a stage ends."""
 
-NEAR, UNPLACED = "NODE_LOCAL", "PROCESS_LOCAL"
-"""Levels of locality of a task's input; every other one is elsewhere."""
+NODE_LOCAL, NO_PREFERENCE = "NODE_LOCAL", "PROCESS_LOCAL"
+"""Locality levels of input; input at any other level is remote."""
 
 Parts = Mapping[str, float]
-"""Seconds by the names of PARTS; without PYTHON where it is in UNATTRIBUTED."""
+"""Seconds by the names of PARTS; if PYTHON is missing, UNATTRIBUTED includes it."""
 
 
 def wall_parts(trial: Trial) -> Parts | None:
-    """The parts of a trial's wall time, which they sum up to; None if they are not known.
+    """Divide a trial's wall time into parts that sum up to it; None if task metrics are missing.
 
-    Each second of a task is one of its slot, so that it makes 1 / slots of wall time.
+    A second of a task occupies one slot, so it accounts for 1 / slots of a second of wall time.
     """
     if trial.wall_s is None or trial.tasks is None or not trial.tasks.slots:
         return None
@@ -48,98 +49,99 @@ def wall_parts(trial: Trial) -> Parts | None:
 
 
 def without_python(parts: Parts) -> Parts:
-    """The same where the time of Python workers is not told from the rest."""
+    """Return the parts with the time of Python workers added to UNATTRIBUTED."""
     kept = {name: seconds for name, seconds in parts.items() if name != PYTHON}
     return {**kept, UNATTRIBUTED: parts[UNATTRIBUTED] + parts.get(PYTHON, 0)}
 
 
 @dataclass(frozen=True)
-class Input:
-    """The input of all trials together: bytes that tasks read near to them, elsewhere, or unplaced.
+class InputLocality:
+    """Input of all trials together: bytes that tasks read node-locally, remotely, or unplaced.
 
-    Unplaced is what has no preferred node, as on a mounted directory, or was cached.
+    Unplaced input has no preferred node, because it is in a mounted directory or was cached.
     """
 
-    near_bytes: int
-    elsewhere_bytes: int
+    node_local_bytes: int
+    remote_bytes: int
     unplaced_bytes: int
 
     @property
-    def near_share(self) -> float | None:
-        """Of the input that has a preferred node; None if none has."""
-        placed = self.near_bytes + self.elsewhere_bytes
-        return self.near_bytes / placed if placed else None
+    def node_local_fraction(self) -> float | None:
+        """Node-local input as a fraction of all input with a preferred node; None if none has one."""
+        placed = self.node_local_bytes + self.remote_bytes
+        return self.node_local_bytes / placed if placed else None
 
 
 @dataclass(frozen=True)
 class Wire:
-    """What the interfaces of all nodes received in a trial, in bytes, against what tasks explain.
+    """What the interfaces of all nodes received during a trial, and what explains it.
 
-    `shuffle` is what tasks fetched from other nodes, `remote_input` what they read at a level of
-    locality that is not their own node's. `unexplained` is what is left: headers, broadcasts, results,
-    replication, what a local task reads remotely, and everything else that used the network; less
-    than 0 where nodes are `unread`. The medians are each their own, so they need not add up.
+    `shuffle_bytes` is what tasks fetched from other nodes, `remote_input_bytes` the input that they read
+    from other nodes. `unexplained_bytes` is the rest: headers, broadcasts, results, replication, remote
+    reads of node-local tasks, and all other users of the network. It is negative if the counters of some
+    nodes could not be read; these nodes are `unread`. Each value is a median of its own over the trials,
+    so the values need not add up.
     """
 
-    received: float
-    shuffle: float
-    remote_input: float
-    unexplained: float
+    received_bytes: float
+    shuffle_bytes: float
+    remote_input_bytes: float
+    unexplained_bytes: float
     nodes: int
     unread: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class SpeedUpBound:
-    """What a workload would gain at most, as shares of its wall time (blocked-time analysis).
+    """The most that a workload could gain, as fractions of its wall time, by blocked-time analysis.
 
-    `network` if nothing waited for shuffle blocks any more; `network_and_rest` if what is not
-    attributed, which holds the file system's time, were gone as well.
+    `network` is the gain if no task waited for shuffle blocks; `network_and_unattributed` the gain if
+    the unattributed time, which includes the file system's, disappeared as well.
     """
 
     network: float
-    network_and_rest: float
+    network_and_unattributed: float
 
 
 @dataclass(frozen=True)
 class Attribution:
-    """Where the time of one workload went in one configuration.
+    """What the time of one workload in one configuration was spent on.
 
-    `parts_s` has the median of each part over the `n` trials of which it is known, of `trials` that
-    are ok. `straggling` is the longest task over the median one. `notes` are what befell tasks.
+    `parts_s` has the median of each part over `n` trials, those of the `trials` with task metrics.
+    `straggler_ratio` is the duration of the longest task divided by that of the median task. `notes`
+    are lines on failed and speculative tasks, spilling and incomplete event logs.
     """
 
     trials: int
     n: int
     parts_s: Parts
-    gain: SpeedUpBound | None
-    straggling: float | None
-    input: Input
+    speed_up_bound: SpeedUpBound | None
+    straggler_ratio: float | None
+    input: InputLocality
     wire: Wire | None
     notes: tuple[str, ...]
 
 
-def attributed(runs: Iterable[RecordedRun], workload: str) -> Attribution | None:
-    """Of a workload's measured trials; None if of none it is known where its time went."""
+def attribute(runs: Iterable[RecordedRun], workload: str) -> Attribution | None:
+    """Attribute the time of a workload's measured trials; None if no trial has task metrics."""
     trials = [
         trial
-        for recorded in runs
-        for trial in recorded.trials
-        if trial.workload == workload and trial.phase is Phase.MEASURED and trial.wall_s is not None
+        for trial in measured_trials(runs)
+        if trial.workload == workload and trial.wall_s is not None
     ]
     divided = [(trial, parts) for trial in trials if (parts := wall_parts(trial))]
     if not divided:
         return None
-    told = [trial.tasks for trial, _ in divided if trial.tasks]
+    metrics = [trial.tasks for trial, _ in divided if trial.tasks]
     return Attribution(
         trials=len(trials),
         n=len(divided),
         parts_s=_median_parts([parts for _, parts in divided]),
-        gain=_gain([trial for trial, _ in divided]),
-        straggling=_straggling(told),
-        input=_input(told),
+        speed_up_bound=_speed_up_bound([trial for trial, _ in divided]),
+        straggler_ratio=_straggler_ratio(metrics),
+        input=_input_locality(metrics),
         wire=_wire([(trial.tasks, trial.wire) for trial, _ in divided]),
-        notes=tuple(_notes(told)),
+        notes=tuple(_notes(metrics)),
     )
 
 
@@ -149,76 +151,79 @@ def _median_parts(divided: Sequence[Parts]) -> Parts:
     return {name: median(parts[name] for parts in divided) for name in PARTS if name in divided[0]}
 
 
-def _gain(trials: Iterable[Trial]) -> SpeedUpBound | None:
-    shares = []
+def _speed_up_bound(trials: Iterable[Trial]) -> SpeedUpBound | None:
+    bounds = []
     for trial in trials:
         simulation = trial.tasks.simulation if trial.tasks else None
         if simulation is None or not trial.wall_s:
             continue
-        without = (simulation.without_fetch_wait_s, simulation.without_unattributed_s)
-        shares.append([min(1.0, (simulation.unchanged_s - one) / trial.wall_s) for one in without])
-    return SpeedUpBound(*(median(each) for each in zip(*shares, strict=True))) if shares else None
+        unblocked_s = (replay.without_fetch_wait_s, replay.without_unattributed_s)
+        bounds.append([min(1.0, (replay.as_it_was_s - s) / trial.wall_s) for s in unblocked_s])
+    return SpeedUpBound(*map(median, zip(*bounds, strict=True))) if bounds else None
 
 
-def _straggling(told: Iterable[TaskMetrics]) -> float | None:
+def _straggler_ratio(metrics: Iterable[TaskMetrics]) -> float | None:
     ratios = [
-        one.stragglers.longest_s / one.stragglers.median_s
-        for one in told
-        if one.stragglers and one.stragglers.median_s
+        tasks.stragglers.longest_s / tasks.stragglers.median_s
+        for tasks in metrics
+        if tasks.stragglers and tasks.stragglers.median_s
     ]
     return median(ratios) if ratios else None
 
 
-def _input(told: Iterable[TaskMetrics]) -> Input:
-    near = elsewhere = unplaced = 0
-    for one in told:
-        near += one.input_bytes_by_locality.get(NEAR, 0)
-        unplaced += one.input_bytes_by_locality.get(UNPLACED, 0)
-        elsewhere += _remote_input(one)
-    return Input(near, elsewhere, unplaced)
+def _input_locality(metrics: Sequence[TaskMetrics]) -> InputLocality:
+    return InputLocality(
+        node_local_bytes=sum(_input_bytes(tasks, NODE_LOCAL) for tasks in metrics),
+        remote_bytes=sum(map(_remote_input_bytes, metrics)),
+        unplaced_bytes=sum(_input_bytes(tasks, NO_PREFERENCE) for tasks in metrics),
+    )
 
 
-def _remote_input(one: TaskMetrics) -> int:
-    read = one.input_bytes_by_locality
-    return sum(count for level, count in read.items() if level not in {NEAR, UNPLACED})
+def _input_bytes(tasks: TaskMetrics, locality: str) -> int:
+    return tasks.input_bytes_by_locality.get(locality, 0)
+
+
+def _remote_input_bytes(tasks: TaskMetrics) -> int:
+    by_locality = tasks.input_bytes_by_locality
+    return sum(by_locality[level] for level in by_locality.keys() - {NODE_LOCAL, NO_PREFERENCE})
 
 
 def _wire(trials: Iterable[tuple[TaskMetrics | None, WireBytes | None]]) -> Wire | None:
     known = [(tasks, wire) for tasks, wire in trials if tasks and wire and wire.nodes]
     if not known:
         return None
-    received, shuffle, remote_input, unexplained = (
-        median(each) for each in zip(*(_flows(*one) for one in known), strict=True)
-    )
+    flows = [_flows(tasks, wire) for tasks, wire in known]
+    received, shuffle, remote_input, unexplained = map(median, zip(*flows, strict=True))
     return Wire(
-        received=received,
-        shuffle=shuffle,
-        remote_input=remote_input,
-        unexplained=unexplained,
+        received_bytes=received,
+        shuffle_bytes=shuffle,
+        remote_input_bytes=remote_input,
+        unexplained_bytes=unexplained,
         nodes=max(len(wire.nodes) for _, wire in known),
         unread=tuple(sorted({host for _, wire in known for host in wire.unread})),
     )
 
 
 def _flows(tasks: TaskMetrics, wire: WireBytes) -> tuple[int, int, int, int]:
+    """Return the bytes received, shuffled, read remotely, and unexplained."""
     received = sum(node.received_bytes for node in wire.nodes)
-    shuffle, remote_input = tasks.shuffle_remote_bytes, _remote_input(tasks)
+    shuffle, remote_input = tasks.shuffle_remote_bytes, _remote_input_bytes(tasks)
     return received, shuffle, remote_input, received - shuffle - remote_input
 
 
-def _notes(told: Sequence[TaskMetrics]) -> Iterable[str]:
-    """What befell tasks and may explain a time, in lines of one kind each."""
-    for what, counts in (
-        ("failed tasks", [one.failed_tasks for one in told]),
-        ("speculative tasks", [one.speculative_tasks for one in told]),
-        ("bytes spilled to disk", [one.disk_spilled_bytes for one in told]),
+def _notes(metrics: Sequence[TaskMetrics]) -> Iterator[str]:
+    """Yield a line for each kind of event that may explain a time."""
+    for event, counts in (
+        ("failed tasks", [tasks.failed_tasks for tasks in metrics]),
+        ("speculative tasks", [tasks.speculative_tasks for tasks in metrics]),
+        ("bytes spilled to disk", [tasks.disk_spilled_bytes for tasks in metrics]),
     ):
         if any(counts):
             trials = sum(1 for count in counts if count)
-            yield f"{what}: {sum(counts):,} in {trials} of {len(told)} trials"
-    missing = [one.incomplete for one in told if one.incomplete]
-    if missing:
+            yield f"{event}: {sum(counts):,} in {trials} of {len(metrics)} trials"
+    incomplete = [tasks.incomplete for tasks in metrics if tasks.incomplete]
+    if incomplete:
         yield (
-            f"the event log of {len(missing)} of {len(told)} trials is not whole, and was used as far "
-            f"as it goes ({missing[0]})"
+            f"the event log of {len(incomplete)} of {len(metrics)} trials is incomplete; its complete "
+            f"part was used ({incomplete[0]})"
         )

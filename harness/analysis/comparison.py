@@ -1,15 +1,21 @@
-"""Which rows of a table are controls."""
+"""Configurations compared with a baseline: one row per workload, one column per configuration."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from harness.analysis.caveats import caveats
-from harness.analysis.column import ConfigurationRuns, with_unique_names
-from harness.analysis.confounders import confounders, different_data
+from harness.analysis.configuration import ConfigurationRuns, caveats, with_unique_names
+from harness.analysis.confounders import Confounder, confounders, different_data
 from harness.analysis.declared import contradictions
-from harness.analysis.sample import Outcome, Sample, Summary, share, summarize, take_sample
+from harness.analysis.sample import (
+    Outcome,
+    Sample,
+    Summary,
+    relative_change,
+    summarize,
+    take_sample,
+)
 from harness.model.errors import BadInput
 from harness.statistics.change import (
     Change,
@@ -20,14 +26,8 @@ from harness.statistics.change import (
     two_sample_test,
 )
 from harness.statistics.rank_test import Interval
+from harness.terminal import count_of
 
-
-def common_controls(comparison: Comparison) -> frozenset[str]:
-    """The workloads that every configuration takes for one."""
-    return frozenset.intersection(*(column.controls for column in comparison.columns))
-
-
-# MERGED from harness.analysis.comparison: 'Configurations held against each other: workloads down, configurations across.'
 MIN_CONFIGURATIONS = 2
 
 
@@ -35,9 +35,10 @@ MIN_CONFIGURATIONS = 2
 class Cell:
     """One workload in one configuration.
 
-    `summary` is None exactly if the sample has no times. `change` is None in the baseline and where
-    either side has no median above 0. `confounders` says what else differs from the baseline and may
-    explain the change.
+    `summary` is None exactly if the sample has no times. `change` is relative to the baseline: None
+    in the baseline itself, and if the median of either side is missing or the baseline's is 0.
+    `confounders` are lines on what else differs from the baseline and may explain the change of this
+    workload, but not of all workloads.
     """
 
     sample: Sample
@@ -47,13 +48,13 @@ class Cell:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Lines that a reader of the cell must know: what failed, what was left out and why."""
+        """Lines that a reader of the cell must know: failures, reasons for omission, confounders."""
         return (*_failures(self.sample), *_omissions(self.sample), *self.confounders)
 
 
 @dataclass(frozen=True)
 class Row:
-    """One workload in every configuration: a cell for each column, in their order."""
+    """One workload, with a cell for each configuration in the order of the columns."""
 
     workload: str
     cells: tuple[Cell, ...]
@@ -63,8 +64,9 @@ class Row:
 class Comparison:
     """Every workload in every configuration; the first column is the baseline.
 
-    `control_shifts` has one for each column: how the controls moved against the baseline, None in it
-    and where there are none. `relative_to_controls`: every change is meant beyond theirs.
+    `control_shifts` has for each column the joint change of the controls from the baseline: None in
+    the baseline itself, and if there are no common controls. If `relative_to_controls`, every change
+    is what remains after that shift.
     """
 
     columns: tuple[ConfigurationRuns, ...]
@@ -74,8 +76,13 @@ class Comparison:
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """All that were tested together."""
+        """All changes of the table; their p-values are adjusted for each other."""
         return tuple(cell.change for row in self.rows for cell in row.cells if cell.change)
+
+    @property
+    def common_controls(self) -> frozenset[str]:
+        """The workloads that every configuration declares to be a control."""
+        return frozenset.intersection(*(column.controls for column in self.columns))
 
 
 def compare(
@@ -85,12 +92,14 @@ def compare(
     allow_different_data: bool = False,
     strict: bool = False,
 ) -> Comparison:
-    """Hold configurations against the first of them.
+    """Compare configurations with the first of them, the baseline.
 
-    Raises BadInput for fewer than two; for one that shares no measured workload with the baseline;
-    for one whose data is not the baseline's, unless that is allowed; if it is strict, for one that
-    differs in anything that is not compared; and if changes beyond the controls' are asked for and
-    the controls have too few trials.
+    Raises BadInput
+    - for fewer than two configurations;
+    - if a configuration has no measured workload in common with the baseline;
+    - if a configuration read other data than the baseline, unless `allow_different_data`;
+    - if a configuration has confounders or contradicts its declaration, and `strict`;
+    - if there are too few trials of common controls, and `relative_to_controls`.
     """
     if len(columns) < MIN_CONFIGURATIONS:
         raise BadInput("compare needs two configurations or more: BEFORE AFTER [MORE...]")
@@ -100,74 +109,80 @@ def compare(
         if not allow_different_data:
             _require_same_data(baseline, other)
         if strict:
-            _require_no_residue(baseline, other)
+            _require_no_confounders(baseline, other)
     return _tabulate(with_unique_names(columns), relative_to_controls=relative_to_controls)
 
 
 def overview(column: ConfigurationRuns) -> Comparison:
-    """One configuration alone: the same table with nothing to hold it against."""
+    """Return the table of a single configuration, without changes."""
     return _tabulate((column,), relative_to_controls=False)
 
 
 def _require_common_workload(baseline: ConfigurationRuns, other: ConfigurationRuns) -> None:
-    if not set(baseline.tried) & set(other.tried):
-        held = "; ".join(
-            f"{column.name!r} has {', '.join(column.tried) or 'no measured trial'}"
+    if not set(baseline.attempted) & set(other.attempted):
+        both = "; ".join(
+            f"{column.name!r} has {', '.join(column.attempted) or 'no measured trial'}"
             for column in (baseline, other)
         )
-        raise BadInput(f"no workload in common: {held}; run the same workloads in both")
+        raise BadInput(f"no workload in common: {both}; run the same workloads in both")
 
 
 def _require_same_data(baseline: ConfigurationRuns, other: ConfigurationRuns) -> None:
     if different := different_data(baseline.runs, other.runs):
         raise BadInput(
             f"{baseline.name!r} and {other.name!r} ran on different data: {different}; "
-            "--allow-different-data compares them nevertheless"
+            "--allow-different-data compares them anyway"
         )
 
 
-def _require_no_residue(baseline: ConfigurationRuns, other: ConfigurationRuns) -> None:
-    told = [
-        *(difference.told(baseline.name) for difference in confounders(baseline.runs, other.runs)),
+def _require_no_confounders(baseline: ConfigurationRuns, other: ConfigurationRuns) -> None:
+    lines = [
+        *(found.describe(baseline.name) for found in confounders(baseline.runs, other.runs)),
         *(line for column in (baseline, other) for line in contradictions(column.runs)),
     ]
-    if told:
+    if lines:
+        more = f"; and {len(lines) - 1} more, which compare lists without --strict"
         raise BadInput(
-            f"--strict: {other.name!r} differs in more than is compared: {told[0]}"
-            + (
-                f", and {len(told) - 1} more: compare without --strict lists them"
-                if told[1:]
-                else ""
-            )
+            f"--strict: {baseline.name!r} and {other.name!r} have confounders: "
+            f"{lines[0]}{more if lines[1:] else ''}"
         )
 
 
 Samples = Mapping[str, Sample]
-"""Of one column, by workload."""
+"""The samples of one column, by workload."""
 
 
 def _tabulate(columns: Sequence[ConfigurationRuns], *, relative_to_controls: bool) -> Comparison:
     names = tuple(dict.fromkeys(name for column in columns for name in column.workloads))
     samples = [{name: take_sample(name, column.runs) for name in names} for column in columns]
     shifts = _control_shifts(columns, samples)
-    changes = _changes(samples, _beyond(columns, shifts) if relative_to_controls else {})
-    told = [_Told(columns[0], column, names) for column in columns]
+    changes = _changes(samples, _control_ratios(columns, shifts) if relative_to_controls else {})
+    baseline = columns[0]
+    found = [
+        confounders(baseline.runs, column.runs) if column is not baseline else ()
+        for column in columns
+    ]
+
+    def cell(name: str, index: int) -> Cell:
+        sample = samples[index][name]
+        return Cell(
+            sample=sample,
+            summary=summarize(sample) if sample.times_s else None,
+            change=changes.get((name, index)),
+            confounders=tuple(
+                confounder.describe(baseline.name)
+                for confounder in found[index]
+                if confounder.may_affect(name) and not _affects_all(confounder, names)
+            ),
+        )
+
     return Comparison(
-        columns=tuple(about.column for about in told),
+        columns=tuple(
+            _with_notes(column, baseline.name, differences, names)
+            for column, differences in zip(columns, found, strict=True)
+        ),
         rows=tuple(
-            Row(
-                name,
-                tuple(
-                    Cell(
-                        sample=sample[name],
-                        summary=summarize(sample[name]) if sample[name].times_s else None,
-                        change=changes.get((name, index)),
-                        confounders=told[index].confounders(name),
-                    )
-                    for index, sample in enumerate(samples)
-                ),
-            )
-            for name in names
+            Row(name, tuple(cell(name, index) for index in range(len(columns)))) for name in names
         ),
         control_shifts=shifts,
         relative_to_controls=relative_to_controls,
@@ -175,32 +190,34 @@ def _tabulate(columns: Sequence[ConfigurationRuns], *, relative_to_controls: boo
 
 
 def _changes(
-    samples: Sequence[Samples], beyond: Mapping[int, Interval]
+    samples: Sequence[Samples], control_ratios: Mapping[int, Interval]
 ) -> dict[tuple[str, int], Change]:
-    """By workload and column; all of them are one table."""
+    """Return changes by workload and column, their p-values adjusted for the whole table."""
     baseline, *others = samples
     tests: dict[tuple[str, int], TwoSampleTest] = {}
     for name, before in baseline.items():
         for index, other in enumerate(others, 1):
-            change = _median_change(before, other[name], beyond.get(index))
+            after, control_ratio = other[name], control_ratios.get(index)
+            change = _median_change(before, after, control_ratio)
             if change is not None:
-                times_s = before.times_s, other[name].times_s
-                tests[name, index] = two_sample_test(change, *times_s, beyond.get(index))
+                tests[name, index] = two_sample_test(
+                    change, before.times_s, after.times_s, control_ratio
+                )
     return dict(zip(tests, adjusted_changes(list(tests.values())), strict=True))
 
 
-def _median_change(before: Sample, after: Sample, beyond: Interval | None) -> float | None:
-    """As a share of the median before; `beyond` a ratio, that of the interval's middle."""
+def _median_change(before: Sample, after: Sample, control_ratio: Interval | None) -> float | None:
+    """Return the change of the median, relative to the time that the controls' ratio predicts."""
     if not (before.times_s and after.times_s):
         return None
-    base = summarize(before).median_s * (beyond.middle if beyond else 1)
-    return share(summarize(after).median_s - base, base)
+    expected_s = summarize(before).median_s * (control_ratio.middle if control_ratio else 1)
+    return relative_change(expected_s, summarize(after).median_s)
 
 
 def _control_shifts(
     columns: Sequence[ConfigurationRuns], samples: Sequence[Samples]
 ) -> tuple[ControlShift | None, ...]:
-    """A workload is a control where both sides say so, and have measured it."""
+    """Return the shift of each column, from the workloads that are controls on both sides."""
     baseline, *others = columns
     shifts = []
     for index, other in enumerate(others, 1):
@@ -213,11 +230,11 @@ def _control_shifts(
     return (None, *shifts)
 
 
-def _beyond(
+def _control_ratios(
     columns: Sequence[ConfigurationRuns], shifts: Sequence[ControlShift | None]
 ) -> dict[int, Interval]:
-    """Where the controls' ratio lies, by column."""
-    beyond = {}
+    """Return the interval of the controls' ratio, after / before, by column."""
+    ratios = {}
     for index, (column, shift) in enumerate(zip(columns, shifts, strict=True)):
         if index and (shift is None or shift.interval is None):
             raise BadInput(
@@ -225,40 +242,38 @@ def _beyond(
                 "controls in common; run the Pi workloads and sha-512-cached in both"
             )
         if shift and shift.interval:
-            beyond[index] = shift.interval
-    return beyond
+            ratios[index] = shift.interval
+    return ratios
 
 
-class _Told:
-    """A column with all that its reader must know, and what concerns single cells of it."""
+def _affects_all(confounder: Confounder, workloads: Sequence[str]) -> bool:
+    return all(map(confounder.may_affect, workloads))
 
-    def __init__(
-        self, baseline: ConfigurationRuns, column: ConfigurationRuns, names: Sequence[str]
-    ) -> None:
-        differences = confounders(baseline.runs, column.runs) if column is not baseline else ()
-        everywhere = [one for one in differences if all(map(one.concerns, names))]
-        notes = (
-            *caveats(column.runs),
-            *contradictions(column.runs),
-            *(one.told(baseline.name) for one in everywhere),
-            *column.notes,
-        )
-        self.column = replace(column, notes=notes)
-        self._rest = [
-            (one, one.told(baseline.name)) for one in differences if one not in everywhere
-        ]
 
-    def confounders(self, workload: str) -> tuple[str, ...]:
-        """What differs and may explain this workload's change alone."""
-        return tuple(text for one, text in self._rest if one.concerns(workload))
+def _with_notes(
+    column: ConfigurationRuns,
+    baseline: str,
+    differences: Sequence[Confounder],
+    workloads: Sequence[str],
+) -> ConfigurationRuns:
+    """Add everything that a reader of the whole column must know."""
+    notes = (
+        *caveats(column.runs),
+        *contradictions(column.runs),
+        *(found.describe(baseline) for found in differences if _affects_all(found, workloads)),
+        *column.notes,
+    )
+    return replace(column, notes=notes)
 
 
 def _failures(sample: Sample) -> tuple[str, ...]:
     failed = len(sample.errors)
     if not failed:
         return ()
-    tried = failed + len(sample.times_s)
-    return (f"{failed} of {tried} failed, first with: {sample.errors[0]}",)
+    attempted = failed + len(sample.times_s)
+    return (
+        f"{failed} of {count_of(attempted, 'trial')} failed, the first with: {sample.errors[0]}",
+    )
 
 
 def _omissions(sample: Sample) -> tuple[str, ...]:

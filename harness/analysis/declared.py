@@ -1,6 +1,7 @@
-"""What a text says of links and of data: a configuration's name, or a fact that a user declared.
+"""What configuration names and facts declare about links and data, checked against observation.
 
-A name is free text, so only what can hardly mean anything else is taken for a claim: `1g`, `100mbit`
+A configuration named 2x whose data is stored with Reed-Solomon would praise an upgrade for what it did not
+do. A name is free text, so a text counts as a claim only if it can hardly mean anything else: `1g`, `100mbit`
 and `25gbe`, `mtu9000` and `jumbo`, `rs`, `rs:6+3` and `2x`.
 """
 
@@ -16,9 +17,10 @@ from harness.model.link import TYPICAL_MTU
 from harness.model.run import RecordedRun, Run
 
 _BARE_GBIT_S = frozenset({1, 2, 2.5, 5, 10, 20, 25, 40, 50, 100, 200, 400, 800})
-"""Rates of Ethernet, and of two bonded: without a unit, `4g` is rather an executor's memory."""
+"""Numbers that count as a rate before a bare `g`: Ethernet's and those of two bonded links. `4g`, for
+example, is rather an executor's memory."""
 
-# Of text in lower case.
+# These patterns are for text in lower case.
 _RATE = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?) ?([mg])(bit/s|bit|bps|b/s|be|)(?![\w/])")
 _OF_MEMORY = re.compile(r"(mem|memory|heap|ram|exec|executor|driver|data|size|cache)[-_ =:]?$")
 _MTU = re.compile(r"mtu[-_ =:]?(\d{3,5})(?!\d)")
@@ -26,17 +28,17 @@ _JUMBO = re.compile(r"(?<![a-z])(?<!no[-_ ])(?<!non[-_ ])(?<!without[-_ ])jumbo"
 _CODED = re.compile(r"(?<![a-z0-9])(rs|xor)(?:[-_: ]?(\d+\+\d+|6-3|3-2|10-4|2-1))?(?![a-z0-9])")
 _COPIES = re.compile(r"(?<![\w.])(?:([1-3])x|replicat(?:ed|ion)[-_: ]?(\d{1,2}))(?!\w)")
 _COUNTED = re.compile(r"[-_ ]?(\d|node|nic|link|core|cpu|exec|mem|disk|ssd)")
-"""Behind `2x`: that many of something else than copies."""
+"""Text after `2x` that shows that it does not count copies."""
 
 
 @dataclass(frozen=True)
 class Rate:
-    """A link's rate."""
+    """A claim about a link's rate."""
 
     mbit_s: float
 
     def is_met_by(self, mbit_s: float) -> bool:
-        """Whether it is that."""
+        """Whether an observed rate in Mbit/s is the claimed one."""
         return mbit_s == self.mbit_s
 
     def __str__(self) -> str:
@@ -45,35 +47,34 @@ class Rate:
 
 @dataclass(frozen=True)
 class Mtu:
-    """A link's MTU; None: any that is larger than usual."""
+    """A claim about a link's MTU; None claims jumbo frames of any size."""
 
     mtu_bytes: int | None
 
     def is_met_by(self, mtu_bytes: int) -> bool:
-        """Whether it is that, or large."""
-        wanted = self.mtu_bytes
-        return mtu_bytes > TYPICAL_MTU if wanted is None else mtu_bytes == wanted
+        """Whether an observed MTU is the claimed one, or is large if jumbo frames are claimed."""
+        return mtu_bytes > TYPICAL_MTU if self.mtu_bytes is None else mtu_bytes == self.mtu_bytes
 
     def __str__(self) -> str:
         return "jumbo frames" if self.mtu_bytes is None else f"MTU {self.mtu_bytes}"
 
 
 @dataclass(frozen=True)
-class LayoutForm:
-    """How data lies, as far as it is said: `rs`, `rs:6+3`, `replicated:2`."""
+class LayoutPrefix:
+    """A claim about the layout of data, which may leave details open: `rs`, `rs:6+3`, `replicated:2`."""
 
-    form: str
+    prefix: str
 
     def is_met_by(self, layout: str) -> bool:
-        """Whether the layout is this, or says more of the same."""
-        return layout == self.form or layout.startswith(f"{self.form}:")
+        """Whether an observed layout is the claimed one, or the claimed one with more detail."""
+        return layout == self.prefix or layout.startswith(f"{self.prefix}:")
 
     def __str__(self) -> str:
-        return self.form
+        return self.prefix
 
 
 def rates(text: str) -> tuple[Rate, ...]:
-    """Every rate that a text says."""
+    """Return every link rate that a text claims."""
     found, text = [], text.lower()
     for match in _RATE.finditer(text):
         number, is_giga, unit = float(match[1]), match[2] == "g", match[3]
@@ -84,13 +85,14 @@ def rates(text: str) -> tuple[Rate, ...]:
 
 
 def mtus(text: str) -> tuple[Mtu, ...]:
-    """Every MTU that a text says."""
-    said = tuple(Mtu(int(match[1])) for match in _MTU.finditer(text.lower()))
-    return said or ((Mtu(None),) if _JUMBO.search(text.lower()) else ())
+    """Return every MTU that a text claims."""
+    text = text.lower()
+    numbers = tuple(Mtu(int(match[1])) for match in _MTU.finditer(text))
+    return numbers or ((Mtu(None),) if _JUMBO.search(text) else ())
 
 
-def layouts(text: str) -> tuple[LayoutForm, ...]:
-    """Every layout that a text says."""
+def layouts(text: str) -> tuple[LayoutPrefix, ...]:
+    """Return every layout that a text claims."""
     text = text.lower()
     coded = [
         f"{match[1]}:{match[2].replace('-', '+')}" if match[2] else match[1]
@@ -101,115 +103,115 @@ def layouts(text: str) -> tuple[LayoutForm, ...]:
         for match in _COPIES.finditer(text)
         if not _COUNTED.match(text, match.end())
     ]
-    return tuple(map(LayoutForm, [*coded, *copies]))
+    return tuple(map(LayoutPrefix, [*coded, *copies]))
 
 
-# MERGED from harness.analysis.confounders.declared: 'What was declared of a run, held against what it observed.\n\nA name that says 2x on data that lies Reed-Solomon is how an upgrade gets praised for what it did not\ndo.\n'
 class _Claim(Protocol):
     def is_met_by(self, value: Any, /) -> bool: ...
 
 
-@dataclass(frozen=True)
-class _Subject:
-    """Something that names and facts make claims of.
+Observations = Mapping[str, Any]
+"""Observed values by their description. A claim is met if one of the values meets it."""
 
-    `observed` gives, a place each, how it is told and what was observed there: in every place
-    something has to meet a claim.
+
+@dataclass(frozen=True)
+class _Property:
+    """A property of links or data that names and facts make claims about.
+
+    `observe` returns one mapping for each node, or for each layout; a claim must be met in every one.
     """
 
     fact: str
-    claimed: Callable[[str], Sequence[_Claim]]
-    observed: Callable[[Run], Sequence[Mapping[str, Any]]]
+    parse_claims: Callable[[str], Sequence[_Claim]]
+    observe: Callable[[Run], Sequence[Observations]]
 
     def contradictions(self, run: Run) -> Iterator[str]:
-        """What is claimed, and was observed to be otherwise."""
-        seen = self.observed(run)
-        for what, text in _said(run, self.fact):
-            claimed = self.claimed(text)
-            others = [place for place in seen if not _is_met(claimed, place)]
-            if claimed and others:
-                says = " or ".join(map(str, claimed))
-                also = "also " if len(others) < len(seen) else ""
-                told = ", ".join(told for place in others for told in place)
-                yield f"{what} says {says}, but observed was {also}{told}"
+        """Yield a line for each declaration that an observation does not meet."""
+        observations = self.observe(run)
+        for source, text in _declarations(run, self.fact):
+            claims = self.parse_claims(text)
+            unmet = [values for values in observations if not _is_met(claims, values)]
+            if claims and unmet:
+                claimed = " or ".join(map(str, claims))
+                also = "also " if len(unmet) < len(observations) else ""
+                descriptions = ", ".join(description for values in unmet for description in values)
+                yield f"{source} says {claimed}, but the run {also}observed {descriptions}"
 
     def is_declared(self, run: Run) -> bool:
-        """Whether something is claimed, and was observed to be so."""
-        claimed = [
-            lock_directory
-            for _, text in _said(run, self.fact)
-            for lock_directory in self.claimed(text)
+        """Whether something is claimed and every observation meets it."""
+        claims = [
+            claim for _, text in _declarations(run, self.fact) for claim in self.parse_claims(text)
         ]
-        seen = self.observed(run)
-        return bool(claimed and seen) and all(_is_met(claimed, place) for place in seen)
+        observations = self.observe(run)
+        return bool(claims and observations) and all(
+            _is_met(claims, values) for values in observations
+        )
 
 
-def _is_met(claimed: Sequence[_Claim], place: Mapping[str, Any]) -> bool:
-    return any(
-        lock_directory.is_met_by(one) for lock_directory in claimed for one in place.values()
-    )
+def _is_met(claims: Sequence[_Claim], observations: Observations) -> bool:
+    return any(claim.is_met_by(value) for claim in claims for value in observations.values())
 
 
-def _said(run: Run, fact: str) -> Iterator[tuple[str, str]]:
-    """What says something, and what it says."""
+def _declarations(run: Run, fact: str) -> Iterator[tuple[str, str]]:
+    """Yield the description and the text of everything that may declare a fact."""
     yield f"the name {run.configuration}", run.configuration
     if fact in run.facts:
-        told = f"{fact}={run.facts[fact]}"
-        yield f"the fact {told}", told
+        text = f"{fact}={run.facts[fact]}"
+        yield f"the fact {text}", text
 
 
-def _speeds(run: Run) -> list[dict[str, int]]:
+def _speeds(run: Run) -> list[Observations]:
     return _by_node(observed.link_speeds(run), "{} at {} Mbit/s")
 
 
-def _mtus(run: Run) -> list[dict[str, int]]:
+def _mtus(run: Run) -> list[Observations]:
     return _by_node(observed.link_mtus(run), "{} with MTU {}")
 
 
-def _by_node(nodes: Mapping[str, Mapping[str, int]], told: str) -> list[dict[str, int]]:
-    """A host is named where there are several."""
+def _by_node(nodes: Mapping[str, Mapping[str, int]], description: str) -> list[Observations]:
+    """Describe the links of each node, with the node's name if there are several nodes."""
     return [
         {
-            told.format(f"{node} {name}" if len(nodes) > 1 else name, value): value
+            description.format(f"{node} {name}" if len(nodes) > 1 else name, value): value
             for name, value in links.items()
         }
         for node, links in nodes.items()
     ]
 
 
-def _layouts(run: Run) -> list[dict[str, str]]:
+def _layouts(run: Run) -> list[Observations]:
     return [{layout: layout} for layout in observed.layouts(run)]
 
 
-_LAYOUT = _Subject("layout", layouts, _layouts)
-_SUBJECTS = (
-    _Subject("link", rates, _speeds),
-    _Subject("mtu", mtus, _mtus),
+_LAYOUT = _Property("layout", layouts, _layouts)
+_PROPERTIES = (
+    _Property("link", rates, _speeds),
+    _Property("mtu", mtus, _mtus),
     _LAYOUT,
 )
 
 
 def contradictions(runs: Sequence[RecordedRun]) -> tuple[str, ...]:
-    """A line for everything that is declared and was observed to be otherwise, in any of the runs."""
+    """Return a line for each declaration that any of the runs observed to be false."""
     return tuple(
         dict.fromkeys(
             line
             for recorded in runs
-            for subject in _SUBJECTS
-            for line in subject.contradictions(recorded.run)
+            for property_ in _PROPERTIES
+            for line in property_.contradictions(recorded.run)
         )
     )
 
 
 def declares_layout(run: Run) -> bool:
-    """Whether the name or a fact says how the data lies, and it does."""
+    """Whether the name or a fact claims the layout that the run observed."""
     return _LAYOUT.is_declared(run)
 
 
-def spells(run: Run, value: str) -> bool:
-    """Whether the name has this value as a word of its own, or a declared fact is it.
+def declares_value(run: Run, value: str) -> bool:
+    """Whether the value is a whole word of the configuration's name, or a declared fact.
 
-    A value without a letter may as well mean something else.
+    A value without a letter may as well mean something else, and is never declared.
     """
     if not any(map(str.isalpha, value)):
         return False

@@ -1,4 +1,9 @@
-"""Which of Spark's properties may explain a difference in time, and which differ by nature."""
+"""Facts that a run recorded and that may explain its times: parameters, data, machines, software.
+
+Each `..._facts` function returns values by name: None if the run should know a value and does not, and an
+empty mapping if it recorded nothing of the kind. Links and declared facts are not included, because they
+are what a comparison is about.
+"""
 
 from __future__ import annotations
 
@@ -9,100 +14,60 @@ from typing import Any
 
 from harness.analysis.observed import is_emulated, layouts, sysctls
 from harness.model.run import Facts, Run
+from harness.terminal import count_of
 
-_BY_NATURE = (
-    # Names, addresses and numbers of one application.
-    *("spark.app.*", "spark.executor.id", "spark.master", "spark.*.port", "spark.driver.host"),
-    *("spark.driver.bindAddress", "spark.driver.appUIAddress", "spark.ui.*", "spark.yarn.app.*"),
-    *("spark.kubernetes.*pod*.name", "spark.kubernetes.executor.podNamePrefix"),
-    "spark.org.apache.hadoop.yarn.server.webproxy.*",
-    # Where something is kept that no trial reads or writes.
-    *("spark.eventLog.dir", "spark.sql.warehouse.dir", "spark.submit.pyFiles", "spark.repl.*"),
-    *("spark.yarn.stagingDir", "spark.history.*"),
-    # How files are written, and where; how they lie is observed.
-    *(
-        "spark.hadoop.fs.defaultFS",
-        "spark.hadoop.fs.qfs.createParams",
-        "spark.hadoop.dfs.replication",
-    ),
-)
-_IS_BY_NATURE = re.compile("|".join(map(translate, _BY_NATURE)))
-
-_JAVA_OPTIONS = re.compile(r"spark\.(driver|executor)\.(extra|default)JavaOptions")
-_SPARKS_OWN = (
-    *("--add-modules=jdk.incubator.vector", "--add-opens=java.", "--enable-native-access="),
-    *("--sun-misc-unsafe-memory-access=", "-XX:+IgnoreUnrecognizedVMOptions", "-Dio.netty."),
-    *("-Djava.net.preferIPv6Addresses=", "-Djdk.reflect.useDirectMethodHandle="),
-)
-"""Java options that Spark adds by itself, others in each version."""
-
-
-def telling(conf: Mapping[str, str]) -> dict[str, str]:
-    """Without what differs from run to run by nature."""
-    kept = {key: _chosen(key, value) for key, value in conf.items() if not _IS_BY_NATURE.match(key)}
-    return {key: value for key, value in kept.items() if value}
-
-
-def _chosen(key: str, value: str) -> str:
-    """Of Java options those that a user has chosen."""
-    if not _JAVA_OPTIONS.fullmatch(key):
-        return value
-    return " ".join(one for one in value.split() if not one.startswith(_SPARKS_OWN))
-
-
-# MERGED from harness.analysis.confounders.circumstances: "What may explain a run's times besides what is under test, as it recorded it.\n\nEach function gives values by name, None where a run ought to know and does not; nothing at all where\nit recorded nothing of the kind. Links and what users declare are not among them: they are what is\ncompared.\n"
 NOT_SET = "not set"
 LAYOUT, REPARTITION, SAMPLES = "layout", "--repartition", "--pi-samples"
-NEEDED = frozenset(
+ESSENTIAL = frozenset(
     {"sink", "warm-up rounds", REPARTITION, SAMPLES, "dataset", LAYOUT}
     | {"Spark version", "Java version", "kernel", "executors"}
 )
-"""A comparison is in doubt where only one side knows them."""
+"""Facts that make a comparison doubtful if only one side knows them."""
 
 
-def parameters(run: Run) -> Facts:
-    """What the benchmark was asked for, and by which version of it."""
-    asked = run.parameters
+def parameter_facts(run: Run) -> Facts:
+    """Return the benchmark's version and those of its options that affect times."""
+    parameters = run.parameters
     return {
         "measured by": run.written_by,
-        "sink": asked.get("sink"),
-        "warm-up rounds": asked.get("warmup"),
-        REPARTITION: asked.get("repartition"),
-        SAMPLES: asked.get("pi_samples"),
+        "sink": parameters.get("sink"),
+        "warm-up rounds": parameters.get("warmup"),
+        REPARTITION: parameters.get("repartition"),
+        SAMPLES: parameters.get("pi_samples"),
         "emulated": is_emulated(run),
-        "cores of an emulated node": run.facts.get("cpus") if is_emulated(run) else None,
+        "cores per emulated node": run.facts.get("cpus") if is_emulated(run) else None,
     }
 
 
-def dataset(run: Run) -> Facts:
-    """What was read, how it lay, and what of it was in memory before."""
+def dataset_facts(run: Run) -> Facts:
+    """Return which data was read, how it was stored, and whether it may have been cached."""
     data = run.dataset
     if data is None:
         return {}
     return {
         "dataset": content(run),
         "format": data.get("format"),
-        "files of the dataset": data.get("file_count"),
+        "files in the dataset": data.get("file_count"),
         "storage": _scheme(data.get("uri")),
         LAYOUT: ", ".join(layouts(run)) or None,
-        "lies otherwise than its manifest says": bool((data.get("layout") or {}).get("drift")),
+        "layout differs from the manifest": bool((data.get("layout") or {}).get("drift")),
         "nodes that store the data": len(data.get("placement") or ()) or None,
         "parity computed by": data.get("coder"),
-        "page cache of the storing nodes": data.get("page_cache"),
-        "read once before the trials": run.parameters.get("content_checked"),
+        "storage nodes use the page cache": data.get("page_cache"),
+        "data read once before the trials": run.parameters.get("content_checked"),
     }
 
 
 def content(run: Run) -> str | None:
-    """Which rows were read; None if none were, or it is not known."""
+    """Return number and digest of the rows that were read; None if none were, or if it is unknown."""
     data = run.dataset or {}
     if not data.get("digest"):
         return None
     return f"{as_text(data.get('rows')) or 'unknown'} rows of digest {data['digest']}"
 
 
-def environment(run: Run) -> Facts:
-    """Machines and software."""
+def environment_facts(run: Run) -> Facts:
+    """Return machines and software, including the relevant properties of Spark."""
     observed = run.environment
     if not observed:
         return {}
@@ -112,25 +77,21 @@ def environment(run: Run) -> Facts:
         "Hadoop version": observed.get("hadoop"),
         "Scala version": observed.get("scala"),
         "Python version": observed.get("python"),
-        "cluster manager": _manager(observed.get("master")),
-        "executors": _counted(observed.get("executors")),
+        "cluster manager": _cluster_manager(observed.get("master")),
+        "executors": _executors(observed.get("executors")),
         "cores of all executors": observed.get("parallelism"),
         "kernel": observed.get("kernel"),
         "processor": observed.get("cpu_model"),
         "architecture": observed.get("architecture"),
         "processors of the driver's node": observed.get("cpus"),
         "memory of the driver's node": _gibibytes(observed.get("memory_bytes")),
-        **{_sysctl(name): value for name, value in sysctls(run).items()},
-        **telling(observed.get("spark_conf") or {}),
+        **{_sysctl_name(name): value for name, value in sysctls(run).items()},
+        **relevant_spark_conf(observed.get("spark_conf") or {}),
     }
 
 
-def _sysctl(name: str) -> str:
-    return "TCP congestion control" if name == "net.ipv4.tcp_congestion_control" else name
-
-
 def as_text(value: Any) -> str | None:
-    """A circumstance as people read it; None if it is unknown."""
+    """Return a fact's value as people read it; None if it is unknown."""
     match value:
         case None:
             return None
@@ -142,21 +103,64 @@ def as_text(value: Any) -> str | None:
             return str(value)
 
 
+_IRRELEVANT = (
+    # Names, addresses and numbers of one application.
+    *("spark.app.*", "spark.executor.id", "spark.master", "spark.*.port", "spark.driver.host"),
+    *("spark.driver.bindAddress", "spark.driver.appUIAddress", "spark.ui.*", "spark.yarn.app.*"),
+    *("spark.kubernetes.*pod*.name", "spark.kubernetes.executor.podNamePrefix"),
+    "spark.org.apache.hadoop.yarn.server.webproxy.*",
+    # Directories that no trial reads or writes.
+    *("spark.eventLog.dir", "spark.sql.warehouse.dir", "spark.submit.pyFiles", "spark.repl.*"),
+    *("spark.yarn.stagingDir", "spark.history.*"),
+    # How and where files are written; the layout that results is observed.
+    *(
+        "spark.hadoop.fs.defaultFS",
+        "spark.hadoop.fs.qfs.createParams",
+        "spark.hadoop.dfs.replication",
+    ),
+)
+_IS_IRRELEVANT = re.compile("|".join(map(translate, _IRRELEVANT)))
+
+_JAVA_OPTIONS = re.compile(r"spark\.(driver|executor)\.(extra|default)JavaOptions")
+_ADDED_BY_SPARK = (
+    *("--add-modules=jdk.incubator.vector", "--add-opens=java.", "--enable-native-access="),
+    *("--sun-misc-unsafe-memory-access=", "-XX:+IgnoreUnrecognizedVMOptions", "-Dio.netty."),
+    *("-Djava.net.preferIPv6Addresses=", "-Djdk.reflect.useDirectMethodHandle="),
+)
+"""Prefixes of the Java options that Spark adds by itself; they depend on its version."""
+
+
+def relevant_spark_conf(conf: Mapping[str, str]) -> dict[str, str]:
+    """Return the properties that may affect times, without those that differ in every run."""
+    kept = {
+        key: _chosen(key, value) for key, value in conf.items() if not _IS_IRRELEVANT.match(key)
+    }
+    return {key: value for key, value in kept.items() if value}
+
+
+def _chosen(key: str, value: str) -> str:
+    """Reduce Java options to those that a user has chosen."""
+    if not _JAVA_OPTIONS.fullmatch(key):
+        return value
+    return " ".join(option for option in value.split() if not option.startswith(_ADDED_BY_SPARK))
+
+
+def _sysctl_name(name: str) -> str:
+    return "TCP congestion control" if name == "net.ipv4.tcp_congestion_control" else name
+
+
 def _scheme(uri: str | None) -> str | None:
     return None if uri is None else uri.partition(":")[0]
 
 
-def _manager(master: str | None) -> str | None:
-    """Without its address, which has no part in the times; local mode has a number of threads."""
+def _cluster_manager(master: str | None) -> str | None:
+    """Strip the address, which does not affect times; keep local mode's number of threads."""
     return master if master is None or master.startswith("local") else master.partition(":")[0]
 
 
-def _counted(hosts: list[str] | None) -> str | None:
-    """Their names change with the network."""
-    if hosts is None:
-        return None
-    nodes = len(set(hosts))
-    return f"{len(hosts)} on {nodes} {'node' if nodes == 1 else 'nodes'}"
+def _executors(hosts: list[str] | None) -> str | None:
+    """Count executors and nodes, because a change of network changes the names of hosts."""
+    return None if hosts is None else f"{len(hosts)} on {count_of(len(set(hosts)), 'node')}"
 
 
 def _gibibytes(memory_bytes: int | None) -> str | None:

@@ -1,4 +1,4 @@
-"""What the changes between two configurations are made of."""
+"""Explanation of changes: the change of each workload's median divided into the parts of wall time."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from harness.analysis.attribution import (
     PYTHON,
     Attribution,
     Parts,
-    attributed,
+    attribute,
     without_python,
 )
-from harness.analysis.column import ConfigurationRuns
 from harness.analysis.comparison import Cell, Comparison, Row
+from harness.analysis.configuration import ConfigurationRuns
 from harness.model.errors import BadInput
 
 
 @dataclass(frozen=True)
 class ExplainedRow:
-    """The change of one workload's median, divided.
+    """The change of one workload's median, divided into parts.
 
-    `cells` are those of the comparison, before and after; `change_s` is the difference of their
-    medians, None where a side has none. `before` and `after` are None where it is not known of any
-    trial where its time went. `parts_s` has the difference of each part's medians, and is empty unless
-    both are known. `rest_s` is what is then left of the change: medians do not add up as times do,
-    and a trial without metrics is in the change alone.
+    `cells` are those of the comparison, before and after. `change_s` is the difference of their
+    medians in seconds, None if a side has no median. `before` and `after` are None if no trial of that
+    side has task metrics. `parts_s` is the difference of the medians of each part, and empty unless
+    both attributions are known. `rest_s` is the remainder of the change: medians do not add up as
+    times do, and trials without task metrics contribute to the change alone.
     """
 
     workload: str
@@ -40,7 +40,7 @@ class ExplainedRow:
 
 @dataclass(frozen=True)
 class Explanation:
-    """The workloads of two configurations, each change divided."""
+    """The explained changes of all workloads between two configurations."""
 
     before: ConfigurationRuns
     after: ConfigurationRuns
@@ -48,23 +48,23 @@ class Explanation:
 
 
 def explain(comparison: Comparison) -> Explanation:
-    """Divide the changes between the two configurations of a comparison.
+    """Explain the changes of a comparison of two configurations.
 
-    Raises BadInput where of no workload it is known, before and after, where its time went.
+    Raises BadInput if no workload has task metrics in both configurations.
     """
     before, after = comparison.columns
     rows = tuple(_explained(row, before, after) for row in comparison.rows)
     if not any(row.parts_s for row in rows):
         raise BadInput(
-            f"of no workload it is known where its time went, in {before.name!r} and in {after.name!r}: "
-            "no trial has task metrics on both sides; run the benchmark again with this clusterlift"
+            f"no workload has task metrics in both {before.name!r} and {after.name!r}, so nothing "
+            "explains the changes; run the benchmark again with this version of clusterlift"
         )
     return Explanation(before, after, rows)
 
 
 def _explained(row: Row, before: ConfigurationRuns, after: ConfigurationRuns) -> ExplainedRow:
     cells = row.cells[0], row.cells[1]
-    sides = attributed(before.runs, row.workload), attributed(after.runs, row.workload)
+    sides = attribute(before.runs, row.workload), attribute(after.runs, row.workload)
     change_s = _change_s(*cells)
     parts_s = _differences(*sides)
     rest_s = change_s - math.fsum(parts_s.values()) if parts_s and change_s is not None else None
@@ -80,7 +80,7 @@ def _change_s(before: Cell, after: Cell) -> float | None:
 def _differences(before: Attribution | None, after: Attribution | None) -> Parts:
     if before is None or after is None:
         return {}
-    then_s, now_s = before.parts_s, after.parts_s
-    if not (PYTHON in then_s and PYTHON in now_s):
-        then_s, now_s = without_python(then_s), without_python(now_s)
-    return {name: now_s[name] - then_s[name] for name in PARTS if name in now_s}
+    before_s, after_s = before.parts_s, after.parts_s
+    if not (PYTHON in before_s and PYTHON in after_s):
+        before_s, after_s = without_python(before_s), without_python(after_s)
+    return {name: after_s[name] - before_s[name] for name in PARTS if name in after_s}

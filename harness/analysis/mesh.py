@@ -1,4 +1,4 @@
-"""A metric of every pair: who to whom, the median of its repeats, or why there is none."""
+"""A metric of every pair of hosts, and what it shows: slow hosts, slow pairs, oversubscribed uplinks."""
 
 from __future__ import annotations
 
@@ -13,12 +13,23 @@ from harness.model.probe import ARROW, Measurement, Metric
 Pair = tuple[str, str]
 """Sender and receiver."""
 
+GOODPUT_TOLERANCE = 0.1
+"""Goodputs that differ by no more than this fraction count as equal. Repeated measurements of a healthy pair
+differ by a few percent; a fault or an upgrade changes goodput by far more than a tenth."""
+MIN_PEERS = 2
+"""A host counts as slow only if it is slow with this many peers: of two hosts, either may be the slow one."""
+ONE_TO_ONE_LIMIT = 1.15
+"""A measured ratio up to this counts as 1:1, because other traffic on the uplink lowers the goodput across
+racks a little. Uplinks that are oversubscribed by design have clearly larger ratios, such as 2:1 or 4:1."""
+_WHOLE_NUMBER_TOLERANCE = 0.05
+"""A ratio within this fraction of a whole number is written as that number: the draws are not more exact."""
+
 
 @dataclass(frozen=True)
-class Matrix:
-    """Values and errors by pair; a pair with neither was not tried.
+class PairMatrix:
+    """Values in the metric's unit, and errors, by pair; a pair in neither was not measured.
 
-    Hosts are in the order of their names, node2 before node10.
+    Hosts are in natural order: node2 before node10.
     """
 
     hosts: tuple[str, ...]
@@ -26,100 +37,105 @@ class Matrix:
     errors: Mapping[Pair, str]
 
     def sent_by(self, host: str) -> dict[Pair, float]:
-        """The values of what a host sent."""
+        """Return the values of the pairs in which the host sends."""
         return {pair: value for pair, value in self.values.items() if pair[0] == host}
 
     def received_by(self, host: str) -> dict[Pair, float]:
-        """The values of what a host received."""
+        """Return the values of the pairs in which the host receives."""
         return {pair: value for pair, value in self.values.items() if pair[1] == host}
 
 
-def matrix(measurements: Iterable[Measurement], metric: Metric, case: str = "") -> Matrix:
-    """The pairs of one metric in one case; a pair that was measured at least once has a value."""
+def pair_matrix(measurements: Iterable[Measurement], metric: Metric, case: str = "") -> PairMatrix:
+    """Return the matrix of one metric in one case.
+
+    The value of a pair is the median of its successful repeats; its error, if all repeats failed, the first.
+    """
     found: dict[Pair, list[float]] = {}
     errors: dict[Pair, str] = {}
-    for one in measurements:
-        if (one.probe, one.metric, one.case) != (metric.probe, metric.name, case):
+    for measurement in measurements:
+        key = (measurement.probe, measurement.metric, measurement.case)
+        if key != (metric.probe, metric.name, case):
             continue
-        sender, _, receiver = one.subject.partition(ARROW)
+        sender, _, receiver = measurement.subject.partition(ARROW)
         values = found.setdefault((sender, receiver), [])
-        if one.value is not None:
-            values.append(one.value)
-        elif one.error is not None:
-            errors.setdefault((sender, receiver), one.error)
-    return Matrix(
-        hosts=tuple(sorted({host for pair in found for host in pair}, key=_numbered)),
+        if measurement.value is not None:
+            values.append(measurement.value)
+        elif measurement.error is not None:
+            errors.setdefault((sender, receiver), measurement.error)
+    return PairMatrix(
+        hosts=tuple(sorted({host for pair in found for host in pair}, key=_natural_order)),
         values={pair: median(values) for pair, values in found.items() if values},
         errors={pair: error for pair, error in errors.items() if not found[pair]},
     )
 
 
-def _numbered(host: str) -> list[tuple[int, str]]:
-    """Numbers within a name count as numbers."""
+def _natural_order(host: str) -> list[tuple[int, str]]:
+    """Return a sort key that orders the numbers within names by value."""
     return [(int(part), "") if part.isdecimal() else (0, part) for part in re.split(r"(\d+)", host)]
 
-
-# MERGED from harness.probes.slowness: 'What is slow in a mesh: a host, a pair, or one direction of a pair, by what is usual there.'
-TOLERANCE = 0.1
-"""What is slower than usual by more than this share is slow."""
-ENOUGH_PEERS = 2
-"""Slow with a single peer, it may as well be the peer."""
 
 SENDS, RECEIVES = "sends", "receives"
 
 
 @dataclass(frozen=True)
 class _Role:
-    """A host as sender or as receiver, and the pairs it has in that role."""
+    """A host as sender or as receiver, and its pairs in that direction."""
 
     host: str
-    way: str
+    direction: str
     pairs: frozenset[Pair]
 
 
-def slowness(goodput: Matrix) -> list[str]:
-    """A line for each host that is slow with all its peers, and for each pair that this leaves."""
-    usual = usual_bit_s(goodput)
-    if usual is None:
+def slow_hosts_and_pairs(goodput: PairMatrix) -> list[str]:
+    """Return a line for each host that is slow with all its peers, and for each other slow pair.
+
+    A pair whose two directions differ is listed as asymmetric.
+    """
+    typical = typical_bit_s(goodput)
+    if typical is None:
         return []
     slow = slow_pairs(goodput)
     roles = _slow_roles(goodput, slow)
     explained = frozenset[Pair]().union(*(role.pairs for role in roles))
     return [
-        *_host_lines(goodput, roles, usual),
-        *_pair_lines(goodput, slow, explained, usual),
+        *_host_lines(goodput, roles, typical),
+        *_pair_lines(goodput, slow, explained, typical),
     ]
 
 
-def usual_bit_s(goodput: Matrix) -> float | None:
-    """What the median host reaches with the best of its peers; None where nothing was measured.
+def typical_bit_s(goodput: PairMatrix) -> float | None:
+    """Return the median over the hosts of each host's best goodput, in bit/s; None without values.
 
-    So neither a slow host nor two that are near each other say what is usual.
+    Neither one slow host nor two neighbours with a fast connection affect it much.
     """
     best = [_best(goodput, host) for host in goodput.hosts]
-    reached = [value for value in best if value is not None]
-    return median(reached) if reached else None
+    known = [value for value in best if value is not None]
+    return median(known) if known else None
 
 
-def slow_pairs(goodput: Matrix) -> set[Pair]:
-    """Those that are slower than usual."""
-    usual = usual_bit_s(goodput)
-    if usual is None:
+def slow_pairs(goodput: PairMatrix) -> set[Pair]:
+    """Return the pairs that are slower than typical by more than GOODPUT_TOLERANCE."""
+    typical = typical_bit_s(goodput)
+    if typical is None:
         return set()
-    return {pair for pair, value in goodput.values.items() if value < (1 - TOLERANCE) * usual}
+    limit = (1 - GOODPUT_TOLERANCE) * typical
+    return {pair for pair, value in goodput.values.items() if value < limit}
 
 
-def _best(goodput: Matrix, host: str) -> float | None:
+def _best(goodput: PairMatrix, host: str) -> float | None:
     values = [*goodput.sent_by(host).values(), *goodput.received_by(host).values()]
     return max(values, default=None)
 
 
-def _slow_roles(goodput: Matrix, slow: set[Pair]) -> list[_Role]:
-    """Those that explain the most slow pairs first, as long as each explains several."""
+def _slow_roles(goodput: PairMatrix, slow: set[Pair]) -> list[_Role]:
+    """Return roles in which a host is slow with all peers, chosen greedily by slow pairs explained.
+
+    A role is chosen only if it explains MIN_PEERS slow pairs that no earlier one explains.
+    """
     roles = [
-        _Role(host, way, frozenset(pairs))
+        _Role(host, direction, frozenset(pairs))
         for host in goodput.hosts
-        for way, pairs in (
+        for direction, pairs in (
             (SENDS, goodput.sent_by(host)),
             (RECEIVES, goodput.received_by(host)),
         )
@@ -128,72 +144,68 @@ def _slow_roles(goodput: Matrix, slow: set[Pair]) -> list[_Role]:
     chosen: list[_Role] = []
     unexplained = set(slow)
     while candidates:
-        role = max(candidates, key=lambda one: len(one.pairs & unexplained))
-        if len(role.pairs & unexplained) < ENOUGH_PEERS:
+        best = max(candidates, key=lambda role: len(role.pairs & unexplained))
+        if len(best.pairs & unexplained) < MIN_PEERS:
             break
-        chosen.append(role)
-        unexplained -= role.pairs
+        chosen.append(best)
+        unexplained -= best.pairs
     return chosen
 
 
-def _host_lines(goodput: Matrix, roles: list[_Role], usual: float) -> Iterator[str]:
+def _host_lines(goodput: PairMatrix, roles: list[_Role], typical: float) -> Iterator[str]:
     for host in dict.fromkeys(role.host for role in roles):
-        ways = [role for role in roles if role.host == host]
-        values = [goodput.values[pair] for role in ways for pair in role.pairs]
-        what = "is slow" if len(ways) > 1 else f"{ways[0].way} slowly"
+        own = [role for role in roles if role.host == host]
+        values = [goodput.values[pair] for role in own for pair in role.pairs]
+        verdict = "is slow" if len(own) > 1 else f"{own[0].direction} slowly"
         yield (
-            f"{host} {what}: {throughput_text(median(values))} with its peers; "
-            f"usual is {throughput_text(usual)}"
+            f"{host} {verdict}: {carried_text(median(values))} with its peers; "
+            f"typical is {carried_text(typical)}"
         )
 
 
 def _pair_lines(
-    goodput: Matrix, slow: set[Pair], explained: frozenset[Pair], usual: float
+    goodput: PairMatrix, slow: set[Pair], explained: frozenset[Pair], typical: float
 ) -> Iterator[str]:
     done: set[Pair] = set()
     for pair, value in goodput.values.items():
-        back = (pair[1], pair[0])
-        if pair in done or {pair, back} & explained:
+        reverse = (pair[1], pair[0])
+        if pair in done or {pair, reverse} & explained:
             continue
-        done |= {pair, back}
-        there, other = throughput_text(value), goodput.values.get(back)
+        done |= {pair, reverse}
+        back = goodput.values.get(reverse)
         name = f"{pair[0]} <-> {pair[1]}"
-        if other is not None and min(value, other) < (1 - TOLERANCE) * max(value, other):
-            yield f"{name} is asymmetric: {there} there, {throughput_text(other)} back"
-        elif {pair, back} & slow:
-            both = there if other is None else f"{there} there, {throughput_text(other)} back"
-            yield f"{name} is slow: {both}; usual is {throughput_text(usual)}"
-
-
-WHOLE = 0.05
-
-
-NOT_HELD_BACK = 1.15
-"""A ratio up to this is 1:1, measured on a network that others use too."""
+        both = carried_text(value)
+        if back is not None:
+            both = f"{both} there, {carried_text(back)} back"
+        if back is not None and min(value, back) < (1 - GOODPUT_TOLERANCE) * max(value, back):
+            yield f"{name} is asymmetric: {both}"
+        elif {pair, reverse} & slow:
+            yield f"{name} is slow: {both}; typical is {carried_text(typical)}"
 
 
 def oversubscription_text(
     subject: str, ratios: Sequence[float], across_bit_s: Sequence[float], mtu: int = TYPICAL_MTU
 ) -> str:
-    """How far the uplink is oversubscribed, in words, with the range of the draws.
+    """Return a line on the oversubscription of a rack's uplink, with the range of the draws.
 
-    `across_bit_s` is goodput; the uplink's own rate has the frames' headers besides.
+    `ratios` are those of the draws; `across_bit_s` is their goodput across racks, from which the line
+    estimates the uplink's rate on the wire.
     """
-    ratio, near = median(ratios), _near(rate_of_goodput(median(across_bit_s), mtu))
+    ratio = median(ratios)
+    rate = _two_digits(rate_of_goodput(median(across_bit_s), mtu))
     draws = f"{min(ratios):.1f} to {max(ratios):.1f} in {len(ratios)} draws"
     if len(ratios) == 1:
         draws = "in a single draw"
-    if ratio <= NOT_HELD_BACK:
-        return f"{subject}: 1:1 ({draws}), the uplink carries {near} or more"
-    return f"{subject}: about {_ratio(ratio)}:1 ({draws}), uplink near {near}"
+    if ratio <= ONE_TO_ONE_LIMIT:
+        return f"{subject}: 1:1 ({draws}), the uplink carries {rate} or more"
+    return f"{subject}: about {_ratio_text(ratio)}:1 ({draws}), uplink near {rate}"
 
 
-def _ratio(value: float) -> str:
-    """To a tenth, and whole where a tenth would be more than is known."""
-    whole = round(value)
-    return str(whole) if abs(value - whole) <= WHOLE * whole else f"{value:.1f}"
+def _ratio_text(ratio: float) -> str:
+    whole = round(ratio)
+    return str(whole) if abs(ratio - whole) <= _WHOLE_NUMBER_TOLERANCE * whole else f"{ratio:.1f}"
 
 
-def _near(bit_s: float) -> str:
-    """To two digits, which is what is known of it."""
+def _two_digits(bit_s: float) -> str:
+    """Return a rate in two significant digits, which is as exact as the estimate."""
     return rate_text(int(float(f"{bit_s:.2g}")))

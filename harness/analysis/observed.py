@@ -1,4 +1,4 @@
-"""What a run observed of its links and its data, as far as it was told the truth."""
+"""The links, TCP settings and data layout that a run observed, without what emulation falsifies."""
 
 from __future__ import annotations
 
@@ -16,12 +16,15 @@ _BOND = re.compile(r"(bond|team)\d+")
 
 
 def is_emulated(run: Run) -> bool:
-    """Whether its links are not what its kernel says of them."""
+    """Whether the run's links are emulated, so that the kernel's description of them is false."""
     return "emulated" in run.facts
 
 
 def link_speeds(run: Run) -> dict[str, dict[str, int]]:
-    """By node, Mbit/s of each link that is up and knows, by name; none where they are emulated."""
+    """Return Mbit/s by node and interface, for links that are up and know their speed.
+
+    Empty for emulated links. Drivers of virtual NICs report an invented speed, which is left out.
+    """
     if is_emulated(run):
         return {}
     return _by_node(
@@ -30,32 +33,34 @@ def link_speeds(run: Run) -> dict[str, dict[str, int]]:
 
 
 def link_mtus(run: Run) -> dict[str, dict[str, int]]:
-    """By node, bytes, of each link that is up, by name; of emulated links what the lab read from them."""
+    """Return the MTU in bytes by node and interface, for links that are up.
+
+    For emulated links it is the MTU that the lab read from them and declared as a fact.
+    """
     if is_emulated(run):
-        told = run.facts.get("mtu", "")
-        return {"": {"the emulated links": int(told)}} if told.isdecimal() else {}
+        mtu = run.facts.get("mtu", "")
+        return {"": {"the emulated links": int(mtu)}} if mtu.isdecimal() else {}
     return _by_node(run, lambda link: link.get("mtu_bytes"))
 
 
 def link_drivers(run: Run) -> dict[str, dict[str, str]]:
-    """By node, the driver of each link that is up, and its bus if that is known: `r8152 (usb)`."""
+    """Return driver and bus (`r8152 (usb)`) by node and interface, for links that are up."""
     return _by_node(run, _driver)
 
 
 def sysctls(run: Run) -> dict[str, str]:
-    """Each setting that matters to TCP: its values on all nodes that could be asked."""
+    """Return each recorded TCP setting by name, with its distinct values on all nodes: `bbr, cubic`."""
     nodes = links_by_host(run.environment).values()
-    held = [run.environment, *(link for links in nodes for link in links.values())]
     found: dict[str, set[str]] = {}
-    for one in held:
-        for name, value in (one.get("sysctls") or {}).items():
+    for source in (run.environment, *(link for links in nodes for link in links.values())):
+        for name, value in (source.get("sysctls") or {}).items():
             if value is not None:
                 found.setdefault(name, set()).add(" ".join(str(value).split()))
     return {name: ", ".join(sorted(values)) for name, values in found.items()}
 
 
 def layouts(run: Run) -> tuple[str, ...]:
-    """How the data lies; none where no data was read, and where the file system does not say."""
+    """Return the layouts of the data; empty if no data was read or the file system reports none."""
     observed = ((run.dataset or {}).get("layout") or {}).get("observed") or ""
     return tuple(layout for layout in observed.split(", ") if layout not in {"", "unknown"})
 
@@ -65,17 +70,17 @@ def _driver(link: Link) -> str | None:
     return f"{driver} ({bus})" if driver and bus else driver
 
 
-def _by_node(run: Run, known: Callable[[Link], T | None]) -> dict[str, dict[str, T]]:
-    """What is known of the links of each node that knows it of any."""
+def _by_node(run: Run, read: Callable[[Link], T | None]) -> dict[str, dict[str, T]]:
+    """Return what `read` finds, by node and interface, without nodes where it finds nothing."""
     nodes = {
-        node: {name: value for name, link in links.items() if (value := known(link))}
+        node: {name: value for name, link in links.items() if (value := read(link))}
         for node, links in _links_up(run).items()
     }
     return {node: links for node, links in nodes.items() if links}
 
 
 def _links_up(run: Run) -> dict[str, dict[str, Link]]:
-    """Those of hardware, and bonds of them: bridges and virtual links have no driver."""
+    """Return physical links and bonds that are up; bridges and the like have no driver."""
     return {
         node: {
             name: link

@@ -1,10 +1,10 @@
-"""What it costs to have a configuration: an amount on a command line, or a TOML file of things to buy.
+"""Costs of configurations: an amount on the command line, a declared fact, or a TOML file of offers.
 
 currency = "USD"
-hour = 20                                   # what an hour that is saved is worth
+hour = 20                                   # the value of an hour that is saved
 
 [offers."eight ports of 10G"]
-configurations = ["2.5g-rs", "2.5g-2x"]     # that it leads to; by default all but the baseline
+configurations = ["2.5g-rs", "2.5g-2x"]     # what the offer leads to; default: all but the baseline
 items.switch.price = 700
 items.adapter = { price = 29.99, count = 4 }
 """
@@ -16,19 +16,20 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.analysis.column import ConfigurationRuns
+from harness.analysis.configuration import ConfigurationRuns
 from harness.model.errors import BadInput
 from harness.records.toml import TomlTable
 
 _MONEY = re.compile(r"(\d+(?:\.\d{1,2})?) ?([A-Za-z]{3})")
 _CURRENCY = re.compile(r"[A-Za-z]{3}")
-_MOST = 1e12
-FACT = "cost"
+_MAX_AMOUNT = 1e12
+"""Larger amounts are taken for mistakes."""
+COST_FACT = "cost"
 
 
 @dataclass(frozen=True)
 class Money:
-    """An amount in a currency, by its three letters: `USD`."""
+    """An amount in a currency, which is given by its three letters: `USD`."""
 
     amount: float
     currency: str
@@ -36,7 +37,7 @@ class Money:
 
 @dataclass(frozen=True)
 class Item:
-    """Something to buy, so many times; the price is that of one."""
+    """Something to buy; `price` is that of a single piece."""
 
     name: str
     price: float
@@ -45,7 +46,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Offer:
-    """What one may buy. `configurations` are those that it leads to; None: all but the baseline."""
+    """A purchase, and the configurations that it leads to; None: all but the baseline."""
 
     name: str
     items: tuple[Item, ...]
@@ -54,20 +55,20 @@ class Offer:
 
     @property
     def cost(self) -> Money:
-        """Of everything in it."""
+        """The cost of all items."""
         return Money(math.fsum(item.price * item.count for item in self.items), self.currency)
 
 
 @dataclass(frozen=True)
 class PriceList:
-    """Offers, and what an hour is worth; None if it is not said."""
+    """Offers, and the value of an hour that is saved; None if it is not given."""
 
     offers: tuple[Offer, ...]
     hour: Money | None = None
 
 
 def parse_money(option: str, text: str) -> Money:
-    """`350USD` or `29.99 eur`. Raises BadInput that names the option."""
+    """Parse `350USD` or `29.99 eur`. Raises BadInput that names the option."""
     match = _MONEY.fullmatch(text.strip())
     if match is None:
         raise BadInput(f"{option} {text!r} is not an amount of money; write for example 350USD")
@@ -75,21 +76,20 @@ def parse_money(option: str, text: str) -> Money:
 
 
 def parse_cost(text: str) -> Offer:
-    """`350USD`, or `2.5g-rs=350USD` for one configuration alone. Raises BadInput."""
+    """Parse `350USD`, or `2.5g-rs=350USD` for a single configuration. Raises BadInput."""
     name, equals, amount = text.rpartition("=")
     if equals and not name.strip():
         raise BadInput(f"--cost {text!r} names no configuration; write for example 2.5g=350USD")
     money = parse_money("--cost", amount)
-    leads_to = (name.strip(),) if equals else None
-    return Offer(
-        name.strip() or "the change", (Item("all", money.amount),), money.currency, leads_to
-    )
+    configurations = (name.strip(),) if equals else None
+    items = (Item("all", money.amount),)
+    return Offer(name.strip() or "the change", items, money.currency, configurations)
 
 
-def declared(column: ConfigurationRuns) -> Offer | None:
-    """What the runs of a configuration declare, as `--fact cost=350USD`; None unless all say the same."""
-    said = {str(recorded.run.facts.get(FACT)) for recorded in column.runs}
-    match = _MONEY.fullmatch(said.pop()) if len(said) == 1 else None
+def declared_offer(column: ConfigurationRuns) -> Offer | None:
+    """Return the cost that runs declare, as with `--fact cost=350USD`; None unless all declare the same."""
+    costs = {str(recorded.run.facts.get(COST_FACT)) for recorded in column.runs}
+    match = _MONEY.fullmatch(costs.pop()) if len(costs) == 1 else None
     if match is None:
         return None
     item = Item("all", float(match[1]))
@@ -97,24 +97,28 @@ def declared(column: ConfigurationRuns) -> Offer | None:
 
 
 def read_price_list(file: Path) -> PriceList:
-    """The offers of a file. Raises BadInput that names the file, and what is wrong in it."""
+    """Read a TOML file of offers. Raises BadInput that names the file and the mistake."""
     table = TomlTable.read(file)
     currency = table.take("currency", str)
     if not _CURRENCY.fullmatch(currency):
-        raise BadInput(f"{file}: currency {currency!r} has not three letters, as USD has")
+        raise BadInput(f"{file}: currency {currency!r} is not a code of three letters, such as USD")
     hour = Money(_amount(table, "hour"), currency.upper()) if "hour" in table else None
     offers = tuple(
-        _offer(name, one, currency.upper()) for name, one in table.tables("offers").items()
+        _offer(name, offer, currency.upper()) for name, offer in table.tables("offers").items()
     )
     table.end()
     return PriceList(offers, hour)
 
 
 def _offer(name: str, table: TomlTable, currency: str) -> Offer:
-    leads_to = tuple(table.take("configurations", list[str])) if "configurations" in table else None
-    items = tuple(_item(item, one) for item, one in table.tables("items").items())
+    configurations = (
+        tuple(table.take("configurations", list)) if "configurations" in table else None
+    )
+    if configurations is not None and not all(isinstance(each, str) for each in configurations):
+        raise BadInput(f"{table.where}: configurations is not a list of names")
+    items = tuple(_item(item, fields) for item, fields in table.tables("items").items())
     table.end()
-    return Offer(name, items, currency, leads_to)
+    return Offer(name, items, currency, configurations)
 
 
 def _item(name: str, table: TomlTable) -> Item:
@@ -128,6 +132,6 @@ def _item(name: str, table: TomlTable) -> Item:
 
 def _amount(table: TomlTable, name: str) -> float:
     amount = table.take(name, float)
-    if not 0 <= amount <= _MOST:
+    if not 0 <= amount <= _MAX_AMOUNT:
         raise BadInput(f"{table.where}: {name} {amount} is not an amount of money")
     return amount

@@ -1,4 +1,4 @@
-"""What was measured of the network in each configuration, held against the first of them."""
+"""Probe measurements compared with a baseline: one table per metric, one column per configuration."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from harness.analysis.sample import share
+from harness.analysis.sample import relative_change
 from harness.model.probe import Measurement, ProbeSample, samples
 from harness.statistics.change import Change, adjusted_changes, two_sample_test
 from harness.statistics.median import median_interval
@@ -15,10 +15,10 @@ from harness.statistics.rank_test import Interval
 
 @dataclass(frozen=True)
 class ProbeCell:
-    """One subject in one configuration; without a sample nothing is known of it.
+    """One subject in one configuration; `sample` is None if the subject was not probed there.
 
-    `median` and `interval` are in the metric's unit, None without a value. `change` is that of the
-    values: whether it is for the better, the metric says.
+    `median` and its 95 % `interval` are in the metric's unit, and None without values. `change` is
+    relative to the baseline; the table's `better` says which direction is an improvement.
     """
 
     sample: ProbeSample | None
@@ -29,7 +29,7 @@ class ProbeCell:
 
 @dataclass(frozen=True)
 class ProbeTable:
-    """One metric: subjects down, configurations across; the first column is the baseline."""
+    """One metric, with a row for each subject and case; the first configuration is the baseline."""
 
     probe: str
     metric: str
@@ -40,22 +40,23 @@ class ProbeTable:
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """All that were tested together."""
+        """All changes of the table; their p-values are adjusted for each other."""
         return tuple(cell.change for _, cells in self.rows for cell in cells if cell.change)
 
 
 _Metric = tuple[str, str, str, str]
-_Column = Mapping[tuple[str, str], ProbeSample]
-"""By subject and case."""
+"""Probe, metric, unit, and which direction is better."""
+_Column = dict[tuple[str, str], ProbeSample]
+"""The samples of one metric in one configuration, by subject and case."""
 
 
 def compare_probes(measured: Mapping[str, Sequence[Measurement]]) -> tuple[ProbeTable, ...]:
-    """A table for each metric, by configuration; the first is the baseline."""
-    columns = {name: _by_metric(some) for name, some in measured.items()}
-    metrics = dict.fromkeys(metric for column in columns.values() for metric in column)
+    """Return a table for each metric, from measurements by configuration, the baseline first."""
+    columns = [_by_metric(measurements) for measurements in measured.values()]
+    metrics = dict.fromkeys(metric for column in columns for metric in column)
     return tuple(
         ProbeTable(
-            *metric, tuple(columns), tuple(_rows([c.get(metric, {}) for c in columns.values()]))
+            *metric, tuple(measured), tuple(_rows([column.get(metric, {}) for column in columns]))
         )
         for metric in metrics
     )
@@ -63,11 +64,11 @@ def compare_probes(measured: Mapping[str, Sequence[Measurement]]) -> tuple[Probe
 
 def _by_metric(
     measurements: Sequence[Measurement],
-) -> dict[_Metric, dict[tuple[str, str], ProbeSample]]:
-    found: dict[_Metric, dict[tuple[str, str], ProbeSample]] = {}
-    for one in samples(measurements):
-        metric = (one.probe, one.metric, one.unit, one.better)
-        found.setdefault(metric, {})[one.subject, one.case] = one
+) -> dict[_Metric, _Column]:
+    found: dict[_Metric, _Column] = {}
+    for sample in samples(measurements):
+        metric = (sample.probe, sample.metric, sample.unit, sample.better)
+        found.setdefault(metric, {})[sample.subject, sample.case] = sample
     return found
 
 
@@ -79,7 +80,9 @@ def _rows(columns: Sequence[_Column]) -> Iterator[tuple[str, tuple[ProbeCell, ..
         for index, column in enumerate(columns[1:], 1)
         if (before := columns[0].get(subject))
         and (after := column.get(subject))
-        and (change := _median_change(before.values, after.values)) is not None
+        and before.values
+        and after.values
+        and (change := relative_change(median(before.values), median(after.values))) is not None
     }
     changes = dict(zip(tests, adjusted_changes(list(tests.values())), strict=True))
     for subject in subjects:
@@ -96,9 +99,3 @@ def _cell(sample: ProbeSample | None, change: Change | None) -> ProbeCell:
         return ProbeCell(sample)
     ends = median_interval(sorted(sample.values))
     return ProbeCell(sample, median(sample.values), Interval(*ends) if ends else None, change)
-
-
-def _median_change(before: Sequence[float], after: Sequence[float]) -> float | None:
-    if not (before and after):
-        return None
-    return share(median(after) - median(before), median(before))

@@ -1,4 +1,4 @@
-"""What a check of a baseline found, before the network that it was measured on is gone."""
+"""Checks of a baseline, to be made while the network that it was measured on still exists."""
 
 from __future__ import annotations
 
@@ -7,185 +7,172 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from harness.analysis import declared, observed
-from harness.analysis.column import ConfigurationRuns
+from harness.analysis.configuration import ConfigurationRuns
 from harness.analysis.confounders import confounders
 from harness.analysis.declared import contradictions
-from harness.analysis.sample import take_sample
-from harness.model.run import Ending, Phase, Run, Status, Trial
-from harness.statistics.change import min_trials
+from harness.analysis.sample import measured_trials, take_sample
+from harness.model.run import Ending, Run, Status
+from harness.statistics.change import trials_for_any_result
+from harness.terminal import count_of
 
 
-class Standing(StrEnum):
-    """How a check ended. What lacks cannot be had later, and a comparison needs it."""
+class CheckStatus(StrEnum):
+    """The result of a check. MISSING: a comparison needs it, and it cannot be had after the upgrade."""
 
     OK = "ok"
     ADVICE = "advice"
-    LACKING = "LACKING"
+    MISSING = "MISSING"
 
 
 @dataclass(frozen=True)
 class Finding:
-    """How it stands; and in a line what is there, or what is not and what to do about it."""
+    """A status, and a line on what was found, or on what is missing and how to fix it."""
 
-    standing: Standing
-    said: str
-
-
-def ok(said: str) -> Finding:
-    return Finding(Standing.OK, said)
+    status: CheckStatus
+    message: str
 
 
-def advice(said: str) -> Finding:
-    return Finding(Standing.ADVICE, said)
+def _ok(message: str) -> Finding:
+    return Finding(CheckStatus.OK, message)
 
 
-def missing(said: str) -> Finding:
-    return Finding(Standing.LACKING, said)
+def _advice(message: str) -> Finding:
+    return Finding(CheckStatus.ADVICE, message)
 
 
-def listed(names: Iterable[str]) -> str:
-    """`a, b`: each once."""
+def _missing(message: str) -> Finding:
+    return Finding(CheckStatus.MISSING, message)
+
+
+def _listed(names: Iterable[str]) -> str:
+    """Join distinct names: `a, b`."""
     return ", ".join(dict.fromkeys(names))
 
 
-def number_of(number: int, what: str) -> str:
-    """`1 run`, `2 runs`."""
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+def _runs(baseline: ConfigurationRuns) -> list[Run]:
+    return [recorded.run for recorded in baseline.runs]
 
 
-# MERGED from harness.analysis.readiness.trial_checks: 'Whether a baseline has the trials that a comparison will need.'
-def measured_workloads(column: ConfigurationRuns) -> tuple[str, ...]:
-    """Those that have a time."""
-    return tuple(name for name in column.workloads if take_sample(name, column.runs).times_s)
+def measured_workloads(baseline: ConfigurationRuns) -> tuple[str, ...]:
+    """Return the workloads with at least one measured time."""
+    return tuple(name for name in baseline.workloads if take_sample(name, baseline.runs).times_s)
 
 
-def _measured_trials(column: ConfigurationRuns) -> Iterator[Trial]:
-    for one in column.runs:
-        yield from (trial for trial in one.trials if trial.phase is Phase.MEASURED)
-
-
-def completed(column: ConfigurationRuns) -> Finding:
-    """Every run came to its end."""
-    unfinished = [one.run.id for one in column.runs if one.ending is not Ending.COMPLETED]
+def all_completed(baseline: ConfigurationRuns) -> Finding:
+    """Check that every run finished."""
+    unfinished = [r.run.id for r in baseline.runs if r.ending is not Ending.COMPLETED]
     if unfinished:
-        return missing(
-            f"{listed(unfinished)} did not come to the end; run again, and move that file away"
+        return _missing(
+            f"{_listed(unfinished)} did not finish; move unfinished results files away and run the "
+            "benchmark again"
         )
-    return ok(f"{number_of(len(column.runs), 'run')} came to the end")
+    return _ok(f"{count_of(len(baseline.runs), 'run')} finished")
 
 
-def enough_trials(column: ConfigurationRuns) -> Finding:
-    """A change of any workload could be significant, with as many trials after."""
+def enough_trials(baseline: ConfigurationRuns) -> Finding:
+    """Check that a change of any workload can be significant, given as many trials after it."""
     numbers = {
-        name: len(take_sample(name, column.runs).times_s) for name in measured_workloads(column)
+        name: len(take_sample(name, baseline.runs).times_s) for name in measured_workloads(baseline)
     }
     if not numbers:
-        return missing("none was ok; run jobs/benchmark.py")
-    needed = min_trials(1, 1, len(numbers))
-    table = f"a table of {number_of(len(numbers), 'workload')}"
+        return _missing("no measured trial is ok; run jobs/benchmark.py")
+    needed = trials_for_any_result(1, 1, len(numbers))
+    table = f"a table of {count_of(len(numbers), 'workload')}"
     few = [f"{n} of {name}" for name, n in numbers.items() if n < needed]
     if few:
-        there = listed(few) if len(few) < len(numbers) else _each(numbers.values())
-        return missing(
-            f"{there}: with fewer than {needed} no change is significant in {table}; run again, all "
-            "runs count together"
+        found = _listed(few) if len(few) < len(numbers) else _per_workload(numbers.values())
+        return _missing(
+            f"{found}: with fewer than {needed}, no change can be significant in {table}; run the "
+            "benchmark again, the trials of all runs count"
         )
-    return ok(f"{_each(numbers.values())}; {table} takes {needed}")
+    return _ok(f"{_per_workload(numbers.values())}; {table} needs {needed}")
 
 
-def _each(numbers: Collection[int]) -> str:
-    least, most = min(numbers), max(numbers)
-    return f"{least} a workload" if least == most else f"{least} to {most} a workload"
+def _per_workload(numbers: Collection[int]) -> str:
+    low, high = min(numbers), max(numbers)
+    return f"{low} per workload" if low == high else f"{low} to {high} per workload"
 
 
-def no_failures(column: ConfigurationRuns) -> Finding:
-    """Every measured trial was ok."""
-    failed = [trial for trial in _measured_trials(column) if trial.status is Status.FAILED]
+def no_failures(baseline: ConfigurationRuns) -> Finding:
+    """Check that every measured trial is ok."""
+    failed = [trial for trial in measured_trials(baseline.runs) if trial.status is Status.FAILED]
     if failed:
         first = failed[0]
-        return missing(
-            f"{number_of(len(failed), 'trial')} failed, first {first.workload} with {first.error}; "
-            "find out why, and run again"
+        return _missing(
+            f"{count_of(len(failed), 'trial')} failed, the first of {first.workload} with: "
+            f"{first.error}; find the cause and run the benchmark again"
         )
-    return ok("no trial failed")
+    return _ok("no trial failed")
 
 
-def all_workloads(column: ConfigurationRuns) -> Finding:
-    """Nothing was left out that somebody may want to compare later."""
-    there = measured_workloads(column)
-    left_out = [
-        *column.workloads,
-        *(name for one in column.runs for name in one.run.parameters.get("not_requested") or ()),
+def all_workloads(baseline: ConfigurationRuns) -> Finding:
+    """Check that no workload was left out that may be wanted in a later comparison."""
+    measured = measured_workloads(baseline)
+    known = [
+        *baseline.workloads,
+        *(name for run in _runs(baseline) for name in run.parameters.get("unasked") or ()),
     ]
-    absent = [name for name in left_out if name not in there]
+    absent = [name for name in known if name not in measured]
     if absent:
-        return advice(f"without {listed(absent)}: after the upgrade it is too late for them")
-    return ok(f"all {len(there)} were measured")
+        return _advice(f"not measured: {_listed(absent)}; after the upgrade it is too late")
+    return _ok(f"all {len(measured)} were measured")
 
 
-def controls(column: ConfigurationRuns) -> Finding:
-    """There is a workload that neither network nor storage can affect."""
-    there = [name for name in measured_workloads(column) if name in column.controls]
-    if there:
-        return ok(listed(there))
-    return missing(
-        "none: nobody will be able to tell the network from the machine; run the Pi workloads too"
+def has_controls(baseline: ConfigurationRuns) -> Finding:
+    """Check for a workload that neither network nor storage can affect."""
+    measured = [name for name in measured_workloads(baseline) if name in baseline.controls]
+    if measured:
+        return _ok(_listed(measured))
+    return _missing(
+        "none: a change of the machines would look like a change of the network; run the Pi "
+        "workloads too"
     )
 
 
-def task_metrics(column: ConfigurationRuns) -> Finding:
-    """Every trial knows where its time went."""
-    trials = [trial for trial in _measured_trials(column) if trial.status is Status.OK]
-    amiss = [trial for trial in trials if trial.tasks is None or trial.tasks.incomplete]
+def has_task_metrics(baseline: ConfigurationRuns) -> Finding:
+    """Check that every trial has complete task metrics."""
+    trials = [trial for trial in measured_trials(baseline.runs) if trial.status is Status.OK]
     if trials and all(trial.tasks is None for trial in trials):
-        return missing(
-            "no trial has them: nobody will be able to say where the time went; run again"
+        return _missing(
+            "no trial has them: nothing could explain where the time went; run the benchmark again"
         )
-    if amiss:
-        return advice(
-            f"{len(amiss)} of {number_of(len(trials), 'trial')} lack them, or some of them"
+    partial = [trial for trial in trials if trial.tasks is None or trial.tasks.incomplete]
+    if partial:
+        return _advice(
+            f"{len(partial)} of {count_of(len(trials), 'trial')} have none, or incomplete ones"
         )
-    return ok(f"of {number_of(len(trials), 'trial')}")
+    return _ok(f"complete for {count_of(len(trials), 'trial')}")
 
 
-def several_submissions(column: ConfigurationRuns) -> Finding:
-    """What differs from one start to the next is in the noise too."""
-    if len(column.runs) == 1:
-        return advice(
-            "all trials are of one spark-submit, and starts differ; several runs of fewer trials "
-            "tell more"
+def several_submissions(baseline: ConfigurationRuns) -> Finding:
+    """Check that the noise includes differences between one start of Spark and the next."""
+    if len(baseline.runs) == 1:
+        return _advice(
+            "all trials are of one spark-submit, and times differ from start to start; several runs "
+            "of fewer trials are more reliable"
         )
-    return ok(f"{len(column.runs)} times spark-submit")
+    return _ok(f"{len(baseline.runs)} runs of spark-submit")
 
 
-# MERGED from harness.analysis.readiness.circumstance_checks: 'Whether enough is known of the circumstances in which a baseline was measured.'
-_NEEDED = {"kernel": "kernel", "spark": "Spark", "java": "Java", "executors": "executors"}
-_TELLING_SCHEMES = frozenset({"hdfs", "qfs"})
-"""Of file systems that can say how they keep a file."""
-
-
-def nothing_contradicted(column: ConfigurationRuns) -> Finding:
-    """Links and data are what the name and the declared facts say."""
-    lines = contradictions(column.runs)
+def no_contradictions(baseline: ConfigurationRuns) -> Finding:
+    """Check that links and data are what the name and the facts declare."""
+    lines = contradictions(baseline.runs)
     if lines:
-        return missing(f"{lines[0]}; put right which of them is wrong, and run again")
-    return ok("nothing that was observed contradicts them")
+        return _missing(f"{lines[0]}; correct whichever is wrong and run the benchmark again")
+    return _ok("no observation contradicts them")
 
 
-def links_known(column: ConfigurationRuns) -> Finding:
-    """Speed and MTU of a link were observed, or are declared."""
-    runs = _runs(column)
-    unknown = {
-        "speed": not all(map(_knows_speed, runs)),
-        "MTU": not all(map(_knows_mtu, runs)),
-    }
-    if any(unknown.values()):
-        lacks = listed(name for name, is_unknown in unknown.items() if is_unknown)
-        return missing(
-            f"{lacks} of no link that is up is known; run again with what it is, for example "
-            "--fact link=1gbit --fact mtu=1500"
+def links_known(baseline: ConfigurationRuns) -> Finding:
+    """Check that speed and MTU of at least one link were observed, or are declared."""
+    runs = _runs(baseline)
+    is_known = {"speed": all(map(_knows_speed, runs)), "MTU": all(map(_knows_mtu, runs))}
+    unknown = [name for name, known in is_known.items() if not known]
+    if unknown:
+        return _missing(
+            f"unknown {' and '.join(unknown)}; declare what the links are and run the benchmark again, "
+            "for example --fact link=1gbit --fact mtu=1500"
         )
-    return ok(listed(told for run in runs for told in _links(run)))
+    return _ok(_listed(link for run in runs for link in _links(run)))
 
 
 def _knows_speed(run: Run) -> bool:
@@ -199,7 +186,7 @@ def _knows_mtu(run: Run) -> bool:
 
 
 def _links(run: Run) -> Iterator[str]:
-    """What is known of its links: what was declared, what was observed, and else what it is named."""
+    """Describe the declared facts, the observed links, and as a last resort the name's claims."""
     yield from (f"{fact}={run.facts[fact]}" for fact in ("link", "mtu") if fact in run.facts)
     speeds = observed.link_speeds(run)
     for node, links in observed.link_mtus(run).items():
@@ -207,56 +194,64 @@ def _links(run: Run) -> Iterator[str]:
             speed = speeds.get(node, {}).get(name)
             yield f"{name} with MTU {mtu}" + (f" at {speed} Mbit/s" if speed else "")
     if not speeds and "link" not in run.facts:
-        yield from (f"{rate} by its name" for rate in declared.rates(run.configuration))
+        yield from (f"{rate} according to the name" for rate in declared.rates(run.configuration))
 
 
-def environment_known(column: ConfigurationRuns) -> Finding:
-    """What machines and software were."""
+_SOFTWARE = {"kernel": "kernel", "spark": "Spark", "java": "Java", "executors": "executors"}
+"""Keys of the environment that a comparison needs, with their names."""
+
+
+def environment_known(baseline: ConfigurationRuns) -> Finding:
+    """Check that machines and software were recorded."""
     unknown = [
         name
-        for key, name in _NEEDED.items()
-        if not all(run.environment.get(key) for run in _runs(column))
+        for key, name in _SOFTWARE.items()
+        if not all(run.environment.get(key) for run in _runs(baseline))
     ]
     if unknown:
-        return missing(f"{listed(unknown)} not known; run jobs/benchmark.py itself")
-    return ok(f"{listed(_NEEDED.values())} are known")
+        return _missing(f"unknown: {_listed(unknown)}; measure with jobs/benchmark.py")
+    return _ok(f"{_listed(_SOFTWARE.values())} are known")
 
 
-def alike(column: ConfigurationRuns) -> Finding:
-    """Its own runs do not differ."""
-    first, *others = column.runs
-    what = [one.what for other in others for one in confounders([first], [other])]
-    if what:
-        return advice(f"its runs differ in {listed(what)}")
-    return ok("the same in all runs" if others else "those of one run")
+def no_confounders(baseline: ConfigurationRuns) -> Finding:
+    """Check that the baseline's own runs do not differ from each other."""
+    first, *others = baseline.runs
+    facts = [found.fact for other in others for found in confounders([first], [other])]
+    if facts:
+        return _advice(f"its runs differ in {_listed(facts)}")
+    return _ok("none between its runs" if others else "none, as there is a single run")
 
 
-def layout_proven(column: ConfigurationRuns) -> Finding:
-    """The file system said of every file how it lies, and it is as the manifest says."""
-    datasets = [run.dataset for run in _runs(column) if run.dataset]
+_LAYOUT_SCHEMES = frozenset({"hdfs", "qfs"})
+"""Schemes of file systems that report the layout of a file."""
+
+
+def layout_verified(baseline: ConfigurationRuns) -> Finding:
+    """Check that the file system reported the layout of every file, and that the manifest agrees."""
+    datasets = [run.dataset for run in _runs(baseline) if run.dataset]
     if not datasets:
-        return advice("no run says that it read data")
-    drifts = [layout["drift"] for one in datasets if (layout := one["layout"]).get("drift")]
+        return _advice("no run recorded that it read data")
+    drifts = [layout["drift"] for data in datasets if (layout := data["layout"]).get("drift")]
     if drifts:
-        return missing(f"not as the manifest says: {drifts[0]}; write the data anew and run again")
-    layouts = [name for run in _runs(column) for name in observed.layouts(run)]
+        return _missing(
+            f"not as in the manifest: {drifts[0]}; write the data again and run the benchmark again"
+        )
+    layouts = [name for run in _runs(baseline) for name in observed.layouts(run)]
     if layouts:
-        return ok(f"{listed(layouts)}, as the manifest says")
-    schemes = sorted({str(one["uri"]).partition(":")[0] for one in datasets})
-    if _TELLING_SCHEMES.intersection(schemes):
-        return missing(f"{listed(schemes)} did not say how the data lies; run again")
-    return advice(f"{listed(schemes)} does not say how it keeps the data")
+        return _ok(f"{_listed(layouts)}, as in the manifest")
+    schemes = sorted({str(data["uri"]).partition(":")[0] for data in datasets})
+    if _LAYOUT_SCHEMES.intersection(schemes):
+        return _missing(f"{_listed(schemes)} did not report it; run the benchmark again")
+    return _advice(f"unknown, because {_listed(schemes)} storage does not report it")
 
 
-def content_checked(column: ConfigurationRuns) -> Finding:
-    """The rows were held against their digest."""
+def content_checked(baseline: ConfigurationRuns) -> Finding:
+    """Check that the rows were compared with the digest in the manifest."""
     unchecked = [
-        run.id for run in _runs(column) if run.dataset and not run.parameters.get("content_checked")
+        run.id
+        for run in _runs(baseline)
+        if run.dataset and not run.parameters.get("content_checked")
     ]
     if unchecked:
-        return advice(f"{listed(unchecked)} did not hold the rows against their digest")
-    return ok("as its digest says")
-
-
-def _runs(column: ConfigurationRuns) -> list[Run]:
-    return [one.run for one in column.runs]
+        return _advice(f"{_listed(unchecked)} did not compare the rows with their digest")
+    return _ok("the rows have the digest in the manifest")

@@ -1,9 +1,9 @@
-"""All that was measured of one workload in one configuration, and what it comes to."""
+"""The measured trials of one workload in one configuration, and their summary."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -13,7 +13,7 @@ from harness.statistics.rank_test import Interval
 
 
 class Outcome(StrEnum):
-    """What a sample holds: times, or why there are none."""
+    """Whether a sample has times, or why it has none."""
 
     MEASURED = "measured"
     FAILED = "failed"
@@ -23,10 +23,11 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True)
 class Sample:
-    """The measured trials of one workload in one configuration; warm-up trials are never in it.
+    """The measured trials of one workload in one configuration, without warm-up trials.
 
-    `times_s` are wall-clock seconds of the trials that are ok, in the order of measurement;
-    `errors` has one line for each that failed; `omissions` say why runs left the workload out.
+    `times_s` are the wall-clock seconds of the trials that are ok, in the order of measurement;
+    `errors` has one line for each failed trial; `omissions` are the reasons why runs omitted the
+    workload.
     """
 
     workload: str
@@ -36,7 +37,7 @@ class Sample:
 
     @property
     def outcome(self) -> Outcome:
-        """MEASURED as soon as one trial is ok; MISSING if nothing at all is known."""
+        """MEASURED if at least one trial is ok; MISSING if nothing at all is recorded."""
         if self.times_s:
             return Outcome.MEASURED
         if self.errors:
@@ -46,10 +47,10 @@ class Sample:
 
 @dataclass(frozen=True)
 class Summary:
-    """What a sample comes to.
+    """The median of a sample.
 
-    `median_s` is in seconds; `interval_s` is where the true median lies at 95 %, None of fewer than
-    six trials. `n` counts the trials that are ok.
+    `median_s` is in seconds; `interval_s` is its 95 % confidence interval, None for fewer than six
+    trials; `n` counts the trials that are ok.
     """
 
     median_s: float
@@ -58,16 +59,22 @@ class Summary:
 
     @property
     def uncertainty(self) -> float | None:
-        """How far the ends of the interval are from the median, as a share of it."""
+        """Distance from the median to the farther end of the interval, as a fraction of the median."""
         if self.interval_s is None:
             return None
-        return share(self.interval_s.max_distance(self.median_s), self.median_s)
+        return fraction(self.interval_s.farthest(self.median_s), self.median_s)
+
+
+def measured_trials(runs: Iterable[RecordedRun]) -> Iterator[Trial]:
+    """Yield the trials of all runs that are not warm-up trials."""
+    for recorded in runs:
+        yield from (trial for trial in recorded.trials if trial.phase is Phase.MEASURED)
 
 
 def take_sample(workload: str, runs: Iterable[RecordedRun]) -> Sample:
-    """The sample of a workload, pooled over the runs of one configuration."""
+    """Return the sample of a workload, pooled over the runs of one configuration."""
     runs = tuple(runs)
-    trials = [trial for recorded in runs for trial in recorded.trials if _counts(trial, workload)]
+    trials = [trial for trial in measured_trials(runs) if trial.workload == workload]
     return Sample(
         workload=workload,
         times_s=tuple(trial.wall_s for trial in trials if trial.wall_s is not None),
@@ -78,14 +85,10 @@ def take_sample(workload: str, runs: Iterable[RecordedRun]) -> Sample:
     )
 
 
-def _counts(trial: Trial, workload: str) -> bool:
-    return trial.workload == workload and trial.phase is Phase.MEASURED
-
-
 def summarize(sample: Sample) -> Summary:
-    """Median, its interval and number of a sample's times. Raises ValueError if it has none."""
+    """Return the summary of a sample's times. Raises ValueError if it has none."""
     if not sample.times_s:
-        raise ValueError(f"nothing was measured of {sample.workload}")
+        raise ValueError(f"{sample.workload} has no measured times")
     times_s = sorted(sample.times_s)
     n = len(times_s)
     ends = median_interval(times_s)
@@ -93,9 +96,14 @@ def summarize(sample: Sample) -> Summary:
     return Summary(middle, Interval(*ends) if ends else None, n)
 
 
-def share(difference: float, base: float) -> float | None:
-    """`difference` as a share of `base`: 0.01 is 1 %; None where that is no finite number."""
-    if base == 0:
+def fraction(part: float, whole: float) -> float | None:
+    """Return part / whole: 0.01 is 1 %. None if that is not a finite number."""
+    if whole == 0:
         return None
-    ratio = difference / base
-    return ratio if math.isfinite(ratio) else None
+    quotient = part / whole
+    return quotient if math.isfinite(quotient) else None
+
+
+def relative_change(before: float, after: float) -> float | None:
+    """Return after / before - 1: -0.095 is 9.5 % less. None if that is not a finite number."""
+    return fraction(after - before, before)

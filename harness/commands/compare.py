@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from harness.analysis.column import find_configuration
 from harness.analysis.comparison import MIN_CONFIGURATIONS, Comparison, compare
+from harness.analysis.configuration import find_configuration
 from harness.analysis.probe_comparison import compare_probes
 from harness.commands.options import results_option
 from harness.model.errors import BadInput

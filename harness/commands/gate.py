@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from harness.analysis.acceptance import Expectation, gate, upgrade_gate
+from harness.analysis.acceptance import Expectation, network_faults, upgrade_faults
 from harness.commands.options import results_option
 from harness.model.errors import BadInput
 from harness.model.link import MAX_BIT_S, MAX_MTU, MIN_MTU, parse_rate
@@ -45,6 +45,8 @@ def gate_command(names: Sequence[str], rate: str | None, mtu: int | None, result
     *before, after = (find_probes(name, results)[-1] for name in names)
     bit_s = None if rate is None else parse_rate("--expect", rate, MAX_BIT_S)
     expected = Expectation(bit_s, mtu)
-    wrong = upgrade_gate(before[0], after, expected) if before else gate(after, expected)
+    wrong = (
+        upgrade_faults(before[0], after, expected) if before else network_faults(after, expected)
+    )
     click.echo(page.render(wrong, after), nl=False)
     return int(bool(wrong))

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import click
 
-from harness.analysis.column import find_configuration
 from harness.analysis.comparison import compare
+from harness.analysis.configuration import find_configuration
 from harness.experiments.experiment import read_experiment
 from harness.experiments.runs import run_experiment
 from harness.lab import racks, status
@@ -25,7 +25,7 @@ from harness.lab.verify import verify as findings_of
 from harness.model.errors import BadInput, ClusterliftError
 from harness.model.link import MAX_MTU, MIN_MTU, Link, parse_rate
 from harness.present import markdown, text
-from harness.probes.transports.host import expand
+from harness.probes.transports.host import expand_names
 from harness.runtime.interrupt import interruptible
 from harness.terminal import say
 
@@ -128,7 +128,7 @@ def link_command(rate: str | None, unshaped: bool, mtu: int | None, names: str |
         return Link(bit_s or kept, mtu or link.mtu)
 
     there = running_lab()
-    nodes = there.linked if names is None else there.select(expand("--nodes", names))
+    nodes = there.linked if names is None else there.select(expand_names("--nodes", names))
     if any(node == there.router for node in nodes):
         raise BadInput("--nodes: the router's links are the uplink, which `lab up` sets")
     uplink = _current_uplink(there)

@@ -1,14 +1,13 @@
-"""`clusterlift probe`: the network itself, measured between hosts."""
+"""`clusterlift probe`: measure the network itself, between hosts."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 import click
 
 from harness.commands.probe_hosts import Site, on_site
 from harness.model.errors import BadInput
-from harness.model.interface import HostLink
 from harness.model.link import MAX_MTU, MIN_MTU
 from harness.model.probe import RecordedProbes
 from harness.model.run import Ending
@@ -18,21 +17,19 @@ from harness.present.probes import mesh as mesh_page
 from harness.present.probes import mtu as mtu_page
 from harness.present.probes import racks as racks_page
 from harness.present.probes.acceptance import emulation
-from harness.probes.all_probes import LATENCY, LINK, MESH, MTU, everything
-from harness.probes.latency import MESSAGE_BYTES, latency
-from harness.probes.mesh import mesh
-from harness.probes.mtu import paths, sweep
-from harness.probes.plan import ProbeStep
-from harness.probes.racks import Rack, racks
-from harness.probes.rdma import rdma
-from harness.probes.session import ProbePlan
+from harness.probes.all_probes import all_probes
+from harness.probes.latency import LATENCY_PROGRAMS, MESSAGE_BYTES, latency_steps
+from harness.probes.link import LINK_PROGRAMS
+from harness.probes.mesh import MESH_PROGRAMS, mesh_steps
+from harness.probes.mtu import MTU_PROGRAMS, packet_size_steps, path_mtu_steps
+from harness.probes.plan import Links, ProbePlan, ProbeStep
+from harness.probes.racks import Rack, rack_steps
+from harness.probes.rdma import rdma_steps
 from harness.probes.traffic import FIRST_PORT, Load
 from harness.probes.transports.host import Host
 from harness.terminal import visible
 
 INTERRUPTED = 130
-
-Links = Mapping[str, HostLink]
 
 
 @click.group("probe")
@@ -45,48 +42,48 @@ seconds_option = click.option(
     type=click.IntRange(1, 3600),
     default=10,
     show_default=True,
-    help="How long each transfer is measured.",
+    help="Duration of each transfer.",
 )
 streams_option = click.option(
     "--streams",
     type=click.IntRange(1, 128),
     default=1,
     show_default=True,
-    help="TCP streams of each transfer.",
+    help="TCP streams in each transfer.",
 )
 port_option = click.option(
     "--port",
     type=click.IntRange(1024, 60000),
     default=FIRST_PORT,
     show_default=True,
-    help="The first port that is listened at; as many follow as there are hosts.",
+    help="The first port for servers; each transfer at the same time uses the next one.",
 )
 both_ways_option = click.option(
-    "--bidir", "both_ways", is_flag=True, help="Measure both ways at once, too."
+    "--bidir", "both_ways", is_flag=True, help="Also measure both directions at the same time."
 )
 alone_option = click.option(
-    "--alone", is_flag=True, help="One pair at a time, so that what pairs share does not show."
+    "--alone", is_flag=True, help="One pair at a time, so that a shared link does not show."
 )
 message_option = click.option(
     "--message-bytes",
     type=click.IntRange(14, 65000),
     default=MESSAGE_BYTES,
     show_default=True,
-    help="How long a message is.",
+    help="Size of the messages whose latency is measured.",
 )
 sizes_option = click.option(
     "--sizes",
     metavar="BYTES,...",
-    help="Measure packets of these sizes, too, such as 1500,3000,9000.",
+    help="Also measure packets of these sizes, such as 1500,3000,9000.",
 )
 
 
 @probe_group.command("link")
 @on_site
 def link_command(site: Site) -> int:
-    """Show what every host says of its link."""
-    order = ProbePlan(site.hosts(), LINK, lambda _hosts, _links: [], least_hosts=1)
-    return _shown(site.probe(order, {"probe": "link"}), [link_page.render])
+    """Show what every host reports about its link."""
+    plan = ProbePlan(site.hosts(), LINK_PROGRAMS, lambda _hosts, _links: [], min_hosts=1)
+    return _print(site.probe(plan, probe="link"), [link_page.render])
 
 
 @probe_group.command("mesh")
@@ -105,26 +102,25 @@ def mesh_command(
     alone: bool,
     port: int,
 ) -> int:
-    """Measure what TCP carries between every two hosts, and what it costs them."""
+    """Measure TCP goodput between all pairs of hosts, and the processor time that it takes."""
     load = Load(seconds, streams, first_port=port)
-    order = ProbePlan(
+    plan = ProbePlan(
         site.hosts(),
-        MESH,
-        lambda hosts, _links: mesh(hosts, load, both_ways=both_ways, alone=alone),
-        repeats=site.repeats,
+        MESH_PROGRAMS,
+        lambda hosts, _links: mesh_steps(hosts, load, both_ways=both_ways, alone=alone),
     )
-    asked = {"probe": "mesh", "seconds": seconds, "streams": streams, "alone": alone}
-    return _shown(site.probe(order, asked), [mesh_page.render])
+    probed = site.probe(plan, probe="mesh", seconds=seconds, streams=streams, alone=alone)
+    return _print(probed, [mesh_page.render])
 
 
 @probe_group.command("racks")
 @on_site
 @click.option(
     "--rack",
-    "written",
+    "racks",
     multiple=True,
     metavar="NAME=HOSTS",
-    help="One of two, such as a=node[1-20].",
+    help="One of the two racks, such as a=node[1-20].",
 )
 @seconds_option
 @streams_option
@@ -133,35 +129,38 @@ def mesh_command(
     type=click.IntRange(1, 100),
     default=3,
     show_default=True,
-    help="How often it is drawn who sends to whom.",
+    help="Number of random choices of who sends to whom.",
 )
-@click.option("--seed", type=int, default=1, show_default=True, help="Of the draws.")
+@click.option("--seed", type=int, default=1, show_default=True, help="Seed of the random choices.")
 @port_option
 def racks_command(
     site: Site,
     *,
-    written: Sequence[str],
+    racks: Sequence[str],
     seconds: int,
     streams: int,
     draws: int,
     seed: int,
     port: int,
 ) -> int:
-    """Measure what two racks carry within and between each other, all hosts at once."""
-    first, second = site.racks(written)
+    """Measure what two racks carry within and between each other, with all hosts sending at once."""
+    first, second = site.racks(racks)
     load = Load(seconds, streams, first_port=port)
 
-    def plan(hosts: Sequence[Host], _links: Links) -> list[ProbeStep]:
+    def make_steps(hosts: Sequence[Host], _links: Links) -> list[ProbeStep]:
+        # These hosts have addresses, and are those of the racks that can be used.
         usable = {host.name: host for host in hosts}
         a, b = (
-            Rack(one.name, tuple(usable[host.name] for host in one.hosts if host.name in usable))
-            for one in (first, second)
+            Rack(rack.name, tuple(usable[host.name] for host in rack.hosts if host.name in usable))
+            for rack in (first, second)
         )
-        return racks(a, b, load, draws, seed)
+        return rack_steps(a, b, load, draws, seed)
 
-    order = ProbePlan([*first.hosts, *second.hosts], MESH, plan, repeats=site.repeats)
-    asked = {"probe": "racks", "seconds": seconds, "streams": streams, "draws": draws, "seed": seed}
-    return _shown(site.probe(order, asked), [racks_page.render])
+    hosts = [*first.hosts, *second.hosts]
+    plan = ProbePlan(hosts, MESH_PROGRAMS, make_steps)
+    choices = {"draws": draws, "seed": seed}
+    probed = site.probe(plan, probe="racks", seconds=seconds, streams=streams, **choices)
+    return _print(probed, [racks_page.render])
 
 
 @probe_group.command("latency")
@@ -170,18 +169,17 @@ def racks_command(
 @message_option
 @port_option
 def latency_command(site: Site, *, seconds: int, message_bytes: int, port: int) -> int:
-    """Measure how long small messages take there and back, alone and beside a transfer."""
-    order = ProbePlan(
+    """Measure the round trip time of small messages, on an idle link and beside a transfer."""
+    plan = ProbePlan(
         site.hosts(),
-        LATENCY,
+        LATENCY_PROGRAMS,
         lambda hosts, _links: [
-            *latency(hosts, seconds, message_bytes, port),
-            *rdma(hosts, message_bytes),
+            *latency_steps(hosts, seconds, message_bytes, port),
+            *rdma_steps(hosts, message_bytes),
         ],
-        repeats=site.repeats,
     )
-    asked = {"probe": "latency", "seconds": seconds, "message_bytes": message_bytes}
-    return _shown(site.probe(order, asked), [latency_page.render])
+    probed = site.probe(plan, probe="latency", seconds=seconds, message_bytes=message_bytes)
+    return _print(probed, [latency_page.render])
 
 
 @probe_group.command("mtu")
@@ -190,19 +188,18 @@ def latency_command(site: Site, *, seconds: int, message_bytes: int, port: int) 
 @seconds_option
 @port_option
 def mtu_command(site: Site, *, sizes: str | None, seconds: int, port: int) -> int:
-    """Find the largest packet that every path carries; and what packets of some sizes cost."""
-    wanted = _sizes(sizes)
-    order = ProbePlan(
+    """Find the largest packet that every path carries, and measure what packets of some sizes cost."""
+    packet_sizes = _packet_sizes(sizes)
+    plan = ProbePlan(
         site.hosts(),
-        (*MTU, "iperf3") if wanted else MTU,
+        (*MTU_PROGRAMS, "iperf3") if packet_sizes else MTU_PROGRAMS,
         lambda hosts, links: [
-            *paths(hosts, links),
-            *sweep(hosts, wanted, Load(seconds, first_port=port)),
+            *path_mtu_steps(hosts, links),
+            *packet_size_steps(hosts, packet_sizes, Load(seconds, first_port=port)),
         ],
-        repeats=site.repeats,
     )
-    asked = {"probe": "mtu", "sizes": sizes or "", "seconds": seconds}
-    return _shown(site.probe(order, asked), [mtu_page.render])
+    probed = site.probe(plan, probe="mtu", sizes=sizes or "", seconds=seconds)
+    return _print(probed, [mtu_page.render])
 
 
 @probe_group.command("all")
@@ -213,7 +210,9 @@ def mtu_command(site: Site, *, sizes: str | None, seconds: int, port: int) -> in
 @alone_option
 @message_option
 @sizes_option
-@click.option("--no-latency", is_flag=True, help="Without that, which needs sockperf everywhere.")
+@click.option(
+    "--no-latency", is_flag=True, help="Do not measure latency, which needs sockperf on every host."
+)
 @port_option
 def all_command(
     site: Site,
@@ -227,25 +226,23 @@ def all_command(
     no_latency: bool,
     port: int,
 ) -> int:
-    """Look at links, paths, transfers and latencies: all that a gate needs."""
-    order = everything(
+    """Measure links, path MTUs, transfers and latencies: everything that the gate judges."""
+    plan = all_probes(
         site.hosts(),
         Load(seconds, streams, first_port=port),
         message_bytes=None if no_latency else message_bytes,
-        sizes=_sizes(sizes),
+        sizes=_packet_sizes(sizes),
         both_ways=both_ways,
         alone=alone,
-        repeats=site.repeats,
     )
-    asked = {"probe": "all", "seconds": seconds, "streams": streams, "alone": alone}
+    probed = site.probe(plan, probe="all", seconds=seconds, streams=streams, alone=alone)
     pages = [link_page.render, mtu_page.render, mesh_page.render]
-    return _shown(
-        site.probe(order, asked), [*pages, *([] if no_latency else [latency_page.render])]
-    )
+    pages += [] if no_latency else [latency_page.render]
+    return _print(probed, pages)
 
 
-def _sizes(text: str | None) -> list[int]:
-    """Bytes of packets, in ascending order. Raises BadInput that names what is none."""
+def _packet_sizes(text: str | None) -> list[int]:
+    """Return packet sizes in bytes, in ascending order. Raise BadInput that quotes the wrong one."""
     sizes = []
     for part in text.split(",") if text else ():
         if not (part.strip().isdecimal() and MIN_MTU <= int(part) <= MAX_MTU):
@@ -256,16 +253,15 @@ def _sizes(text: str | None) -> list[int]:
     return sorted(set(sizes))
 
 
-def _shown(probed: RecordedProbes, pages: Sequence[Callable[[RecordedProbes], str]]) -> int:
-    """Print what was found; the exit code is 1 if a host was left out or something was not measured."""
-    click.echo("\n".join([*_remarks(probed), *(page(probed) for page in pages)]), nl=False)
+def _print(probed: RecordedProbes, pages: Sequence[Callable[[RecordedProbes], str]]) -> int:
+    """Print what was found, and return the exit code: 1 if a host was excluded or a measurement failed."""
+    notes = [visible(line) for line in emulation(probed)]
+    tables = [page(probed) for page in pages]
+    click.echo("\n".join(["\n".join(notes) + "\n", *tables] if notes else tables), nl=False)
     if probed.source:
         click.echo(f"\n{visible(probed.source)}")
     if probed.ending is Ending.INTERRUPTED:
         return INTERRUPTED
-    return int(bool(probed.excluded_hosts) or any(one.error for one in probed.measurements))
-
-
-def _remarks(probed: RecordedProbes) -> list[str]:
-    lines = emulation(probed)
-    return ["\n".join(map(visible, lines)) + "\n"] if lines else []
+    return int(
+        bool(probed.excluded_hosts) or any(measurement.error for measurement in probed.measurements)
+    )

@@ -1,4 +1,4 @@
-"""Where a probe measures and where it is kept: the options that all probes have."""
+"""The options that all probes share: which hosts to measure, how to reach them, where to record."""
 
 from __future__ import annotations
 
@@ -18,77 +18,79 @@ from harness.lab.racks import racks
 from harness.lab.status import facts
 from harness.model.errors import BadInput
 from harness.model.probe import ProbeRun, RecordedProbes
+from harness.probes.plan import ProbePlan
 from harness.probes.racks import Rack
-from harness.probes.session import ProbePlan, probe
-from harness.probes.transports.host import TRANSPORTS, Host, Transport, expand, parse_hosts
+from harness.probes.runner import run_probes
+from harness.probes.transports.host import TRANSPORTS, Host, Transport, expand_names, parse_hosts
 from harness.probes.transports.spark.application import spark_transport
 from harness.runtime.interrupt import interruptible
 
 RACKS = 2
-
-
 SPARK = "spark"
 
 
 @dataclass(frozen=True)
-class Reached:
-    """How hosts are reached; `known` are those that need not be named."""
+class Reach:
+    """The transport that reaches hosts, and the hosts that are known and need not be named."""
 
-    way: Transport
-    known: tuple[Host, ...] = ()
+    transport: Transport
+    known_hosts: tuple[Host, ...] = ()
 
 
 @dataclass(frozen=True)
 class Site:
-    """What a command line says of hosts, and of where to record. `results` is None if nowhere."""
+    """The hosts that the command line names, how to reach them, and where to record, None for nowhere."""
 
     names: str | None
     in_lab: bool
-    reached: Reached
+    reach: Reach
     configuration: str
     results: Path | None
     repeats: int
 
     def hosts(self) -> list[Host]:
-        """Those that are named; by default all workers of the lab, or all that Spark has executors on.
+        """Return the named hosts; by default the running workers of the lab, or all hosts with an executor.
 
-        Raises BadInput for none.
+        Raise BadInput if there are none.
         """
         if self.names is not None:
             return self._named("--hosts", self.names)
         if self.in_lab:
             return [node.host for node in running_lab().workers if node.is_running]
-        if self.reached.known:
-            return list(self.reached.known)
-        raise BadInput("name the hosts, --hosts node[1-4], or take those of the lab: --lab")
+        if self.reach.known_hosts:
+            return list(self.reach.known_hosts)
+        raise BadInput("name the hosts, such as --hosts node[1-4], or use the lab's: --lab")
 
-    def racks(self, written: Sequence[str]) -> list[Rack]:
-        """Those of `--rack NAME=HOSTS`; in the lab, by default, its own. Raises BadInput if not two."""
-        found = [self._rack(text) for text in written]
+    def racks(self, options: Sequence[str]) -> list[Rack]:
+        """Return the racks of `--rack NAME=HOSTS`; by default the lab's own.
+
+        Raise BadInput if these are not two.
+        """
+        found = [self._rack(text) for text in options]
         if self.in_lab and not found:
             found = self._lab_racks()
         if len(found) != RACKS or found[0].name == found[1].name:
             raise BadInput("name two racks: --rack a=node[1-20] --rack b=node[21-40]")
-        shared = {host.name for host in found[0].hosts} & {host.name for host in found[1].hosts}
-        if shared:
-            raise BadInput(f"--rack: {', '.join(sorted(shared))} cannot be in both racks")
+        in_both = {host.name for host in found[0].hosts} & {host.name for host in found[1].hosts}
+        if in_both:
+            raise BadInput(f"--rack: {', '.join(sorted(in_both))} cannot be in both racks")
         return found
 
-    def probe(self, order: ProbePlan, parameters: Mapping[str, object]) -> RecordedProbes:
-        """Probe, and record it if that was asked for."""
+    def probe(self, plan: ProbePlan, **parameters: object) -> RecordedProbes:
+        """Run a plan, with the site's repeats, and record it if a configuration is named."""
         run = ProbeRun(
             configuration=self.configuration,
-            hosts=tuple(host.name for host in order.hosts),
+            hosts=tuple(host.name for host in plan.hosts),
             parameters={name: str(value) for name, value in parameters.items()},
             facts=facts(running_lab()) if self.in_lab else {},
         )
         with interruptible(once=True):
-            return probe(order, run, self.results)
+            return run_probes(replace(plan, repeats=self.repeats), run, self.results)
 
     def _named(self, option: str, text: str) -> list[Host]:
         if self.in_lab:
-            return [node.host for node in running_lab().select(expand(option, text))]
-        return parse_hosts(option, text, self.reached.way)
+            return [node.host for node in running_lab().select(expand_names(option, text))]
+        return parse_hosts(option, text, self.reach.transport)
 
     def _rack(self, text: str) -> Rack:
         name, equals, names = text.partition("=")
@@ -99,7 +101,7 @@ class Site:
     def _lab_racks(self) -> list[Rack]:
         lab = running_lab()
         if lab.router is None:
-            raise BadInput("the lab that is up has one rack; start one with two: lab up --racks 2")
+            raise BadInput("the running lab has one rack; start one with two: lab up --racks 2")
         return [
             Rack(f"rack-{rack.number}", tuple(lab.node(f"worker-{n}").host for n in rack.workers))
             for rack in racks(len(lab.workers))
@@ -121,9 +123,9 @@ def on_site(command: Callable[..., Any]) -> Callable[..., Any]:
         repeats: int,
         **others: Any,
     ) -> Any:
-        kept = results if configuration else None
-        with _reached(via, spark_options) as reached:
-            site = Site(names, in_lab, reached, configuration or "", kept, repeats)
+        results_or_none = results if configuration else None
+        with _reach(via, spark_options) as reach:
+            site = Site(names, in_lab, reach, configuration or "", results_or_none, repeats)
             return command(site, **others)
 
     for option in _OPTIONS:
@@ -132,24 +134,24 @@ def on_site(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @contextmanager
-def _reached(via: str, spark_options: str | None) -> Iterator[Reached]:
-    """While entered, hosts can be reached. Raises BadInput, and ClusterliftError, like spark_bridge."""
+def _reach(via: str, spark_options: str | None) -> Iterator[Reach]:
+    """Make hosts reachable in this context. Raise BadInput and ClusterliftError like `spark_transport`."""
     if via != SPARK:
         if spark_options is not None:
-            raise BadInput("--spark-options goes with --via spark")
-        yield Reached(TRANSPORTS[via])
+            raise BadInput("--spark-options needs --via spark")
+        yield Reach(TRANSPORTS[via])
         return
     try:
         options = shlex.split(spark_options or "")
     except ValueError as error:
         raise BadInput(f"--spark-options {spark_options!r} cannot be read: {error}") from error
     with spark_transport(options) as hosts:
-        yield Reached(partial(_with_executor, hosts), tuple(hosts.values()))
+        yield Reach(partial(_by_spark, hosts), tuple(hosts.values()))
 
 
-def _with_executor(hosts: Mapping[str, Host], name: str, address: str) -> Host:
+def _by_spark(hosts: Mapping[str, Host], name: str, address: str) -> Host:
     if name not in hosts:
-        raise BadInput(f"--via spark: {name} has no executor; these do: {', '.join(hosts)}")
+        raise BadInput(f"--via spark: {name} has no executor; these hosts do: {', '.join(hosts)}")
     return replace(hosts[name], address=address or hosts[name].address)
 
 
@@ -158,32 +160,32 @@ _OPTIONS = (
     click.option(
         "--configuration",
         metavar="NAME",
-        help="Record it below --results, under this name.  [default: print it only]",
+        help="Record the probe below --results, under this name.  [default: only print it]",
     ),
     click.option(
         "--repeats",
         type=click.IntRange(1, 1000),
         default=1,
         show_default=True,
-        help="How often everything is measured.",
+        help="How often to measure everything.",
     ),
     click.option(
         "--via",
         type=click.Choice([*TRANSPORTS, SPARK]),
         default="ssh",
         show_default=True,
-        help="How hosts are reached; ssh without a password, spark by a task on each executor.",
+        help="How to reach the hosts: ssh without a password; spark with a task on each executor.",
     ),
     click.option(
         "--spark-options",
         metavar="OPTIONS",
-        help="For --via spark: more for spark-submit, such as '--master spark://host:7077'.",
+        help="For --via spark: options for spark-submit, such as '--master spark://host:7077'.",
     ),
-    click.option("--lab", "in_lab", is_flag=True, help="Probe the lab that is up."),
+    click.option("--lab", "in_lab", is_flag=True, help="Probe the running lab."),
     click.option(
         "--hosts",
         "names",
         metavar="NAMES",
-        help="Such as node[1-4], or with other addresses: a=10.0.0.1,b=10.0.0.2.",
+        help="Names such as node[1-4], or with other addresses: a=10.0.0.1,b=10.0.0.2.",
     ),
 )

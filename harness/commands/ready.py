@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from harness.analysis.column import find_configuration
+from harness.analysis.configuration import find_configuration
 from harness.analysis.readiness import readiness
 from harness.commands.options import results_option
 from harness.present.readiness import render

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import click
 
-from harness.analysis.column import find_configuration
 from harness.analysis.comparison import Comparison, compare
-from harness.analysis.price import worths
+from harness.analysis.configuration import find_configuration
+from harness.analysis.price import rank_offers
 from harness.analysis.price_list import (
     Money,
     Offer,
     PriceList,
-    declared,
+    declared_offer,
     parse_cost,
     parse_money,
     read_price_list,
@@ -91,7 +91,7 @@ def report_command(
     page = render(
         comparison,
         measured=measured,
-        worths=worths(comparison, prices, measured) if prices else (),
+        worths=rank_offers(comparison, prices, measured) if prices else (),
         again=_again(shared, [*own, f"--output={output}"]),
     )
     try:
@@ -115,7 +115,7 @@ def _prices(costs: Sequence[str], hour: str | None, comparison: Comparison) -> P
         else:
             offers.append(parse_cost(cost))
     if not costs:
-        offers += filter(None, map(declared, comparison.columns))
+        offers += filter(None, map(declared_offer, comparison.columns))
     if hour is not None and not offers:
         raise BadInput("--hour is of use where something costs: say what the change does: --cost")
     worth = parse_money("--hour", hour) if hour else next(filter(None, hours), None)

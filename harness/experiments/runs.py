@@ -18,8 +18,8 @@ from harness.model.errors import BadInput, ClusterliftError
 from harness.model.link import Link
 from harness.model.probe import ProbeRun
 from harness.model.run import Ending, RecordedRun, Status
-from harness.probes.all_probes import everything
-from harness.probes.session import probe
+from harness.probes.all_probes import all_probes
+from harness.probes.runner import run_probes
 from harness.probes.traffic import Load
 from harness.records.directories import configuration_directory, probes_directory, results_files
 from harness.records.reader import load, load_probes
@@ -162,7 +162,7 @@ def _probe(experiment: Experiment, lab: Lab, step: PlannedRun, results: Path) ->
         parameters={"probe": "all", "seconds": str(experiment.probe_seconds)},
         facts=_facts(experiment, lab, step),
     )
-    probed = probe(everything(hosts, Load(experiment.probe_seconds)), run, results)
+    probed = run_probes(all_probes(hosts, Load(experiment.probe_seconds)), run, results)
     if probed.ending is Ending.INTERRUPTED:
         raise _interrupted()
 

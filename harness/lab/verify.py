@@ -12,7 +12,7 @@ from harness.lab.links import read_links
 from harness.lab.racks import racks, uplink_bit_s
 from harness.model.errors import BadInput
 from harness.model.link import Link, goodput_bit_s
-from harness.probes.traffic import Flow, Load, carry
+from harness.probes.traffic import Flow, Load, run_flows
 from harness.probes.transports.host import HostError
 
 TOLERANCE = 0.03
@@ -77,7 +77,7 @@ def verify(lab: Lab, seconds: int) -> Iterator[LinkCheck]:
 def _goodputs(flows: Sequence[Flow], seconds: int) -> list[float]:
     """Bit/s of payload that arrived, for each flow."""
     received = []
-    for transfer in carry(flows, Load(seconds)):
+    for transfer in run_flows(flows, Load(seconds)):
         if isinstance(transfer, HostError):
             raise transfer
         received.append(transfer.report.goodput_bit_s)

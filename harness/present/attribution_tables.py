@@ -9,7 +9,7 @@ from itertools import zip_longest
 
 from tabulate import SEPARATING_LINE, DataRow, Line, TableFormat, tabulate
 
-from harness.analysis.attribution import PARTS, Attribution, Input, SpeedUpBound, Wire
+from harness.analysis.attribution import PARTS, Attribution, InputLocality, SpeedUpBound, Wire
 from harness.analysis.explanation import ExplainedRow
 from harness.present import quantities
 from harness.statistics.change import Verdict
@@ -184,33 +184,43 @@ def _lines(row: ExplainedRow) -> Iterator[tuple[str, ...]]:
 def _cells(attribution: Attribution | None) -> tuple[str, ...]:
     if attribution is None:
         return (UNKNOWN,) * (len(_HEADINGS) - 2)
-    straggling = attribution.straggling
+    straggler_ratio = attribution.straggler_ratio
     return (
         *_input(attribution.input, attribution.n),
         *_wire(attribution.wire),
-        UNKNOWN if straggling is None else f"{straggling:.1f}",
-        *_gain(attribution.gain),
+        UNKNOWN if straggler_ratio is None else f"{straggler_ratio:.1f}",
+        *_gain(attribution.speed_up_bound),
     )
 
 
-def _input(read: Input, trials: int) -> tuple[str, str]:
-    whole = read.near_bytes + read.elsewhere_bytes + read.unplaced_bytes
+def _input(read: InputLocality, trials: int) -> tuple[str, str]:
+    whole = read.node_local_bytes + read.remote_bytes + read.unplaced_bytes
     if not whole:
         return quantity(0), ""
-    near = NO_NODE if read.near_share is None else f"{read.near_share:.0%}"
+    near = NO_NODE if read.node_local_fraction is None else f"{read.node_local_fraction:.0%}"
     return quantity(whole / trials), near
 
 
 def _wire(wire: Wire | None) -> tuple[str, ...]:
     if wire is None:
         return (UNKNOWN,) * 4
-    return tuple(map(quantity, (wire.received, wire.shuffle, wire.remote_input, wire.unexplained)))
+    return tuple(
+        map(
+            quantity,
+            (
+                wire.received_bytes,
+                wire.shuffle_bytes,
+                wire.remote_input_bytes,
+                wire.unexplained_bytes,
+            ),
+        )
+    )
 
 
-def _gain(gain: SpeedUpBound | None) -> tuple[str, str]:
-    if gain is None:
+def _gain(speed_up_bound: SpeedUpBound | None) -> tuple[str, str]:
+    if speed_up_bound is None:
         return UNKNOWN, UNKNOWN
-    return f"{gain.network:.0%}", f"{gain.network_and_rest:.0%}"
+    return f"{speed_up_bound.network:.0%}", f"{speed_up_bound.network_and_unattributed:.0%}"
 
 
 def quantity(count: float) -> str:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import csv
 import io
 
-from harness.analysis.column import ConfigurationRuns
 from harness.analysis.comparison import Cell, Comparison
+from harness.analysis.configuration import ConfigurationRuns
 from harness.statistics.change import Change
 from harness.statistics.rank_test import Interval
 from harness.terminal import visible

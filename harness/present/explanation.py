@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Iterator
 
 from harness.analysis.attribution import PYTHON, Attribution
-from harness.analysis.column import ConfigurationRuns
+from harness.analysis.configuration import ConfigurationRuns
 from harness.analysis.explanation import ExplainedRow, Explanation
 from harness.present import quantities
 from harness.present.attribution_tables import NAMES, divided_table, waiting_table
@@ -57,7 +57,7 @@ def _of_which(row: ExplainedRow) -> str:
 
 
 def _locality(before: Attribution, after: Attribution) -> Iterator[str]:
-    then, now = before.input.near_share, after.input.near_share
+    then, now = before.input.node_local_fraction, after.input.node_local_fraction
     if then is None or now is None:
         return
     if f"{then:.0%}" == f"{now:.0%}":
@@ -67,8 +67,8 @@ def _locality(before: Attribution, after: Attribution) -> Iterator[str]:
 
 
 def _outlook(after: Attribution) -> Iterator[str]:
-    if after.gain is not None:
-        yield f"an infinitely fast network would now gain at most {_percent(after.gain.network)}"
+    if after.speed_up_bound is not None:
+        yield f"an infinitely fast network would now gain at most {_percent(after.speed_up_bound.network)}"
 
 
 def _signed(seconds: float) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harness.analysis.probe_comparison import ProbeCell, ProbeTable
-from harness.analysis.sample import share
+from harness.analysis.sample import fraction
 from harness.present.comparison_table import caption
 from harness.present.table import Entry, Fields, Line, Noted, Table, common, fields
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from tabulate import tabulate
 
-from harness.analysis.readiness import Prospect, Readiness
+from harness.analysis.readiness import Readiness, Sensitivity
 from harness.analysis.readiness_checks import Finding
 from harness.statistics.power import POWER
 from harness.terminal import shorten, visible
@@ -19,9 +19,9 @@ _SAID_WIDTH = 72
 def render(readiness: Readiness) -> str:
     """The checks, what will be found, and the verdict last; ends with a newline."""
     sections = (
-        shorten(visible(readiness.column.name), _NAME_WIDTH),
+        shorten(visible(readiness.baseline.name), _NAME_WIDTH),
         _findings(readiness.findings),
-        *([_prospects(readiness.prospects)] if readiness.prospects else []),
+        *([_prospects(readiness.sensitivities)] if readiness.sensitivities else []),
         _verdict(readiness),
     )
     return "\n\n".join(sections) + "\n"
@@ -29,21 +29,21 @@ def render(readiness: Readiness) -> str:
 
 def _findings(findings: Mapping[str, Finding]) -> str:
     return tabulate(
-        [(what, found.standing, _wrapped(found.said)) for what, found in findings.items()],
+        [(what, found.status, _wrapped(found.message)) for what, found in findings.items()],
         tablefmt="plain",
         disable_numparse=True,
     )
 
 
-def _wrapped(said: str) -> str:
-    return textwrap.fill(visible(said), _SAID_WIDTH, break_on_hyphens=False)
+def _wrapped(message: str) -> str:
+    return textwrap.fill(visible(message), _SAID_WIDTH, break_on_hyphens=False)
 
 
-def _prospects(prospects: tuple[Prospect, ...]) -> str:
+def _prospects(sensitivities: tuple[Sensitivity, ...]) -> str:
     table = tabulate(
         [
             (shorten(visible(one.workload), _NAME_WIDTH), one.n, _noise(one), *_least(one))
-            for one in prospects
+            for one in sensitivities
         ],
         headers=["workload", "n", "noise", "faster", "slower"],
         tablefmt="simple",
@@ -56,13 +56,13 @@ def _prospects(prospects: tuple[Prospect, ...]) -> str:
     )
 
 
-def _noise(prospect: Prospect) -> str:
+def _noise(prospect: Sensitivity) -> str:
     return "unknown" if prospect.noise is None else f"{prospect.noise:.1%}"
 
 
-def _least(prospect: Prospect) -> tuple[str, str]:
+def _least(prospect: Sensitivity) -> tuple[str, str]:
     """Downwards and upwards: a time that is halved is as far away as one that is doubled."""
-    change = prospect.least_change
+    change = prospect.min_change
     if change is None:
         return ("unknown",) * 2 if prospect.noise is None else ("none",) * 2
     return f"{-change / (1 + change):+.1%}", f"{change:+.1%}"

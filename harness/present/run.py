@@ -7,9 +7,9 @@ from typing import Any
 
 from tabulate import tabulate
 
-from harness.analysis.attribution import attributed
-from harness.analysis.column import ConfigurationRuns
+from harness.analysis.attribution import attribute
 from harness.analysis.comparison import overview
+from harness.analysis.configuration import ConfigurationRuns
 from harness.model.run import RecordedRun, Trial
 from harness.present import quantities, text
 from harness.present.attribution_tables import shares_table
@@ -39,7 +39,7 @@ def render(recorded: RecordedRun) -> str:
 def _spent(recorded: RecordedRun) -> Iterator[str]:
     """Where the time went, if that is known."""
     workloads = dict.fromkeys(trial.workload for trial in recorded.trials)
-    told = {name: attributed([recorded], name) for name in workloads}
+    told = {name: attribute([recorded], name) for name in workloads}
     known = {name: attribution for name, attribution in told.items() if attribution}
     if known:
         yield f"where the time went\n{shares_table(known)}\n"

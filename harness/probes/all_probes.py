@@ -1,25 +1,19 @@
-"""All that a gate needs, in one order: links, paths, transfers and latencies."""
+"""The plan of `clusterlift probe all`: everything that the gate judges, in one run."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from harness.model.interface import HostLink
-from harness.probes.latency import MESSAGE_BYTES, latency
-from harness.probes.mesh import mesh
-from harness.probes.mtu import paths, sweep
-from harness.probes.plan import ProbeStep
-from harness.probes.rdma import rdma
-from harness.probes.session import ProbePlan
+from harness.probes.latency import LATENCY_PROGRAMS, MESSAGE_BYTES, latency_steps
+from harness.probes.mesh import MESH_PROGRAMS, mesh_steps
+from harness.probes.mtu import MTU_PROGRAMS, packet_size_steps, path_mtu_steps
+from harness.probes.plan import Links, ProbePlan, ProbeStep
+from harness.probes.rdma import rdma_steps
 from harness.probes.traffic import Load
 from harness.probes.transports.host import Host
 
-LINK, MTU, MESH = ("ip",), ("ip", "ping"), ("ip", "iperf3")
-LATENCY = ("ip", "iperf3", "sockperf")
-"""The programs that each takes."""
 
-
-def everything(
+def all_probes(
     hosts: Sequence[Host],
     load: Load,
     *,
@@ -27,17 +21,21 @@ def everything(
     sizes: Sequence[int] = (),
     both_ways: bool = False,
     alone: bool = False,
-    repeats: int = 1,
 ) -> ProbePlan:
-    """`message_bytes` is of latencies' messages, None: without those; `sizes` are packets' to try."""
+    """Return a plan that measures links, path MTUs, transfers, and latencies.
 
-    def plan(usable: Sequence[Host], links: Mapping[str, HostLink]) -> list[ProbeStep]:
-        steps = [*paths(usable, links), *sweep(usable, sizes, load)]
-        steps += mesh(usable, load, both_ways=both_ways, alone=alone)
+    `message_bytes` is the size of the latency probe's messages; with None, latencies are not measured.
+    `sizes` are packet sizes in bytes that are measured in addition.
+    """
+
+    def make_steps(usable: Sequence[Host], links: Links) -> list[ProbeStep]:
+        steps = [*path_mtu_steps(usable, links), *packet_size_steps(usable, sizes, load)]
+        steps += mesh_steps(usable, load, both_ways=both_ways, alone=alone)
         if message_bytes is not None:
-            steps += latency(usable, load.seconds, message_bytes, load.first_port)
-            steps += rdma(usable, message_bytes)
+            steps += latency_steps(usable, load.seconds, message_bytes, load.first_port)
+            steps += rdma_steps(usable, message_bytes)
         return steps
 
-    programs = dict.fromkeys((*MTU, *MESH, *(() if message_bytes is None else LATENCY)))
-    return ProbePlan(hosts, tuple(programs), plan, repeats=repeats)
+    latency_programs = () if message_bytes is None else LATENCY_PROGRAMS
+    programs = dict.fromkeys((*MTU_PROGRAMS, *MESH_PROGRAMS, *latency_programs))
+    return ProbePlan(hosts, tuple(programs), make_steps)

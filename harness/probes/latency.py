@@ -1,4 +1,4 @@
-"""The latency probe: how long a small message takes there and back, alone and beside a transfer."""
+"""The latency probe: the round trip time of a small message, on an idle link and beside a TCP transfer."""
 
 from __future__ import annotations
 
@@ -15,29 +15,30 @@ from harness.model.network_metrics import (
     ROUND_TRIPS_PER_S,
 )
 from harness.model.probe import Measurement
-from harness.probes.plan import ProbeStep, listed, rounds
+from harness.probes.plan import ProbeStep, listed, round_robin
 from harness.probes.remote_process import ClientServerRun, RemoteProcesses
 from harness.probes.tools import sockperf
 from harness.probes.tools.sockperf import RoundTrips
-from harness.probes.traffic import OMITTED_S, Flow, Load, connect
+from harness.probes.traffic import GRACE_S, OMITTED_S, Flow, Load, open_flows
 from harness.probes.transports.host import Host, HostError
 
+LATENCY_PROGRAMS = ("ip", "iperf3", "sockperf")
 MESSAGE_BYTES = 64
-SETTING_UP_S, GRACE_S = 3.0, 20.0
+SET_UP_S = 3.0
 
 
-def latency(
+def latency_steps(
     hosts: Sequence[Host], seconds: int, message_bytes: int, first_port: int
 ) -> list[ProbeStep]:
-    """Every pair, alone; and again while TCP fills the way that the messages take."""
+    """Measure every pair on an idle link, and again while a TCP transfer fills the link."""
     load = Load(seconds + 2 * OMITTED_S, first_port=first_port)
     return [
         ProbeStep(
             f"latency: {listed([f'{a} <-> {b}' for a, b in pairs])}, {case}",
-            seconds + SETTING_UP_S + (OMITTED_S if case == LOADED else 0),
+            seconds + SET_UP_S + (OMITTED_S if case == LOADED else 0),
             partial(_measure, [Flow(a, b) for a, b in pairs], seconds, message_bytes, load, case),
         )
-        for pairs in rounds(hosts)
+        for pairs in round_robin(hosts)
         for case in (IDLE, LOADED)
     ]
 
@@ -46,31 +47,31 @@ def _measure(
     flows: Sequence[Flow], seconds: int, message_bytes: int, load: Load, case: str
 ) -> Iterator[Measurement]:
     with RemoteProcesses() as remotes:
-        loads = connect(remotes, flows, load) if case == LOADED else []
-        talks = [
-            _talk(remotes, flow, port, seconds, message_bytes)
+        transfer_runs = open_flows(remotes, flows, load) if case == LOADED else []
+        sessions = [
+            _latency_session(remotes, flow, port, seconds, message_bytes)
             for port, flow in enumerate(flows, load.first_port + len(flows))
         ]
-        for talk in talks:
-            talk.open()
-        for transfer in loads:
-            transfer.start()
-        if loads:
+        for session in sessions:
+            session.open()
+        for run in transfer_runs:
+            run.start()
+        if transfer_runs:
             time.sleep(OMITTED_S)
-        for talk in talks:
-            talk.start()
-        heard = [talk.finish() for talk in talks]
-        carried = [transfer.finish() for transfer in loads]
-    for flow, trips, beside in zip_longest(flows, heard, carried):
-        # Without its load, a latency under load is none.
-        trouble = next((one for one in (beside, trips) if isinstance(one, HostError)), None)
-        if trouble is not None:
-            yield ROUND_TRIP[LATENCY_PERCENTILES[0]].failed(str(flow), trouble, case)
+        for session in sessions:
+            session.start()
+        round_trips = [session.finish() for session in sessions]
+        transfers = [run.finish() for run in transfer_runs]
+    for flow, trips, transfer in zip_longest(flows, round_trips, transfers):
+        # Without its transfer, a latency under load has no meaning.
+        errors = [outcome for outcome in (transfer, trips) if isinstance(outcome, HostError)]
+        if errors:
+            yield ROUND_TRIP[LATENCY_PERCENTILES[0]].failed(str(flow), errors[0], case)
         elif isinstance(trips, RoundTrips):
-            yield from _round_trips(str(flow), trips, case)
+            yield from _measurements(str(flow), trips, case)
 
 
-def _talk(
+def _latency_session(
     remotes: RemoteProcesses, flow: Flow, port: int, seconds: int, message_bytes: int
 ) -> ClientServerRun[RoundTrips]:
     address = flow.receiver.address
@@ -79,13 +80,13 @@ def _talk(
         remotes,
         server=(flow.receiver, sockperf.server(address, port)),
         client=(flow.sender, client),
-        sign=sockperf.LISTENS,
-        read=lambda ended: sockperf.read_round_trips(ended.output, ended.errors),
+        listening=sockperf.LISTENING,
+        parse=lambda completed: sockperf.read_round_trips(completed.output, completed.errors),
         timeout_s=seconds + GRACE_S,
     )
 
 
-def _round_trips(subject: str, trips: RoundTrips, case: str) -> Iterator[Measurement]:
-    for rank, metric in ROUND_TRIP.items():
-        yield metric.of(subject, trips.microseconds[rank], case)
+def _measurements(subject: str, trips: RoundTrips, case: str) -> Iterator[Measurement]:
+    for percentile, metric in ROUND_TRIP.items():
+        yield metric.of(subject, trips.microseconds[percentile], case)
     yield ROUND_TRIPS_PER_S.of(subject, trips.per_second, case)

@@ -1,13 +1,12 @@
-"""The MTU probe: the largest packet that each path carries, and what packets of some size cost."""
+"""The MTU probe: the largest packet that each path carries, and what packets of some sizes cost."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from harness.model.interface import HostLink
-from harness.model.link import MAX_MTU, TYPICAL_MTU
+from harness.model.link import MAX_MTU, MIN_MTU, TYPICAL_MTU
 from harness.model.network_metrics import (
     PACKET_GOODPUT,
     PATH_MTU,
@@ -16,39 +15,39 @@ from harness.model.network_metrics import (
     VANISHED_PACKET,
 )
 from harness.model.probe import Measurement, Metric
-from harness.probes.plan import ProbeStep, listed, rounds
-from harness.probes.remote_process import CompletedCommand, parse_answer, run_all
+from harness.probes.plan import Links, ProbeStep, listed, round_robin
+from harness.probes.remote_process import CompletedCommand, parse_completed, run_all
 from harness.probes.tools import ping
 from harness.probes.tools.cpu import Cpu
 from harness.probes.tools.ping import Answer, Echo
-from harness.probes.traffic import Flow, Load, Transfer, carry
+from harness.probes.traffic import Flow, Load, Transfer, run_flows
 from harness.probes.transports.host import Host, HostError
 
-LEAST_BYTES = 576
-VLAN_TAG_BYTES = 4
-PATH_S, SETTING_UP_S = 1.0, 2.0
-IP_AND_TCP_BYTES = 40
+MTU_PROGRAMS = ("ip", "ping")
+VLAN_TAG_BYTES = 4  # IEEE 802.1Q
+IP_AND_TCP_BYTES = 20 + 20  # the IPv4 and the TCP header without options (RFC 791, RFC 9293)
+PATH_S, SET_UP_S = 1.0, 2.0
 
 Search = Generator[int, Answer, "PathMtu | None"]
-"""Yields sizes of packets, is sent what became of them, and returns what it found."""
+"""Yields packet sizes, is sent what became of each packet, and returns what it found."""
 
 
 @dataclass(frozen=True)
 class PathMtu:
-    """The largest packet that arrives. `vanished_bytes` is the least that was seen to vanish, if any."""
+    """The size of the largest packet that arrives, and of the smallest that vanished, None if none did."""
 
     mtu_bytes: int
     vanished_bytes: int | None = None
 
 
-def search(own_mtu: int, likely: Sequence[int] = ()) -> Search:
-    """Find the largest size up to the sender's own MTU that arrives; None if not even small ones do.
+def search_path_mtu(own_mtu: int, likely: Iterable[int] = ()) -> Search:
+    """Search for the largest size that arrives, up to the sender's own MTU; None if no packet arrives.
 
-    Asks for the likely sizes first, so that usual paths take a few packets.
+    The likely sizes are tried first, so that most paths take no more than three packets.
     """
-    most = max(own_mtu, LEAST_BYTES)
-    guesses = [most, *sorted(set(likely), reverse=True)]
-    arrived, failed = 0, most + 1
+    largest = max(own_mtu, MIN_MTU)
+    guesses = [largest, *sorted(set(likely), reverse=True)]
+    arrived, failed = 0, largest + 1
     vanished: int | None = None
     while failed - arrived > 1:
         size = _next_size(arrived, failed, guesses)
@@ -56,7 +55,7 @@ def search(own_mtu: int, likely: Sequence[int] = ()) -> Search:
         if answer.echo is Echo.ARRIVED:
             arrived = size
             continue
-        if size == LEAST_BYTES:
+        if size == MIN_MTU:
             return None
         failed = size
         if answer.echo is Echo.LOST:
@@ -67,61 +66,67 @@ def search(own_mtu: int, likely: Sequence[int] = ()) -> Search:
 
 
 def _next_size(arrived: int, failed: int, guesses: list[int]) -> int:
-    """A guess that would tell something, and after it the next size above; or else the middle."""
+    """Return the next guess between the bounds, and later the size above it; without one, the middle."""
     while guesses:
         guess = guesses.pop(0)
-        if max(arrived, LEAST_BYTES - 1) < guess < failed:
+        if max(arrived, MIN_MTU - 1) < guess < failed:
             if guess != arrived + 1:
                 guesses.insert(0, guess + 1)
             return guess
-    return (arrived + failed) // 2 if arrived else LEAST_BYTES
+    return (arrived + failed) // 2 if arrived else MIN_MTU
 
 
-def paths(hosts: Sequence[Host], links: Mapping[str, HostLink]) -> list[ProbeStep]:
-    """The path MTU of every pair, both ways."""
+def path_mtu_steps(hosts: Sequence[Host], links: Links) -> list[ProbeStep]:
+    """Find the path MTU of every pair, in both directions."""
     return [
         ProbeStep(
             f"mtu: {listed([f'{a} <-> {b}' for a, b in pairs])}",
             PATH_S,
-            partial(_paths, [Flow(*ends) for a, b in pairs for ends in ((a, b), (b, a))], links),
+            partial(
+                _measure_paths, [Flow(*ends) for a, b in pairs for ends in ((a, b), (b, a))], links
+            ),
         )
-        for pairs in rounds(hosts)
+        for pairs in round_robin(hosts)
     ]
 
 
-def sweep(hosts: Sequence[Host], sizes: Sequence[int], load: Load) -> list[ProbeStep]:
-    """What packets of each size carry and cost, between disjoint pairs of the hosts.
+def packet_size_steps(hosts: Sequence[Host], sizes: Sequence[int], load: Load) -> list[ProbeStep]:
+    """Measure what packets of each size carry and cost, between disjoint pairs of the hosts.
 
-    The size is that of TCP's segments, and no interface is touched.
+    The size is set through TCP's maximum segment size; no interface is changed.
     """
-    flows = [Flow(a, b) for a, b in rounds(hosts)[0]]
+    flows = [Flow(a, b) for a, b in round_robin(hosts)[0]]
     return [
         ProbeStep(
             f"mtu: packets of {size} bytes, {listed(flows)}",
-            load.total_s + SETTING_UP_S,
-            partial(_packets, flows, size, replace(load, mss_bytes=size - IP_AND_TCP_BYTES)),
+            load.total_s + SET_UP_S,
+            partial(
+                _measure_packets, flows, size, replace(load, mss_bytes=size - IP_AND_TCP_BYTES)
+            ),
         )
         for size in sizes
     ]
 
 
-def _paths(flows: Sequence[Flow], links: Mapping[str, HostLink]) -> Iterator[Measurement]:
-    searches = {flow: search(_own_mtu(flow, links), _likely(flow, links)) for flow in flows}
-    asked = {flow: next(one) for flow, one in searches.items()}
-    while asked:
-        answers = _pinged(asked)
-        asked = {}
+def _measure_paths(flows: Sequence[Flow], links: Links) -> Iterator[Measurement]:
+    searches = {
+        flow: search_path_mtu(_own_mtu(flow, links), _likely_sizes(flow, links)) for flow in flows
+    }
+    sizes = {flow: next(search) for flow, search in searches.items()}
+    while sizes:
+        answers = _ping(sizes)
+        sizes = {}
         for flow, answer in answers.items():
             if isinstance(answer, HostError):
                 yield PATH_MTU.failed(str(flow), answer)
                 continue
             try:
-                asked[flow] = searches[flow].send(answer)
+                sizes[flow] = searches[flow].send(answer)
             except StopIteration as end:
-                yield from _found(str(flow), end.value)
+                yield from _path_measurements(str(flow), end.value)
 
 
-def _found(subject: str, path: PathMtu | None) -> Iterator[Measurement]:
+def _path_measurements(subject: str, path: PathMtu | None) -> Iterator[Measurement]:
     if path is None:
         yield PATH_MTU.failed(subject, f"{subject}: pings are not answered")
         return
@@ -130,52 +135,55 @@ def _found(subject: str, path: PathMtu | None) -> Iterator[Measurement]:
         yield VANISHED_PACKET.of(subject, path.vanished_bytes)
 
 
-def _own_mtu(flow: Flow, links: Mapping[str, HostLink]) -> int:
+def _own_mtu(flow: Flow, links: Links) -> int:
     link = links.get(flow.sender.name)
     return (link and link.mtu_bytes) or MAX_MTU
 
 
-def _likely(flow: Flow, links: Mapping[str, HostLink]) -> list[int]:
-    """The usual MTU and the receiver's; either may have room for a VLAN's tag, whether it is used or not."""
+def _likely_sizes(flow: Flow, links: Links) -> list[int]:
+    """Return the typical MTU and the receiver's, each also with room for a VLAN tag."""
     peer = links.get(flow.receiver.name)
     likely = [TYPICAL_MTU, *([peer.mtu_bytes] if peer and peer.mtu_bytes else [])]
     return [mtu + room for mtu in likely for room in (0, VLAN_TAG_BYTES)]
 
 
-def _pinged(sizes: Mapping[Flow, int]) -> dict[Flow, Answer | HostError]:
-    questions = [
+def _ping(sizes: Mapping[Flow, int]) -> dict[Flow, Answer | HostError]:
+    """Send a packet of the given size along each flow, and return what became of it."""
+    commands = [
         (flow.sender, ping.command(flow.receiver.address, size)) for flow, size in sizes.items()
     ]
-    ended = zip(sizes, run_all(questions), strict=True)
-    return {flow: parse_answer(flow, answer, _read_answer) for flow, answer in ended}
+    return {
+        flow: parse_completed(flow, completed, _read_answer)
+        for flow, completed in zip(sizes, run_all(commands), strict=True)
+    }
 
 
-def _read_answer(ended: CompletedCommand) -> Answer:
-    return ping.read_answer(ended.output, ended.errors)
+def _read_answer(completed: CompletedCommand) -> Answer:
+    return ping.read_answer(completed.output, completed.errors)
 
 
-def _packets(flows: Sequence[Flow], size: int, load: Load) -> Iterator[Measurement]:
+def _measure_packets(flows: Sequence[Flow], size: int, load: Load) -> Iterator[Measurement]:
     case = f"packets of {size} bytes"
-    arrives = _pinged(dict.fromkeys(flows, size))
-    carried = [flow for flow in flows if arrives[flow] == Answer(Echo.ARRIVED)]
+    answers = _ping(dict.fromkeys(flows, size))
+    carrying = [flow for flow in flows if answers[flow] == Answer(Echo.ARRIVED)]
     for flow in flows:
-        if flow not in carried:
+        if flow not in carrying:
             yield PACKET_GOODPUT.failed(str(flow), f"{flow}: the path does not carry {case}", case)
-    for flow, transfer in zip(carried, carry(carried, load), strict=True):
+    for flow, transfer in zip(carrying, run_flows(carrying, load), strict=True):
         if isinstance(transfer, HostError):
             yield PACKET_GOODPUT.failed(str(flow), transfer, case)
         else:
-            yield from _costs(str(flow), transfer, case)
+            yield from _packet_measurements(str(flow), transfer, case)
 
 
-def _costs(subject: str, transfer: Transfer, case: str) -> Iterator[Measurement]:
+def _packet_measurements(subject: str, transfer: Transfer, case: str) -> Iterator[Measurement]:
     goodput = transfer.report.goodput_bit_s
     yield PACKET_GOODPUT.of(subject, goodput, case)
-    ends: Mapping[Metric, Cpu | None] = {
+    cpus: Mapping[Metric, Cpu | None] = {
         SENDER_PACKET_COST: transfer.sender_cpu,
         RECEIVER_PACKET_COST: transfer.receiver_cpu,
     }
-    for metric, cpu in ends.items():
+    for metric, cpu in cpus.items():
         if cpu is not None:
-            busy = cpu.busy_percent / 100 * cpu.processors
-            yield metric.of(subject, busy / (goodput / 1e9), case)
+            busy_processors = cpu.busy_percent / 100 * cpu.processors
+            yield metric.of(subject, busy_processors / (goodput / 1e9), case)

@@ -1,4 +1,4 @@
-"""Which of the hosts can be used: those that answer, have the programs, and have an address."""
+"""Preflight: which hosts can be used, because they answer, have the programs, and have a known address."""
 
 from __future__ import annotations
 
@@ -7,85 +7,83 @@ from dataclasses import dataclass, replace
 from ipaddress import ip_address
 
 from harness.node import iproute
-from harness.probes.remote_process import CompletedCommand, parse_answer, run_all
-from harness.probes.transports.host import Host, HostError
+from harness.probes.remote_process import CompletedCommand, parse_completed, run_all
+from harness.probes.transports.host import Host, HostError, is_ip_address
 
-_LACKING = 'for program; do command -v "$program" >/dev/null || echo "$program"; done'
+_MISSING = 'for program; do command -v "$program" >/dev/null || echo "$program"; done'
 _PACKAGES = {"ping": "iputils-ping", "ip": "iproute2"}
 
 
 @dataclass(frozen=True)
 class Preflight:
-    """The hosts that can be used, each with its address; and what is wrong with the others, by name."""
+    """The hosts that can be used, each with its IP address, and why the others cannot, by name."""
 
     hosts: tuple[Host, ...]
     excluded_hosts: Mapping[str, HostError]
 
 
 def preflight(hosts: Sequence[Host], programs: Sequence[str]) -> Preflight:
-    """Ask every host for the programs, and for its address where none was given."""
-    answers = run_all([(host, ("sh", "-c", _LACKING, "sh", *programs)) for host in hosts])
-    found: dict[str, Host | HostError] = {
-        host.name: _equipped(host, answer) for host, answer in zip(hosts, answers, strict=True)
+    """Check that every host has the programs, and find the IP addresses that are not given."""
+    completed = run_all([(host, ("sh", "-c", _MISSING, "sh", *programs)) for host in hosts])
+    checked: dict[str, Host | HostError] = {
+        host.name: _equipped(host, check) for host, check in zip(hosts, completed, strict=True)
     }
-    equipped = [host for host in found.values() if isinstance(host, Host)]
-    found |= _placed([host for host in equipped if not is_ip(host.address)], equipped)
+    equipped = [host for host in checked.values() if isinstance(host, Host)]
+    checked |= _with_addresses(
+        [host for host in equipped if not is_ip_address(host.address)], equipped
+    )
     return Preflight(
-        tuple(host for host in found.values() if isinstance(host, Host)),
-        {name: one for name, one in found.items() if isinstance(one, HostError)},
+        tuple(host for host in checked.values() if isinstance(host, Host)),
+        {name: error for name, error in checked.items() if isinstance(error, HostError)},
     )
 
 
-def _equipped(host: Host, answer: CompletedCommand | HostError) -> Host | HostError:
-    if isinstance(answer, HostError):
-        return answer
-    missing = answer.output.split()
+def _equipped(host: Host, completed: CompletedCommand | HostError) -> Host | HostError:
+    if isinstance(completed, HostError):
+        return completed
+    missing = completed.output.split()
     if not missing:
         return host
     packages = " ".join(_PACKAGES.get(program, program) for program in missing)
     return HostError(
-        f"{host}: no {', '.join(missing)} there; install it (Debian: apt-get install {packages})"
+        f"{host}: {', '.join(missing)} not installed (Debian: apt-get install {packages})"
     )
 
 
-def _placed(lost: Sequence[Host], hosts: Sequence[Host]) -> dict[str, Host | HostError]:
-    """Hosts by name, with the address that another finds under the name, or else with their only one."""
-    peers = [next((other for other in hosts if other.name != host.name), host) for host in lost]
-    names = [host.address or host.name.rpartition("@")[2] for host in lost]
-    asked = [(peer, ("getent", "ahostsv4", name)) for peer, name in zip(peers, names, strict=True)]
-    answers = run_all([*asked, *((host, iproute.own_addresses()) for host in lost)])
-    by_name, own = answers[: len(lost)], answers[len(lost) :]
+def _with_addresses(unknown: Sequence[Host], hosts: Sequence[Host]) -> dict[str, Host | HostError]:
+    """Return the `unknown` hosts, by name, with their IP addresses or why there is none.
+
+    The address is the one that another of the `hosts` finds under the name, or else the host's only one.
+    """
+    peers = [next((other for other in hosts if other.name != host.name), host) for host in unknown]
+    names = [host.address or host.name.rpartition("@")[2] for host in unknown]
+    lookups = [
+        (peer, ("getent", "ahostsv4", name)) for peer, name in zip(peers, names, strict=True)
+    ]
+    completed = run_all([*lookups, *((host, iproute.own_addresses()) for host in unknown)])
+    by_name, own = completed[: len(unknown)], completed[len(unknown) :]
     return {
-        host.name: _at_name(host, peer, named) or _at_its_own(host, known)
-        for host, peer, named, known in zip(lost, peers, by_name, own, strict=True)
+        host.name: _at_found_address(host, peer, lookup) or _at_only_address(host, addresses)
+        for host, peer, lookup, addresses in zip(unknown, peers, by_name, own, strict=True)
     }
 
 
-def _at_name(host: Host, peer: Host, answer: CompletedCommand | HostError) -> Host | None:
-    if isinstance(answer, HostError) or answer.code or not answer.output:
+def _at_found_address(host: Host, peer: Host, lookup: CompletedCommand | HostError) -> Host | None:
+    if isinstance(lookup, HostError) or lookup.code or not lookup.output:
         return None
-    address = answer.output.split()[0]
-    # A peer's loopback is the peer itself.
-    is_itself = peer != host and ip_address(address).is_loopback
-    return None if is_itself else replace(host, address=address)
+    address = lookup.output.split()[0]
+    # A loopback address that the peer finds leads to the peer itself.
+    leads_to_peer = peer != host and ip_address(address).is_loopback
+    return None if leads_to_peer else replace(host, address=address)
 
 
-def _at_its_own(host: Host, answer: CompletedCommand | HostError) -> Host | HostError:
-    addresses = parse_answer(host, answer, lambda one: iproute.read_addresses(one.output))
+def _at_only_address(host: Host, completed: CompletedCommand | HostError) -> Host | HostError:
+    addresses = parse_completed(host, completed, lambda done: iproute.read_addresses(done.output))
     if isinstance(addresses, HostError):
         return addresses
     if len(addresses) == 1:
         return replace(host, address=addresses[0])
     found = ", ".join(addresses) or "none"
     return HostError(
-        f"{host}: which address do others find it at? It has {found}: write {host}=ADDRESS"
+        f"{host}: at which address do other hosts reach it? It has {found}: write {host}=ADDRESS"
     )
-
-
-def is_ip(address: str) -> bool:
-    """Whether it is an address as it stands, and no name of one."""
-    try:
-        ip_address(address)
-    except ValueError:
-        return False
-    return True

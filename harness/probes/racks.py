@@ -1,4 +1,7 @@
-"""What flows carried together: in the seconds in which all of them ran."""
+"""The racks probe: what two racks carry within and between each other, with all hosts sending at once.
+
+Only the seconds in which all flows ran count: before and after them, a flow may have the uplink for itself.
+"""
 
 from __future__ import annotations
 
@@ -12,63 +15,13 @@ from harness.model.network_metrics import ACROSS_RACKS, OVERSUBSCRIPTION, WITHIN
 from harness.model.probe import ARROW, Measurement, Metric
 from harness.probes.plan import ProbeStep
 from harness.probes.tools.iperf3 import TransferInterval
-from harness.probes.traffic import Flow, Load, Transfer, carry
+from harness.probes.traffic import Flow, Load, Transfer, run_flows
 from harness.probes.transports.host import Host, HostError
 
-
-@dataclass(frozen=True)
-class Window:
-    """The seconds that all flows have in common, on one clock, and the sum of what they carried then."""
-
-    start_s: float
-    end_s: float
-    bit_s: float
-
-    @property
-    def seconds(self) -> float:
-        """How long it is."""
-        return self.end_s - self.start_s
-
-
-def timeline(transfer: Transfer) -> list[TransferInterval]:
-    """A transfer's intervals on our clock.
-
-    iperf3 counts in them what was handed to the kernel; in sum they are made what arrived.
-    """
-    report, began_s = transfer.report, transfer.began_s
-    sent = sum(one.bits for one in report.intervals)
-    arrived = report.goodput_bit_s * report.seconds / sent if sent else 0.0
-    return [
-        TransferInterval(one.start_s + began_s, one.end_s + began_s, arrived * one.bits)
-        for one in report.intervals
-    ]
-
-
-def common_window(timelines: Sequence[Sequence[TransferInterval]]) -> Window | None:
-    """The window of flows whose intervals are on one clock; None where they have nothing in common.
-
-    An interval that the window cuts counts by the part that is within.
-    """
-    if not timelines or not all(timelines):
-        return None
-    start = max(min(one.start_s for one in flow) for flow in timelines)
-    end = min(max(one.end_s for one in flow) for flow in timelines)
-    if end <= start:
-        return None
-    bits = sum(one.bits * _share(one, start, end) for flow in timelines for one in flow)
-    return Window(start, end, bits / (end - start))
-
-
-def _share(interval: TransferInterval, start: float, end: float) -> float:
-    """Which part of an interval is between two moments."""
-    length = interval.end_s - interval.start_s
-    within = min(interval.end_s, end) - max(interval.start_s, start)
-    return max(0.0, within) / length if length > 0 else 0.0
-
-
-SETTING_UP_S = 3.0
-LEAST_COMMON = 0.5
-"""Share of the seconds asked for that all flows have to have in common."""
+SET_UP_S = 3.0
+MIN_COMMON_FRACTION = 0.5
+"""How much of the requested time all flows must have in common. The clients start within a fraction of a
+second; if there is less, some flow began late or stopped early, and the window represents nothing."""
 
 
 @dataclass(frozen=True)
@@ -79,89 +32,144 @@ class Rack:
     hosts: tuple[Host, ...]
 
 
-def racks(first: Rack, second: Rack, load: Load, draws: int, seed: int) -> list[ProbeStep]:
-    """So many draws of who sends to whom, each within the racks, across, and back."""
-    dice = random.Random(seed)  # noqa: S311  chance that can be repeated
+def rack_steps(first: Rack, second: Rack, load: Load, draws: int, seed: int) -> list[ProbeStep]:
+    """Measure `draws` random choices of who sends to whom: within the racks, across, and back."""
+    rng = random.Random(seed)  # noqa: S311  chance that can be repeated
     return [
         ProbeStep(
             f"racks: {first.name} and {second.name}, draw {draw}",
-            3 * (load.total_s + SETTING_UP_S),
-            partial(_draw, first, second, load, dice.randrange(2**32)),
+            3 * (load.total_s + SET_UP_S),
+            partial(_measure, first, second, load, rng.randrange(2**32)),
         )
         for draw in range(1, draws + 1)
     ]
 
 
-def neighbours(rack: Rack, dice: random.Random) -> list[Flow]:
-    """Disjoint pairs of one rack; of an odd number one host is left out."""
-    hosts = dice.sample(rack.hosts, len(rack.hosts))
+def flows_within(rack: Rack, rng: random.Random) -> list[Flow]:
+    """Draw disjoint pairs of hosts of a rack; of an odd number, one host is left out."""
+    hosts = rng.sample(rack.hosts, len(rack.hosts))
     return [Flow(a, b) for a, b in zip(hosts[::2], hosts[1::2], strict=False)]
 
 
-def strangers(senders: Rack, receivers: Rack, dice: random.Random) -> list[Flow]:
-    """Everybody of one rack to somebody of the other, who are all drawn equally often.
+def flows_across(senders: Rack, receivers: Rack, rng: random.Random) -> list[Flow]:
+    """Draw a receiver for each sender, so that all receivers are drawn equally often.
 
-    Drawn independently, several would be sent to by two and be the bottleneck themselves.
+    Independent draws would choose some receivers twice, which would then be the bottleneck themselves.
     """
-    drawn = cycle(dice.sample(receivers.hosts, len(receivers.hosts)))
+    drawn = cycle(rng.sample(receivers.hosts, len(receivers.hosts)))
     return [Flow(sender, receiver) for sender, receiver in zip(senders.hosts, drawn, strict=False)]
 
 
-def _draw(first: Rack, second: Rack, load: Load, seed: int) -> Generator[Measurement, None, None]:
-    dice = random.Random(seed)  # noqa: S311  chance that can be repeated
-    near = {rack.name: neighbours(rack, dice) for rack in (first, second)}
-    carried = _carried([flow for flows in near.values() for flow in flows], load)
+def _measure(first: Rack, second: Rack, load: Load, seed: int) -> Generator[Measurement]:
+    rng = random.Random(seed)  # noqa: S311  chance that can be repeated
+    flows = {rack.name: flows_within(rack, rng) for rack in (first, second)}
+    within = _run([flow for of_rack in flows.values() for flow in of_rack], load)
     per_host = {}
-    for name, flows in near.items():
-        arrived = {flow: carried[flow] for flow in flows}
-        bit_s = yield from _together(WITHIN_RACK, name, arrived, load)
+    for name, of_rack in flows.items():
+        outcomes = {flow: within[flow] for flow in of_rack}
+        bit_s = yield from _common_rate(WITHIN_RACK, name, outcomes, load)
         if bit_s is not None:
-            per_host[name] = bit_s / len(_transfers(arrived))
+            per_host[name] = bit_s / len(_transfers(outcomes))
             yield WITHIN_RACK.of(name, per_host[name])
     for senders, receivers in ((first, second), (second, first)):
         subject = f"{senders.name}{ARROW}{receivers.name}"
-        arrived = _carried(strangers(senders, receivers, dice), load)
-        bit_s = yield from _together(ACROSS_RACKS, subject, arrived, load)
+        outcomes = _run(flows_across(senders, receivers, rng), load)
+        bit_s = yield from _common_rate(ACROSS_RACKS, subject, outcomes, load)
         if bit_s is not None:
             yield ACROSS_RACKS.of(subject, bit_s)
             if per_host:
-                could = _could(_transfers(arrived), senders, receivers, per_host)
-                yield OVERSUBSCRIPTION.of(subject, could / bit_s)
+                unlimited = _unlimited_bit_s(_transfers(outcomes), senders, receivers, per_host)
+                yield OVERSUBSCRIPTION.of(subject, unlimited / bit_s)
 
 
-def _carried(flows: Sequence[Flow], load: Load) -> dict[Flow, Transfer | HostError]:
-    return dict(zip(flows, carry(flows, load), strict=True))
+def _run(flows: Sequence[Flow], load: Load) -> dict[Flow, Transfer | HostError]:
+    return dict(zip(flows, run_flows(flows, load), strict=True))
 
 
-def _transfers(carried: Mapping[Flow, Transfer | HostError]) -> dict[Flow, Transfer]:
-    return {flow: one for flow, one in carried.items() if isinstance(one, Transfer)}
+def _transfers(outcomes: Mapping[Flow, Transfer | HostError]) -> dict[Flow, Transfer]:
+    return {flow: result for flow, result in outcomes.items() if isinstance(result, Transfer)}
 
 
-def _together(
-    metric: Metric, subject: str, carried: Mapping[Flow, Transfer | HostError], load: Load
+def _common_rate(
+    metric: Metric, subject: str, outcomes: Mapping[Flow, Transfer | HostError], load: Load
 ) -> Generator[Measurement, None, float | None]:
-    """What the flows that worked carried together, in bit/s; yields why others did not."""
-    for outcome in carried.values():
+    """Return what the successful flows carried together, in bit/s; yield why others failed."""
+    for outcome in outcomes.values():
         if isinstance(outcome, HostError):
             yield metric.failed(subject, outcome)
-    worked = _transfers(carried)
-    if not worked:
+    transfers = _transfers(outcomes)
+    if not transfers:
         return None
-    window = common_window([timeline(transfer) for transfer in worked.values()])
-    if window is None or window.seconds < LEAST_COMMON * load.seconds:
+    window = common_window([timeline(transfer) for transfer in transfers.values()])
+    if window is None or window.seconds < MIN_COMMON_FRACTION * load.seconds:
         yield metric.failed(subject, f"{subject}: its flows did not run in the same seconds")
         return None
     return window.bit_s
 
 
-def _could(
+def _unlimited_bit_s(
     flows: Collection[Flow], senders: Rack, receivers: Rack, per_host: Mapping[str, float]
 ) -> float:
-    """What these hosts would carry if nothing but themselves held them back.
+    """Return what the hosts of these flows would carry if nothing but themselves limited them.
 
-    A rack of one host cannot tell what that carries within; it is taken for one of the other's.
+    A rack of one host has no rate within; its host counts as one of the other rack.
     """
-    usual = min(per_host.values())
-    sent = len({flow.sender for flow in flows}) * per_host.get(senders.name, usual)
-    received = len({flow.receiver for flow in flows}) * per_host.get(receivers.name, usual)
+    default = min(per_host.values())
+    sent = len({flow.sender for flow in flows}) * per_host.get(senders.name, default)
+    received = len({flow.receiver for flow in flows}) * per_host.get(receivers.name, default)
     return min(sent, received)
+
+
+@dataclass(frozen=True)
+class Window:
+    """The time in which all flows ran, on one clock, and the rate of all flows together in it."""
+
+    start_s: float
+    end_s: float
+    bit_s: float
+
+    @property
+    def seconds(self) -> float:
+        """The length of the window."""
+        return self.end_s - self.start_s
+
+
+def timeline(transfer: Transfer) -> list[TransferInterval]:
+    """Return a transfer's intervals on this machine's clock.
+
+    The sender reports what it passed to its kernel; the bits are scaled so that their sum is what arrived.
+    """
+    report, began_s = transfer.report, transfer.began_s
+    sent = sum(interval.bits for interval in report.intervals)
+    arrived = report.goodput_bit_s * report.seconds / sent if sent else 0.0
+    return [
+        TransferInterval(
+            interval.start_s + began_s, interval.end_s + began_s, arrived * interval.bits
+        )
+        for interval in report.intervals
+    ]
+
+
+def common_window(timelines: Sequence[Sequence[TransferInterval]]) -> Window | None:
+    """Return the window of flows whose intervals are on one clock; None if they have no time in common.
+
+    An interval that is partly in the window counts in proportion.
+    """
+    if not timelines or not all(timelines):
+        return None
+    start = max(min(interval.start_s for interval in flow) for flow in timelines)
+    end = min(max(interval.end_s for interval in flow) for flow in timelines)
+    if end <= start:
+        return None
+    bits = sum(
+        interval.bits * _fraction_within(interval, start, end)
+        for flow in timelines
+        for interval in flow
+    )
+    return Window(start, end, bits / (end - start))
+
+
+def _fraction_within(interval: TransferInterval, start: float, end: float) -> float:
+    length = interval.end_s - interval.start_s
+    within = min(interval.end_s, end) - max(interval.start_s, start)
+    return max(0.0, within) / length if length > 0 else 0.0

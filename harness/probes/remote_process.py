@@ -1,8 +1,8 @@
-"""Commands on hosts that cannot outlive us: each ends when its standard input does.
+"""Remote processes: commands on hosts that cannot outlive us, because each ends with its standard input.
 
-However we end - done, interrupted, killed - the kernel closes the pipe, ssh or docker close its other
-end, and a shell over there ends the command. A command waits there for a word of ours before it
-starts, so that many begin in the same moment without a common clock.
+However this process ends - normally, interrupted or killed - the kernel closes the pipe, ssh or docker closes
+the other end, and a shell on the host ends the command. The shell waits for a newline before it starts the
+command, so that commands on many hosts start at the same moment without a common clock.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from types import TracebackType
 from typing import IO, Generic, Self, TypeVar, cast
 
 from harness.model.errors import BadInput, ToolError
 from harness.probes.transports.host import Host, HostError
+from harness.terminal import last_line
 
 T = TypeVar("T")
 
@@ -27,8 +27,8 @@ NOT_FOUND = 127
 ANSWER_S = 30.0
 END_S = 5.0
 
-# What a login shell prints comes before $0, and is no output of the command. Many an ssh looks for
-# programs in fewer places than root does.
+# READY comes first, because a login shell may have printed something before it. The PATH of an ssh session
+# often lacks the directories of root's programs.
 _SCRIPT = (
     'PATH=$PATH:/usr/sbin:/sbin; echo "$0"; read -r _ || exit 0; exec 3<&0; '
     '"$@" </dev/null 3<&- & command=$!; '
@@ -38,16 +38,16 @@ _SCRIPT = (
 
 @dataclass(frozen=True)
 class CompletedCommand:
-    """A command that ended by itself. `at_s` is when, on this machine's monotonic clock."""
+    """A command that ended by itself, at `ended_s` on this machine's monotonic clock."""
 
     code: int
     output: str
     errors: str
-    at_s: float
+    ended_s: float
 
 
 class RemoteProcess:
-    """One command on one host. Raises BadInput if this machine has no program to reach it with."""
+    """One command on one host. Raise BadInput if this machine lacks the program that reaches the host."""
 
     def __init__(self, host: Host, command: Sequence[str]) -> None:
         self.host = host
@@ -55,51 +55,54 @@ class RemoteProcess:
         self._lines: list[str] = []
         self._ended_s: float | None = None
         self._changed = threading.Condition()
-        self._errors = tempfile.TemporaryFile()  # noqa: SIM115  closed in `close`
+        self._error_file = tempfile.TemporaryFile()  # noqa: SIM115  closed in `close`
         self._process = self._open(host.argv("sh", "-c", _SCRIPT, READY, *command))
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 
     def await_ready(self, timeout_s: float = ANSWER_S) -> None:
-        """Wait until the host has only to be told to start. Raises HostTrouble if it does not answer."""
+        """Wait until the command can be started. Raise HostError if the host does not answer."""
         self._await(lambda: READY in self._lines, timeout_s)
 
     def start(self) -> None:
-        """Say the word. Whether it was heard is seen by what follows."""
+        """Start the command. If the host has gone, the next call raises HostError."""
         with suppress(OSError):
             self._stdin.write(b"\n")
             self._stdin.flush()
 
-    def await_line(self, sign: str, timeout_s: float = ANSWER_S) -> None:
-        """Wait for a line with `sign` in it. Raises HostTrouble if it ends before, or does not come."""
-        self._await(lambda: any(sign in line for line in self._output), timeout_s)
+    def await_line(self, text: str, timeout_s: float = ANSWER_S) -> None:
+        """Wait for a line of output that contains `text`.
+
+        Raise HostError if the command ends before, or does not print it in time.
+        """
+        self._await(lambda: any(text in line for line in self._output), timeout_s)
 
     def finish(self, timeout_s: float = ANSWER_S) -> CompletedCommand:
-        """Wait for its end. Raises HostTrouble if it takes longer, or the host was not reached."""
+        """Wait for the command's end. Raise HostError if it takes longer, or the host was not reached."""
         with self._changed:
             self._changed.wait_for(lambda: self._ended_s is not None, timeout_s)
             if self._ended_s is None:
-                raise self._trouble(f"{self._program} took longer than {timeout_s:.0f} s")
+                raise self._host_error(f"{self._program} took longer than {timeout_s:.0f} s")
         code = self._process.wait()
         if READY not in self._lines or code == NOT_FOUND:
-            raise self._ended_early()
-        return CompletedCommand(code, "\n".join(self._output), self._said, self._ended_s)
+            raise self._early_end()
+        return CompletedCommand(code, "\n".join(self._output), self._errors, self._ended_s)
 
-    def let_go(self) -> None:
-        """Let the command end; does not wait for it."""
-        with suppress(OSError):  # it may be gone
+    def close_stdin(self) -> None:
+        """Make the command end; do not wait for its end."""
+        with suppress(OSError):  # it may have ended already
             self._stdin.close()
 
     def close(self) -> None:
-        """Let the command end, and wait until it has; what is not there any more is given up."""
-        self.let_go()
+        """Make the command end and wait for its end; kill our side of it if that takes too long."""
+        self.close_stdin()
         try:
             self._process.wait(END_S)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
         self._reader.join(END_S)
-        self._errors.close()
+        self._error_file.close()
 
     def _open(self, command: Sequence[str]) -> subprocess.Popen[bytes]:
         try:
@@ -107,13 +110,13 @@ class RemoteProcess:
                 command,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=self._errors,
-                start_new_session=True,  # a terminal's Ctrl-C is not for it
+                stderr=self._error_file,
+                start_new_session=True,  # so that a terminal's Ctrl-C does not reach it
             )
         except FileNotFoundError as error:
-            self._errors.close()
+            self._error_file.close()
             raise BadInput(
-                f"{self.host}: no '{command[0]}' is on the PATH to reach it with"
+                f"{self.host}: cannot be reached: no '{command[0]}' is on the PATH"
             ) from error
 
     def _read(self) -> None:
@@ -125,23 +128,25 @@ class RemoteProcess:
             self._ended_s = time.monotonic()
             self._changed.notify_all()
 
-    def _await(self, reached: Callable[[], bool], timeout_s: float) -> None:
+    def _await(self, condition: Callable[[], bool], timeout_s: float) -> None:
         with self._changed:
-            self._changed.wait_for(lambda: reached() or self._ended_s is not None, timeout_s)
-            if reached():
+            self._changed.wait_for(lambda: condition() or self._ended_s is not None, timeout_s)
+            if condition():
                 return
             if self._ended_s is None:
-                raise self._trouble(f"no answer within {timeout_s:.0f} s")
-        raise self._ended_early()
+                raise self._host_error(f"no answer within {timeout_s:.0f} s")
+        raise self._early_end()
 
-    def _ended_early(self) -> HostError:
+    def _early_end(self) -> HostError:
         code = self._process.wait()
         if code == NOT_FOUND and READY in self._lines:
-            return self._trouble(f"{self._program} is not there; install it")
-        return self._trouble(telling_line(self._said) or f"{self._program} ended with code {code}")
+            return self._host_error(f"{self._program} is not installed")
+        return self._host_error(
+            error_line(self._errors) or f"{self._program} ended with code {code}"
+        )
 
-    def _trouble(self, what: str) -> HostError:
-        return HostError(f"{self.host}: {what}")
+    def _host_error(self, reason: str) -> HostError:
+        return HostError(f"{self.host}: {reason}")
 
     @property
     def _stdin(self) -> IO[bytes]:
@@ -149,86 +154,85 @@ class RemoteProcess:
 
     @property
     def _output(self) -> list[str]:
-        """The lines that are the command's own."""
+        """The lines that the command itself printed."""
         start = self._lines.index(READY) + 1 if READY in self._lines else len(self._lines)
         return self._lines[start:]
 
     @property
-    def _said(self) -> str:
-        self._errors.seek(0)
-        return self._errors.read().decode(errors="replace")
+    def _errors(self) -> str:
+        self._error_file.seek(0)
+        return self._error_file.read().decode(errors="replace")
 
 
 class RemoteProcesses:
-    """Commands that are all over when this is left."""
+    """A context in which remote processes run; all end when it is left."""
 
     def __init__(self) -> None:
-        self._all: list[RemoteProcess] = []
+        self._processes: list[RemoteProcess] = []
 
-    def put(self, host: Host, *command: str) -> RemoteProcess:
-        """A command on a host, which waits for its start."""
+    def add(self, host: Host, *command: str) -> RemoteProcess:
+        """Return a new remote process, which waits for its start."""
         remote = RemoteProcess(host, command)
-        self._all.append(remote)
+        self._processes.append(remote)
         return remote
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        for remote in self._all:
-            remote.let_go()
-        for remote in self._all:
+    def __exit__(self, *_: object) -> None:
+        for remote in self._processes:
+            remote.close_stdin()
+        for remote in self._processes:
             remote.close()
 
 
 def run_all(
-    questions: Iterable[tuple[Host, Sequence[str]]], timeout_s: float = ANSWER_S
+    commands: Iterable[tuple[Host, Sequence[str]]], timeout_s: float = ANSWER_S
 ) -> list[CompletedCommand | HostError]:
-    """Run each command on its host, all at once, and return how each ended, in order."""
+    """Run each command on its host, all at the same time, and return how each ended, in order."""
     with RemoteProcesses() as remotes:
-        asked = [remotes.put(host, *command) for host, command in questions]
-        for remote in asked:
+        running = [remotes.add(host, *command) for host, command in commands]
+        for remote in running:
             remote.start()
-        return [_answer(remote, timeout_s) for remote in asked]
+        return [_finish(remote, timeout_s) for remote in running]
 
 
-def parse_answer(
-    who: object, answer: CompletedCommand | HostError, read: Callable[[CompletedCommand], T]
+def parse_completed(
+    subject: object,
+    completed: CompletedCommand | HostError,
+    parse: Callable[[CompletedCommand], T],
 ) -> T | HostError:
-    """What `read` makes of an answer; in place of a ToolFailed, what the program complained of."""
-    if isinstance(answer, HostError):
-        return answer
+    """Return what `parse` makes of a completed command, or the HostError that came in its place.
+
+    If `parse` raises ToolError, return a HostError about `subject`. It has the error that the program
+    itself printed, if the program failed with one.
+    """
+    if isinstance(completed, HostError):
+        return completed
     try:
-        return read(answer)
+        return parse(completed)
     except ToolError as error:
-        complaint = telling_line(answer.errors) if answer.code else ""
-        return HostError(f"{who}: {complaint or error}")
+        printed = error_line(completed.errors) if completed.code else ""
+        return HostError(f"{subject}: {printed or error}")
 
 
-def telling_line(text: str) -> str:
-    """The last line that speaks of an error, or else the last; empty if there is none."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    errors = [line for line in lines if "error" in line.lower()]
-    return next(iter([*errors[-1:], *lines[-1:]]), "")
+def error_line(text: str) -> str:
+    """Return the last line with the word "error", or else the last line; empty if there is none."""
+    errors = [line for line in text.splitlines() if "error" in line.lower()]
+    return errors[-1].strip() if errors else last_line(text)
 
 
-def _answer(remote: RemoteProcess, timeout_s: float) -> CompletedCommand | HostError:
+def _finish(remote: RemoteProcess, timeout_s: float) -> CompletedCommand | HostError:
     try:
         return remote.finish(timeout_s)
-    except HostError as trouble:
-        return trouble
+    except HostError as error:
+        return error
 
 
-# MERGED from harness.probes.exchange: 'A server on one host and its client on another, started when both are ready.'
 class ClientServerRun(Generic[T]):
-    """What a client and its server come to, as `read` understands the client; or why to nothing.
+    """A server on one host and its client on another; the client's output, parsed, is the outcome.
 
-    `sign` is in the line that the server prints when it can be connected to.
+    The server prints a line that contains `listening` as soon as clients can connect.
     """
 
     def __init__(
@@ -237,39 +241,34 @@ class ClientServerRun(Generic[T]):
         server: tuple[Host, Sequence[str]],
         client: tuple[Host, Sequence[str]],
         *,
-        sign: str,
-        read: Callable[[CompletedCommand], T],
+        listening: str,
+        parse: Callable[[CompletedCommand], T],
         timeout_s: float,
     ) -> None:
         self._name = f"{client[0]} -> {server[0]}"
-        self._server = remotes.put(server[0], *server[1])
-        self._client = remotes.put(client[0], *client[1])
-        self._sign = sign
-        self._read = read
+        self._server = remotes.add(server[0], *server[1])
+        self._client = remotes.add(client[0], *client[1])
+        self._listening = listening
+        self._parse = parse
         self._timeout_s = timeout_s
-        self._trouble: HostError | None = None
+        self._error: HostError | None = None
 
     def open(self) -> None:
-        """Wait until the server listens, and the client has only to be told to start."""
+        """Start the server, and wait until it listens and the client can be started."""
         try:
             self._server.await_ready()
             self._server.start()
-            self._server.await_line(self._sign)
+            self._server.await_line(self._listening)
             self._client.await_ready()
-        except HostError as trouble:
-            self._trouble = trouble
+        except HostError as error:
+            self._error = error
 
     def start(self) -> None:
-        """Tell the client to start, if the server listens."""
-        if self._trouble is None:
+        """Start the client, unless `open` failed."""
+        if self._error is None:
             self._client.start()
 
     def finish(self) -> T | HostError:
-        """Wait for the client's end, and return what it came to."""
-        if self._trouble is not None:
-            return self._trouble
-        try:
-            ended = self._client.finish(self._timeout_s)
-        except HostError as trouble:
-            return trouble
-        return parse_answer(self._name, ended, self._read)
+        """Wait for the client's end, and return its parsed output, or why there is none."""
+        completed = self._error or _finish(self._client, self._timeout_s)
+        return parse_completed(self._name, completed, self._parse)

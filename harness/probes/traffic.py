@@ -1,4 +1,4 @@
-"""iperf3 from host to host, any number of flows in the same seconds."""
+"""iperf3 transfers between hosts, any number at the same time."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from harness.model.errors import ToolError
+from harness.model.probe import ARROW
 from harness.probes.remote_process import (
     ClientServerRun,
     CompletedCommand,
@@ -19,8 +20,9 @@ from harness.probes.transports.host import Host, HostError
 
 FIRST_PORT = 5201
 OMITTED_S = 1
-"""TCP's start, and what token buckets had saved."""
+"""Not measured: TCP's slow start, and the burst that a full token bucket lets through."""
 GRACE_S = 20.0
+"""Extra seconds that a program may take to connect and to report."""
 
 
 @dataclass(frozen=True)
@@ -31,14 +33,15 @@ class Flow:
     receiver: Host
 
     def __str__(self) -> str:
-        return f"{self.sender} -> {self.receiver}"
+        return f"{self.sender}{ARROW}{self.receiver}"
 
 
 @dataclass(frozen=True)
 class Load:
-    """How a flow is made: for so many seconds, of so many TCP streams, each on a port of its own.
+    """How each flow is generated: for `seconds`, by `streams` TCP connections.
 
-    `mss_bytes` is the most that a segment holds, TCP's options included; None: what the MTU allows.
+    `mss_bytes` is the maximum segment size, TCP options included; None is what the MTU allows. The first flow
+    uses `first_port`, and each other flow the next port.
     """
 
     seconds: int = 10
@@ -48,15 +51,15 @@ class Load:
 
     @property
     def total_s(self) -> int:
-        """From a flow's start to its end."""
+        """Seconds from a flow's start to its end."""
         return OMITTED_S + self.seconds
 
 
 @dataclass(frozen=True)
 class Transfer:
-    """What a flow carried, and what it cost at both ends; None where that was not to be seen.
+    """What a flow carried, and the processor time of both hosts, None where it is unknown.
 
-    `began_s` is when the seconds that count began, on this machine's monotonic clock.
+    `began_s` is the start of the measured seconds, on this machine's monotonic clock.
     """
 
     report: Report
@@ -65,18 +68,21 @@ class Transfer:
     receiver_cpu: Cpu | None = None
 
 
-def carry(flows: Sequence[Flow], load: Load) -> list[Transfer | HostError]:
-    """Run all flows at once; each comes to a transfer, or to a line on what went wrong."""
-    ends = {host.name: host for flow in flows for host in (flow.sender, flow.receiver)}
+def run_flows(flows: Sequence[Flow], load: Load) -> list[Transfer | HostError]:
+    """Run all flows at the same time, and return each flow's transfer, or why it failed, in order."""
+    hosts = {host.name: host for flow in flows for host in (flow.sender, flow.receiver)}
     with RemoteProcesses() as remotes:
-        meters = {name: _meter(remotes, host, load) for name, host in ends.items()}
-        exchanges = connect(remotes, flows, load)
+        meters = {
+            name: remotes.add(host, *cpu.meter(OMITTED_S, load.seconds))
+            for name, host in hosts.items()
+        }
+        runs = open_flows(remotes, flows, load)
         for meter in meters.values():
             meter.start()
-        for exchange in exchanges:
-            exchange.start()
-        transfers = [exchange.finish() for exchange in exchanges]
-        cpus = {name: _read(meter) for name, meter in meters.items()}
+        for run in runs:
+            run.start()
+        transfers = [run.finish() for run in runs]
+        cpus = {name: _read_meter(meter) for name, meter in meters.items()}
     return [
         transfer
         if isinstance(transfer, HostError)
@@ -87,19 +93,19 @@ def carry(flows: Sequence[Flow], load: Load) -> list[Transfer | HostError]:
     ]
 
 
-def connect(
+def open_flows(
     remotes: RemoteProcesses, flows: Sequence[Flow], load: Load
 ) -> list[ClientServerRun[Transfer]]:
-    """Set all flows up, each at a port of its own."""
-    exchanges = [
-        _exchange(remotes, flow, load, port) for port, flow in enumerate(flows, load.first_port)
+    """Start a server for each flow, and return the runs, whose clients wait for their start."""
+    runs = [
+        _flow_run(remotes, flow, load, port) for port, flow in enumerate(flows, load.first_port)
     ]
-    for exchange in exchanges:
-        exchange.open()
-    return exchanges
+    for run in runs:
+        run.open()
+    return runs
 
 
-def _exchange(
+def _flow_run(
     remotes: RemoteProcesses, flow: Flow, load: Load, port: int
 ) -> ClientServerRun[Transfer]:
     client = iperf3.client(
@@ -114,22 +120,18 @@ def _exchange(
         remotes,
         server=(flow.receiver, iperf3.server(port)),
         client=(flow.sender, client),
-        sign=iperf3.LISTENS,
-        read=_transfer,
+        listening=iperf3.LISTENING,
+        parse=_transfer,
         timeout_s=load.total_s + GRACE_S,
     )
 
 
-def _transfer(ended: CompletedCommand) -> Transfer:
-    report = iperf3.read_report(ended.output)
-    return Transfer(report, ended.at_s - report.seconds)
+def _transfer(completed: CompletedCommand) -> Transfer:
+    report = iperf3.read_report(completed.output)
+    return Transfer(report, completed.ended_s - report.seconds)
 
 
-def _meter(remotes: RemoteProcesses, host: Host, load: Load) -> RemoteProcess:
-    return remotes.put(host, *cpu.meter(OMITTED_S, load.seconds))
-
-
-def _read(meter: RemoteProcess) -> Cpu | None:
+def _read_meter(meter: RemoteProcess) -> Cpu | None:
     try:
         return cpu.read_meter(meter.finish().output)
     except (HostError, ToolError):

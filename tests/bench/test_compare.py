@@ -7,8 +7,8 @@ from random import Random
 
 import pytest
 
-from harness.analysis.column import find_configuration
 from harness.analysis.comparison import compare
+from harness.analysis.configuration import find_configuration
 from harness.model.run import Ending
 from harness.present import text
 from harness.records.writer import Recording

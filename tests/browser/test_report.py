@@ -10,7 +10,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 
 from harness.analysis.comparison import Comparison, compare
-from harness.analysis.price import worths
+from harness.analysis.price import rank_offers
 from harness.analysis.price_list import Item, Money, Offer, PriceList
 from harness.present.report.page import render
 from harness.statistics.change import Verdict
@@ -41,7 +41,9 @@ def report(rich: Comparison, tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     measured = report_data.measured()
     page = tmp_path_factory.mktemp("report") / "report.html"
-    page.write_text(render(rich, measured, worths(rich, prices, measured), ["clusterlift compare"]))
+    page.write_text(
+        render(rich, measured, rank_offers(rich, prices, measured), ["clusterlift compare"])
+    )
     return page
 
 

@@ -1,30 +1,36 @@
-"""The probes on hosts that only Spark reaches: a real cluster, its executors, and iperf3 between them."""
+"""`clusterlift probe --via spark` on a real cluster, whose hosts only Spark reaches, with a real iperf3."""
 
 from __future__ import annotations
 
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from .conftest import TIMEOUT_S, Cluster, Completed, Spark, eventually
+from tests.waiting import eventually
 
+from .conftest import TIMEOUT_S, Cluster, Completed, Spark
+
+CLUSTERLIFT = Path(sys.executable).parent / "clusterlift"
 SCRIPT = "jobs/probe_agents.py"
 
 
+def command(probe: str, *arguments: str, options: str) -> list[str]:
+    """Return the command line; its virtual environment is not activated, so PATH has no spark-submit."""
+    via = ["--via", "spark", "--spark-options", options]
+    return [str(CLUSTERLIFT), "probe", probe, *via, *arguments]
+
+
 def probe(spark: Spark, probe: str, *arguments: str, options: str, cwd: Path) -> Completed:
-    """`clusterlift probe`, with the plain pyspark's spark-submit on the PATH."""
-    clusterlift = Path(sys.executable).parent / "clusterlift"
-    environment = spark.environment()
-    environment["PATH"] = f"{spark.home / 'bin'}:{environment['PATH']}"
     return subprocess.run(
-        [clusterlift, "probe", probe, "--via", "spark", "--spark-options", options, *arguments],
+        command(probe, *arguments, options=options),
         cwd=cwd,
-        env=environment,
+        env=spark.environment(),
         capture_output=True,
         text=True,
         timeout=TIMEOUT_S,
@@ -32,39 +38,69 @@ def probe(spark: Spark, probe: str, *arguments: str, options: str, cwd: Path) ->
     )
 
 
-def on(cluster: Cluster) -> str:
-    return shlex.join(["--master", cluster.url, "--conf", "spark.ui.enabled=false"])
+def options_for(cluster: Cluster, *options: str) -> str:
+    return shlex.join(["--master", cluster.url, "--conf", "spark.ui.enabled=false", *options])
 
 
 def running(script: str) -> list[str]:
-    listed = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True)
-    return [line for line in listed.stdout.splitlines() if script in line]
+    """Return the command lines of this machine's processes that contain `script`."""
+    processes = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True)
+    return [line for line in processes.stdout.splitlines() if script in line]
 
 
-@pytest.mark.skipif(shutil.which("iperf3") is None, reason="no iperf3 here")
-@pytest.mark.skipif(shutil.which("ip") is None, reason="no ip here")
-def test_every_executors_host_is_measured_and_nothing_is_left(
+needs_iperf3 = pytest.mark.skipif(
+    any(shutil.which(program) is None for program in ("ip", "iperf3")),
+    reason="ip and iperf3 are not installed",
+)
+
+
+@needs_iperf3
+def test_every_executors_host_is_measured_and_no_process_is_left(
     spark: Spark, cluster: Cluster, tmp_path: Path
 ) -> None:
-    done = probe(spark, "mesh", "--seconds", "1", options=on(cluster), cwd=tmp_path)
+    options = options_for(cluster, "--conf", "spark.clusterlift.relayPort=34567")
+    done = probe(spark, "mesh", "--seconds", "1", options=options, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert re.search(r"127\.0\.0\.2 +\d", done.stdout), done.stdout
     assert re.search(r"127\.0\.0\.3 +\d", done.stdout), done.stdout
-    eventually(lambda: not running(SCRIPT), "without a Spark application that was left behind")
+    eventually(lambda: not running(SCRIPT), "the Spark application is still running")
+
+
+@needs_iperf3
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_no_process_is_left_if_we_are_interrupted_or_killed(
+    spark: Spark, cluster: Cluster, tmp_path: Path, number: signal.Signals
+) -> None:
+    with subprocess.Popen(
+        command("mesh", "--seconds", "600", options=options_for(cluster)),
+        cwd=tmp_path,
+        env=spark.environment(),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    ) as ours:
+        try:
+            eventually(lambda: running("iperf3 -c 127.0.0."), "no transfer", TIMEOUT_S)
+            ours.send_signal(number)
+            assert ours.wait(TIMEOUT_S) == (130 if number is signal.SIGINT else -number)
+        finally:
+            ours.kill()
+    eventually(lambda: not running("iperf3 -c 127.0.0."), "iperf3 is still running")
+    eventually(lambda: not running(SCRIPT), "the Spark application is still running")
 
 
 def test_a_host_without_an_executor_is_named(
     spark: Spark, cluster: Cluster, tmp_path: Path
 ) -> None:
-    done = probe(spark, "link", "--hosts", "node7", options=on(cluster), cwd=tmp_path)
+    options = options_for(cluster)
+    done = probe(spark, "link", "--hosts", "node7", options=options, cwd=tmp_path)
     assert done.returncode == 2
-    assert "--via spark: node7 has no executor; these do: 127.0.0.2, 127.0.0.3" in done.stderr
+    assert "--via spark: node7 has no executor; these hosts do: 127.0.0.2, 127.0.0.3" in done.stderr
     assert "Traceback" not in done.stderr
 
 
-def test_a_master_that_is_not_there_is_told(spark: Spark, tmp_path: Path) -> None:
+def test_sparks_own_error_is_shown(spark: Spark, tmp_path: Path) -> None:
     done = probe(spark, "link", options="--master nonsense", cwd=tmp_path)
     assert done.returncode == 1
-    assert "Master must either be" in done.stderr  # as Spark says it
+    assert "Master must either be" in done.stderr
     assert "the Spark application ended before an executor answered" in done.stderr
     assert "Traceback" not in done.stderr

@@ -1,4 +1,4 @@
-"""The real programs between real interfaces: network namespaces, skipped where they cannot be made."""
+"""Tests of the real programs in network namespaces; they are skipped where none can be made."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ def _reason() -> str:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Everything here needs namespaces."""
-    ours = [item for item in items if "tests/probes/" in item.path.as_posix()]
-    for item in ours:
-        item.add_marker(pytest.mark.netns)
+    """Mark every test of this directory."""
+    for item in items:
+        if "tests/probes/" in item.path.as_posix():
+            item.add_marker(pytest.mark.netns)
 
 
 @pytest.fixture(autouse=True)
-def networks() -> None:
-    if _reason():
-        pytest.skip(_reason())
+def require_namespaces() -> None:
+    if reason := _reason():
+        pytest.skip(reason)

@@ -1,7 +1,7 @@
-"""Small networks of real interfaces: hosts are network namespaces, and so is each switch.
+"""Small networks of real interfaces: hosts and switches are network namespaces.
 
-A switch is a bridge in a namespace of its own, where no firewall of the machine's (Docker's) applies.
-Each cable has a token bucket at both ends: what a host sends and what it receives have one rate.
+A switch is a bridge in a namespace of its own, so that no firewall of the machine (such as Docker's) applies.
+Each cable has a token bucket at both ends, so that a host sends and receives at the same rate.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _numbers = count(1)
 
 
 def missing() -> str:
-    """Why networks cannot be made here; empty if they can."""
+    """Return why networks cannot be made here; empty if they can."""
     if os.geteuid():
         return "making network namespaces needs root"
     missing = [program for program in NEEDED if shutil.which(program) is None]
@@ -41,7 +41,7 @@ def missing() -> str:
 
 @dataclass
 class Network:
-    """What was made, to be unmade. `addresses` are those of the hosts, by name."""
+    """The namespaces of a network. `addresses` are those of the hosts, by name."""
 
     mark: str
     namespaces: list[str] = field(default_factory=list)
@@ -49,7 +49,7 @@ class Network:
     addresses: dict[str, str] = field(default_factory=dict)
 
     def switch(self) -> str:
-        """Another switch that carries any frame."""
+        """Add a switch that carries frames of any size, and return its name."""
         name = self._namespace(f"switch{len(self.switches) + 1}")
         run("ip", "-n", name, "link", "add", "br0", "mtu", "9000", "type", "bridge")
         run("ip", "-n", name, "link", "set", "br0", "up")
@@ -57,7 +57,7 @@ class Network:
         return name
 
     def host(self, name: str, switch: str, link: Link) -> str:
-        """A host with a cable to a switch; its name in full."""
+        """Add a host with a cable to a switch, and return its full name."""
         host = self._namespace(name)
         number = len(self.addresses) + 1
         port = f"port{number}"
@@ -72,7 +72,7 @@ class Network:
         return host
 
     def uplink(self, first: str, second: str, link: Link) -> None:
-        """A cable between two switches."""
+        """Add a cable between two switches."""
         ends = ("peer", "name", "uplink", "netns", second)
         run("ip", "link", "add", "uplink", "netns", first, "type", "veth", *ends)
         for switch in (first, second):
@@ -80,11 +80,11 @@ class Network:
             _shape(switch, "uplink", link)
 
     def hosts_option(self, hosts: Sequence[str]) -> str:
-        """Those hosts, with their addresses, as --hosts takes them."""
+        """Return the hosts and their addresses in the form of the option --hosts."""
         return ",".join(f"{host}={self.addresses[host]}" for host in hosts)
 
     def _namespace(self, name: str) -> str:
-        # The mark goes behind: a name starts with a letter and sorts by itself.
+        # The mark comes last, so that names start with a letter and sort by their own part.
         full = f"{name}-{self.mark}"
         run("ip", "netns", "add", full)
         self.namespaces.append(full)
@@ -94,7 +94,7 @@ class Network:
 
 @contextmanager
 def network() -> Iterator[Network]:
-    """An empty network, and nothing left of it afterwards."""
+    """Yield an empty network, and delete what was added to it."""
     made = Network(f"{os.getpid()}-{next(_numbers)}")
     try:
         yield made
@@ -106,7 +106,7 @@ def network() -> Iterator[Network]:
 
 @contextmanager
 def star(links: Sequence[Link]) -> Iterator[tuple[Network, list[str]]]:
-    """Hosts a, b, ... around one switch, with these links."""
+    """Yield a network of one switch, and its hosts a, b, ... with these links."""
     with network() as made:
         switch = made.switch()
         names = [chr(ord("a") + number) for number in range(len(links))]
@@ -117,19 +117,19 @@ def star(links: Sequence[Link]) -> Iterator[tuple[Network, list[str]]]:
 
 
 def run(*command: str) -> str:
-    """What a command prints. Raises CalledProcessError if it fails."""
+    """Return what a command prints. Raise CalledProcessError if it fails."""
     done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=60)
     return done.stdout
 
 
-def servers(namespace: str) -> list[str]:
-    """The iperf3 and sockperf that run in a namespace."""
-    ids = run("ip", "netns", "pids", namespace).split()
-    commands = (_command(one) for one in ids)
-    return [command for command in commands if command in {"iperf3", "sockperf"}]
+def programs(namespace: str) -> dict[int, str]:
+    """Return the iperf3 and sockperf processes of a namespace: their names by process id."""
+    ids = map(int, run("ip", "netns", "pids", namespace).split())
+    names = {process: _program(process) for process in ids}
+    return {process: name for process, name in names.items() if name in {"iperf3", "sockperf"}}
 
 
-def _command(process: str) -> str:
+def _program(process: int) -> str:
     with suppress(OSError):  # it may have ended
         return Path(f"/proc/{process}/comm").read_text(encoding="utf-8").strip()
     return ""

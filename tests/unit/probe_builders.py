@@ -1,4 +1,4 @@
-"""Probes in one line each: links, pairs and what was measured of them."""
+"""Builders of probe runs: links of hosts, and measurements of pairs of hosts."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ FOUR = ("node1", "node2", "node3", "node4")
 
 
 def output(name: str) -> str:
-    """What a program printed, as kept in tests/golden/probe-<name>."""
+    """Return what a program printed, from tests/golden/probe-<name>."""
     return (GOLDEN / f"probe-{name}").read_text(encoding="utf-8")
 
 
 def a_link(host: str, **fields: Any) -> HostLink:
-    known = {
+    defaults = {
         "device": "eth0",
         "speed_mbit_s": 1000,
         "duplex": "full",
@@ -41,13 +41,13 @@ def a_link(host: str, **fields: Any) -> HostLink:
         "queue": "fq_codel",
         "counters": {"rx_errors": 0, "tx_errors": 0, "rx_drops": 0, "tx_drops": 0},
     }
-    return HostLink(host, **known | fields)
+    return HostLink(host, **defaults | fields)
 
 
 def pairs(
     metric: Metric, values: Mapping[tuple[str, str], float | str], case: str = ""
 ) -> list[Measurement]:
-    """A measurement a pair; a text is why there is none."""
+    """Return one measurement for each pair; a text instead of a value is the error of a failed one."""
     return [
         metric.failed(f"{a} -> {b}", value, case)
         if isinstance(value, str)
@@ -69,7 +69,7 @@ def probed(
     notes: Sequence[ProbeEvent] = (),
     facts: Mapping[str, str] | None = None,
 ) -> RecordedProbes:
-    """A probe run; its links are afterwards what they were before, unless said otherwise."""
+    """Return a probe run. `after` are its links after the measurements, by default the same as before."""
     links = tuple(links)
     run = ProbeRun(
         configuration="1g",
@@ -79,18 +79,18 @@ def probed(
         started_at=STARTED_AT,
         written_by="clusterlift 0.1.0",
     )
-    seen = (
+    events = (
         *(LinkSnapshot(BEFORE, link) for link in links),
         *measurements,
         *(LinkSnapshot(AFTER, link) for link in (links if after is None else after)),
     )
-    return RecordedProbes(run, (*notes, *seen), ending)
+    return RecordedProbes(run, (*notes, *events), ending)
 
 
 def healthy(
     hosts: Sequence[str] = FOUR, goodput: float = 940 * MBIT, **link: Any
 ) -> RecordedProbes:
-    """A network that is what it is said to be."""
+    """Return a probe run in which every path carries the MTU of the links, and `goodput` in bit/s."""
     links = [a_link(host, **link) for host in hosts]
     path = float(links[0].mtu_bytes or 1500)
     return probed(

@@ -7,7 +7,7 @@ from statistics import median
 
 from tabulate import tabulate
 
-from harness.analysis.mesh import Matrix, Pair
+from harness.analysis.mesh import Pair, PairMatrix
 from harness.present.table import Footnotes, superscript
 from harness.terminal import shorten, visible
 
@@ -20,7 +20,7 @@ Written = Callable[[float], str]
 """How a value of a matrix is written."""
 
 
-def grid(held: Matrix, written: Written, notes: Footnotes) -> str:
+def grid(held: PairMatrix, written: Written, notes: Footnotes) -> str:
     """A cell a pair; of many hosts the least and the median of each. Errors become footnotes."""
     if len(held.hosts) > _WIDEST:
         return _ranges(held, written)
@@ -52,7 +52,7 @@ def footnotes(notes: Footnotes) -> Iterator[str]:
         yield "\n".join(f"{superscript(number)} {visible(text)}" for number, text in numbered)
 
 
-def _cell(held: Matrix, pair: Pair, written: Written, notes: Footnotes) -> str:
+def _cell(held: PairMatrix, pair: Pair, written: Written, notes: Footnotes) -> str:
     if pair in held.values:
         return written(held.values[pair])
     if pair in held.errors:
@@ -60,7 +60,7 @@ def _cell(held: Matrix, pair: Pair, written: Written, notes: Footnotes) -> str:
     return ""
 
 
-def _ranges(held: Matrix, written: Written) -> str:
+def _ranges(held: PairMatrix, written: Written) -> str:
     headers = ["host", "sends: least", "median", "receives: least", "median", "failed"]
     rows = []
     for host in held.hosts:

@@ -32,8 +32,8 @@ _HEADERS = ("host", "", "of theory", "retransmits", "iperf3", "host", "softirq")
 def render(probed: RecordedProbes) -> str:
     """Goodput from everybody to everybody, what it cost, and a line on each that is slow."""
     measurements, links = probed.measurements, probed.links()
-    one_way = matrix(measurements, MESH_GOODPUT)
-    both_ways = matrix(measurements, MESH_GOODPUT, BOTH_WAYS)
+    one_way = pair_matrix(measurements, MESH_GOODPUT)
+    both_ways = pair_matrix(measurements, MESH_GOODPUT, BOTH_WAYS)
     notes = Footnotes()
     sections = [_goodput("", one_way, notes)]
     if both_ways.hosts:
@@ -42,24 +42,24 @@ def render(probed: RecordedProbes) -> str:
     return "\n\n".join([*sections, *footnotes(notes)]) + "\n"
 
 
-def _goodput(how: str, held: Matrix, notes: Footnotes) -> str:
+def _goodput(how: str, held: PairMatrix, notes: Footnotes) -> str:
     title = f"goodput in Mbit/s{how}; rows send, columns receive"
     return f"{title}\n{grid(held, _mbit, notes)}"
 
 
-def _remarks(one_way: Matrix, both_ways: Matrix) -> str:
-    lines = slowness(one_way)
-    lines += [f"{line} (both ways at once)" for line in slowness(both_ways)]
+def _remarks(one_way: PairMatrix, both_ways: PairMatrix) -> str:
+    lines = slow_hosts_and_pairs(one_way)
+    lines += [f"{line} (both ways at once)" for line in slow_hosts_and_pairs(both_ways)]
     return "\n".join(map(visible, lines)) or "no host and no pair is slower than usual"
 
 
 def _costs(
-    measurements: Sequence[Measurement], goodput: Matrix, links: Mapping[str, HostLink]
+    measurements: Sequence[Measurement], goodput: PairMatrix, links: Mapping[str, HostLink]
 ) -> str:
     """A line for each host as sender, and as receiver: the medians over its peers."""
-    retransmits = matrix(measurements, RETRANSMITS)
-    sending = [matrix(measurements, metric) for metric in _SENDING]
-    receiving = [matrix(measurements, metric) for metric in _RECEIVING]
+    retransmits = pair_matrix(measurements, RETRANSMITS)
+    sending = [pair_matrix(measurements, metric) for metric in _SENDING]
+    receiving = [pair_matrix(measurements, metric) for metric in _RECEIVING]
     share = _of_theory(goodput, links)
     rows = []
     for host in goodput.hosts:
@@ -73,7 +73,7 @@ def _costs(
     return f"{title}\n{table(_HEADERS, rows)}"
 
 
-def _of_theory(goodput: Matrix, links: Mapping[str, HostLink]) -> Matrix:
+def _of_theory(goodput: PairMatrix, links: Mapping[str, HostLink]) -> PairMatrix:
     """Goodput in percent of what the links at both ends can carry, where that is known."""
     shares = {
         (sender, receiver): 100 * value / theory

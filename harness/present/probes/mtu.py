@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
-from harness.analysis.acceptance import black_holes
-from harness.analysis.mesh import matrix
+from harness.analysis.acceptance import path_mtu_faults
+from harness.analysis.mesh import pair_matrix
 from harness.model.network_metrics import (
     MTU,
     PACKET_GOODPUT,
@@ -26,8 +26,8 @@ def render(probed: RecordedProbes) -> str:
     """What each path carries, each that carries less than its ends think, and what sizes cost."""
     notes = Footnotes()
     held = [one for one in probed.measurements if one.probe == MTU]
-    paths = matrix(held, PATH_MTU)
-    remarks = black_holes(held, probed.links()).values()
+    paths = pair_matrix(held, PATH_MTU)
+    remarks = path_mtu_faults(held, probed.links()).values()
     sections = []
     if paths.hosts:
         whole = "every path carries what its sender's link does"

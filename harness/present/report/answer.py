@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from harness.analysis.column import ConfigurationRuns
-from harness.analysis.comparison import Comparison, common_controls
+from harness.analysis.comparison import Comparison
+from harness.analysis.configuration import ConfigurationRuns
 from harness.analysis.confounders import confounders
-from harness.analysis.price import Worth
+from harness.analysis.price import CostBenefit
 from harness.present import quantities
 from harness.present.comparison_table import comparison_table
 from harness.present.report.chart import Tone
@@ -66,7 +66,7 @@ class _Outcome:
         )
 
 
-def answers(comparison: Comparison, worths: Sequence[Worth] = ()) -> tuple[Answer, ...]:
+def answers(comparison: Comparison, worths: Sequence[CostBenefit] = ()) -> tuple[Answer, ...]:
     """One for each configuration but the baseline. Controls are spoken of by themselves."""
     baseline, *others = comparison.columns
     return tuple(
@@ -95,7 +95,7 @@ def _outcomes(comparison: Comparison, index: int) -> list[_Outcome]:
             after=line.entries[index].fields,
         )
         for row, line in zip(comparison.rows, lines, strict=True)
-        if row.workload not in common_controls(comparison)
+        if row.workload not in comparison.common_controls
     ]
 
 
@@ -173,7 +173,7 @@ def _p(value: float) -> str:
 
 
 def _residue(baseline: ConfigurationRuns, column: ConfigurationRuns) -> Iterator[Remark]:
-    differences = [one.told(baseline.name) for one in confounders(baseline.runs, column.runs)]
+    differences = [one.describe(baseline.name) for one in confounders(baseline.runs, column.runs)]
     if differences:
         more = len(differences) - MOST_DIFFERENCES
         rest = [f"and {more} more, see below"] if more > 0 else []
@@ -185,7 +185,7 @@ def _residue(baseline: ConfigurationRuns, column: ConfigurationRuns) -> Iterator
         yield Remark(Tone.LEVEL, "Also different", (unknown,))
 
 
-def _price(ranked: Sequence[Worth]) -> Iterator[Remark]:
+def _price(ranked: Sequence[CostBenefit]) -> Iterator[Remark]:
     """The offer that is most worth its money."""
     if ranked:
         more = f"; {len(ranked) - 1} more below" if len(ranked) > 1 else ""

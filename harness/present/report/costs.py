@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from harness.analysis.price import Saving, Worth
+from harness.analysis.price import CostBenefit, Saving
 from harness.analysis.price_list import Money
 from harness.model.link import throughput_text
 from harness.present import quantities
@@ -21,20 +21,23 @@ def money(value: Money) -> str:
     return f"{value.amount:,.2f}".removesuffix(".00") + f" {value.currency}"
 
 
-def told(worth: Worth) -> str:
+def told(worth: CostBenefit) -> str:
     """An offer in a line: `350 USD for a switch, 68.29 USD for each second that every run saves`."""
-    runs, per_second = worth.runs_to_pay_back, _money(worth, worth.per_second).text
+    runs, cost_per_second_saved = (
+        worth.runs_to_pay_back,
+        _money(worth, worth.cost_per_second_saved).text,
+    )
     parts = [
-        f"{money(worth.extra)} for {worth.offer.name}",
-        f"{per_second} for each second that every run saves"
-        if worth.per_second is not None
+        f"{money(worth.extra_cost)} for {worth.offer.name}",
+        f"{cost_per_second_saved} for each second that every run saves"
+        if worth.cost_per_second_saved is not None
         else "",
         f"paid back after {runs:,} run{'' if runs == 1 else 's'}" if runs is not None else "",
     ]
     return ", ".join(filter(None, parts))
 
 
-def cost_table(worths: Sequence[Worth]) -> Numbers:
+def cost_table(worths: Sequence[CostBenefit]) -> Numbers:
     """A row an offer and configuration."""
     headings = (
         *("", "offer", "for", "costs", "saves in every run", "for each second saved"),
@@ -43,7 +46,7 @@ def cost_table(worths: Sequence[Worth]) -> Numbers:
     return Numbers(headings, tuple(_row(rank, worth) for rank, worth in enumerate(worths, 1)))
 
 
-def cost_remarks(worths: Sequence[Worth]) -> Iterator[str]:
+def cost_remarks(worths: Sequence[CostBenefit]) -> Iterator[str]:
     """What the numbers mean, as far as there are any."""
     yield (
         "A run is every workload once, controls apart. What it saves is the sum over the workloads "
@@ -53,7 +56,7 @@ def cost_remarks(worths: Sequence[Worth]) -> Iterator[str]:
         yield f"An hour that is saved is taken to be worth {money(hour)}."
 
 
-def cost_items(worths: Sequence[Worth]) -> Iterator[str]:
+def cost_items(worths: Sequence[CostBenefit]) -> Iterator[str]:
     """What each offer is made of, where it is more than one thing."""
     for offer in dict.fromkeys(worth.offer for worth in worths):
         if len(offer.items) > 1:
@@ -65,23 +68,23 @@ def cost_items(worths: Sequence[Worth]) -> Iterator[str]:
             yield f"{offer.name}: {', '.join(told)}"
 
 
-def _row(rank: int, worth: Worth) -> tuple[str | Quantity, ...]:
+def _row(rank: int, worth: CostBenefit) -> tuple[str | Quantity, ...]:
     runs = worth.runs_to_pay_back
     return (
-        Quantity(str(rank) if worth.per_second is not None else NONE, rank),
+        Quantity(str(rank) if worth.cost_per_second_saved is not None else NONE, rank),
         worth.offer.name,
         worth.configuration,
-        Quantity(money(worth.extra), worth.extra.amount),
+        Quantity(money(worth.extra_cost), worth.extra_cost.amount),
         Quantity(_saving(worth.saving), worth.saving.seconds if worth.saving else None),
-        _money(worth, worth.per_second),
+        _money(worth, worth.cost_per_second_saved),
         Quantity(_gained(worth.gained_bit_s), worth.gained_bit_s),
-        _money(worth, worth.per_gbit_s),
+        _money(worth, worth.cost_per_gbit_s),
         Quantity(NONE if runs is None else f"{runs:,} run{'' if runs == 1 else 's'}", runs),
     )
 
 
-def _money(worth: Worth, amount: float | None) -> Quantity:
-    text = NONE if amount is None else money(Money(amount, worth.extra.currency))
+def _money(worth: CostBenefit, amount: float | None) -> Quantity:
+    text = NONE if amount is None else money(Money(amount, worth.extra_cost.currency))
     return Quantity(text, amount)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from harness.analysis import environment, observed
-from harness.analysis.column import ConfigurationRuns
+from harness.analysis.configuration import ConfigurationRuns
 from harness.analysis.environment import as_text
 from harness.model.run import Facts, Run
 
@@ -77,7 +77,7 @@ def _by_name(nodes: Mapping[str, Mapping[str, object]], name: str, value: str) -
 _READ: Sequence[Callable[[Run], Mapping[str, object]]] = (
     _declared,
     _links,
-    environment.dataset,
-    environment.parameters,
-    environment.environment,
+    environment.dataset_facts,
+    environment.parameter_facts,
+    environment.environment_facts,
 )

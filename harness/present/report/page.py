@@ -10,9 +10,9 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from harness import __version__
-from harness.analysis.column import ConfigurationRuns
 from harness.analysis.comparison import Comparison
-from harness.analysis.price import Worth
+from harness.analysis.configuration import ConfigurationRuns
+from harness.analysis.price import CostBenefit
 from harness.model.probe import Measurement
 from harness.model.run import Phase
 from harness.present.report.answer import answers
@@ -33,7 +33,7 @@ MOST_NAMES = 3
 def render(
     comparison: Comparison,
     measured: Measured | None = None,
-    worths: Sequence[Worth] = (),
+    worths: Sequence[CostBenefit] = (),
     again: Sequence[str] = (),
 ) -> str:
     """The page, as text.

@@ -5,8 +5,8 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 
-from harness.analysis.column import ConfigurationRuns
-from harness.analysis.environment import telling
+from harness.analysis.configuration import ConfigurationRuns
+from harness.analysis.environment import relevant_spark_conf
 from harness.analysis.observed import is_emulated
 from harness.model.run import Facts, Run
 
@@ -77,7 +77,7 @@ def _scheme(dataset: Facts | None) -> str | None:
 
 def _spark_options(run: Run) -> Iterator[str]:
     yield from _options({"--master": run.environment.get("master")})
-    for key, value in telling(run.environment.get("spark_conf") or {}).items():
+    for key, value in relevant_spark_conf(run.environment.get("spark_conf") or {}).items():
         if key not in _OF_EVERY_RUN and value != REDACTED:
             yield from ("--conf", f"{key}={value}")
 

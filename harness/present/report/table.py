@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from harness.analysis.comparison import Cell, Comparison, common_controls
+from harness.analysis.comparison import Cell, Comparison
 from harness.present.comparison_table import comparison_table
 from harness.present.report.chart import Tone
 from harness.present.table import Entry, Footnotes
@@ -62,7 +62,7 @@ def sortable_table(comparison: Comparison) -> SortableTable:
     rows = tuple(
         Tr(
             row.workload,
-            row.workload in common_controls(comparison),
+            row.workload in comparison.common_controls,
             tuple(_cells(row.cells, line.entries, notes, with_n=table.with_n)),
         )
         for row, line in zip(comparison.rows, table.lines, strict=True)

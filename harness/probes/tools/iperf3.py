@@ -1,4 +1,4 @@
-"""iperf3: a TCP transfer, and its report. Any version from 3.2 on will do."""
+"""iperf3: a TCP transfer and its JSON report. Versions from 3.2 on can be read."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Any
 
 from harness.model.errors import ToolError
 
-LISTENS = "Server listening"
-CONNECT_S = 5
+LISTENING = "Server listening"
+CONNECT_TIMEOUT_MS = 5000
 
 
 @dataclass(frozen=True)
 class TransferInterval:
-    """What was sent between two moments, in seconds from the transfer's start."""
+    """Bits sent between two moments, which are in seconds since the start of the transfer."""
 
     start_s: float
     end_s: float
@@ -25,10 +25,10 @@ class TransferInterval:
 
 @dataclass(frozen=True)
 class Report:
-    """What one transfer came to, without the seconds that were omitted.
+    """The outcome of one transfer, without the seconds that were omitted.
 
-    `goodput_bit_s` is payload that arrived. The processor times are those of iperf3 itself, in
-    percent of one processor. What a version does not report is None.
+    `goodput_bit_s` counts the payload that arrived. The processor times are those of iperf3 itself, in
+    percent of one processor. What an iperf3 version does not report is None.
     """
 
     goodput_bit_s: float
@@ -40,24 +40,25 @@ class Report:
 
 
 def server(port: int) -> list[str]:
-    """Take one transfer. It prints LISTENS when it can."""
+    """Return the command that serves one transfer; it prints LISTENING when clients can connect."""
     return ["iperf3", "-s", "-1", "-p", str(port), "--forceflush"]
 
 
 def client(
     address: str, port: int, *, seconds: int, omitted_s: int, streams: int, mss_bytes: int | None
 ) -> list[str]:
-    """Send to a server for so many seconds, after `omitted_s` that do not count."""
+    """Return the command that sends to a server for `omitted_s` seconds and `seconds` measured ones."""
     command = ["iperf3", "-c", address, "-p", str(port), "-J", "-t", str(seconds)]
-    command += ["-O", str(omitted_s), "-P", str(streams), "--connect-timeout", f"{CONNECT_S}000"]
+    command += ["-O", str(omitted_s), "-P", str(streams)]
+    command += ["--connect-timeout", str(CONNECT_TIMEOUT_MS)]
     return command + ([] if mss_bytes is None else ["-M", str(mss_bytes)])
 
 
 def read_report(text: str) -> Report:
-    """The report of a client's `-J`.
+    """Read the report that a client printed.
 
-    Raises ToolFailed with what iperf3 says of an error, which it exits with 0 on; and where nothing
-    arrived, or the report is not whole.
+    Raise ToolError with the error in the report, which iperf3 may exit with 0 in spite of; also if nothing
+    arrived, or if the report is incomplete.
     """
     try:
         report = json.loads(text)
@@ -68,7 +69,7 @@ def read_report(text: str) -> Report:
     try:
         return _report(report)
     except (KeyError, TypeError, AttributeError) as error:
-        raise ToolError(f"iperf3's report is not whole: {error}") from error
+        raise ToolError(f"iperf3's report is incomplete: {error}") from error
 
 
 def _report(report: Mapping[str, Any]) -> Report:
@@ -76,17 +77,21 @@ def _report(report: Mapping[str, Any]) -> Report:
     received = end["sum_received"]
     goodput = _number(received, "bits_per_second")
     if goodput <= 0:
-        raise ToolError("iperf3: connected, and nothing arrived (a path MTU that is not carried?)")
-    retransmits = end["sum_sent"].get("retransmits")
+        raise ToolError(
+            "iperf3: connected, but nothing arrived (are packets larger than the path MTU?)"
+        )
+    retransmits = _number_or_none(end["sum_sent"], "retransmits")
     cpu = end.get("cpu_utilization_percent", {})
     return Report(
         goodput_bit_s=goodput,
         seconds=_number(received, "seconds"),
-        retransmits=None if retransmits is None else int(_number(end["sum_sent"], "retransmits")),
-        sender_cpu_percent=_known(cpu, "host_total"),
-        receiver_cpu_percent=_known(cpu, "remote_total"),
+        retransmits=None if retransmits is None else int(retransmits),
+        sender_cpu_percent=_number_or_none(cpu, "host_total"),
+        receiver_cpu_percent=_number_or_none(cpu, "remote_total"),
         intervals=tuple(
-            _interval(one["sum"]) for one in report["intervals"] if not one["sum"].get("omitted")
+            _interval(interval["sum"])
+            for interval in report["intervals"]
+            if not interval["sum"].get("omitted")
         ),
     )
 
@@ -96,12 +101,12 @@ def _interval(total: Mapping[str, Any]) -> TransferInterval:
     return TransferInterval(_number(total, "start"), _number(total, "end"), bits)
 
 
-def _known(of: Mapping[str, Any], key: str) -> float | None:
-    return None if of.get(key) is None else _number(of, key)
+def _number_or_none(values: Mapping[str, Any], key: str) -> float | None:
+    return None if values.get(key) is None else _number(values, key)
 
 
-def _number(of: Mapping[str, Any], key: str) -> float:
-    value = of[key]
+def _number(values: Mapping[str, Any], key: str) -> float:
+    value = values[key]
     if type(value) not in (int, float) or not math.isfinite(value) or value < 0:
         raise TypeError(f"{key} is {value!r}")
     return float(value)

@@ -1,4 +1,4 @@
-"""Packets that must not be fragmented, by ping: does one of this size arrive."""
+"""ping with packets that must not be fragmented: whether a packet of some size arrives."""
 
 from __future__ import annotations
 
@@ -7,52 +7,51 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from harness.model.errors import ToolError
+from harness.terminal import first_line
 
-HEADERS = {4: 20 + 8, 6: 40 + 8}
-"""Of IP and ICMP, in bytes, by IP's version."""
+_IP_AND_ICMP_BYTES = {4: 20 + 8, 6: 40 + 8}
+"""The headers in front of ping's data, by IP version (RFC 791, 792, 4443, 8200)."""
 _TRIES = 3
-_COUNTED = re.compile(r"(\d+) packets transmitted, (\d+)(?: packets)? received")
-_TOLD = re.compile(r"message too long|frag(?:mentation)? needed|packet too big", re.IGNORECASE)
+_SUMMARY = re.compile(r"(\d+) packets transmitted, (\d+)(?: packets)? received")
+_TOO_LONG = re.compile(r"message too long|frag(?:mentation)? needed|packet too big", re.IGNORECASE)
 _MTU = re.compile(r"mtu ?= ?(\d+)", re.IGNORECASE)
 
 
 class Echo(StrEnum):
-    """What became of a packet."""
+    """What became of a packet. REFUSED: the sender itself or a router reported that it is too long."""
 
     ARRIVED = "arrived"
     REFUSED = "refused"
-    """Somebody on the way, or the sender itself, said that it is too long."""
     LOST = "lost"
 
 
 @dataclass(frozen=True)
 class Answer:
-    """`mtu_bytes` is what whoever refused it would carry, None where that was not said."""
+    """`mtu_bytes` is the MTU that a refusal names, None if it names none."""
 
     echo: Echo
     mtu_bytes: int | None = None
 
 
 def command(address: str, packet_bytes: int) -> list[str]:
-    """Send packets of that size, headers and all."""
-    size = packet_bytes - HEADERS[6 if ":" in address else 4]
+    """Return the command that sends packets of this size, headers included."""
+    size = packet_bytes - _IP_AND_ICMP_BYTES[6 if ":" in address else 4]
     options = ("-c", str(_TRIES), "-i", "0.2", "-W", "1")
     return ["ping", "-n", "-M", "do", *options, "-s", str(size), address]
 
 
 def read_answer(output: str, errors: str) -> Answer:
-    """What ping printed. One that arrived of several is enough: others may be lost for other reasons.
+    """Read what ping printed. One packet that arrives is enough: others can be lost for other reasons.
 
-    Raises ToolFailed with its complaint where it could not even try.
+    Raise ToolError with ping's own error if it could not send.
     """
-    sent = _COUNTED.search(output)
-    if sent is None or not 0 < int(sent[1]) <= 10 * _TRIES or int(sent[2]) > int(sent[1]):
-        lines = [line for line in errors.splitlines() if line.strip()]
-        raise ToolError(lines[0].strip() if lines else "ping printed no summary")
-    if int(sent[2]):
+    counts = _SUMMARY.search(output)
+    if counts is None or not 0 < int(counts[1]) <= 10 * _TRIES or int(counts[2]) > int(counts[1]):
+        raise ToolError(first_line(errors, "ping printed no summary"))
+    if int(counts[2]):
         return Answer(Echo.ARRIVED)
-    said = f"{output}\n{errors}"
-    if _TOLD.search(said):
-        mtu = _MTU.search(said)
+    text = f"{output}\n{errors}"
+    if _TOO_LONG.search(text):
+        mtu = _MTU.search(text)
         return Answer(Echo.REFUSED, int(mtu[1]) if mtu else None)
     return Answer(Echo.LOST)

@@ -1,4 +1,4 @@
-"""Where the wall time of trials went, and what a change is made of."""
+"""Attribution of wall time to parts, and of changes to changes of parts."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from harness.analysis.attribution import (
     UNATTRIBUTED,
     Attribution,
     SpeedUpBound,
-    attributed,
+    attribute,
     wall_parts,
 )
-from harness.analysis.column import ConfigurationRuns
 from harness.analysis.comparison import compare
+from harness.analysis.configuration import ConfigurationRuns
 from harness.analysis.explanation import ExplainedRow, explain
 from harness.model.errors import BadInput
 from harness.model.run import Phase, Trial
@@ -30,7 +30,7 @@ from tests.unit.metrics_builders import received, task_metrics, timed
 
 
 def of(*trials: Trial) -> Attribution:
-    found = attributed([recorded(a_run(), trials)], "w")
+    found = attribute([recorded(a_run(), trials)], "w")
     assert found is not None
     return found
 
@@ -45,8 +45,8 @@ def explained(before: Sequence[Trial], after: Sequence[Trial]) -> ExplainedRow:
 
 
 class TestWallTime:
-    def test_a_second_of_a_task_is_one_of_its_slot(self) -> None:
-        """12 s of tasks on 4 slots are 3 s of 5; in the other 2 no task used a slot."""
+    def test_a_second_of_a_task_is_a_second_of_one_slot(self) -> None:
+        """12 s of tasks on 4 slots are 3 s of wall time; in the other 2 s the slots were idle."""
         trial = timed("w", 5.0, slots=4, fetch_wait_s=8.0, cpu_s=3.0, scheduler_delay_s=1.0)
         parts = wall_parts(trial)
         assert parts is not None
@@ -74,31 +74,33 @@ class TestWallTime:
         assert math.fsum(parts.values()) == pytest.approx(wall_s, abs=1e-6 * sum(seconds))
 
     @pytest.mark.parametrize(
-        "trial", [ok("w", 1.0), timed("w", 1.0, slots=None), failed("w")], ids=["old", "cut", "bad"]
+        "trial",
+        [ok("w", 1.0), timed("w", 1.0, slots=None), failed("w")],
+        ids=["old", "cut", "bad"],
     )
-    def test_what_is_not_known_is_none(self, trial: Trial) -> None:
+    def test_trials_without_task_metrics_or_slots_have_no_parts(self, trial: Trial) -> None:
         assert wall_parts(trial) is None
-        assert attributed([recorded(a_run(), [trial])], "w") is None
+        assert attribute([recorded(a_run(), [trial])], "w") is None
 
-    def test_warm_up_does_not_count(self) -> None:
+    def test_warm_up_trials_do_not_count(self) -> None:
         warm_up = ok("w", 9.0, phase=Phase.WARM_UP, tasks=task_metrics(cpu_s=9.0))
         found = of(warm_up, timed("w", 5.0, cpu_s=4.0))
         assert (found.n, found.trials, found.parts_s["cpu_s"]) == (1, 1, 2.0)
 
 
 class TestMedians:
-    def test_each_part_has_its_own(self) -> None:
+    def test_each_part_has_its_own_median(self) -> None:
         trials = [
             timed("w", 10.0, slots=1, cpu_s=c, fetch_wait_s=f) for c, f in [(1, 5), (2, 1), (6, 3)]
         ]
         parts_s = of(*trials).parts_s
         assert (parts_s["cpu_s"], parts_s["fetch_wait_s"]) == (2, 3)
 
-    def test_trials_without_metrics_are_counted_beside(self) -> None:
+    def test_trials_without_metrics_count_as_trials_only(self) -> None:
         found = of(timed("w", 5.0, cpu_s=4.0), ok("w", 5.0), ok("w", 6.0))
         assert (found.n, found.trials) == (1, 3)
 
-    def test_python_that_one_trial_cannot_tell_is_in_the_rest_of_all(self) -> None:
+    def test_python_time_that_one_trial_does_not_know_is_unattributed_in_all(self) -> None:
         found = of(
             timed("w", 9.0, slots=1, python_worker_s=4.0, unattributed_s=1.0),
             timed("w", 9.0, slots=1, python_worker_s=None, unattributed_s=7.0),
@@ -106,28 +108,28 @@ class TestMedians:
         assert PYTHON not in found.parts_s
         assert found.parts_s[UNATTRIBUTED] == (5.0 + 7.0) / 2
 
-    def test_stragglers(self) -> None:
+    def test_straggler_ratio_is_that_of_the_median_trial(self) -> None:
         trials = [
             timed("w", 1.0, stragglers=Stragglers(longest, 2.0)) for longest in (4.0, 6.0, 20.0)
         ]
-        assert of(*trials, timed("w", 1.0)).straggling == 3.0
-        assert of(timed("w", 1.0)).straggling is None
+        assert of(*trials, timed("w", 1.0)).straggler_ratio == 3.0
+        assert of(timed("w", 1.0)).straggler_ratio is None
 
 
-class TestInput:
-    def test_shares_are_of_what_has_a_preferred_node(self) -> None:
+class TestInputLocality:
+    def test_fraction_is_of_input_with_a_preferred_node(self) -> None:
         read = {"NODE_LOCAL": 96, "ANY": 3, "RACK_LOCAL": 1, "PROCESS_LOCAL": 50}
         found = of(timed("w", 1.0, input_bytes_by_locality=read)).input
-        assert (found.near_bytes, found.elsewhere_bytes, found.unplaced_bytes) == (96, 4, 50)
-        assert found.near_share == 0.96
+        assert (found.node_local_bytes, found.remote_bytes, found.unplaced_bytes) == (96, 4, 50)
+        assert found.node_local_fraction == 0.96
 
-    def test_a_mounted_directory_is_on_no_node(self) -> None:
+    def test_input_without_a_preferred_node_has_no_fraction(self) -> None:
         found = of(timed("w", 1.0, input_bytes_by_locality={"PROCESS_LOCAL": 50})).input
-        assert found.near_share is None
+        assert found.node_local_fraction is None
 
 
 class TestWire:
-    def test_what_shuffle_and_remote_input_do_not_explain_is_left(self) -> None:
+    def test_bytes_that_are_neither_shuffle_nor_remote_input_are_unexplained(self) -> None:
         read = {"NODE_LOCAL": 1_000, "ANY": 30}
         found = of(
             timed(
@@ -136,37 +138,41 @@ class TestWire:
             )
         ).wire  # fmt: skip
         assert found is not None
-        assert (found.received, found.shuffle, found.remote_input) == (1_000, 600, 30)
-        assert (found.unexplained, found.nodes) == (370, 3)
+        assert (found.received_bytes, found.shuffle_bytes, found.remote_input_bytes) == (
+            1_000,
+            600,
+            30,
+        )
+        assert (found.unexplained_bytes, found.nodes) == (370, 3)
 
-    def test_nodes_that_could_not_be_read_are_told(self) -> None:
+    def test_nodes_that_could_not_be_read_are_listed(self) -> None:
         found = of(timed("w", 1.0, received(10, unread=("n9",)), shuffle_remote_bytes=50)).wire
         assert found is not None
-        assert (found.unexplained, found.unread) == (-40, ("n9",))
+        assert (found.unexplained_bytes, found.unread) == (-40, ("n9",))
 
-    def test_is_unknown_where_no_node_could_be_read(self) -> None:
+    def test_is_unknown_if_no_node_could_be_read(self) -> None:
         assert of(timed("w", 1.0, received(unread=("n1",)))).wire is None
         assert of(timed("w", 1.0)).wire is None
 
 
-class TestGain:
-    def test_is_the_time_that_the_replay_saves_as_a_share(self) -> None:
-        """The driver's part of the 10 s stays as it was."""
+class TestSpeedUpBound:
+    def test_is_the_time_that_the_simulated_schedule_saves(self) -> None:
+        """Of the 10 s, the 2 s outside the simulated schedule cannot be saved."""
         assert of(
-            timed("w", 10.0, simulation=ScheduleSimulation(8.0, 7.0, 4.0))
-        ).gain == SpeedUpBound(0.1, 0.4)
+            timed("w", 10.0, replay=ScheduleSimulation(8.0, 7.0, 4.0))
+        ).speed_up_bound == SpeedUpBound(0.1, 0.4)
 
-    def test_is_never_more_than_all(self) -> None:
+    def test_is_never_more_than_the_wall_time(self) -> None:
         assert of(
-            timed("w", 2.0, simulation=ScheduleSimulation(8.0, 0.0, 0.0))
-        ).gain == SpeedUpBound(1.0, 1.0)
+            timed("w", 2.0, replay=ScheduleSimulation(8.0, 0.0, 0.0))
+        ).speed_up_bound == SpeedUpBound(1.0, 1.0)
 
-    def test_is_unknown_without_a_simulation(self) -> None:
-        assert of(timed("w", 10.0)).gain is None
+    def test_is_unknown_without_a_simulated_schedule(self) -> None:
+        assert of(timed("w", 10.0)).speed_up_bound is None
 
 
 class TestNotes:
-    def test_say_what_befell_tasks_and_in_how_many_trials(self) -> None:
+    def test_count_events_and_the_trials_that_had_them(self) -> None:
         notes = of(
             timed("w", 1.0, failed_tasks=2, disk_spilled_bytes=4_000),
             timed("w", 1.0, failed_tasks=1, incomplete="jobs without an end: 1"),
@@ -177,17 +183,17 @@ class TestNotes:
             "speculative tasks: 5 in 1 of 3 trials",
             "bytes spilled to disk: 4,000 in 1 of 3 trials",
             (
-                "the event log of 1 of 3 trials is not whole, and was used as far as it goes "
+                "the event log of 1 of 3 trials is incomplete; its complete part was used "
                 "(jobs without an end: 1)"
             ),
         )
 
-    def test_are_none_of_an_ordinary_trial(self) -> None:
+    def test_an_ordinary_trial_has_none(self) -> None:
         assert of(timed("w", 1.0)).notes == ()
 
 
 class TestChange:
-    def test_is_divided_over_the_differences_of_the_medians(self) -> None:
+    def test_is_divided_into_the_differences_of_the_parts_medians(self) -> None:
         row = explained(
             [timed("w", 10.0, fetch_wait_s=8.0, cpu_s=6.0)],
             [timed("w", 7.5, fetch_wait_s=4.0, cpu_s=5.0)],
@@ -217,7 +223,7 @@ class TestChange:
         together = math.fsum((*row.parts_s.values(), row.rest_s))
         assert together == pytest.approx(row.change_s, abs=1e-6)
 
-    def test_python_that_one_side_cannot_tell_is_in_the_rest_of_both(self) -> None:
+    def test_python_time_that_one_side_does_not_know_is_unattributed_in_both(self) -> None:
         row = explained(
             [timed("w", 9.0, slots=1, python_worker_s=None, unattributed_s=7.0)],
             [timed("w", 9.0, slots=1, python_worker_s=4.0, unattributed_s=1.0)],
@@ -225,7 +231,7 @@ class TestChange:
         assert PYTHON not in row.parts_s
         assert row.parts_s[UNATTRIBUTED] == -2.0
 
-    def test_where_one_side_is_unknown_nothing_is_divided(self) -> None:
+    def test_is_not_divided_if_one_side_is_unknown(self) -> None:
         both = {
             "before": [timed("w", 9.0), ok("x", 3.0)],
             "after": [timed("w", 9.0), timed("x", 2.0)],
@@ -238,6 +244,9 @@ class TestChange:
         assert row.before is None
         assert row.after is not None
 
-    def test_without_any_metrics_it_says_what_to_do(self) -> None:
-        with pytest.raises(BadInput, match=r"in '1g' and in '2\.5g': no trial has task metrics"):
+    def test_without_any_task_metrics_the_error_says_what_to_do(self) -> None:
+        with pytest.raises(
+            BadInput,
+            match=r"no workload has task metrics in both '1g' and '2\.5g'.*; run the benchmark again",
+        ):
             explained([ok("w", 2.0)], [timed("w", 1.0)])

@@ -1,4 +1,4 @@
-"""From recorded runs to samples, summaries and comparisons."""
+"""Samples, summaries and comparisons of recorded runs, and the caveats of their results."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.analysis.column import ConfigurationRuns, find_configuration
 from harness.analysis.comparison import Cell, Comparison, compare, overview
+from harness.analysis.configuration import ConfigurationRuns, find_configuration
 from harness.analysis.sample import Outcome, Sample, summarize, take_sample
 from harness.model.errors import BadInput
 from harness.model.run import Ending, Phase
@@ -30,7 +30,7 @@ def only_cell(comparison: Comparison, workload: str, index: int) -> Cell:
 
 
 def only_change(comparison: Comparison, workload: str) -> Change:
-    """Of the second column."""
+    """Return the change of a workload in the second column."""
     change = only_cell(comparison, workload, 1).change
     assert change is not None
     return change
@@ -57,7 +57,9 @@ class TestSample:
             (Sample("w"), Outcome.MISSING),
         ],
     )
-    def test_outcome_is_the_best_that_is_known(self, sample: Sample, outcome: Outcome) -> None:
+    def test_outcome_is_measured_before_failed_before_omitted(
+        self, sample: Sample, outcome: Outcome
+    ) -> None:
         assert sample.outcome is outcome
 
 
@@ -65,12 +67,12 @@ class TestSummary:
     def test_median_of_an_even_number_is_midway(self) -> None:
         assert summarize(Sample("w", (4, 1, 2, 3))).median_s == 2.5
 
-    def test_of_six_trials_the_interval_reaches_from_the_first_to_the_last(self) -> None:
+    def test_interval_of_six_trials_is_their_whole_range(self) -> None:
         summary = summarize(Sample("w", (10, 9, 12, 10, 10, 11)))
         assert summary.interval_s == Interval(9, 12)
         assert summary.uncertainty == pytest.approx(0.2)
 
-    def test_of_ten_the_farthest_two_do_not_count(self) -> None:
+    def test_interval_of_ten_trials_excludes_the_lowest_and_the_highest(self) -> None:
         times_s = (1, *range(10, 18), 99)
         assert summarize(Sample("w", times_s)).interval_s == Interval(10, 17)
 
@@ -78,15 +80,15 @@ class TestSummary:
         summary = summarize(Sample("w", (10, 9, 12, 10, 10)))
         assert (summary.n, summary.interval_s, summary.uncertainty) == (5, None, None)
 
-    def test_around_a_median_of_zero_there_is_no_share(self) -> None:
+    def test_a_median_of_zero_has_no_relative_uncertainty(self) -> None:
         assert summarize(Sample("w", (0, 0, 0, 0, 0, 0, 1))).uncertainty is None
 
-    def test_of_nothing_there_is_no_summary(self) -> None:
-        with pytest.raises(ValueError, match="nothing was measured of w"):
+    def test_a_sample_without_times_has_no_summary(self) -> None:
+        with pytest.raises(ValueError, match="w has no measured times"):
             summarize(Sample("w", errors=("boom",)))
 
     @given(TIMES_S)
-    def test_median_lies_between_and_halves(self, times_s: list[float]) -> None:
+    def test_half_of_the_times_are_on_either_side_of_the_median(self, times_s: list[float]) -> None:
         median_s = summarize(Sample("w", tuple(times_s))).median_s
         assert min(times_s) <= median_s <= max(times_s)
         assert sum(time < median_s for time in times_s) * 2 <= len(times_s)
@@ -106,14 +108,14 @@ class TestSummary:
 
 
 class TestComparison:
-    def test_change_is_of_the_medians_against_the_first(self) -> None:
+    def test_a_change_is_that_of_the_median_relative_to_the_first_column(self) -> None:
         before, after = column("1g", {"join": [100, 90, 200]}), column("2.5g", {"join": [80]})
         row = compare([before, after]).rows[0]
         assert row.cells[0].change is None
         assert row.cells[1].change is not None
         assert row.cells[1].change.relative_change == pytest.approx(-0.2)
 
-    def test_the_more_is_compared_the_surer_a_change_has_to_be(self) -> None:
+    def test_p_values_are_adjusted_for_the_number_of_comparisons(self) -> None:
         times_s = ([10.0, 11, 12, 13], [1.0, 2, 3, 4])
         alone = [column(name, {"x": times}) for name, times in zip("ab", times_s, strict=True)]
         among = [
@@ -124,7 +126,7 @@ class TestComparison:
         assert only_change(compare(among), "x").verdict is Verdict.TOO_FEW
         assert only_change(compare(among), "x").trials_needed == 6
 
-    def test_controls_that_moved_are_told_and_can_be_taken_out(self) -> None:
+    def test_a_shift_of_the_controls_is_reported_and_can_be_subtracted(self) -> None:
         slower = [time * 1.1 for time in SIX]
         controls = {"controls": ["pi", "pi-2"]}
         sides = [
@@ -141,7 +143,7 @@ class TestComparison:
         assert only_change(beyond, "join").verdict is Verdict.NOISE
         assert only_change(beyond, "join").relative_change == pytest.approx(0, abs=0.01)
 
-    def test_only_what_both_sides_call_a_control_is_one(self) -> None:
+    def test_a_control_must_be_declared_on_both_sides(self) -> None:
         sides = [
             column("a", {"pi": SIX}, parameters={"controls": ["pi"]}),
             column("b", {"pi": [time * 2 for time in SIX]}, parameters={}),
@@ -150,7 +152,7 @@ class TestComparison:
         with pytest.raises(BadInput, match="--adjust controls: 'b' and 'a' have too few trials"):
             compare(sides, relative_to_controls=True)
 
-    def test_rows_follow_the_baseline_then_the_others(self) -> None:
+    def test_rows_are_in_the_order_of_the_baseline_then_of_the_others(self) -> None:
         comparison = compare(
             [
                 column("a", {"z": [1], "m": [1]}),
@@ -160,12 +162,12 @@ class TestComparison:
         )
         assert [row.workload for row in comparison.rows] == ["z", "m", "new", "newer"]
 
-    def test_asked_for_order_precedes_the_order_of_trials(self) -> None:
+    def test_the_requested_order_precedes_the_order_of_trials(self) -> None:
         run = a_run("a", workloads=("y", "x"))
-        asked = ConfigurationRuns("a", (recorded(run, [ok("x", 1), ok("y", 1)]),))
-        assert [row.workload for row in overview(asked).rows] == ["y", "x"]
+        requested = ConfigurationRuns("a", (recorded(run, [ok("x", 1), ok("y", 1)]),))
+        assert [row.workload for row in overview(requested).rows] == ["y", "x"]
 
-    def test_a_workload_that_one_lacks_is_missing_not_dropped(self) -> None:
+    def test_a_workload_of_one_side_only_is_missing_on_the_other(self) -> None:
         comparison = compare([column("a", {"x": [1], "y": [2]}), column("b", {"x": [1], "z": [3]})])
         assert only_cell(comparison, "y", 1).sample.outcome is Outcome.MISSING
         assert only_cell(comparison, "z", 0).sample.outcome is Outcome.MISSING
@@ -176,14 +178,14 @@ class TestComparison:
         cell = only_cell(compare([column("a", {"x": [1]}), ConfigurationRuns("b", (run,))]), "x", 1)
         assert cell.summary is not None
         assert cell.summary.n == 2
-        assert cell.notes == ("1 of 3 failed, first with: OSError: gone",)
+        assert cell.notes == ("1 of 3 trials failed, the first with: OSError: gone",)
 
-    def test_all_failed_has_no_summary_and_no_change(self) -> None:
+    def test_a_workload_whose_trials_all_failed_has_no_summary_and_no_change(self) -> None:
         run = recorded(a_run("b"), [failed("x"), failed("x")])
         cell = only_cell(compare([column("a", {"x": [1]}), ConfigurationRuns("b", (run,))]), "x", 1)
         assert (cell.summary, cell.change) == (None, None)
         assert cell.sample.outcome is Outcome.FAILED
-        assert cell.notes == ("2 of 2 failed, first with: WrongAnswer: 3 is not 4",)
+        assert cell.notes == ("2 of 2 trials failed, the first with: WrongAnswer: 3 is not 4",)
 
     def test_an_omission_gives_its_reason(self) -> None:
         run = a_run("b", omitted={"arrow": "pyarrow is not installed"})
@@ -196,53 +198,66 @@ class TestComparison:
         comparison = compare([column("a", {"x": [0]}), column("b", {"x": [1]})])
         assert only_cell(comparison, "x", 1).change is None
 
-    def test_equal_names_are_told_apart(self) -> None:
+    def test_equal_names_are_numbered(self) -> None:
         pair = [column("1g", {"x": [1]}, run_id=run_id) for run_id in ("r1", "r2", "r3")]
         assert [c.name for c in compare(pair).columns] == ["1g", "1g #2", "1g #3"]
 
-    def test_a_name_made_up_is_never_one_that_is_there(self) -> None:
+    def test_a_numbered_name_never_equals_an_existing_one(self) -> None:
         names = ["1g", "1g #2", "1g"]
         columns = [column(name, {"x": [1]}, run_id=str(i)) for i, name in enumerate(names)]
         assert [c.name for c in compare(columns).columns] == ["1g", "1g #2", "1g #3"]
 
     def test_the_same_run_twice_is_noted(self) -> None:
         twice = compare([column("1g", {"x": [1]}), column("1g", {"x": [1]})])
-        assert twice.columns[1].notes == ("holds runs that 1g holds too: no independent trials",)
+        assert twice.columns[1].notes == ("has runs in common with 1g: trials are not independent",)
 
 
 class TestCaveats:
     @pytest.mark.parametrize(
-        ("ending", "said"),
+        ("ending", "description"),
         [
-            (None, "has no ending (killed, or still running)"),
+            (None, "did not finish (killed, or still running)"),
             (Ending.INTERRUPTED, "was interrupted"),
             (Ending.SPARK_LOST, "lost its Spark application"),
         ],
     )
-    def test_a_run_that_did_not_complete_is_named(self, ending: Ending | None, said: str) -> None:
+    def test_a_run_that_did_not_complete_is_named(
+        self, ending: Ending | None, description: str
+    ) -> None:
         run = recorded(a_run("a", run_id="r1"), [ok("x", 1)], ending)
         notes = overview(ConfigurationRuns("a", (run,))).columns[0].notes
-        assert notes == (f"run r1 {said}: it may lack trials",)
+        assert notes == (f"run r1 {description}: trials may be missing",)
 
-    def test_a_complete_run_has_none(self) -> None:
+    def test_a_complete_run_has_no_caveats(self) -> None:
         assert overview(column("a", {"x": [1]})).columns[0].notes == ()
 
-    def test_a_damaged_file_a_failed_warm_up_and_emulation_are_told(self) -> None:
+    def test_damaged_files_failed_warm_ups_and_emulation_are_caveats(self) -> None:
         run = a_run("a", facts={"emulated": "links by tbf at 100 Mbit/s"})
         odd = recorded(run, [failed("x", phase=Phase.WARM_UP)], warnings=("f:9: cut off",))
         assert overview(ConfigurationRuns("a", (odd,))).columns[0].notes == (
             "f:9: cut off",
-            "warm-up trials failed (1): x",
+            "1 warm-up trial failed: x",
             "emulated: links by tbf at 100 Mbit/s",
         )
 
-    def test_what_befell_a_trial_and_data_that_drifted_are_told(self) -> None:
+    def test_notes_of_trials_and_layout_drift_are_caveats(self) -> None:
         layout = {"requested": "replicated:2", "drift": "of 3 files, 1 are replicated:3"}
         run = a_run("a", dataset={"layout": layout})
         odd = recorded(run, [ok("x", 1), ok("x", 9, 2, note="executors lost: worker-2")])
         assert overview(ConfigurationRuns("a", (odd,))).columns[0].notes == (
-            "trials that something befell (1): x 2 (executors lost: worker-2)",
-            "the data did not lie as its manifest says: of 3 files, 1 are replicated:3",
+            "1 measured trial had an unusual event: x, round 2 (executors lost: worker-2)",
+            "the data's layout differed from the manifest: of 3 files, 1 are replicated:3",
+        )
+
+    def test_links_other_than_expected_are_a_caveat(self) -> None:
+        line = "node1: eth0 is 1gbit, expected 2.5gbit"
+        parameters = {"expected_link_mbit_s": 2500.0, "unexpected_links": [line]}
+        comparison = compare(
+            [column("a", {"x": [1]}), column("b", {"x": [1]}, parameters=parameters)]
+        )
+        assert (
+            comparison.columns[1].notes[0]
+            == f"the links were not what --expect-link requires: {line}"
         )
 
 
@@ -261,8 +276,61 @@ class TestBadInput:
         with pytest.raises(BadInput, match="'b' has no measured trial"):
             compare([column("a", {"x": [1]}), killed])
 
+    def test_different_data_unless_it_is_allowed(self) -> None:
+        sides = [
+            column(name, {"x": [1]}, dataset={"rows": rows, "digest": f"digest-{name}"})
+            for name, rows in (("a", 1000), ("b", 2000))
+        ]
+        with pytest.raises(
+            BadInput, match=r"'a' and 'b' ran on different data: 1,000 rows of .* 2,"
+        ):
+            compare(sides)
+        assert compare(sides, allow_different_data=True).rows
 
-class TestRunsOfOtherWork:
+    def test_confounders_if_strict(self) -> None:
+        sides = [
+            column(name, {"x": [1]}, parameters={"sink": sink, "warmup": warmup})
+            for name, sink, warmup in (("a", "noop", 1), ("b", "rdd-count", 2))
+        ]
+        assert compare(sides).columns[1].notes[0] == "sink: rdd-count here, noop in a"
+        with pytest.raises(
+            BadInput,
+            match="--strict: 'a' and 'b' have confounders: sink: rdd-count here, noop in a; and 1 more",
+        ):
+            compare(sides, strict=True)
+
+    def test_a_contradicted_name_if_strict(self) -> None:
+        links = {"eth0": {"speed_mbit_s": 1000, "driver": "r8169", "state": "up"}}
+        sides = [
+            column(name, {"x": [1]}, environment={"links": links, "kernel": "6.1"})
+            for name in ("1g", "2.5g")
+        ]
+        with pytest.raises(
+            BadInput, match=r"the name 2\.5g says 2500 Mbit/s, but the run observed"
+        ):
+            compare(sides, strict=True)
+
+
+class TestConfounders:
+    def test_of_all_workloads_are_notes_of_the_column_and_others_of_cells(self) -> None:
+        sides = [
+            column(
+                name,
+                {"repartition": [1], "pi": [1]},
+                parameters={"sink": sink, "repartition": partitions, "reading": ["repartition"]},
+            )
+            for name, sink, partitions in (("a", "noop", 16), ("b", "rdd-count", 32))
+        ]
+        comparison = compare(sides)
+        assert comparison.columns[0].notes == ()
+        assert comparison.columns[1].notes == ("sink: rdd-count here, noop in a",)
+        assert [row.cells[1].confounders for row in comparison.rows] == [
+            ("--repartition: 32 here, 16 in a",),
+            (),
+        ]
+
+
+class TestRunsOfDifferentWork:
     @pytest.mark.parametrize(
         ("change", "what"),
         [
@@ -279,10 +347,3 @@ class TestRunsOfOtherWork:
                 recording.trial(ok("pi", 1.0))
         with pytest.raises(BadInput, match=f"mixes runs that differ in {what}"):
             find_configuration("1g", tmp_path)
-
-
-def test_links_that_were_not_as_expected_are_a_note() -> None:
-    line = "node1: eth0 is 1gbit, expected 2.5gbit"
-    parameters = {"expected_link_mbit_s": 2500.0, "unexpected_links": [line]}
-    comparison = compare([column("a", {"x": [1]}), column("b", {"x": [1]}, parameters=parameters)])
-    assert comparison.columns[1].notes[0] == f"the links were not what --expect-link says: {line}"

@@ -1,4 +1,4 @@
-"""What else differs between two configurations, and whose times it may explain."""
+"""Confounders: facts that differ between two configurations, and the workloads that they may affect."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.analysis.confounders import LONGEST_VALUE, Confounder, confounders, different_data
-from harness.analysis.environment import telling
+from harness.analysis.confounders import MAX_VALUE_LENGTH, Confounder, confounders, different_data
+from harness.analysis.environment import relevant_spark_conf
 from harness.model.run import RecordedRun, Run
 from tests.unit.builders import a_run, recorded
 
@@ -91,8 +91,8 @@ def side(*runs: Run) -> list[RecordedRun]:
     return [recorded(run) for run in runs]
 
 
-def told(before: Run, after: Run) -> list[str]:
-    return [one.told("before") for one in confounders(side(before), side(after))]
+def described(before: Run, after: Run) -> list[str]:
+    return [found.describe("before") for found in confounders(side(before), side(after))]
 
 
 def only(after: Run, before: Run | None = None) -> Confounder:
@@ -100,11 +100,11 @@ def only(after: Run, before: Run | None = None) -> Confounder:
     return difference
 
 
-def concerned(difference: Confounder) -> set[str]:
-    return set(filter(difference.concerns, WORKLOADS))
+def affected(difference: Confounder) -> set[str]:
+    return set(filter(difference.may_affect, WORKLOADS))
 
 
-class TestNothingDiffers:
+class TestNoConfounders:
     def test_between_a_run_and_itself(self) -> None:
         assert confounders(side(a_side()), side(a_side())) == ()
 
@@ -133,15 +133,15 @@ class TestNothingDiffers:
             ),
         ],
     )
-    def test_in_what_is_compared_or_differs_by_nature(self, after: Run) -> None:
-        assert told(a_side(), after) == []
+    def test_in_what_is_compared_or_always_differs(self, after: Run) -> None:
+        assert described(a_side(), after) == []
 
-    def test_where_neither_side_knows_anything(self) -> None:
+    def test_if_neither_side_recorded_anything(self) -> None:
         imported = a_run(parameters={"sink": "rdd-count", "warmup": 0}, workloads=WORKLOADS)
-        assert told(imported, replace(imported, configuration="after")) == []
+        assert described(imported, replace(imported, configuration="after")) == []
 
 
-class TestWhatConcernsAll:
+class TestOfAllWorkloads:
     @pytest.mark.parametrize(
         ("after", "line"),
         [
@@ -195,13 +195,13 @@ class TestWhatConcernsAll:
             (a_side("after", facts={"emulated": "4 nodes"}), "emulated: yes here, no in before"),
         ],
     )
-    def test_machines_software_and_options(self, after: Run, line: str) -> None:
+    def test_are_machines_software_and_options(self, after: Run, line: str) -> None:
         difference = only(after)
-        assert difference.told("before") == line
-        assert concerned(difference) == set(WORKLOADS)
+        assert difference.describe("before") == line
+        assert affected(difference) == set(WORKLOADS)
 
 
-class TestWhatConcernsSome:
+class TestOfSomeWorkloads:
     @pytest.mark.parametrize(
         ("after", "line"),
         [
@@ -210,117 +210,121 @@ class TestWhatConcernsSome:
                 f"dataset: {OTHER_ROWS} here, {ROWS} in before",
             ),
             (with_data(format="parquet"), "format: parquet here, csv in before"),
-            (with_data(file_count=4), "files of the dataset: 4 here, 16 in before"),
+            (with_data(file_count=4), "files in the dataset: 4 here, 16 in before"),
             (with_layout("rs:6+3:64k"), "layout: rs:6+3:64k here, replicated:2 in before"),
             (with_layout("unknown"), "layout: unknown here, replicated:2 in before"),
             (with_data(uri="qfs://h:1/rows"), "storage: qfs here, hdfs in before"),
             (
                 with_data(page_cache=False),
-                "page cache of the storing nodes: no here, yes in before",
+                "storage nodes use the page cache: no here, yes in before",
             ),
             (with_data(placement={"a": 1}), "nodes that store the data: 1 here, 2 in before"),
             (
                 with_parameters(content_checked=False),
-                "read once before the trials: no here, yes in before",
+                "data read once before the trials: no here, yes in before",
             ),
             (
                 with_data(layout={"observed": "replicated:2", "drift": "of 2 files, 1 lacks"}),
-                "lies otherwise than its manifest says: yes here, no in before",
+                "layout differs from the manifest: yes here, no in before",
             ),
         ],
     )
-    def test_the_data_and_how_it_lies_those_that_read_it(self, after: Run, line: str) -> None:
+    def test_data_and_its_layout_affect_the_workloads_that_read_it(
+        self, after: Run, line: str
+    ) -> None:
         difference = only(after)
-        assert difference.told("before") == line
-        assert concerned(difference) == set(READING)
+        assert difference.describe("before") == line
+        assert affected(difference) == set(READING)
 
-    def test_the_number_of_partitions_the_one_that_makes_them(self) -> None:
+    def test_the_number_of_partitions_affects_the_repartition_workload(self) -> None:
         difference = only(with_parameters(repartition=16))
-        assert str(difference.told("1g")) == "--repartition: 16 here, 200 in 1g"
-        assert concerned(difference) == {"repartition"}
+        assert str(difference.describe("1g")) == "--repartition: 16 here, 200 in 1g"
+        assert affected(difference) == {"repartition"}
 
-    def test_the_samples_those_that_read_no_data(self) -> None:
+    def test_the_number_of_samples_affects_workloads_that_read_no_data(self) -> None:
         difference = only(with_parameters(pi_samples=1000))
-        assert concerned(difference) == set(CONTROLS)
+        assert affected(difference) == set(CONTROLS)
 
-    def test_in_older_files_all_but_the_controls_read(self) -> None:
-        older = {key: value for key, value in PARAMETERS.items() if key != "data_workloads"}
+    def test_without_a_list_of_readers_all_but_the_controls_read_data(self) -> None:
+        older = {key: value for key, value in PARAMETERS.items() if key != "reading"}
         before, after = (
             a_side(name, parameters=older, dataset=DATASET | {"format": format_})
             for name, format_ in (("x", "csv"), ("y", "parquet"))
         )
-        assert concerned(only(after, before)) == set(READING)
+        assert affected(only(after, before)) == set(READING)
 
-    def test_a_side_that_read_nothing_has_no_other_data(self) -> None:
-        nothing = {**PARAMETERS, "data_workloads": []}
-        assert told(a_side(), a_side(workloads=CONTROLS, parameters=nothing, dataset=None)) == []
+    def test_a_side_that_read_no_data_has_no_different_data(self) -> None:
+        nothing = {**PARAMETERS, "reading": []}
+        assert (
+            described(a_side(), a_side(workloads=CONTROLS, parameters=nothing, dataset=None)) == []
+        )
 
 
-class TestWhatIsMeant:
-    def test_a_layout_that_both_names_say_and_that_is_so(self) -> None:
+class TestDeclaredDifferences:
+    def test_a_layout_that_both_names_declare_correctly_is_no_confounder(self) -> None:
         before, after = with_layout("rs:6+3:64k", "1g-rs"), with_layout("replicated:2", "1g-2x")
-        assert told(before, after) == []
+        assert described(before, after) == []
 
-    def test_or_that_facts_say(self) -> None:
+    def test_a_layout_that_facts_declare_correctly_is_no_confounder(self) -> None:
         before = with_layout("rs:6+3:64k", layout="rs:6+3")
         after = with_layout("replicated:2", layout="replicated:2")
-        assert told(before, after) == []
+        assert described(before, after) == []
 
     @pytest.mark.parametrize("name", ["1g", "1g-rs"])
-    def test_not_one_that_a_side_does_not_say_or_says_wrongly(self, name: str) -> None:
+    def test_a_layout_that_one_side_declares_wrongly_or_not_at_all_is_one(self, name: str) -> None:
         after = with_layout("replicated:2", name)
-        assert told(with_layout("rs:6+3:64k", "1g-rs"), after) == [
+        assert described(with_layout("rs:6+3:64k", "1g-rs"), after) == [
             "layout: replicated:2 here, rs:6+3:64k in before"
         ]
 
-    def test_any_value_that_both_names_spell(self) -> None:
+    def test_a_value_that_is_a_word_of_both_names_is_no_confounder(self) -> None:
         before, after = (
             a_side(f"{format_}-1g", dataset=DATASET | {"format": format_})
             for format_ in ("csv", "parquet")
         )
-        assert told(before, after) == []
-        assert told(before, replace(after, configuration="2.5g")) == [
+        assert described(before, after) == []
+        assert described(before, replace(after, configuration="2.5g")) == [
             "format: parquet here, csv in before"
         ]
 
 
-class TestWhatIsNotKnown:
-    def test_on_one_side_is_told_where_a_comparison_hangs_on_it(self) -> None:
-        assert told(a_side(), with_environment(spark=None)) == [
+class TestUnknownFacts:
+    def test_an_essential_fact_that_one_side_does_not_know_is_a_confounder(self) -> None:
+        assert described(a_side(), with_environment(spark=None)) == [
             "Spark version: unknown here, 4.3.0 in before"
         ]
 
-    def test_and_else_is_not(self) -> None:
-        assert told(a_side(), with_environment(hadoop=None, sysctls={}, cpu_model=None)) == []
+    def test_another_fact_that_one_side_does_not_know_is_none(self) -> None:
+        assert described(a_side(), with_environment(hadoop=None, sysctls={}, cpu_model=None)) == []
 
-    def test_of_a_whole_environment_is_told_once(self) -> None:
+    def test_an_environment_that_one_side_did_not_record_is_one_confounder(self) -> None:
         difference = only(a_side("after", environment={}))
-        assert difference.told("before") == "environment: not recorded here, recorded in before"
-        assert concerned(difference) == set(WORKLOADS)
+        assert difference.describe("before") == "environment: not recorded here, recorded in before"
+        assert affected(difference) == set(WORKLOADS)
 
-    def test_of_a_whole_dataset_is_told_once_to_those_that_read(self) -> None:
+    def test_a_dataset_that_one_side_did_not_record_affects_its_readers(self) -> None:
         difference = only(a_side("after", dataset=None))
-        assert difference.told("before") == "dataset: not recorded here, recorded in before"
-        assert concerned(difference) == set(READING)
+        assert difference.describe("before") == "dataset: not recorded here, recorded in before"
+        assert affected(difference) == set(READING)
 
 
 class TestSeveralRuns:
-    def test_whose_values_are_the_same_do_not_differ_in_any_order(self) -> None:
-        one, two = with_environment(spark="4.2.0"), with_environment(spark="4.3.0")
-        assert confounders(side(one, two), side(two, one, two)) == ()
+    def test_with_the_same_values_do_not_differ_in_any_order(self) -> None:
+        older, newer = with_environment(spark="4.2.0"), with_environment(spark="4.3.0")
+        assert confounders(side(older, newer), side(newer, older, newer)) == ()
 
-    def test_have_all_their_values_told(self) -> None:
-        one, two = with_environment(spark="4.2.0"), with_environment(spark="4.3.0")
-        [difference] = confounders(side(a_side()), side(one, two))
-        assert difference.told("x") == "Spark version: 4.2.0, 4.3.0 here, 4.3.0 in x"
+    def test_are_described_with_all_their_values(self) -> None:
+        older, newer = with_environment(spark="4.2.0"), with_environment(spark="4.3.0")
+        [difference] = confounders(side(a_side()), side(older, newer))
+        assert difference.describe("x") == "Spark version: 4.2.0, 4.3.0 here, 4.3.0 in x"
 
 
 class TestSparksConfiguration:
-    def test_what_differs_by_nature_is_not_in_it(self) -> None:
+    def test_excludes_what_differs_in_every_run(self) -> None:
         own = (
             "--add-opens=java.base/java.lang=ALL-UNNAMED -Dio.netty.tryReflectionSetAccessible=true"
         )
-        assert telling(
+        assert relevant_spark_conf(
             {
                 "spark.app.id": "app-1",
                 "spark.app.startTime": "1795291433971",
@@ -340,23 +344,23 @@ class TestSparksConfiguration:
         }
 
 
-def test_a_long_value_is_told_without_its_middle() -> None:
+def test_a_long_value_is_described_without_its_middle() -> None:
     path = ":".join(f"/opt/jars/{number}.jar" for number in range(100))
-    line = Confounder("spark.driver.extraClassPath", "not set", path).told("1g")
+    line = Confounder("spark.driver.extraClassPath", "not set", path).describe("1g")
     assert "/opt/jars/0.jar" in line
     assert "/opt/jars/99.jar" in line
-    assert len(line) < LONGEST_VALUE + 70
+    assert len(line) < MAX_VALUE_LENGTH + 70
 
 
 class TestDifferentData:
-    def test_is_told_by_number_of_rows_and_digest(self) -> None:
+    def test_is_described_by_number_of_rows_and_digest(self) -> None:
         after = with_data(digest="00017f517ae93162", rows=2_000_000)
         assert different_data(side(a_side()), side(after)) == (f"{ROWS} and {OTHER_ROWS}")
 
     @pytest.mark.parametrize(
         "after", [with_data(format="parquet"), a_side(dataset=None), with_data(digest=None)]
     )
-    def test_is_not_where_rows_are_the_same_or_not_known(self, after: Run) -> None:
+    def test_is_none_if_rows_are_the_same_or_unknown(self, after: Run) -> None:
         assert different_data(side(a_side()), side(after)) is None
 
 
@@ -375,10 +379,10 @@ RUNS = st.builds(
 
 
 @given(st.lists(RUNS, min_size=1, max_size=3), st.lists(RUNS, min_size=1, max_size=3))
-def test_it_is_the_same_from_either_side(before: list[Run], after: list[Run]) -> None:
+def test_confounders_are_the_same_from_either_side(before: list[Run], after: list[Run]) -> None:
     there = confounders(side(*before), side(*after))
     back = confounders(side(*after), side(*before))
-    assert {(one.what, one.before, one.after) for one in there} == {
-        (one.what, one.after, one.before) for one in back
+    assert {(found.fact, found.before, found.after) for found in there} == {
+        (found.fact, found.after, found.before) for found in back
     }
     assert confounders(side(*before), side(*before)) == ()

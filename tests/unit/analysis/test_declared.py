@@ -1,4 +1,4 @@
-"""Names and declared facts that observation contradicts; and what only seems to contradict them."""
+"""Contradictions between what names and facts declare and what runs observed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from harness.analysis.declared import contradictions, declares_layout, spells
+from harness.analysis.declared import contradictions, declares_layout, declares_value
 from harness.model.run import Run
 from tests.unit.builders import a_run, recorded
 
@@ -20,7 +20,7 @@ def link(
     return {"speed_mbit_s": speed, "mtu_bytes": mtu, "driver": driver, "state": state}
 
 
-def named(
+def run_named(
     configuration: str,
     facts: Mapping[str, str] | None = None,
     layout: str | None = None,
@@ -34,29 +34,29 @@ def named(
     )
 
 
-def said(*runs: Run) -> list[str]:
+def found(*runs: Run) -> list[str]:
     return list(contradictions([recorded(run) for run in runs]))
 
 
-class TestALayout:
-    def test_that_is_not_what_the_name_says(self) -> None:
-        assert said(named("2.5g-2x", layout="rs:6+3:64k")) == [
-            "the name 2.5g-2x says replicated:2, but observed was rs:6+3:64k"
+class TestLayout:
+    def test_other_than_in_the_name_is_a_contradiction(self) -> None:
+        assert found(run_named("2.5g-2x", layout="rs:6+3:64k")) == [
+            "the name 2.5g-2x says replicated:2, but the run observed rs:6+3:64k"
         ]
 
-    def test_that_is_not_what_a_fact_says(self) -> None:
-        assert said(named("after", {"layout": "2x"}, layout="replicated:3")) == [
-            "the fact layout=2x says replicated:2, but observed was replicated:3"
+    def test_other_than_in_a_fact_is_a_contradiction(self) -> None:
+        assert found(run_named("after", {"layout": "2x"}, layout="replicated:3")) == [
+            "the fact layout=2x says replicated:2, but the run observed replicated:3"
         ]
 
-    def test_that_only_some_of_the_files_have(self) -> None:
-        assert said(named("1g-rs", layout="rs:6+3:64k, replicated:2")) == [
-            "the name 1g-rs says rs, but observed was also replicated:2"
+    def test_of_some_files_is_a_contradiction(self) -> None:
+        assert found(run_named("1g-rs", layout="rs:6+3:64k, replicated:2")) == [
+            "the name 1g-rs says rs, but the run also observed replicated:2"
         ]
 
-    def test_that_one_of_the_runs_had(self) -> None:
-        runs = [named("2x", layout=layout) for layout in ("replicated:2", "rs:6+3:64k") * 2]
-        assert len(said(*runs)) == 1
+    def test_of_several_runs_is_reported_once(self) -> None:
+        runs = [run_named("2x", layout=layout) for layout in ("replicated:2", "rs:6+3:64k") * 2]
+        assert len(found(*runs)) == 1
 
     @pytest.mark.parametrize(
         ("name", "layout"),
@@ -70,30 +70,32 @@ class TestALayout:
             ("before", "rs:6+3:64k"),
         ],
     )
-    def test_that_is_as_declared_or_not_declared_or_not_known(
+    def test_as_declared_or_undeclared_or_unknown_is_no_contradiction(
         self, name: str, layout: str | None
     ) -> None:
-        assert said(named(name, layout=layout)) == []
+        assert found(run_named(name, layout=layout)) == []
 
 
-class TestALink:
-    def test_that_is_not_as_fast_as_the_name_says(self) -> None:
-        assert said(named("2.5g", eth0=link(1000))) == [
-            "the name 2.5g says 2500 Mbit/s, but observed was eth0 at 1000 Mbit/s"
+class TestLink:
+    def test_of_another_speed_than_in_the_name_is_a_contradiction(self) -> None:
+        assert found(run_named("2.5g", eth0=link(1000))) == [
+            "the name 2.5g says 2500 Mbit/s, but the run observed eth0 at 1000 Mbit/s"
         ]
 
-    def test_whose_mtu_is_not_what_the_name_says(self) -> None:
-        assert said(named("mtu9000", eth0=link(None, 1500))) == [
-            "the name mtu9000 says MTU 9000, but observed was eth0 with MTU 1500"
+    def test_of_another_mtu_than_in_the_name_is_a_contradiction(self) -> None:
+        assert found(run_named("mtu9000", eth0=link(None, 1500))) == [
+            "the name mtu9000 says MTU 9000, but the run observed eth0 with MTU 1500"
         ]
-        assert said(named("10g jumbo", eth0=link(10000, 1500))) == [
-            "the name 10g jumbo says jumbo frames, but observed was eth0 with MTU 1500"
+        assert found(run_named("10g jumbo", eth0=link(10000, 1500))) == [
+            "the name 10g jumbo says jumbo frames, but the run observed eth0 with MTU 1500"
         ]
 
-    def test_that_is_not_what_facts_say(self) -> None:
-        assert said(named("before", {"link": "1 Gbit/s", "mtu": "1500"}, eth0=link(100, 9000))) == [
-            "the fact link=1 Gbit/s says 1000 Mbit/s, but observed was eth0 at 100 Mbit/s",
-            "the fact mtu=1500 says MTU 1500, but observed was eth0 with MTU 9000",
+    def test_other_than_in_the_facts_is_a_contradiction(self) -> None:
+        assert found(
+            run_named("before", {"link": "1 Gbit/s", "mtu": "1500"}, eth0=link(100, 9000))
+        ) == [
+            "the fact link=1 Gbit/s says 1000 Mbit/s, but the run observed eth0 at 100 Mbit/s",
+            "the fact mtu=1500 says MTU 1500, but the run observed eth0 with MTU 9000",
         ]
 
     @pytest.mark.parametrize(
@@ -109,27 +111,27 @@ class TestALink:
             {},
         ],
     )
-    def test_that_may_well_be_the_one_of_the_name(self, links: dict[str, Link]) -> None:
-        assert said(named("2.5g", **links)) == []
+    def test_of_the_name_may_be_any_link_of_the_node(self, links: dict[str, Link]) -> None:
+        assert found(run_named("2.5g", **links)) == []
 
-    def test_that_one_of_the_nodes_has(self) -> None:
+    def test_of_one_node_is_reported_with_the_node_s_name(self) -> None:
         fast, slow = {"eth0": link(2500)}, {"eth0": link(100), "eth1": link(1000)}
         run = a_run("2.5g", environment={"nodes": {"node1": fast, "node2": fast, "node3": slow}})
-        [line] = said(run)
+        [line] = found(run)
         assert line == (
-            "the name 2.5g says 2500 Mbit/s, but observed was also "
+            "the name 2.5g says 2500 Mbit/s, but the run also observed "
             "node3 eth0 at 100 Mbit/s, node3 eth1 at 1000 Mbit/s"
         )
 
-    def test_of_a_node_that_knows_none_contradicts_nothing(self) -> None:
+    def test_of_unknown_speed_is_no_contradiction(self) -> None:
         nodes = {"node1": {"eth0": link(2500)}, "node2": {"eth0": link(None)}, "node3": {}}
-        assert said(a_run("2.5g", environment={"nodes": nodes})) == []
+        assert found(a_run("2.5g", environment={"nodes": nodes})) == []
 
-    def test_that_is_emulated_is_held_against_its_own_facts_alone(self) -> None:
+    def test_that_is_emulated_is_compared_with_its_facts_only(self) -> None:
         facts = {"emulated": "4 nodes on one host", "link": "100mbit", "mtu": "1500"}
-        assert said(named("1g", facts, eth0=link(10000))) == []
-        assert said(named("1g-mtu9000", facts, eth0=link(10000, 9000))) == [
-            "the name 1g-mtu9000 says MTU 9000, but observed was the emulated links with MTU 1500"
+        assert found(run_named("1g", facts, eth0=link(10000))) == []
+        assert found(run_named("1g-mtu9000", facts, eth0=link(10000, 9000))) == [
+            "the name 1g-mtu9000 says MTU 9000, but the run observed the emulated links with MTU 1500"
         ]
 
 
@@ -144,14 +146,14 @@ class TestALink:
         ("1g-2x", {}, "unknown", False),
     ],
 )
-def test_a_layout_is_declared_if_it_is_said_and_so(
+def test_a_layout_is_declared_if_it_is_claimed_and_observed(
     name: str, facts: dict[str, str], layout: str | None, *, declared: bool
 ) -> None:
-    assert declares_layout(named(name, facts, layout)) is declared
+    assert declares_layout(run_named(name, facts, layout)) is declared
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "is_spelt"),
+    ("name", "value", "is_declared"),
     [
         ("parquet", "parquet", True),
         ("1g-Parquet-rs", "parquet", True),
@@ -162,7 +164,7 @@ def test_a_layout_is_declared_if_it_is_said_and_so(
         ("with cubic in a fact", "bbr", True),
     ],
 )
-def test_a_value_is_spelt_as_a_word_of_the_name_or_is_a_fact(
-    name: str, value: str, *, is_spelt: bool
+def test_a_value_is_declared_as_a_word_of_the_name_or_is_a_fact(
+    name: str, value: str, *, is_declared: bool
 ) -> None:
-    assert spells(named(name, {"tcp": "bbr", "nodes": "4"}), value) is is_spelt
+    assert declares_value(run_named(name, {"tcp": "bbr", "nodes": "4"}), value) is is_declared

@@ -1,6 +1,8 @@
-"""What names say of links and data, and what only looks as if they did."""
+"""What counts as a claim about links and data in a name, and what only looks like one."""
 
 from __future__ import annotations
+
+import re
 
 import pytest
 from hypothesis import given
@@ -8,86 +10,103 @@ from hypothesis import strategies as st
 
 from harness.analysis.declared import layouts, mtus, rates
 
+RATES = [
+    ("1g", ["1000 Mbit/s"]),
+    ("2.5g-rs", ["2500 Mbit/s"]),
+    ("2.5G, 2x", ["2500 Mbit/s"]),
+    ("100mbit", ["100 Mbit/s"]),
+    ("25gbe", ["25000 Mbit/s"]),
+    ("link=1 Gbit/s", ["1000 Mbit/s"]),
+    ("10Gb/s", ["10000 Mbit/s"]),
+    ("1g+2.5g", ["1000 Mbit/s", "2500 Mbit/s"]),
+]
+NO_RATES = [
+    *("exec-1g", "heap=2g", "4g", "64m", "10gb", "sf100g", "v1.1g", "2x1g", "1gx"),
+    *("before", "unshaped"),
+]
+MTUS = [
+    ("mtu9000", ["MTU 9000"]),
+    ("1g MTU=1500", ["MTU 1500"]),
+    ("10g-jumbo", ["jumbo frames"]),
+    ("jumbo-mtu-9000", ["MTU 9000"]),
+]
+NO_MTUS = ["no-jumbo", "nojumbo", "without jumbo", "mtu"]
+LAYOUTS = [
+    ("1g-rs", ["rs"]),
+    ("RS:6+3:64k", ["rs:6+3"]),
+    ("rs-6-3-1024k", ["rs:6+3"]),
+    ("xor-2-1", ["xor:2+1"]),
+    ("2.5g-2x", ["replicated:2"]),
+    ("3x", ["replicated:3"]),
+    ("replicated:2", ["replicated:2"]),
+    ("replication-3", ["replicated:3"]),
+    ("rs vs 2x", ["rs", "replicated:2"]),
+]
+NO_LAYOUTS = ["cars", "rsync", "2x-nodes", "2x1g", "2x 1g", "8x", "1.2x"]
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("1g", ["1000 Mbit/s"]),
-        ("2.5g-rs", ["2500 Mbit/s"]),
-        ("2.5G, 2x", ["2500 Mbit/s"]),
-        ("100mbit", ["100 Mbit/s"]),
-        ("25gbe", ["25000 Mbit/s"]),
-        ("link=1 Gbit/s", ["1000 Mbit/s"]),
-        ("10Gb/s", ["10000 Mbit/s"]),
-        ("1g+2.5g", ["1000 Mbit/s", "2500 Mbit/s"]),
-    ],
-)
-def test_rates(text: str, said: list[str]) -> None:
-    assert [str(rate) for rate in rates(text)] == said
+
+@pytest.mark.parametrize(("text", "claims"), RATES)
+def test_a_rate_is_a_number_with_a_unit_of_rate(text: str, claims: list[str]) -> None:
+    assert list(map(str, rates(text))) == claims
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "exec-1g",
-        "heap=2g",
-        "4g",
-        "64m",
-        "10gb",
-        "sf100g",
-        "v1.1g",
-        "2x1g",
-        "1gx",
-        "before",
-        "unshaped",
-    ],
-)
-def test_no_rates(text: str) -> None:
+@pytest.mark.parametrize("text", NO_RATES)
+def test_sizes_versions_and_unusual_numbers_are_no_rates(text: str) -> None:
     assert rates(text) == ()
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("mtu9000", ["MTU 9000"]),
-        ("1g MTU=1500", ["MTU 1500"]),
-        ("10g-jumbo", ["jumbo frames"]),
-        ("jumbo-mtu-9000", ["MTU 9000"]),
-        ("no-jumbo", []),
-        ("nojumbo", []),
-        ("without jumbo", []),
-        ("mtu", []),
-    ],
+@pytest.mark.parametrize(("text", "claims"), MTUS)
+def test_an_mtu_is_a_number_after_mtu_or_else_the_word_jumbo(text: str, claims: list[str]) -> None:
+    assert list(map(str, mtus(text))) == claims
+
+
+@pytest.mark.parametrize("text", NO_MTUS)
+def test_a_negated_jumbo_is_no_mtu(text: str) -> None:
+    assert mtus(text) == ()
+
+
+@pytest.mark.parametrize(("text", "claims"), LAYOUTS)
+def test_a_layout_is_a_code_or_a_number_of_copies(text: str, claims: list[str]) -> None:
+    assert list(map(str, layouts(text))) == claims
+
+
+@pytest.mark.parametrize("text", NO_LAYOUTS)
+def test_parts_of_words_and_counts_of_other_things_are_no_layouts(text: str) -> None:
+    assert layouts(text) == ()
+
+
+WORDS = st.lists(st.sampled_from(["before", "after", "new-switch", "tuned", "lab 3"]), max_size=2)
+
+
+@given(
+    WORDS,
+    st.sampled_from(
+        [("1g", 1000.0), ("2.5gbe", 2500.0), ("100mbit", 100.0), ("25gbit/s", 25000.0)]
+    ),
+    st.sampled_from([("mtu1500", "MTU 1500"), ("mtu=9000", "MTU 9000"), ("jumbo", "jumbo frames")]),
+    st.sampled_from([("rs", "rs"), ("rs-6-3", "rs:6+3"), ("2x", "replicated:2")]),
+    st.sampled_from(["-", " ", ", "]),
 )
-def test_mtus(text: str, said: list[str]) -> None:
-    assert [str(mtu) for mtu in mtus(text)] == said
+def test_a_name_claims_exactly_the_parts_that_it_is_composed_of(
+    words: list[str],
+    rate: tuple[str, float],
+    mtu: tuple[str, str],
+    layout: tuple[str, str],
+    separator: str,
+) -> None:
+    name = separator.join([*words, rate[0], mtu[0], layout[0]])
+    for spelling in (name, name.upper()):
+        assert [claim.mbit_s for claim in rates(spelling)] == [rate[1]]
+        assert list(map(str, mtus(spelling))) == [mtu[1]]
+        assert list(map(str, layouts(spelling))) == [layout[1]]
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("1g-rs", ["rs"]),
-        ("RS:6+3:64k", ["rs:6+3"]),
-        ("rs-6-3-1024k", ["rs:6+3"]),
-        ("xor-2-1", ["xor:2+1"]),
-        ("2.5g-2x", ["replicated:2"]),
-        ("3x", ["replicated:3"]),
-        ("replicated:2", ["replicated:2"]),
-        ("replication-3", ["replicated:3"]),
-        ("rs vs 2x", ["rs", "replicated:2"]),
-        ("cars", []),
-        ("rsync", []),
-        ("2x-nodes", []),
-        ("2x1g", []),
-        ("2x 1g", []),
-        ("8x", []),
-        ("1.2x", []),
-    ],
-)
-def test_layouts(text: str, said: list[str]) -> None:
-    assert [str(layout) for layout in layouts(text)] == said
-
-
-@given(st.text())
-def test_any_text_may_be_a_name(text: str) -> None:
-    rates(text), mtus(text), layouts(text)
+@given(st.text() | st.text(alphabet="0123456789.+-= gmbitsexrjuo/"))
+def test_any_text_claims_only_numbers_that_it_contains(text: str) -> None:
+    numbers = re.findall(r"\d+(?:\.\d+)?", text)
+    for rate in rates(text):
+        assert rate.mbit_s in {float(number) * scale for number in numbers for scale in (1, 1000)}
+    for mtu in mtus(text):
+        assert mtu.mtu_bytes is None or any(int(float(n)) == mtu.mtu_bytes for n in numbers)
+    for layout in layouts(text):
+        assert all(number in text for number in re.findall(r"\d+", layout.prefix))

@@ -1,4 +1,4 @@
-"""What changes are made of, as it is printed: held against golden files, and what must hold of any."""
+"""Explained changes as they are printed: golden files, and properties of any explanation."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.analysis.attribution import PARTS
-from harness.analysis.column import ConfigurationRuns
 from harness.analysis.comparison import compare
+from harness.analysis.configuration import ConfigurationRuns
 from harness.analysis.explanation import Explanation, explain
 from harness.cli import main
 from harness.model.run import RecordedRun, Trial
@@ -32,7 +32,7 @@ GB = 1_000_000_000
 
 
 def trials(workload: str, wall_s: float, **more: Any) -> list[Trial]:
-    """Six, whose times differ by a little, and whose tasks do not."""
+    """Return six trials with slightly different times and the same task metrics."""
     return [timed(workload, wall_s * (1 + each), **more) for each in NOISE]
 
 
@@ -42,12 +42,12 @@ def a_side(configuration: str, *of: Sequence[Trial], **fields: Any) -> RecordedR
 
 def explanation(before: RecordedRun, after: RecordedRun) -> Explanation:
     return explain(
-        compare([ConfigurationRuns(one.run.configuration, (one,)) for one in (before, after)])
+        compare([ConfigurationRuns(side.run.configuration, (side,)) for side in (before, after)])
     )
 
 
 def plain() -> Explanation:
-    """A shuffle that waits less, a workload that reads and does not care, and a control."""
+    """A shuffle that waits less, a workload that only reads and does not change, and a control."""
     near = {"NODE_LOCAL": 96 * GB, "ANY": 4 * GB}
     return explanation(
         a_side(
@@ -91,7 +91,7 @@ def plain() -> Explanation:
 
 
 def troubled() -> Explanation:
-    """Few trials, emulated, failed, without metrics on a side, cut off, unread, and long names."""
+    """Few trials, emulation, failures, missing metrics, cut-off logs, unread nodes, long names."""
     emulated = {"emulated": "links shaped by tbf"}
     return explanation(
         a_side(
@@ -123,7 +123,7 @@ def troubled() -> Explanation:
 
 
 def hostile() -> Explanation:
-    """What a results file from elsewhere may hold."""
+    """Control characters and markup, as a results file from elsewhere may contain them."""
     name, configuration = "\x1b[31mred\nline", "<b>\u202e"
     return explanation(
         a_side(configuration, trials(name, 2.0, cpu_s=1.0)),
@@ -139,38 +139,39 @@ def test_golden(scenario: str) -> None:
     assert_golden(f"explanation-{scenario}.txt", render(SCENARIOS[scenario]()))
 
 
-def test_a_run_by_itself_shows_where_its_time_went() -> None:
+def test_show_prints_where_the_time_of_a_run_went() -> None:
     assert_golden("show-time.txt", shown.render(plain().before.runs[0]))
 
 
 def test_a_trial_whose_log_was_cut_off_says_so() -> None:
-    said = " ".join(shown.render(troubled().after.runs[0]).split())
-    assert "its event log is not whole (jobs without an end: 1;" in said
+    printed = " ".join(shown.render(troubled().after.runs[0]).split())
+    assert "its event log is not whole (jobs without an end: 1;" in printed
 
 
 class TestSentence:
-    def said(self, scenario: Explanation) -> str:
+    def sentences(self, scenario: Explanation) -> str:
         return " ".join(render(scenario).split())
 
-    def test_names_what_drove_the_change_and_where_input_was(self) -> None:
-        said = self.said(plain())
+    def test_names_the_main_part_of_the_change_and_the_input_locality(self) -> None:
+        printed = self.sentences(plain())
         assert (
             "repartition: -7.54 s, of which -7.00 s fetch wait; 96 % of input was node-local"
-            in said
+            in printed
         )
-        assert "an infinitely fast network would now gain at most 16 %" in said
+        assert "an infinitely fast network would now gain at most 16 %" in printed
 
-    def test_of_a_change_that_chance_explains_nothing_drove_it(self) -> None:
-        said = self.said(plain())
+    def test_attributes_no_change_that_chance_explains(self) -> None:
+        printed = self.sentences(plain())
         assert (
-            "sha-512: ~, chance explains the -0.050 s; 96 % of input was node-local before" in said
+            "sha-512: ~, chance explains the -0.050 s; 96 % of input was node-local before"
+            in printed
         )
 
-    def test_what_is_not_known_is_said_to_be(self) -> None:
-        said = self.said(troubled())
-        assert "longer-than-any: -1.00 s, and it is not known where" in said
-        assert "group-by: measured before, failed after" in said
-        assert "sha-512: measured before, missing after" in said
+    def test_states_what_is_unknown(self) -> None:
+        printed = self.sentences(troubled())
+        assert "longer-than-any: -1.00 s, and it is not known where" in printed
+        assert "group-by: measured before, failed after" in printed
+        assert "sha-512: measured before, missing after" in printed
 
 
 class TestQuantity:
@@ -220,16 +221,16 @@ SIDE = st.lists(
 )
 
 
-def test_where_every_number_is_long_a_name_makes_room_for_its_mark() -> None:
+def test_a_name_is_shortened_for_its_footnote_mark_if_numbers_are_long() -> None:
     name = "broadcast-inner-join"
     parts_s = {part: 12.34 * (-1) ** number for number, part in enumerate(PARTS)}
     sides = (a_side(each, trials(name, 50.0)) for each in ("1g", "2.5g"))
     [row] = explanation(*sides).rows
     rows = [replace(row, change_s=-45.67, parts_s=parts_s)]
-    for mark, said in (("", name), ("¹²", "broadcas…er-join¹²")):
+    for mark, printed_name in (("", name), ("¹²", "broadcas…er-join¹²")):
         lines = divided_table(rows, {name: mark}).split("\n")
         assert max(map(len, lines)) <= 100
-        assert any(line.startswith(f"{said} ") for line in lines)
+        assert any(line.startswith(f"{printed_name} ") for line in lines)
 
 
 class TestAny:
@@ -237,13 +238,13 @@ class TestAny:
 
     @settings(max_examples=30)
     @given(SIDE, SIDE)
-    def test_it_fits_the_terminal(self, before: list[Trial], after: list[Trial]) -> None:
+    def test_fits_the_terminal(self, before: list[Trial], after: list[Trial]) -> None:
         sides = [a_side(name, [self.ALWAYS, *of]) for name, of in (("1g", before), ("2.5g", after))]
         assert all(len(line) <= 100 for line in render(explanation(*sides)).split("\n"))
 
     @settings(max_examples=30)
     @given(SIDE, SIDE)
-    def test_the_parts_that_are_shown_add_up_to_the_change_that_is_shown(
+    def test_printed_parts_add_up_to_the_printed_change(
         self, before: list[Trial], after: list[Trial]
     ) -> None:
         sides = [a_side(name, [self.ALWAYS, *of]) for name, of in (("1g", before), ("2.5g", after))]
@@ -262,14 +263,14 @@ def results(tmp_path: Path) -> Path:
     return tmp_path / "results"
 
 
-def record(results: Path, one: RecordedRun) -> None:
-    with Recording(results, one.run) as recording:
-        for trial in one.trials:
+def record(results: Path, recorded_run: RecordedRun) -> None:
+    with Recording(results, recorded_run.run) as recording:
+        for trial in recorded_run.trials:
             recording.trial(trial)
 
 
 class TestCommand:
-    def test_prints_it(self, results: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    def test_prints_the_explanation(self, results: Path, capfd: pytest.CaptureFixture[str]) -> None:
         for side in (plain().before, plain().after):
             record(results, side.runs[0])
         assert main(["explain", "1g-rs", "2.5g-rs", "--results", str(results)]) == 0
@@ -278,9 +279,9 @@ class TestCommand:
         assert re.search(r"^repartition: -7\.54 s", printed, re.MULTILINE)
 
     @pytest.mark.parametrize(
-        ("arguments", "said"),
+        ("arguments", "message"),
         [
-            (["explain", "old", "old"], "no trial has task metrics on both sides"),
+            (["explain", "old", "old"], "no workload has task metrics in both 'old' and 'old"),
             (["explain", "old", "newer"], "'newer' is neither a results file"),
             (["explain", "old"], "Missing argument 'AFTER'"),
         ],
@@ -288,7 +289,7 @@ class TestCommand:
     def test_a_mistake_is_one_line_and_exit_code_2(
         self,
         arguments: list[str],
-        said: str,
+        message: str,
         results: Path,
         monkeypatch: pytest.MonkeyPatch,
         capfd: pytest.CaptureFixture[str],
@@ -299,4 +300,4 @@ class TestCommand:
         printed = capfd.readouterr()
         assert printed.out == ""
         assert printed.err.count("\n") == 1
-        assert said in printed.err
+        assert message in printed.err

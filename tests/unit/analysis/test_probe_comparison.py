@@ -1,4 +1,4 @@
-"""Probes are compared like workloads: a table for each metric, with the same words."""
+"""Probe measurements are compared like workloads, in a table for each metric."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def measured(factor: float = 1.0) -> list[Measurement]:
     ]
 
 
-def test_a_table_for_each_metric_and_a_line_for_each_subject_and_case() -> None:
+def test_each_metric_has_a_table_with_a_row_for_each_subject_and_case() -> None:
     goodput, latency = compare_probes({"1g": measured(), "2.5g": measured(2.5)})
     assert (goodput.metric, latency.metric) == ("goodput_bit_s", "p99_us")
     assert [name for name, _ in goodput.rows] == ["a -> b", "a -> b, both ways"]
@@ -34,16 +34,16 @@ def test_a_table_for_each_metric_and_a_line_for_each_subject_and_case() -> None:
     assert [change.verdict for change in latency.changes] == [Verdict.NOISE]
 
 
-def test_what_failed_or_is_missing_says_so() -> None:
+def test_failed_and_missing_measurements_are_marked() -> None:
     after = [GOODPUT.failed("a -> b", "node b: iperf3 is not there")]
     [table, latency] = compare_probes({"1g": measured(), "2.5g": after})
-    written = text.render_table(probe_table(table))
-    assert "failed¹" in written
-    assert "¹ 1 failed, first with: node b: iperf3 is not there" in written
+    printed = text.render_table(probe_table(table))
+    assert "failed¹" in printed
+    assert "¹ 1 failed, first with: node b: iperf3 is not there" in printed
     assert "missing" in text.render_table(probe_table(latency))
 
 
-def test_as_people_see_it() -> None:
+def test_the_printed_tables() -> None:
     after = [*measured(2.5), GOODPUT.failed("a -> c", "no route to c")]
     tables = compare_probes({"1g": measured(), "2.5g": after})
     for name, render in (("text", text.render_table), ("markdown", markdown.render_table)):

@@ -1,4 +1,4 @@
-"""Whether a baseline is fit to be compared with: each thing that may lack, and the whole page."""
+"""Readiness of a baseline: each check by itself, the sensitivity, the page, and the command."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from harness.analysis.column import ConfigurationRuns
+from harness.analysis.configuration import ConfigurationRuns
 from harness.analysis.readiness import readiness
-from harness.analysis.readiness_checks import Standing
+from harness.analysis.readiness_checks import CheckStatus
 from harness.cli import main
 from harness.model.run import Ending, Phase, RecordedRun, Run, Trial
 from harness.model.task_metrics import TaskMetrics, TaskTime
@@ -26,8 +26,8 @@ SECONDS: Mapping[str, float] = {
     "sha-512": 921.2,
     "calc-pi-dataframe": 10.8,
 }
-SHARES = (-0.02, -0.01, 0.0, 0.005, 0.01, 0.03)
-"""By which the trials of a run lie beside the median."""
+DEVIATIONS = (-0.02, -0.01, 0.0, 0.005, 0.01, 0.03)
+"""How far the trials of a run are from their median, as fractions of it."""
 
 TASKS = TaskMetrics(
     tasks=4,
@@ -73,11 +73,13 @@ def baseline_run(number: int = 1, configuration: str = "1g-rs", **fields: Any) -
     return a_run(configuration, f"run-{number}", **{"workloads": tuple(SECONDS)} | known | fields)
 
 
-def trials(shares: Sequence[float] = SHARES, tasks: TaskMetrics | None = TASKS) -> list[Trial]:
+def trials(
+    deviations: Sequence[float] = DEVIATIONS, tasks: TaskMetrics | None = TASKS
+) -> list[Trial]:
     return [
-        ok(workload, wall_s * (1 + share), round_, tasks=tasks)
+        ok(workload, wall_s * (1 + deviation), round_, tasks=tasks)
         for workload, wall_s in SECONDS.items()
-        for round_, share in enumerate(shares, 1)
+        for round_, deviation in enumerate(deviations, 1)
     ]
 
 
@@ -86,14 +88,14 @@ def a_column(*runs: RecordedRun) -> ConfigurationRuns:
 
 
 def of_runs(configuration: str = "1g-rs", **fields: Any) -> ConfigurationRuns:
-    """Two runs that have this in common, and lack nothing else."""
+    """Two complete runs with these fields; everything else is ready."""
     return a_column(
         *(recorded(baseline_run(number, configuration, **fields), trials()) for number in (1, 2))
     )
 
 
 def of_trials(*all_: Trial, ending: Ending | None = Ending.COMPLETED) -> ConfigurationRuns:
-    """One run of these trials."""
+    """One run with these trials."""
     return a_column(recorded(baseline_run(), all_, ending))
 
 
@@ -105,11 +107,11 @@ def dataset(observed: str, drift: str | None = None, uri: str = "qfs://h:1/rows"
     return {**DATASET, "uri": uri, "layout": {"observed": observed, "drift": drift}}
 
 
-class TestAWholeBaseline:
-    def test_lacks_nothing(self) -> None:
-        looked_at = readiness(of_runs())
-        assert {found.standing for found in looked_at.findings.values()} == {Standing.OK}
-        assert looked_at.missing == ()
+class TestACompleteBaseline:
+    def test_is_ready(self) -> None:
+        checked = readiness(of_runs())
+        assert {found.status for found in checked.findings.values()} == {CheckStatus.OK}
+        assert checked.missing == ()
 
     @pytest.mark.parametrize(
         ("column", "links"),
@@ -127,7 +129,7 @@ class TestAWholeBaseline:
             ),
             (
                 of_runs(environment=environment(links={"eth0": {**LINK, "speed_mbit_s": None}})),
-                "eth0 with MTU 1500, 1000 Mbit/s by its name",
+                "eth0 with MTU 1500, 1000 Mbit/s according to the name",
             ),
         ],
     )
@@ -135,41 +137,41 @@ class TestAWholeBaseline:
         self, column: ConfigurationRuns, links: str
     ) -> None:
         found = readiness(column).findings["links"]
-        assert (found.standing, found.said) == (Standing.OK, links)
+        assert (found.status, found.message) == (CheckStatus.OK, links)
 
 
-class TestWhatLacks:
+class TestMissing:
     @pytest.mark.parametrize(
-        ("what", "column", "said"),
+        ("check", "baseline", "message"),
         [
-            ("runs", of_trials(*trials(), ending=None), "run-1 did not come to the end"),
-            ("runs", of_trials(*trials(), ending=Ending.INTERRUPTED), "did not come to the end"),
+            ("runs", of_trials(*trials(), ending=None), "run-1 did not finish"),
+            ("runs", of_trials(*trials(), ending=Ending.INTERRUPTED), "did not finish"),
             (
                 "trials",
-                of_trials(*trials(SHARES[:4])),
-                "4 a workload: with fewer than 5 no change is significant in a table of 4 workloads",
+                of_trials(*trials(DEVIATIONS[:4])),
+                "4 per workload: with fewer than 5, no change can be significant in a table of 4 workloads",
             ),
             (
                 "trials",
                 of_trials(*trials(), ok("inner-join", 9.0)),
-                "1 of inner-join: with fewer than 5 no change is significant",
+                "1 of inner-join: with fewer than 5, no change can be significant",
             ),
-            ("trials", of_trials(failed("group-by")), "none was ok"),
+            ("trials", of_trials(failed("group-by")), "no measured trial is ok"),
             (
                 "failures",
                 of_trials(*trials(), failed("sha-512", "OSError: disk gone")),
-                "1 trial failed, first sha-512 with OSError: disk gone",
+                "1 trial failed, the first of sha-512 with: OSError: disk gone",
             ),
             (
                 "controls",
                 of_runs(parameters={**PARAMETERS, "controls": []}),
-                "none: nobody will be able to tell the network from the machine",
+                "none: a change of the machines would look like a change of the network",
             ),
             ("task metrics", of_trials(*trials(tasks=None)), "no trial has them"),
             (
                 "name and facts",
                 of_runs("1g-2x"),
-                "the name 1g-2x says replicated:2, but observed was rs:6+3:64k",
+                "the name 1g-2x says replicated:2, but the run observed rs:6+3:64k",
             ),
             (
                 "links",
@@ -177,33 +179,39 @@ class TestWhatLacks:
                     "before",
                     environment=environment(links={"eth0": {**LINK, "speed_mbit_s": None}}),
                 ),
-                "speed of no link that is up is known",
+                "unknown speed; declare what the links are",
             ),
-            ("links", of_runs(environment=environment(links={})), "MTU of no link that is up is"),
-            ("environment", of_runs(environment=environment(kernel=None)), "kernel not known"),
-            ("environment", of_runs(environment={}), "kernel, Spark, Java, executors not known"),
+            (
+                "links",
+                of_runs(environment=environment(links={})),
+                "unknown MTU; declare what the links are",
+            ),
+            ("environment", of_runs(environment=environment(kernel=None)), "unknown: kernel;"),
+            ("environment", of_runs(environment={}), "unknown: kernel, Spark, Java, executors;"),
             (
                 "layout",
                 of_runs(dataset=dataset("rs:6+3:64k", drift="of 2 files, 1 lacks a stripe")),
-                "not as the manifest says: of 2 files, 1 lacks a stripe",
+                "not as in the manifest: of 2 files, 1 lacks a stripe",
             ),
-            ("layout", of_runs(dataset=dataset("unknown")), "qfs did not say how the data lies"),
+            ("layout", of_runs(dataset=dataset("unknown")), "qfs did not report it"),
         ],
     )
-    def test_is_said_with_what_to_do(self, what: str, column: ConfigurationRuns, said: str) -> None:
-        looked_at = readiness(column)
-        assert what in looked_at.missing
-        assert said in looked_at.findings[what].said
+    def test_the_message_names_what_is_missing(
+        self, check: str, baseline: ConfigurationRuns, message: str
+    ) -> None:
+        checked = readiness(baseline)
+        assert check in checked.missing
+        assert message in checked.findings[check].message
 
 
-class TestWhatIsAdvised:
+class TestAdvice:
     @pytest.mark.parametrize(
-        ("what", "column", "said"),
+        ("check", "baseline", "message"),
         [
             (
                 "workloads",
-                of_runs(parameters={**PARAMETERS, "not_requested": ["inner-join"]}),
-                "without inner-join: after the upgrade it is too late for them",
+                of_runs(parameters={**PARAMETERS, "unasked": ["inner-join"]}),
+                "not measured: inner-join; after the upgrade it is too late",
             ),
             (
                 "workloads",
@@ -212,16 +220,16 @@ class TestWhatIsAdvised:
             ),
             (
                 "task metrics",
-                of_trials(*trials(), *trials(SHARES[:1], tasks=None)),
-                "4 of 28 trials lack them, or some of them",
+                of_trials(*trials(), *trials(DEVIATIONS[:1], tasks=None)),
+                "4 of 28 trials have none, or incomplete ones",
             ),
             (
                 "task metrics",
-                of_trials(*trials(), *trials(SHARES[:1], replace(TASKS, incomplete="cut off"))),
-                "4 of 28 trials lack them, or some of them",
+                of_trials(*trials(), *trials(DEVIATIONS[:1], replace(TASKS, incomplete="cut off"))),
+                "4 of 28 trials have none, or incomplete ones",
             ),
             (
-                "circumstances",
+                "confounders",
                 a_column(
                     recorded(baseline_run(1), trials()),
                     recorded(baseline_run(2, environment=environment(spark="4.2.0")), trials()),
@@ -231,58 +239,60 @@ class TestWhatIsAdvised:
             (
                 "layout",
                 of_runs(dataset=dataset("unknown", uri="file:/data")),
-                "file does not say how it keeps the data",
+                "unknown, because file storage does not report it",
             ),
-            ("layout", of_runs(dataset=None), "no run says that it read data"),
+            ("layout", of_runs(dataset=None), "no run recorded that it read data"),
             (
                 "content",
                 of_runs(parameters={**PARAMETERS, "content_checked": False}),
-                "run-1, run-2 did not hold the rows against their digest",
+                "run-1, run-2 did not compare the rows with their digest",
             ),
             ("submissions", of_trials(*trials()), "all trials are of one spark-submit"),
         ],
     )
-    def test_does_not_make_it_unfit(self, what: str, column: ConfigurationRuns, said: str) -> None:
-        found = readiness(column).findings[what]
-        assert found.standing is Standing.ADVICE
-        assert said in found.said
+    def test_the_check_does_not_fail(
+        self, check: str, baseline: ConfigurationRuns, message: str
+    ) -> None:
+        found = readiness(baseline).findings[check]
+        assert found.status is CheckStatus.ADVICE
+        assert message in found.message
 
 
-class TestProspects:
-    def test_are_of_every_workload_with_as_many_trials_after(self) -> None:
-        prospects = readiness(of_runs()).prospects
-        assert [one.workload for one in prospects] == list(SECONDS)
-        for one in prospects:
-            assert one.n == 12
+class TestSensitivity:
+    def test_each_workload_has_one_for_as_many_trials_after_the_change(self) -> None:
+        sensitivities = readiness(of_runs()).sensitivities
+        assert [found.workload for found in sensitivities] == list(SECONDS)
+        for found in sensitivities:
+            assert found.n == 12
             # Half of the trials are within 1 % of the median: 1.4826 x 0.01 x 12 / 11.2.
-            assert one.noise == pytest.approx(0.0159, rel=0.01)
-            assert one.least_change == detectable_change(one.noise or 0, 12, len(SECONDS))
+            assert found.noise == pytest.approx(0.0159, rel=0.01)
+            assert found.min_change == detectable_change(found.noise or 0, 12, len(SECONDS))
 
-    def test_are_unknown_of_a_noise_that_is(self) -> None:
-        [one] = readiness(of_trials(ok("group-by", 1.0))).prospects
-        assert (one.n, one.noise, one.least_change) == (1, None, None)
+    def test_it_is_unknown_if_the_noise_is_unknown(self) -> None:
+        [found] = readiness(of_trials(ok("group-by", 1.0))).sensitivities
+        assert (found.n, found.noise, found.min_change) == (1, None, None)
 
-    def test_are_none_where_no_change_can_be_found(self) -> None:
-        whole = [ok("group-by", time_s) for time_s in (1.0, 1.1, 1.2, 1.3, 1.4)]
+    def test_it_is_none_if_the_trials_are_too_few_for_any_change(self) -> None:
+        five = [ok("group-by", time_s) for time_s in (1.0, 1.1, 1.2, 1.3, 1.4)]
         others = [ok(f"other-{number}", 1.0) for number in range(20)]
-        one, *_ = readiness(of_trials(*whole, *others)).prospects
-        assert one.noise is not None
-        assert one.least_change is None
+        found, *_ = readiness(of_trials(*five, *others)).sensitivities
+        assert found.noise is not None
+        assert found.min_change is None
 
-    def test_leave_warm_up_and_failed_trials_alone(self) -> None:
-        odd = [ok("sha-512", 9e9, phase=Phase.WARM_UP), failed("sha-512")]
-        usual = readiness(of_trials(*trials())).prospects
-        assert readiness(of_trials(*trials(), *odd)).prospects == usual
+    def test_warm_up_and_failed_trials_do_not_count(self) -> None:
+        ignored = [ok("sha-512", 9e9, phase=Phase.WARM_UP), failed("sha-512")]
+        expected = readiness(of_trials(*trials())).sensitivities
+        assert readiness(of_trials(*trials(), *ignored)).sensitivities == expected
 
 
 class TestThePage:
-    def test_of_a_whole_baseline(self) -> None:
+    def test_of_a_complete_baseline(self) -> None:
         assert_golden("ready.txt", render(readiness(of_runs())))
 
-    def test_of_one_that_lacks_nearly_everything(self) -> None:
+    def test_of_a_baseline_with_nearly_everything_missing(self) -> None:
         hostile = "1g-2x \x1b[31m" + "and so on " * 8
-        run = baseline_run(1, hostile, parameters={"not_requested": ["inner-join"]}, environment={})
-        times = [*trials(SHARES[:2], tasks=None), failed("group-by", "E: " + "word " * 40)]
+        run = baseline_run(1, hostile, parameters={"unasked": ["inner-join"]}, environment={})
+        times = [*trials(DEVIATIONS[:2], tasks=None), failed("group-by", "E: " + "word " * 40)]
         assert_golden("ready-not.txt", render(readiness(a_column(recorded(run, times, None)))))
 
     def test_fits_a_terminal(self) -> None:
@@ -305,7 +315,9 @@ class TestTheCommand:
         ("names", "code"),
         [(["1g-rs"], 0), (["old"], 1), (["1g-rs", "old"], 1), (["absent"], 2), ([], 2)],
     )
-    def test_tells_by_its_exit_code(self, results: Path, names: list[str], code: int) -> None:
+    def test_its_exit_code_is_0_only_if_every_baseline_is_ready(
+        self, results: Path, names: list[str], code: int
+    ) -> None:
         assert main(["ready", *names, "--results", str(results)]) == code
 
     def test_prints_a_page_for_each(

@@ -122,7 +122,7 @@ class TestShow:
         assert main(["show", str(path)]) == 0
         *_, table, last = capfd.readouterr().out.rstrip("\n").split("\n\n")
         assert last == str(path)
-        assert "1 of 2 failed, first with: WrongAnswer: 3 is not 4" in table
+        assert "1 of 2 trials failed, the first with: WrongAnswer: 3 is not 4" in table
 
 
 class TestImport:

@@ -141,7 +141,7 @@ class TestPrice:
             (["--cost", "350"], "--cost '350' is not an amount of money"),
             (["--cost", "350USD", "--hour", "x"], "--hour 'x' is not an amount of money"),
             (["--cost", "none.toml"], "none.toml: No such file"),
-            (["--cost", "10g=350USD"], "leads to '10g', which is not compared here"),
+            (["--cost", "10g=350USD"], "is for the configuration '10g', which is not compared"),
         ],
     )
     def test_mistakes_are_told(

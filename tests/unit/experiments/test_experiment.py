@@ -139,7 +139,7 @@ class FakeLab:
             "running_lab": lambda: self,
             "set_links": lambda _, change: self.done.append(("link", str(change(Link(1, 1500))))),
             "spark_submit": self.submit,
-            "probe": self.probe,
+            "run_probes": self.probe,
             "status": SimpleNamespace(
                 facts=lambda _: {"emulated": "yes"}, uri=lambda _: "hdfs://m"
             ),

@@ -92,7 +92,7 @@ class TestBonds:
 
     def test_members_in_another_aggregator_are_a_fault(self) -> None:
         [fault] = bond_faults(Bond(LACP, 1, (member("enp1s0", 1), member("enp2s0", 2))))
-        assert fault.startswith("member enp2s0 is in aggregator 2, and traffic goes through 1")
+        assert fault.startswith("member enp2s0 is in aggregator 2, but traffic uses aggregator 1")
 
     def test_different_aggregators_are_a_fault_also_if_only_members_show_them(self) -> None:
         [fault] = bond_faults(Bond(LACP, None, (member("enp1s0", 1), member("enp2s0", 2))))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from harness.analysis.acceptance import Expectation
-from harness.analysis.acceptance import gate as adjusted_changes
+from harness.analysis.acceptance import network_faults as adjusted_changes
 from harness.model.network_metrics import (
     ACROSS_RACKS,
     BOTH_WAYS,

@@ -24,10 +24,10 @@ from datagen.manifest import Format
 from datagen.recipe import Recipe
 from datagen.writer import Request
 from harness.analysis.attribution import wall_parts
-from harness.analysis.column import ConfigurationRuns
 from harness.analysis.comparison import Comparison, compare
-from harness.analysis.mesh import matrix
-from harness.analysis.price import worths
+from harness.analysis.configuration import ConfigurationRuns
+from harness.analysis.mesh import pair_matrix
+from harness.analysis.price import rank_offers
 from harness.analysis.price_list import Item, Money, Offer, PriceList
 from harness.model.network_metrics import MESH_GOODPUT, PACKET_GOODPUT
 from harness.model.probe import Measurement
@@ -307,7 +307,7 @@ class TestTheNetwork:
         for row in drawn.numbers.rows:
             sender, _, receiver = str(row[0]).partition(" -> ")
             values = [
-                matrix(measurements, MESH_GOODPUT).values[sender, receiver]
+                pair_matrix(measurements, MESH_GOODPUT).values[sender, receiver]
                 for measurements in measured.values()
             ]
             assert [value_of(cell) for cell in row[1:4]] == values
@@ -317,7 +317,7 @@ class TestTheNetwork:
     def test_the_slow_pair_and_no_other_is_marked(
         self, measured: dict[str, list[Measurement]]
     ) -> None:
-        meshes = {name: matrix(some, MESH_GOODPUT) for name, some in measured.items()}
+        meshes = {name: pair_matrix(some, MESH_GOODPUT) for name, some in measured.items()}
         slow = {
             (one.heading, " -> ".join(square.pair))
             for one in mesh.maps_of(meshes)
@@ -329,7 +329,7 @@ class TestTheNetwork:
     def test_the_difference_is_told_pair_by_pair(
         self, measured: dict[str, list[Measurement]]
     ) -> None:
-        meshes = {name: matrix(some, MESH_GOODPUT) for name, some in measured.items()}
+        meshes = {name: pair_matrix(some, MESH_GOODPUT) for name, some in measured.items()}
         by_heading = {one.heading: one for one in mesh.maps_of(meshes)}
         told = {square.pair: square.text for square in by_heading["2.5g-2x against 1g-rs"].squares}
         assert told.pop(("node2", "node4")) == "+25%"
@@ -489,7 +489,7 @@ class TestTheAnswer:
         offers = tuple(
             Offer(n, (Item("all", c),), "USD") for n, c in (("dear", 700), ("cheap", 90))
         )
-        found = worths(rich, PriceList(offers, Money(20, "USD")))
+        found = rank_offers(rich, PriceList(offers, Money(20, "USD")))
         for answer in answers(rich, found):
             [item] = topics(answer)["Price"]
             assert re.fullmatch(
@@ -774,7 +774,7 @@ class TestThePage:
                 MESH_GOODPUT.failed(f"{name} -> a", evil),
             ]
         }
-        html = page.render(comparison, probed, worths(comparison, prices), again=[evil])
+        html = page.render(comparison, probed, rank_offers(comparison, prices), again=[evil])
         parsed = assert_whole(html)
         assert parsed.text.count(name) > 5
         assert parsed.text.count(evil) > 5
@@ -784,7 +784,7 @@ class TestThePage:
     ) -> None:
         prices = PriceList((Offer("switch", (Item("all", 350.0),), "USD"),), Money(20, "USD"))
         html = page.render(
-            rich, measured, worths(rich, prices, measured), again=["clusterlift compare"]
+            rich, measured, rank_offers(rich, prices, measured), again=["clusterlift compare"]
         )
         parsed = assert_whole(html)
         anchors = [a["id"] for _, a in parsed.elements if a.get("id")]

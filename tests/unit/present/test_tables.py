@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.analysis.column import ConfigurationRuns
 from harness.analysis.comparison import Comparison, compare, overview
+from harness.analysis.configuration import ConfigurationRuns
 from harness.model.run import Ending, Phase
 from harness.present import csv_text, json_text, markdown, quantities, run, text
 from harness.present.csv_text import spreadsheet

@@ -1,4 +1,4 @@
-"""What flows carried in the seconds they had in common; who is drawn; and the verdict in words."""
+"""The racks probe: rates in the common window of flows, the drawn pairs, and the ratio that follows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,14 @@ from harness.analysis.mesh import oversubscription_text
 from harness.model.link import goodput_bit_s
 from harness.model.network_metrics import ACROSS_RACKS, OVERSUBSCRIPTION, WITHIN_RACK
 from harness.model.probe import Measurement
-from harness.probes.racks import Rack, common_window, neighbours, racks, strangers, timeline
+from harness.probes.racks import (
+    Rack,
+    common_window,
+    flows_across,
+    flows_within,
+    rack_steps,
+    timeline,
+)
 from harness.probes.tools.iperf3 import Report, TransferInterval
 from harness.probes.traffic import Flow, Load, Transfer
 from harness.probes.transports.host import HostError, by_local
@@ -27,7 +34,7 @@ def steady(start_s: float, seconds: int, bit_s: float) -> list[TransferInterval]
     return [TransferInterval(start_s + i, start_s + i + 1, bit_s) for i in range(seconds)]
 
 
-def dice(seed: int) -> random.Random:
+def rng(seed: int) -> random.Random:
     return random.Random(seed)  # noqa: S311  chance that can be repeated
 
 
@@ -35,7 +42,7 @@ def a_rack(name: str, hosts: int) -> Rack:
     return Rack(name, tuple(by_local(f"{name}{i}") for i in range(hosts)))
 
 
-class TestWindow:
+class TestCommonWindow:
     @given(
         st.lists(
             st.tuples(st.floats(0, 3), st.integers(8, 12), st.floats(1, 1e9)),
@@ -43,7 +50,7 @@ class TestWindow:
             max_size=8,
         )
     )
-    def test_of_steady_flows_is_the_sum_of_their_rates(
+    def test_has_the_sum_of_the_rates_of_steady_flows(
         self, flows: list[tuple[float, int, float]]
     ) -> None:
         window = common_window([steady(*flow) for flow in flows])
@@ -52,18 +59,18 @@ class TestWindow:
         assert window.start_s == max(start for start, _, _ in flows)
         assert window.end_s == pytest.approx(min(start + seconds for start, seconds, _ in flows))
 
-    def test_what_was_sent_before_and_after_does_not_count(self) -> None:
+    def test_leaves_out_what_was_sent_before_and_after(self) -> None:
         alone_first = [TransferInterval(0, 1, 1000), *steady(1, 2, 10)]
         window = common_window([alone_first, steady(1, 3, 20)])
         assert window is not None
         assert (window.bit_s, window.seconds) == (30, 2)
 
-    def test_an_interval_that_is_cut_counts_by_its_part(self) -> None:
+    def test_counts_an_interval_on_its_edge_in_proportion(self) -> None:
         window = common_window([[TransferInterval(0, 2, 100)], [TransferInterval(1.5, 3.5, 0)]])
         assert window is not None
         assert window.bit_s == pytest.approx(50)
 
-    def test_what_was_sent_and_did_not_arrive_is_taken_off(self) -> None:
+    def test_counts_only_what_arrived(self) -> None:
         report = Report(90.0, 2, 0, None, None, tuple(steady(0, 2, 100)))
         first, second = timeline(Transfer(report, began_s=50))
         assert (first.start_s, second.end_s) == (50, 52)
@@ -72,43 +79,47 @@ class TestWindow:
     @pytest.mark.parametrize(
         "flows", [[], [[]], [steady(0, 2, 1), []], [steady(0, 2, 1), steady(2, 2, 1)]]
     )
-    def test_nothing_in_common_is_none(self, flows: list[list[TransferInterval]]) -> None:
+    def test_is_none_if_the_flows_have_no_time_in_common(
+        self, flows: list[list[TransferInterval]]
+    ) -> None:
         assert common_window(flows) is None
 
 
-class TestDraws:
+class TestDrawnFlows:
     @given(st.integers(1, 30), st.integers(1, 30), st.integers())
-    def test_everybody_sends_and_all_are_sent_to_equally_often(
+    def test_across_racks_have_each_sender_once_and_all_receivers_equally_often(
         self, senders: int, receivers: int, seed: int
     ) -> None:
-        flows = strangers(a_rack("a", senders), a_rack("b", receivers), dice(seed))
+        flows = flows_across(a_rack("a", senders), a_rack("b", receivers), rng(seed))
         assert [flow.sender.name for flow in flows] == [f"a{i}" for i in range(senders)]
         drawn = Counter(flow.receiver.name for flow in flows)
         assert max(drawn.values()) - min(drawn[f"b{i}"] for i in range(receivers)) <= 1
 
     @given(st.integers(0, 31), st.integers())
-    def test_neighbours_are_disjoint_and_as_many_as_can_be(self, hosts: int, seed: int) -> None:
-        flows = neighbours(a_rack("a", hosts), dice(seed))
-        there = [host.name for flow in flows for host in (flow.sender, flow.receiver)]
-        assert len(there) == len(set(there)) == hosts - hosts % 2
+    def test_within_a_rack_are_disjoint_and_use_all_hosts_but_an_odd_one(
+        self, hosts: int, seed: int
+    ) -> None:
+        flows = flows_within(a_rack("a", hosts), rng(seed))
+        busy = [host.name for flow in flows for host in (flow.sender, flow.receiver)]
+        assert len(busy) == len(set(busy)) == hosts - hosts % 2
 
-    def test_a_seed_draws_the_same_again(self) -> None:
-        first, second = (strangers(a_rack("a", 20), a_rack("b", 20), dice(7)) for _ in range(2))
+    def test_are_the_same_for_the_same_seed(self) -> None:
+        first, second = (flows_across(a_rack("a", 20), a_rack("b", 20), rng(7)) for _ in range(2))
         assert first == second
-        assert first != strangers(a_rack("a", 20), a_rack("b", 20), dice(8))
+        assert first != flows_across(a_rack("a", 20), a_rack("b", 20), rng(8))
 
 
 class Network:
-    """Two racks whose hosts have 1 Gbit/s each, and an uplink that all that cross it share."""
+    """Two racks whose hosts have 1 Gbit/s each, and an uplink that the flows across it share."""
 
     def __init__(self, uplink: float, broken: str = "") -> None:
         self.uplink, self.broken = uplink, broken
 
     def __call__(self, flows: Sequence[Flow], load: Load) -> list[Transfer | HostError]:
         across = [flow for flow in flows if flow.sender.name[0] != flow.receiver.name[0]]
-        share = min(GBIT, self.uplink / max(1, len(across)))
+        across_bit_s = min(GBIT, self.uplink / max(1, len(across)))
         return [
-            self._transfer(flow, share if flow in across else GBIT, load, late=index / 100)
+            self._transfer(flow, across_bit_s if flow in across else GBIT, load, late=index / 100)
             for index, flow in enumerate(flows)
         ]
 
@@ -119,24 +130,28 @@ class Network:
         return Transfer(Report(bit_s, load.seconds, 0, None, None, intervals), 100 + late)
 
 
-def drawn(
+def measure(
     monkeypatch: pytest.MonkeyPatch, network: Network, first: int = 4, second: int = 4
 ) -> list[Measurement]:
-    monkeypatch.setattr("harness.probes.racks.carry", network)
-    steps = racks(a_rack("a", first), a_rack("b", second), Load(), draws=3, seed=1)
-    return [one for step in steps for one in step.take()]
+    monkeypatch.setattr("harness.probes.racks.run_flows", network)
+    steps = rack_steps(a_rack("a", first), a_rack("b", second), Load(), draws=3, seed=1)
+    return [measurement for step in steps for measurement in step.measure()]
 
 
 def values(measured: list[Measurement], metric: str, subject: str) -> list[float | None]:
-    return [one.value for one in measured if (one.metric, one.subject) == (metric, subject)]
+    return [
+        measurement.value
+        for measurement in measured
+        if (measurement.metric, measurement.subject) == (metric, subject)
+    ]
 
 
 class TestRacks:
     @pytest.mark.parametrize(("uplink", "ratio"), [(GBIT, 4), (2 * GBIT, 2), (16 * GBIT, 1)])
-    def test_the_ratio_is_what_hosts_could_carry_to_what_they_did(
+    def test_the_ratio_is_what_the_hosts_could_carry_to_what_they_carried(
         self, monkeypatch: pytest.MonkeyPatch, uplink: float, ratio: float
     ) -> None:
-        measured = drawn(monkeypatch, Network(uplink))
+        measured = measure(monkeypatch, Network(uplink))
         assert values(measured, WITHIN_RACK.name, "a") == pytest.approx([GBIT] * 3)
         for subject in ("a -> b", "b -> a"):
             assert values(measured, OVERSUBSCRIPTION.name, subject) == pytest.approx([ratio] * 3)
@@ -144,53 +159,55 @@ class TestRacks:
                 [min(uplink, 4 * GBIT)] * 3
             )
 
-    def test_more_senders_than_receivers_are_no_oversubscription(
+    def test_more_senders_than_receivers_are_not_oversubscription(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        measured = drawn(monkeypatch, Network(2 * GBIT), first=4, second=2)
+        measured = measure(monkeypatch, Network(2 * GBIT), first=4, second=2)
         assert values(measured, OVERSUBSCRIPTION.name, "a -> b") == pytest.approx([1, 1, 1])
 
-    def test_a_rack_of_one_is_taken_for_one_of_the_others(
+    def test_a_rack_of_one_host_has_the_rate_of_the_other_racks_hosts(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        measured = drawn(monkeypatch, Network(GBIT), first=4, second=1)
+        measured = measure(monkeypatch, Network(GBIT), first=4, second=1)
         assert values(measured, WITHIN_RACK.name, "b") == []
         assert values(measured, OVERSUBSCRIPTION.name, "a -> b") == pytest.approx([1, 1, 1])
 
-    def test_two_racks_of_one_have_nothing_to_be_held_against(
-        self, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        measured = drawn(monkeypatch, Network(GBIT), first=1, second=1)
-        assert {one.metric for one in measured} == {ACROSS_RACKS.name}
+    def test_two_racks_of_one_host_have_no_ratio(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        measured = measure(monkeypatch, Network(GBIT), first=1, second=1)
+        assert {measurement.metric for measurement in measured} == {ACROSS_RACKS.name}
 
-    def test_a_host_that_fails_is_told_of_and_the_rest_counts(
+    def test_a_host_that_fails_is_an_error_and_the_other_hosts_count(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        measured = drawn(monkeypatch, Network(3 * GBIT / 4, broken="a0"))
-        assert "a0 -> " in next(one.error for one in measured if one.error) or ""
-        across = [one for one in values(measured, ACROSS_RACKS.name, "a -> b") if one is not None]
+        measured = measure(monkeypatch, Network(3 * GBIT / 4, broken="a0"))
+        errors = [measurement.error for measurement in measured if measurement.error]
+        assert errors
+        assert all(error.endswith(": iperf3: no route") and "a0 -> " in error for error in errors)
+        across = [
+            value for value in values(measured, ACROSS_RACKS.name, "a -> b") if value is not None
+        ]
         assert across == pytest.approx([3 / 4 * 3 * GBIT / 4] * 3)
 
 
-class TestVerdict:
+class TestOversubscriptionText:
     UPLINK = goodput_bit_s(10 * GBIT, 1500)
 
-    def test_is_in_words_with_the_range_of_the_draws(self) -> None:
+    def test_has_the_ratio_and_the_range_of_the_draws(self) -> None:
         assert oversubscription_text("a -> b", [3.9, 4.05, 4.1], [self.UPLINK] * 3) == (
             "a -> b: about 4:1 (3.9 to 4.1 in 3 draws), uplink near 10gbit"
         )
 
-    def test_a_ratio_that_is_not_whole_has_a_tenth(self) -> None:
+    def test_has_one_decimal_if_the_ratio_is_not_whole(self) -> None:
         assert "about 2.5:1 (in a single draw)" in oversubscription_text(
             "a -> b", [2.51], [self.UPLINK]
         )
 
-    def test_what_holds_nobody_back_carries_so_much_or_more(self) -> None:
+    def test_has_a_lower_bound_if_the_uplink_limits_nobody(self) -> None:
         assert oversubscription_text("a -> b", [1.0, 1.1], [self.UPLINK] * 2) == (
             "a -> b: 1:1 (1.0 to 1.1 in 2 draws), the uplink carries 10gbit or more"
         )
 
-    def test_jumbo_frames_are_taken_into_account(self) -> None:
+    def test_takes_the_mtu_into_account(self) -> None:
         jumbo = goodput_bit_s(10 * GBIT, 9000)
         assert oversubscription_text("a -> b", [4.0], [jumbo], mtu=9000).endswith(
             "uplink near 10gbit"

@@ -1,4 +1,4 @@
-"""What iperf3, sockperf, ping and the rest print, in several versions, with errors, cut and garbled."""
+"""The output of iperf3, sockperf, ping and others is read: several versions, errors, cut and garbled text."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.model.errors import ToolError
-from harness.node import interface, iproute, sysfs
-from harness.probes import rdma
-from harness.probes.tools import cpu, iperf3, ping, sockperf
+from harness.node import bonding, interface, iproute, sysfs
+from harness.probes.tools import cpu, iperf3, perftest, ping, sockperf
 from harness.probes.tools.ping import Answer, Echo
 from tests.unit.probe_builders import output
 
@@ -27,7 +26,7 @@ ARRIVED = """PING 10.77.0.2 (10.77.0.2) 1472(1500) bytes of data.
 3 packets transmitted, 1 received, 66.6667% packet loss, time 401ms
 rtt min/avg/max/mdev = 0.072/0.154/0.236/0.082 ms
 """
-NOT_ARRIVED = """PING 10.77.0.2 (10.77.0.2) 8972(9000) bytes of data.
+LOST = """PING 10.77.0.2 (10.77.0.2) 8972(9000) bytes of data.
 
 --- 10.77.0.2 ping statistics ---
 3 packets transmitted, 0 received, 100% packet loss, time 407ms
@@ -39,8 +38,8 @@ TOO_LONG = """PING 10.77.0.2 (10.77.0.2) 1473(1501) bytes of data.
 3 packets transmitted, 0 received, +3 errors, 100% packet loss, time 403ms
 
 """
-TOO_LONG_SAID = "ping: local error: message too long, mtu=1500\n" * 3
-ROUTER_SAYS = """PING 10.1.0.2 (10.1.0.2) 1472(1500) bytes of data.
+TOO_LONG_ERRORS = "ping: local error: message too long, mtu=1500\n" * 3
+REFUSED_BY_ROUTER = """PING 10.1.0.2 (10.1.0.2) 1472(1500) bytes of data.
 From 10.0.0.254 icmp_seq=1 Frag needed and DF set (mtu = 1400)
 
 --- 10.1.0.2 ping statistics ---
@@ -67,116 +66,116 @@ t_stdev[usec]   99% percentile[usec]   99.9% percentile[usec]
 
 class TestIperf3:
     @pytest.mark.parametrize("version", IPERF3)
-    def test_goodput_is_what_arrived(self, version: str) -> None:
+    def test_reports_the_goodput_that_arrived(self, version: str) -> None:
         report = iperf3.read_report(output(f"iperf3-{version}.json"))
         assert report.goodput_bit_s == pytest.approx(95e6, rel=0.02)
         assert report.seconds == pytest.approx(3, rel=0.05)
 
     @pytest.mark.parametrize("version", IPERF3)
-    def test_what_was_omitted_is_in_no_interval(self, version: str) -> None:
+    def test_reports_no_interval_of_the_omitted_seconds(self, version: str) -> None:
         report = iperf3.read_report(output(f"iperf3-{version}.json"))
-        assert [round(one.start_s) for one in report.intervals] == [0, 1, 2]
-        assert sum(one.bits for one in report.intervals) / 3 == pytest.approx(95e6, rel=0.03)
+        assert [round(interval.start_s) for interval in report.intervals] == [0, 1, 2]
+        assert sum(interval.bits for interval in report.intervals) / 3 == pytest.approx(
+            95e6, rel=0.03
+        )
 
-    def test_processor_time_is_that_of_both_ends(self) -> None:
+    def test_reports_the_processor_time_of_both_hosts(self) -> None:
         report = iperf3.read_report(output("iperf3-3.12.json"))
-        told = json.loads(output("iperf3-3.12.json"))["end"]["cpu_utilization_percent"]
-        assert report.sender_cpu_percent == told["host_total"] > 0
-        assert report.receiver_cpu_percent == told["remote_total"] > 0
+        percent = json.loads(output("iperf3-3.12.json"))["end"]["cpu_utilization_percent"]
+        assert report.sender_cpu_percent == percent["host_total"] > 0
+        assert report.receiver_cpu_percent == percent["remote_total"] > 0
 
-    def test_retransmits_that_are_not_reported_are_unknown(self) -> None:
+    def test_reports_no_retransmits_if_the_version_counts_none(self) -> None:
         assert iperf3.read_report(output("iperf3-3.12.json")).retransmits is not None
         assert iperf3.read_report(output("iperf3-3.17-no-retransmits.json")).retransmits is None
 
     @pytest.mark.parametrize(
-        ("name", "said"),
+        ("name", "error"),
         [
             ("3.12-refused", "iperf3: unable to connect to server: Connection refused"),
             ("3.12-terminated", "iperf3: the server has terminated"),
         ],
     )
-    def test_an_error_in_the_report_is_an_error(self, name: str, said: str) -> None:
-        with pytest.raises(ToolError, match=said):
+    def test_an_error_in_the_report_is_raised(self, name: str, error: str) -> None:
+        with pytest.raises(ToolError, match=error):
             iperf3.read_report(output(f"iperf3-{name}.json"))
 
-    def test_nothing_that_arrived_is_an_error_and_not_0(self) -> None:
+    def test_a_transfer_of_which_nothing_arrived_is_an_error_and_not_0(self) -> None:
         report = json.loads(output("iperf3-3.12.json"))
         report["end"]["sum_received"] |= {"bits_per_second": 0, "bytes": 0}
         with pytest.raises(ToolError, match="nothing arrived"):
             iperf3.read_report(json.dumps(report))
 
     @pytest.mark.parametrize("text", ["", "{}", "[]", "null", "3", '{"end": {}}', "[" * 100_000])
-    def test_what_is_no_report_is_an_error(self, text: str) -> None:
+    def test_output_without_a_report_is_an_error(self, text: str) -> None:
         with pytest.raises(ToolError):
             iperf3.read_report(text)
 
 
 class TestSockperf:
     @pytest.mark.parametrize("version", SOCKPERF)
-    def test_round_trips_by_percentile(self, version: str) -> None:
+    def test_reports_round_trip_times_by_percentile(self, version: str) -> None:
         trips = sockperf.read_round_trips(output(f"sockperf-{version}.txt"))
         assert list(trips.microseconds) == [50, 90, 99, 99.9]
         assert trips.microseconds[99.9] == 327.737
         assert trips.per_second == pytest.approx(41670 / 1.55)
 
     @pytest.mark.parametrize(
-        ("text", "said"),
+        ("text", "error"),
         [
             (output("sockperf-3.7-refused.txt"), "Can`t connect socket .*Connection refused"),
             ("sockperf: '-i' Invalid address: nosuch\nUsage: ...", "'-i' Invalid address"),
             ("", "no statistics"),
         ],
     )
-    def test_an_error_is_told(self, text: str, said: str) -> None:
-        with pytest.raises(ToolError, match=said):
+    def test_an_error_is_raised(self, text: str, error: str) -> None:
+        with pytest.raises(ToolError, match=error):
             sockperf.read_round_trips(text)
 
-    def test_a_server_that_ended_in_the_middle_is_an_error(self) -> None:
-        until = output("sockperf-3.7.txt").partition("sockperf: Test end")[0]
-        said = "sockperf: ERROR: A connection was forcibly closed by a peer (errno=0 Success)"
+    def test_a_server_that_ends_early_is_an_error(self) -> None:
+        cut = output("sockperf-3.7.txt").partition("sockperf: Test end")[0]
+        errors = "sockperf: ERROR: A connection was forcibly closed by a peer (errno=0 Success)"
         with pytest.raises(ToolError, match="forcibly closed"):
-            sockperf.read_round_trips(until, said)
+            sockperf.read_round_trips(cut, errors)
 
 
 class TestPing:
-    def test_one_of_several_that_arrives_is_enough(self) -> None:
+    def test_one_packet_that_arrives_is_enough(self) -> None:
         assert ping.read_answer(ARRIVED, "") == Answer(Echo.ARRIVED)
 
-    def test_another_implementation_counts_likewise(self) -> None:
+    def test_the_summary_of_busybox_is_read(self) -> None:
         assert ping.read_answer(BUSYBOX, "") == Answer(Echo.ARRIVED)
 
-    def test_silence_is_a_loss(self) -> None:
-        assert ping.read_answer(NOT_ARRIVED, "") == Answer(Echo.LOST)
+    def test_no_answer_is_a_loss(self) -> None:
+        assert ping.read_answer(LOST, "") == Answer(Echo.LOST)
 
     @pytest.mark.parametrize(
-        ("printed", "said", "mtu"),
+        ("printed", "errors", "mtu"),
         [
-            (TOO_LONG, TOO_LONG_SAID, 1500),
-            (ROUTER_SAYS, "", 1400),
+            (TOO_LONG, TOO_LONG_ERRORS, 1500),
+            (REFUSED_BY_ROUTER, "", 1400),
             (TOO_LONG, "Packet too big", None),
         ],
     )
-    def test_a_refusal_says_what_would_be_carried(
-        self, printed: str, said: str, mtu: int | None
-    ) -> None:
-        assert ping.read_answer(printed, said) == Answer(Echo.REFUSED, mtu)
+    def test_a_refusal_may_name_the_mtu(self, printed: str, errors: str, mtu: int | None) -> None:
+        assert ping.read_answer(printed, errors) == Answer(Echo.REFUSED, mtu)
 
     @pytest.mark.parametrize(
-        "said",
+        "error",
         ["ping: nosuch: Temporary failure in name resolution", "ping: unrecognized option: M"],
     )
-    def test_what_could_not_be_tried_is_an_error(self, said: str) -> None:
-        with pytest.raises(ToolError, match=said):
-            ping.read_answer("", f"{said}\nUsage: ping ...")
+    def test_a_packet_that_could_not_be_sent_is_an_error(self, error: str) -> None:
+        with pytest.raises(ToolError, match=error):
+            ping.read_answer("", f"{error}\nUsage: ping ...")
 
     @pytest.mark.parametrize(("address", "size"), [("10.0.0.1", "1472"), ("fd00::1", "1452")])
-    def test_the_size_is_the_whole_packet_s(self, address: str, size: str) -> None:
+    def test_the_size_is_that_of_the_whole_packet(self, address: str, size: str) -> None:
         command = ping.command(address, 1500)
         assert command[command.index("-s") + 1] == size
 
 
-class TestProcessors:
-    def test_what_was_between_two_looks(self) -> None:
+class TestCpu:
+    def test_is_the_difference_of_two_readings(self) -> None:
         found = cpu.read_meter(output("proc-stat.txt"))
         total, busy, softirq = 162 + 9 + 27 + 1, 162 + 9 + 1, 1
         assert found.processors == 2
@@ -193,34 +192,37 @@ class TestProcessors:
             "cpu  1 2 3 4 5 6 7 8\ncpu0 1\ncpu  1 2 3 4 5 6 7 8\ncpu0 1",
         ],
     )
-    def test_half_of_it_is_an_error(self, text: str) -> None:
+    def test_incomplete_readings_are_an_error(self, text: str) -> None:
         with pytest.raises(ToolError):
             cpu.read_meter(text)
 
 
-class TestRdma:
-    def test_latencies_are_in_their_columns(self) -> None:
-        assert rdma.read_latency(PERFTEST) == rdma.RdmaLatency(1.47, 1.57, 3.93)
+class TestPerftest:
+    def test_latencies_are_read_from_their_columns(self) -> None:
+        assert perftest.read_latency(PERFTEST) == perftest.RdmaLatency(1.47, 1.57, 3.93)
 
     @pytest.mark.parametrize("text", ["", "Unable to find the Infiniband/RoCE device"])
-    def test_no_table_is_an_error(self, text: str) -> None:
+    def test_output_without_a_table_is_an_error(self, text: str) -> None:
         with pytest.raises(ToolError):
-            rdma.read_latency(text)
+            perftest.read_latency(text)
 
-    def test_columns_that_ran_into_each_other_are_an_error(self) -> None:
+    def test_columns_without_a_space_between_them_are_an_error(self) -> None:
         with pytest.raises(ToolError):
-            rdma.read_latency(PERFTEST.replace("0.09   \t\t1.57", "2465.901216.65"))
+            perftest.read_latency(PERFTEST.replace("0.09   \t\t1.57", "2465.901216.65"))
 
 
 PARSERS: dict[str, tuple[Callable[[str], object], str]] = {
-    **{f"iperf3 {one}": (iperf3.read_report, output(f"iperf3-{one}.json")) for one in IPERF3},
     **{
-        f"sockperf {one}": (sockperf.read_round_trips, output(f"sockperf-{one}.txt"))
-        for one in SOCKPERF
+        f"iperf3 {version}": (iperf3.read_report, output(f"iperf3-{version}.json"))
+        for version in IPERF3
     },
-    "ping": (lambda text: ping.read_answer(text, text), ARRIVED + TOO_LONG_SAID),
+    **{
+        f"sockperf {version}": (sockperf.read_round_trips, output(f"sockperf-{version}.txt"))
+        for version in SOCKPERF
+    },
+    "ping": (lambda text: ping.read_answer(text, text), ARRIVED + TOO_LONG_ERRORS),
     "/proc/stat": (cpu.read_meter, output("proc-stat.txt")),
-    "perftest": (rdma.read_latency, PERFTEST),
+    "perftest": (perftest.read_latency, PERFTEST),
     "ip route": (iproute.read_route, '[{"dst":"10.0.0.2","dev":"eth0","prefsrc":"10.0.0.1"}]'),
     "ip address": (iproute.read_addresses, '[{"addr_info":[{"local":"10.0.0.1"}]}]'),
     "ip link": (iproute.read_device, output("link-veth.txt").split("\n")[1]),
@@ -231,39 +233,41 @@ PARSERS: dict[str, tuple[Callable[[str], object], str]] = {
 }
 
 
-def numbers(found: object) -> list[float]:
-    """What a parser measured, of those that measure."""
-    match found:
+def numbers(parsed: object) -> list[float]:
+    """Return the measured values of a parser that measures."""
+    match parsed:
         case iperf3.Report():
-            return [found.goodput_bit_s]
+            return [parsed.goodput_bit_s]
         case sockperf.RoundTrips():
-            return [*found.microseconds.values(), found.per_second]
-        case rdma.RdmaLatency():
-            return [found.typical_us, found.p99_us, found.p999_us]
+            return [*parsed.microseconds.values(), parsed.per_second]
+        case perftest.RdmaLatency():
+            return [parsed.typical_us, parsed.p99_us, parsed.p999_us]
         case _:
             return []
 
 
 @settings(max_examples=1000)
 @given(st.sampled_from(sorted(PARSERS)), st.data())
-def test_output_that_is_cut_or_garbled_is_an_error_or_no_less_than_it_says(
+def test_cut_or_garbled_output_is_a_tool_error_or_has_positive_values(
     name: str, data: st.DataObject
 ) -> None:
-    """A parser raises its own error or returns what is there; nothing else, and never 0."""
+    """No parser raises anything but ToolError, and none returns 0 for what it cannot read."""
     parse, whole = PARSERS[name]
     at = st.integers(0, len(whole))
     start, end = sorted((data.draw(at), data.draw(at)))
     kept = data.draw(st.sampled_from([whole[:start], whole[start:], whole[:start] + whole[end:]]))
     noise = data.draw(st.text(st.sampled_from('\n{}[]":, -0e9.xµ\x1b'), max_size=5))
-    place = data.draw(st.integers(0, len(kept)))
-    garbled = kept[:place] + noise + kept[place:]
+    position = data.draw(st.integers(0, len(kept)))
+    garbled = kept[:position] + noise + kept[position:]
     with suppress(ToolError):
         assert all(number > 0 for number in numbers(parse(garbled)))
 
 
-@pytest.mark.parametrize("name", [f"iperf3 {one}" for one in IPERF3] + ["sockperf 3.7", "perftest"])
-def test_output_that_was_cut_anywhere_is_an_error(name: str) -> None:
-    """What measures needs the whole of it: a part of a report is none."""
+@pytest.mark.parametrize(
+    "name", [f"iperf3 {version}" for version in IPERF3] + ["sockperf 3.7", "perftest"]
+)
+def test_output_cut_anywhere_is_an_error(name: str) -> None:
+    """A measurement is read from a complete report alone."""
     parse, whole = PARSERS[name]
     needed = whole.rstrip("-\n ")
     for end in range(0, len(needed) - 1, 7):

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.analysis.column import find_configuration
+from harness.analysis.configuration import find_configuration
 from harness.model.errors import BadInput
 from harness.model.network_metrics import BOTH_WAYS, MESH_GOODPUT
 from harness.model.probe import (

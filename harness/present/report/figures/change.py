@@ -8,7 +8,7 @@ from typing import Any
 
 import altair as alt
 
-from harness.analysis.comparison import Comparison, common_controls
+from harness.analysis.comparison import Comparison
 from harness.present import quantities
 from harness.present.comparison_table import comparison_table
 from harness.present.report import chart
@@ -56,7 +56,7 @@ def dots(comparison: Comparison) -> tuple[Dot, ...]:
         Dot(
             row.workload,
             column.name,
-            row.workload in common_controls(comparison),
+            row.workload in comparison.common_controls,
             cell.change,
             entry.fields,
         )

@@ -56,12 +56,14 @@ class Map:
 
 def figure(measured: Mapping[str, Sequence[Measurement]]) -> Figure | None:
     """The figure, of measurements by configuration; None where no mesh was measured."""
-    meshes = {name: matrix(some, MESH_GOODPUT) for name, some in measured.items()}
+    meshes = {name: pair_matrix(some, MESH_GOODPUT) for name, some in measured.items()}
     meshes = {name: held for name, held in meshes.items() if held.hosts}
     if not meshes:
         return None
     maps = tuple(maps_of(meshes))
-    slow = [f"{name}: {line}" for name, held in meshes.items() for line in slowness(held)]
+    slow = [
+        f"{name}: {line}" for name, held in meshes.items() for line in slow_hosts_and_pairs(held)
+    ]
     return Figure(
         anchor="mesh",
         title="From every host to every other",
@@ -74,7 +76,7 @@ def figure(measured: Mapping[str, Sequence[Measurement]]) -> Figure | None:
     )
 
 
-def maps_of(meshes: Mapping[str, Matrix]) -> Iterator[Map]:
+def maps_of(meshes: Mapping[str, PairMatrix]) -> Iterator[Map]:
     """A map for each mesh, then one of the changes for each but the first."""
     unit = _unit(meshes.values())
     for name, held in meshes.items():
@@ -87,14 +89,14 @@ def maps_of(meshes: Mapping[str, Matrix]) -> Iterator[Map]:
             yield Map(heading, meshes[name].hosts, changed)
 
 
-def _unit(meshes: Iterable[Matrix]) -> str:
+def _unit(meshes: Iterable[PairMatrix]) -> str:
     """`G` where anything reaches a Gbit/s, else `M`."""
     most = max((value for held in meshes for value in held.values.values()), default=0)
     return "G" if most >= UNITS["g"] else "M"
 
 
-def _squares(held: Matrix, unit: str) -> Iterator[Square]:
-    usual, slow = usual_bit_s(held), slow_pairs(held)
+def _squares(held: PairMatrix, unit: str) -> Iterator[Square]:
+    usual, slow = typical_bit_s(held), slow_pairs(held)
     for pair, value in held.values.items():
         text = f"{value / UNITS[unit.lower()]:.{2 if unit == 'G' else 0}f}"
         share = value / usual if usual else 0
@@ -103,7 +105,7 @@ def _squares(held: Matrix, unit: str) -> Iterator[Square]:
         yield Square(pair, chart.TIMES, "paper", is_slow=True)
 
 
-def _changed(before: Matrix, after: Matrix) -> Iterator[Square]:
+def _changed(before: PairMatrix, after: PairMatrix) -> Iterator[Square]:
     for pair, value in after.values.items():
         change = _change(before.values.get(pair), value).value
         if change is not None:
@@ -116,17 +118,17 @@ def _class(bounds: Mapping[float, str], value: float) -> str:
     return reached[-1] if reached else next(iter(bounds.values()))
 
 
-def _told(name: str, held: Matrix) -> str:
+def _told(name: str, held: PairMatrix) -> str:
     if not held.values:
         return f"{name}: {len(held.hosts)} hosts, no pair with a value"
-    usual, values = usual_bit_s(held) or 0, held.values.values()
+    usual, values = typical_bit_s(held) or 0, held.values.values()
     return (
         f"{name}: {len(held.hosts)} hosts, {throughput_text(min(values))} to {throughput_text(max(values))}, "
         f"usual is {throughput_text(usual)}"
     )
 
 
-def _numbers(meshes: Mapping[str, Matrix]) -> Numbers:
+def _numbers(meshes: Mapping[str, PairMatrix]) -> Numbers:
     pairs = list(dict.fromkeys(p for held in meshes.values() for p in (*held.values, *held.errors)))
     baseline, *others = meshes
     rows: list[tuple[str | Quantity, ...]] = []
@@ -139,7 +141,7 @@ def _numbers(meshes: Mapping[str, Matrix]) -> Numbers:
     return Numbers(headings, tuple(rows))
 
 
-def _value(held: Matrix, pair: Pair) -> Quantity:
+def _value(held: PairMatrix, pair: Pair) -> Quantity:
     value = held.values.get(pair)
     return Quantity(held.errors.get(pair, "") if value is None else throughput_text(value), value)
 

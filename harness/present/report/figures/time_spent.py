@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 import altair as alt
 
-from harness.analysis.attribution import PARTS, Parts, attributed
-from harness.analysis.comparison import Comparison, common_controls
+from harness.analysis.attribution import PARTS, Parts, attribute
+from harness.analysis.comparison import Comparison
 from harness.analysis.explanation import explain
 from harness.model.errors import BadInput
 from harness.present import quantities
@@ -52,7 +52,7 @@ def bars(comparison: Comparison) -> tuple[Bar, ...]:
         Bar(row.workload, column.name, attribution.parts_s)
         for row in comparison.rows
         for column in comparison.columns
-        if (attribution := attributed(column.runs, row.workload))
+        if (attribution := attribute(column.runs, row.workload))
     )
 
 
@@ -98,7 +98,7 @@ def _sentences(comparison: Comparison) -> Iterator[str]:
             rows=tuple(
                 replace(row, cells=(row.cells[0], row.cells[index]))
                 for row in comparison.rows
-                if row.workload not in common_controls(comparison)
+                if row.workload not in comparison.common_controls
             ),
         )
         try:

@@ -1,89 +1,93 @@
-"""What a task does on an executor: run commands for the driver, until it hangs up."""
+"""The executor agent: the task on an executor that runs commands for the relay.
+
+Executors get these functions by value, so they use the standard library alone.
+"""
 
 from __future__ import annotations
 
-import socket
 import subprocess
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
+from multiprocessing.connection import Client, Connection
 from typing import IO
 
-from harness.probes.transports.spark.frames import Kind, send, tell, told
+from harness.probes.transports.spark.protocol import (
+    CONNECTION_LOST,
+    ERRORS,
+    EXIT_CODE,
+    OUTPUT,
+    PIECE_BYTES,
+    receive_object,
+    send_object,
+)
 
-CONNECT_S = 10
 END_S = 5
-NOT_FOUND = 127
 
 Address = tuple[str, int]
 
 
-def hand(address: Address, secret: str, host: str) -> None:
-    """Be the hand on this host. A command that still runs afterwards has lost its input.
+def run_agent(address: Address, key: bytes, host: str) -> None:
+    """Run each command that the relay at `address` sends, until the relay closes the connection.
 
-    Raises OSError if the driver cannot be reached from here.
+    Commands that still run then lose their input. Raise OSError if the relay cannot be reached from here,
+    and AuthenticationError if it has another key.
     """
-    serving: list[threading.Thread] = []
-    with socket.create_connection(address, CONNECT_S) as line:
-        line.settimeout(None)
-        tell(line, secret=secret, host=host)
-        while order := told(line):
-            arguments = (address, secret, order["order"], order["command"])
-            thread = threading.Thread(target=_serve, args=arguments, daemon=True)
+    commands: list[threading.Thread] = []
+    with Client(address, authkey=key) as relay, suppress(*CONNECTION_LOST):
+        send_object(relay, host=host)
+        while True:
+            request = receive_object(relay)
+            arguments = (address, key, request["channel"], request["command"])
+            thread = threading.Thread(target=_run_command, args=arguments, daemon=True)
             thread.start()
-            serving.append(thread)
-    for thread in serving:
+            commands.append(thread)
+    for thread in commands:
         thread.join(END_S)
 
 
-def _serve(address: Address, secret: str, order: int, command: Sequence[str]) -> None:
-    with suppress(OSError), socket.create_connection(address, CONNECT_S) as line:
-        line.settimeout(None)
-        tell(line, secret=secret, order=order)
-        try:
-            process = subprocess.Popen(  # noqa: S603  an argument vector, no shell of ours
-                command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                bufsize=0,
-                start_new_session=True,
-            )
-        except OSError as error:
-            send(line, Kind.ERRORS, f"{command[0]}: {error.strerror}\n".encode())
-            send(line, Kind.CODE, str(NOT_FOUND).encode())
-            return
-        code = _attended(process, line)
-        send(line, Kind.CODE, str(code).encode())
-        line.shutdown(socket.SHUT_WR)  # closing alone would wait for whoever still reads it
+def _run_command(address: Address, key: bytes, channel: int, command: Sequence[str]) -> None:
+    with suppress(*CONNECTION_LOST), Client(address, authkey=key) as relay:
+        send_object(relay, channel=channel)
+        process = subprocess.Popen(  # noqa: S603  the words of the command stay what they are
+            ["sh", "-c", 'exec "$@"', "sh", *command],  # noqa: S607  which reports a missing program
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            bufsize=0,
+            start_new_session=True,
+        )
+        feeder = threading.Thread(target=_feed, args=(relay, process.stdin), daemon=True)
+        sending = threading.Lock()
+        readers = [
+            threading.Thread(target=_send_stream, args=(stream, kind, relay, sending), daemon=True)
+            for stream, kind in ((process.stdout, OUTPUT), (process.stderr, ERRORS))
+        ]
+        for thread in (feeder, *readers):
+            thread.start()
+        code = process.wait()
+        for reader in readers:
+            reader.join(END_S)
+        with suppress(OSError), sending:
+            relay.send_bytes(EXIT_CODE + str(code).encode())
+        # Closing a connection with unread input would discard what the relay has not read yet.
+        feeder.join()
 
 
-def _attended(process: subprocess.Popen[bytes], line: socket.socket) -> int:
-    """Its exit code, when all that it said has been passed on."""
-    one_at_a_time = threading.Lock()
-    speakers = [
-        threading.Thread(target=_pass_on, args=(stream, kind, line, one_at_a_time), daemon=True)
-        for stream, kind in ((process.stdout, Kind.OUTPUT), (process.stderr, Kind.ERRORS))
-    ]
-    for thread in (*speakers, threading.Thread(target=_feed, args=(line, process), daemon=True)):
-        thread.start()
-    code = process.wait()
-    for thread in speakers:
-        thread.join(END_S)
-    return code
+def _send_stream(
+    stream: IO[bytes], kind: bytes, relay: Connection, sending: threading.Lock
+) -> None:
+    # The stream is read to its end even if nobody receives it: a full pipe would block the command.
+    while piece := stream.read(PIECE_BYTES):
+        with suppress(OSError), sending:
+            relay.send_bytes(kind + piece)
 
 
-def _pass_on(stream: IO[bytes], kind: Kind, line: socket.socket, alone: threading.Lock) -> None:
-    # Who does not listen any more has closed the command's input, too; it is read to its end.
-    while piece := stream.read(65536):
-        with suppress(OSError), alone:
-            send(line, kind, piece)
-
-
-def _feed(line: socket.socket, process: subprocess.Popen[bytes]) -> None:
-    assert process.stdin is not None  # noqa: S101  it was asked for
+def _feed(relay: Connection, stdin: IO[bytes]) -> None:
+    """Pass all input on to the command; if the command reads no more, receive the rest and drop it."""
+    with suppress(*CONNECTION_LOST):
+        while piece := relay.recv_bytes():
+            with suppress(OSError):
+                stdin.write(piece)
     with suppress(OSError):
-        while piece := line.recv(65536):
-            process.stdin.write(piece)
-    with suppress(OSError):
-        process.stdin.close()
+        stdin.close()

@@ -1,66 +1,69 @@
-"""`python -m harness.probes.transports.spark.proxy SOCKET HOST COMMAND...`: a command on an executor's host.
+"""The proxy command: run a command on an executor's host, `python -m ...spark.proxy SOCKET HOST COMMAND...`.
 
-Its input, output and exit code are those of the command over there; 255 if it could not be reached.
+Input, output and exit code are those of the command; the exit code is 255 if no executor runs it.
 """
 
 from __future__ import annotations
 
 import os
-import socket
 import sys
 import threading
 from contextlib import suppress
+from multiprocessing.connection import Client, Connection
 from typing import NoReturn
 
-from harness.probes.transports.spark.frames import Kind, receive, tell
-
-UNREACHED = 255
-
-
-def main(path: str, host: str, *command: str) -> int:
-    """Run it; the exit code is the command's."""
-    with socket.socket(socket.AF_UNIX) as line:
-        try:
-            line.connect(path)
-            tell(line, host=host, command=command)
-        except OSError as error:
-            return _unreached(f"the Spark application has ended: {error.strerror}")
-        threading.Thread(target=_pass_on_input, args=(line,), daemon=True).start()
-        with suppress(OSError):
-            while frame := receive(line):
-                match frame:
-                    case (Kind.CODE, payload):
-                        return int(payload)
-                    case (Kind.ERRORS, payload):
-                        os.write(2, payload)
-                    case (_, payload):
-                        _write(payload)
-    return _unreached("the executor has gone")
+from harness.probes.transports.spark.protocol import (
+    CONNECTION_LOST,
+    END_OF_INPUT,
+    ERRORS,
+    EXIT_CODE,
+    PIECE_BYTES,
+    UNREACHABLE,
+    send_object,
+)
 
 
-def _unreached(what: str) -> int:
-    print(what, file=sys.stderr)
-    return UNREACHED
+def run_command(path: str, host: str, *command: str) -> int:
+    """Run a command through the relay whose socket is at `path`, and return its exit code."""
+    try:
+        relay = Client(path)
+        send_object(relay, host=host, command=command)
+    except OSError as error:
+        return _unreachable(f"the Spark application has ended: {error.strerror}")
+    threading.Thread(target=_forward_input, args=(relay,), daemon=True).start()
+    with suppress(*CONNECTION_LOST):
+        while True:
+            message = relay.recv_bytes()
+            kind, payload = message[:1], message[1:]
+            if kind == EXIT_CODE:
+                return int(payload)
+            _write(2 if kind == ERRORS else 1, payload)
+    return _unreachable("the executor has gone")
 
 
-def _pass_on_input(line: socket.socket) -> None:
+def _unreachable(reason: str) -> int:
+    print(reason, file=sys.stderr)
+    return UNREACHABLE
+
+
+def _forward_input(relay: Connection) -> None:
     with suppress(OSError):
-        while piece := os.read(0, 65536):
-            line.sendall(piece)
-        line.shutdown(socket.SHUT_WR)
+        while piece := os.read(0, PIECE_BYTES):
+            relay.send_bytes(piece)
+        relay.send_bytes(END_OF_INPUT)
 
 
-def _write(payload: bytes) -> None:
+def _write(file: int, payload: bytes) -> None:
     while payload:
-        payload = payload[os.write(1, payload) :]
+        payload = payload[os.write(file, payload) :]
 
 
-def run() -> NoReturn:
-    """As the command line says. Leaves at once: the thread that reads our input may never end."""
-    code = main(*sys.argv[1:])
-    sys.stdout.flush()
+def main() -> NoReturn:
+    """Leave without waiting for the thread that reads the input: it may never end."""
+    code = run_command(*sys.argv[1:])
+    sys.stderr.flush()
     os._exit(code)
 
 
 if __name__ == "__main__":
-    run()
+    main()

@@ -1,154 +1,168 @@
-"""Where callers and hands meet: on the driver, between a socket of this machine and the executors."""
+"""The relay: on Spark's driver, it connects each caller with the agent on the host that the caller names."""
 
 from __future__ import annotations
 
 import os
 import secrets
-import socket
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from itertools import count
+from multiprocessing import AuthenticationError
+from multiprocessing.connection import Connection, Listener, answer_challenge, deliver_challenge
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
-from harness.probes.transports.spark.frames import Kind, send, tell, told
-from harness.probes.transports.spark.proxy import UNREACHED
+from harness.probes.transports.spark.protocol import (
+    CONNECTION_LOST,
+    END_OF_INPUT,
+    ERRORS,
+    EXIT_CODE,
+    UNREACHABLE,
+    receive_object,
+    send_object,
+)
 
 ANSWER_S = 30.0
+BACKLOG = 1024
 
 
 class Relay:
-    """Joins each caller at `path`, which only its owner can reach, with the hand on the host it names.
+    """Listens for callers at the Unix socket `path`, and for agents on TCP `port` of every interface.
 
-    Executors come in by TCP at `port`, on every address of this machine; they have to know `secret`.
+    The permissions of its directory protect the socket. On TCP, both sides first prove with an HMAC that they
+    know `key`. Port 0 means any free port; the attribute `port` is the one in use. Raise OSError if the
+    relay cannot listen.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.secret = secrets.token_hex(32)
+    def __init__(self, path: Path, port: int = 0) -> None:
+        self.key = secrets.token_bytes(32)
         self._changed = threading.Condition()
-        self._hands: dict[str, socket.socket] = {}
-        self._no_more = False
-        self._orders = 0
-        self._open: dict[int, socket.socket | None] = {}
-        self._executors = socket.create_server(("", 0), backlog=1024)
-        self._callers = socket.socket(socket.AF_UNIX)
-        self._callers.bind(os.fspath(path))
-        self._callers.listen(1024)
-        self.port = int(self._executors.getsockname()[1])
-        self._keeper_came, self._keeper_left = threading.Event(), threading.Event()
-        for listener, welcome in ((self._executors, self._hand), (self._callers, self._caller)):
-            threading.Thread(target=_welcome, args=(listener, welcome), daemon=True).start()
+        self._agents: dict[str, Connection] = {}
+        self._no_more_agents = False
+        self._channels: dict[int, Connection | None] = {}
+        self._channel_numbers = count(1)
+        self._owner_came, self._owner_left = threading.Event(), threading.Event()
+        # A listener with a key would let a stranger who stays silent block everybody in `accept`.
+        self._agent_listener = Listener(("", port), backlog=BACKLOG)
+        self._caller_listener = Listener(os.fspath(path), backlog=BACKLOG)
+        self.port = int(self._agent_listener.address[1])
+        _serve(self._agent_listener, self._admit_agent)
+        _serve(self._caller_listener, self._serve_caller)
 
-    def await_hands(self, hosts: int, timeout_s: float) -> set[str]:
-        """The hosts that have a hand, when so many have one, no more will come, or the time is over."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._no_more or len(self._hands) >= hosts, timeout_s)
-            return set(self._hands)
+    def await_agents(self, hosts: int, timeout_s: float) -> set[str]:
+        """Wait for agents on that many hosts, and return the hosts that have one.
 
-    def expect_no_more(self) -> None:
-        """No hand comes any more."""
+        Return earlier if no more agents can come, or after `timeout_s` seconds.
+        """
         with self._changed:
-            self._no_more = True
+            self._changed.wait_for(
+                lambda: self._no_more_agents or len(self._agents) >= hosts, timeout_s
+            )
+            return set(self._agents)
+
+    def expect_no_more_agents(self) -> None:
+        """Make `await_agents` return."""
+        with self._changed:
+            self._no_more_agents = True
             self._changed.notify_all()
 
-    def await_end(self) -> None:
-        """Return when whoever keeps the hub has hung up, or nobody comes to keep it."""
-        if self._keeper_came.wait(ANSWER_S):
-            self._keeper_left.wait()
+    def await_owner_end(self) -> None:
+        """Return when the owner has closed its connection, or if no owner has come within 30 s."""
+        if self._owner_came.wait(ANSWER_S):
+            self._owner_left.wait()
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        for listener in (self._executors, self._callers):
-            listener.close()
+    def __exit__(self, *_: object) -> None:
+        self._agent_listener.close()
+        self._caller_listener.close()
         with self._changed:
-            for line in self._hands.values():
-                _hang_up(line)
+            for agent in self._agents.values():
+                agent.close()
 
-    def _hand(self, line: socket.socket) -> None:
-        line.settimeout(ANSWER_S)
-        said = told(line)
-        line.settimeout(None)
-        if said is None or not secrets.compare_digest(str(said.get("secret")), self.secret):
-            line.close()
+    def _admit_agent(self, connection: Connection) -> None:
+        """Keep the connection of an agent, or its connection for one command, if it proves the key."""
+        try:
+            deliver_challenge(connection, self.key)
+            answer_challenge(connection, self.key)
+            hello = receive_object(connection)
+        except (AuthenticationError, *CONNECTION_LOST):
+            connection.close()
             return
         with self._changed:
-            if "host" in said:
-                self._hands[said["host"]] = line
-            elif said.get("order") in self._open:
-                self._open[said["order"]] = line
-            else:
-                line.close()
+            if "host" in hello:
+                self._agents[hello["host"]] = connection
+            elif hello["channel"] in self._channels:
+                self._channels[hello["channel"]] = connection
+            else:  # nobody waits for it any more
+                connection.close()
             self._changed.notify_all()
 
-    def _caller(self, line: socket.socket) -> None:
-        with line:
-            said = told(line)
-            if said is None:
+    def _serve_caller(self, caller: Connection) -> None:
+        with suppress(*CONNECTION_LOST), caller:
+            request = receive_object(caller)
+            if "owner" in request:
+                self._owner_came.set()
+                try:
+                    caller.recv_bytes()  # nothing comes but the end
+                finally:
+                    self._owner_left.set()
                 return
-            if "keep" in said:
-                self._keeper_came.set()
-                told(line)  # nothing comes but its end
-                self._keeper_left.set()
+            channel = self._open_channel(request["host"], request["command"])
+            if channel is None:
+                _refuse(caller, f"no executor answers on {request['host']}")
                 return
-            hand = self._hands.get(said["host"])
-            served = None if hand is None else self._order(hand, said)
-            if served is None:
-                self._refuse(line, said["host"])
-                return
-            with served:
-                _join(line, served)
+            with channel:
+                _connect(caller, channel)
 
-    def _order(self, hand: socket.socket, said: Mapping[str, Any]) -> socket.socket | None:
-        """The line to the command that is run; None if none comes."""
+    def _open_channel(self, host: str, command: Sequence[str]) -> Connection | None:
+        """Have the agent on a host run a command, and return its connection; None if none comes."""
         with self._changed:
-            self._orders += 1
-            order = self._orders
-            self._open[order] = None
-            try:
-                tell(hand, order=order, command=said["command"])
-            except OSError:
-                return self._open.pop(order)
-            self._changed.wait_for(lambda: self._open[order] is not None, ANSWER_S)
-            return self._open.pop(order)
-
-    def _refuse(self, line: socket.socket, host: str) -> None:
-        with suppress(OSError):
-            send(line, Kind.ERRORS, f"no executor answers on {host}\n".encode())
-            send(line, Kind.CODE, str(UNREACHED).encode())
+            number = next(self._channel_numbers)
+            self._channels[number] = None
+            with suppress(OSError, KeyError):  # the agent has gone, or never came
+                send_object(self._agents[host], channel=number, command=command)
+                self._changed.wait_for(lambda: self._channels[number] is not None, ANSWER_S)
+            return self._channels.pop(number)
 
 
-def _welcome(listener: socket.socket, welcome: Callable[[socket.socket], None]) -> None:
-    with suppress(OSError):  # it is closed at the end
+def _serve(listener: Listener, serve: Callable[[Connection], None]) -> None:
+    """Start a thread that serves each connection in a thread of its own."""
+
+    def accept() -> None:
+        with suppress(OSError):  # the listener is closed at the end
+            while True:
+                connection = listener.accept()
+                threading.Thread(target=serve, args=(connection,), daemon=True).start()
+
+    threading.Thread(target=accept, daemon=True).start()
+
+
+def _connect(caller: Connection, channel: Connection) -> None:
+    """Pass on input and output, until the caller has the exit code and leaves, or is lost."""
+    feeder = threading.Thread(target=_forward_input, args=(caller, channel), daemon=True)
+    feeder.start()
+    try:
+        message = b""
+        while message[:1] != EXIT_CODE:
+            message = channel.recv_bytes()
+            caller.send_bytes(message)
+    except CONNECTION_LOST:
+        with suppress(OSError):  # it may be the caller that is lost
+            _refuse(caller, "the executor has gone")
+    feeder.join()
+
+
+def _forward_input(caller: Connection, channel: Connection) -> None:
+    with suppress(*CONNECTION_LOST):
         while True:
-            line, _ = listener.accept()
-            threading.Thread(target=welcome, args=(line,), daemon=True).start()
+            channel.send_bytes(caller.recv_bytes())
+    with suppress(OSError):  # a caller that is gone ends the command's input
+        channel.send_bytes(END_OF_INPUT)
 
 
-def _join(one: socket.socket, other: socket.socket) -> None:
-    """Pass everything on, both ways, until both have ended."""
-    back = threading.Thread(target=_pass_on, args=(other, one), daemon=True)
-    back.start()
-    _pass_on(one, other)
-    back.join()
-
-
-def _pass_on(source: socket.socket, to: socket.socket) -> None:
-    with suppress(OSError):
-        while piece := source.recv(65536):
-            to.sendall(piece)
-    with suppress(OSError):
-        to.shutdown(socket.SHUT_WR)
-
-
-def _hang_up(line: socket.socket) -> None:
-    with suppress(OSError):
-        line.shutdown(socket.SHUT_RDWR)
-    line.close()
+def _refuse(caller: Connection, reason: str) -> None:
+    caller.send_bytes(ERRORS + f"{reason}\n".encode())
+    caller.send_bytes(EXIT_CODE + str(UNREACHABLE).encode())

@@ -1,0 +1,206 @@
+"""The runs of one configuration, which are one column of a table, and the caveats of their results."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from harness.analysis.sample import Outcome, measured_trials, take_sample
+from harness.model.errors import BadInput
+from harness.model.run import Ending, Phase, RecordedRun, Run, Status
+from harness.records.lookup import find_runs
+from harness.terminal import count_of
+
+
+@dataclass(frozen=True)
+class ConfigurationRuns:
+    """The runs of one configuration, pooled, in the order of their start.
+
+    `name` is the configuration's name; `with_unique_names` numbers equal names. `notes` are lines
+    that a reader of the column must know.
+    """
+
+    name: str
+    runs: tuple[RecordedRun, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def workloads(self) -> tuple[str, ...]:
+        """Every workload that was requested, run or omitted, in the order of first appearance."""
+        return tuple(
+            dict.fromkeys(
+                workload
+                for recorded in self.runs
+                for workload in (
+                    *recorded.run.workloads,
+                    *(trial.workload for trial in recorded.trials),
+                    *recorded.run.omitted,
+                )
+            )
+        )
+
+    @property
+    def attempted(self) -> tuple[str, ...]:
+        """The workloads with at least one measured trial, ok or failed."""
+        outcomes = {Outcome.MEASURED, Outcome.FAILED}
+        return tuple(
+            workload
+            for workload in self.workloads
+            if take_sample(workload, self.runs).outcome in outcomes
+        )
+
+    @property
+    def controls(self) -> frozenset[str]:
+        """The workloads that any of the runs declares to be a control."""
+        return frozenset(
+            name for recorded in self.runs for name in recorded.run.parameters.get("controls") or ()
+        )
+
+
+def with_unique_names(columns: Sequence[ConfigurationRuns]) -> tuple[ConfigurationRuns, ...]:
+    """Number columns of equal name (`1g`, `1g #2`), and note runs that appear in several columns."""
+    unique: list[ConfigurationRuns] = []
+    for column in columns:
+        taken = {earlier.name for earlier in unique}
+        name, number = column.name, 2
+        while name in taken:
+            name, number = f"{column.name} #{number}", number + 1
+        notes = (*column.notes, *_repeated_runs(column, unique))
+        unique.append(replace(column, name=name, notes=notes))
+    return tuple(unique)
+
+
+def _repeated_runs(
+    column: ConfigurationRuns, earlier: Sequence[ConfigurationRuns]
+) -> tuple[str, ...]:
+    ids = {recorded.run.id for recorded in column.runs}
+    same = [other.name for other in earlier if ids & {recorded.run.id for recorded in other.runs}]
+    return (
+        (f"has runs in common with {', '.join(same)}: trials are not independent",) if same else ()
+    )
+
+
+_WORK: Mapping[str, Callable[[Run], object]] = {
+    "sink": lambda run: run.parameters.get("sink"),
+    "repartition": lambda run: run.parameters.get("repartition"),
+    "pi_samples": lambda run: run.parameters.get("pi_samples"),
+    "dataset digest": lambda run: (run.dataset or {}).get("digest"),
+}
+"""What defines the work of a trial. Trials of different work cannot be pooled into one sample."""
+
+
+def find_configuration(name: str, results: Path) -> ConfigurationRuns:
+    """Return the pooled runs that `name` denotes.
+
+    `name` is a results file, a directory with the results of one configuration, or the name of a
+    configuration under `results`. Raises BadInput if it is none of these, and if a directory mixes
+    configurations or runs that did different work.
+    """
+    runs = find_runs(name, results)
+    configurations = list(dict.fromkeys(recorded.run.configuration for recorded in runs))
+    if len(configurations) > 1:
+        raise BadInput(
+            f"{name} mixes runs of several configurations ({', '.join(configurations)}); "
+            "name a directory with one configuration, or one results file"
+        )
+    for parameter, value_of in _WORK.items():
+        values = list(dict.fromkeys(str(value_of(recorded.run)) for recorded in runs))
+        if len(values) > 1:
+            raise BadInput(
+                f"{name} mixes runs that differ in {parameter} ({', '.join(values)}): their trials "
+                "cannot be pooled; name the results files instead, so that each run is a column"
+            )
+    return ConfigurationRuns(configurations[0], runs)
+
+
+def caveats(runs: Sequence[RecordedRun]) -> tuple[str, ...]:
+    """Return what may make the results of one configuration's runs doubtful, one line per kind."""
+    return (
+        *_unfinished(runs),
+        *_file_warnings(runs),
+        *_failed_warm_ups(runs),
+        *_trial_notes(runs),
+        *_layout_drift(runs),
+        *_unexpected_links(runs),
+        *_link_errors(runs),
+        *_emulation(runs),
+    )
+
+
+_UNFINISHED = {
+    None: "did not finish (killed, or still running)",
+    Ending.INTERRUPTED: "was interrupted",
+    Ending.SPARK_LOST: "lost its Spark application",
+}
+
+
+def _unfinished(runs: Sequence[RecordedRun]) -> Iterator[str]:
+    for ending, description in _UNFINISHED.items():
+        ids = [recorded.run.id for recorded in runs if recorded.ending is ending]
+        if ids:
+            yield "; ".join(f"run {id_} {description}" for id_ in ids) + ": trials may be missing"
+
+
+def _file_warnings(runs: Sequence[RecordedRun]) -> Iterator[str]:
+    warnings = [warning for recorded in runs for warning in recorded.warnings]
+    if warnings:
+        yield "; ".join(warnings)
+
+
+def _failed_warm_ups(runs: Sequence[RecordedRun]) -> Iterator[str]:
+    failed = [
+        trial.workload
+        for recorded in runs
+        for trial in recorded.trials
+        if trial.phase is Phase.WARM_UP and trial.status is Status.FAILED
+    ]
+    if failed:
+        yield f"{count_of(len(failed), 'warm-up trial')} failed: {', '.join(dict.fromkeys(failed))}"
+
+
+def _trial_notes(runs: Sequence[RecordedRun]) -> Iterator[str]:
+    notes = [
+        f"{trial.workload}, round {trial.round} ({trial.note})"
+        for trial in measured_trials(runs)
+        if trial.note
+    ]
+    if notes:
+        yield f"{count_of(len(notes), 'measured trial')} had an unusual event: {'; '.join(notes)}"
+
+
+def _layout_drift(runs: Sequence[RecordedRun]) -> Iterator[str]:
+    layouts = [(recorded.run.dataset or {}).get("layout", {}) for recorded in runs]
+    drifts = [layout["drift"] for layout in layouts if layout.get("drift")]
+    if drifts:
+        yield f"the data's layout differed from the manifest: {'; '.join(dict.fromkeys(drifts))}"
+
+
+def _unexpected_links(runs: Sequence[RecordedRun]) -> Iterator[str]:
+    lines = [
+        line for recorded in runs for line in recorded.run.parameters.get("unexpected_links") or ()
+    ]
+    if lines:
+        yield f"the links were not what --expect-link requires: {'; '.join(dict.fromkeys(lines))}"
+
+
+def _link_errors(runs: Sequence[RecordedRun]) -> Iterator[str]:
+    packets: Counter[str] = Counter()
+    for recorded in runs:
+        for link, counters in (recorded.link_errors or {}).items():
+            packets[link] += counters.get("errors", 0)
+    links = [f"{link} ({count_of(n, 'packet')})" for link, n in sorted(packets.items()) if n]
+    if links:
+        yield (
+            f"links counted errors during the run: {', '.join(links)}; "
+            "check cable, network card and switch port"
+        )
+
+
+def _emulation(runs: Sequence[RecordedRun]) -> Iterator[str]:
+    emulated = [
+        str(recorded.run.facts["emulated"]) for recorded in runs if "emulated" in recorded.run.facts
+    ]
+    if emulated:
+        yield f"emulated: {'; '.join(dict.fromkeys(emulated))}"

@@ -1,0 +1,1 @@
+"""Tests that start processes and open sockets on this machine."""

@@ -1,0 +1,49 @@
+"""Preflight: hosts without the programs or without a known address are excluded, with what to do."""
+
+from __future__ import annotations
+
+from harness.probes.preflight import preflight
+from harness.probes.transports.host import by_local
+
+from .conftest import Programs
+
+HERE = by_local("here", "127.0.0.1")
+TWO_ADDRESSES = '[{"addr_info":[{"local":"10.0.0.1"}]},{"addr_info":[{"local":"10.1.0.1"}]}]'
+
+
+class TestProgramsCheck:
+    def test_a_host_without_a_program_is_excluded(self) -> None:
+        checked = preflight([HERE], ["sh", "frobnicate", "ping6-no"])
+        assert checked.hosts == ()
+        assert str(checked.excluded_hosts["here"]) == (
+            "here: frobnicate, ping6-no not installed (Debian: apt-get install frobnicate ping6-no)"
+        )
+
+    def test_a_host_with_all_programs_and_an_address_is_unchanged(self) -> None:
+        assert preflight([HERE], ["sh"]).hosts == (HERE,)
+
+
+class TestAddress:
+    def test_is_the_one_that_another_host_finds_under_the_name(self, programs: Programs) -> None:
+        programs(getent="echo '10.0.0.7       STREAM node1'", ip=f"echo '{TWO_ADDRESSES}'")
+        checked = preflight([by_local("node1"), by_local("root@node2")], ["sh"])
+        assert [host.address for host in checked.hosts] == ["10.0.0.7", "10.0.0.7"]
+
+    def test_is_not_the_loopback_of_another_host(self, programs: Programs) -> None:
+        programs(getent="echo '127.0.1.1       STREAM node1'", ip=f"echo '{TWO_ADDRESSES}'")
+        checked = preflight([by_local("node1"), HERE], ["sh"])
+        assert "node1=ADDRESS" in str(checked.excluded_hosts["node1"])
+
+    def test_is_asked_for_if_no_host_finds_one(self, programs: Programs) -> None:
+        programs(getent="exit 2", ip=f"echo '{TWO_ADDRESSES}'")
+        checked = preflight([by_local("nosuch"), HERE], ["sh"])
+        assert checked.hosts == (HERE,)
+        assert str(checked.excluded_hosts["nosuch"]) == (
+            "nosuch: at which address do other hosts reach it? "
+            "It has 10.0.0.1, 10.1.0.1: write nosuch=ADDRESS"
+        )
+
+    def test_is_the_only_one_that_the_host_has(self, programs: Programs) -> None:
+        programs(getent="exit 2", ip="""echo '[{"addr_info":[{"local":"10.0.0.1"}]}]'""")
+        [host] = preflight([by_local("nosuch")], ["sh"]).hosts
+        assert host.address == "10.0.0.1"

@@ -1,0 +1,198 @@
+"""Remote processes start at a signal, end with us, and report what went wrong."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from harness.model.errors import BadInput, ToolError
+from harness.probes.remote_process import (
+    ClientServerRun,
+    CompletedCommand,
+    RemoteProcesses,
+    error_line,
+    parse_completed,
+    run_all,
+)
+from harness.probes.transports.host import HostError, by_docker, by_local, by_ssh
+from tests.waiting import eventually
+
+from .conftest import Programs
+
+HERE = by_local("here", "127.0.0.1")
+
+# Like sshd, it joins the words of a command with blanks and passes them to a shell.
+SSH = """
+while [ "$1" != -- ]; do shift; done
+shift 2
+exec /bin/sh -c "$*"
+"""
+
+SLEEPING = """
+import time
+from harness.probes.remote_process import RemoteProcess
+from harness.probes.transports.host import by_local
+remote = RemoteProcess(by_local("here"), ("sh", "-c", "echo $$; exec sleep 600"))
+remote.start()
+remote.await_line("")
+print(remote._lines[-1], flush=True)
+time.sleep(600)
+"""
+
+
+def is_alive(process: int) -> bool:
+    return Path(f"/proc/{process}").exists()
+
+
+class TestRemoteProcess:
+    def test_has_its_code_its_output_and_its_errors(self) -> None:
+        command = ("sh", "-c", "echo out; echo err >&2; exit 3")
+        [completed] = run_all([(HERE, command)])
+        assert isinstance(completed, CompletedCommand)
+        assert (completed.code, completed.output, completed.errors) == (3, "out", "err\n")
+
+    def test_waits_until_it_is_started(self, tmp_path: Path) -> None:
+        with RemoteProcesses() as remotes:
+            remote = remotes.add(HERE, "touch", str(tmp_path / "started"))
+            remote.await_ready()
+            time.sleep(0.1)
+            assert not (tmp_path / "started").exists()
+            remote.start()
+            remote.finish()
+            assert (tmp_path / "started").exists()
+
+    def test_never_runs_if_it_is_not_started(self, tmp_path: Path) -> None:
+        with RemoteProcesses() as remotes:
+            remotes.add(HERE, "touch", str(tmp_path / "started")).await_ready()
+        assert not (tmp_path / "started").exists()
+
+    def test_ends_with_its_context(self) -> None:
+        with RemoteProcesses() as remotes:
+            server = remotes.add(HERE, "sh", "-c", "echo $$; exec sleep 600")
+            server.start()
+            server.await_line("")
+            [process] = map(int, server._output)
+            assert is_alive(process)
+        eventually(lambda: not is_alive(process))
+
+    def test_ends_if_we_are_killed(self) -> None:
+        """No code of ours runs then: the kernel closes the pipe."""
+        with subprocess.Popen(
+            [sys.executable, "-c", SLEEPING], stdout=subprocess.PIPE, text=True, cwd=Path.cwd()
+        ) as ours:
+            assert ours.stdout is not None
+            process = int(ours.stdout.readline())
+            assert is_alive(process)
+            ours.kill()
+        eventually(lambda: not is_alive(process))
+
+    def test_that_takes_too_long_is_an_error(self) -> None:
+        [error] = run_all([(HERE, ("sleep", "60"))], timeout_s=0.2)
+        assert "here: sleep took longer than" in str(error)
+
+    def test_whose_program_is_missing_is_an_error(self) -> None:
+        [error] = run_all([(HERE, ("frobnicate",))])
+        assert str(error) == "here: frobnicate is not installed"
+
+    def test_that_ends_before_the_awaited_line_is_an_error_with_the_reason(self) -> None:
+        with RemoteProcesses() as remotes:
+            server = remotes.add(HERE, "sh", "-c", "echo 'error: port taken' >&2; exit 1")
+            server.start()
+            with pytest.raises(HostError, match="here: error: port taken"):
+                server.await_line("listening")
+
+    def test_runs_beside_others(self, tmp_path: Path) -> None:
+        """One writes to a pipe that the other reads: one after the other, they would never end."""
+        pipe = tmp_path / "pipe"
+        os.mkfifo(pipe)
+        completed = run_all(
+            [(HERE, ("sh", "-c", f"echo hello >{pipe}")), (HERE, ("cat", str(pipe)))], timeout_s=20
+        )
+        assert [done.output for done in completed if isinstance(done, CompletedCommand)] == [
+            "",
+            "hello",
+        ]
+
+    def test_cannot_be_opened_without_the_program_that_reaches_its_host(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("PATH", str(tmp_path))
+        with pytest.raises(BadInput, match="n1: cannot be reached: no 'docker' is on the PATH"):
+            run_all([(by_docker("n1"), ("true",))])
+
+
+class TestOverSsh:
+    @pytest.mark.parametrize("word", ["a b", "$(touch evil)", "'; exit 9; '", '"', "*", "a\nb", ""])
+    def test_a_word_arrives_unchanged(self, programs: Programs, word: str) -> None:
+        programs(ssh=SSH)
+        [completed] = run_all([(by_ssh("node1"), ("printf", "<%s>", word))])
+        assert isinstance(completed, CompletedCommand)
+        assert completed.output == f"<{word}>"
+
+    def test_the_greeting_of_a_login_shell_is_not_output(self, programs: Programs) -> None:
+        programs(ssh=SSH.replace("exec", "echo Welcome to this machine!; exec"))
+        [completed] = run_all([(by_ssh("node1"), ("echo", "hello"))])
+        assert isinstance(completed, CompletedCommand)
+        assert completed.output == "hello"
+
+    def test_a_host_that_is_down_is_an_error_with_the_reason(self, programs: Programs) -> None:
+        programs(
+            ssh="echo 'Warning: Permanently added node9' >&2\n"
+            "echo 'ssh: connect to host node9 port 22: No route to host' >&2\n"
+            "exit 255"
+        )
+        [error] = run_all([(by_ssh("node9"), ("true",))])
+        assert str(error) == "node9: ssh: connect to host node9 port 22: No route to host"
+
+
+class TestClientServerRun:
+    @staticmethod
+    def outcome(server: str, client: str) -> str | HostError:
+        with RemoteProcesses() as remotes:
+            run = ClientServerRun(
+                remotes,
+                server=(HERE, ("sh", "-c", server)),
+                client=(by_local("there"), ("sh", "-c", client)),
+                listening="listening",
+                parse=lambda completed: completed.output,
+                timeout_s=20,
+            )
+            run.open()
+            run.start()
+            return run.finish()
+
+    def test_starts_the_client_when_the_server_listens(self, tmp_path: Path) -> None:
+        server = f"sleep 0.1; touch {tmp_path}/ready; echo listening; exec sleep 600"
+        assert self.outcome(server, f"ls {tmp_path}") == "ready"
+
+    def test_does_not_start_the_client_of_a_server_that_fails(self, tmp_path: Path) -> None:
+        error = self.outcome("echo 'error: port taken' >&2; exit 1", f"touch {tmp_path}/started")
+        assert str(error) == "here: error: port taken"
+        assert not (tmp_path / "started").exists()
+
+
+class TestErrors:
+    def test_an_error_that_the_program_printed_comes_before_the_parsers_own(self) -> None:
+        def parse(_: CompletedCommand) -> str:
+            raise ToolError("printed no report")
+
+        failed = CompletedCommand(1, "", "note\niperf3: error - no route\niperf3: exiting\n", 0)
+        silent = CompletedCommand(0, "", "", 0)
+        assert str(parse_completed("n1", failed, parse)) == "n1: iperf3: error - no route"
+        assert str(parse_completed("n1", silent, parse)) == "n1: printed no report"
+
+    @pytest.mark.parametrize(
+        ("text", "line"),
+        [
+            ("error: cause\nexiting\n", "error: cause"),
+            ("banner\n\ncause\n \n", "cause"),
+            ("\n", ""),
+        ],
+    )
+    def test_the_line_with_the_error_is_quoted_or_else_the_last(self, text: str, line: str) -> None:
+        assert error_line(text) == line
