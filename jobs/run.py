@@ -15,6 +15,7 @@ from harness.model.run import Ending, Phase, Run, Status, Trial
 from harness.node.node_links import link_errors
 from harness.records.directories import check_writable
 from harness.records.writer import Recording
+from harness.runtime.hold import wait_while_held
 from harness.runtime.precision import UntilPrecise
 from harness.runtime.progress import PlanProgress, PrecisionProgress
 from harness.runtime.trials import Observer, Plan, Rounds, run_trials
@@ -48,13 +49,13 @@ def benchmark(spark: SparkSession, options: BenchmarkOptions) -> int:
     links = node_links(spark)
     run = describe_run(spark, options, selection, dataset, links)
     _announce(run)
+    wait_while_held()
 
     rounds, observers = plan_rounds(options.trials, run.workloads)
     with Recording(options.record.results, run) as recording, EventLog(spark) as log:
         sink = SINKS[options.work.sink]
         runners = [SparkTrialRunner(w, context, sink, log) for w in selection.workloads]
         recorder = _Recorder(recording)
-        # Spark has started and no trial has: this is the place for changes to the environment.
         ending = run_trials(runners, rounds, [recorder, *observers])
         # After any other ending, the executors may not answer.
         completed = ending is Ending.COMPLETED

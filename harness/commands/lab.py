@@ -1,27 +1,27 @@
-"""`clusterlift lab`: a cluster of containers, and its links."""
+"""`clusterlift lab`: a cluster of containers on this machine, and its links."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import click
+from tabulate import tabulate
 
 from harness.analysis.comparison import compare
 from harness.analysis.configuration import find_configuration
 from harness.experiments.experiment import read_experiment
 from harness.experiments.runs import run_experiment
-from harness.lab import racks, status
+from harness.lab import racks
 from harness.lab.cluster import Lab, Node, running_lab
-from harness.lab.compose import Shape, results_directory
+from harness.lab.compose import results_directory
 from harness.lab.lifecycle import down, up
-from harness.lab.links import read_link, read_links, set_links
-from harness.lab.submit import spark_submit, with_facts
-from harness.lab.verify import LinkCheck, render
-from harness.lab.verify import verify as findings_of
+from harness.lab.links import read_link, read_links, set_links, to_link
+from harness.lab.shape import Shape, facts, shape_of
+from harness.lab.submit import BENCHMARK, GENERATE, spark_submit, with_facts
+from harness.lab.verify import LinkCheck, verify
 from harness.model.errors import BadInput, ClusterliftError
 from harness.model.link import MAX_MTU, MIN_MTU, Link, parse_rate
 from harness.present import markdown, text
@@ -29,32 +29,32 @@ from harness.probes.transports.host import expand_names
 from harness.runtime.interrupt import interruptible
 from harness.terminal import say
 
-MOST_WORKERS = 64
+MAX_WORKERS = 64
 DEFAULT_UPLINK = "1gbit"
 
-passed_on = click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="ARGS...")
+script_arguments = click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="ARGS...")
 conf_option = click.option(
     "--conf",
     multiple=True,
     metavar="KEY=VALUE",
-    help="A property of Spark's, as spark-submit takes it; repeatable.",
+    help="A Spark property for spark-submit; repeatable.",
 )
-as_they_are = {"ignore_unknown_options": True, "help_option_names": []}
+without_own_options = {"ignore_unknown_options": True, "help_option_names": []}
 
 
 @click.group()
 def lab() -> None:
-    """A cluster of containers on this machine, whose links are as fast as you say."""
+    """Run a cluster of containers on this machine, with links of the rate that you choose."""
 
 
 @lab.command("up")
 @click.option(
     "--nodes",
-    type=click.IntRange(1, MOST_WORKERS),
+    type=click.IntRange(1, MAX_WORKERS),
     default=4,
     show_default=True,
     metavar="N",
-    help="How many workers, besides the master.",
+    help="Number of workers; there is a master, too.",
 )
 @click.option(
     "--cpus",
@@ -62,7 +62,8 @@ def lab() -> None:
     default=0.5,
     show_default=True,
     metavar="X",
-    help="Processors of each worker; the environment's CORES is how many tasks it runs at once.",
+    help="Processors of each worker during trials and probes. The environment variable CORES is the "
+    "number of tasks that it runs at once.",
 )
 @click.option(
     "--storage",
@@ -77,65 +78,67 @@ def lab() -> None:
     type=click.IntRange(1, 2),
     default=1,
     show_default=True,
-    help="Two share the workers, with an uplink between them.",
+    help="With two racks, each has half of the workers, and an uplink connects them.",
 )
 @click.option(
-    "--uplink", metavar="RATE", help=f"How fast that is.  [default: {DEFAULT_UPLINK}, with 2 racks]"
+    "--uplink",
+    metavar="RATE",
+    help=f"Rate of the uplink.  [default: {DEFAULT_UPLINK}, with 2 racks]",
 )
 def up_command(nodes: int, cpus: float, storage: str, rack_count: int, uplink: str | None) -> None:
-    """Bring the lab up and wait until it is ready. Its links are not shaped, their MTU is 1500."""
+    """Start the lab and wait until it is ready. Its links are not shaped, and their MTU is 1500."""
     shape = Shape(nodes, cpus, storage, _uplink(nodes, rack_count, uplink))
     with interruptible():
         started = up(shape)
-    click.echo(status.render(running_lab()) if started else "this lab is up already")
+    click.echo(status_text(running_lab()) if started else "this lab is up already")
 
 
 @lab.command("down")
 def down_command() -> None:
-    """Remove the lab with everything that it stores."""
+    """Remove the lab and everything that it stores."""
     down()
 
 
 @lab.command("status")
 def status_command() -> None:
     """Show the lab's nodes and their links."""
-    click.echo(status.render(running_lab()))
+    click.echo(status_text(running_lab()))
 
 
 @lab.command("link")
-@click.option("--rate", metavar="RATE", help="Such as 100mbit or 2.5gbit.  [default: as it is]")
-@click.option("--unshaped", is_flag=True, help="Take the limit away.")
+@click.option("--rate", metavar="RATE", help="Such as 100mbit or 2.5gbit.  [default: unchanged]")
+@click.option("--unshaped", is_flag=True, help="Remove the limit.")
 @click.option(
     "--mtu",
     type=click.IntRange(MIN_MTU, MAX_MTU),
     metavar="BYTES",
-    help="Bytes of a packet, such as 1500 or 9000.  [default: as it is]",
+    help="Largest packet, such as 1500 or 9000.  [default: unchanged]",
 )
 @click.option(
     "--nodes",
     "names",
     metavar="NAMES",
-    help="Such as worker-[1-4].  [default: all, and the master]",
+    help="Such as worker-[1-4].  [default: all workers and the master]",
 )
-def link_command(rate: str | None, unshaped: bool, mtu: int | None, names: str | None) -> None:  # noqa: FBT001  click's way
-    """Change the nodes' links, in both directions and while everything runs."""
+def link_command(rate: str | None, unshaped: bool, mtu: int | None, names: str | None) -> None:  # noqa: FBT001  a flag of click
+    """Change the nodes' links in both directions, while everything runs."""
     if (rate is None and mtu is None and not unshaped) or (rate is not None and unshaped):
-        raise BadInput("name one of --rate and --unshaped, or --mtu, or --mtu with one of them")
+        raise BadInput("use --rate or --unshaped, or --mtu, or --mtu with one of the two")
     bit_s = None if rate is None else parse_rate("--rate", rate)
 
     def change(link: Link) -> Link:
         kept = None if unshaped else link.rate_bit_s
         return Link(bit_s or kept, mtu or link.mtu)
 
-    there = running_lab()
-    nodes = there.linked if names is None else there.select(expand_names("--nodes", names))
-    if any(node == there.router for node in nodes):
+    current = running_lab()
+    nodes = current.linked if names is None else current.select(expand_names("--nodes", names))
+    if any(node == current.router for node in nodes):
         raise BadInput("--nodes: the router's links are the uplink, which `lab up` sets")
-    uplink = _current_uplink(there)
+    uplink = _current_uplink(current)
     for node, link in zip(nodes, set_links(nodes, change), strict=True):
         click.echo(f"{node.name}: {link}")
-    if there.router is not None and uplink is not None and mtu is not None:
-        racks.set_uplink(there.router, uplink, mtu)
+    if current.router is not None and uplink is not None and mtu is not None:
+        racks.set_uplink(current.router, uplink, mtu)
 
 
 @lab.command("verify")
@@ -144,62 +147,62 @@ def link_command(rate: str | None, unshaped: bool, mtu: int | None, names: str |
     "rates",
     multiple=True,
     metavar="RATE",
-    help="Verify at this rate, and set the links back; repeatable.  [default: as they are]",
+    help="Verify at this rate, then restore the links; repeatable.  [default: unchanged]",
 )
 @click.option(
     "--seconds",
     type=click.IntRange(1, 3600),
     default=5,
     show_default=True,
-    help="How long each pattern is measured.",
+    help="Duration of each measurement.",
 )
 def verify_command(rates: Sequence[str], seconds: int) -> int:
-    """Measure the links, and hold them against theory.
+    """Measure the links and compare them with theory.
 
-    One way, both ways, three into one. The exit code is 1 if one is more than 3 % off.
+    One flow, two opposite flows, three flows into one node, and flows across the uplink if there is
+    one. The exit code is 1 if a result deviates by more than 3 % (across the uplink: 5 %).
     """
-    there = running_lab()
-    findings: list[LinkCheck] = []
+    current = running_lab()
+    checks: list[LinkCheck] = []
     with interruptible():
         for bit_s in [parse_rate("--rate", rate) for rate in rates]:
             say(f"verifying at {bit_s / 1e6:g} Mbit/s")
-            with _at_rate(there.linked, bit_s):
-                findings += findings_of(there, seconds)
+            with _at_rate(current.linked, bit_s):
+                checks += verify(current, seconds)
         if not rates:
-            findings += findings_of(there, seconds)
-    click.echo(render(findings))
-    return int(not all(finding.holds for finding in findings))
+            checks += verify(current, seconds)
+    click.echo(checks_table(checks))
+    return int(not all(check.is_within_tolerance for check in checks))
 
 
-@lab.command("generate", context_settings=as_they_are)
+@lab.command("generate", context_settings=without_own_options)
 @conf_option
-@passed_on
+@script_arguments
 def generate_command(conf: Sequence[str], arguments: Sequence[str]) -> int:
-    """Run datagen/generate.py in the lab, with its own arguments."""
-    return spark_submit(running_lab(), "datagen/generate.py", arguments, conf)
+    """Run datagen/generate.py in the lab; ARGS are that script's arguments."""
+    return spark_submit(running_lab(), GENERATE, arguments, conf)
 
 
-@lab.command("benchmark", context_settings=as_they_are)
+@lab.command("benchmark", context_settings=without_own_options)
 @conf_option
-@passed_on
+@script_arguments
 def benchmark_command(conf: Sequence[str], arguments: Sequence[str]) -> int:
-    """Run jobs/benchmark.py in the lab, with its own arguments.
+    """Run jobs/benchmark.py in the lab; ARGS are that script's arguments.
 
-    Facts say that it was emulated, and how the links were.
+    Its results record that the cluster was emulated, and which links it had.
     """
-    there = running_lab()
-    told = with_facts(arguments, status.facts(there))
-    return spark_submit(there, "jobs/benchmark.py", told, conf)
+    current = running_lab()
+    return spark_submit(current, BENCHMARK, with_facts(arguments, facts(current)), conf)
 
 
 @lab.command("experiment")
 @click.argument("file", type=click.Path(path_type=Path), metavar="FILE.toml")
 def experiment_command(file: Path) -> int:
-    """Run the whole experiment that FILE.toml describes, and compare.
+    """Run the experiment that FILE.toml defines, and compare its configurations.
 
-    It brings the lab up, generates every dataset and proves it, and runs the configurations in turn.
-    What was interrupted goes on where it was. Results are in results/NAME, the table in comparison.md
-    beside them.
+    This starts the lab, generates and verifies the datasets, and runs the configurations in turns. The
+    same command resumes an interrupted experiment. It writes the results and the table comparison.md
+    to results/NAME.
     """
     experiment = read_experiment(file)
     results = results_directory() / experiment.name
@@ -213,8 +216,8 @@ def experiment_command(file: Path) -> int:
         click.echo(f"\nresults: {results}, table: {table}")
     if outcome.undone:
         raise ClusterliftError(
-            f"not done: {'; '.join(map(str, outcome.undone))}: what went wrong is told above, and the "
-            "same command tries again"
+            f"not done: {'; '.join(map(str, outcome.undone))}: the reasons are above; the same command "
+            "tries again"
         )
     return int(outcome.failed)
 
@@ -229,23 +232,54 @@ def _uplink(nodes: int, rack_count: int, uplink: str | None) -> int | None:
     return parse_rate("--uplink", uplink or DEFAULT_UPLINK)
 
 
-def _current_uplink(there: Lab) -> int | None:
-    if there.router is None:
+def _current_uplink(current: Lab) -> int | None:
+    if current.router is None:
         return None
-    return racks.uplink_bit_s(there.router, read_link(there.master).mtu)
+    return racks.uplink_bit_s(current.router, read_link(current.master).mtu)
 
 
 @contextmanager
 def _at_rate(nodes: Sequence[Node], bit_s: int) -> Iterator[None]:
-    """While entered, all links have this rate."""
+    """While entered, give all links this rate; then restore them."""
     before = read_links(nodes)
     set_links(nodes, lambda link: replace(link, rate_bit_s=bit_s))
     try:
         yield
     finally:
-        for node, was in zip(nodes, before, strict=True):
-            set_links([node], partial(_returned, was))
+        for node, link in zip(nodes, before, strict=True):
+            set_links([node], to_link(link))
 
 
-def _returned(was: Link, _: Link) -> Link:
-    return was
+def status_text(current: Lab) -> str:
+    """Return two lines about the lab, and a table with one line for each node."""
+    links = dict(
+        zip((node.name for node in current.linked), read_links(current.linked), strict=True)
+    )
+    rows = [(node.name, node.state, links.get(node.name, "")) for node in current.nodes]
+    reason = current.why_not_ready()
+    return "\n".join(
+        [
+            f"{shape_of(current)}: {current.uri}",
+            f"not ready: {reason}" if reason else "ready",
+            "",
+            tabulate(rows, ("node", "state", "link")),
+        ]
+    )
+
+
+def checks_table(checks: Sequence[LinkCheck]) -> str:
+    """Return a table with one line for each direction of a pattern; rates are goodput in Mbit/s."""
+    rows = [
+        (
+            check.link,
+            check.pattern,
+            f"{check.measured_bit_s / 1e6:.1f}",
+            f"{check.expected_bit_s / 1e6:.1f}",
+            f"{check.deviation:+.1%}",
+            "ok" if check.is_within_tolerance else f"not within {check.tolerance:.0%}",
+        )
+        for check in checks
+    ]
+    headers = ("link", "flows", "measured Mbit/s", "theory Mbit/s", "off", "")
+    align = ("left", "left", "right", "right", "right", "left")
+    return tabulate(rows, headers, colalign=align, disable_numparse=True)

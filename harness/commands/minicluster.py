@@ -1,4 +1,4 @@
-"""`clusterlift hdfs` and `clusterlift qfs`: the same commands for both."""
+"""`clusterlift hdfs` and `clusterlift qfs`, which have the same subcommands."""
 
 from __future__ import annotations
 
@@ -7,47 +7,47 @@ from collections.abc import Mapping, Sequence
 
 import click
 
-from harness.minicluster.cluster import Cluster, FileSystem, count
+from harness.minicluster.cluster import Cluster, find, find_all
 from harness.minicluster.foreground import check_command, run_command
 from harness.minicluster.hdfs import HdfsCluster
-from harness.minicluster.lifecycle import down, running, up
+from harness.minicluster.lifecycle import FileSystem, down, running, up
 from harness.minicluster.qfs import QfsCluster, spark_properties
 from harness.minicluster.qfs_home import qfs_home
-from harness.minicluster.spark_conf import rendered
-from harness.minicluster.state import find, find_all
+from harness.minicluster.spark_conf import properties_text
 from harness.runtime.interrupt import interruptible
-from harness.terminal import say, visible
+from harness.terminal import count_of, say, visible
 
-MOST_SERVERS = 64
+MAX_SERVERS = 64
 
 name_option = click.option(
-    "--name", default="default", show_default=True, help="Several can be up side by side."
+    "--name",
+    default="default",
+    show_default=True,
+    help="The cluster's name; clusters with different names can be up at the same time.",
 )
 
 
 def commands(system: FileSystem, servers: int) -> click.Group:
-    """The group of one file system; `servers` is how many it has by default."""
+    """Return the command group of one file system; `servers` is the default number of servers."""
     title = system.title
     servers_option = click.option(
         f"--{system.servers_option}",
         "servers",
-        type=click.IntRange(1, MOST_SERVERS),
+        type=click.IntRange(1, MAX_SERVERS),
         default=servers,
         show_default=True,
         metavar="N",
-        help=f"How many {system.server}s.",
+        help=f"Number of {system.server}s.",
     )
 
-    @click.group(
-        system.scheme, help=f"A small, real {title} on this machine, for as long as needed."
-    )
+    @click.group(system.scheme, help=f"Start and stop a small, real {title} on this machine.")
     def group() -> None:
         pass
 
     @group.command(
         "up",
-        help=f"Start {title} and print how to use it, so that a shell can eval it. It listens on "
-        "127.0.0.1 alone.",
+        help=f"Start {title} and print the environment that its clients need, for a shell to eval. "
+        "It listens on 127.0.0.1 alone.",
     )
     @name_option
     @servers_option
@@ -57,16 +57,16 @@ def commands(system: FileSystem, servers: int) -> click.Group:
     def up_command(name: str, servers: int, port: int | None) -> None:
         with interruptible(once=True):
             cluster = up(system, name, servers, port)
-        click.echo(_how_to_use(cluster, system.client_environment(cluster)))
+        click.echo(_exports(cluster, system.client_environment(cluster)))
 
-    @group.command("status", help=f"Show the {title}s that are up, and each of their daemons.")
-    @click.option("--name", help="Show this one.  [default: all]")
+    @group.command("status", help=f"Show each {title} that is up, and its daemons.")
+    @click.option("--name", help="Show only the one of this name.  [default: all]")
     def status_command(name: str | None) -> None:
         clusters = find_all(system.scheme) if name is None else [find(system.scheme, name)]
         if not clusters:
             click.echo(f"no {title} is up")
         for cluster in clusters:
-            click.echo(visible_lines(_status(system, cluster)))
+            click.echo(_visible_lines(_status(system, cluster)))
 
     @group.command("down", help=f"Stop {title} and remove everything that it stores.")
     @name_option
@@ -75,8 +75,8 @@ def commands(system: FileSystem, servers: int) -> click.Group:
 
     @group.command(
         "run",
-        help=f"Start {title}, run COMMAND with CLUSTERLIFT_FS set to its URI, stop it and remove its "
-        "data. The exit code is the command's.",
+        help=f"Start {title}, run COMMAND with CLUSTERLIFT_FS set to its URI, stop {title} and remove "
+        "its data. The exit code is the command's.",
         context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
     )
     @servers_option
@@ -94,14 +94,14 @@ def _run(system: FileSystem, servers: int, command: Sequence[str]) -> int:
         code = run_command(command, environment)
         dead = cluster.dead()
     for daemon in dead:
-        say(f"{daemon.name} died meanwhile and said: {daemon.complaint()}; its log is {daemon.log}")
+        say(f"{daemon.name} died in the meantime: {daemon.closing_message()}; see {daemon.log}")
     return code
 
 
-def _how_to_use(cluster: Cluster, environment: Mapping[str, str]) -> str:
-    """For people, and for `eval`."""
+def _exports(cluster: Cluster, environment: Mapping[str, str]) -> str:
+    """Return shell code that exports the variables; its comments tell people what else to know."""
     variables = {**environment, "CLUSTERLIFT_FS": cluster.uri}
-    return visible_lines(
+    return _visible_lines(
         [
             *(f"export {key}={shlex.quote(value)}" for key, value in variables.items()),
             f"# logs: {cluster.logs}",
@@ -112,11 +112,11 @@ def _how_to_use(cluster: Cluster, environment: Mapping[str, str]) -> str:
 
 def _status(system: FileSystem, cluster: Cluster) -> list[str]:
     live = system.live_servers(cluster)
-    servers = count(cluster.servers, system.server)
-    said = f"the {system.head} does not answer" if live is None else f"{live} of {servers} live"
+    servers = count_of(cluster.servers, system.server)
+    state = f"the {system.head} does not answer" if live is None else f"{live} of {servers} live"
     width = max((len(daemon.name) for daemon in cluster.daemons), default=0)
     return [
-        f"{cluster.name}  {cluster.uri}  {said}",
+        f"{cluster.name}  {cluster.uri}  {state}",
         *(
             f"  {daemon.name:{width}}  {'alive' if daemon.is_alive() else 'dead '}  "
             f"pid {daemon.pid}"
@@ -127,8 +127,8 @@ def _status(system: FileSystem, cluster: Cluster) -> list[str]:
     ]
 
 
-def visible_lines(lines: Sequence[str]) -> str:
-    """Lines for a terminal: paths can hold anything."""
+def _visible_lines(lines: Sequence[str]) -> str:
+    """Join lines for a terminal; paths may contain control characters, which are escaped."""
     return "\n".join(map(visible, lines))
 
 
@@ -138,5 +138,5 @@ qfs = commands(QfsCluster(), servers=4)
 
 @qfs.command("conf")
 def conf() -> None:
-    """Print what Spark must be started with to use a QFS, for --properties-file."""
-    click.echo(rendered(spark_properties(qfs_home())), nl=False)
+    """Print the properties with which Spark can use QFS, for --properties-file."""
+    click.echo(properties_text(spark_properties(qfs_home())), nl=False)

@@ -15,7 +15,7 @@ import click
 from harness.commands.options import results_option
 from harness.lab.cluster import running_lab
 from harness.lab.racks import racks
-from harness.lab.status import facts
+from harness.lab.shape import facts
 from harness.model.errors import BadInput
 from harness.model.probe import ProbeRun, RecordedProbes
 from harness.probes.plan import ProbePlan

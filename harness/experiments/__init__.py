@@ -1,1 +1,1 @@
-"""Several configurations on one site, run in turns."""
+"""Several configurations in one lab, run in turns."""

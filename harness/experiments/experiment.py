@@ -1,25 +1,25 @@
-"""An experiment: what is compared in the lab, as a TOML file says it.
+"""The definition of an experiment in the lab, read from a TOML file.
 
 name = "ethernet-upgrade"
-nodes = 4               # workers
-cpus = 0.5              # processors of each
-storage = "hdfs"        # or qfs
-rounds = 2              # over all configurations
-trials = 3              # measured ones a round, configuration and workload
-warmup = 1              # others before them
-workloads = ["group-by", "sha-512"]     # by default all
-sink = "noop"           # what forces a computation; or rdd-count, as in 2020
-repartition = 16        # partitions that the workload of that name makes
-pi_samples = 2_000_000  # points that each Pi draws
-probe_seconds = 3       # of each transfer, when the network is probed before a run; by default it is not
+nodes = 4               # number of workers
+cpus = 0.5              # processors of each worker
+storage = "hdfs"        # or "qfs"
+rounds = 2              # runs of each configuration
+trials = 3              # measured trials of each workload in a run
+warmup = 1              # warm-up trials before them
+workloads = ["group-by", "sha-512"]     # default: all
+sink = "noop"           # what forces a computation; or "rdd-count", as in 2020
+repartition = 16        # partitions that the workload `repartition` makes
+pi_samples = 2_000_000  # points that each Pi workload draws
+probe_seconds = 3       # probe the network before each run, for 3 s a transfer; default: no probe
 
 [datasets.coded]
 rows = 2_000_000
-layout = "xor:2+1"
+layout = "xor:2+1"      # default: the file system's own
 
 [configurations.1g-coded]
 dataset = "coded"
-rate = "100mbit"        # by default not limited
+rate = "100mbit"        # default: not limited
 mtu = 1500
 """
 
@@ -32,19 +32,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.lab.compose import Shape
+from harness.lab.shape import Shape
 from harness.model.link import MAX_MTU, MIN_MTU, TYPICAL_MTU, Link, parse_rate
 from harness.records.toml import TomlTable
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 SINKS = ("noop", "rdd-count")
-DISK_BYTES_A_ROW = 300
-"""As CSV 75, in three copies, and once more while it is shuffled: hardly any dataset takes more."""
+DISK_BYTES_PER_ROW = 300
+"""75 bytes as CSV, in three replicas, and once more in a shuffle. Few datasets need more."""
 
 
 @dataclass(frozen=True)
 class Data:
-    """A dataset to generate; without a layout, the storage's own."""
+    """A dataset to generate. Without a layout it has the file system's default."""
 
     name: str
     rows: int
@@ -54,7 +54,7 @@ class Data:
 
 @dataclass(frozen=True)
 class Configuration:
-    """A set-up under test: the data, and the links of all nodes."""
+    """A configuration under test: its dataset, and the link of all nodes."""
 
     name: str
     data: Data
@@ -63,7 +63,7 @@ class Configuration:
 
 @dataclass(frozen=True)
 class Experiment:
-    """The whole. `digest` changes with everything that makes results comparable."""
+    """The whole definition. Results are comparable if their experiments have the same `digest`."""
 
     name: str
     shape: Shape
@@ -80,30 +80,33 @@ class Experiment:
 
     @property
     def datasets(self) -> list[Data]:
-        """Those that a configuration uses, each once."""
-        return list(dict.fromkeys(one.data for one in self.configurations))
+        """The datasets that configurations use, each once."""
+        return list(dict.fromkeys(each.data for each in self.configurations))
 
     @property
     def data_bytes(self) -> int:
-        """About how much disk it takes at most."""
-        return sum(data.rows for data in self.datasets) * DISK_BYTES_A_ROW
+        """The disk space that the datasets need at most, roughly."""
+        return sum(data.rows for data in self.datasets) * DISK_BYTES_PER_ROW
 
     def order(self, round_: int) -> tuple[Configuration, ...]:
-        """There and back again, so that what drifts hits the first and the last alike."""
+        """Return the configurations in a round's order, reversed in every second round.
+
+        So a drift of the machine affects the first and the last configuration alike.
+        """
         return self.configurations if round_ % 2 else self.configurations[::-1]
 
 
 def read_experiment(file: Path) -> Experiment:
-    """The experiment of a file. Raises BadInput that names the file and what is wrong in it."""
+    """Return the experiment that a file defines. Raises BadInput that names the file and the mistake."""
     table = TomlTable.read(file)
-    datasets = {name: _data(name, each) for name, each in table.tables("datasets").items()}
+    datasets = {name: _data(name, below) for name, below in table.tables("datasets").items()}
     configurations = [
-        _configuration(name, each, datasets)
-        for name, each in table.tables("configurations", minimum=2).items()
+        _configuration(name, below, datasets)
+        for name, below in table.tables("configurations", minimum=2).items()
     ]
-    repeated = {name: table.take(name, int, usual) for name, usual in REPEATED.items()}
-    for name, least in (("rounds", 1), ("trials", 1), ("warmup", 0)):
-        table.check(name, repeated[name] >= least, f"is {least} or more")
+    repeated = {name: table.take(name, int, default) for name, default in REPEATED.items()}
+    for name, minimum in (("rounds", 1), ("trials", 1), ("warmup", 0)):
+        table.check(name, repeated[name] >= minimum, f"is {minimum} or more")
     experiment = Experiment(
         name=_name(table, table.take("name", str)),
         shape=Shape(
@@ -130,8 +133,8 @@ def read_experiment(file: Path) -> Experiment:
 
 
 REPEATED = {"rounds": 2, "trials": 3, "warmup": 1}
-"""How often everything is done: more of it later adds to what is there already."""
-_NO_MATTER = frozenset({*REPEATED, "probe_seconds"})
+"""The numbers of repetitions and their defaults. Raising one adds to the results that exist."""
+_NOT_IN_DIGEST = frozenset({*REPEATED, "probe_seconds"})
 
 
 def _data(name: str, table: TomlTable) -> Data:
@@ -163,7 +166,7 @@ def _name(table: TomlTable, name: str) -> str:
 
 
 def _digest(table: TomlTable) -> str:
-    """Of everything that makes results comparable: how often it is repeated does not."""
-    whole = {key: value for key, value in table.values.items() if key not in _NO_MATTER}
-    text = json.dumps(whole, sort_keys=True, default=str)
+    """Return a digest of everything that affects results; the numbers of repetitions do not."""
+    values = {key: value for key, value in table.values.items() if key not in _NOT_IN_DIGEST}
+    text = json.dumps(values, sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:12]

@@ -1,19 +1,18 @@
-"""Runs an experiment in the lab: what is done is found in its results, so it can be cut off anywhere."""
+"""Run an experiment in the lab. Its results say what is done, so it can be interrupted and resumed."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from harness.experiments.experiment import Configuration, Data, Experiment
-from harness.lab import status
 from harness.lab.cluster import Lab, running_lab
 from harness.lab.lifecycle import up
-from harness.lab.links import set_links
-from harness.lab.submit import spark_submit, with_facts
+from harness.lab.links import set_links, to_link
+from harness.lab.shape import facts
+from harness.lab.submit import BENCHMARK, GENERATE, spark_submit, with_facts
 from harness.model.errors import BadInput, ClusterliftError
 from harness.model.link import Link
 from harness.model.probe import ProbeRun
@@ -23,7 +22,7 @@ from harness.probes.runner import run_probes
 from harness.probes.traffic import Load
 from harness.records.directories import configuration_directory, probes_directory, results_files
 from harness.records.reader import load, load_probes
-from harness.runtime.progress import duration
+from harness.runtime.progress import duration_text
 from harness.terminal import say
 
 INTERRUPTED, REFUSED = 130, 2
@@ -31,7 +30,7 @@ INTERRUPTED, REFUSED = 130, 2
 
 @dataclass(frozen=True)
 class PlannedRun:
-    """A configuration's turn in a round."""
+    """One run of a configuration; each configuration has one in each round."""
 
     configuration: Configuration
     round: int
@@ -42,9 +41,10 @@ class PlannedRun:
 
 @dataclass(frozen=True)
 class ExperimentOutcome:
-    """What the results say of an experiment: how a script ended does not tell whether it did its work.
+    """What the results contain, which an exit code of a script does not prove.
 
-    `measured` are the configurations that have a run, `undone` the runs that did not come to their end.
+    `measured` names the configurations that have a completed run, `undone` are the runs that were not
+    completed, and `failed` is whether a trial failed.
     """
 
     measured: tuple[str, ...]
@@ -53,56 +53,56 @@ class ExperimentOutcome:
 
 
 def run_experiment(experiment: Experiment, results: Path) -> ExperimentOutcome:
-    """Run what is not done yet.
+    """Do the runs that are not done yet.
 
-    `results` is the experiment's own directory, below the one that the lab's master mounts. Raises
-    BadInput if it holds another experiment's, ClusterliftError if data cannot be made or a run is
-    refused, KeyboardInterrupt if it was interrupted.
+    `results` is the experiment's own directory, in the directory that the lab's master mounts. Raises
+    BadInput if it contains results of another experiment, ClusterliftError if a dataset cannot be
+    generated or a run is refused, KeyboardInterrupt if a script was interrupted.
     """
-    every = list(steps(experiment))
-    run, probed = steps_done(experiment, results), steps_probed(experiment, results)
-    todo = [step for step in every if step not in run or step not in probed]
-    if run:
-        say(f"{len(run)} of {len(every)} runs are done already")
-    if todo:
+    planned = list(planned_runs(experiment))
+    done, probed = completed_runs(experiment, results), probed_runs(experiment, results)
+    remaining = [run for run in planned if run not in done or run not in probed]
+    if done:
+        say(f"{len(done)} of {len(planned)} runs are done already")
+    if remaining:
         up(experiment.shape, experiment.data_bytes)
-        _generate(experiment, running_lab(), [step for step in todo if step not in run])
-        for step, lab in _turns(experiment, todo):
-            if step not in probed:
-                _probe(experiment, lab, step, results)
-            if step not in run:
-                _run(experiment, lab, step, results)
+        _generate(experiment, running_lab(), [run for run in remaining if run not in done])
+        for run, lab in _prepared(experiment, remaining):
+            if run not in probed:
+                _probe(experiment, lab, run, results)
+            if run not in done:
+                _benchmark(experiment, lab, run, results)
     return _outcome(experiment, results)
 
 
-def steps(experiment: Experiment) -> Iterator[PlannedRun]:
-    """All of them in order: interleaved, so that what drifts hits every configuration alike."""
+def planned_runs(experiment: Experiment) -> Iterator[PlannedRun]:
+    """Yield all runs in order. Rounds alternate, so that drift affects all configurations alike."""
     for round_ in range(1, experiment.rounds + 1):
         for configuration in experiment.order(round_):
             yield PlannedRun(configuration, round_)
 
 
-def steps_done(experiment: Experiment, results: Path) -> dict[PlannedRun, RecordedRun]:
-    """Those with a run that came to its end. Raises BadInput if there are runs of something else."""
-    done = {}
+def completed_runs(experiment: Experiment, results: Path) -> dict[PlannedRun, RecordedRun]:
+    """Return the completed runs. Raises BadInput if a results file is of another experiment."""
+    completed = {}
     for configuration in experiment.configurations:
         for file in results_files(configuration_directory(results, configuration.name)):
             recorded = load(file)
-            facts = recorded.run.facts
-            if facts.get("experiment") != experiment.digest:
+            recorded_facts = recorded.run.facts
+            if recorded_facts.get("experiment") != experiment.digest:
                 raise BadInput(
                     f"{file} is not of this experiment as it is now; move {results} away, or give "
                     "the experiment another name"
                 )
             if recorded.ending is Ending.COMPLETED:
-                done[PlannedRun(configuration, int(facts["round"]))] = recorded
-    return done
+                completed[PlannedRun(configuration, int(recorded_facts["round"]))] = recorded
+    return completed
 
 
-def steps_probed(experiment: Experiment, results: Path) -> set[PlannedRun]:
-    """Those whose network was probed to the end, or does not have to be."""
+def probed_runs(experiment: Experiment, results: Path) -> set[PlannedRun]:
+    """Return the runs whose network was probed completely, or need not be probed."""
     if experiment.probe_seconds is None:
-        return set(steps(experiment))
+        return set(planned_runs(experiment))
     return {
         PlannedRun(configuration, int(probed.run.facts["round"]))
         for configuration in experiment.configurations
@@ -113,67 +113,71 @@ def steps_probed(experiment: Experiment, results: Path) -> set[PlannedRun]:
 
 
 def _outcome(experiment: Experiment, results: Path) -> ExperimentOutcome:
-    done = steps_done(experiment, results)
-    measured = {step.configuration for step in done}
-    trials = (trial for recorded in done.values() for trial in recorded.trials)
+    completed = completed_runs(experiment, results)
+    measured = {run.configuration for run in completed}
+    trials = (trial for recorded in completed.values() for trial in recorded.trials)
     return ExperimentOutcome(
-        tuple(one.name for one in experiment.configurations if one in measured),
-        tuple(step for step in steps(experiment) if step not in done),
+        tuple(c.name for c in experiment.configurations if c in measured),
+        tuple(run for run in planned_runs(experiment) if run not in completed),
         any(trial.status is Status.FAILED for trial in trials),
     )
 
 
-def _generate(experiment: Experiment, lab: Lab, todo: Sequence[PlannedRun]) -> None:
-    """Every dataset once, over links without a limit; generating proves how it lies."""
+def _generate(experiment: Experiment, lab: Lab, runs: Sequence[PlannedRun]) -> None:
+    """Generate and verify each dataset of these runs once, over links without a limit."""
     set_links(lab.linked, lambda link: Link(None, link.mtu))
-    for data in dict.fromkeys(step.configuration.data for step in todo):
-        say(f"data {data.name}: {data.rows:,} rows, layout {data.layout or 'as the storage likes'}")
+    for data in dict.fromkeys(run.configuration.data for run in runs):
+        say(f"data {data.name}: {data.rows:,} rows, layout {data.layout or 'of the file system'}")
         layout = ["--layout", data.layout] if data.layout else []
         arguments = [
             *(_uri(experiment, lab, data), "--rows", str(data.rows), "--format", data.format),
             *("--reuse", *layout),
         ]
-        if code := _submit(lab, "datagen/generate.py", arguments):
-            raise ClusterliftError(f"data {data.name} was not made: generate.py ended with {code}")
+        if code := _submit(lab, GENERATE, arguments):
+            raise ClusterliftError(
+                f"data {data.name} was not generated: generate.py ended with {code}"
+            )
 
 
-def _turns(experiment: Experiment, todo: Sequence[PlannedRun]) -> Iterator[tuple[PlannedRun, Lab]]:
-    """Each step when its turn has come: the lab whole, and the links as they have to be."""
+def _prepared(
+    experiment: Experiment, runs: Sequence[PlannedRun]
+) -> Iterator[tuple[PlannedRun, Lab]]:
+    """Yield each run when its turn has come, with all nodes running and the links set."""
     started = time.monotonic()
-    for number, step in enumerate(todo):
-        link = step.configuration.link
-        left = (time.monotonic() - started) / number * (len(todo) - number) if number else None
+    for number, run in enumerate(runs):
+        link = run.configuration.link
+        left = (time.monotonic() - started) / number * (len(runs) - number) if number else None
         say(
-            f"turn {number + 1} of {len(todo)}: {step}, {link}"
+            f"run {number + 1} of {len(runs)}: {run}, {link}"
             + (f"; about {duration_text(left)} left" if left else "")
         )
-        up(experiment.shape)  # what died in the run before comes back
+        up(experiment.shape)  # restarts a node that died in an earlier run
         lab = running_lab()
-        set_links(lab.linked, partial(_replaced, link))
-        yield step, lab
+        set_links(lab.linked, to_link(link))
+        yield run, lab
 
 
-def _probe(experiment: Experiment, lab: Lab, step: PlannedRun, results: Path) -> None:
-    assert experiment.probe_seconds is not None  # noqa: S101  else nothing lacks
+def _probe(experiment: Experiment, lab: Lab, run: PlannedRun, results: Path) -> None:
+    assert experiment.probe_seconds is not None  # noqa: S101  or the run would count as probed
     hosts = [node.host for node in lab.workers if node.is_running]
-    run = ProbeRun(
-        configuration=step.configuration.name,
+    probe_run = ProbeRun(
+        configuration=run.configuration.name,
         hosts=tuple(host.name for host in hosts),
         parameters={"probe": "all", "seconds": str(experiment.probe_seconds)},
-        facts=_facts(experiment, lab, step),
+        facts=_run_facts(experiment, lab, run),
     )
-    probed = run_probes(all_probes(hosts, Load(experiment.probe_seconds)), run, results)
+    probed = run_probes(all_probes(hosts, Load(experiment.probe_seconds)), probe_run, results)
     if probed.ending is Ending.INTERRUPTED:
         raise _interrupted()
 
 
-def _run(experiment: Experiment, lab: Lab, step: PlannedRun, results: Path) -> None:
-    arguments = _arguments(experiment, lab, step, results)
-    code = _submit(lab, "jobs/benchmark.py", with_facts(arguments, _facts(experiment, lab, step)))
+def _benchmark(experiment: Experiment, lab: Lab, run: PlannedRun, results: Path) -> None:
+    arguments = _arguments(experiment, lab, run, results)
+    code = _submit(lab, BENCHMARK, with_facts(arguments, _run_facts(experiment, lab, run)))
     if code == REFUSED:
-        raise ClusterliftError(f"{step}: benchmark.py refused to run, for the reason told above")
+        raise ClusterliftError(f"{run}: benchmark.py refused to run; its error is above")
     if code:
-        say(f"{step}: benchmark.py ended with {code}")
+        say(f"{run}: benchmark.py ended with {code}")
 
 
 def _submit(lab: Lab, script: str, arguments: Sequence[str]) -> int:
@@ -184,29 +188,25 @@ def _submit(lab: Lab, script: str, arguments: Sequence[str]) -> int:
 
 
 def _interrupted() -> KeyboardInterrupt:
-    say("the same command goes on from here")
+    say("the same command resumes the experiment")
     return KeyboardInterrupt()
 
 
-def _facts(experiment: Experiment, lab: Lab, step: PlannedRun) -> dict[str, str]:
-    """What a run has to say of itself; its layout is the requested one, if any was."""
-    layout = step.configuration.data.layout
+def _run_facts(experiment: Experiment, lab: Lab, run: PlannedRun) -> dict[str, str]:
+    """Return the facts to record with a run; `layout` is the requested one, if the file names one."""
+    layout = run.configuration.data.layout
     return {
-        **status.facts(lab),
+        **facts(lab),
         **({"layout": layout} if layout else {}),
         "experiment": experiment.digest,
-        "round": str(step.round),
+        "round": str(run.round),
     }
 
 
-def _replaced(link: Link, _: Link) -> Link:
-    return link
-
-
-def _arguments(experiment: Experiment, lab: Lab, step: PlannedRun, results: Path) -> list[str]:
+def _arguments(experiment: Experiment, lab: Lab, run: PlannedRun, results: Path) -> list[str]:
     arguments = {
-        "--dataset": _uri(experiment, lab, step.configuration.data),
-        "--configuration": step.configuration.name,
+        "--dataset": _uri(experiment, lab, run.configuration.data),
+        "--configuration": run.configuration.name,
         "--trials": str(experiment.trials),
         "--warmup": str(experiment.warmup),
         "--results": f"results/{results.name}",
@@ -219,4 +219,4 @@ def _arguments(experiment: Experiment, lab: Lab, step: PlannedRun, results: Path
 
 
 def _uri(experiment: Experiment, lab: Lab, data: Data) -> str:
-    return f"{status.uri(lab)}/{experiment.name}/{data.name}"
+    return f"{lab.uri}/{experiment.name}/{data.name}"

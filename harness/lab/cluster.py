@@ -1,4 +1,4 @@
-"""The lab as the engine knows it: nothing is written down elsewhere, so nothing can be out of date."""
+"""The lab that is up, read from Docker each time, so that nothing can be out of date."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MASTER, ROUTER = "master", "router"
 
 @dataclass(frozen=True)
 class Node:
-    """A container. `state` is the engine's word: running, exited, ..."""
+    """A container. `state` is Docker's: running, exited, ..."""
 
     name: str
     container: str
@@ -32,17 +32,20 @@ class Node:
 
     @property
     def host(self) -> Host:
-        """The node as probes reach it, by the name that the others know it by."""
+        """The node as a host of probes, under the name by which the other nodes reach it."""
         return by_docker(self.name, self.name, self.container)
 
     def execute(self, *command: str) -> str:
-        """Run a command as root, and return what it prints. Raises ClusterliftError if it fails."""
+        """Run a command as root and return its output. Raises ClusterliftError if it fails."""
         return docker("exec", "--user", "root", self.container, *command)
 
 
 @dataclass(frozen=True)
 class Lab:
-    """Master, workers, and a router if there are racks. `cpus` is each worker's share, 0: no limit."""
+    """A master, workers, and a router if there are two racks.
+
+    `cpus` is how many processors each worker may use while something is measured.
+    """
 
     nodes: tuple[Node, ...]
     storage: str
@@ -55,56 +58,74 @@ class Lab:
 
     @property
     def workers(self) -> list[Node]:
-        """The nodes that compute and store, by number."""
+        """The nodes that compute and store, in the order of their numbers."""
         return [node for node in self.nodes if node.name.startswith("worker-")]
 
     @property
     def linked(self) -> list[Node]:
-        """The nodes whose link is shaped: all that run but the router."""
+        """The nodes whose links can be set: all running ones but the router."""
         return [node for node in self.nodes if node.is_running and node.name != ROUTER]
 
     @property
     def router(self) -> Node | None:
-        """What is between the racks; None if all nodes are on one network."""
+        """The node between the racks; None if all nodes are on one network."""
         return next((node for node in self.nodes if node.name == ROUTER), None)
 
+    @property
+    def uri(self) -> str:
+        """The file system's URI. It is Spark's default, so a path alone refers to it, too."""
+        if self.storage == "hdfs":
+            return "hdfs://master:9820"
+        [address, *_] = self.master.execute("hostname", "-i").split()
+        return f"qfs://{address}:20000"
+
     def node(self, name: str) -> Node:
-        """One by name. Raises BadInput if there is none, or it does not run."""
+        """Return the running node of this name. Raises BadInput if there is none."""
         for node in self.nodes:
             if node.name == name and node.is_running:
                 return node
-        there = ", ".join(node.name for node in self.nodes if node.is_running)
-        raise BadInput(f"no node of the lab that runs is called {name!r} (there: {there})")
+        running = ", ".join(node.name for node in self.nodes if node.is_running)
+        raise BadInput(f"no running node of the lab is called {name!r} (running: {running})")
 
     def select(self, names: Sequence[str]) -> list[Node]:
-        """Those nodes. Raises BadInput like `node`."""
+        """Return the nodes of these names. Raises BadInput like `node`."""
         return [self.node(name) for name in names]
+
+    def why_not_ready(self) -> str:
+        """Return what the master still waits for; empty if the lab is ready."""
+        try:
+            self.master.execute("ready", MASTER)
+        except BadInput:
+            raise
+        except ClusterliftError as error:
+            return str(error)
+        return ""
 
 
 def project() -> str:
-    """The name that the engine knows it by; another one is another lab."""
+    """Return the lab's project name for Compose. Another name is another lab."""
     return os.environ.get("COMPOSE_PROJECT_NAME") or "clusterlift"
 
 
-def ours() -> str:
-    """What a thing of the engine's that belongs to the lab is filtered by."""
+def lab_filter() -> str:
+    """Return the `--filter` that selects the lab's containers, volumes and networks."""
     return f"label=com.docker.compose.project={project()}"
 
 
 def find_lab() -> Lab | None:
-    """The lab that is up, or what is left of it; None if there is nothing."""
+    """Return the lab that is up, or what is left of it; None if there is no container of it."""
     containers = _containers()
     if not containers:
         return None
-    nodes = sorted((_node(one) for one in containers), key=_by_number)
-    host = next((one for one in containers if _service(one).startswith("worker-")), containers[0])
-    environment = dict(entry.split("=", 1) for entry in host["Config"]["Env"])
-    cpus = host["HostConfig"]["NanoCpus"] / 1e9
+    nodes = sorted(map(_node, containers), key=_by_number)
+    worker = next((c for c in containers if _service(c).startswith("worker-")), containers[0])
+    environment = dict(entry.split("=", 1) for entry in worker["Config"]["Env"])
+    cpus = float(environment.get("CPUS", 0))
     return Lab(tuple(nodes), environment.get("STORAGE", "hdfs"), cpus)
 
 
 def running_lab() -> Lab:
-    """The lab that is up. Raises BadInput if none is, or its master is gone."""
+    """Return the lab that is up. Raises BadInput if there is none, or if its master does not run."""
     lab = find_lab()
     if lab is None:
         raise BadInput("no lab is up; start one: clusterlift lab up")
@@ -113,19 +134,19 @@ def running_lab() -> Lab:
 
 
 def networks() -> list[str]:
-    """Names of the lab's networks."""
-    return docker("network", "ls", "--filter", ours(), "--format", "{{.Name}}").split()
+    """Return the names of the lab's networks."""
+    return docker("network", "ls", "--filter", lab_filter(), "--format", "{{.Name}}").split()
 
 
-def largest_mtu() -> int:
-    """Bytes that the lab's network carries in a frame."""
-    options = json.loads(docker("network", "inspect", *networks()))
-    return min(int(one["Options"].get(NETWORK_MTU, 1500)) for one in options)
+def max_mtu() -> int:
+    """Return the largest MTU, in bytes, that the lab's networks carry."""
+    found = json.loads(docker("network", "inspect", *networks()))
+    return min(int(network["Options"].get(NETWORK_MTU, 1500)) for network in found)
 
 
 def _containers(attempts: int = 3) -> list[dict[str, Any]]:
-    """What the engine knows of each of them."""
-    ids = docker("ps", "--all", "--quiet", "--filter", ours()).split()
+    """Return what `docker inspect` reports about each container of the lab."""
+    ids = docker("ps", "--all", "--quiet", "--filter", lab_filter()).split()
     if not ids:
         return []
     try:
@@ -133,7 +154,7 @@ def _containers(attempts: int = 3) -> list[dict[str, Any]]:
     except ClusterliftError:
         if attempts == 1:
             raise
-        return _containers(attempts - 1)  # one of them was being taken away
+        return _containers(attempts - 1)  # a container may just have been removed
     return found
 
 

@@ -1,37 +1,39 @@
-"""The docker engine of this machine, driven by the programs that a user has."""
+"""Docker and Compose, driven through their command-line programs."""
 
 from __future__ import annotations
 
 import re
 import shutil
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from harness.model.errors import BadInput, ClusterliftError
+from harness.terminal import last_line
 
+NO_OUTPUT = "no message"
 _DENIED = re.compile(r"permission denied", re.IGNORECASE)
-_NOT_THERE = re.compile(
+_NO_ENGINE = re.compile(
     r"cannot connect|failed to connect|error during connect|daemon (is )?running", re.IGNORECASE
 )
 
 
 def docker(*arguments: str) -> str:
-    """What a docker command prints.
+    """Run a docker command and return its standard output.
 
-    Raises BadInput if there is no docker or it cannot be used, ClusterliftError with the last line
-    that the command complained of if it fails.
+    Raises BadInput if there is no docker or this user may not use it, and ClusterliftError with the
+    last line of its standard error if the command fails.
     """
     done = run([docker_program(), *arguments])
     if done.returncode:
-        raise _complaint(arguments[0], done.stderr)
+        raise _error(arguments[0], done.stderr)
     return done.stdout
 
 
 def run(
     command: Sequence[str], environment: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """Run a program to its end, its output kept."""
+    """Run a program to its end and capture its output."""
     return subprocess.run(
         command,
         env=environment,
@@ -43,16 +45,48 @@ def run(
     )
 
 
+def run_showing_output(
+    command: Sequence[str], environment: Mapping[str, str], show: Callable[[str], None]
+) -> subprocess.CompletedProcess[str]:
+    """Run a program to its end and show each line of its output as it comes.
+
+    The result's `stderr` is all that the program printed, to either stream.
+    """
+    lines = []
+    with subprocess.Popen(
+        command,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+    ) as process:
+        assert process.stdout is not None  # noqa: S101  it is a pipe
+        try:
+            for line in process.stdout:
+                lines.append(line)
+                if line.strip():
+                    show(line.rstrip())
+        except BaseException:
+            process.kill()  # or leaving the block would wait for it
+            raise
+    return subprocess.CompletedProcess(command, process.returncode, "", "".join(lines))
+
+
 def docker_program() -> str:
-    """The client. Raises BadInput if there is none."""
+    """Return the path of the docker client. Raises BadInput if there is none."""
     if found := shutil.which("docker"):
         return found
     raise BadInput("the lab needs Docker, and no 'docker' is on the PATH: install Docker")
 
 
 def compose_program() -> list[str]:
-    """`docker compose` if the client has it, else `docker-compose`. Raises BadInput without both."""
-    docker("version")  # without an engine, that is what has to be told
+    """Return `docker compose` if the client has it, else `docker-compose`.
+
+    Raises BadInput if neither is installed or no engine answers.
+    """
+    docker("version")  # a missing engine is the error to report first
     if run([docker_program(), "compose", "version"]).returncode == 0:
         return [docker_program(), "compose"]
     if found := shutil.which("docker-compose"):
@@ -63,27 +97,21 @@ def compose_program() -> list[str]:
 
 
 def free_bytes() -> int | None:
-    """Room on the disk that the engine keeps everything on; None if that is not to be seen here."""
-    place = Path(docker("info", "--format", "{{.DockerRootDir}}").strip())
+    """Return the free space of Docker's disk; None if that disk is not visible from here."""
+    directory = Path(docker("info", "--format", "{{.DockerRootDir}}").strip())
     try:
-        return shutil.disk_usage(place).free
+        return shutil.disk_usage(directory).free
     except OSError:  # the engine is in a virtual machine, or on another host
         return None
 
 
-def _complaint(what: str, said: str) -> ClusterliftError:
-    if _DENIED.search(said) and "docker" in said.lower():
+def _error(subcommand: str, stderr: str) -> ClusterliftError:
+    if _DENIED.search(stderr) and "docker" in stderr.lower():
         return BadInput(
-            "Docker's socket may not be opened by this user: join the group 'docker', or use sudo"
+            "this user may not open Docker's socket: join the group 'docker', or use sudo"
         )
-    if _NOT_THERE.search(said):
+    if _NO_ENGINE.search(stderr):
         return BadInput(
             "no Docker engine answers: start it (systemctl start docker), or set DOCKER_HOST"
         )
-    return ClusterliftError(f"docker {what} failed: {last_line(said)}")
-
-
-def last_line(text: str) -> str:
-    """The last line that is not empty."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[-1] if lines else "it said nothing"
+    return ClusterliftError(f"docker {subcommand} failed: {last_line(stderr, NO_OUTPUT)}")

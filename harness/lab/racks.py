@@ -1,6 +1,6 @@
-"""Two racks: a network each, and between them a router whose interfaces are as fast as the uplink.
+"""Two racks: each has a network, and a router between them limits the rate of the uplink.
 
-An uplink is shared by all nodes of a rack, so no limit on the nodes could stand for it.
+All nodes of a rack share the uplink, so limits on the nodes could not emulate it.
 """
 
 from __future__ import annotations
@@ -10,24 +10,24 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.lab.cluster import MASTER, ROUTER, Lab, Node
-from harness.lab.links import LinkCommand, on_all, read_link, shape, take
+from harness.lab.links import LinkCommand, limit_rate, on_all, read_link, run_link_command
 from harness.model.link import MAX_MTU, Link
 
-# Of the private ranges, one that hardly anybody has at home.
+# Private subnets that other networks seldom use.
 SUBNETS = {1: "10.231.1", 2: "10.231.2"}
 ROUTER_HOST, MASTER_HOST, FIRST_WORKER_HOST = 254, 250, 10
 
 
 @dataclass(frozen=True)
 class RackNetwork:
-    """What is on one side of the uplink."""
+    """The numbers of the workers on one side of the uplink."""
 
     number: int
     workers: tuple[int, ...]
 
 
 def racks(workers: int) -> list[RackNetwork]:
-    """The first half of the workers, with the master, and the rest."""
+    """Return rack 1, the first half of the workers (and the master), and rack 2, the others."""
     half = (workers + 1) // 2
     return [
         RackNetwork(1, tuple(range(1, half + 1))),
@@ -36,34 +36,34 @@ def racks(workers: int) -> list[RackNetwork]:
 
 
 def addresses(workers: int) -> dict[str, tuple[int, str]]:
-    """Rack and address of every node."""
-    placed = {MASTER: (1, f"{SUBNETS[1]}.{MASTER_HOST}")}
+    """Return each node's rack number and address, by the node's name."""
+    by_node = {MASTER: (1, f"{SUBNETS[1]}.{MASTER_HOST}")}
     for rack in racks(workers):
         for worker in rack.workers:
-            place = f"{SUBNETS[rack.number]}.{FIRST_WORKER_HOST + worker}"
-            placed[f"worker-{worker}"] = (rack.number, place)
-    return placed
+            address = f"{SUBNETS[rack.number]}.{FIRST_WORKER_HOST + worker}"
+            by_node[f"worker-{worker}"] = (rack.number, address)
+    return by_node
 
 
 def services(workers: int) -> dict[str, dict[str, Any]]:
-    """What compose has to know besides: who is in which network, under which name and address."""
-    placed = addresses(workers)
-    names = [f"{name}:{address}" for name, (_, address) in placed.items()]
+    """Return what to add to Compose's services: networks, addresses, host names, and the router."""
+    by_node = addresses(workers)
+    names = [f"{name}:{address}" for name, (_, address) in by_node.items()]
     nodes = {
         name: {"networks": {f"rack-{rack}": {"ipv4_address": address}}, "extra_hosts": names}
-        for name, (rack, address) in placed.items()
+        for name, (rack, address) in by_node.items()
     }
     return {**nodes, ROUTER: _router()}
 
 
 def networks() -> dict[str, Any]:
-    """The racks' networks, for compose."""
+    """Return the racks' networks for Compose."""
     return {
         f"rack-{rack}": {
             "ipam": {"config": [{"subnet": f"{prefix}.0/24"}]},
             "driver_opts": {
                 "com.docker.network.driver.mtu": str(MAX_MTU),
-                # Whoever is asked from the other rack has to see who asks.
+                # A node must see the true address of a client in the other rack.
                 "com.docker.network.bridge.enable_ip_masquerade": "false",
             },
         }
@@ -72,29 +72,29 @@ def networks() -> dict[str, Any]:
 
 
 def connect(lab: Lab, uplink_bit_s: int, mtu: int) -> None:
-    """Make every node know the way to the other rack, and the uplink as fast as it is to be."""
+    """Give every node a route to the other rack, and set the uplink's rate."""
     if lab.router is None:
         return
-    placed = addresses(len(lab.workers))
+    by_node = addresses(len(lab.workers))
 
-    def route(node: Node) -> None:
-        rack, _ = placed[node.name]
-        here, there = SUBNETS[rack], SUBNETS[3 - rack]
-        way = ("ip", "route", "replace", f"{there}.0/24", "via", f"{here}.{ROUTER_HOST}")
-        take(node, LinkCommand(way, "IP routing"))
+    def add_route(node: Node) -> None:
+        rack, _ = by_node[node.name]
+        own, other = SUBNETS[rack], SUBNETS[3 - rack]
+        argv = ("ip", "route", "replace", f"{other}.0/24", "via", f"{own}.{ROUTER_HOST}")
+        run_link_command(node, LinkCommand(argv, "IP routing"))
 
-    on_all(route, lab.linked)
+    on_all(add_route, lab.linked)
     set_uplink(lab.router, uplink_bit_s, mtu)
 
 
 def set_uplink(router: Node, uplink_bit_s: int, mtu: int) -> None:
-    """Limit what leaves the router for either rack; `mtu` is that of the nodes that send."""
+    """Limit what leaves the router towards each rack; `mtu` is the MTU of the sending nodes."""
     for device in _devices(router):
-        take(router, shape(device, Link(uplink_bit_s, mtu)))
+        run_link_command(router, limit_rate(device, Link(uplink_bit_s, mtu)))
 
 
 def uplink_bit_s(router: Node, mtu: int) -> int | None:
-    """How fast the uplink is, on the wire, for nodes of that MTU; None if it is not shaped."""
+    """Return the uplink's rate on the wire for nodes of this MTU; None if it is not shaped."""
     device = _devices(router)[0]
     return read_link(router, device, mtu).rate_bit_s
 

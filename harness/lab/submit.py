@@ -1,21 +1,31 @@
-"""Runs an entry script of the checkout under spark-submit on the lab's master."""
+"""Run an entry script of the checkout under spark-submit on the lab's master.
+
+While Spark starts, the workers may use all processors of the machine. A benchmark waits before its
+first trial until their limit is set and verified.
+"""
 
 from __future__ import annotations
 
 import os
+import secrets
 import subprocess
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
 from harness.lab.cluster import Lab, Node
+from harness.lab.cpu_limit import cpu_limit_lifted, set_cpu_limit
 from harness.lab.engine import docker_program
 from harness.model.errors import ClusterliftError
+from harness.runtime.hold import HOLD_FILE, hold_message
 from harness.runtime.interrupt import interruptible
 
 CHECKOUT = "/opt/clusterlift"
-# The command lives as long as somebody holds the other end of its input: it is interrupted when that
-# is closed, also by the death of whoever submitted it. The shell's id is the command's group's.
-LEASHED = """
+GENERATE, BENCHMARK = "datagen/generate.py", "jobs/benchmark.py"
+CHUNK_BYTES = 2**16
+# Run a command until the shell's standard input is closed: then interrupt it. The input is also
+# closed when whoever submitted the command dies. The shell leads the command's process group.
+END_WITH_INPUT = """
 exec 3<&0 </dev/null
 { cat <&3; kill -s INT -- "-$$"; } >/dev/null 2>&1 &
 exec "$@" 3<&-
@@ -25,39 +35,91 @@ exec "$@" 3<&-
 def spark_submit(
     lab: Lab, script: str, arguments: Sequence[str], properties: Sequence[str] = ()
 ) -> int:
-    """Run it as the user who calls, whose the results then are; return its exit code.
+    """Run a script as the calling user, who then owns its results, and return its exit code.
 
-    Ctrl-C and SIGTERM reach the script, which ends in its own time; so does it if this process is
-    killed.
+    Ctrl-C and SIGTERM reach the script, which then ends by itself; so does the death of this process.
+    Raises ClusterliftError if the CPU limit cannot be set before the first trial; the script is
+    interrupted then, before it has recorded anything.
     """
     user, group = os.getuid(), os.getgid()
-    _introduce(lab.master, user)
+    _create_user(lab.master, user)
+    hold_file = f"/tmp/clusterlift-hold-{secrets.token_hex(8)}"  # noqa: S108  in the container
     command = [
         *(docker_program(), "exec", "--interactive", "--user", f"{user}:{group}"),
         *("--workdir", CHECKOUT, "--env", "HOME=/tmp", "--env", "SPARK_LOCAL_DIRS=/tmp"),
-        *(lab.master.container, "sh", "-c", LEASHED, "submit"),
+        *("--env", f"{HOLD_FILE}={hold_file}"),
+        *(lab.master.container, "sh", "-c", END_WITH_INPUT, "submit"),
         *("spark-submit", *(f"--conf={pair}" for pair in properties)),
         *(f"{CHECKOUT}/{script}", *arguments),
     ]
-    # In a session of its own, because the client would end at Ctrl-C and leave the script behind.
-    with subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True) as process:
-        try:
-            with interruptible():
-                return process.wait()
-        except KeyboardInterrupt:
-            process.communicate()  # closes its input
-            return process.returncode
+    was_held = False
+
+    def release() -> None:
+        nonlocal was_held
+        was_held = True
+        set_cpu_limit(lab, lab.cpus)
+        lab.master.execute("rm", hold_file)
+
+    with cpu_limit_lifted(lab):
+        code = _run(command, hold_message(hold_file).encode(), release)
+    if script == BENCHMARK and code == 0 and not was_held:
+        raise ClusterliftError(
+            f"{script} did not wait for the CPU limit before its first trial: its trials ran with all "
+            "processors of the machine, so discard them"
+        )
+    return code
 
 
 def with_facts(arguments: Sequence[str], facts: Mapping[str, str]) -> list[str]:
-    """A benchmark's arguments with the lab's facts; what the user says of the same goes before."""
-    said = {argument.removeprefix("--fact=").partition("=")[0] for argument in arguments}
-    ours = [f"--fact={key}={value}" for key, value in facts.items() if key not in said]
-    return [*arguments, *ours]
+    """Append facts about the lab to a benchmark's arguments, except those that the user states."""
+    stated = {argument.removeprefix("--fact=").partition("=")[0] for argument in arguments}
+    added = [f"--fact={key}={value}" for key, value in facts.items() if key not in stated]
+    return [*arguments, *added]
 
 
-def _introduce(master: Node, user: int) -> None:
-    """Hadoop wants a name for everybody's number."""
+def _run(command: Sequence[str], message: bytes, on_message: Callable[[], None]) -> int:
+    """Run a command, show its output, and call a function when a message appears in the output."""
+    # In a session of its own: at Ctrl-C the docker client would end and leave the script running.
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0, start_new_session=True
+    ) as process:
+        assert process.stdin is not None  # noqa: S101  both are pipes
+        assert process.stdout is not None  # noqa: S101
+        output = process.stdout.fileno()
+        try:
+            with interruptible():
+                _show_output(output, message, on_message)
+                return process.wait()
+        except BaseException as error:
+            process.stdin.close()  # interrupts the script
+            _show_output(output)
+            code = process.wait()
+            if isinstance(error, KeyboardInterrupt):
+                return code
+            raise
+
+
+def _show_output(
+    pipe: int, message: bytes | None = None, on_message: Callable[[], None] | None = None
+) -> None:
+    """Copy a pipe to standard output until it is closed; call the function at the first message."""
+    sys.stdout.flush()
+    seen = b""
+    while chunk := os.read(pipe, CHUNK_BYTES):
+        with suppress(OSError):  # nobody may read it any more; the script continues
+            os.write(1, chunk)
+        if message is None or on_message is None:
+            continue
+        seen += chunk
+        if message in seen:
+            message = None
+            on_message()
+        else:
+            seen = seen[-len(message) :]  # it may be cut in two
+
+
+def _create_user(master: Node, user: int) -> None:
+    """Give this user id a name on the master, because Hadoop refuses an id without a name."""
     with suppress(ClusterliftError):
         master.execute("getent", "passwd", str(user))
         return

@@ -1,11 +1,9 @@
-"""Are the links as fast as they were told to be? Measured, and held against theory."""
+"""Measure the goodput of the links of the lab and compare it with theory."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-
-from tabulate import tabulate
 
 from harness.lab.cluster import Lab, Node
 from harness.lab.links import read_links
@@ -17,12 +15,12 @@ from harness.probes.transports.host import HostError
 
 TOLERANCE = 0.03
 UPLINK_TOLERANCE = 0.05
-MOST_SENDERS = 3
+MAX_SENDERS = 3
 
 
 @dataclass(frozen=True)
 class Pattern:
-    """Flows at the same time. `expected_bit_s` is of their sum, each way."""
+    """Flows that run at the same time. `expected_bit_s` is the goodput of their sum per direction."""
 
     name: str
     flows: Sequence[Flow]
@@ -31,14 +29,14 @@ class Pattern:
     both_ways: bool = False
 
     @property
-    def back(self) -> Sequence[Flow]:
-        """What goes the other way at the same time."""
-        return [Flow(one.receiver, one.sender) for one in self.flows] if self.both_ways else []
+    def reverse_flows(self) -> Sequence[Flow]:
+        """The flows in the other direction, at the same time; none unless `both_ways`."""
+        return [Flow(flow.receiver, flow.sender) for flow in self.flows] if self.both_ways else []
 
 
 @dataclass(frozen=True)
 class LinkCheck:
-    """What one direction of a pattern carried, against what it should."""
+    """The measured goodput of one direction of a pattern, and the expected one."""
 
     link: Link
     pattern: str
@@ -47,110 +45,92 @@ class LinkCheck:
     tolerance: float
 
     @property
-    def off(self) -> float:
-        """The difference, as a part of what was expected."""
+    def deviation(self) -> float:
+        """The difference as a fraction of the expected goodput."""
         return self.measured_bit_s / self.expected_bit_s - 1
 
     @property
-    def holds(self) -> bool:
-        """Whether it is small enough."""
-        return abs(self.off) <= self.tolerance
+    def is_within_tolerance(self) -> bool:
+        """Whether the deviation is small enough."""
+        return abs(self.deviation) <= self.tolerance
 
 
 def verify(lab: Lab, seconds: int) -> Iterator[LinkCheck]:
-    """Measure the links as they are now, one pattern after the other.
+    """Measure the links as they are now, one pattern after the other, each for some seconds.
 
-    Raises BadInput if the workers' links differ among themselves or are not shaped, HostTrouble with
-    what iperf3 said if it fails.
+    Raises BadInput if the workers' links differ from each other or are not shaped, HostError with
+    iperf3's message if it fails.
     """
     link = common_link(lab)
     for pattern in patterns(lab, link):
-        there, back = pattern.flows, pattern.back
-        received = _goodputs([*there, *back], seconds)
-        ways = {", there": received[: len(there)], ", back": received[len(there) :]}
-        for way, parts in ways.items() if back else [("", received)]:
-            name = pattern.name + way
+        forward, reverse = pattern.flows, pattern.reverse_flows
+        goodputs = _goodputs([*forward, *reverse], seconds)
+        directions = {", there": goodputs[: len(forward)], ", back": goodputs[len(forward) :]}
+        for direction, parts in directions.items() if reverse else [("", goodputs)]:
+            name = pattern.name + direction
             expected, tolerance = pattern.expected_bit_s, pattern.tolerance
             yield LinkCheck(link, name, sum(parts), expected, tolerance)
 
 
 def _goodputs(flows: Sequence[Flow], seconds: int) -> list[float]:
-    """Bit/s of payload that arrived, for each flow."""
-    received = []
+    """Return each flow's goodput, in bit/s of payload that arrived."""
+    goodputs = []
     for transfer in run_flows(flows, Load(seconds)):
         if isinstance(transfer, HostError):
             raise transfer
-        received.append(transfer.report.goodput_bit_s)
-    return received
+        goodputs.append(transfer.report.goodput_bit_s)
+    return goodputs
 
 
 def common_link(lab: Lab) -> Link:
-    """The link that all running workers have. Raises BadInput if there is no such, or no limit."""
+    """Return the link of all running workers. Raises BadInput if links differ or have no limit."""
     workers = [node for node in lab.workers if node.is_running]
     links = {node.name: link for node, link in zip(workers, read_links(workers), strict=True)}
     if len(set(links.values())) != 1:
         differing = "; ".join(f"{name} {link}" for name, link in links.items())
         raise BadInput(
-            f"the workers' links differ ({differing}); make them alike: clusterlift lab link --rate R"
+            f"the workers' links differ ({differing}); set all to one rate: clusterlift lab link --rate R"
         )
     link = links[workers[0].name]
     if link.rate_bit_s is None:
         raise BadInput(
-            "the links are not shaped; name a rate: clusterlift lab verify --rate 100mbit"
+            "the links are not shaped; choose a rate: clusterlift lab verify --rate 100mbit"
         )
     return link
 
 
 def patterns(lab: Lab, link: Link) -> Iterator[Pattern]:
-    """One way, both ways, many into one; and everything that crosses the uplink, if there is one."""
+    """Yield one flow, two opposite flows, many into one, and all flows across the uplink if any."""
     rate = goodput_bit_s(link.rate_bit_s or 0, link.mtu)
-    first, *others = _near(lab)
+    first, *others = _workers_of_one_network(lab)
     if others:
-        one = Flow(others[0].host, first.host)
-        yield Pattern(f"{one.sender} to {first.name}", [one], rate)
-        yield Pattern(f"{one.sender} and {first.name}", [one], rate, both_ways=True)
-    senders = others[:MOST_SENDERS]
+        flow = Flow(others[0].host, first.host)
+        yield Pattern(f"{flow.sender} to {first.name}", [flow], rate)
+        yield Pattern(f"{flow.sender} and {first.name}", [flow], rate, both_ways=True)
+    senders = others[:MAX_SENDERS]
     if len(senders) > 1:
         names = ", ".join(sender.name for sender in senders)
-        into = [Flow(sender.host, first.host) for sender in senders]
-        yield Pattern(f"{names} into {first.name}", into, rate)
+        flows = [Flow(sender.host, first.host) for sender in senders]
+        yield Pattern(f"{names} into {first.name}", flows, rate)
     if lab.router is not None and (uplink := uplink_bit_s(lab.router, link.mtu)):
-        yield from _across(lab, rate, goodput_bit_s(uplink, link.mtu))
+        yield from _uplink_patterns(lab, rate, goodput_bit_s(uplink, link.mtu))
 
 
-def _near(lab: Lab) -> list[Node]:
-    """Workers that reach each other without the uplink."""
+def _workers_of_one_network(lab: Lab) -> list[Node]:
+    """Return workers that reach each other without the uplink."""
     if lab.router is None:
         return [node for node in lab.workers if node.is_running]
     names = [f"worker-{number}" for number in racks(len(lab.workers))[0].workers]
     return lab.select(names)
 
 
-def _across(lab: Lab, rate: float, uplink: float) -> Iterator[Pattern]:
+def _uplink_patterns(lab: Lab, rate: float, uplink: float) -> Iterator[Pattern]:
     first, second = (
         [lab.node(f"worker-{number}") for number in rack.workers]
         for rack in racks(len(lab.workers))
     )
-    there = [Flow(a.host, b.host) for a, b in zip(first, second, strict=False)]
-    back = [Flow(flow.receiver, flow.sender) for flow in there]
-    expected = min(uplink, rate * len(there))
-    for name, flows in (("rack 1 to rack 2", there), ("rack 2 to rack 1", back)):
+    forward = [Flow(a.host, b.host) for a, b in zip(first, second, strict=False)]
+    reverse = [Flow(flow.receiver, flow.sender) for flow in forward]
+    expected = min(uplink, rate * len(forward))
+    for name, flows in (("rack 1 to rack 2", forward), ("rack 2 to rack 1", reverse)):
         yield Pattern(name, flows, expected, UPLINK_TOLERANCE)
-
-
-def render(findings: Sequence[LinkCheck]) -> str:
-    """A table, one line a direction; rates in Mbit/s of payload."""
-    rows = [
-        (
-            finding.link,
-            finding.pattern,
-            f"{finding.measured_bit_s / 1e6:.1f}",
-            f"{finding.expected_bit_s / 1e6:.1f}",
-            f"{finding.off:+.1%}",
-            "ok" if finding.holds else f"not within {finding.tolerance:.0%}",
-        )
-        for finding in findings
-    ]
-    headers = ("link", "flows", "measured Mbit/s", "theory Mbit/s", "off", "")
-    align = ("left", "left", "right", "right", "right", "left")
-    return tabulate(rows, headers, colalign=align, disable_numparse=True)

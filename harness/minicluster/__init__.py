@@ -1,1 +1,1 @@
-"""Small real file systems on this machine: each daemon is a process on 127.0.0.1."""
+"""HDFS or QFS on this machine: real daemons that listen on 127.0.0.1 alone."""

@@ -1,20 +1,26 @@
-"""The words for a cluster of daemons on this machine, whichever file system it makes."""
+"""A cluster of daemons on this machine, and the state file by which later commands find it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+import json
+import shutil
+import tempfile
+from contextlib import suppress
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import ClassVar, Protocol
 
-from harness.minicluster.daemon import LOCALHOST, Daemon, Launch, end
+from harness.minicluster.daemon import Daemon, end
+from harness.minicluster.ports import LOCALHOST
 from harness.model.errors import BadInput
 from harness.runtime.cache import cache_directory
+from harness.terminal import say
+
+STATE_FILE = "cluster.json"
 
 
 @dataclass(frozen=True)
 class Cluster:
-    """Daemons that make one file system. Its state file follows every change of `daemons`."""
+    """The daemons of one file system. Its state file is rewritten whenever `daemons` changes."""
 
     scheme: str
     name: str
@@ -24,72 +30,130 @@ class Cluster:
 
     @property
     def uri(self) -> str:
-        """Where the file system is, without a path: `hdfs://127.0.0.1:PORT`."""
+        """The file system's URI without a path: `hdfs://127.0.0.1:PORT`."""
         return f"{self.scheme}://{LOCALHOST}:{self.ports[0]}"
 
     @property
     def directory(self) -> Path:
-        """Everything it stores."""
+        """The directory of everything that the cluster stores."""
         return root() / f"{self.scheme}-{self.name}"
 
     @property
     def conf_directory(self) -> Path:
-        """The configuration of its daemons, or for its clients."""
+        """The directory of its daemons' or its clients' configuration."""
         return self.directory / "conf"
 
     @property
     def logs(self) -> Path:
-        """A log for each daemon. They outlive a start that failed."""
+        """The directory with one log for each daemon. It is kept after a start that failed."""
         return root() / "logs" / self.directory.name
 
     def kill(self, name: str) -> None:
-        """End one daemon with SIGKILL, as a power cut would. Raises BadInput if there is no such."""
+        """End one daemon with SIGKILL, as a power cut would. Raises BadInput if none has this name."""
         named = [daemon for daemon in self.daemons if daemon.name == name]
         if not named:
-            there = ", ".join(daemon.name for daemon in self.daemons)
-            raise BadInput(f"no daemon is called {name!r} (there: {there})")
+            existing = ", ".join(daemon.name for daemon in self.daemons)
+            raise BadInput(f"no daemon is called {name!r} (existing: {existing})")
         end(named)
 
     def dead(self) -> list[Daemon]:
-        """The daemons that do not run any more."""
+        """Return the daemons that do not run any more."""
         return [daemon for daemon in self.daemons if not daemon.is_alive()]
 
 
-class FileSystem(Protocol):
-    """What one file system does its own way."""
-
-    scheme: ClassVar[str]
-    title: ClassVar[str]
-    head: ClassVar[str]
-    """What its first daemon is called, of which there is one."""
-    server: ClassVar[str]
-    """What those are called that hold the data."""
-    servers_option: ClassVar[str]
-
-    def port_count(self, servers: int) -> int:
-        """How many ports must be known before the start; the first is the URI's."""
-
-    def prepare(self, cluster: Cluster) -> None:
-        """Find the programs, write the configuration, make the empty file system.
-
-        Raises BadInput or ClusterliftError if something is not there.
-        """
-
-    def launches(self, cluster: Cluster) -> Iterable[Launch]:
-        """The daemons to start, the head first."""
-
-    def live_servers(self, cluster: Cluster) -> int | None:
-        """How many servers the head counts as live; None if it does not answer."""
-
-    def client_environment(self, cluster: Cluster) -> Mapping[str, str]:
-        """What a client of this cluster needs in its environment."""
-
-
 def root() -> Path:
-    """Where all clusters of this user are kept."""
-    return cache_directory() / "loopback"
+    """Return the directory that keeps all clusters of this user."""
+    return cache_directory() / "minicluster"
 
 
-def count(number: int, thing: str) -> str:
-    """`1 DataNode`, `3 DataNodes`."""
-    return f"{number} {thing}" + "s" * (number != 1)
+def claim_name(cluster: Cluster) -> None:
+    """Reserve the cluster's name by creating its directory, with a state file from the first moment.
+
+    Raises BadInput if another cluster has the name, or if the cache cannot be written.
+    """
+    try:
+        root().mkdir(parents=True, exist_ok=True)
+        directory = Path(tempfile.mkdtemp(prefix=".new-", dir=root()))
+    except OSError as error:
+        raise BadInput(
+            f"cannot keep a cluster in {root()}: {error.strerror}; set XDG_CACHE_HOME"
+        ) from error
+    try:
+        _write_state(cluster, directory)
+        directory.rename(cluster.directory)
+    except OSError:
+        raise BadInput(
+            f"--name: {cluster.scheme} {cluster.name!r} is up already; use it, choose another name, "
+            f"or stop it: clusterlift {cluster.scheme} down --name {cluster.name}"
+        ) from None
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+def save(cluster: Cluster) -> None:
+    """Rewrite the state file."""
+    _write_state(cluster, cluster.directory)
+
+
+def find(scheme: str, name: str) -> Cluster:
+    """Return the cluster of this name. Raises BadInput if there is none."""
+    found = _read_state(root() / f"{scheme}-{name}" / STATE_FILE)
+    if found is None:
+        existing = ", ".join(
+            file.parent.name.removeprefix(f"{scheme}-") for file in _state_files(scheme)
+        )
+        raise BadInput(f"--name: no {scheme} is called {name!r} (existing: {existing or 'none'})")
+    return found
+
+
+def find_all(scheme: str) -> list[Cluster]:
+    """Return all clusters of a file system that are up, or were up when the machine went down."""
+    found = []
+    for file in _state_files(scheme):
+        try:
+            found.append(_read_state(file))
+        except BadInput as error:  # a damaged state file does not hide the other clusters
+            say(str(error))
+    return [cluster for cluster in found if cluster is not None]
+
+
+def remove(cluster: Cluster) -> None:
+    """Remove everything that it stores; the state file last, so that a removal can be repeated."""
+    with suppress(FileNotFoundError):
+        for entry in cluster.directory.iterdir():
+            if entry.is_dir() and not entry.is_symlink():
+                shutil.rmtree(entry)
+            elif entry.name != STATE_FILE:
+                entry.unlink()
+        (cluster.directory / STATE_FILE).unlink()
+        cluster.directory.rmdir()
+
+
+def _state_files(scheme: str) -> list[Path]:
+    return sorted(root().glob(f"{scheme}-*/{STATE_FILE}"))
+
+
+def _write_state(cluster: Cluster, directory: Path) -> None:
+    """Replace the file as a whole: nobody ever reads half of it."""
+    temporary = directory / f".{STATE_FILE}"
+    temporary.write_text(json.dumps(asdict(cluster), indent=1) + "\n", encoding="utf-8")
+    temporary.replace(directory / STATE_FILE)
+
+
+def _read_state(file: Path) -> Cluster | None:
+    """Return the cluster of a state file; None if the file has been removed."""
+    try:
+        fields = json.loads(file.read_text(encoding="utf-8"))
+        daemons = tuple(Daemon(**daemon) for daemon in fields["daemons"])
+        ports = tuple(map(int, fields["ports"]))
+        cluster = Cluster(**{**fields, "ports": ports, "daemons": daemons})
+        if not ports or cluster.directory != file.parent:
+            raise ValueError("it describes another cluster")
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise BadInput(
+            f"{file} is not a state file of this clusterlift ({error}); "
+            f"end its processes yourself and remove {file.parent}"
+        ) from error
+    return cluster

@@ -1,9 +1,8 @@
-"""One process that outlives whoever started it, and is ended only if it is still the same one."""
+"""A process that outlives whoever started it, and that is killed only if it is still the same one."""
 
 from __future__ import annotations
 
 import os
-import re
 import signal
 import subprocess
 import time
@@ -11,21 +10,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
+import psutil
+
+from harness.minicluster.log import closing_message
 from harness.model.errors import ClusterliftError
 
-LOCALHOST = "127.0.0.1"
 END_S = 30.0
 POLL_S = 0.05
-
-_ALARM = re.compile(r"\b(ERROR|FATAL|\w*(Exception|Error))\b")
-_STACK_FRAME = re.compile(r"\s+(at |\.\.\. \d+ more)")
+CREATE_TIME_TOLERANCE_S = 2.0
+"""Clock corrections move the time at which the system says that a process was created."""
 
 
 @dataclass(frozen=True)
 class Launch:
-    """What to start: the daemon's name, its command line, and what its environment has besides."""
+    """What to start: the daemon's name, its command line, and additional environment variables."""
 
     name: str
     command: Sequence[str]
@@ -34,41 +33,44 @@ class Launch:
 
 @dataclass(frozen=True)
 class Daemon:
-    """A process that was started, known by its id and the moment of its start.
+    """A process that was started, identified by its id and by when it was created.
 
-    `start_ticks` is field 22 of `/proc/PID/stat`, in clock ticks since the machine's start: when
-    the kernel gives the id to another process, this differs.
+    `create_time` is in seconds since the epoch. It differs once the system has given the id to
+    another process.
     """
 
     name: str
     pid: int
-    start_ticks: int
+    create_time: float
     log: str
 
     def is_alive(self) -> bool:
-        """Whether this very process still runs. A child of ours that has ended is reaped."""
-        stat = _stat(self.pid)
-        if stat is None or stat.start_ticks != self.start_ticks:
+        """Return whether this very process still runs. A child of ours that has ended is reaped."""
+        try:
+            process = psutil.Process(self.pid)
+            if abs(process.create_time() - self.create_time) > CREATE_TIME_TOLERANCE_S:
+                return False
+            if process.status() not in {psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD}:
+                return True
+        except psutil.NoSuchProcess:
             return False
-        if stat.state not in "ZX":
-            return True
         with suppress(ChildProcessError):
             os.waitpid(self.pid, os.WNOHANG)
         return False
 
     def kill(self) -> None:
-        """SIGKILL to this process and its children, and to no other that may have its id by now."""
+        """Send SIGKILL to this process and its children, but not to a later process with its id."""
         if self.is_alive():
             with suppress(ProcessLookupError):
-                os.killpg(self.pid, signal.SIGKILL)  # it leads the group since its start
+                os.killpg(self.pid, signal.SIGKILL)  # `start` made it the leader of its group
 
-    def complaint(self) -> str:
-        """The line of its log that says why it ended, or the last one."""
-        return complaint(Path(self.log))
+    def closing_message(self) -> str:
+        """Return the line of its log that says why it ended, or the last one."""
+        return closing_message(Path(self.log))
 
 
 def start(launch: Launch, log: Path, directory: Path) -> Daemon:
-    """Start a daemon in a session of its own, where no terminal's Ctrl-C reaches it.
+    """Start a daemon in a session of its own, where Ctrl-C in a terminal does not reach it.
 
     Raises ClusterliftError if the command cannot be started.
     """
@@ -85,18 +87,17 @@ def start(launch: Launch, log: Path, directory: Path) -> Daemon:
             )
         except OSError as error:
             raise ClusterliftError(f"cannot start {launch.command[0]}: {error.strerror}") from error
-    stat = _stat(process.pid)  # ended or not, it is there until it is reaped
-    # It is meant to outlive this object, which would otherwise warn of that.
+    # Even if it has ended already, the system knows it until it is reaped.
+    create_time = psutil.Process(process.pid).create_time()
+    # The daemon is meant to outlive this object, which would otherwise warn that it still runs.
     process.returncode = 0
-    if stat is None:
-        raise ClusterliftError(f"cannot start {launch.name}: this system has no /proc/PID/stat")
-    return Daemon(launch.name, process.pid, stat.start_ticks, str(log))
+    return Daemon(launch.name, process.pid, create_time, str(log))
 
 
 def end(daemons: Iterable[Daemon]) -> None:
-    """Kill all that still run and wait until they are gone.
+    """Kill all that still run, and wait until they have ended.
 
-    Raises ClusterliftError if one is there after 30 s.
+    Raises ClusterliftError if one still runs after 30 s.
     """
     left = list(daemons)
     for daemon in left:
@@ -108,30 +109,3 @@ def end(daemons: Iterable[Daemon]) -> None:
                 f"{left[0].name}, process {left[0].pid}, does not end; try again"
             )
         time.sleep(POLL_S)
-
-
-def complaint(log: Path) -> str:
-    """The last line of a log that tells of an error, or else the last one that is not empty."""
-    try:
-        lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError as error:
-        return f"cannot read {log}: {error.strerror}"
-    said = [line.strip() for line in lines if line.strip() and not _STACK_FRAME.match(line)]
-    alarms = [line for line in said if _ALARM.search(line)]
-    return (alarms or said or ["it said nothing"])[-1]
-
-
-class _Stat(NamedTuple):
-    state: str
-    start_ticks: int
-
-
-def _stat(pid: int) -> _Stat | None:
-    """What the kernel knows of a process; None if there is none."""
-    try:
-        text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
-    except (FileNotFoundError, ProcessLookupError):
-        return None
-    # The second field, a name in parentheses, may hold anything; the third comes after the last.
-    fields = text.rpartition(") ")[2].split()
-    return _Stat(fields[0], int(fields[22 - 3]))

@@ -1,4 +1,4 @@
-"""A command that runs beside a cluster, as if the terminal had started it."""
+"""Run a command beside a cluster as if the terminal had started it."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from harness.runtime.interrupt import deferred_signals, signal_handlers
 
 
 def check_command(command: Sequence[str]) -> None:
-    """Raise BadInput unless there is such a program."""
+    """Raise BadInput if the command's program does not exist."""
     if shutil.which(command[0]) is None:
-        raise BadInput(f"COMMAND: there is no program {command[0]!r}; name one that is there")
+        raise BadInput(f"COMMAND: there is no program {command[0]!r}; name an installed one")
 
 
 def run_command(command: Sequence[str], environment: Mapping[str, str]) -> int:
-    """Run it to its end and return its exit code, 128 and the signal's number if one ended it.
+    """Run a command to its end. Return its exit code, or 128 + N if signal N ended it.
 
     Raises ClusterliftError if it cannot be started.
     """
     children: list[subprocess.Popen[bytes]] = []
-    with _passed_on(children):
-        with deferred_signals():  # a signal that comes before there is a child would be lost
-            children.append(_started(command, environment))
+    with _forwarding_signals(children):
+        with deferred_signals():  # a signal that arrives before there is a child would be lost
+            children.append(_start(command, environment))
         code = children[0].wait()
     return 128 - code if code < 0 else code
 
 
-def _started(command: Sequence[str], environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
+def _start(command: Sequence[str], environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
     try:
         return subprocess.Popen(command, env={**os.environ, **environment})
     except OSError as error:
@@ -40,18 +40,19 @@ def _started(command: Sequence[str], environment: Mapping[str, str]) -> subproce
 
 
 @contextmanager
-def _passed_on(children: Sequence[subprocess.Popen[bytes]]) -> Iterator[None]:
-    """While entered, the command decides what a signal does: it may be an interactive shell.
+def _forwarding_signals(children: Sequence[subprocess.Popen[bytes]]) -> Iterator[None]:
+    """While entered, let the command decide what a signal does: it may be an interactive shell.
 
-    The terminal sends SIGINT to us and to the command; the other two are for us, and passed on.
+    A terminal sends SIGINT to the command as well as to us, so we ignore it. SIGTERM and SIGHUP reach
+    us alone, so we forward them.
     """
 
     def ignore(_number: int, _frame: object) -> None:
         pass
 
-    def pass_on(number: int, _frame: object) -> None:
+    def forward(number: int, _frame: object) -> None:
         for child in children:
             child.send_signal(number)
 
-    with signal_handlers({signal.SIGINT: ignore, signal.SIGTERM: pass_on, signal.SIGHUP: pass_on}):
+    with signal_handlers({signal.SIGINT: ignore, signal.SIGTERM: forward, signal.SIGHUP: forward}):
         yield

@@ -1,4 +1,4 @@
-"""HDFS: a NameNode and its DataNodes, from one jar and those of the Spark that is there."""
+"""HDFS: a NameNode and DataNodes, run from one jar and the jars of the installed Spark."""
 
 from __future__ import annotations
 
@@ -18,8 +18,10 @@ from xml.etree import ElementTree as ET
 from harness.local_spark import hadoop_version, spark_home
 from harness.minicluster import lifecycle
 from harness.minicluster.cluster import Cluster
-from harness.minicluster.daemon import LOCALHOST, Launch, complaint
+from harness.minicluster.daemon import Launch
 from harness.minicluster.jar import minicluster_jar
+from harness.minicluster.log import closing_message
+from harness.minicluster.ports import LOCALHOST
 from harness.model.errors import BadInput, ClusterliftError
 
 NAMENODE = "org.apache.hadoop.hdfs.server.namenode.NameNode"
@@ -40,7 +42,7 @@ appender.console.layout.pattern = %d %p %c{1}: %m%n
 
 @dataclass(frozen=True)
 class HdfsCluster:
-    """HDFS, with Hadoop properties of the caller's own over ours."""
+    """HDFS. `properties` are the caller's Hadoop properties; they override ours."""
 
     scheme: ClassVar[str] = "hdfs"
     title: ClassVar[str] = "HDFS"
@@ -50,7 +52,7 @@ class HdfsCluster:
     properties: Mapping[str, str] = field(default_factory=dict)
 
     def port_count(self, servers: int) -> int:
-        """One for clients and one for the web; the DataNodes report theirs."""
+        """Return 2, for clients and for the web; DataNodes choose and report their own ports."""
         return 2
 
     def prepare(self, cluster: Cluster) -> None:
@@ -72,11 +74,11 @@ class HdfsCluster:
             )
         if done.returncode != 0:
             raise ClusterliftError(
-                f"the NameNode cannot be formatted: {complaint(log)}; its log is {log}"
+                f"the NameNode cannot be formatted: {closing_message(log)}; see {log}"
             )
 
     def launches(self, cluster: Cluster) -> Iterator[Launch]:
-        """All at once: the DataNodes ask again until the NameNode answers."""
+        """Yield all daemons at once: DataNodes retry until the NameNode answers."""
         yield Launch("namenode", _java(cluster, NAMENODE_HEAP, NAMENODE))
         command = _java(cluster, DATANODE_HEAP, DATANODE)
         for number in range(1, cluster.servers + 1):
@@ -85,9 +87,9 @@ class HdfsCluster:
             yield Launch(name, [*command, "-D", storage])
 
     def live_servers(self, cluster: Cluster) -> int | None:
-        """What the NameNode's own web page shows; none count while it is in safe mode."""
+        """Return what the NameNode's web page shows; 0 while the NameNode is in safe mode."""
         query = "jmx?qry=Hadoop:service=NameNode,name=FSNamesystemState"
-        # No proxy of the user's leads to this machine.
+        # A proxy that the user has configured cannot reach this machine's 127.0.0.1.
         direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         try:
             with direct.open(f"{web_address(cluster)}/{query}", timeout=ANSWER_S) as answer:
@@ -97,7 +99,7 @@ class HdfsCluster:
         return int(state["NumLiveDataNodes"]) if state["FSState"] == "Operational" else 0
 
     def client_environment(self, cluster: Cluster) -> Mapping[str, str]:
-        """Nothing: Spark's own Hadoop client needs no more than the URI."""
+        """Return nothing: Spark's Hadoop client needs only the URI."""
         return {}
 
 
@@ -105,7 +107,7 @@ class HdfsCluster:
 def running(
     datanodes: int = 3, *, properties: Mapping[str, str] | None = None
 ) -> Iterator[Cluster]:
-    """An HDFS of its own while entered; `properties` are Hadoop's, for all its daemons.
+    """Provide a new HDFS while entered; `properties` are Hadoop's, for all its daemons.
 
     Raises BadInput or ClusterliftError if it does not start.
     """
@@ -114,12 +116,12 @@ def running(
 
 
 def web_address(cluster: Cluster) -> str:
-    """Where the NameNode tells about itself, as JSON under `/jmx`."""
+    """Return the URL of the NameNode's web server, which reports its state as JSON under `/jmx`."""
     return f"http://{LOCALHOST}:{cluster.ports[1]}"
 
 
 def _java(cluster: Cluster, heap: str, main: str) -> list[str]:
-    """The command line of a Java program of the cluster. Raises BadInput if there is no Java."""
+    """Return the command line that runs a Java class. Raises BadInput if there is no Java."""
     home = spark_home()
     jar = minicluster_jar(home, hadoop_version(home))
     return [
@@ -137,7 +139,7 @@ def _java_program() -> str:
     if home := os.environ.get("JAVA_HOME"):
         program = Path(home) / "bin/java"
         if not os.access(program, os.X_OK):
-            raise BadInput(f"JAVA_HOME is {home}, which has no bin/java; name a Java's directory")
+            raise BadInput(f"JAVA_HOME is {home}, which has no bin/java; set it to a JDK or JRE")
         return str(program)
     if found := shutil.which("java"):
         return found
@@ -145,7 +147,7 @@ def _java_program() -> str:
 
 
 def _site(cluster: Cluster) -> dict[str, str]:
-    """What the daemons have to know, and what makes them quick to notice."""
+    """Return the properties that the daemons need, and those that make them detect failures quickly."""
     rpc, http = cluster.ports
     any_port = f"{LOCALHOST}:0"
     return {
@@ -156,11 +158,11 @@ def _site(cluster: Cluster) -> dict[str, str]:
         "dfs.datanode.address": any_port,
         "dfs.datanode.http.address": any_port,
         "dfs.datanode.ipc.address": any_port,
-        # Neither end looks names up, which can take seconds where there is no network.
+        # Avoid name look-ups, which can take seconds where there is no network.
         "dfs.datanode.hostname": LOCALHOST,
         "dfs.namenode.datanode.registration.ip-hostname-check": "false",
         "dfs.replication": str(min(3, cluster.servers)),
-        # A DataNode is dead after 2 rechecks (ms) and 10 heartbeats (s): 12 s.
+        # A DataNode counts as dead after 2 recheck intervals (in ms) and 10 heartbeats (in s): 12 s.
         "dfs.namenode.heartbeat.recheck-interval": "1000",
         "dfs.heartbeat.interval": "1",
         "dfs.namenode.redundancy.interval.seconds": "1",

@@ -1,4 +1,4 @@
-"""The one jar that HDFS's daemons are in: fetched once, by Spark's own means."""
+"""The jar that contains HDFS's daemons, fetched once by spark-submit."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from harness.minicluster.daemon import complaint
+from harness.minicluster.log import closing_message
 from harness.model.errors import BadInput, ClusterliftError
 from harness.runtime.cache import cache_directory
 from harness.terminal import say
 
 ARTIFACT = "hadoop-client-minicluster"
-# Spark has these already.
+# Spark brings these.
 EXCLUDED = "org.apache.hadoop:hadoop-client-api,org.apache.hadoop:hadoop-client-runtime"
-# Of the version that comes with the pyspark of requirements.lock. Another Spark brings another: its
-# jar is as good as its transport and the checksums beside it, which is what Spark itself trusts.
+# The known checksum is of the Hadoop version that the pyspark of requirements.lock brings. For other
+# versions we trust what Spark trusts: the transport, and the checksums that the repository publishes.
 SHA256 = {"3.5.0": "06772d24529e59939915979b3edba204d367750ef7dc5120411f35221dd4818c"}
 
 
 def minicluster_jar(spark_home: Path, version: str) -> Path:
-    """The jar of this Hadoop version, from the cache or else fetched.
+    """Return the jar of this Hadoop version from the cache; fetch it if it is not there.
 
     Raises BadInput if the cache cannot be written, ClusterliftError if the jar cannot be fetched.
     """
@@ -38,7 +38,7 @@ def minicluster_jar(spark_home: Path, version: str) -> Path:
             f"{jar.name} cannot be kept in {jar.parent}: {error.strerror}; set XDG_CACHE_HOME"
         ) from error
     with lock:
-        # Two first starts at once would both fetch it.
+        # Without a lock, two first starts at the same time would both fetch it.
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not jar.exists():
             _fetch(spark_home, version, jar)
@@ -47,8 +47,8 @@ def minicluster_jar(spark_home: Path, version: str) -> Path:
 
 def _fetch(spark_home: Path, version: str, jar: Path) -> None:
     say(f"fetching {jar.name} once (about 56 MB), into {jar.parent}")
-    with tempfile.TemporaryDirectory(prefix=".fetching-", dir=jar.parent) as place:
-        ivy, log = Path(place) / "ivy", Path(place) / "log"
+    with tempfile.TemporaryDirectory(prefix=".fetching-", dir=jar.parent) as directory:
+        ivy, log = Path(directory) / "ivy", Path(directory) / "log"
         with log.open("wb") as output:
             done = subprocess.run(
                 _command(spark_home, version, ivy),
@@ -61,15 +61,15 @@ def _fetch(spark_home: Path, version: str, jar: Path) -> None:
         fetched = next(ivy.glob(f"jars/*{jar.name}"), None)
         if fetched is None or done.returncode != 0:
             raise ClusterliftError(
-                f"cannot fetch {jar.name}: {complaint(log)}; with a network it is fetched once, "
-                f"without one put it into {jar.parent}"
+                f"cannot fetch {jar.name}: {closing_message(log)}; connect to a network, or put the "
+                f"jar into {jar.parent}"
             )
         _verify(fetched, version)
         fetched.replace(jar)
 
 
 def _command(spark_home: Path, version: str, ivy: Path) -> list[str]:
-    """A program that ends at once; its jars are fetched before it."""
+    """Return a spark-submit command that fetches the jar and runs a program that ends at once."""
     return [
         str(spark_home / "bin/spark-submit"),
         *("--master", "local[1]", "--deploy-mode", "client"),
@@ -85,6 +85,6 @@ def _verify(jar: Path, version: str) -> None:
         found = hashlib.file_digest(file, "sha256").hexdigest()
     if found != SHA256.get(version, found):
         raise ClusterliftError(
-            f"what was fetched as {ARTIFACT} {version} is not it: its sha256 is {found}, "
+            f"the fetched {ARTIFACT} {version} is not the known one: its sha256 is {found}, "
             f"not {SHA256[version]}; it was not kept"
         )

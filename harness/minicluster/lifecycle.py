@@ -1,33 +1,62 @@
-"""A cluster is started as a whole or not at all, and stopped without a rest."""
+"""Start a cluster as a whole or not at all, and stop it without leaving anything behind."""
 
 from __future__ import annotations
 
-import errno
 import re
 import secrets
 import shutil
-import socket
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import ClassVar, Protocol
 
-from harness.minicluster.cluster import Cluster, FileSystem, count
-from harness.minicluster.daemon import LOCALHOST, Daemon, Launch, end, start
-from harness.minicluster.state import find, lock_directory, remove, save
+from harness.minicluster.cluster import Cluster, claim_name, find, remove, save
+from harness.minicluster.daemon import Daemon, Launch, end, start
+from harness.minicluster.ports import LOCALHOST, free_ports, port_problem
 from harness.model.errors import BadInput, ClusterliftError
 from harness.runtime.interrupt import deferred_signals
-from harness.terminal import say
+from harness.terminal import count_of, say
 
 ATTEMPTS = 3
 READY_S = 120.0
 POLL_S = 0.1
 
 
+class FileSystem(Protocol):
+    """What differs between file systems."""
+
+    scheme: ClassVar[str]
+    title: ClassVar[str]
+    head: ClassVar[str]
+    """The kind of its first daemon, of which there is one: NameNode, metaserver."""
+    server: ClassVar[str]
+    """The kind of the daemons that store data: DataNode, chunk server."""
+    servers_option: ClassVar[str]
+
+    def port_count(self, servers: int) -> int:
+        """Return how many ports must be chosen before the start; the first one is the URI's."""
+
+    def prepare(self, cluster: Cluster) -> None:
+        """Find the programs, write the configuration, and format the empty file system.
+
+        Raises BadInput or ClusterliftError if something is missing.
+        """
+
+    def launches(self, cluster: Cluster) -> Iterable[Launch]:
+        """Return the daemons to start, the head first."""
+
+    def live_servers(self, cluster: Cluster) -> int | None:
+        """Return how many servers the head counts as live; None if the head does not answer."""
+
+    def client_environment(self, cluster: Cluster) -> Mapping[str, str]:
+        """Return the environment variables that a client of this cluster needs."""
+
+
 @contextmanager
 def running(system: FileSystem, servers: int, *, keep_logs: bool = False) -> Iterator[Cluster]:
-    """A cluster of its own, which is stopped, and its data removed, on leaving.
+    """Provide a new cluster while entered; on leaving, stop it and remove its data.
 
     With `keep_logs`, the logs stay if a daemon has died.
     """
@@ -35,7 +64,7 @@ def running(system: FileSystem, servers: int, *, keep_logs: bool = False) -> Ite
     try:
         yield up(system, name, servers)
     finally:
-        # By its name: a signal may come when it is up and nobody has been told yet.
+        # Find it by name: a signal may arrive when it is up but `up` has not returned yet.
         with suppress(BadInput):
             cluster = find(system.scheme, name)
             down(cluster, keep_logs=keep_logs and bool(cluster.dead()))
@@ -44,10 +73,10 @@ def running(system: FileSystem, servers: int, *, keep_logs: bool = False) -> Ite
 def up(system: FileSystem, name: str, servers: int, port: int | None = None) -> Cluster:
     """Start a cluster and wait until all its servers are live.
 
-    Raises BadInput if the name or the port is taken, ClusterliftError if a daemon does not start;
-    then nothing of it is left but the logs.
+    Raises BadInput if the name or the port is taken, ClusterliftError if a daemon does not start.
+    After an error, only the logs are left.
     """
-    with _told(f"{system.title} cannot be started"):
+    with _os_error_as_one_line(f"{system.title} cannot be started"):
         for _ in range(ATTEMPTS - 1):
             with suppress(_PortLost):
                 return _up_once(system, name, servers, port)
@@ -55,12 +84,15 @@ def up(system: FileSystem, name: str, servers: int, port: int | None = None) -> 
 
 
 def down(cluster: Cluster, *, keep_logs: bool = False) -> None:
-    """Kill a cluster's daemons and remove its data. Signals are only felt when that is done.
+    """Kill a cluster's daemons and remove its data. Signals wait until that is done.
 
-    Raises ClusterliftError if that is not possible; then it can be tried again.
+    Raises ClusterliftError if that fails; then it can be tried again.
     """
-    with deferred_signals(), _told(f"{cluster.scheme} {cluster.name!r} cannot be stopped"):
-        # There is nothing to flush: the data goes too.
+    with (
+        deferred_signals(),
+        _os_error_as_one_line(f"{cluster.scheme} {cluster.name!r} cannot be stopped"),
+    ):
+        # SIGKILL loses nothing: the data is removed, too.
         end(cluster.daemons)
         remove(cluster)
         if not keep_logs:
@@ -68,32 +100,32 @@ def down(cluster: Cluster, *, keep_logs: bool = False) -> None:
 
 
 class _PortLost(ClusterliftError):
-    """Somebody took a port between our choosing it and the daemon's opening it."""
+    """Another program took a port after we had chosen it and before the daemon opened it."""
 
 
 @contextmanager
-def _told(what: str) -> Iterator[None]:
-    """A full disk, a directory that belongs to somebody else, in one line."""
+def _os_error_as_one_line(what_failed: str) -> Iterator[None]:
+    """Turn an OSError, such as a full disk, into a ClusterliftError of one line."""
     try:
         yield
     except OSError as error:
-        # shutil's own error has no number, and lists what went wrong.
-        said = f"{error.strerror}: {error.filename}" if error.errno else str(error)
-        raise ClusterliftError(f"{what}: {said}") from error
+        # shutil.Error has no errno; its text lists what went wrong.
+        reason = f"{error.strerror}: {error.filename}" if error.errno else str(error)
+        raise ClusterliftError(f"{what_failed}: {reason}") from error
 
 
 def _up_once(system: FileSystem, name: str, servers: int, port: int | None) -> Cluster:
     cluster = _planned(system, name, servers, port)
-    lock_directory(cluster)  # and nothing else: what fails from here on is undone
+    claim_name(cluster)  # outside `try`: if this fails, the directory is not ours to remove
     try:
         shutil.rmtree(cluster.logs, ignore_errors=True)
         cluster.logs.mkdir(parents=True)
         system.prepare(cluster)
-        say(f"starting {system.title}: {system.head}, {count(servers, system.server)}")
+        say(f"starting {system.title}: {system.head}, {count_of(servers, system.server)}")
         for launch in system.launches(cluster):
             with deferred_signals():
                 cluster = _with_daemon(cluster, launch)
-        _await_servers(system, cluster)
+        _wait_for_servers(system, cluster)
     except BaseException:
         down(cluster, keep_logs=cluster.logs.is_dir() and any(cluster.logs.iterdir()))
         raise
@@ -105,7 +137,11 @@ def _planned(system: FileSystem, name: str, servers: int, port: int | None) -> C
         raise BadInput(f"--name {name!r}: use letters, digits, dots, dashes and underscores")
     ports = free_ports(system.port_count(servers))
     if port is not None:
-        check_free(port)
+        if problem := port_problem(port):
+            raise BadInput(
+                f"--port {port} {problem} on {LOCALHOST}; choose another port, or omit --port to "
+                "get a free one"
+            )
         ports = (port, *ports[1:])
     return Cluster(system.scheme, name, ports, servers)
 
@@ -117,7 +153,7 @@ def _with_daemon(cluster: Cluster, launch: Launch) -> Cluster:
     return changed
 
 
-def _await_servers(system: FileSystem, cluster: Cluster) -> None:
+def _wait_for_servers(system: FileSystem, cluster: Cluster) -> None:
     deadline = time.monotonic() + READY_S
     while True:
         live = system.live_servers(cluster) or 0
@@ -126,51 +162,23 @@ def _await_servers(system: FileSystem, cluster: Cluster) -> None:
         if live >= cluster.servers:
             return
         if time.monotonic() > deadline:
-            raise _late(system, cluster, live)
+            raise _not_ready(system, cluster, live)
         time.sleep(POLL_S)
 
 
-def _late(system: FileSystem, cluster: Cluster, live: int) -> ClusterliftError:
+def _not_ready(system: FileSystem, cluster: Cluster, live: int) -> ClusterliftError:
     head = cluster.daemons[0]
     return ClusterliftError(
         f"{system.title} is not ready after {READY_S:.0f} s: "
-        f"{live} of {count(cluster.servers, system.server)} live; "
-        f"{head.name} says: {head.complaint()}; its log is {head.log}"
+        f"{live} of {count_of(cluster.servers, system.server)} live; "
+        f"{head.name}: {head.closing_message()}; see {head.log}"
     )
 
 
 def _died(system: FileSystem, daemon: Daemon) -> ClusterliftError:
-    kind = _PortLost if "Address already in use" in _text(daemon.log) else ClusterliftError
+    log = Path(daemon.log).read_text(encoding="utf-8", errors="replace")
+    kind = _PortLost if "Address already in use" in log else ClusterliftError
     return kind(
-        f"{system.title} did not start: {daemon.name} died and said: {daemon.complaint()}; "
-        f"its log is {daemon.log}"
+        f"{system.title} did not start: {daemon.name} died: {daemon.closing_message()}; "
+        f"see {daemon.log}"
     )
-
-
-def _text(path: str) -> str:
-    return Path(path).read_text(encoding="utf-8", errors="replace")
-
-
-# MERGED from harness.loopback.ports: 'Free ports of 127.0.0.1.'
-def free_ports(count: int) -> tuple[int, ...]:
-    """So many different ports that nobody listens on now."""
-    with ExitStack() as held:
-        sockets = [held.enter_context(socket.socket()) for _ in range(count)]
-        for each in sockets:
-            each.bind((LOCALHOST, 0))
-        return tuple(int(each.getsockname()[1]) for each in sockets)
-
-
-def check_free(port: int) -> None:
-    """Raise BadInput if --port cannot be had."""
-    with socket.socket() as probe:
-        # As the daemons do: connections that were closed a minute ago are not in the way.
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((LOCALHOST, port))
-        except OSError as error:
-            taken = error.errno == errno.EADDRINUSE
-            reason = "is taken" if taken else f"cannot be had: {error.strerror}"
-            raise BadInput(
-                f"--port {port} {reason} on {LOCALHOST}; name another, or none to get a free one"
-            ) from error

@@ -1,4 +1,4 @@
-"""QFS: a metaserver and its chunk servers, from the directory that QFS_HOME names."""
+"""QFS: a metaserver and chunk servers, run from the directory that QFS_HOME names."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from typing import ClassVar
 
 from harness.minicluster import lifecycle
 from harness.minicluster.cluster import Cluster
-from harness.minicluster.daemon import LOCALHOST, Launch
+from harness.minicluster.daemon import Launch
+from harness.minicluster.ports import LOCALHOST
 from harness.minicluster.qfs_home import CHUNKSERVER, METASERVER, PING, QfsHome, qfs_home
 from harness.minicluster.spark_conf import write_conf_directory
 
@@ -22,7 +23,7 @@ ANSWER_S = 5.0
 
 @dataclass(frozen=True)
 class QfsCluster:
-    """QFS, whose programs and jars are in QFS_HOME."""
+    """QFS, with the programs and jars of QFS_HOME."""
 
     scheme: ClassVar[str] = "qfs"
     title: ClassVar[str] = "QFS"
@@ -31,16 +32,16 @@ class QfsCluster:
     servers_option: ClassVar[str] = "chunk-servers"
 
     def port_count(self, servers: int) -> int:
-        """The metaserver's for clients and for chunk servers, and one for each of those."""
+        """Return 2 for the metaserver (clients, chunk servers), and 1 for each chunk server."""
         return 2 + servers
 
     def prepare(self, cluster: Cluster) -> None:
-        """Write the daemons' configuration, and Spark's."""
+        """Write the configuration of the daemons and of Spark."""
         home = qfs_home()
         for program in (METASERVER, CHUNKSERVER, PING):
             home.program(program)
         write_conf_directory(cluster.conf_directory, spark_properties(home))
-        _link(cluster).symlink_to(home.directory)
+        _home_link(cluster).symlink_to(home.directory)
         for name in ("checkpoints", "transactions"):
             (cluster.directory / name).mkdir()
         _write_properties(cluster, "metaserver", _metaserver(cluster))
@@ -49,15 +50,15 @@ class QfsCluster:
             _write_properties(cluster, f"chunkserver-{number}", _chunkserver(cluster, number))
 
     def launches(self, cluster: Cluster) -> Iterator[Launch]:
-        """All at once: the chunk servers ask again until the metaserver answers."""
+        """Yield all daemons at once: chunk servers retry until the metaserver answers."""
         home = qfs_home()
         yield _launch(cluster, "metaserver", home.program(METASERVER))
         for number in range(1, cluster.servers + 1):
             yield _launch(cluster, f"chunkserver-{number}", home.program(CHUNKSERVER))
 
     def live_servers(self, cluster: Cluster) -> int | None:
-        """What QFS's own tool is told by the metaserver."""
-        program, port = _link(cluster) / PING, cluster.ports[0]
+        """Return the number that the metaserver reports to QFS's `qfsping`."""
+        program, port = _home_link(cluster) / PING, cluster.ports[0]
         try:
             done = subprocess.run(
                 [program, "-m", "-s", LOCALHOST, "-p", str(port)],
@@ -77,19 +78,19 @@ class QfsCluster:
         return int(up[1])
 
     def client_environment(self, cluster: Cluster) -> Mapping[str, str]:
-        """Spark finds QFS's classes only if it knows of them when it starts."""
+        """Return where Spark's configuration is: Spark has to know QFS's classes when it starts."""
         return {"SPARK_CONF_DIR": str(cluster.conf_directory)}
 
 
 @contextmanager
 def running(chunk_servers: int = 4) -> Iterator[Cluster]:
-    """A QFS of its own while entered. Raises BadInput or ClusterliftError if it does not start."""
+    """Provide a new QFS while entered. Raises BadInput or ClusterliftError if it does not start."""
     with lifecycle.running(QfsCluster(), chunk_servers) as cluster:
         yield cluster
 
 
 def spark_properties(home: QfsHome) -> dict[str, str]:
-    """What Spark must be started with to use `qfs://` URIs. Raises BadInput if a jar is missing."""
+    """Return the properties with which Spark can use `qfs://` URIs. Raises BadInput without the jars."""
     classes, libraries = home.class_path(), str(home.libraries)
     return {
         "spark.driver.extraClassPath": classes,
@@ -106,13 +107,13 @@ def _launch(cluster: Cluster, name: str, program: Path) -> Launch:
     return Launch(name, command, _environment(cluster))
 
 
-def _link(cluster: Cluster) -> Path:
-    """The cluster's own way to the QFS that it was started from, whatever QFS_HOME says later."""
+def _home_link(cluster: Cluster) -> Path:
+    """Return a link to the QFS that the cluster was started from: QFS_HOME may change later."""
     return cluster.directory / "home"
 
 
 def _environment(cluster: Cluster) -> dict[str, str]:
-    return {"LD_LIBRARY_PATH": str(_link(cluster) / "lib")}
+    return {"LD_LIBRARY_PATH": str(_home_link(cluster) / "lib")}
 
 
 def _metaserver(cluster: Cluster) -> dict[str, object]:
@@ -137,9 +138,9 @@ def _chunkserver(cluster: Cluster, number: int) -> dict[str, object]:
         "chunkServer.clientIp": LOCALHOST,
         "chunkServer.clientPort": cluster.ports[1 + number],
         "chunkServer.clusterKey": CLUSTER_KEY,
-        # Relative to the cluster's directory: QFS splits this at blanks.
+        # A relative path, because QFS splits this value at blanks, which the full path may contain.
         "chunkServer.chunkDir": f"chunks-{number}",
-        # 32 MiB of buffers; the default is for a server of its own.
+        # 32 MiB of buffers; the default suits a dedicated server.
         "chunkServer.ioBufferPool.partitionBufferCount": 8192,
     }
 

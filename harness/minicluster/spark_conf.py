@@ -1,4 +1,4 @@
-"""Spark's configuration for a file system whose classes must be there when Spark starts."""
+"""Spark's configuration for a file system whose classes Spark must know when it starts."""
 
 from __future__ import annotations
 
@@ -16,39 +16,42 @@ DEFAULTS = "spark-defaults.conf"
 _PATH_LIST = re.compile(r"\.extra(Class|Library)Path$")
 
 
-def rendered(properties: Mapping[str, str]) -> str:
-    """One property a line, as `--properties-file` reads them."""
+def properties_text(properties: Mapping[str, str]) -> str:
+    """Return one property a line, in the format of `--properties-file`."""
     return "".join(f"{key} {value}\n" for key, value in properties.items())
 
 
-def write_conf_directory(place: Path, properties: Mapping[str, str]) -> None:
-    """A copy of the user's own configuration with these properties over it."""
+def write_conf_directory(directory: Path, properties: Mapping[str, str]) -> None:
+    """Create a copy of the user's own Spark configuration in which these properties are set."""
     own = _own_directory()
     if own is not None and own.is_dir():
-        shutil.copytree(own, place, ignore_dangling_symlinks=True)
+        shutil.copytree(own, directory, ignore_dangling_symlinks=True)
     else:
-        place.mkdir()
-    defaults = place / DEFAULTS
+        directory.mkdir()
+    defaults = directory / DEFAULTS
     before = defaults.read_text(encoding="utf-8") if defaults.exists() else ""
-    defaults.write_text(overlaid(before, properties), encoding="utf-8")
+    defaults.write_text(with_properties(before, properties), encoding="utf-8")
 
 
-def overlaid(before: str, properties: Mapping[str, str]) -> str:
-    """A properties file with more at its end: the last of a key counts; path lists are joined."""
-    joined = {key: _joined(before, key, value) for key, value in properties.items()}
-    return f"{before.rstrip()}\n{rendered(joined)}".lstrip()
+def with_properties(before: str, properties: Mapping[str, str]) -> str:
+    """Append properties to the text of a properties file, in which the last value of a key counts.
+
+    A class path or library path that the file sets already is kept at the end of the new path.
+    """
+    merged = {key: _merged(before, key, value) for key, value in properties.items()}
+    return f"{before.rstrip()}\n{properties_text(merged)}".lstrip()
 
 
-def _joined(before: str, key: str, value: str) -> str:
+def _merged(before: str, key: str, value: str) -> str:
     setting = rf"^[ \t]*{re.escape(key)}(?:[ \t]*[=:][ \t]*|[ \t]+)(.*\S)"
-    there = re.findall(setting, before, re.MULTILINE)
-    return f"{value}:{there[-1]}" if there and _PATH_LIST.search(key) else value
+    earlier = re.findall(setting, before, re.MULTILINE)
+    return f"{value}:{earlier[-1]}" if earlier and _PATH_LIST.search(key) else value
 
 
 def _own_directory() -> Path | None:
-    """Where Spark would look by itself."""
+    """Return the directory where Spark looks for its configuration; None if no Spark is found."""
     if named := os.environ.get("SPARK_CONF_DIR"):
         return Path(named)
-    with suppress(BadInput):  # without a Spark here there is nothing to keep
+    with suppress(BadInput):
         return spark_home() / "conf"
     return None

@@ -1,11 +1,10 @@
-"""A lab of containers, for tests that need a docker engine. One serves them all: to start it takes long."""
+"""A lab of containers for tests that need a Docker engine. All tests share it: its start takes long."""
 
 from __future__ import annotations
 
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -19,30 +18,28 @@ from harness.lab.lifecycle import PORTS
 from harness.model.errors import ClusterliftError
 from harness.model.run import RecordedRun
 from harness.records.reader import load
+from tests import waiting
 
 ROOT = Path(__file__).parents[2]
 PATIENCE_S = 900
-"""For what takes seconds on an idle machine."""
+"""A time limit for what takes seconds on an idle machine."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Everything here needs an engine."""
-    ours = [item for item in items if "tests/lab/" in item.path.as_posix()]
-    for item in ours:
-        item.add_marker(pytest.mark.lab)
+    """Mark every test of this directory: all need an engine."""
+    for item in items:
+        if "tests/lab/" in item.path.as_posix():
+            item.add_marker(pytest.mark.lab)
 
 
-def eventually(holds: Callable[[], object]) -> None:
-    """Wait until it does."""
-    deadline = time.monotonic() + PATIENCE_S
-    while not holds():
-        assert time.monotonic() < deadline, "it never did"
-        time.sleep(0.2)
+def eventually(condition: Callable[[], object], what: str) -> None:
+    """Wait until the condition holds; fail with `what` if it does not in 15 minutes."""
+    waiting.eventually(condition, what, seconds=PATIENCE_S)
 
 
 @contextmanager
 def clusterlift(*arguments: str) -> Iterator[subprocess.Popen[bytes]]:
-    """The command as a process of its own, which ends here at the latest."""
+    """Run the command as a separate process while entered; kill it on leaving."""
     command = [sys.executable, "-m", "harness", *arguments]
     with subprocess.Popen(command, cwd=ROOT) as process:
         try:
@@ -52,49 +49,49 @@ def clusterlift(*arguments: str) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def runs(results: Path) -> list[RecordedRun]:
-    """All that were recorded below a directory."""
+    """Return all runs that were recorded below a directory."""
     return [load(file) for file in sorted(results.rglob("*.jsonl"))]
 
 
 @pytest.fixture(scope="session")
 def ports() -> dict[str, int]:
-    """Free ones, by their variables: whoever runs Spark on this machine has the usual ones."""
+    """Free ports by their variables: the default ports may be used by a Spark on this machine."""
     with ExitStack() as stack:
-        held = {name: stack.enter_context(socket.create_server(("", 0))) for name in PORTS}
-        return {name: server.getsockname()[1] for name, server in held.items()}
+        servers = {name: stack.enter_context(socket.create_server(("", 0))) for name in PORTS}
+        return {name: server.getsockname()[1] for name, server in servers.items()}
 
 
 @pytest.fixture(scope="session")
 def engine(ports: dict[str, int]) -> Iterator[None]:
-    """One that has no lab of these tests; a user's own may be up."""
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setenv("COMPOSE_PROJECT_NAME", "clusterlift-test")
+    """Use an engine without a lab of an earlier test; a user's own lab may be up."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("COMPOSE_PROJECT_NAME", "clusterlift-test")
         for name, port in ports.items():
-            patched.setenv(name, str(port))
+            patch.setenv(name, str(port))
         try:
             compose_program()
-            there = find_lab()
+            earlier = find_lab()
         except ClusterliftError as error:
             pytest.skip(f"{error} (.ci/engine installs and starts one)")
-        if there is not None:
+        if earlier is not None:
             main(["lab", "down"])
         yield
 
 
 @pytest.fixture(scope="session")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Where the lab puts its results."""
-    place = tmp_path_factory.mktemp("results")
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setenv("RESULTS", str(place))
-        yield place
+    """The directory to which the lab writes its results."""
+    directory = tmp_path_factory.mktemp("results")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RESULTS", str(directory))
+        yield directory
 
 
 @pytest.fixture(scope="session")
 def lab(request: pytest.FixtureRequest) -> Iterator[Lab]:
-    """Four workers and HDFS."""
-    for before in ("engine", "results"):
-        request.getfixturevalue(before)
+    """A lab of four workers with HDFS."""
+    for fixture in ("engine", "results"):
+        request.getfixturevalue(fixture)
     try:
         assert main(["lab", "up"]) == 0
         yield running_lab()
@@ -105,7 +102,7 @@ def lab(request: pytest.FixtureRequest) -> Iterator[Lab]:
 
 @pytest.fixture(scope="session")
 def dataset(lab: Lab) -> str:
-    """The path of one with as many copies as there are nodes: a lost one is not made anew elsewhere."""
+    """A dataset with a replica on every node: HDFS has no other node on which to restore a lost one."""
     rows = ["--rows", "200000", "--layout", "replicated:4", "--partitions", "12"]
     assert lab.storage == "hdfs"
     assert main(["lab", "generate", "/lab-test/rows", *rows]) == 0

@@ -1,4 +1,4 @@
-"""How near their input a benchmark's tasks ran in the lab, from Spark's event log."""
+"""How close to their input a benchmark's tasks ran in the lab, from Spark's event log."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from harness.lab.cluster import Lab
 EVENTS = "/tmp/events"  # noqa: S108  in the container
 
 
-def logged(lab: Lab) -> list[str]:
-    """Options for a benchmark in the lab whose localities are to be known; made anew each time."""
+def event_log_options(lab: Lab) -> list[str]:
+    """Empty the log directory and return the options with which a benchmark writes its event log."""
     lab.master.execute("rm", "-rf", EVENTS)
     lab.master.execute("install", "-d", "-m", "777", EVENTS)
     properties = {
@@ -25,7 +25,7 @@ def logged(lab: Lab) -> list[str]:
 
 
 def localities(lab: Lab) -> Counter[str]:
-    """The tasks that read input, by locality."""
+    """Return the number of tasks that read input, by locality."""
     log = lab.master.execute("sh", "-c", f"cat {EVENTS}/app-*")
     ended = [json.loads(line) for line in log.splitlines() if '"SparkListenerTaskEnd"' in line]
     reading = [event for event in ended if event["Task Metrics"]["Input Metrics"]["Bytes Read"]]

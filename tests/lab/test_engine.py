@@ -1,4 +1,4 @@
-"""What the real Docker client says where there is no engine for us, and what becomes of it."""
+"""The real Docker client without an engine that this user can use."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NOBODY = 65534
 @pytest.mark.usefixtures("engine")
 @pytest.mark.parametrize("command", ["up", "down", "status"])
 @pytest.mark.parametrize("host", ["unix:///nowhere/docker.sock", "tcp://127.0.0.1:1"])
-def test_where_no_engine_answers(
+def test_an_engine_that_does_not_answer_is_an_error(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], host: str, command: str
 ) -> None:
     monkeypatch.setenv("DOCKER_HOST", host)
@@ -26,7 +26,7 @@ def test_where_no_engine_answers(
 
 @pytest.mark.usefixtures("engine")
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
-def test_who_may_not_use_the_engine(
+def test_a_user_without_access_to_the_engine_gets_an_error(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     client = tmp_path / "docker"

@@ -1,4 +1,4 @@
-"""What goes wrong in the lab is survived, and told: a lost worker, a lost DataNode, a lost experiment."""
+"""Failures in the lab: a lost worker, a lost DataNode, a killed experiment."""
 
 from __future__ import annotations
 
@@ -22,23 +22,30 @@ BENCHMARK = ["lab", "benchmark", "--workloads", "group-by", "--warmup", "0"]
 
 
 def completed(results: Path) -> list[RecordedRun]:
-    return [one for one in runs(results) if one.ending is Ending.COMPLETED]
+    return [recorded for recorded in runs(results) if recorded.ending is Ending.COMPLETED]
 
 
-def test_an_experiment_that_is_killed_goes_on(
+def test_an_experiment_that_was_killed_can_be_resumed(
     lab: Lab, results: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    place = results / "small"
+    directory = results / "small"
+
+    def is_in_second_run() -> bool:
+        return bool(completed(directory)) and any(run.ending is None for run in runs(directory))
+
     with clusterlift("lab", "experiment", str(SMALL)) as process:
-        eventually(lambda: completed(place) and any(one.ending is None for one in runs(place)))
+        eventually(is_in_second_run, "the second run did not start")
         process.kill()
-    eventually(lambda: "benchmark.py" not in lab.master.execute("ps", "-eo", "args"))
-    kept = [one.run.id for one in completed(place)]
+    eventually(
+        lambda: "benchmark.py" not in lab.master.execute("ps", "-eo", "args"),
+        "the benchmark did not end",
+    )
+    kept = [recorded.run.id for recorded in completed(directory)]
 
     assert main(["lab", "experiment", str(SMALL)]) == 0
     printed = capsys.readouterr()
     assert f"{len(kept)} of 3 runs are done already" in printed.err
-    done = [one.run for one in completed(place)]
+    done = [recorded.run for recorded in completed(directory)]
     assert {run.id for run in done} > set(kept)
     layouts = {
         run.configuration: (run.facts["layout"], (run.dataset or {})["layout"]["observed"])
@@ -50,36 +57,38 @@ def test_an_experiment_that_is_killed_goes_on(
         "fast-coded": ("xor:2+1", "xor:2+1:1m"),
         "fast-2x": ("replicated:2", "replicated:2"),
     }
-    table = (place / "comparison.md").read_text()
+    table = (directory / "comparison.md").read_text()
     assert "sha-512" in table
     for shown in (table, printed.out):
         assert EMULATED in " ".join(shown.split())
 
 
 def live_datanodes(port: int) -> int:
-    """As the NameNode sees it, on its page."""
+    """Return the number that the NameNode's web server reports."""
     query = "qry=Hadoop:service=NameNode,name=FSNamesystemState"
     with urllib.request.urlopen(f"http://127.0.0.1:{port}/jmx?{query}") as page:
         for line in page.read().decode().splitlines():
             if '"NumLiveDataNodes"' in line:
                 return int(line.split(":")[1].strip(" ,"))
-    raise AssertionError("the NameNode does not say")
+    raise AssertionError("the NameNode reports no number")
 
 
 @pytest.fixture(scope="module")
 def killed(lab: Lab, dataset: str, results: Path) -> RecordedRun:
-    """What was recorded while worker-2 was killed. Its DataNode is gone with it."""
-    what = ["--dataset", dataset, "--configuration", "killed", "--trials", "4"]
-    with clusterlift(*BENCHMARK, *what) as process:
-        eventually(lambda: any(one.trials for one in runs(results / "killed")))
+    """The run during which worker-2 was killed, together with its DataNode."""
+    options = ["--dataset", dataset, "--configuration", "killed", "--trials", "4"]
+    with clusterlift(*BENCHMARK, *options) as process:
+        eventually(
+            lambda: any(run.trials for run in runs(results / "killed")), "no trial was recorded"
+        )
         docker("kill", lab.node("worker-2").container)
         assert process.wait(PATIENCE_S) in {0, 1}
     [run] = runs(results / "killed")
     return run
 
 
-class TestAWorkerThatIsKilledInATrial:
-    def test_the_trial_is_marked_and_the_run_goes_on(self, killed: RecordedRun) -> None:
+class TestAWorkerThatIsKilledDuringATrial:
+    def test_the_trial_is_marked_and_the_run_continues(self, killed: RecordedRun) -> None:
         assert killed.ending is Ending.COMPLETED
         assert len(killed.trials) == 4
         marked = [trial for trial in killed.trials if trial.note or trial.error]
@@ -87,7 +96,7 @@ class TestAWorkerThatIsKilledInATrial:
         assert {trial.note for trial in marked} <= {"executors lost: worker-2", None}
         assert killed.trials[-1] not in marked
 
-    def test_the_table_says_so(
+    def test_the_table_reports_it(
         self, killed: RecordedRun, capsys: pytest.CaptureFixture[str]
     ) -> None:
         assert main(["compare", killed.source, killed.source]) == 0
@@ -96,41 +105,41 @@ class TestAWorkerThatIsKilledInATrial:
             assert (trial.note or trial.error or "") in table
 
     @pytest.mark.usefixtures("killed")
-    def test_it_is_seen(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_status_shows_that_it_exited(self, capsys: pytest.CaptureFixture[str]) -> None:
         assert main(["lab", "status"]) == 0
         assert "worker-2  exited" in capsys.readouterr().out
 
     @pytest.mark.usefixtures("killed")
-    def test_data_that_lacks_copies_is_refused(
+    def test_data_with_missing_replicas_is_refused(
         self, dataset: str, ports: dict[str, int], capfd: pytest.CaptureFixture[str]
     ) -> None:
-        eventually(lambda: live_datanodes(ports["HDFS_UI_PORT"]) == 3)
-        what = ["--dataset", dataset, "--configuration", "refused"]
-        assert main([*BENCHMARK, *what]) == 2
-        said = "".join(capfd.readouterr())
-        assert f"{dataset} differs from its manifest, replicated:4: " in said
-        assert "--accept-layout-drift" in said
+        eventually(
+            lambda: live_datanodes(ports["HDFS_UI_PORT"]) == 3, "the NameNode noticed no loss"
+        )
+        options = ["--dataset", dataset, "--configuration", "refused"]
+        assert main([*BENCHMARK, *options]) == 2
+        printed = "".join(capfd.readouterr())
+        assert f"{dataset} differs from its manifest, replicated:4: " in printed
+        assert "--accept-layout-drift" in printed
 
     @pytest.mark.usefixtures("killed")
-    def test_or_accepted_and_recorded(self, dataset: str, results: Path) -> None:
-        what = ["--dataset", dataset, "--configuration", "accepted", "--trials", "1"]
-        assert main([*BENCHMARK, *what, "--accept-layout-drift"]) == 0
-        [one] = runs(results / "accepted")
-        assert drift(one)
+    def test_data_with_missing_replicas_can_be_accepted(self, dataset: str, results: Path) -> None:
+        options = ["--dataset", dataset, "--configuration", "accepted", "--trials", "1"]
+        assert main([*BENCHMARK, *options, "--accept-layout-drift"]) == 0
+        [recorded] = runs(results / "accepted")
+        assert drift(recorded)
 
     @pytest.mark.usefixtures("killed")
-    def test_the_lab_is_brought_up_again_with_what_it_stored(
-        self, dataset: str, results: Path
-    ) -> None:
+    def test_lab_up_restarts_the_worker_with_its_data(self, dataset: str, results: Path) -> None:
         assert main(["lab", "up"]) == 0
         assert all(node.is_running for node in running_lab().nodes)
-        what = ["--dataset", dataset, "--configuration", "whole", "--trials", "1"]
-        eventually(lambda: main([*BENCHMARK, *what]) == 0)
+        options = ["--dataset", dataset, "--configuration", "whole", "--trials", "1"]
+        eventually(lambda: main([*BENCHMARK, *options]) == 0, "the benchmark was refused")
         assert not drift(runs(results / "whole")[-1])
 
 
 def drift(recorded: RecordedRun) -> str | None:
-    """In what the dataset was not as its manifest says."""
+    """Return how the dataset's layout differed from its manifest."""
     assert recorded.run.dataset is not None
     found: str | None = recorded.run.dataset["layout"]["drift"]
     return found

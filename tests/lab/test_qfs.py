@@ -1,4 +1,4 @@
-"""The lab on QFS, whose tarball comes from a web server as it does for users."""
+"""The lab on QFS, whose tarball comes from a web server."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ import pytest
 
 from harness.cli import main
 from harness.lab.cluster import Lab, find_lab, running_lab
-from harness.lab.compose import qfs_variables
+from harness.lab.qfs_tarball import qfs_variables
 from harness.local_spark import ROOT
 
 from .conftest import runs
-from .localities import localities, logged
+from .localities import event_log_options, localities
 
 pytestmark = pytest.mark.qfs
 LAYOUTS = {"coded": "rs:6+3:64k", "2x": "replicated:2"}
@@ -28,11 +28,11 @@ def tarball() -> Iterator[str]:
     """The URL of a tarball of QFS."""
     if not (os.environ.get("QFS_TARBALL") or os.environ.get("QFS_HOME")):
         pytest.skip("neither QFS_HOME nor QFS_TARBALL is set: there is no QFS")
-    place = qfs_variables()["QFS_TARBALL"]
-    if "://" in place:
-        yield place
+    location = qfs_variables()["QFS_TARBALL"]
+    if "://" in location:
+        yield location
         return
-    directory, name = (ROOT / place).parent, (ROOT / place).name
+    directory, name = (ROOT / location).parent, (ROOT / location).name
     handler = partial(SimpleHTTPRequestHandler, directory=directory)
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -42,14 +42,14 @@ def tarball() -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def lab(request: pytest.FixtureRequest, tarball: str) -> Iterator[Lab]:
-    """Four workers and QFS."""
-    for before in ("engine", "results"):
-        request.getfixturevalue(before)
+    """A lab of four workers with QFS."""
+    for fixture in ("engine", "results"):
+        request.getfixturevalue(fixture)
     if find_lab() is not None:
         main(["lab", "down"])
     try:
-        with pytest.MonkeyPatch.context() as patched:
-            patched.setenv("QFS_TARBALL", tarball)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("QFS_TARBALL", tarball)
             assert main(["lab", "up", "--storage", "qfs"]) == 0
         yield running_lab()
     finally:
@@ -58,16 +58,16 @@ def lab(request: pytest.FixtureRequest, tarball: str) -> Iterator[Lab]:
 
 
 @pytest.mark.parametrize("name", LAYOUTS)
-def test_data_lies_as_it_was_asked_to(lab: Lab, results: Path, name: str) -> None:
+def test_data_has_the_requested_layout(lab: Lab, results: Path, name: str) -> None:
     rows = ["--rows", "50000", "--layout", LAYOUTS[name], "--reuse"]
     assert main(["lab", "generate", f"/{name}", *rows]) == 0
     assert main(["lab", "link", "--rate", "100mbit"]) == 0
-    what = ["--dataset", f"/{name}", "--configuration", name, "--workloads", "sha-512"]
+    options = ["--dataset", f"/{name}", "--configuration", name, "--workloads", "sha-512"]
     once = ["--trials", "1", "--warmup", "0"]
-    assert main(["lab", "benchmark", *what, *once, *logged(lab)]) == 0
+    assert main(["lab", "benchmark", *options, *once, *event_log_options(lab)]) == 0
 
-    [one] = runs(results / name)
-    assert one.run.dataset is not None
-    assert one.run.dataset["layout"]["observed"] == LAYOUTS[name]
-    assert one.run.facts["link"] == "100mbit"
+    [recorded] = runs(results / name)
+    assert recorded.run.dataset is not None
+    assert recorded.run.dataset["layout"]["observed"] == LAYOUTS[name]
+    assert recorded.run.facts["link"] == "100mbit"
     assert localities(lab)["NODE_LOCAL"] > 0

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 
-from harness.lab.links import LATENCY, LEAST_BURST_BYTES
+from harness.lab.links import LATENCY, MIN_BURST_BYTES
 from harness.model.link import Link
 
 NEEDED = ("ip", "tc", "ping", "iperf3", "sockperf")
@@ -139,6 +139,6 @@ def _shape(namespace: str, device: str, link: Link) -> None:
     rate = link.counted_bit_s
     if rate is None:
         return
-    burst = max(LEAST_BURST_BYTES, rate // 8000)
+    burst = max(MIN_BURST_BYTES, rate // 8000)
     limit = ("rate", f"{rate}bit", "burst", f"{burst}b", "latency", LATENCY)
     run("tc", "-n", namespace, "qdisc", "add", "dev", device, "root", "tbf", *limit)

@@ -1,4 +1,4 @@
-"""A file system of shell scripts, to try what all file systems share without any of them."""
+"""A file system whose daemons are shell scripts, to test what all file systems have in common."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ SERVE = f": > $0.serving; {WAIT}"
 
 
 @dataclass
-class Fake:
-    """All its daemons serve, but for those that have a script of their own."""
+class FakeFileSystem:
+    """Every daemon serves, except those for which `scripts` has another script."""
 
     scheme: ClassVar[str] = "fake"
     title: ClassVar[str] = "FakeFS"
@@ -51,6 +51,6 @@ class Fake:
 
 
 if __name__ == "__main__":
-    system = Fake(json.loads(os.environ.get("FAKE_SCRIPTS", "{}")))
+    system = FakeFileSystem(json.loads(os.environ.get("FAKE_SCRIPTS", "{}")))
     clusterlift.add_command(commands(system, servers=2))
     sys.exit(main(["fake", *sys.argv[1:]]))

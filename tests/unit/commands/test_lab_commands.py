@@ -1,4 +1,4 @@
-"""`clusterlift lab` where Docker is missing, in the way, or not ours; and what compose is told."""
+"""`clusterlift lab` without Docker or without a lab, and what it passes to Compose."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ from pathlib import Path
 import pytest
 
 from harness.cli import main
-from harness.lab import compose, racks
+from harness.commands.lab import checks_table
+from harness.lab import qfs_tarball, racks
 from harness.lab.cluster import Lab, Node
-from harness.lab.compose import Compose, Shape, override
+from harness.lab.compose import Compose, override
 from harness.lab.lifecycle import check_ports
-from harness.lab.submit import with_facts
-from harness.lab.verify import LinkCheck, patterns, render
+from harness.lab.shape import Shape
+from harness.lab.verify import LinkCheck, patterns
 from harness.model.errors import BadInput, ClusterliftError
 from harness.model.link import Link
 
-Fake = Callable[..., None]
-LABS = Lab(
+InstallFakes = Callable[..., None]
+LAB = Lab(
     tuple(
         Node(name, name, "running") for name in ("master", *(f"worker-{i}" for i in range(1, 5)))
     ),
@@ -42,8 +43,8 @@ dataset = "all"
 
 
 @pytest.fixture
-def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Fake:
-    """Programs on an otherwise empty PATH, each a line of shell."""
+def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> InstallFakes:
+    """Return a function that installs programs, each a line of shell, on an otherwise empty PATH."""
     monkeypatch.setenv("PATH", str(tmp_path))
 
     def install(**programs: str) -> None:
@@ -55,18 +56,18 @@ def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Fake:
     return install
 
 
-def said(capsys: pytest.CaptureFixture[str]) -> str:
+def error_line(capsys: pytest.CaptureFixture[str]) -> str:
     [line] = capsys.readouterr().err.splitlines()
     return line
 
 
 class TestWithoutDocker:
     @pytest.mark.parametrize("command", ["up", "down", "status", "verify"])
-    def test_there_is_no_program(
-        self, fake: Fake, capsys: pytest.CaptureFixture[str], command: str
+    def test_a_missing_docker_is_an_error(
+        self, fake: InstallFakes, capsys: pytest.CaptureFixture[str], command: str
     ) -> None:
         assert main(["lab", command]) == 2
-        assert "no 'docker' is on the PATH" in said(capsys)
+        assert "no 'docker' is on the PATH" in error_line(capsys)
 
     @pytest.mark.parametrize(
         "complaint",
@@ -75,32 +76,34 @@ class TestWithoutDocker:
             "failed to connect to the docker API at unix:///var/run/docker.sock; check the path",
         ],
     )
-    def test_no_engine_runs(
-        self, fake: Fake, capsys: pytest.CaptureFixture[str], complaint: str
+    def test_an_engine_that_does_not_run_is_an_error(
+        self, fake: InstallFakes, capsys: pytest.CaptureFixture[str], complaint: str
     ) -> None:
         fake(docker=f"echo '{complaint}' >&2; exit 1")
         assert main(["lab", "up"]) == 2
-        assert "no Docker engine answers: start it" in said(capsys)
+        assert "no Docker engine answers: start it" in error_line(capsys)
 
-    def test_the_socket_is_somebody_else_s(
-        self, fake: Fake, capsys: pytest.CaptureFixture[str]
+    def test_a_socket_that_this_user_may_not_open_is_an_error(
+        self, fake: InstallFakes, capsys: pytest.CaptureFixture[str]
     ) -> None:
         complaint = "permission denied while trying to connect to the Docker daemon socket"
         fake(docker=f"echo '{complaint}' >&2; exit 1")
         assert main(["lab", "status"]) == 2
-        assert "join the group 'docker'" in said(capsys)
+        assert "join the group 'docker'" in error_line(capsys)
 
-    def test_there_is_no_compose(self, fake: Fake, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_a_missing_compose_is_an_error(
+        self, fake: InstallFakes, capsys: pytest.CaptureFixture[str]
+    ) -> None:
         fake(docker='[ "$1" = version ]')
         assert main(["lab", "up"]) == 2
-        assert "Docker Compose: install" in said(capsys)
+        assert "Docker Compose: install" in error_line(capsys)
 
-    def test_another_failure_is_its_last_line(
-        self, fake: Fake, capsys: pytest.CaptureFixture[str]
+    def test_another_error_is_docker_s_last_line(
+        self, fake: InstallFakes, capsys: pytest.CaptureFixture[str]
     ) -> None:
         fake(docker="echo one >&2; echo two >&2; exit 1")
         assert main(["lab", "status"]) == 1
-        assert said(capsys) == "clusterlift: error: docker ps failed: two"
+        assert error_line(capsys) == "clusterlift: error: docker ps failed: two"
 
 
 class TestWithoutALab:
@@ -115,41 +118,47 @@ class TestWithoutALab:
             ["generate", "/x"],
         ],
     )
-    def test_that_is_said(
-        self, fake: Fake, capsys: pytest.CaptureFixture[str], command: list[str]
+    def test_commands_that_need_one_fail(
+        self, fake: InstallFakes, capsys: pytest.CaptureFixture[str], command: list[str]
     ) -> None:
         fake(docker="exit 0")
         assert main(["lab", *command]) == 2
-        assert "no lab is up" in said(capsys)
+        assert "no lab is up" in error_line(capsys)
 
     def test_a_taken_port_names_its_variable(
-        self, fake: Fake, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+        self,
+        fake: InstallFakes,
+        capsys: pytest.CaptureFixture[str],
+        monkeypatch: pytest.MonkeyPatch,
     ) -> None:
         fake(docker="exit 0")
         with socket.create_server(("127.0.0.1", 0)) as taken:
             port = taken.getsockname()[1]
             monkeypatch.setenv("SPARK_UI_PORT", str(port))
             assert main(["lab", "up"]) == 2
-        assert f"port {port} of 127.0.0.1 cannot be had" in (line := said(capsys))
-        assert "set SPARK_UI_PORT to another" in line
+        message = f"port {port} is taken on 127.0.0.1: set SPARK_UI_PORT to another port"
+        assert error_line(capsys) == f"clusterlift: error: {message}"
 
-    def test_a_port_that_is_none(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_value_that_is_no_port_is_refused(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("SPARK_UI_PORT", "http")
         with pytest.raises(BadInput, match="SPARK_UI_PORT is 'http'"):
             check_ports()
 
-    def test_a_full_disk(
-        self, fake: Fake, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    def test_a_full_disk_is_an_error(
+        self,
+        fake: InstallFakes,
+        capsys: pytest.CaptureFixture[str],
+        monkeypatch: pytest.MonkeyPatch,
     ) -> None:
         fake(docker="exit 0")
         monkeypatch.setattr("harness.lab.lifecycle.check_ports", lambda: None)
         monkeypatch.setattr("harness.lab.lifecycle.free_bytes", lambda: 10**9)
         assert main(["lab", "up"]) == 2
-        assert "Docker's disk has 1.0 GB left, and the lab needs 5.0: " in said(capsys)
+        assert "Docker's disk has 1.0 GB left, and the lab needs 5.0: " in error_line(capsys)
 
-    def test_a_disk_without_room_for_an_experiment_s_data(
+    def test_a_disk_that_is_too_small_for_an_experiment_s_data_is_an_error(
         self,
-        fake: Fake,
+        fake: InstallFakes,
         capsys: pytest.CaptureFixture[str],
         monkeypatch: pytest.MonkeyPatch,
         tmp_path: Path,
@@ -160,47 +169,66 @@ class TestWithoutALab:
         file = tmp_path / "large.toml"
         file.write_text(LARGE)
         assert main(["lab", "experiment", str(file)]) == 2
-        assert "Docker's disk has 30.0 GB left, and the lab needs 35.0: " in said(capsys)
+        assert "Docker's disk has 30.0 GB left, and the lab needs 35.0: " in error_line(capsys)
 
     @pytest.mark.parametrize(
         ("arguments", "complaint"),
         [
-            (["link"], "name one of --rate and --unshaped"),
-            (["link", "--rate", "1gbit", "--unshaped"], "name one of --rate and --unshaped"),
+            (["link"], "use --rate or --unshaped"),
+            (["link", "--rate", "1gbit", "--unshaped"], "use --rate or --unshaped"),
             (["link", "--rate", "quick"], "--rate 'quick' is not a rate"),
             (["up", "--uplink", "1gbit"], "add --racks 2"),
             (["up", "--racks", "2", "--nodes", "1"], "needs a worker in each"),
         ],
     )
-    def test_options_that_do_not_go_together(
+    def test_conflicting_options_are_refused(
         self, capsys: pytest.CaptureFixture[str], arguments: list[str], complaint: str
     ) -> None:
         assert main(["lab", *arguments]) == 2
-        assert complaint in said(capsys)
+        assert complaint in error_line(capsys)
 
 
 class TestCompose:
-    def test_four_workers_are_as_the_file_has_them(self) -> None:
+    def test_four_workers_need_no_override(self) -> None:
         assert override(Shape(4, 0.5, "hdfs")) == {"services": {"master": {}}, "volumes": {}}
 
-    def test_more_are_like_the_first(self) -> None:
+    def test_further_workers_extend_the_first(self) -> None:
         added = override(Shape(6, 0.5, "hdfs"))
         assert list(added["services"]) == ["master", "worker-5", "worker-6"]
         assert added["services"]["worker-6"]["hostname"] == "worker-6"
         assert added["services"]["worker-6"]["volumes"] == ["data-6:/data"]
         assert list(added["volumes"]) == ["data-5", "data-6"]
 
-    def test_fewer_are_started_by_name(self) -> None:
+    def test_fewer_workers_are_started_by_name(self) -> None:
         assert Shape(2, 0.5, "hdfs").services == ["master", "worker-1", "worker-2"]
 
-    def test_what_went_wrong_is_told_and_not_that_something_did(self, fake: Fake) -> None:
+    def test_the_build_s_progress_is_shown_line_by_line(self, fake: InstallFakes) -> None:
+        shown: list[str] = []
+        steps = ["#1 [base 1/2] FROM debian", "#2 [base 2/2] RUN apt-get", "#2 DONE 0.1s"]
+        fake(docker_compose="; ".join(f"echo '{step}'; echo >&2" for step in steps))
+        Compose(["docker-compose"], Shape(4, 0.5, "hdfs"), {}).build(shown.append)
+        assert shown == steps
+
+    def test_the_build_s_progress_goes_to_standard_error(
+        self, fake: InstallFakes, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        fake(docker_compose="echo Step 1/20")
+        Compose(["docker-compose"], Shape(4, 0.5, "hdfs"), {}).build()
+        assert capsys.readouterr() == ("", "Step 1/20\n")
+
+    def test_a_failed_build_is_reported_with_its_last_line(self, fake: InstallFakes) -> None:
+        fake(docker_compose="echo one; echo two >&2; exit 1")
+        with pytest.raises(ClusterliftError, match=r"^compose build failed: two$"):
+            Compose(["docker-compose"], Shape(4, 0.5, "hdfs"), {}).build()
+
+    def test_a_failed_start_is_reported_with_its_reason(self, fake: InstallFakes) -> None:
         why = "ERROR: for master  Cannot start service master: port is already allocated"
         summary = "ERROR: Encountered errors while bringing up the project."
         fake(docker_compose=f"printf '%s\\n' '{why}' '{summary}' >&2; exit 1")
         with pytest.raises(ClusterliftError, match=r"compose up failed: .*already allocated$"):
             Compose(["docker-compose"], Shape(4, 0.5, "hdfs"), {}).up()
 
-    def test_racks_have_a_network_each_and_a_router_in_both(self) -> None:
+    def test_each_rack_has_a_network_and_the_router_is_in_both(self) -> None:
         services = override(Shape(5, 0.5, "hdfs", uplink_bit_s=10**8))["services"]
         inside = {name: list(service["networks"]) for name, service in services.items()}
         assert inside.pop("router") == ["rack-1", "rack-2"]
@@ -212,86 +240,76 @@ class TestCompose:
 
 
 class TestVerify:
-    def test_one_way_both_ways_and_three_into_one(self) -> None:
-        one, both, many = patterns(LABS, Link(10**8, 1500))
+    def test_measures_one_flow_two_opposite_flows_and_three_into_one_node(self) -> None:
+        one, both, many = patterns(LAB, Link(10**8, 1500))
         assert [flow.sender.name for flow in many.flows] == ["worker-2", "worker-3", "worker-4"]
         assert {flow.receiver.name for flow in many.flows} == {"worker-1"}
         assert both.both_ways
         assert not one.both_ways
         assert one.expected_bit_s == many.expected_bit_s == pytest.approx(94.15e6, rel=1e-3)
 
-    def test_what_is_too_far_off_says_so(self) -> None:
+    def test_a_result_out_of_tolerance_is_marked(self) -> None:
         link = Link(10**8, 1500)
-        findings = [
+        checks = [
             LinkCheck(link, "a", 98e6, 100e6, 0.03),
             LinkCheck(link, "b", 96e6, 100e6, 0.03),
         ]
-        assert [finding.holds for finding in findings] == [True, False]
-        *_, good, bad = render(findings).splitlines()
+        assert [check.is_within_tolerance for check in checks] == [True, False]
+        *_, good, bad = checks_table(checks).splitlines()
         assert good.split() == ["100mbit,", "MTU", "1500", "a", "98.0", "100.0", "-2.0%", "ok"]
         assert bad.endswith("-4.0%  not within 3%")
 
 
-class TestFacts:
-    def test_follow_what_the_user_says(self) -> None:
-        ours = {"emulated": "4 nodes", "link": "100mbit"}
-        assert with_facts(["--trials", "1"], ours) == [
-            *("--trials", "1", "--fact=emulated=4 nodes", "--fact=link=100mbit")
-        ]
-
-    @pytest.mark.parametrize("arguments", [["--fact", "link=x"], ["--fact=link=x"]])
-    def test_and_do_not_contradict_it(self, arguments: list[str]) -> None:
-        assert with_facts(arguments, {"link": "100mbit"}) == arguments
-
-
-class TestQfs:
+class TestQfsTarball:
     @pytest.fixture(autouse=True)
     def _checkout(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (tmp_path / "checkout/docker").mkdir(parents=True)
-        monkeypatch.setattr(compose, "ROOT", tmp_path / "checkout")
+        monkeypatch.setattr(qfs_tarball, "ROOT", tmp_path / "checkout")
         monkeypatch.delenv("QFS_TARBALL", raising=False)
         monkeypatch.delenv("QFS_HOME", raising=False)
 
-    def test_nowhere(self, fake: Fake) -> None:
+    def test_without_any_qfs_the_error_says_what_to_set(self, fake: InstallFakes) -> None:
         fake(docker="exit 0")
         with pytest.raises(BadInput, match=r"--storage qfs: set QFS_TARBALL .*, or QFS_HOME"):
-            compose.qfs_variables()
+            qfs_tarball.qfs_variables()
 
-    def test_in_an_image_that_is_there(self, fake: Fake) -> None:
+    def test_an_image_that_has_qfs_needs_no_tarball(self, fake: InstallFakes) -> None:
         fake(docker="echo 0123abcd")
-        assert compose.qfs_variables() == {}
+        assert qfs_tarball.qfs_variables() == {}
 
-    def test_by_url(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_url_is_passed_to_the_build(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("QFS_TARBALL", "https://example.org/qfs.tgz")
-        assert compose.qfs_variables() == {"QFS_TARBALL": "https://example.org/qfs.tgz"}
+        assert qfs_tarball.qfs_variables() == {"QFS_TARBALL": "https://example.org/qfs.tgz"}
 
-    def test_as_a_file(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_file_is_copied_to_the_build_context(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         (tmp_path / "given.tgz").write_bytes(b"tar")
         monkeypatch.setenv("QFS_TARBALL", str(tmp_path / "given.tgz"))
-        assert compose.qfs_variables() == {"QFS_TARBALL": "docker/qfs.tgz"}
+        assert qfs_tarball.qfs_variables() == {"QFS_TARBALL": "docker/qfs.tgz"}
         assert (tmp_path / "checkout/docker/qfs.tgz").read_bytes() == b"tar"
 
-    def test_as_a_file_that_is_not_there(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_file_that_does_not_exist_is_an_error(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("QFS_TARBALL", "/no/such.tgz")
         with pytest.raises(BadInput, match=r"QFS_TARBALL is /no/such.tgz: No such file"):
-            compose.qfs_variables()
+            qfs_tarball.qfs_variables()
 
-    def test_unpacked_is_packed_to_the_same_bytes(
+    def test_qfs_home_is_always_packed_to_the_same_bytes(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         home = tmp_path / "qfs"
         libraries = ["lib/libqfs_access.so", "lib/hadoop-3.4.1-qfs-2.jar", "lib/qfs-access-2.jar"]
-        for name in [*compose.PROGRAMS, *libraries]:
+        for name in [*qfs_tarball.PROGRAMS, *libraries]:
             (home / name).parent.mkdir(parents=True, exist_ok=True)
             (home / name).write_bytes(b"x")
             (home / name).chmod(0o755)
         with tarfile.open(home / libraries[1], "w"):
             pass
-        monkeypatch.setattr("harness.minicluster.qfs_home._holds_access", lambda _: False)
+        monkeypatch.setattr("harness.minicluster.qfs_home._contains_java_api", lambda _: False)
         monkeypatch.setenv("QFS_HOME", str(home))
         packed = []
         for _ in range(2):
-            assert compose.qfs_variables() == {"QFS_TARBALL": "docker/qfs.tgz"}
+            assert qfs_tarball.qfs_variables() == {"QFS_TARBALL": "docker/qfs.tgz"}
             packed.append((tmp_path / "checkout/docker/qfs.tgz").read_bytes())
         assert packed[0] == packed[1]
         with tarfile.open(fileobj=io.BytesIO(packed[0])) as archive:

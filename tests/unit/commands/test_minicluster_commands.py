@@ -1,4 +1,4 @@
-"""`clusterlift hdfs` and `qfs`, tried with a file system of shell scripts: `fake`."""
+"""The commands of `clusterlift hdfs` and `qfs`, tested with `fake`, a file system of shell scripts."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from harness.cli import main
-from harness.minicluster.cluster import Cluster
+from harness.minicluster.cluster import Cluster, find_all
 from harness.minicluster.lifecycle import down
-from harness.minicluster.state import find_all
 from tests.unit.fake_file_system import WAIT
+from tests.waiting import eventually
 
 ROOT = Path(__file__).parents[3]
 COMMAND = [sys.executable, "-m", "tests.unit.fake_file_system"]
@@ -38,7 +38,7 @@ def fake(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def in_background(*arguments: str) -> subprocess.Popen[str]:
-    """As a shell starts it in the foreground: a process group of its own."""
+    """Start a command in a process group of its own, as a shell does."""
     return subprocess.Popen(
         [*COMMAND, *arguments],
         cwd=ROOT,
@@ -49,15 +49,8 @@ def in_background(*arguments: str) -> subprocess.Popen[str]:
     )
 
 
-def eventually(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 30
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-
-
 class TestUpStatusDown:
-    def test_one_after_the_other(self) -> None:
+    def test_each_prints_what_the_user_needs(self) -> None:
         done = fake("up", "--servers", "1")
         [cluster] = find_all("fake")
         assert (done.returncode, done.stderr) == (0, "starting FakeFS: head, 1 server\n")
@@ -80,10 +73,10 @@ class TestUpStatusDown:
         assert fake("status").stdout == "no FakeFS is up\n"
 
     @pytest.mark.parametrize(
-        ("arguments", "said"),
+        ("arguments", "message"),
         [
-            (["down"], "--name: no fake is called 'default' (there: none)"),
-            (["status", "--name", "x"], "--name: no fake is called 'x' (there: none)"),
+            (["down"], "--name: no fake is called 'default' (existing: none)"),
+            (["status", "--name", "x"], "--name: no fake is called 'x' (existing: none)"),
             (["up", "--servers", "0"], "Invalid value for '--servers'"),
             (["up", "--port", "70000"], "Invalid value for '--port'"),
             (["up", "--name", "a/b"], "--name 'a/b': use letters, "),
@@ -91,14 +84,16 @@ class TestUpStatusDown:
             (["run", "--", "no-such-program"], "COMMAND: there is no program 'no-such-program'"),
         ],
     )
-    def test_mistakes_are_one_line_and_exit_code_2(self, arguments: list[str], said: str) -> None:
+    def test_mistakes_are_one_line_and_exit_code_2(
+        self, arguments: list[str], message: str
+    ) -> None:
         done = fake(*arguments)
         assert (done.returncode, done.stdout) == (2, "")
-        assert done.stderr.startswith(f"clusterlift: error: {said}")
+        assert done.stderr.startswith(f"clusterlift: error: {message}")
         assert done.stderr.count("\n") == 1
 
     @pytest.mark.parametrize("system", ["hdfs", "qfs"])
-    def test_down_says_that_it_removes(
+    def test_the_help_of_down_says_that_it_removes_data(
         self, system: str, capfd: pytest.CaptureFixture[str]
     ) -> None:
         assert main([system, "down", "--help"]) == 0
@@ -106,16 +101,16 @@ class TestUpStatusDown:
 
 
 class TestRun:
-    def running(self, script: str, *, ready: Path) -> tuple[subprocess.Popen[str], Cluster]:
-        """A run whose command has said that it is there."""
+    def start(self, script: str, *, ready: Path) -> tuple[subprocess.Popen[str], Cluster]:
+        """Start `run` and wait until its command has created the file `ready`."""
         process = in_background("run", "--", "sh", "-c", f"{script}", str(ready))
         eventually(ready.exists)
         [cluster] = find_all("fake")
         assert cluster.dead() == []
         return process, cluster
 
-    def ended(self, process: subprocess.Popen[str], cluster: Cluster) -> tuple[int, str]:
-        """Its exit code and what it said after the start; nothing of the cluster is left."""
+    def outcome(self, process: subprocess.Popen[str], cluster: Cluster) -> tuple[int, str]:
+        """Return its exit code and what it printed after the start; check that nothing is left."""
         _, error = process.communicate(timeout=60)
         assert len(cluster.dead()) == len(cluster.daemons) == 3
         assert find_all("fake") == []
@@ -130,38 +125,38 @@ class TestRun:
         assert conf.endswith("/conf")
         assert find_all("fake") == []
 
-    def test_options_behind_the_command_are_its_own(self) -> None:
+    def test_options_after_the_command_belong_to_the_command(self) -> None:
         done = fake("run", "echo", "--servers", "-h")
         assert done.stdout == "--servers -h\n"
 
-    def test_a_command_that_is_killed(self) -> None:
+    def test_the_exit_code_of_a_killed_command(self) -> None:
         assert fake("run", "sh", "-c", "kill -9 $$").returncode == 128 + 9
 
-    def test_ctrl_c(self, tmp_path: Path) -> None:
-        process, cluster = self.running("touch $0; exec sleep 600", ready=tmp_path / "ready")
+    def test_ctrl_c_ends_the_command_and_the_cluster(self, tmp_path: Path) -> None:
+        process, cluster = self.start("touch $0; exec sleep 600", ready=tmp_path / "ready")
         os.killpg(process.pid, signal.SIGINT)
-        assert self.ended(process, cluster) == (128 + signal.SIGINT, "")
+        assert self.outcome(process, cluster) == (128 + signal.SIGINT, "")
 
-    def test_ctrl_c_in_a_command_that_goes_on(self, tmp_path: Path) -> None:
+    def test_a_command_that_survives_ctrl_c_keeps_its_cluster(self, tmp_path: Path) -> None:
         script = "trap 'touch $0.caught' INT; touch $0; while [ ! -e $0.go ]; do sleep 0.05; done"
         ready = tmp_path / "ready"
-        process, cluster = self.running(f"{script}; exit 3", ready=ready)
+        process, cluster = self.start(f"{script}; exit 3", ready=ready)
         os.killpg(process.pid, signal.SIGINT)
         eventually(Path(f"{ready}.caught").exists)
         assert cluster.dead() == []
         Path(f"{ready}.go").touch()
-        assert self.ended(process, cluster) == (3, "")
+        assert self.outcome(process, cluster) == (3, "")
 
     @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-    def test_what_is_sent_to_it_alone_is_passed_on(
+    def test_sigterm_and_sighup_are_forwarded_to_the_command(
         self, number: signal.Signals, tmp_path: Path
     ) -> None:
-        process, cluster = self.running("touch $0; exec sleep 600", ready=tmp_path / "ready")
+        process, cluster = self.start("touch $0; exec sleep 600", ready=tmp_path / "ready")
         process.send_signal(number)
-        assert self.ended(process, cluster) == (128 + number, "")
+        assert self.outcome(process, cluster) == (128 + number, "")
 
     @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-    def test_a_signal_while_it_starts(
+    def test_a_signal_during_the_start_undoes_it(
         self, number: signal.Signals, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setenv("FAKE_SCRIPTS", json.dumps({"server-2": WAIT}))
@@ -169,11 +164,12 @@ class TestRun:
         eventually(lambda: any(len(cluster.daemons) == 3 for cluster in find_all("fake")))
         [cluster] = find_all("fake")
         process.send_signal(number)
-        code, error = self.ended(process, cluster)
+        code, error = self.outcome(process, cluster)
         assert (code, error.split()) == (130, ["clusterlift:", "error:", "interrupted"])
 
-    def test_an_impatient_user(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """The first signal ends it; those after it cannot interrupt the clearing up."""
+    def test_repeated_ctrl_c_does_not_interrupt_the_removal(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         monkeypatch.setenv("FAKE_SCRIPTS", json.dumps({"server-2": WAIT}))
         process = in_background("run", "true")
         eventually(lambda: any(len(cluster.daemons) == 3 for cluster in find_all("fake")))
@@ -181,12 +177,12 @@ class TestRun:
         for _ in range(20):
             process.send_signal(signal.SIGINT)
             time.sleep(0.005)
-        code, error = self.ended(process, cluster)
-        assert code in {130, -signal.SIGINT}  # the last may strike when all is done
+        code, error = self.outcome(process, cluster)
+        assert code in {130, -signal.SIGINT}  # the last signal may arrive after everything is done
         assert error.split()[:3] == ["clusterlift:", "error:", "interrupted"]
 
-    def test_kill_9_leaves_what_down_can_end(self, tmp_path: Path) -> None:
-        process, cluster = self.running("touch $0; exec sleep 1", ready=tmp_path / "ready")
+    def test_after_kill_9_down_removes_the_cluster(self, tmp_path: Path) -> None:
+        process, cluster = self.start("touch $0; exec sleep 1", ready=tmp_path / "ready")
         process.kill()
         process.communicate(timeout=60)
         assert cluster.name in fake("status").stdout
@@ -194,13 +190,13 @@ class TestRun:
         assert fake("down", "--name", cluster.name).returncode == 0
         assert len(cluster.dead()) == 3
 
-    def test_a_daemon_that_dies_meanwhile_is_told(self, tmp_path: Path) -> None:
+    def test_a_daemon_that_dies_in_the_meantime_is_reported(self, tmp_path: Path) -> None:
         ready = tmp_path / "ready"
         wait = "touch $0; while [ ! -e $0.go ]; do sleep 0.05; done"
-        process, cluster = self.running(wait, ready=ready)
+        process, cluster = self.start(wait, ready=ready)
         cluster.kill("server-2")
         Path(f"{ready}.go").touch()
         log = cluster.logs / "server-2.log"
-        said = f"server-2 died meanwhile and said: it said nothing; its log is {log}\n"
-        assert self.ended(process, cluster) == (0, said)
+        message = f"server-2 died in the meantime: no message; see {log}\n"
+        assert self.outcome(process, cluster) == (0, message)
         assert log.exists()

@@ -1,23 +1,27 @@
-"""An experiment file is read strictly; the experiment is run in turns, and goes on where it was cut off."""
+"""Experiment files are read strictly; experiments run in turns and can be resumed."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
+from harness.probes.session import ProbePlan
 
-from harness.experiments import runs as conducting
+from harness.experiments import runs
 from harness.experiments.experiment import SINKS, Experiment, read_experiment
-from harness.experiments.runs import ExperimentOutcome, run_experiment, steps, steps_done
+from harness.experiments.runs import (
+    ExperimentOutcome,
+    completed_runs,
+    planned_runs,
+    run_experiment,
+)
 from harness.lab.cluster import Node
 from harness.model.errors import BadInput, ClusterliftError
 from harness.model.link import Link
 from harness.model.probe import ProbeRun, RecordedProbes
 from harness.model.run import Ending, new_run_id
-from harness.probes.session import ProbePlan
 from harness.records.writer import ProbeRecording, Recording
 from jobs import sinks
 from tests.unit.builders import a_run, failed, ok
@@ -55,22 +59,22 @@ def experiment(tmp_path: Path, text: str = TEXT) -> Experiment:
 
 
 class TestReading:
-    def test_what_it_says(self, tmp_path: Path) -> None:
+    def test_every_value_is_read(self, tmp_path: Path) -> None:
         read = experiment(tmp_path)
         assert str(read.shape) == "3 workers of 0.5 processors, hdfs"
         assert (read.rounds, read.trials, read.warmup) == (2, 4, 1)
         slow, fast = read.configurations
         assert (slow.link, fast.link) == (Link(10**8, 1500), Link(25 * 10**7, 9000))
-        assert [data.name for data in read.datasets] == ["coded"]  # nobody uses the other
+        assert [data.name for data in read.datasets] == ["coded"]  # no configuration uses `plain`
         assert read.workloads == ("group-by",)
         assert read.sink is None
 
     @pytest.mark.parametrize("file", sorted((ROOT / "docker/experiments").glob("*.toml")), ids=str)
-    def test_those_that_come_along(self, file: Path) -> None:
+    def test_the_experiments_of_this_repository_are_valid(self, file: Path) -> None:
         assert read_experiment(file).name == file.stem
 
     @pytest.mark.parametrize(
-        ("old", "new", "told"),
+        ("old", "new", "message"),
         [
             ('name = "upgrade"', "", "name is missing"),
             ('name = "upgrade"', 'name = "../up"', "name has letters"),
@@ -95,39 +99,39 @@ class TestReading:
             ("nodes = 3", "nodes = ", "Invalid value"),
         ],
     )
-    def test_a_mistake_is_named(self, tmp_path: Path, old: str, new: str, told: str) -> None:
+    def test_a_mistake_is_named(self, tmp_path: Path, old: str, new: str, message: str) -> None:
         assert old in TEXT
         with pytest.raises(BadInput, match=r"experiment\.toml[:,] ") as failure:
             experiment(tmp_path, TEXT.replace(old, new, 1))
-        assert told in str(failure.value)
+        assert message in str(failure.value)
 
     def test_the_sinks_are_the_benchmark_s(self) -> None:
         assert set(SINKS) == set(sinks.SINKS)
 
-    def test_no_file(self, tmp_path: Path) -> None:
+    def test_a_missing_file_is_named(self, tmp_path: Path) -> None:
         with pytest.raises(BadInput, match=r"nowhere.toml: No such file"):
             read_experiment(tmp_path / "nowhere.toml")
 
-    def test_more_of_the_same_is_the_same_experiment(self, tmp_path: Path) -> None:
-        one = experiment(tmp_path)
-        more = experiment(tmp_path, TEXT.replace("rounds = 2", "rounds = 3"))
+    def test_the_digest_depends_on_all_but_the_number_of_repetitions(self, tmp_path: Path) -> None:
+        first = experiment(tmp_path)
+        longer = experiment(tmp_path, TEXT.replace("rounds = 2", "rounds = 3"))
         other = experiment(tmp_path, TEXT.replace("rows = 1000", "rows = 1001", 1))
-        assert one.digest == more.digest != other.digest
+        assert first.digest == longer.digest != other.digest
 
 
 DONE = ExperimentOutcome(("slow", "fast"), (), failed=False)
 
 
 class FakeLab:
-    """Takes links and submissions; writes results as the benchmark would."""
+    """Records what an experiment does; writes results as the benchmark would."""
 
     linked: Sequence[str] = ()
     workers: Sequence[Node] = ()
-    storage = "hdfs"
+    uri = "hdfs://m"
 
     def __init__(self, results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.results = results
-        self.done: list[tuple[str, ...]] = []
+        self.calls: list[tuple[str, ...]] = []
         self.facts: list[dict[str, str]] = []
         self.codes = {"datagen/generate.py": 0, "jobs/benchmark.py": 0}
         self.trial = ok("group-by", 1.0)
@@ -135,42 +139,42 @@ class FakeLab:
         self.interrupt_probe = False
         self.crashes: set[tuple[str, ...]] = set()
         for name, fake in {
-            "up": lambda shape, _bytes=0: self.done.append(("up", str(shape))),
+            "up": lambda shape, _bytes=0: self.calls.append(("up", str(shape))),
             "running_lab": lambda: self,
-            "set_links": lambda _, change: self.done.append(("link", str(change(Link(1, 1500))))),
+            "set_links": lambda _, change: self.calls.append(("link", str(change(Link(1, 1500))))),
             "spark_submit": self.submit,
             "run_probes": self.probe,
-            "status": SimpleNamespace(
-                facts=lambda _: {"emulated": "yes"}, uri=lambda _: "hdfs://m"
-            ),
+            "facts": lambda _: {"emulated": "yes"},
         }.items():
-            monkeypatch.setattr(conducting, name, fake)
+            monkeypatch.setattr(runs, name, fake)
 
     def submit(self, _: object, script: str, arguments: Sequence[str]) -> int:
         if script == "datagen/generate.py":
-            self.done.append(("generate", *arguments))
+            self.calls.append(("generate", *arguments))
             return self.codes[script]
         options = dict(zip(arguments[::2], arguments[1::2], strict=False))
-        facts = dict(one.removeprefix("--fact=").split("=", 1) for one in arguments if "=" in one)
+        stated = [argument for argument in arguments if argument.startswith("--fact=")]
+        facts = dict(argument.removeprefix("--fact=").split("=", 1) for argument in stated)
         self.facts.append(facts)
-        turn = (options["--configuration"], facts["round"])
-        self.done.append(("run", *turn))
-        if turn in self.crashes:
+        configuration, round_ = options["--configuration"], facts["round"]
+        self.calls.append(("run", configuration, round_))
+        if (configuration, round_) in self.crashes:
             return 1
-        interrupted = self.interrupt_after == len(self.ran())
-        with Recording(self.results, a_run(turn[0], new_run_id(), facts=facts)) as recording:
+        interrupted = self.interrupt_after == len(self.benchmarks())
+        with Recording(self.results, a_run(configuration, new_run_id(), facts=facts)) as recording:
             recording.trial(self.trial)
             recording.end(Ending.INTERRUPTED if interrupted else Ending.COMPLETED)
         return 130 if interrupted else self.codes[script]
 
     def probe(self, _: ProbePlan, run: ProbeRun, results: Path) -> RecordedProbes:
-        self.done.append(("probe", run.configuration, run.facts["round"]))
+        self.calls.append(("probe", run.configuration, run.facts["round"]))
         with ProbeRecording(run, results) as recording:
             recording.end(Ending.INTERRUPTED if self.interrupt_probe else Ending.COMPLETED)
             return recording.probed
 
-    def ran(self) -> list[tuple[str, ...]]:
-        return [what[1:] for what in self.done if what[0] == "run"]
+    def benchmarks(self) -> list[tuple[str, ...]]:
+        """Return configuration and round of each benchmark that was submitted."""
+        return [call[1:] for call in self.calls if call[0] == "run"]
 
 
 @pytest.fixture
@@ -183,68 +187,72 @@ def lab(results: Path, monkeypatch: pytest.MonkeyPatch) -> FakeLab:
     return FakeLab(results, monkeypatch)
 
 
-class TestConduct:
-    def test_there_and_back_again(self, tmp_path: Path, lab: FakeLab, results: Path) -> None:
+class TestRunExperiment:
+    def test_every_second_round_is_reversed(
+        self, tmp_path: Path, lab: FakeLab, results: Path
+    ) -> None:
         assert run_experiment(experiment(tmp_path), results) == DONE
-        whole = [("up", "3 workers of 0.5 processors, hdfs")]
-        assert lab.done == [
-            *whole,
+        up = ("up", "3 workers of 0.5 processors, hdfs")
+        assert lab.calls == [
+            up,
             ("link", "unshaped, MTU 1500"),
             (
                 *("generate", "hdfs://m/upgrade/coded", "--rows", "1000", "--format", "csv"),
                 *("--reuse", "--layout", "xor:2+1"),
             ),
-            *whole,
+            up,
             ("link", "100mbit, MTU 1500"),
             ("run", "slow", "1"),
-            *whole,
+            up,
             ("link", "250mbit, MTU 9000"),
             ("run", "fast", "1"),
-            *whole,
+            up,
             ("link", "250mbit, MTU 9000"),
             ("run", "fast", "2"),
-            *whole,
+            up,
             ("link", "100mbit, MTU 1500"),
             ("run", "slow", "2"),
         ]
 
-    def test_a_run_says_what_it_is_of(self, tmp_path: Path, lab: FakeLab, results: Path) -> None:
+    def test_runs_record_lab_layout_experiment_and_round(
+        self, tmp_path: Path, lab: FakeLab, results: Path
+    ) -> None:
         read = experiment(tmp_path, TEXT.replace('"coded"\n\n[', '"plain"\n\n['))
         run_experiment(read, results)
         slow, fast, *_ = lab.facts
         assert slow == {"emulated": "yes", "experiment": read.digest, "round": "1"}
         assert fast == slow | {"layout": "xor:2+1"}
 
-    def test_what_is_done_is_not_done_again(
+    def test_completed_runs_are_not_repeated(
         self, tmp_path: Path, lab: FakeLab, results: Path
     ) -> None:
         lab.interrupt_after = 2
         with pytest.raises(KeyboardInterrupt):
             run_experiment(experiment(tmp_path), results)
         lab.interrupt_after = None
-        lab.done.clear()
+        lab.calls.clear()
         assert run_experiment(experiment(tmp_path), results) == DONE
-        assert lab.ran() == [("fast", "1"), ("fast", "2"), ("slow", "2")]
-        lab.done.clear()
+        assert lab.benchmarks() == [("fast", "1"), ("fast", "2"), ("slow", "2")]
+        lab.calls.clear()
         assert run_experiment(experiment(tmp_path), results) == DONE
-        assert lab.done == []
+        assert lab.calls == []
 
-    def test_more_rounds_add_to_what_is_there(
+    def test_more_rounds_add_to_existing_results(
         self, tmp_path: Path, lab: FakeLab, results: Path
     ) -> None:
         run_experiment(experiment(tmp_path), results)
-        lab.done.clear()
+        lab.calls.clear()
         run_experiment(experiment(tmp_path, TEXT.replace("rounds = 2", "rounds = 3")), results)
-        assert lab.ran() == [("slow", "3"), ("fast", "3")]
+        assert lab.benchmarks() == [("slow", "3"), ("fast", "3")]
 
-    def test_results_of_another_experiment_are_left_alone(
+    def test_results_of_another_experiment_are_refused(
         self, tmp_path: Path, lab: FakeLab, results: Path
     ) -> None:
         run_experiment(experiment(tmp_path), results)
         with pytest.raises(BadInput, match="is not of this experiment as it is now; move"):
             run_experiment(experiment(tmp_path, TEXT.replace("100mbit", "50mbit")), results)
 
-    def test_the_optional_options_are_passed_on(
+    def test_optional_values_become_options(
         self, tmp_path: Path, lab: FakeLab, results: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         submitted: list[Sequence[str]] = []
@@ -253,86 +261,86 @@ class TestConduct:
             submitted.append(arguments)
             return lab.submit(lab_, script, arguments)
 
-        monkeypatch.setattr(conducting, "spark_submit", submit)
+        monkeypatch.setattr(runs, "spark_submit", submit)
         run_experiment(
             experiment(tmp_path, f'sink = "rdd-count"\nrepartition = 16\n{TEXT}'), results
         )
         assert {"--sink", "rdd-count", "--repartition", "16"} < set(submitted[-1])
         assert "--pi-samples" not in submitted[-1]
 
-    def test_the_network_is_probed_before_each_run_if_that_is_asked_for(
+    def test_with_probe_seconds_the_network_is_probed_before_each_run(
         self, tmp_path: Path, lab: FakeLab, results: Path
     ) -> None:
         probing = experiment(tmp_path, f"probe_seconds = 1\n{TEXT}")
         assert run_experiment(probing, results) == DONE
-        turns = [what for what in lab.done if what[0] in {"probe", "run"}]
-        assert turns[:2] == [("probe", "slow", "1"), ("run", "slow", "1")]
-        assert len(turns) == 8
-        lab.done.clear()
+        calls = [call for call in lab.calls if call[0] in {"probe", "run"}]
+        assert calls[:2] == [("probe", "slow", "1"), ("run", "slow", "1")]
+        assert len(calls) == 8
+        lab.calls.clear()
         assert run_experiment(probing, results) == DONE
-        assert lab.done == []
+        assert lab.calls == []
 
-    def test_runs_that_are_there_already_are_not_run_again_for_want_of_probes(
+    def test_completed_runs_without_probes_are_probed_and_not_repeated(
         self, tmp_path: Path, lab: FakeLab, results: Path
     ) -> None:
         run_experiment(experiment(tmp_path), results)
-        lab.done.clear()
+        lab.calls.clear()
         run_experiment(experiment(tmp_path, f"probe_seconds = 1\n{TEXT}"), results)
-        assert lab.ran() == []
-        assert [what[1:] for what in lab.done if what[0] == "probe"] == [
+        assert lab.benchmarks() == []
+        assert [call[1:] for call in lab.calls if call[0] == "probe"] == [
             *(("slow", "1"), ("fast", "1"), ("fast", "2"), ("slow", "2"))
         ]
 
-    def test_interrupted_probes_are_made_again(
+    def test_interrupted_probes_are_repeated(
         self, tmp_path: Path, lab: FakeLab, results: Path
     ) -> None:
         probing = experiment(tmp_path, f"probe_seconds = 1\n{TEXT}")
         lab.interrupt_probe = True
         with pytest.raises(KeyboardInterrupt):
             run_experiment(probing, results)
-        assert lab.ran() == []
+        assert lab.benchmarks() == []
         lab.interrupt_probe = False
         assert run_experiment(probing, results) == DONE
 
-    def test_data_that_is_not_proven_stops_it(
+    def test_a_dataset_that_cannot_be_generated_is_an_error(
         self, tmp_path: Path, lab: FakeLab, results: Path
     ) -> None:
         lab.codes["datagen/generate.py"] = 1
-        with pytest.raises(ClusterliftError, match="data coded was not made"):
+        with pytest.raises(ClusterliftError, match="data coded was not generated"):
             run_experiment(experiment(tmp_path), results)
-        assert lab.ran() == []
+        assert lab.benchmarks() == []
 
-    def test_a_failed_trial_does_not_stop_it_and_is_told(
+    def test_a_failed_trial_is_reported_in_the_outcome(
         self, tmp_path: Path, lab: FakeLab, results: Path
     ) -> None:
         lab.codes["jobs/benchmark.py"] = 1
         lab.trial = failed("group-by")
         assert run_experiment(experiment(tmp_path), results) == replace(DONE, failed=True)
-        assert len(lab.ran()) == 4
+        assert len(lab.benchmarks()) == 4
         assert run_experiment(experiment(tmp_path), results) == replace(DONE, failed=True)
-        assert len(lab.ran()) == 4
+        assert len(lab.benchmarks()) == 4
 
-    def test_a_benchmark_that_died_is_not_taken_for_done(
+    def test_a_benchmark_that_died_is_repeated_next_time(
         self, tmp_path: Path, lab: FakeLab, results: Path
     ) -> None:
         lab.crashes = {("slow", "1"), ("fast", "2")}
         outcome = run_experiment(experiment(tmp_path), results)
         assert outcome.measured == ("slow", "fast")
         assert list(map(str, outcome.undone)) == ["slow, round 1", "fast, round 2"]
-        assert len(lab.ran()) == 4
+        assert len(lab.benchmarks()) == 4
         lab.crashes.clear()
-        lab.done.clear()
+        lab.calls.clear()
         assert run_experiment(experiment(tmp_path), results) == DONE
-        assert lab.ran() == [("slow", "1"), ("fast", "2")]
+        assert lab.benchmarks() == [("slow", "1"), ("fast", "2")]
 
-    def test_a_refused_benchmark_stops_it(
+    def test_a_refused_benchmark_is_an_error(
         self, tmp_path: Path, lab: FakeLab, results: Path
     ) -> None:
         lab.codes["jobs/benchmark.py"] = 2
         with pytest.raises(ClusterliftError, match=r"slow, round 1: benchmark.py refused"):
             run_experiment(experiment(tmp_path), results)
 
-    def test_nothing_is_done_before_it_starts(self, tmp_path: Path, results: Path) -> None:
+    def test_without_results_no_run_is_completed(self, tmp_path: Path, results: Path) -> None:
         read = experiment(tmp_path)
-        assert steps_done(read, results) == {}
-        assert len(list(steps(read))) == 4
+        assert completed_runs(read, results) == {}
+        assert len(list(planned_runs(read))) == 4

@@ -12,19 +12,19 @@ from pathlib import Path
 import pytest
 
 from harness.minicluster import qfs
-from harness.minicluster.cluster import Cluster
+from harness.minicluster.cluster import Cluster, find_all
 from harness.minicluster.lifecycle import down
-from harness.minicluster.state import find_all
 from harness.runtime.cache import cache_directory
+from tests.waiting import eventually
 
-from .conftest import ROOT, eventually
+from .conftest import ROOT
 
 CLUSTERLIFT = [sys.executable, "-m", "harness"]
 
 
 @pytest.fixture(autouse=True)
 def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The user's own clusters are none of ours; the jar is."""
+    """Use a cache that has none of the user's clusters, but shares the fetched jar."""
     jars = cache_directory() / "jars"
     jars.mkdir(parents=True, exist_ok=True)
     (tmp_path / "clusterlift").mkdir()
@@ -43,32 +43,32 @@ def clusterlift(*arguments: str) -> str:
     return done.stdout
 
 
-def gone(cluster: Cluster) -> bool:
+def is_removed(cluster: Cluster) -> bool:
     return len(cluster.dead()) == len(cluster.daemons) and not cluster.directory.exists()
 
 
-def test_an_hdfs_that_is_up_beside_one_that_is_interrupted(tmp_path: Path) -> None:
+def test_an_interrupted_run_does_not_touch_another_hdfs(tmp_path: Path) -> None:
     ready = tmp_path / "ready"
     run = subprocess.Popen(
         [*CLUSTERLIFT, "hdfs", "run", "--datanodes", "1", "sh", "-c", "touch $0; sleep 600", ready],
         cwd=ROOT,
         process_group=0,
     )
-    said = clusterlift("hdfs", "up", "--datanodes", "1")
-    eventually(ready.exists, "the command of run started")
+    exports = clusterlift("hdfs", "up", "--datanodes", "1")
+    eventually(ready.exists, "the command of `run` did not start", seconds=120)
     default, other = find_all("hdfs")
-    os.killpg(run.pid, signal.SIGINT)  # what a terminal does
+    os.killpg(run.pid, signal.SIGINT)  # as a terminal does at Ctrl-C
     assert run.wait(timeout=60) == 128 + signal.SIGINT
-    assert gone(other)
-    assert said.startswith(f"export CLUSTERLIFT_FS={default.uri}\n")
+    assert is_removed(other)
+    assert exports.startswith(f"export CLUSTERLIFT_FS={default.uri}\n")
     assert f"default  {default.uri}  1 of 1 DataNode live\n" in clusterlift("hdfs", "status")
     clusterlift("hdfs", "down")
-    assert gone(default)
+    assert is_removed(default)
 
 
 @pytest.mark.qfs
 @pytest.mark.skipif("QFS_HOME" not in os.environ, reason="QFS_HOME is not set")
-def test_a_qfs(tmp_path: Path) -> None:
+def test_qfs_serves_its_own_tools_and_notices_a_lost_chunk_server(tmp_path: Path) -> None:
     with qfs.running(chunk_servers=2) as cluster:
         tool = Path(os.environ["QFS_HOME"]) / "bin/tools/qfs"
         (tmp_path / "file").write_text("kept")
@@ -78,5 +78,5 @@ def test_a_qfs(tmp_path: Path) -> None:
             )
         assert done.stdout == "kept"
         cluster.kill("chunkserver-1")
-        eventually(lambda: qfs.QfsCluster().live_servers(cluster) == 1, "one was left", seconds=60)
-    assert gone(cluster)
+        eventually(lambda: qfs.QfsCluster().live_servers(cluster) == 1, "the loss was not noticed")
+    assert is_removed(cluster)

@@ -1,4 +1,4 @@
-"""What HDFS and QFS need to start, how they are asked, and how a missing piece is told."""
+"""What HDFS and QFS need to start, how their state is read, and how a missing file is reported."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from harness.minicluster.cluster import Cluster
 from harness.minicluster.hdfs import HdfsCluster
 from harness.minicluster.jar import minicluster_jar
 from harness.minicluster.qfs import QfsCluster
-from harness.minicluster.spark_conf import overlaid
+from harness.minicluster.spark_conf import with_properties
 from harness.model.errors import BadInput, ClusterliftError
 
 Script = Callable[[str, str], Path]
@@ -37,7 +37,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def script(tmp_path: Path) -> Script:
-    """Writes a program of shell."""
+    """Return a function that writes a shell script below `tmp_path`."""
 
     def write(path: str, text: str) -> Path:
         program = tmp_path / path
@@ -49,31 +49,32 @@ def script(tmp_path: Path) -> Script:
     return write
 
 
-def names(directory: Path) -> set[str]:
+def file_names(directory: Path) -> set[str]:
     return {entry.name for entry in directory.iterdir()}
 
 
-def prepared(scheme: str, ports: tuple[int, ...], servers: int) -> Cluster:
+def empty_cluster(scheme: str, ports: tuple[int, ...], servers: int) -> Cluster:
+    """Return a cluster whose directories exist and are empty."""
     cluster = Cluster(scheme, "x", ports, servers)
-    for place in (cluster.directory, cluster.logs):
-        place.mkdir(parents=True)
+    for directory in (cluster.directory, cluster.logs):
+        directory.mkdir(parents=True)
     return cluster
 
 
 class TestSpark:
-    def test_is_the_one_that_is_named(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_spark_home_names_it(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (tmp_path / "jars").mkdir()
         (tmp_path / "jars" / "hadoop-client-api-3.4.1-x.jar").touch()
         monkeypatch.setenv("SPARK_HOME", str(tmp_path))
         assert spark_home() == tmp_path
         assert hadoop_version(tmp_path) == "3.4.1-x"
 
-    def test_or_else_pyspark(self) -> None:
+    def test_without_spark_home_it_is_pyspark(self) -> None:
         assert hadoop_version(spark_home()) in jars.SHA256
 
-    def test_there_is_none(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_without_either_the_error_says_what_to_set(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
         with pytest.raises(BadInput, match=r"^no Spark: set SPARK_HOME"):
             spark_home()
@@ -88,7 +89,7 @@ IVY = 'for a; do case $a in spark.jars.ivy=*) ivy=${a#*=};; esac; done; mkdir -p
 FETCHED = '"$ivy/jars/org.apache.hadoop_hadoop-client-minicluster-$V.jar"'
 
 
-class TestTheJar:
+class TestMiniclusterJar:
     def test_is_fetched_once(self, script: Script, tmp_path: Path, cache: Path) -> None:
         script(
             "bin/spark-submit", f"V=9.9; {IVY} echo $@ >> {tmp_path}/calls; echo jar > {FETCHED}"
@@ -98,9 +99,9 @@ class TestTheJar:
         assert fetched[0].read_text() == "jar\n"
         [call] = (tmp_path / "calls").read_text().splitlines()
         assert "--packages org.apache.hadoop:hadoop-client-minicluster:9.9 " in call
-        assert names(fetched[0].parent) == {".lock", fetched[0].name}
+        assert file_names(fetched[0].parent) == {".lock", fetched[0].name}
 
-    def test_by_one_of_several_at_once(self, script: Script, tmp_path: Path) -> None:
+    def test_is_fetched_once_by_concurrent_starts(self, script: Script, tmp_path: Path) -> None:
         slow = f"V=9.9; {IVY} echo >> {tmp_path}/calls; sleep 0.3; echo jar > {FETCHED}"
         script("bin/spark-submit", slow)
         threads = [
@@ -113,34 +114,36 @@ class TestTheJar:
         assert (tmp_path / "calls").read_text() == "\n"
 
     @pytest.mark.parametrize(
-        ("text", "said"),
+        ("text", "message"),
         [
             (
                 "echo 'Exception in main: [unresolved dependency]'; echo at; exit 1",
                 "cannot fetch hadoop-client-minicluster-9.9.jar: Exception in main: [unresolved ",
             ),
-            ("exit 0", "it said nothing; with a network"),
-            (f"V=9.9; {IVY} echo half > {FETCHED}; echo interrupted; exit 1", "interrupted; with"),
+            ("exit 0", "no message; connect to a network, or put the jar into "),
+            (f"V=9.9; {IVY} echo half > {FETCHED}; echo aborted; exit 1", "aborted; connect"),
         ],
     )
-    def test_that_cannot_be_fetched(
-        self, text: str, said: str, script: Script, tmp_path: Path, cache: Path
+    def test_a_failed_fetch_keeps_nothing(
+        self, text: str, message: str, script: Script, tmp_path: Path, cache: Path
     ) -> None:
         script("bin/spark-submit", text)
-        with pytest.raises(ClusterliftError) as told:
+        with pytest.raises(ClusterliftError) as error:
             minicluster_jar(tmp_path, "9.9")
-        assert said in str(told.value)
-        assert names(cache / "jars") == {".lock"}
+        assert message in str(error.value)
+        assert file_names(cache / "jars") == {".lock"}
 
-    def test_that_is_another(self, script: Script, tmp_path: Path, cache: Path) -> None:
+    def test_a_wrong_checksum_is_refused(self, script: Script, tmp_path: Path, cache: Path) -> None:
         script("bin/spark-submit", f"V=3.5.0; {IVY} echo jar > {FETCHED}")
         with pytest.raises(
-            ClusterliftError, match=r"3.5.0 is not it: its sha256 is .*, not 06772d"
+            ClusterliftError, match=r"3.5.0 is not the known one: its sha256 is .*, not 06772d"
         ):
             minicluster_jar(tmp_path, "3.5.0")
-        assert names(cache / "jars") == {".lock"}
+        assert file_names(cache / "jars") == {".lock"}
 
-    def test_that_cannot_be_kept(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_cache_that_cannot_be_written(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         (tmp_path / "file").touch()
         monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
         with pytest.raises(BadInput, match=r"cannot be kept in .*: Not a directory; set XDG_CACHE"):
@@ -149,7 +152,7 @@ class TestTheJar:
 
 @contextmanager
 def namenode(answer: bytes) -> Iterator[Cluster]:
-    """Something that answers as a NameNode's web server does."""
+    """Serve this answer as a NameNode's web server would."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -171,7 +174,7 @@ Prepare = Callable[..., Cluster]
 
 @pytest.fixture
 def hdfs(script: Script, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Prepare:
-    """Makes an HDFS of two DataNodes ready to start; its Java and its Spark are scripts."""
+    """Return a function that prepares an HDFS of two DataNodes, with scripts for Java and Spark."""
 
     def prepare(java: str = "exit 0", **properties: str) -> Cluster:
         (tmp_path / "jars").mkdir()
@@ -180,7 +183,7 @@ def hdfs(script: Script, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pre
         script("bin/java", java)
         monkeypatch.setenv("SPARK_HOME", str(tmp_path))
         monkeypatch.setenv("JAVA_HOME", str(tmp_path))
-        cluster = prepared("hdfs", (7000, 7001), 2)
+        cluster = empty_cluster("hdfs", (7000, 7001), 2)
         HdfsCluster(properties).prepare(cluster)
         return cluster
 
@@ -189,19 +192,21 @@ def hdfs(script: Script, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pre
 
 class TestHdfs:
     @pytest.mark.parametrize(("state", "live"), [("Operational", 2), ("safeMode", 0)])
-    def test_live_servers(self, state: str, live: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_live_servers_are_counted_without_a_proxy(
+        self, state: str, live: int, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
         bean = {"NumLiveDataNodes": 2, "FSState": state}
         with namenode(json.dumps({"beans": [bean]}).encode()) as cluster:
             assert HdfsCluster().live_servers(cluster) == live
 
     @pytest.mark.parametrize("answer", [b"", b"<html>", b'{"beans": []}'])
-    def test_no_answer_is_not_zero(self, answer: bytes) -> None:
+    def test_without_an_answer_the_number_is_unknown(self, answer: bytes) -> None:
         with namenode(answer) as cluster:
             assert HdfsCluster().live_servers(cluster) is None
         assert HdfsCluster().live_servers(cluster) is None
 
-    def test_configuration(self, hdfs: Prepare) -> None:
+    def test_daemons_listen_on_127_0_0_1_and_properties_can_be_added(self, hdfs: Prepare) -> None:
         cluster = hdfs(**{"dfs.blocksize": "<1m>"})
         site = ET.parse(cluster.conf_directory / "hdfs-site.xml")  # noqa: S314  our own file
         properties = {p.findtext("name"): p.findtext("value") for p in site.iter("property")}
@@ -212,19 +217,17 @@ class TestHdfs:
         assert len(addresses) == 5
         assert all(str(address).startswith("127.0.0.1:") for address in addresses)
 
-    def test_its_daemons(self, hdfs: Prepare) -> None:
+    def test_launches_a_namenode_and_the_datanodes(self, hdfs: Prepare) -> None:
         cluster = hdfs()
         launches = list(HdfsCluster().launches(cluster))
-        assert [each.name for each in launches] == ["namenode", "datanode-1", "datanode-2"]
+        assert [launch.name for launch in launches] == ["namenode", "datanode-1", "datanode-2"]
         assert launches[2].command[-1] == f"dfs.datanode.data.dir={cluster.directory}/datanode-2"
 
-    def test_a_namenode_that_cannot_be_formatted(self, hdfs: Prepare) -> None:
-        with pytest.raises(
-            ClusterliftError, match=r"formatted: Error: too old; its log is .*\.log$"
-        ):
+    def test_a_failed_format_is_reported_with_its_log(self, hdfs: Prepare) -> None:
+        with pytest.raises(ClusterliftError, match=r"formatted: Error: too old; see .*\.log$"):
             hdfs("echo Error: too old; exit 1")
 
-    def test_without_java(
+    def test_without_java_the_error_says_what_to_install_or_set(
         self, tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         version = hadoop_version(spark_home())
@@ -233,7 +236,7 @@ class TestHdfs:
         cached.touch()
         monkeypatch.setenv("PATH", str(tmp_path))
         with pytest.raises(BadInput, match=r"^HDFS needs Java, and no 'java' is on the PATH"):
-            HdfsCluster().prepare(prepared("hdfs", (1, 2), 1))
+            HdfsCluster().prepare(empty_cluster("hdfs", (1, 2), 1))
         monkeypatch.setenv("JAVA_HOME", "/no/such")
         with pytest.raises(BadInput, match=r"^JAVA_HOME is /no/such, which has no bin/java"):
             HdfsCluster().prepare(Cluster("hdfs", "x", (1, 2), 1))
@@ -244,23 +247,26 @@ QFS_FILES = ("bin/metaserver", "bin/chunkserver", "bin/tools/qfsping", "lib/libq
 
 @pytest.fixture
 def qfs(script: Script, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A QFS_HOME; its jars are empty but for QFS's own class."""
+    """Create a QFS_HOME whose jars contain nothing but the class of QFS's Java API."""
     home = tmp_path / "qfs"
     for name in QFS_FILES:
         script(f"qfs/{name}", "echo 'Up servers: 3'")
     for hadoop in ("2.10.2", "3.3.6", "3.4.1"):
-        shim(home, hadoop, "com/quantcast/qfs/access/KfsAccess.class")
+        write_shim(home, hadoop, "com/quantcast/qfs/access/KfsAccess.class")
     monkeypatch.setenv("QFS_HOME", str(home))
     return home
 
 
-def shim(home: Path, hadoop: str, name: str) -> None:
+def write_shim(home: Path, hadoop: str, name: str) -> None:
+    """Write the jar for a Hadoop version, which contains one file."""
     with ZipFile(home / f"lib/hadoop-{hadoop}-qfs-2.2.8.jar", "w") as archive:
         archive.writestr(name, "")
 
 
 class TestQfs:
-    def test_what_spark_needs(self, qfs: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    def test_conf_prints_the_properties_that_spark_needs(
+        self, qfs: Path, capfd: pytest.CaptureFixture[str]
+    ) -> None:
         assert main(["qfs", "conf"]) == 0
         assert capfd.readouterr().out == (
             f"spark.driver.extraClassPath {qfs}/lib/hadoop-3.4.1-qfs-2.2.8.jar\n"
@@ -271,40 +277,43 @@ class TestQfs:
             "spark.hadoop.fs.AbstractFileSystem.qfs.impl com.quantcast.qfs.hadoop.Qfs\n"
         )
 
-    def test_a_shim_without_qfs_itself(self, qfs: Path, capfd: pytest.CaptureFixture[str]) -> None:
-        shim(qfs, "3.10.0", "other")
+    def test_a_shim_without_the_java_api_needs_another_jar(
+        self, qfs: Path, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        write_shim(qfs, "3.10.0", "other")
         assert main(["qfs", "conf"]) == 2
-        assert "which lacks lib/qfs-access-*.jar; name a directory" in capfd.readouterr().err
+        assert "which has no lib/qfs-access-*.jar; set it to the dir" in capfd.readouterr().err
         (qfs / "lib/qfs-access-2.2.8.jar").touch()
         assert main(["qfs", "conf"]) == 0
         paths = f"{qfs}/lib/hadoop-3.10.0-qfs-2.2.8.jar:{qfs}/lib/qfs-access-2.2.8.jar"
         assert f"spark.driver.extraClassPath {paths}\n" in capfd.readouterr().out
 
     @pytest.mark.parametrize("missing", [*QFS_FILES, "lib/hadoop-*-qfs-*.jar"])
-    def test_what_is_missing_is_named(
+    def test_a_missing_file_is_named(
         self, missing: str, qfs: Path, capfd: pytest.CaptureFixture[str]
     ) -> None:
         for path in qfs.glob(missing):
             path.unlink()
         assert main(["qfs", "up"]) == 2
         error = capfd.readouterr().err
-        assert error.startswith(f"clusterlift: error: QFS_HOME is {qfs}, which lacks {missing}; ")
+        assert error.startswith(f"clusterlift: error: QFS_HOME is {qfs}, which has no {missing}; ")
         assert error.count("\n") == 1
 
-    def test_a_jar_that_is_none(self, qfs: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    def test_a_damaged_jar_is_named(self, qfs: Path, capfd: pytest.CaptureFixture[str]) -> None:
         (qfs / "lib/hadoop-4.0.0-qfs-2.2.8.jar").write_text("<html>")
         assert main(["qfs", "conf"]) == 2
         assert "QFS_HOME: cannot read" in capfd.readouterr().err
 
     def test_qfs_home_is_not_set(self, capfd: pytest.CaptureFixture[str]) -> None:
         assert main(["qfs", "up"]) == 2
-        assert "error: QFS_HOME is not set; set it to a directory" in capfd.readouterr().err
+        assert "error: QFS_HOME is not set; set it to the directory" in capfd.readouterr().err
 
-    def test_configuration(self, qfs: Path) -> None:
-        cluster = prepared("qfs", (7000, 7001, 7002, 7003), 2)
+    def test_prepare_writes_the_configuration_of_daemons_and_spark(self, qfs: Path) -> None:
+        cluster = empty_cluster("qfs", (7000, 7001, 7002, 7003), 2)
         QfsCluster().prepare(cluster)
         launches = list(QfsCluster().launches(cluster))
-        assert [each.name for each in launches] == ["metaserver", "chunkserver-1", "chunkserver-2"]
+        names = [launch.name for launch in launches]
+        assert names == ["metaserver", "chunkserver-1", "chunkserver-2"]
         for launch in launches:
             assert Path(launch.command[0]).parent == qfs / "bin"
             assert Path(launch.command[1]).exists()
@@ -324,7 +333,7 @@ class TestQfs:
         ],
     )
     def test_live_servers(self, ping: str, live: int | None, qfs: Path, script: Script) -> None:
-        cluster = prepared("qfs", (7000, 7001, 7002), 1)
+        cluster = empty_cluster("qfs", (7000, 7001, 7002), 1)
         QfsCluster().prepare(cluster)
         script("qfs/bin/tools/qfsping", ping)
         assert QfsCluster().live_servers(cluster) == live
@@ -332,34 +341,34 @@ class TestQfs:
         assert QfsCluster().live_servers(cluster) is None
 
 
-class TestSparksConfiguration:
-    OURS: ClassVar = {"spark.driver.extraClassPath": "/q.jar", "spark.hadoop.fs.qfs.impl": "Q"}
+class TestSparkConfiguration:
+    ADDED: ClassVar = {"spark.driver.extraClassPath": "/q.jar", "spark.hadoop.fs.qfs.impl": "Q"}
 
-    def test_of_the_user_comes_first(self) -> None:
-        assert overlaid("spark.ui.enabled false", self.OURS) == (
+    def test_the_user_s_properties_are_kept(self) -> None:
+        assert with_properties("spark.ui.enabled false", self.ADDED) == (
             "spark.ui.enabled false\nspark.driver.extraClassPath /q.jar\nspark.hadoop.fs.qfs.impl Q\n"
         )
 
-    def test_or_there_is_none(self) -> None:
-        assert overlaid("", {"a": "b"}) == "a b\n"
+    def test_there_may_be_none(self) -> None:
+        assert with_properties("", {"a": "b"}) == "a b\n"
 
     @pytest.mark.parametrize("between", [" ", "=", " : ", "\t"])
-    def test_what_the_user_has_on_the_class_path_stays_there(self, between: str) -> None:
+    def test_the_user_s_class_path_is_kept(self, between: str) -> None:
         text = (
             f"#spark.driver.extraClassPath /no\n  spark.driver.extraClassPath{between}/a.jar:/b \n"
         )
-        *_, ours, last = overlaid(text, self.OURS).splitlines()
-        assert ours == "spark.driver.extraClassPath /q.jar:/a.jar:/b"
+        *_, class_path, last = with_properties(text, self.ADDED).splitlines()
+        assert class_path == "spark.driver.extraClassPath /q.jar:/a.jar:/b"
         assert last == "spark.hadoop.fs.qfs.impl Q"
 
-    def test_all_other_files_are_copied(
+    def test_the_user_s_other_files_are_copied(
         self, qfs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         own = tmp_path / "own"
         own.mkdir()
         (own / "log4j2.properties").write_text("quiet")
         monkeypatch.setenv("SPARK_CONF_DIR", str(own))
-        cluster = prepared("qfs", (7000, 7001, 7002), 1)
+        cluster = empty_cluster("qfs", (7000, 7001, 7002), 1)
         QfsCluster().prepare(cluster)
         assert (cluster.conf_directory / "log4j2.properties").read_text() == "quiet"
-        assert names(own) == {"log4j2.properties"}
+        assert file_names(own) == {"log4j2.properties"}

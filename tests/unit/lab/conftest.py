@@ -1,0 +1,73 @@
+"""A fake docker with two workers, whose CPU limit is a file."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+FAKE_DOCKER = """\
+import os, pathlib, subprocess, sys
+
+state = pathlib.Path({state!r})
+limit = state / "limit"
+arguments = sys.argv[1:]
+with (state / "log").open("a") as log:
+    print(*arguments, file=log)
+if arguments[0] == "info":
+    print(8)
+elif arguments[0] == "inspect":
+    for _ in arguments[3:]:
+        print(limit.read_text())
+elif arguments[0] == "update":
+    {update}
+elif arguments[:2] == ["exec", "--user"]:
+    if arguments[4] == "rm":
+        os.remove(arguments[5])
+elif arguments[0] == "exec":
+    name, _, value = next(a for a in arguments if "HOLD_FILE" in a).partition("=")
+    shell = arguments.index("sh")
+    program = [sys.executable, state / "script.py", *arguments[shell + 5 :]]
+    environment = {{**os.environ, name: value, "PYTHONPATH": {root!r}}}
+    command = [*arguments[shell : shell + 4], *program]
+    sys.exit(subprocess.run(command, env=environment, start_new_session=True).returncode)
+"""
+UPDATE = "limit.write_text(str(round(float(arguments[2]) * 1e9)))"
+SCRIPT = """\
+import pathlib, sys
+from harness.runtime.hold import wait_while_held
+
+limit = pathlib.Path({limit!r})
+print("starts with", limit.read_text(), flush=True)
+{hold}
+print("runs trials with", limit.read_text(), flush=True)
+sys.exit({code})
+"""
+Install = Callable[..., Path]
+
+
+@pytest.fixture
+def fake_docker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
+    """Return a function that installs a docker of two workers, which runs a script on this machine."""
+    (tmp_path / "bin").mkdir()
+    monkeypatch.setenv("PATH", f"{tmp_path}/bin:/usr/bin:/bin")
+
+    def install(*, hold: str = "wait_while_held()", code: int = 0, update: str = UPDATE) -> Path:
+        (tmp_path / "limit").write_text("500000000")
+        script = SCRIPT.format(limit=str(tmp_path / "limit"), hold=hold, code=code)
+        (tmp_path / "script.py").write_text(script)
+        program = tmp_path / "bin/docker"
+        text = FAKE_DOCKER.format(state=str(tmp_path), update=update, root=str(ROOT))
+        program.write_text(f"#!{sys.executable}\n{text}")
+        program.chmod(0o755)
+        return tmp_path
+
+    return install
+
+
+def limit_of(state: Path) -> float:
+    """Return the fake workers' CPU limit, in processors."""
+    return int((state / "limit").read_text()) / 1e9

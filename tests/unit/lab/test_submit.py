@@ -1,0 +1,113 @@
+"""Scripts submitted to the lab: when they end, and which CPU limit their trials run under."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from harness.lab.cluster import Lab, Node
+from harness.lab.submit import BENCHMARK, END_WITH_INPUT, GENERATE, spark_submit, with_facts
+from harness.model.errors import ClusterliftError
+from tests.waiting import eventually
+
+from .conftest import Install, limit_of
+
+PATIENCE_S = 120
+LAB = Lab(tuple(Node(n, n, "running") for n in ("master", "worker-1", "worker-2")), "hdfs", 0.5)
+
+
+class TestEndWithInput:
+    def start(self, *command: str) -> subprocess.Popen[bytes]:
+        """Start a command in a session of its own, as Docker does."""
+        return subprocess.Popen(
+            ["sh", "-c", END_WITH_INPUT, "submit", *command],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,
+        )
+
+    def test_a_command_is_interrupted_when_its_input_is_closed(self) -> None:
+        process = self.start("sleep", "1000")
+        process.communicate(timeout=PATIENCE_S)
+        assert process.returncode == -signal.SIGINT
+
+    def test_so_are_the_processes_that_it_started(self) -> None:
+        process = self.start("sh", "-c", "sleep 1000; true")
+        # Between fork and exec, a child of dash may lose an interrupt, so let it run `sleep` first.
+        eventually(lambda: "sleep" in children(process.pid))
+        output, _ = process.communicate(timeout=PATIENCE_S)  # ends when no process has it open
+        assert (output, process.returncode) == (b"", -signal.SIGINT)
+
+    def test_while_its_input_is_open_it_ends_by_itself(self) -> None:
+        process = self.start("sh", "-c", "echo done; exit 3")
+        assert process.stdout is not None
+        assert process.stdout.read() == b"done\n"
+        assert process.wait(PATIENCE_S) == 3
+        process.communicate()
+
+    def test_it_gets_no_input(self) -> None:
+        process = self.start("cat")
+        assert process.wait(PATIENCE_S) == 0
+        process.communicate()
+
+
+def children(pid: int) -> list[str]:
+    """Return the names of the programs that a process has started."""
+    started = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [Path(f"/proc/{child}/comm").read_text().strip() for child in started]
+
+
+class TestSubmit:
+    def test_a_benchmark_starts_without_the_limit_and_runs_trials_with_it(
+        self, fake_docker: Install, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        state = fake_docker()
+        assert spark_submit(LAB, BENCHMARK, []) == 0
+        first, waiting, last = capfd.readouterr().out.splitlines()
+        assert first == "starts with 8000000000"
+        assert waiting.startswith("ready for the first trial; waiting until /tmp/clusterlift-hold-")
+        assert last == "runs trials with 500000000"
+        assert limit_of(state) == 0.5
+
+    def test_a_generator_runs_without_the_limit(
+        self, fake_docker: Install, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        state = fake_docker(hold="")
+        assert spark_submit(LAB, GENERATE, []) == 0
+        assert "runs trials with 8000000000" in capfd.readouterr().out
+        assert limit_of(state) == 0.5
+
+    def test_the_limit_is_set_again_after_a_script_that_fails_early(
+        self, fake_docker: Install
+    ) -> None:
+        state = fake_docker(hold="", code=2)
+        assert spark_submit(LAB, BENCHMARK, []) == 2
+        assert limit_of(state) == 0.5
+
+    def test_a_benchmark_that_did_not_wait_is_an_error(self, fake_docker: Install) -> None:
+        fake_docker(hold="")
+        with pytest.raises(ClusterliftError, match=r"^jobs/benchmark.py did not wait for the CPU"):
+            spark_submit(LAB, BENCHMARK, [])
+
+    def test_without_its_limit_no_trial_starts(
+        self, fake_docker: Install, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        fake_docker(update="limit.write_text('8000000000')")
+        with pytest.raises(ClusterliftError, match=r"limited to 0.5 processors, but Docker rep"):
+            spark_submit(LAB, BENCHMARK, [])
+        assert "runs trials" not in capfd.readouterr().out
+
+
+class TestWithFacts:
+    def test_facts_follow_the_user_s_arguments(self) -> None:
+        facts = {"emulated": "4 nodes", "link": "100mbit"}
+        assert with_facts(["--trials", "1"], facts) == [
+            *("--trials", "1", "--fact=emulated=4 nodes", "--fact=link=100mbit")
+        ]
+
+    @pytest.mark.parametrize("arguments", [["--fact", "link=x"], ["--fact=link=x"]])
+    def test_a_fact_that_the_user_states_is_not_added(self, arguments: list[str]) -> None:
+        assert with_facts(arguments, {"link": "100mbit"}) == arguments
