@@ -1,1 +1,1 @@
-"""What the workloads read: rows that are a function of (seed, row number), and proof that they lie there."""
+"""Datasets: rows that are a function of (seed, row number), and the proof of how they are stored."""

@@ -1,15 +1,15 @@
-"""`spark-submit datagen/generate.py URI`: writes a dataset and proves what was written."""
+"""`spark-submit datagen/generate.py URI`: write a dataset and prove how it is stored."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
 
-# spark-submit put this script's own directory first; our packages are one level above it.
+# spark-submit puts the script's own directory first; our packages are one level above it.
 sys.path[0] = str(Path(__file__).resolve().parents[1])
 
-import argparse
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 
 from pyspark.sql import SparkSession
 
@@ -19,74 +19,84 @@ from datagen.manifest import Format
 from datagen.recipe import MAX_ROWS, MAX_SEED, Recipe
 from datagen.replication_wait import PATIENCE_S, ReplicationWait
 from datagen.spark.errors import spark_errors_as_one_line
-from datagen.spark.session import start_session, tasks_done, wait_for_executors
-from datagen.writer import Request, default_partitions, write_dataset
+from datagen.spark.session import completed_tasks, start_session, wait_for_executors
+from datagen.writer import Request, write_dataset
 from harness.runtime.command_line import Parser, option_type, run_main, whole_number
 from harness.runtime.interrupt import interruptible
 from harness.runtime.progress import task_progress
+from harness.terminal import visible
 
 PROG = "generate.py"
 
 
-def parse(arguments: list[str] | None = None) -> argparse.Namespace:
-    """The options."""
-    parser = Parser(
-        PROG, "Write a dataset: the same seed and row number give the same row anywhere."
-    )
-    add = parser.add_argument
-    add(
-        "uri", metavar="URI", help="the directory to write, as Spark names it: a path or scheme://…"
-    )
-    add("--rows", type=whole_number(0, MAX_ROWS), default=10**6, metavar="N",
-        help="rows, about 75 bytes of CSV each")  # fmt: skip
-    add("--partitions", type=whole_number(1, 10**6), metavar="K",
-        help="files to write; by default one a core and one each 128 MiB")  # fmt: skip
-    add("--seed", type=whole_number(0, MAX_SEED), default=0, metavar="S",
-        help="which rows: another seed, other rows")  # fmt: skip
-    add("--format", type=Format, choices=list(Format), default=Format.CSV, help="the files' format")
-    add("--layout", type=option_type(Layout.parse), metavar="L",
-        help=f"how the file system is to store them: {FORMS}; by default as it likes")  # fmt: skip
-    add("--overwrite", action="store_true", help="replace a dataset that lies there already")
-    add(
-        "--reuse",
-        action="store_true",
-        help="leave a dataset alone that lies there already, if it is the one asked for",
-    )
-    add("--patience", type=whole_number(0, 10**6), default=PATIENCE_S, metavar="S",
-        help="seconds to wait for copies that are on their way while none arrives")  # fmt: skip
-    return parser.parse_args(arguments)
+@dataclass(frozen=True)
+class GenerateOptions:
+    """What to write, and how long to wait for copies without progress."""
+
+    request: Request
+    patience_s: int
 
 
 def main() -> int:
-    """Write the dataset and say what it is."""
+    """Write the dataset, print one line about it, and return the exit code."""
     options = parse()
     spark = start_session("clusterlift generate")
     with interruptible(), spark_errors_as_one_line("Spark failed"):
-        print(described(generate(spark, options)))
+        wait_for_executors(spark)
+        dataset = generate(spark, options)
+    print(visible(summary(dataset)))
     return 0
 
 
-def generate(spark: SparkSession, options: argparse.Namespace) -> Dataset:
-    """Write what the options ask for, with progress."""
-
-    def progress(tasks: int) -> AbstractContextManager[None]:
-        return task_progress("generating", tasks, lambda: tasks_done(spark))
-
-    wait_for_executors(spark)
+def parse(arguments: list[str] | None = None) -> GenerateOptions:
+    """Read the command line; exit with code 2, and one line on the reason, if it is wrong."""
+    parser = Parser(
+        PROG,
+        "Write a dataset and prove how the file system stores it. "
+        "The same seed and row number give the same row everywhere.",
+    )
+    add = parser.add_argument
+    add("uri", metavar="URI", help="directory to write: a path, or scheme://host:port/path")
+    add("--rows", type=whole_number(0, MAX_ROWS), default=10**6, metavar="N",
+        help="number of rows; a row takes about 75 bytes of CSV")  # fmt: skip
+    add("--partitions", type=whole_number(1, 10**6), metavar="N",
+        help="number of files; by default one per core, or one per 128 MiB if that is more")  # fmt: skip
+    add("--seed", type=whole_number(0, MAX_SEED), default=0, metavar="N",
+        help="seed of the rows: another seed gives other rows")  # fmt: skip
+    add("--format", type=Format, choices=list(Format), default=Format.CSV, help="file format")
+    add("--layout", type=option_type(Layout.parse), metavar="LAYOUT",
+        help=f"layout in which the file system must store the files: {FORMS}; "
+        "by default the file system chooses")  # fmt: skip
+    add("--overwrite", action="store_true", help="replace an existing dataset")
+    add("--reuse", action="store_true",
+        help="keep an existing dataset if it has the requested rows, format and layout")  # fmt: skip
+    add("--patience", type=whole_number(0, 10**6), default=PATIENCE_S, metavar="SECONDS",
+        help="how long to wait, without progress, for copies that the file system is still "
+        "creating or deleting")  # fmt: skip
+    options = parser.parse_args(arguments)
     request = Request(
         uri=options.uri,
         recipe=Recipe(options.rows, options.seed),
         format=options.format,
-        partitions=options.partitions or default_partitions(spark, options.rows),
+        partitions=options.partitions,
         layout=options.layout,
         overwrite=options.overwrite,
         reuse=options.reuse,
     )
-    return write_dataset(spark, request, progress, ReplicationWait(options.patience))
+    return GenerateOptions(request, options.patience)
 
 
-def described(dataset: Dataset) -> str:
-    """What was written, in a line."""
+def generate(spark: SparkSession, options: GenerateOptions) -> Dataset:
+    """Write the dataset that the options describe, and show the progress."""
+
+    def progress(tasks: int) -> AbstractContextManager[None]:
+        return task_progress("generating", tasks, lambda: completed_tasks(spark))
+
+    return write_dataset(spark, options.request, progress, ReplicationWait(options.patience_s))
+
+
+def summary(dataset: Dataset) -> str:
+    """Return one line about what was written."""
     manifest = dataset.manifest
     return (
         f"{dataset.uri}: {manifest.recipe.rows:,} rows, {manifest.bytes:,} bytes of "

@@ -1,11 +1,11 @@
-"""How a file's bytes lie on a file system, in one text form.
+"""How a file system stores the bytes of a file, in one text form.
 
     replicated:N         N whole copies of every block
-    rs:D+P[:cell]        Reed-Solomon, D data and P parity stripes, cells of `cell` bytes
-    xor:2+1[:cell]       one parity stripe that is the exclusive or of two
+    rs:D+P[:cell]        Reed-Solomon: D data and P parity stripes, in cells of `cell` bytes
+    xor:2+1[:cell]       two data stripes, and their exclusive or as parity
     unknown              the file system does not say
 
-A cell is written in bytes, or with k or m for KiB and MiB: `rs:6+3:64k`.
+A cell is a number of bytes, or of KiB or MiB with the suffix k or m: `rs:6+3:64k`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,11 @@ class LayoutKind(StrEnum):
 
 @dataclass(frozen=True)
 class Layout:
-    """A layout. `data` is the copies of a replicated one, the data stripes of a coded one."""
+    """A layout.
+
+    `data` is the number of copies of a replicated layout, and of data stripes of a striped one.
+    `cell_bytes` is None where any cell will do.
+    """
 
     kind: LayoutKind
     data: int = 0
@@ -38,7 +42,7 @@ class Layout:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Read the text form; raises ValueError with the forms there are."""
+        """Read the text form. Raise ValueError, listing the forms, if the text has none of them."""
         if text == LayoutKind.UNKNOWN:
             return cls(LayoutKind.UNKNOWN)
         if match := re.fullmatch(r"replicated:([1-9]\d{0,2})", text):
@@ -51,16 +55,16 @@ class Layout:
             return cls(kind, data, parity, cell)
         raise ValueError(f"'{text}' is not a layout; the forms are {FORMS}")
 
-    def is_met_by(self, other: Layout | None) -> bool:
-        """Whether the other is this one; a cell that is not said may be any."""
-        if other is None:
+    def is_met_by(self, observed: Layout | None) -> bool:
+        """Return whether `observed` is what this layout asks for; None never is."""
+        if observed is None:
             return False
-        cell = other.cell_bytes if self.cell_bytes is None else self.cell_bytes
-        return replace(self, cell_bytes=cell) == other
+        cell = observed.cell_bytes if self.cell_bytes is None else self.cell_bytes
+        return replace(self, cell_bytes=cell) == observed
 
     @property
     def nodes(self) -> int:
-        """How many nodes it takes to hold every copy or stripe on another one."""
+        """How many nodes are needed to keep every copy or stripe of a block on a node of its own."""
         return self.data + self.parity
 
     def __str__(self) -> str:
@@ -77,8 +81,8 @@ class Layout:
 UNKNOWN = Layout(LayoutKind.UNKNOWN)
 
 
-def coded_layout(kind: str, data: int, parity: int, cell_bytes: int) -> Layout:
-    """The layout of this kind and size, UNKNOWN if there is no text for it."""
+def striped_layout(kind: str, data: int, parity: int, cell_bytes: int) -> Layout:
+    """Return the striped layout of this kind and size; UNKNOWN if no text form describes it."""
     try:
         return Layout.parse(f"{kind}:{data}+{parity}:{cell_bytes}")
     except ValueError:

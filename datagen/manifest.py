@@ -1,4 +1,4 @@
-"""`_dataset.json`, the file that makes a directory a dataset: it is written last and deleted first."""
+"""`_dataset.json`: a directory with this file is a dataset. It is written last and deleted first."""
 
 from __future__ import annotations
 
@@ -6,17 +6,21 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
+from datagen import recipe as recipes
 from datagen.layout import Layout
 from datagen.recipe import Recipe, Totals
+from harness.terminal import shorten
+
+T = TypeVar("T")
 
 FILE_NAME = "_dataset.json"
 SCHEMA_VERSION = 1
 
 
 class Format(StrEnum):
-    """The file formats that datasets are stored in."""
+    """The file formats of datasets."""
 
     CSV = "csv"
     PARQUET = "parquet"
@@ -24,10 +28,11 @@ class Format(StrEnum):
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a dataset was when it was whole.
+    """What a dataset was when its last file had been written.
 
-    `files` maps each data file's name to its bytes; `digest` depends on the content of every row and
-    on nothing else: not on order, partitions, format or file system.
+    `files` maps the name of each data file to its length in bytes. `digest` depends on the content of
+    all rows alone: not on their order, partitions, format or file system. A layout is None where none
+    was requested, or where the files differ.
     """
 
     recipe: Recipe
@@ -43,11 +48,11 @@ class Manifest:
 
     @property
     def bytes(self) -> int:
-        """Bytes of data, as the file system reports the files' lengths."""
+        """Bytes of data: the sum of the files' lengths as the file system reports them."""
         return sum(self.files.values())
 
     def as_facts(self) -> dict[str, Any]:
-        """What a run records of its dataset: everything but the names of the files and the totals."""
+        """Return what a run records of its dataset: all but the totals and the names of the files."""
         return {
             "recipe": self.recipe.as_facts(),
             "format": str(self.format),
@@ -56,8 +61,8 @@ class Manifest:
             "bytes": self.bytes,
             "file_count": len(self.files),
             "layout": {
-                "requested": _text(self.requested_layout),
-                "observed": _text(self.observed_layout),
+                "requested": _layout_text(self.requested_layout),
+                "observed": _layout_text(self.observed_layout),
             },
             "digest": self.digest,
             "written_by": self.written_by,
@@ -65,8 +70,8 @@ class Manifest:
         }
 
     def to_json(self) -> str:
-        """The text of the file."""
-        whole = {
+        """Return the text of the file."""
+        manifest = {
             "schema_version": SCHEMA_VERSION,
             **self.as_facts(),
             "totals": {
@@ -77,39 +82,85 @@ class Manifest:
             },
             "files": dict(sorted(self.files.items())),
         }
-        return json.dumps(whole, indent=1) + "\n"
+        return json.dumps(manifest, indent=1) + "\n"
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """The inverse of `to_json`. Raises ValueError, saying what is wrong with the text."""
+        """Read the text of the file. Raise ValueError, with one line on the reason, if it is invalid."""
         try:
-            whole = json.loads(text)
-            if whole["schema_version"] != SCHEMA_VERSION:
-                raise ValueError(f"schema version {whole['schema_version']!r} is not known here")
-            recipe = Recipe.from_facts(whole["recipe"])
-            if whole["totals"]["rows"] != recipe.rows:
+            facts = _value({"the manifest": json.loads(text)}, "the manifest", dict)
+            if (version := _value(facts, "schema_version", int)) != SCHEMA_VERSION:
+                raise ValueError(f"schema version {version} is not known to this clusterlift")
+            recipe, totals = _recipe(facts), _totals(facts)
+            if totals.rows != recipe.rows:
                 raise ValueError("its totals are not those of its recipe")
+            layouts = _value(facts, "layout", dict)
             return cls(
                 recipe=recipe,
-                format=Format(whole["format"]),
-                partitions=int(whole["partitions"]),
-                files={str(name): int(size) for name, size in whole["files"].items()},
-                digest=str(whole["digest"]),
-                totals=Totals(**whole["totals"]),
-                requested_layout=_layout(whole["layout"]["requested"]),
-                observed_layout=_layout(whole["layout"]["observed"]),
-                written_by=str(whole["written_by"]),
-                written_at=str(whole["written_at"]),
+                format=Format(_value(facts, "format", str)),
+                partitions=_value(facts, "partitions", int),
+                files=_counts(facts, "files"),
+                digest=_value(facts, "digest", str),
+                totals=totals,
+                requested_layout=_layout(layouts, "requested"),
+                observed_layout=_layout(layouts, "observed"),
+                written_by=_value(facts, "written_by", str),
+                written_at=_value(facts, "written_at", str),
             )
         except KeyError as error:
             raise ValueError(f"{error} is missing") from error
-        except (TypeError, AttributeError) as error:
-            raise ValueError(str(error)) from error
+        except RecursionError as error:
+            raise ValueError("its values are nested too deeply") from error
 
 
-def _text(layout: Layout | None) -> str | None:
+_JSON_NAMES = {int: "a whole number", str: "a text", dict: "an object"}
+_NUMBER_LIMIT = 10**25
+"""Larger than every number of the largest dataset, and still small enough for a float."""
+
+
+def _value(facts: Mapping[str, Any], key: str, kind: type[T]) -> T:
+    """Return the value of a key. Raise ValueError unless it has exactly this type: True is no number."""
+    value = facts[key]
+    if type(value) is not kind:
+        raise ValueError(f"{key} is {_brief(value)}, not {_JSON_NAMES[kind]}")
+    if isinstance(value, int) and not 0 <= value < _NUMBER_LIMIT:
+        raise ValueError(f"{key} is {_brief(value)}, which is out of range")
+    return value
+
+
+def _brief(value: object) -> str:
+    return shorten(repr(value), 60)
+
+
+def _counts(facts: Mapping[str, Any], key: str) -> dict[str, int]:
+    counts = _value(facts, key, dict)
+    return {name: _value(counts, name, int) for name in counts}
+
+
+def _recipe(facts: Mapping[str, Any]) -> Recipe:
+    recipe = _value(facts, "recipe", dict)
+    name, version = _value(recipe, "name", str), _value(recipe, "version", int)
+    if (name, version) != (recipes.NAME, recipes.VERSION):
+        raise ValueError(
+            f"its rows follow recipe {name} version {version}, "
+            f"this clusterlift has {recipes.NAME} version {recipes.VERSION}"
+        )
+    return Recipe(rows=_value(recipe, "rows", int), seed=_value(recipe, "seed", int))
+
+
+def _totals(facts: Mapping[str, Any]) -> Totals:
+    totals = _value(facts, "totals", dict)
+    return Totals(
+        rows=_value(totals, "rows", int),
+        integer_sum=_value(totals, "integer_sum", int),
+        float_sum_e9=_value(totals, "float_sum_e9", int),
+        rows_per_prefix2=_counts(totals, "rows_per_prefix2"),
+    )
+
+
+def _layout(layouts: Mapping[str, Any], key: str) -> Layout | None:
+    return None if layouts[key] is None else Layout.parse(_value(layouts, key, str))
+
+
+def _layout_text(layout: Layout | None) -> str | None:
     return None if layout is None else str(layout)
-
-
-def _layout(text: str | None) -> Layout | None:
-    return None if text is None else Layout.parse(text)

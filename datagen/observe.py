@@ -1,6 +1,6 @@
-"""`spark-submit datagen/observe.py URI`: how every file of a directory really lies, as JSON.
+"""`spark-submit datagen/observe.py URI`: report as JSON how every file of a directory is stored.
 
-`clusterlift layout URI` runs this and makes tables of it.
+`clusterlift layout URI` runs this script and shows its output as tables.
 """
 
 from __future__ import annotations
@@ -8,20 +8,25 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-# spark-submit put this script's own directory first; our packages are one level above it.
+# spark-submit puts the script's own directory first; our packages are one level above it.
 sys.path[0] = str(Path(__file__).resolve().parents[1])
 
-import argparse
 import json
+from dataclasses import dataclass
 from typing import Any
 
 from pyspark.sql import SparkSession
 
-from datagen.dataset import INVALID, is_data, other_files
-from datagen.dataset import observed as held
-from datagen.manifest import FILE_NAME, Manifest
+from datagen.dataset import (
+    INVALID,
+    file_differences,
+    invalid_reason,
+    is_data,
+    observe_files,
+    read_manifest,
+)
+from datagen.manifest import FILE_NAME
 from datagen.spark.errors import spark_errors_as_one_line
-from datagen.spark.filesystem import Directory
 from datagen.spark.session import start_session
 from datagen.storage import locate
 from harness.model.errors import BadInput
@@ -31,21 +36,20 @@ from harness.runtime.interrupt import interruptible
 PROG = "observe.py"
 
 
-def parse(arguments: list[str] | None = None) -> argparse.Namespace:
-    """The options."""
-    parser = Parser(PROG, "Say how every file of a directory really lies, as JSON.")
-    add = parser.add_argument
-    add("uri", metavar="URI", help="a dataset, or any other directory with files")
-    add("--output", type=Path, metavar="FILE", help="where to write; by default standard output")
-    return parser.parse_args(arguments)
+@dataclass(frozen=True)
+class ObserveOptions:
+    """The options. `output` None is standard output."""
+
+    uri: str
+    output: Path | None
 
 
 def main() -> int:
-    """Observe and write what was observed."""
+    """Observe the directory, write the JSON, and return the exit code."""
     options = parse()
     spark = start_session("clusterlift layout")
     with interruptible(), spark_errors_as_one_line("Spark failed"):
-        text = json.dumps(observed(spark, options.uri), indent=1) + "\n"
+        text = json.dumps(observe(spark, options.uri), indent=1) + "\n"
     if options.output is None:
         print(text, end="")
         return 0
@@ -56,31 +60,41 @@ def main() -> int:
     return 0
 
 
-def observed(spark: SparkSession, uri: str) -> dict[str, Any]:
-    """The files, and what is wrong with them: held against the manifest, or against each other.
+def parse(arguments: list[str] | None = None) -> ObserveOptions:
+    """Read the command line; exit with code 2, and one line on the reason, if it is wrong."""
+    parser = Parser(PROG, "Report as JSON how the file system stores every file of a directory.")
+    add = parser.add_argument
+    add("uri", metavar="URI", help="a dataset, or any other directory with files")
+    add("--output", type=Path, metavar="FILE", help="file to write; by default standard output")
+    options = parser.parse_args(arguments)
+    return ObserveOptions(options.uri, options.output)
 
-    `problem` is None where all is as it should be; `requested` and `manifest` are layouts, None where
-    nothing says.
+
+def observe(spark: SparkSession, uri: str) -> dict[str, Any]:
+    """Return how the files of a directory are stored, and what is wrong with that.
+
+    They are compared with the manifest or, without one, with each other. `problem` is None if nothing
+    is wrong. `requested` and `manifest` are layouts, None if there is no manifest that names one.
     """
     directory, storage = locate(spark, uri)
     if not directory.exists():
         raise BadInput(f"{directory.uri} does not exist")
     entries = directory.entries()
-    manifest = _manifest(directory) if FILE_NAME in entries else None
+    manifest = read_manifest(directory) if FILE_NAME in entries else None
     names = {entry.name for entry in entries.values() if is_data(entry) and not entry.is_directory}
-    stored = held(storage, directory, names)
+    stored = observe_files(storage, directory, names)
     expected = manifest.observed_layout if manifest else None
-    other = other_files(manifest, entries) if manifest else None
-    problem = "; ".join(filter(None, [other, stored.problem(expected)])) or None
+    differences = file_differences(manifest, entries) if manifest else None
+    problem = "; ".join(filter(None, [differences, stored.problem(expected)])) or None
     return {
         "uri": directory.uri,
         "storage": storage.name,
         "requested": _text(manifest and manifest.requested_layout),
         "manifest": _text(expected),
-        "invalid": directory.read(INVALID) if INVALID in entries else None,
+        "invalid": invalid_reason(directory) if INVALID in entries else None,
         "problem": problem,
-        "why": storage.why(expected or stored.layout, stored) if problem else "",
-        "differing": stored.differing(expected),
+        "why": storage.explain(expected or stored.layout, stored) if problem else "",
+        "differing": stored.differing_files(expected),
         "directories": sum(e.is_directory and is_data(e) for e in entries.values()),
         **stored.as_facts(),
         "files": {
@@ -94,13 +108,6 @@ def observed(spark: SparkSession, uri: str) -> dict[str, Any]:
             for name, file in sorted(stored.files.items())
         },
     }
-
-
-def _manifest(directory: Directory) -> Manifest:
-    try:
-        return Manifest.from_json(directory.read(FILE_NAME))
-    except ValueError as error:
-        raise BadInput(f"{directory.uri}/{FILE_NAME}: {error}") from error
 
 
 def _text(layout: object) -> str | None:

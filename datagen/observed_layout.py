@@ -1,4 +1,4 @@
-"""How the files of a dataset really lie, as their file system says, and what is wrong with that."""
+"""How the files of a directory are stored, as their file system reports it, and what is wrong with it."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from datagen.layout import UNKNOWN, Layout
 
 @dataclass(frozen=True)
 class StoredFile:
-    """One file.
+    """How one file is stored.
 
-    `layout` is the one that the file system keeps it in. `placement` maps a node to the bytes that
-    it stores of the file, copies and parity included. `missing` counts the copies of blocks, or the
-    stripes, that the layout promises and that are not there, `excess` those that are there and that
-    it does not promise. `co_located` counts the stripes that lie on a node with another one of their
-    group: no layout forbids it, and one node's loss then costs several.
+    `bytes` is the file's length. `placement` maps each node to the bytes that it stores for the file,
+    copies and parity included. A part is a copy of a block, or a stripe: `missing` counts the parts
+    that the layout promises and no node stores, `excess` the parts beyond those. `co_located` counts
+    the stripes that share a node with another stripe of their group: every layout allows that, but the
+    loss of one node then costs several stripes.
     """
 
     layout: Layout
@@ -30,11 +30,12 @@ class StoredFile:
 
 
 @dataclass(frozen=True)
-class Stored:
-    """All files by name; and what else explains how fast they are read.
+class StoredFiles:
+    """How all files are stored, by name, and what else affects the speed of reading them.
 
-    `coder` is what computes parity (`native` or `java`, None where there is none or it is not
-    known); `page_cache` is whether the storing nodes' page cache was in play, None if unknown.
+    `coder` is the code that computes parity, `native` or `java`; None if there is no parity, or if it
+    is not known. `page_cache` is whether the storing nodes read through their page cache; None if it is
+    not known.
     """
 
     files: Mapping[str, StoredFile]
@@ -43,33 +44,33 @@ class Stored:
 
     @property
     def layouts(self) -> Mapping[Layout, int]:
-        """How many files have each layout, the commonest first."""
+        """How many files have each layout, the most frequent layout first."""
         return dict(Counter(file.layout for file in self.files.values()).most_common())
 
     @property
     def layout(self) -> Layout | None:
-        """The layout that all files have, whole or not; None if they differ, or there are none."""
+        """The layout that all files have, complete or not; None if they differ or there are no files."""
         layouts = list(self.layouts)
         return layouts[0] if len(layouts) == 1 else None
 
     @property
     def missing(self) -> int:
-        """Copies and stripes that should be there and are not."""
+        """Copies and stripes that the layouts promise and no node stores."""
         return sum(file.missing for file in self.files.values())
 
     @property
     def excess(self) -> int:
-        """Copies and stripes that are there and should not."""
+        """Copies and stripes beyond those that the layouts promise."""
         return sum(file.excess for file in self.files.values())
 
     @property
     def co_located(self) -> int:
-        """Stripes that share a node with another one of their group."""
+        """Stripes that share a node with another stripe of their group."""
         return sum(file.co_located for file in self.files.values())
 
     @property
     def placement(self) -> Mapping[str, int]:
-        """Bytes stored by node."""
+        """Stored bytes by node."""
         total: Counter[str] = Counter()
         for file in self.files.values():
             total.update(file.placement)
@@ -77,39 +78,44 @@ class Stored:
 
     @property
     def stored_bytes(self) -> int | None:
-        """Bytes stored on all nodes together; None where the file system does not say."""
+        """Bytes stored on all nodes together; None if the file system does not report them."""
         if UNKNOWN in self.layouts:
             return None
         return sum(self.placement.values())
 
-    def differing(self, expected: Layout | None) -> list[str]:
-        """Names of the files that have another layout, or lack a part of it.
+    def differing_files(self, expected: Layout | None) -> list[str]:
+        """Return the names of the files that have another layout, or missing or excess parts.
 
-        Without an expectation, the commonest layout is the one to have.
+        If no layout is expected, the files are compared with the most frequent layout.
         """
-        wanted = expected or next(iter(self.layouts), None)
-        return self._names(lambda file: file.layout != wanted or file.missing or file.excess)
+        reference = expected or next(iter(self.layouts), None)
+        return self._names(lambda file: file.layout != reference or file.missing or file.excess)
 
     def problem(self, expected: Layout | None) -> str | None:
-        """What is wrong, in half a sentence that begins with a number of files; None if nothing."""
-        wanted = expected or next(iter(self.layouts), None)
+        """Return what is wrong, as `of 3 files, 1 ...`; None if nothing is.
+
+        If no layout is expected, the files are compared with the most frequent layout.
+        """
+        reference = expected or next(iter(self.layouts), None)
         groups = [
             (f"are {layout}", [name for name, file in self.files.items() if file.layout == layout])
             for layout in self.layouts
-            if layout != wanted
+            if layout != reference
         ]
         groups += [
             (f"lack {self.missing:,} copies or stripes", self._names(lambda file: file.missing)),
             (f"have {self.excess:,} too many", self._names(lambda file: file.excess)),
         ]
-        said = [f"{len(names):,} {what} (first: {min(names)})" for what, names in groups if names]
-        return f"of {len(self.files):,} files, {', '.join(said)}" if said else None
+        problems = [
+            f"{len(names):,} {problem} (first: {min(names)})" for problem, names in groups if names
+        ]
+        return f"of {len(self.files):,} files, {', '.join(problems)}" if problems else None
 
-    def _names(self, are: Callable[[StoredFile], object]) -> list[str]:
-        return sorted(name for name, file in self.files.items() if are(file))
+    def _names(self, selects: Callable[[StoredFile], object]) -> list[str]:
+        return sorted(name for name, file in self.files.items() if selects(file))
 
     def as_facts(self) -> dict[str, Any]:
-        """What a run records."""
+        """Return what a run records."""
         return {
             "stored_bytes": self.stored_bytes,
             "placement": dict(self.placement),
@@ -119,15 +125,17 @@ class Stored:
         }
 
 
-# MERGED from datagen.blocks: 'From the blocks of a file, and the nodes that hold them, to how the file is stored.'
 Holders = Mapping[int, Collection[str]]
-"""The nodes that hold each stripe of a group, by the stripe's index: data first, then parity."""
+"""The nodes that store each stripe of a group, by the stripe's index: data first, then parity."""
 
 
 def replicated_file(
     layout: Layout, size: int, blocks: Iterable[tuple[int, Collection[str]]]
 ) -> StoredFile:
-    """A file of `size` bytes from each block's bytes and the nodes that hold it."""
+    """Return how a replicated file is stored.
+
+    `size` is its length in bytes; `blocks` gives the bytes of each block and the nodes that store it.
+    """
     placement: Counter[str] = Counter()
     missing = excess = 0
     for length, nodes in blocks:
@@ -138,27 +146,31 @@ def replicated_file(
 
 
 def striped_file(layout: Layout, size: int, groups: Iterable[tuple[int, Holders]]) -> StoredFile:
-    """A file of `size` bytes from each block group's bytes of data and the holders of its stripes."""
+    """Return how a striped file is stored.
+
+    `size` is its length in bytes; `groups` gives the bytes of data in each group of stripes and the
+    nodes that store the stripes.
+    """
     placement: Counter[str] = Counter()
     missing = excess = co_located = 0
     for length, holders in groups:
-        used: Counter[str] = Counter()
+        stripes_on: Counter[str] = Counter()
         for index, stripe in enumerate(stripe_lengths(layout, length)):
             nodes = holders.get(index, ())
-            used.update(nodes)
+            stripes_on.update(nodes)
             missing += bool(stripe and not nodes)
             excess += max(0, len(nodes) - 1)
             for node in nodes:
                 placement[node] += stripe
-        co_located += sum(count for count in used.values() if count > 1)
+        co_located += sum(count for count in stripes_on.values() if count > 1)
     return StoredFile(layout, size, dict(placement), missing, excess, co_located)
 
 
 def stripe_lengths(layout: Layout, length: int) -> list[int]:
-    """Bytes of each stripe, data first, then parity, of `length` bytes of data.
+    """Return the bytes of each stripe, data first, then parity, of a group with `length` bytes of data.
 
-    Cells go round the data stripes, and the last row of cells may be cut; a parity stripe is as long
-    as the longest data stripe, which is the first. A stripe of 0 bytes is not stored at all.
+    Consecutive cells go to consecutive data stripes; the last row of cells may be incomplete. A parity
+    stripe is as long as the longest data stripe, the first one. A stripe of 0 bytes is not stored.
     """
     cell = layout.cell_bytes or 1
     rows, rest = divmod(length, cell * layout.data)

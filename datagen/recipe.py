@@ -1,19 +1,19 @@
 """The deterministic definition of the rows.
 
 The schema and the meaning of the columns are those of the pyspark-benchmark of 2020
-(github.com/DIYBigData/pyspark-benchmark), whose rows were drawn anew on every generation. Here row
-number `n` of seed `s` is, on any machine and in any partitioning:
+(github.com/DIYBigData/pyspark-benchmark), which drew new random rows in every generation. Here, row
+number `n` of seed `s` is the same on every machine and in every partitioning:
 
     value        xxhash64(s, n) and xxhash64(s, n, 1), each as 16 hexadecimal characters
     prefix2/4/8  the first 2, 4, 8 characters of value
     float_val    draw / 10^9, with draw = xxhash64(s, n, 1) mod 10^15: from 0 up to 1,000,000
     integer_val  the integer part of float_val
 
-`draw` and 10^9 are exact doubles, so the quotient is the double nearest to the decimal number that
-the CSV holds: both formats read back as the same rows. Each row is about 75 bytes of CSV.
+`draw` and 10^9 are exact doubles, so their quotient is the double nearest to the decimal number in
+the CSV: both formats read back as the same rows. A row takes about 75 bytes of CSV.
 
-The definition stands here twice, as Spark expressions and in plain Python, so that either checks the
-other. This module needs no Spark.
+This module has two definitions, one in Spark expressions and one in plain Python, so that each
+checks the other. It does not import Spark.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 NAME = "uuid-rows"
 VERSION = 1
-"""Goes up when the same (seed, row number) gives another row."""
+"""Must be raised when the same (seed, row number) gives another row."""
 
 COLUMNS = ("value", "prefix2", "prefix4", "prefix8", "float_val", "integer_val")
 SCHEMA = (
@@ -36,7 +36,7 @@ CSV_BYTES_PER_ROW = 75
 
 MAX_SEED = 2**63 - 1
 MAX_ROWS = 9 * 10**9
-"""Beyond it the sum of the fractions, below 10^9 each, no longer fits in 64 bits."""
+"""The sum of the fractions, each below 10^9, fits in 64 bits up to this number of rows."""
 
 DRAWS = 10**15
 SCALE = 10**9
@@ -44,7 +44,7 @@ SCALE = 10**9
 
 @dataclass(frozen=True)
 class Recipe:
-    """Which rows: `rows` of them, numbered from 0, of one seed."""
+    """The first `rows` rows of a seed. Raises ValueError if either is out of range."""
 
     rows: int
     seed: int = 0
@@ -56,30 +56,21 @@ class Recipe:
             raise ValueError(f"the seed must be from 0 to {MAX_SEED}, not {self.seed}")
 
     def as_facts(self) -> dict[str, Any]:
-        """What a manifest says of it."""
+        """Return the recipe as a manifest holds it."""
         return {"name": NAME, "version": VERSION, "seed": self.seed, "rows": self.rows}
 
-    @classmethod
-    def from_facts(cls, facts: Mapping[str, Any]) -> Self:
-        """The inverse of `as_facts`. Raises ValueError for a recipe that this version cannot make."""
-        if (facts["name"], facts["version"]) != (NAME, VERSION):
-            raise ValueError(
-                f"its rows follow recipe {facts['name']} version {facts['version']}, "
-                f"this clusterlift has {NAME} version {VERSION}"
-            )
-        return cls(rows=int(facts["rows"]), seed=int(facts["seed"]))
 
-
-# In Spark: expressions over a column `id`, the row number.
+# The definition in Spark: expressions over a column `id`, the row number.
 
 
 def base_stages(recipe: Recipe) -> list[list[str]]:
-    """From `id` to `value` and `draw`: select each list of expressions from what the one before gave.
+    """Return lists of expressions that lead from `id` to `value` and `draw`.
 
-    Spark's hex() is in capitals, and turning them small costs more than everything else here. So
-    each 32 bits of the hashes become eight characters at once, in one 64-bit word: spread the eight
-    digits over its bytes, and add to each the distance to its character. The casts from long to
-    binary need `spark.sql.ansi.enabled=false`.
+    Each list is selected from the result of the list before it. Spark's hex() writes capitals, and
+    converting them to lower case would cost more than all other steps. Therefore eight hexadecimal
+    digits are converted at once in one 64-bit word: the first steps spread the digits over the bytes
+    of the word, the last one adds to each byte the offset that makes it a character. The casts from
+    long to binary need `spark.sql.ansi.enabled=false`.
     """
     words = ("w1", "w2", "w3", "w4")
 
@@ -109,7 +100,10 @@ def base_stages(recipe: Recipe) -> list[list[str]]:
 
 
 def column_expressions() -> list[str]:
-    """From `value` and `draw` to the six columns and `fraction`, float_val's decimals as an integer."""
+    """Return the expressions that turn `value` and `draw` into the six columns and `fraction`.
+
+    `fraction` is the fractional part of float_val in units of 10^-9, an integer.
+    """
     return [
         "value",
         "left(value, 2) as prefix2",
@@ -123,20 +117,20 @@ def column_expressions() -> list[str]:
 
 CSV_HEADER = ",".join(COLUMNS)
 _INTEGER = "cast(integer_val as string)"
-# 1 in front keeps the leading zeros; it is cut off again.
+# Adding 10^9 keeps the leading zeros; substring() drops the 1 in front.
 _FRACTION = f"substring(cast({SCALE}L + fraction as string), 2)"
 CSV_LINE = (
     "concat_ws(',', value, prefix2, prefix4, prefix8, "
     f"concat({_INTEGER}, '.', {_FRACTION}), {_INTEGER})"
 )
-"""A row as a line of CSV. None of its characters needs quoting, so no CSV writer is needed."""
+"""A row as a line of CSV. No character in it ever needs quoting."""
 
 
-# In plain Python.
+# The definition in plain Python.
 
 
 class Row(NamedTuple):
-    """One row, as Spark reads it back."""
+    """A row, as Spark reads it."""
 
     value: str
     prefix2: str
@@ -147,19 +141,19 @@ class Row(NamedTuple):
 
 
 def row(seed: int, number: int) -> Row:
-    """Row `number` (from 0) of `seed`."""
+    """Return row `number`, counted from 0, of `seed`."""
     high, low = xxhash64(seed, number) & _WORD, xxhash64(seed, number, 1) & _WORD
-    value, drawn = f"{high:016x}{low:016x}", draw(seed, number)
-    return Row(value, value[:2], value[:4], value[:8], drawn / SCALE, drawn // SCALE)
+    value, draw_e9 = f"{high:016x}{low:016x}", draw(seed, number)
+    return Row(value, value[:2], value[:4], value[:8], draw_e9 / SCALE, draw_e9 // SCALE)
 
 
 def draw(seed: int, number: int) -> int:
-    """An integer from 0 to 10^15 - 1."""
+    """Return a pseudo-random integer from 0 to 10^15 - 1: float_val in units of 10^-9."""
     return xxhash64(seed, number, 1) % DRAWS
 
 
 def rows(recipe: Recipe) -> Iterator[Row]:
-    """All rows in order."""
+    """Yield all rows in order."""
     return (row(recipe.seed, number) for number in range(recipe.rows))
 
 
@@ -174,9 +168,9 @@ _SPARK_SEED = 42
 
 
 def xxhash64(*longs: int) -> int:
-    """Spark SQL's `xxhash64` of 64-bit integers, as a signed 64-bit integer.
+    """Return Spark SQL's `xxhash64` of 64-bit integers, as a signed 64-bit integer.
 
-    Spark hashes each argument by XXH64 with the hash of those before it as the seed.
+    Spark hashes each argument with XXH64; the seed is the hash of the arguments before it.
     """
     digest = _SPARK_SEED
     for long in longs:
@@ -185,7 +179,7 @@ def xxhash64(*longs: int) -> int:
 
 
 def _xxh64(word: int, seed: int) -> int:
-    """XXH64 of the eight bytes of one word."""
+    """Return XXH64 of the eight bytes of a word."""
     digest = (seed + _P5 + 8) & _WORD
     digest ^= (_rotate(word * _P2 & _WORD, 31) * _P1) & _WORD
     digest = (_rotate(digest, 27) * _P1 + _P4) & _WORD
@@ -198,15 +192,15 @@ def _rotate(word: int, bits: int) -> int:
     return ((word << bits) | (word >> (64 - bits))) & _WORD
 
 
-# What is known of all rows together.
+# Sums over all rows.
 
 
 @dataclass(frozen=True)
 class Totals:
-    """Sums over a dataset's rows: the right answers that workloads are held against.
+    """Sums over the rows of a dataset, with which the answers of workloads are compared.
 
-    `float_sum_e9` is the sum of float_val in units of 10^-9, an exact integer. The distinct counts
-    are None where nobody counted them.
+    `float_sum_e9` is the sum of float_val in units of 10^-9, an exact integer. The numbers of distinct
+    prefixes are None unless they were counted.
     """
 
     rows: int
@@ -218,21 +212,21 @@ class Totals:
 
     @property
     def float_sum(self) -> float:
-        """The sum of float_val, as the nearest double."""
+        """The double nearest to the sum of float_val."""
         return self.float_sum_e9 / SCALE
 
 
 def totals(recipe: Recipe) -> Totals:
-    """The totals, computed row by row in plain Python: about 300,000 rows a second."""
+    """Compute the totals in plain Python, at about 300,000 rows per second."""
     per_prefix: Counter[str] = Counter()
     prefixes4, prefixes8 = set(), set()
     integer_sum = float_sum_e9 = 0
     for number in range(recipe.rows):
-        one = row(recipe.seed, number)
-        per_prefix[one.prefix2] += 1
-        prefixes4.add(one.prefix4)
-        prefixes8.add(one.prefix8)
-        integer_sum += one.integer_val
+        current = row(recipe.seed, number)
+        per_prefix[current.prefix2] += 1
+        prefixes4.add(current.prefix4)
+        prefixes8.add(current.prefix8)
+        integer_sum += current.integer_val
         float_sum_e9 += draw(recipe.seed, number)
     return Totals(
         recipe.rows, integer_sum, float_sum_e9, dict(per_prefix), len(prefixes4), len(prefixes8)

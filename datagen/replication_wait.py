@@ -1,4 +1,4 @@
-"""Waiting for copies and stripes that the file system is still making."""
+"""Wait for copies and stripes that the file system is still creating, or still deleting."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TextIO
 
 from datagen.layout import Layout
-from datagen.observed_layout import Stored
+from datagen.observed_layout import StoredFiles
 from harness.runtime.progress import duration_text
 
 PATIENCE_S = 60
@@ -17,7 +17,11 @@ PATIENCE_S = 60
 
 @dataclass(frozen=True)
 class ReplicationWait:
-    """How long to wait: until `patience_s` seconds go by in which nothing changes for the better."""
+    """How long to wait: until nothing has improved for `patience_s` seconds.
+
+    The files are observed every `interval_s` seconds. Progress is written to `stream`, by default
+    standard error.
+    """
 
     patience_s: float = PATIENCE_S
     interval_s: float = 1.0
@@ -25,22 +29,25 @@ class ReplicationWait:
     sleep: Callable[[float], None] = time.sleep
     stream: TextIO | None = None
 
-    def wait(self, observe: Callable[[], Stored], layout: Layout | None) -> Stored:
-        """Observe until the files are as they should be, or until that is not to be hoped for."""
+    def wait(self, observe: Callable[[], StoredFiles], layout: Layout | None) -> StoredFiles:
+        """Observe until no copy or stripe is missing or in excess, or until the patience is over.
+
+        Return the last observation. Files with another layout than `layout` are not waited for.
+        """
         stored = observe()
-        least, since = _amiss(stored), self.clock()
-        said = None
-        while _amiss(stored) and layout in (None, stored.layout):
-            if _amiss(stored) < least:
-                least, since = _amiss(stored), self.clock()
-            left_s = self.patience_s - (self.clock() - since)
+        fewest, improved_at = _wrong_parts(stored), self.clock()
+        shown = None
+        while (wrong := _wrong_parts(stored)) and layout in (None, stored.layout):
+            if wrong < fewest:
+                fewest, improved_at = wrong, self.clock()
+            left_s = self.patience_s - (self.clock() - improved_at)
             if left_s <= 0:
                 break
-            self._say(stored, left_s, anew=_amiss(stored) != said)
-            said = _amiss(stored)
+            self._show(stored, left_s, changed=wrong != shown)
+            shown = wrong
             self.sleep(self.interval_s)
             stored = observe()
-        if said is not None and self._out.isatty():
+        if shown is not None and self._out.isatty():
             self._out.write("\r\x1b[K")
         return stored
 
@@ -48,17 +55,18 @@ class ReplicationWait:
     def _out(self) -> TextIO:
         return self.stream or sys.stderr
 
-    def _say(self, stored: Stored, left_s: float, *, anew: bool) -> None:
+    def _show(self, stored: StoredFiles, left_s: float, *, changed: bool) -> None:
+        """Rewrite the line on a terminal; elsewhere, write a line only if the numbers changed."""
         line = (
-            f"waiting for {stored.missing:,} copies or stripes to come and {stored.excess:,} to go; "
-            f"gives up in {duration_text(left_s)} unless one does"
+            f"waiting until the file system has created {stored.missing:,} copies or stripes and "
+            f"deleted {stored.excess:,}; giving up in {duration_text(left_s)} without progress"
         )
         if self._out.isatty():
             self._out.write(f"\r\x1b[K{line}")
-        elif anew:
+        elif changed:
             self._out.write(f"{line}\n")
         self._out.flush()
 
 
-def _amiss(stored: Stored) -> int:
+def _wrong_parts(stored: StoredFiles) -> int:
     return stored.missing + stored.excess

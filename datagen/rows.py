@@ -1,4 +1,4 @@
-"""A recipe's rows as a DataFrame, and what is learnt of them while they go by."""
+"""The rows of a recipe as a DataFrame, and the aggregates that are computed while it is written."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from datagen import recipe as recipes
 from datagen.dataset import ROW_HASH
 from datagen.recipe import Recipe, Totals
 
-# Computed together with what is written, in the same generated code, and observed on its way.
 OBSERVED_COLUMNS = {
     "_integer": "integer_val",
     "_fraction": "fraction",
     "_hash": ROW_HASH,
     "_prefix": "crc32(cast(prefix2 as binary))",
 }
+"""Columns that Spark computes in the same generated code as the columns that it writes."""
 SKETCH = "count_min_sketch(_prefix, 0.0001D, 0.5D, 3)"
 OBSERVED = {
     "rows": "count(*)",
@@ -29,7 +29,7 @@ OBSERVED = {
     "digest": "try_sum(_hash)",
     "sketch": f"hex({SKETCH})",
 }
-"""Aggregates over the observed columns."""
+"""Aggregates over OBSERVED_COLUMNS."""
 
 PREFIXES = tuple(f"{number:02x}" for number in range(256))
 
@@ -37,7 +37,7 @@ ANSI = "spark.sql.ansi.enabled"
 
 
 def row_frame(spark: SparkSession, recipe: Recipe, partitions: int) -> DataFrame:
-    """The recipe's rows, not yet computed: its six columns and `fraction`."""
+    """Return the rows of a recipe, not yet computed: its six columns and `fraction`."""
     rows = spark.range(0, recipe.rows, 1, partitions)
     with _ansi_disabled(spark):
         for stage in recipes.base_stages(recipe):
@@ -47,7 +47,7 @@ def row_frame(spark: SparkSession, recipe: Recipe, partitions: int) -> DataFrame
 
 @contextmanager
 def _ansi_disabled(spark: SparkSession) -> Iterator[None]:
-    """ANSI mode is a property of an expression from when it is made; later ones keep the session's."""
+    """Disable ANSI mode for the expressions that are created meanwhile; each keeps its mode."""
     before = spark.conf.get(ANSI)
     spark.conf.set(ANSI, "false")
     try:
@@ -56,22 +56,23 @@ def _ansi_disabled(spark: SparkSession) -> Iterator[None]:
         spark.conf.set(ANSI, str(before))
 
 
-def totals_from(seen: Mapping[str, Any]) -> Totals:
-    """The totals that the values of OBSERVED amount to."""
+def totals_from(observed: Mapping[str, Any]) -> Totals:
+    """Return the totals from the values of OBSERVED, by name."""
     return Totals(
-        rows=seen["rows"],
-        integer_sum=seen["integer_sum"],
-        float_sum_e9=seen["integer_sum"] * recipes.SCALE + seen["fraction_sum"],
-        rows_per_prefix2=rows_per_prefix(bytes.fromhex(seen["sketch"])),
+        rows=observed["rows"],
+        integer_sum=observed["integer_sum"],
+        float_sum_e9=observed["integer_sum"] * recipes.SCALE + observed["fraction_sum"],
+        rows_per_prefix2=rows_per_prefix(bytes.fromhex(observed["sketch"])),
     )
 
 
 def rows_per_prefix(sketch: bytes) -> dict[str, int]:
-    """The counts in a SKETCH, which are exact: it has one row, and no two prefixes share a cell.
+    """Return the number of rows of each prefix2 in a SKETCH.
 
-    A count-min sketch is the only aggregate of Spark that counts groups beside a write in less time
-    than the write takes. The layout is that of org.apache.spark.util.sketch.CountMinSketch, version
-    1. Raises ValueError if it is another.
+    Of Spark's aggregates, only a count-min sketch counts groups in less time than the write beside it
+    takes. Its counts are exact here: it has one row, and no two prefixes share a cell. The bytes are
+    laid out as in version 1 of org.apache.spark.util.sketch.CountMinSketch. Raises ValueError for
+    another version, and where prefixes do share a cell.
     """
     header = struct.Struct(">iqiiq")
     version, rows, depth, width, factor = header.unpack_from(sketch)
@@ -81,11 +82,12 @@ def rows_per_prefix(sketch: bytes) -> dict[str, int]:
     cells = {prefix: _cell(zlib.crc32(prefix.encode()), factor, width) for prefix in PREFIXES}
     found = {prefix: counts[cell] for prefix, cell in cells.items() if counts[cell]}
     if len(set(cells.values())) < len(PREFIXES) or sum(found.values()) != rows:
-        raise ValueError("Spark's count-min sketch does not tell all prefixes apart")
+        raise ValueError("Spark's count-min sketch puts several prefixes into one cell")
     return found
 
 
 def _cell(item: int, factor: int, width: int) -> int:
+    """Return the cell of an item: Spark's hash function, in Java's 64-bit arithmetic."""
     product = (factor * item) % 2**64
     signed = product - 2**64 if product >> 63 else product
     return (signed + (signed >> 32)) % 2**31 % width

@@ -1,7 +1,7 @@
-"""Who may write into a directory: one generation at a time, and nothing of anybody else is touched.
+"""A lock on a directory: one generation at a time writes there, and nobody else's files are touched.
 
-The claim is a marker file that lies there from before the first row until after the manifest. It
-holds a token of the generation that made it: one whose token was replaced has lost the directory.
+The lock is a marker file with a random token. It exists from before the first row until after the
+manifest. A generation whose token has been replaced has lost the directory to another one.
 """
 
 from __future__ import annotations
@@ -13,27 +13,28 @@ from dataclasses import dataclass, field
 
 from datagen.dataset import GENERATING, INVALID
 from datagen.manifest import FILE_NAME
-from datagen.spark.filesystem import Directory, Entry
+from datagen.spark.filesystem import TEMPORARY_PREFIX, Directory, Entry
 from harness.model.errors import BadInput, ClusterliftError
 
 PART = r"part-\d{5,}-[0-9a-f-]{36}-c\d{3,}\.[a-z.]+"
 OURS = re.compile(
-    rf"{FILE_NAME}|{GENERATING}|{INVALID}|_SUCCESS|{PART}|\.(_SUCCESS|{PART})\.crc|_unborn\..+"
+    rf"{FILE_NAME}|{GENERATING}|{INVALID}|_SUCCESS|{PART}|\.(_SUCCESS|{PART})\.crc"
+    rf"|{TEMPORARY_PREFIX}.+"
 )
 UNCOMMITTED = "_temporary"
-"""The directory in which Spark writes what is not committed; the only one that is ever deleted."""
+"""The directory in which Spark writes uncommitted files: the only directory that is ever deleted."""
 
 
 @dataclass(frozen=True)
 class WriteLock:
-    """The right to write into a directory."""
+    """The right to write into a directory. `replaced` is whether it had files before."""
 
     directory: Directory
     replaced: bool = False
     token: str = field(default_factory=lambda: secrets.token_hex(16))
 
     def check(self) -> None:
-        """Raise ClusterliftError if another generation has taken the directory over."""
+        """Raise ClusterliftError if another generation has taken over the directory."""
         entries = self.directory.entries()
         if GENERATING not in entries or self.directory.read(GENERATING) != self.token:
             raise ClusterliftError(
@@ -41,53 +42,54 @@ class WriteLock:
             )
 
     def release(self) -> None:
-        """Take the marker away. The manifest, or what is in its place, lies there by now."""
+        """Delete the marker. The manifest, or the file that explains its absence, must exist by now."""
         self.directory.delete(GENERATING)
 
 
 def lock_directory(
     directory: Directory, *, overwrite: bool, replace_half_written: bool
 ) -> WriteLock:
-    """Make the directory ours, and empty but for the marker.
+    """Lock the directory and delete everything in it except the marker.
 
-    Raises BadInput, and touches nothing, if anything lies there that may not be replaced.
+    Raises BadInput, and changes nothing, if the directory holds anything that may not be replaced.
     """
-    entries = check_claimable(
+    entries = check_replaceable(
         directory, overwrite=overwrite, replace_half_written=replace_half_written
     )
     directory.create()
-    made = WriteLock(directory, replaced=bool(entries))
+    lock = WriteLock(directory, replaced=bool(entries))
     if entries:
-        directory.write(GENERATING, made.token)
+        directory.write(GENERATING, lock.token)
     else:
-        directory.create_new(GENERATING, made.token)
-    # The manifest goes first: from here on, nothing takes what is left for a dataset.
+        directory.create_new(GENERATING, lock.token)
+    # The manifest goes first: from then on, nothing takes the remaining files for a dataset.
     for name in sorted(entries, key=lambda name: name != FILE_NAME):
         if name != GENERATING:
             directory.delete(name)
-    return made
+    return lock
 
 
-def check_claimable(
+def check_replaceable(
     directory: Directory, *, overwrite: bool, replace_half_written: bool
 ) -> Mapping[str, Entry]:
-    """What lies in the directory and may be replaced.
+    """Return what is in the directory and will be replaced.
 
-    Raises BadInput, and touches nothing, if something must not be.
+    Raises BadInput if it may not be replaced: foreign files never, a dataset only with `overwrite`, a
+    half-written or invalid one also with `replace_half_written`.
     """
     if directory.path.isRoot():
-        raise BadInput(f"{directory.uri} is the root directory; name one below it")
+        raise BadInput(f"{directory.uri} is the root directory; choose a directory below it")
     entries = directory.entries() if directory.exists() else {}
-    _check_replaceable(directory.uri, entries)
-    whole = FILE_NAME in entries
-    if entries and not (overwrite or (replace_half_written and not whole)):
-        state = "a dataset already" if whole else "a half-written dataset"
+    _check_no_foreign_files(directory.uri, entries)
+    complete = FILE_NAME in entries
+    if entries and not (overwrite or (replace_half_written and not complete)):
+        state = "a dataset already" if complete else "a half-written dataset"
         state = "a dataset that is not valid" if INVALID in entries else state
         raise BadInput(f"{directory.uri} is {state}; --overwrite replaces it")
     return entries
 
 
-def _check_replaceable(uri: str, entries: Mapping[str, Entry]) -> None:
+def _check_no_foreign_files(uri: str, entries: Mapping[str, Entry]) -> None:
     foreign = sorted(
         entry.name
         for entry in entries.values()
@@ -95,11 +97,11 @@ def _check_replaceable(uri: str, entries: Mapping[str, Entry]) -> None:
     )
     if foreign:
         raise BadInput(
-            f"{uri} holds what is no part of a dataset (first: {foreign[0]}); "
-            "move it away, or choose another place"
+            f"{uri} contains something that is not part of a dataset (first: {foreign[0]}); "
+            "move it elsewhere, or choose another directory"
         )
     if entries and not {FILE_NAME, GENERATING, INVALID} & entries.keys():
         raise BadInput(
-            f"{uri} holds files that no manifest vouches for (first: {min(entries)}); "
-            "choose another place"
+            f"{uri} contains files, but neither a manifest nor a marker of an unfinished generation "
+            f"(first: {min(entries)}); choose another directory"
         )

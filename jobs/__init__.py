@@ -1,1 +1,1 @@
-"""What Spark runs."""
+"""The benchmark that Spark runs: workloads, trials and their recording."""

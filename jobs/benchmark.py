@@ -1,11 +1,11 @@
-"""`spark-submit jobs/benchmark.py`: runs the workloads on a dataset and records every trial."""
+"""`spark-submit jobs/benchmark.py`: run the workloads on a dataset and record every trial."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
 
-# spark-submit put this script's own directory first; our packages are one level above it.
+# spark-submit puts the script's own directory first; our packages are one level above it.
 sys.path[0] = str(Path(__file__).resolve().parents[1])
 
 import jobs
@@ -18,7 +18,7 @@ from jobs.run import benchmark
 
 
 def main() -> int:
-    """Run as the command line says; the exit code says how it went."""
+    """Run the benchmark that the command line describes, and return the exit code."""
     options = parse()
     spark = start_session("clusterlift benchmark", jobs)
     with interruptible(), spark_errors_as_one_line("Spark failed"):

@@ -1,8 +1,10 @@
-"""The benchmark's command line."""
+"""The options of a benchmark: read once from the command line, then passed on in typed parts."""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from harness.model.errors import BadInput
@@ -15,156 +17,180 @@ from harness.runtime.command_line import (
     parse_time,
     whole_number,
 )
+from jobs.selection import discover, known_workloads
 from jobs.sinks import SINKS
-from jobs.workload import discover, select
 
 PROG = "benchmark.py"
 MAX_TRIALS = 10_000
 AUTO = "auto"
-PRECISION, MAX_TIME_S = 0.02, 30 * 60.0
-"""Of `--trials auto`, where nothing else is said."""
 
 
-def parse(arguments: list[str] | None = None) -> argparse.Namespace:
-    """The options.
+@dataclass(frozen=True)
+class DatasetOptions:
+    """Which dataset to read, and what to check before. A `uri` of None is the default dataset."""
 
-    `workloads` is a list of names, or None for all; `fact` is a dict; `trials` is a number or AUTO,
-    with `precision` as a share and `max_time` in seconds.
-    """
-    known = discover()
-    parser = Parser(
-        PROG,
-        "Run the workloads on a dataset, and record every trial with all that could explain it.",
-    )
-    add = parser.add_argument
-    add(
-        "--dataset",
-        metavar="URI",
-        help="what datagen/generate.py wrote; by default a small one, generated once and kept in the cache",
-    )
-    add(
-        "--configuration",
-        default="default",
-        metavar="NAME",
-        type=option_type(configuration_name),
-        help="the name of the set-up under test, such as 1g-rs",
-    )
-    add(
-        "--workloads",
-        metavar="A,B,…",
-        type=option_type(workload_names),
-        help=f"which ones to run, in this order: {', '.join(known)}; by default all",
-    )
-    add(
-        "--trials",
-        type=trials,
-        default=6,
-        metavar="N",
-        help="measured rounds over the workloads; or auto: until every median is precise",
-    )
-    add(
-        "--precision",
-        type=option_type(parse_fraction),
-        default=argparse.SUPPRESS,
-        metavar="SHARE",
-        help="with --trials auto: how near to its median each 95%% interval must be (default: 2%%)",
-    )
-    add(
-        "--max-time",
-        type=option_type(parse_time),
-        default=argparse.SUPPRESS,
-        metavar="TIME",
-        help="with --trials auto: no round begins that would end later, warm-up included (default: 30m)",
-    )
-    add(
-        "--warmup",
-        type=whole_number(0, MAX_TRIALS),
-        default=1,
-        metavar="N",
-        help="rounds before them that do not count",
-    )
-    add(
-        "--sink",
-        choices=list(SINKS),
-        default="noop",
-        help="what forces a computation: Spark's noop data source, or df.rdd.count() as in 2020",
-    )
-    add(
-        "--repartition",
-        type=whole_number(1, 10**6),
-        default=200,
-        metavar="N",
-        help="partitions that repartition makes",
-    )
-    add(
-        "--pi-samples",
-        type=whole_number(1, 10**13),
-        default=10**7,
-        metavar="N",
-        help="points that each Pi draws",
-    )
-    add(
-        "--results",
-        type=Path,
-        default=Path("results"),
-        metavar="DIR",
-        help="where to write DIR/<configuration>/<run>.jsonl",
-    )
-    add(
-        "--fact",
-        action="append",
-        default=[],
-        metavar="KEY=VALUE",
-        help="something to record with the run, such as switch=TEG-7080ES; can be repeated",
-    )
-    add(
-        "--expect-link",
-        metavar="RATE",
-        type=option_type(link_rate),
-        help="what the links should run at, such as 2500mbit; where they do not, the table will say so",
-    )
-    add(
-        "--skip-content-check",
-        action="store_true",
-        help="do not read the dataset once beforehand to hold its digest against the manifest",
-    )
-    add(
-        "--accept-layout-drift",
-        action="store_true",
-        help="run on a dataset that no longer lies as its manifest says, and record how it does lie",
-    )
+    uri: str | None
+    skip_content_check: bool
+    accept_layout_drift: bool
+
+
+@dataclass(frozen=True)
+class AutoTrials:
+    """Measure until each median's 95 % interval is within ± `precision`, a fraction, or time is up."""
+
+    precision: float = 0.02
+    max_time_s: float = 30 * 60.0
+
+
+@dataclass(frozen=True)
+class TrialOptions:
+    """How many rounds over the workloads to run: first `warmup_rounds`, then the measured ones."""
+
+    warmup_rounds: int
+    trials: int | AutoTrials
+
+
+@dataclass(frozen=True)
+class WorkOptions:
+    """What the workloads do: `sink` is a name in SINKS."""
+
+    sink: str
+    repartition: int
+    pi_samples: int
+
+
+@dataclass(frozen=True)
+class RecordOptions:
+    """Where to record the run, what the user declares about it, and which links the user expects."""
+
+    results: Path
+    configuration: str
+    facts: Mapping[str, str]
+    expected_link_bit_s: int | None
+
+
+@dataclass(frozen=True)
+class BenchmarkOptions:
+    """All options. `workloads` are names in the order in which to run them, None for all."""
+
+    workloads: tuple[str, ...] | None
+    dataset: DatasetOptions
+    trials: TrialOptions
+    work: WorkOptions
+    record: RecordOptions
+
+
+def parse(arguments: list[str] | None = None) -> BenchmarkOptions:
+    """Read the command line; exit with code 2, and one line on the reason, if it is wrong."""
+    parser = _parser()
     options = parser.parse_args(arguments)
-    if options.trials != AUTO:
-        for option in ("precision", "max_time"):
-            if option in options:
-                parser.error(f"--{option.replace('_', '-')} is of use with --trials auto alone")
+    for option in ("precision", "max_time"):
+        if options.trials != AUTO and getattr(options, option) is not None:
+            parser.error(f"--{option.replace('_', '-')} has no effect without --trials auto")
     try:
-        options.fact = parse_facts(options.fact)
+        facts = parse_facts(options.fact or [])
     except BadInput as error:
         parser.error(str(error))
-    return argparse.Namespace(**{"precision": PRECISION, "max_time": MAX_TIME_S} | vars(options))
+    return BenchmarkOptions(
+        workloads=options.workloads,
+        dataset=DatasetOptions(
+            options.dataset, options.skip_content_check, options.accept_layout_drift
+        ),
+        trials=TrialOptions(options.warmup, _trials(options)),
+        work=WorkOptions(options.sink, options.repartition, options.pi_samples),
+        record=RecordOptions(options.results, options.configuration, facts, options.expect_link),
+    )
 
 
-def trials(text: str) -> int | str:
-    """A number of rounds, or AUTO."""
+def _parser() -> Parser:
+    parser = Parser(
+        PROG,
+        "Run the workloads on a dataset, and record every trial and everything that could explain "
+        "its time.",
+    )
+    add = parser.add_argument
+    add("--dataset", metavar="URI", type=option_type(_dataset_uri),
+        help="dataset that datagen/generate.py wrote; by default a small one, generated once and "
+        "kept in the cache")  # fmt: skip
+    add("--configuration", default="default", metavar="NAME", type=option_type(_configuration_name),
+        help="name of the set-up under test, such as 1g-rs")  # fmt: skip
+    add("--workloads", metavar="A,B,...", type=option_type(_workload_names),
+        help="workloads to run, in this order; by default all, in this order: "
+        f"{', '.join(discover())}")  # fmt: skip
+    add("--trials", type=_rounds, default=6, metavar="N",
+        help="number of measured rounds over the workloads, or auto: as many rounds as every median "
+        "needs to be precise")  # fmt: skip
+    add("--precision", type=option_type(parse_fraction), metavar="FRACTION",
+        help="with --trials auto: largest distance of each median from the ends of its 95%% interval, "
+        f"as a fraction of the median (default: {AutoTrials.precision:.0%}%)")  # fmt: skip
+    add("--max-time", type=option_type(parse_time), metavar="TIME",
+        help="with --trials auto: time for all rounds, warm-up included; no round starts that would "
+        f"probably end later (default: {AutoTrials.max_time_s / 60:.0f}m)")  # fmt: skip
+    add("--warmup", type=whole_number(0, MAX_TRIALS), default=1, metavar="N",
+        help="number of warm-up rounds before the measured ones; they are recorded, but not "
+        "compared")  # fmt: skip
+    add("--sink", choices=list(SINKS), default="noop",
+        help="what forces the computation: Spark's noop data source, or df.rdd.count() as in the "
+        "benchmark of 2020")  # fmt: skip
+    add("--repartition", type=whole_number(1, 10**6), default=200, metavar="N",
+        help="number of partitions that the workload repartition creates")  # fmt: skip
+    add("--pi-samples", type=whole_number(1, 10**13), default=10**7, metavar="N",
+        help="number of points that each calc-pi workload draws")  # fmt: skip
+    add("--results", type=option_type(_results_directory), default=Path("results"), metavar="DIR",
+        help="directory of the results; the run is written to "
+        "DIR/<configuration>/<run>.jsonl")  # fmt: skip
+    add("--fact", action="append", metavar="KEY=VALUE",
+        help="fact to record with the run, such as switch=TEG-7080ES; can be repeated")  # fmt: skip
+    add("--expect-link", metavar="RATE", type=option_type(_link_rate),
+        help="speed that the links should have, such as 2500mbit; tables name the nodes that have "
+        "no such link")  # fmt: skip
+    add("--skip-content-check", action="store_true",
+        help="do not read the whole dataset before the trials to compare its digest with its "
+        "manifest")  # fmt: skip
+    add("--accept-layout-drift", action="store_true",
+        help="run on a dataset that is no longer stored as its manifest says, and record how it is "
+        "stored")  # fmt: skip
+    return parser
+
+
+def _trials(options: argparse.Namespace) -> int | AutoTrials:
+    if options.trials != AUTO:
+        return int(options.trials)
+    limits = {"precision": options.precision, "max_time_s": options.max_time}
+    return AutoTrials(**{name: value for name, value in limits.items() if value is not None})
+
+
+def _rounds(text: str) -> int | str:
     return AUTO if text == AUTO else whole_number(1, MAX_TRIALS)(text)
 
 
-def configuration_name(text: str) -> str:
-    """Any text that shows: a configuration names a directory and the head of a column."""
+def _dataset_uri(text: str) -> str:
+    if not text.strip():
+        raise ValueError("the URI is empty; leave the option out for the default dataset")
+    return text
+
+
+def _results_directory(text: str) -> Path:
+    if not text.strip():
+        raise ValueError("the name of the directory is empty")
+    return Path(text)
+
+
+def _configuration_name(text: str) -> str:
+    """Accept printable text: a configuration names a directory and heads a column."""
     if not text.strip() or not text.isprintable():
-        raise ValueError("a configuration's name is printable and not empty")
+        raise ValueError("the name of a configuration must be printable and not empty")
     return text.strip()
 
 
-def link_rate(text: str) -> int:
-    """Bit/s of `2500mbit` or `2.5gbit`; raises BadInput."""
+def _link_rate(text: str) -> int:
+    """Return the bit/s of `2500mbit` or `2.5gbit`. Raise BadInput for another text."""
     return parse_rate("--expect-link", text, MAX_BIT_S)
 
 
-def workload_names(text: str) -> list[str]:
-    """The known workloads among comma-separated names; raises BadInput for an unknown one."""
-    listed = [name.strip() for name in text.split(",") if name.strip()]
-    if not listed:
+def _workload_names(text: str) -> tuple[str, ...]:
+    """Return the comma-separated names. Raise BadInput for an unknown workload."""
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if not names:
         raise ValueError("no workload is named")
-    return [workload.name for workload in select(listed, discover())]
+    return tuple(workload.name for workload in known_workloads(names, discover()))

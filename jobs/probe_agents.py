@@ -21,14 +21,14 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 import jobs
-from datagen.spark.errors import innermost, spark_errors_as_one_line
+from datagen.spark.errors import root_cause, spark_errors_as_one_line
 from datagen.spark.session import executor_hosts, start_session, wait_for_executors
 from harness.model.errors import BadInput, ClusterliftError
 from harness.probes.transports.spark.agent import run_agent
 from harness.probes.transports.spark.protocol import CONNECTION_LOST, EXECUTORS_LINE
 from harness.probes.transports.spark.relay import Relay
 from harness.runtime.command_line import run_main
-from jobs.executors import one_partition_each, placed
+from jobs.executors import one_partition_per_executor, partition_executors
 
 PROG = "jobs/probe_agents.py"
 JOB_GROUP = "clusterlift: probe agents"
@@ -56,7 +56,7 @@ def relay_commands(spark: SparkSession, path: Path) -> None:
         InheritableThread(target=_run_agents, args=(spark, executors, relay), daemon=True).start()
         connected = relay.await_agents(len(executors), START_S)
         # A task that ran elsewhere would have another host measured under this one's name.
-        where = placed(spark, JOB_GROUP)
+        where = partition_executors(spark, JOB_GROUP)
         found = [
             host
             for partition, (id_, host) in enumerate(executors.items())
@@ -93,9 +93,9 @@ def _run_agents(spark: SparkSession, executors: dict[str, str], relay: Relay) ->
         return []
 
     try:
-        one_partition_each(spark, executors).mapPartitions(run).collect()
+        one_partition_per_executor(spark, executors).mapPartitions(run).collect()
     except (Py4JError, PySparkException) as error:
-        print(f"an executor runs no commands any more: {innermost(error)}", file=sys.stderr)
+        print(f"an executor runs no commands any more: {root_cause(error)}", file=sys.stderr)
     finally:
         relay.expect_no_more_agents()
 

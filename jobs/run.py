@@ -2,202 +2,116 @@
 
 from __future__ import annotations
 
-import argparse
-import sys
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from statistics import median
 
 from pyspark.sql import SparkSession
 
-from datagen.dataset import Dataset, open_dataset, verify_content
+from datagen.dataset import Dataset
 from datagen.manifest import Manifest
 from datagen.recipe import Recipe, Totals, totals
 from datagen.spark.session import wait_for_executors
-from harness import __version__
-from harness.model.errors import BadInput
-from harness.model.run import Ending, Phase, Run, Status, Trial, new_run_id, timestamp
-from harness.node.machine import machine_facts
-from harness.node.node_links import NodeLinks, link_errors, node_facts, unexpected_links_of_run
+from harness.model.run import Ending, Phase, Run, Status, Trial
+from harness.node.node_links import link_errors
 from harness.records.directories import check_writable
 from harness.records.writer import Recording
 from harness.runtime.hold import wait_while_held
 from harness.runtime.precision import UntilPrecise
 from harness.runtime.progress import PlanProgress, PrecisionProgress
 from harness.runtime.trials import Observer, Plan, Rounds, run_trials
-from jobs.default_dataset import default_dataset
+from harness.terminal import say, visible
 from jobs.nodes import node_links
-from jobs.options import AUTO
+from jobs.options import AutoTrials, BenchmarkOptions, TrialOptions, WorkOptions
+from jobs.proven_dataset import proven_dataset
+from jobs.run_description import describe_run
+from jobs.selection import select_workloads
 from jobs.sinks import SINKS
 from jobs.spark_event_log import EventLog
-from jobs.spark_facts import redact, spark_facts
-from jobs.summary import summary
-from jobs.trial import SparkTrialRunner
-from jobs.workload import Context, Workload, discover, select
+from jobs.spark_trial import SparkTrialRunner
+from jobs.workload import Context
 
-SMALL = 20_000
-"""Up to so many rows the right answers are computed from the recipe, in well under a second."""
+MAX_COMPUTED_ROWS = 20_000
+"""For up to this many rows, computing the right answers from the recipe takes well under a second."""
 
 EXIT_CODES = {Ending.COMPLETED: 0, Ending.INTERRUPTED: 130, Ending.SPARK_LOST: 1}
 
 
-def benchmark(spark: SparkSession, options: argparse.Namespace) -> int:
-    """Run the trials, print a summary and the file's path; returns the exit code.
+def benchmark(spark: SparkSession, options: BenchmarkOptions) -> int:
+    """Run the trials, print a summary and the path of the results file, and return the exit code.
 
-    Raises BadInput, before the first trial, if the run cannot be what was asked for.
+    Raises BadInput, before the first trial, if the run is not possible as requested.
     """
-    workloads, omitted = chosen(options.workloads)
-    check_writable(options.results, options.configuration)
+    selection = select_workloads(options.workloads)
+    check_writable(options.record.results, options.record.configuration)
     wait_for_executors(spark)
-    dataset = proven_dataset(spark, options) if any(w.reads_data for w in workloads) else None
-    context = build_context(spark, dataset, options)
+    dataset = proven_dataset(spark, options.dataset) if selection.reads_data else None
+    context = build_context(spark, dataset, options.work)
     links = node_links(spark)
-    run = describe(spark, options, workloads, omitted, dataset, context, links)
-    for name, reason in omitted.items():
-        print(f"{name} is left out: {reason}", file=sys.stderr)
-    for line in run.parameters.get("unexpected_links", ()):
-        print(f"--expect-link: {line}", file=sys.stderr)
-
+    run = describe_run(spark, options, selection, dataset, links)
+    _announce(run)
     wait_while_held()
-    plan, watchers = paced(options, run.workloads)
-    with Recording(options.results, run) as recording, EventLog(spark) as log:
-        jobs = [
-            SparkTrialRunner(workload, context, SINKS[options.sink], log) for workload in workloads
-        ]
+
+    rounds, observers = plan_rounds(options.trials, run.workloads)
+    with Recording(options.record.results, run) as recording, EventLog(spark) as log:
+        sink = SINKS[options.work.sink]
+        runners = [SparkTrialRunner(w, context, sink, log) for w in selection.workloads]
         recorder = _Recorder(recording)
-        ending = run_trials(jobs, plan, [recorder, *watchers])
-        # Where it did not come to its end, the executors may not answer.
-        done = ending is Ending.COMPLETED
-        recording.end(ending, plan.stopped, link_errors(links, node_links(spark)) if done else None)
+        ending = run_trials(runners, rounds, [recorder, *observers])
+        # After any other ending, the executors may not answer.
+        completed = ending is Ending.COMPLETED
+        errors = link_errors(links, node_links(spark)) if completed else None
+        recording.end(ending, rounds.stopped, errors)
+
     print(summary(run.workloads, recorder.trials))
-    if plan.stopped:
-        print(plan.stopped)
-    if ending is not Ending.COMPLETED:
-        print(f"{ending}: what was measured until then is kept", file=sys.stderr)
-    print(f"results: {recording.path}")
+    if rounds.stopped:
+        print(rounds.stopped)
+    if not completed:
+        say(f"{ending}: the trials that were recorded before are kept")
+    print(visible(f"results: {recording.path}"))
     failed = any(trial.status is Status.FAILED for trial in recorder.trials)
     return EXIT_CODES[ending] or int(failed)
 
 
-def paced(
-    options: argparse.Namespace, workloads: tuple[str, ...]
-) -> tuple[Rounds, Sequence[Observer]]:
-    """The rounds to run, and who is to see their trials after they are on the disk."""
-    if options.trials == AUTO:
-        until = UntilPrecise(workloads, options.warmup, options.precision, options.max_time)
-        return until, [until, PrecisionProgress(workloads, until)]
-    plan = Plan(options.trials, options.warmup)
-    return plan, [PlanProgress(workloads, plan)]
-
-
-def chosen(names: list[str] | None) -> tuple[list[Workload], dict[str, str]]:
-    """The workloads to run, and those left out with the reason.
-
-    Raises BadInput if one that was asked for by name cannot run here.
-    """
-    known = discover()
-    runnable, omitted = [], {}
-    for workload in select(names or list(known), known):
-        if not (missing := workload.missing()):
-            runnable.append(workload)
-        elif names is None:
-            omitted[workload.name] = f"needs {', '.join(missing)}, which this Python does not have"
-        else:
-            raise BadInput(
-                f"--workloads: {workload.name} needs {', '.join(missing)}; install it for the "
-                "driver's and the executors' Python, or leave the workload out"
-            )
-    return runnable, omitted
-
-
-def proven_dataset(spark: SparkSession, options: argparse.Namespace) -> Dataset:
-    """The dataset, its files and, unless that is skipped, its content held against the manifest."""
-    dataset = opened(spark, options)
-    if dataset.drift:
-        print(
-            f"accepted: {dataset.uri} is not as its manifest says: {dataset.drift}", file=sys.stderr
-        )
-    if not options.skip_content_check:
-        print(
-            f"checking the {dataset.manifest.recipe.rows:,} rows of {dataset.uri}", file=sys.stderr
-        )
-        verify_content(spark, dataset)
-    return dataset
-
-
-def opened(spark: SparkSession, options: argparse.Namespace) -> Dataset:
-    """The dataset that was named, or the default one."""
-    if not options.dataset:
-        return default_dataset(spark)
-    drift = options.accept_layout_drift
-    return open_dataset(spark, options.dataset, accept_layout_drift=drift)
-
-
-def right_totals(manifest: Manifest) -> Totals:
-    """What workloads are held against: computed anew if that is quick, else from the manifest."""
-    return totals(manifest.recipe) if manifest.recipe.rows <= SMALL else manifest.totals
-
-
-def build_context(
-    spark: SparkSession, dataset: Dataset | None, options: argparse.Namespace
-) -> Context:
-    """What the workloads are built from; without a dataset, over no rows."""
+def build_context(spark: SparkSession, dataset: Dataset | None, work: WorkOptions) -> Context:
+    """Return what the workloads are built from; without a dataset, that has no rows."""
     return Context(
         spark=spark,
         data=dataset.frame(spark) if dataset else spark.createDataFrame([], "value string"),
-        totals=right_totals(dataset.manifest) if dataset else totals(Recipe(0)),
-        repartition=options.repartition,
-        pi_samples=options.pi_samples,
+        totals=_right_totals(dataset.manifest) if dataset else totals(Recipe(0)),
+        repartition=work.repartition,
+        pi_samples=work.pi_samples,
         parallelism=spark.sparkContext.defaultParallelism,
     )
 
 
-def describe(
-    spark: SparkSession,
-    options: argparse.Namespace,
-    workloads: list[Workload],
-    omitted: dict[str, str],
-    dataset: Dataset | None,
-    context: Context,
-    links: NodeLinks,
-) -> Run:
-    """The first line of the results file."""
-    names = tuple(workload.name for workload in workloads)
-    parameters: dict[str, Any] = {
-        "trials": options.trials,
-        "warmup": options.warmup,
-        "sink": options.sink,
-        "repartition": options.repartition,
-        "pi_samples": options.pi_samples,
-        "parallelism": context.parallelism,
-        "content_checked": dataset is not None and not options.skip_content_check,
-        "controls": [workload.name for workload in workloads if workload.control],
-        "data_workloads": [workload.name for workload in workloads if workload.reads_data],
-        "not_requested": [name for name in discover() if name not in {*names, *omitted}],
-    }
-    environment = {**machine_facts(), **spark_facts(spark), "nodes": node_facts(links)}
-    if options.expect_link:
-        parameters["expected_link_mbit_s"] = options.expect_link / 10**6
-        parameters["unexpected_links"] = unexpected_links_of_run(
-            environment, options.fact, options.expect_link
-        )
-    if options.trials == AUTO:
-        parameters |= {"precision": options.precision, "max_time_s": options.max_time}
-    return Run(
-        id=new_run_id(),
-        configuration=options.configuration,
-        started_at=timestamp(),
-        workloads=names,
-        written_by=f"clusterlift {__version__}",
-        parameters=parameters,
-        facts=redact(spark, options.fact),
-        environment=environment,
-        dataset=dataset.as_facts() if dataset else None,
-        omitted=omitted,
-    )
+def _right_totals(manifest: Manifest) -> Totals:
+    """Compute the totals from the recipe if that is fast; else take them from the manifest."""
+    few = manifest.recipe.rows <= MAX_COMPUTED_ROWS
+    return totals(manifest.recipe) if few else manifest.totals
+
+
+def _announce(run: Run) -> None:
+    for name, reason in run.omitted.items():
+        say(f"{name} is left out: {reason}")
+    for line in run.parameters.get("unexpected_links", ()):
+        say(f"--expect-link: {line}")
+
+
+def plan_rounds(
+    options: TrialOptions, workloads: tuple[str, ...]
+) -> tuple[Rounds, Sequence[Observer]]:
+    """Return the rounds to run, and the observers that need each trial."""
+    match options.trials:
+        case AutoTrials(precision, max_time_s):
+            until = UntilPrecise(workloads, options.warmup_rounds, precision, max_time_s)
+            return until, [until, PrecisionProgress(workloads, until)]
+        case trials:
+            plan = Plan(trials, options.warmup_rounds)
+            return plan, [PlanProgress(workloads, plan)]
 
 
 class _Recorder:
-    """Keeps every trial, first on the disk."""
+    """Keeps every trial, and writes it to the disk first."""
 
     def __init__(self, recording: Recording) -> None:
         self._recording = recording
@@ -209,3 +123,16 @@ class _Recorder:
     def finished(self, trial: Trial) -> None:
         self._recording.trial(trial)
         self.trials.append(trial)
+
+
+def summary(workloads: Iterable[str], trials: Sequence[Trial]) -> str:
+    """Return a line per workload: median, minimum and maximum of its measured trials in seconds."""
+    lines = [f"{'workload':22} {'median':>10} {'min':>10} {'max':>10} {'n':>4}"]
+    for name in workloads:
+        measured = [t for t in trials if t.workload == name and t.phase is Phase.MEASURED]
+        times = [t.wall_s for t in measured if t.wall_s is not None]
+        failed = sum(t.status is Status.FAILED for t in measured)
+        cells = [f"{f(times):8.3f} s" for f in (median, min, max)] if times else ["-".rjust(10)] * 3
+        note = f"   {failed} of {len(measured)} failed" if failed else ""
+        lines.append(f"{name:22} {' '.join(cells)} {len(times):4}{note}")
+    return "\n".join(lines)

@@ -1,9 +1,9 @@
-"""What forces a computation, and what can be learnt from it afterwards."""
+"""Sinks: what forces a computation, and how its answer and its plan are read afterwards."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from pyspark.sql import Column, DataFrame, Observation
@@ -14,35 +14,26 @@ from jobs.workload import Answer
 EVENTS_WAIT_MS = 10 * 60 * 1000
 
 
-class Forced(Protocol):
+class Sink(Protocol):
     """A frame that is ready to be forced, once."""
 
     def run(self) -> None:
-        """Force it. This is what is timed."""
+        """Force the computation. Only this is timed."""
 
     def answer(self) -> Answer:
-        """What was observed while it ran."""
+        """Return what was observed during `run`."""
 
     def plan(self) -> str:
-        """The tree of operators that Spark executed, after all adaptive changes."""
+        """Return the tree of operators that Spark executed, after all adaptive changes."""
 
 
-def named(columns: Mapping[str, Column]) -> list[Column]:
-    return [column.alias(name) for name, column in columns.items()]
-
-
-def executed_tree(description: str) -> str:
-    """Of a plan's description, the tree that was executed: no initial plan, no details."""
-    return description.partition("== Initial Plan ==")[0].partition("\n\n")[0]
-
-
-class Noop:
-    """Spark's noop data source: every row is computed and none goes anywhere."""
+class NoopSink:
+    """Spark's noop data source: it computes every row and stores none."""
 
     def __init__(self, frame: DataFrame, observe: Mapping[str, Column]) -> None:
         self._observation = Observation()
         self._spark = frame.sparkSession
-        observed = frame.observe(self._observation, *named(observe))
+        observed = frame.observe(self._observation, *_aliased(observe))
         self._writer = observed.write.format("noop").mode("overwrite")
 
     def run(self) -> None:
@@ -52,32 +43,32 @@ class Noop:
         return self._observation.get
 
     def plan(self) -> str:
-        # The executed plan of a write is nowhere but in the status store that the UI reads, which
-        # is filled by a queue of events. pyspark has no public way to it.
+        # Only the status store of Spark's UI has the executed plan of a write. A queue of events fills
+        # the store, and pyspark has no public way to it.
         session: Any = self._spark
         context = session.sparkContext
         context._jsc.sc().listenerBus().waitUntilEmpty(EVENTS_WAIT_MS)  # noqa: SLF001
         store = session._jsparkSession.sharedState().statusStore()  # noqa: SLF001
         latest = store.executionsList().last()
         if latest.description() != context.getLocalProperty("spark.job.description"):
-            raise WrongAnswer("Spark lost the event that tells the executed plan")
+            raise WrongAnswer("Spark lost the event with the executed plan")
         return executed_tree(str(latest.physicalPlanDescription()))
 
 
-class RddCount:
-    """What the benchmark of 2020 did: turn every row into a Python object, and count them."""
+class RddCountSink:
+    """What the benchmark of 2020 did: convert every row to a Python object, and count the objects."""
 
     def __init__(self, frame: DataFrame, observe: Mapping[str, Column]) -> None:
-        self._frame = frame.observe("answer", *named(observe))
+        self._frame = frame.observe("answer", *_aliased(observe))
 
     def run(self) -> None:
         self._frame.rdd.count()
 
     def answer(self) -> Answer:
-        # No listener hears of an RDD's action; the metrics lie with the frame's own execution.
+        # Listeners do not see the action of an RDD; the frame's own execution keeps the metrics.
         metrics = self._execution().observedMetrics().apply("answer")
-        found: Answer = json.loads(metrics.json())
-        return found
+        answer: Answer = json.loads(metrics.json())
+        return answer
 
     def plan(self) -> str:
         return executed_tree(str(self._execution().executedPlan().toString()))
@@ -87,4 +78,16 @@ class RddCount:
         return frame._jdf.queryExecution()  # noqa: SLF001
 
 
-SINKS: dict[str, type[Noop | RddCount]] = {"noop": Noop, "rdd-count": RddCount}
+SinkFactory = Callable[[DataFrame, Mapping[str, Column]], Sink]
+"""Creates a sink from a frame and the aggregates to observe over its rows."""
+
+SINKS: Mapping[str, SinkFactory] = {"noop": NoopSink, "rdd-count": RddCountSink}
+
+
+def executed_tree(description: str) -> str:
+    """Return the executed tree in the description of a plan, without the initial plan and details."""
+    return description.partition("== Initial Plan ==")[0].partition("\n\n")[0]
+
+
+def _aliased(columns: Mapping[str, Column]) -> list[Column]:
+    return [column.alias(name) for name, column in columns.items()]

@@ -1,14 +1,13 @@
-"""Where a trial's time went, told by Spark's own event log.
+"""Where the time of a trial went, as reported by Spark's own event log.
 
-For each trial Spark's listener is attached anew, and writes to a directory of ours on the driver's
-machine. So a log holds one trial and is short-lived, and nothing depends on the log that the cluster
-may write besides, which cannot be read everywhere before the application has ended: on an object
-store it does not exist until then, and inside a compressed block its end is missing.
+Spark's listener is attached anew for each trial and writes to a temporary directory on the driver's
+machine. So each log is short-lived and has the events of one trial. The log that the cluster may
+write cannot be used: on an object store it does not exist before the application ends, and the end of
+a compressed block is missing until then.
 """
 
 from __future__ import annotations
 
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any, Self
@@ -16,10 +15,11 @@ from typing import Any, Self
 from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
-from datagen.spark.errors import innermost
+from datagen.spark.errors import root_cause
 from datagen.spark.session import executor_cores
 from harness.eventlog.trial import Slots, task_metrics
 from harness.model.task_metrics import TaskMetrics
+from harness.terminal import say
 
 _CONF = {
     "spark.eventLog.compress": "false",
@@ -27,7 +27,7 @@ _CONF = {
     "spark.eventLog.overwrite": "true",
     "spark.eventLog.logBlockUpdates.enabled": "false",
     "spark.eventLog.logStageExecutorMetrics": "false",
-    # Each task's metrics once are enough.
+    # The metrics of each task are enough; accumulators would repeat them.
     "spark.eventLog.includeTaskMetricsAccumulators": "false",
 }
 _NAME = "trial"
@@ -35,7 +35,7 @@ _EVENTS_WAIT_MS = 10 * 60 * 1000
 
 
 class EventLog:
-    """The event log of one trial after the other. To be closed, with `with`."""
+    """The event log of one trial after another. Use it with `with`: leaving deletes the directory."""
 
     def __init__(self, spark: SparkSession) -> None:
         self._spark = spark
@@ -43,35 +43,35 @@ class EventLog:
         self._file = Path(self._directory.name) / _NAME
         self._listener: Any = None
         self._slots = Slots()
-        self._has_complained = False
+        self._has_warned = False
 
     def begin(self) -> None:
-        """Listen from now on; what happened before is not in the log."""
+        """Start a new log; earlier events are not in it."""
         self._file.unlink(missing_ok=True)
         try:
             self._detach()
             self._drain()
             self._attach()
         except (Py4JError, TypeError) as error:  # TypeError: this Spark has no such class
-            self._complain(error)
+            self._warn(error)
         task_cpus = self._spark.sparkContext.getConf().get("spark.task.cpus", "1")
         self._slots = Slots(executor_cores(self._spark), float(task_cpus))
 
     def end(self) -> None:
-        """Listen no longer; what happened until now is in the log."""
+        """End the log; all events until now are in it."""
         try:
             self._drain()
             self._detach()
         except Py4JError as error:
-            self._complain(error)
+            self._warn(error)
 
     def metrics(self) -> TaskMetrics | None:
-        """What the log says of the trial that has ended; None if it could not be written."""
+        """Return the metrics of the tasks in the log; None if the log could not be written."""
         try:
             with self._file.open("rb") as lines:
                 return task_metrics(lines, self._slots)
         except OSError as error:
-            self._complain(error)
+            self._warn(error)
             return None
 
     def _attach(self) -> None:
@@ -99,14 +99,15 @@ class EventLog:
             listener.stop()
 
     def _drain(self) -> None:
-        """Wait until every listener has heard of everything that happened."""
+        """Wait until every listener has received all events so far."""
         context: Any = self._spark.sparkContext
         context._jsc.sc().listenerBus().waitUntilEmpty(_EVENTS_WAIT_MS)  # noqa: SLF001  not in pyspark
 
-    def _complain(self, error: Exception) -> None:
-        if not self._has_complained:
-            print(f"where the time went is not recorded: {innermost(error)}", file=sys.stderr)
-        self._has_complained = True
+    def _warn(self, error: Exception) -> None:
+        """Report, once per run, why there are no metrics; the trials continue without them."""
+        if not self._has_warned:
+            say(f"where the time went is not recorded: {root_cause(error)}")
+        self._has_warned = True
 
     def __enter__(self) -> Self:
         return self

@@ -1,35 +1,31 @@
-"""The Workload contract, and how workloads are found.
+"""The contract of a workload.
 
-A workload is a DataFrame with a known right answer. It says how to build the DataFrame, which
-aggregates over its rows to observe while a sink forces it, and whether what was observed is right.
-So the answer is checked without running anything twice, and outside the time that is measured.
+A workload is a DataFrame with a known right answer. It defines how to build the DataFrame, which
+aggregates over its rows to observe while a sink forces it, and whether the observed values are right.
+So the answer is checked without running anything twice, and outside the measured time.
 """
 
 from __future__ import annotations
 
-import difflib
-import importlib
 import importlib.util
-import pkgutil
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, ClassVar
 
 from pyspark.sql import Column, DataFrame, SparkSession
 
-import jobs.workloads
 from datagen.recipe import Totals
-from harness.model.errors import BadInput, WrongAnswer
+from harness.model.errors import WrongAnswer
 
 Answer = Mapping[str, Any]
-"""What was observed: the values of `Workload.observe`'s columns, by name."""
+"""The observed values of `Workload.observe`'s columns, by name."""
 
 
 class Bottleneck(IntEnum):
-    """What a workload is bound by; they run in this order."""
+    """What limits the speed of a workload. Workloads run in this order."""
 
     SHUFFLE = 1
     CPU = 2
@@ -39,8 +35,9 @@ class Bottleneck(IntEnum):
 class Context:
     """What workloads are built from.
 
-    `data` is the dataset's rows, read anew by every action, and `totals` the right answers about
-    them; both are there if any workload of the run reads data.
+    `data` is the rows of the dataset, which every action reads again, and `totals` the right sums over
+    them. If no workload of the run reads data, both are those of no rows. `repartition` and
+    `pi_samples` are options of the benchmark, `parallelism` is Spark's default number of partitions.
     """
 
     spark: SparkSession
@@ -52,89 +49,60 @@ class Context:
 
 
 class Workload(ABC):
-    """A named computation. Subclass it in a module of `jobs.workloads`; nothing else is to do."""
+    """A named computation. To add one, write a subclass in a module of `jobs.workloads`."""
 
     name: ClassVar[str]
-    kind: ClassVar[Bottleneck]
+    bottleneck: ClassVar[Bottleneck]
     reads_data: ClassVar[bool] = True
     control: ClassVar[bool] = False
-    """Whether neither network nor storage can affect it: if it moves, the machine moved."""
+    """Whether neither network nor storage can affect it: if its time changes, the machine changed."""
     requires: ClassVar[tuple[str, ...]] = ()
     """Python modules that it needs besides pyspark, on the driver and on the executors."""
 
     @abstractmethod
     def frame(self, context: Context) -> DataFrame:
-        """The computation, not yet run."""
+        """Return the computation, not yet run."""
 
     def prewarm(self, context: Context) -> DataFrame | None:
-        """What is run before each trial, outside its time; None: nothing.
+        """Return what to run before each trial, outside its measured time; None for nothing.
 
-        Spark ends Python workers that were idle for a minute. Whether a trial finds them, with all
-        that they have imported, would otherwise depend on how long the other workloads took.
+        Spark stops Python workers that were idle for a minute. Without prewarming, the time that the
+        other workloads take would decide whether a trial has to start its workers.
         """
         return None
 
     @abstractmethod
     def observe(self, context: Context) -> Mapping[str, Column]:
-        """Aggregates over the frame's rows, by name; their values are scalars or text."""
+        """Return aggregates over the rows of the frame, by name. Their values are scalars or text."""
 
     @abstractmethod
     def check(self, answer: Answer, context: Context) -> None:
-        """Raise WrongAnswer unless the answer is the right one."""
+        """Raise WrongAnswer unless the answer is right."""
 
-    def check_plan(self, plan: str) -> None:  # noqa: B027  most plans may be what Spark likes
-        """Raise WrongAnswer if Spark executed something else than this workload is about.
+    def check_plan(self, plan: str) -> None:  # noqa: B027  most workloads accept any plan
+        """Raise WrongAnswer if Spark executed something other than what this workload measures.
 
         `plan` is the executed tree of operators, as text.
         """
 
     def missing(self) -> tuple[str, ...]:
-        """Which of the required modules the driver does not have."""
+        """Return the required modules that the driver does not have."""
         return tuple(name for name in self.requires if importlib.util.find_spec(name) is None)
 
 
-def expect(what: str, found: object, right: object) -> None:
-    """Raise WrongAnswer unless the two are equal."""
+def expect(name: str, found: object, right: object) -> None:
+    """Raise WrongAnswer unless the two values are equal."""
     if found != right:
-        raise WrongAnswer(f"{what} is {found}, not {right}")
+        raise WrongAnswer(f"{name} is {found}, not {right}")
 
 
-def expect_within(what: str, found: float | None, right: float, tolerance: float) -> None:
+def expect_within(name: str, found: float | None, right: float, tolerance: float) -> None:
     """Raise WrongAnswer unless `found` is a number at most `tolerance` away from `right`."""
-    # Written so that NaN, too, is wrong.
+    # This form of the comparison rejects NaN, too.
     if found is None or not abs(found - right) <= tolerance:
-        raise WrongAnswer(f"{what} is {found}, not {right} ± {tolerance:.3g}")
+        raise WrongAnswer(f"{name} is {found}, not {right} ± {tolerance:.3g}")
 
 
 def shuffles(plan: str) -> int:
-    """How many shuffles a tree of operators has; broadcasts are none."""
+    """Return the number of shuffles in a tree of operators; broadcasts do not count."""
     return len(re.findall(r"(?<![A-Za-z])Exchange\b", plan))
-
-
-def discover() -> dict[str, Workload]:
-    """Every workload by name: the Workload subclasses that the modules of jobs.workloads define."""
-    found: list[Workload] = []
-    for entry in pkgutil.iter_modules(jobs.workloads.__path__, f"{jobs.workloads.__name__}."):
-        module = importlib.import_module(entry.name)
-        found += [
-            member()
-            for member in vars(module).values()
-            if isinstance(member, type)
-            and issubclass(member, Workload)
-            and member.__module__ == module.__name__
-        ]
-    return {one.name: one for one in sorted(found, key=lambda one: (one.kind, one.name))}
-
-
-def select(names: Sequence[str], known: Mapping[str, Workload]) -> list[Workload]:
-    """The workloads of these names, in this order, each once.
-
-    Raises BadInput for an unknown name, with the nearest known ones.
-    """
-    for name in names:
-        if name not in known:
-            near = difflib.get_close_matches(name, known, n=3, cutoff=0.4)
-            hint = f"did you mean {' or '.join(near)}?" if near else "there are"
-            listed = "" if near else f" {', '.join(known)}"
-            raise BadInput(f"unknown workload '{name}'; {hint}{listed}")
-    return [known[name] for name in dict.fromkeys(names)]

@@ -1,4 +1,4 @@
-"""What Spark and Hadoop say, in the one line of it that a user needs."""
+"""The errors of Spark and Hadoop, reduced to the one line that a user needs."""
 
 from __future__ import annotations
 
@@ -9,38 +9,35 @@ from py4j.protocol import Py4JError, Py4JNetworkError
 from pyspark.errors import PySparkException
 
 from harness.model.errors import ClusterliftError
+from harness.terminal import first_line
 
 ENDED = "Spark has ended"
+NO_REASON = "no reason given"
 
 
 @contextmanager
 def spark_errors_as_one_line(
-    what: str, kind: type[ClusterliftError] = ClusterliftError
+    context: str, error_type: type[ClusterliftError] = ClusterliftError
 ) -> Iterator[None]:
-    """While entered, an error of Spark becomes a `kind`: `what`, and the innermost cause."""
+    """Turn an error of Spark into an `error_type` with the message `context: root cause`."""
     try:
         yield
     except (Py4JError, PySparkException, ValueError) as error:
-        raise kind(f"{what}: {innermost(error)}") from error
+        raise error_type(f"{context}: {root_cause(error)}") from error
 
 
-def innermost(error: Exception) -> str:
-    """The first line of what the innermost cause says."""
+def root_cause(error: Exception) -> str:
+    """Return the first line of the message of the innermost cause."""
     if isinstance(error, Py4JNetworkError):
         return ENDED
     java = getattr(error, "java_exception", None) or getattr(error, "_origin", None)
     if java is None:
-        return _first_line(str(error))
+        return first_line(str(error), NO_REASON)
     try:
         while cause := java.getCause():
             java = cause
-        # Some give but a name for a message, such as that of the host that is not known.
+        # Some messages are a mere name, such as that of an unknown host: then the class explains it.
         message = java.getMessage() or ""
-        return _first_line(message if " " in message else java.toString())
+        return first_line(message if " " in message else java.toString(), NO_REASON)
     except (Py4JError, OSError):
-        # The JVM that knew has gone.
-        return ENDED
-
-
-def _first_line(text: str) -> str:
-    return next((line.strip() for line in text.splitlines() if line.strip()), "no reason given")
+        return ENDED  # the JVM, which has the message, is gone

@@ -16,11 +16,12 @@ from harness.model.errors import BadInput
 T = TypeVar("T")
 
 UNSAFE = frozenset("*?[]{}\\")
+TEMPORARY_PREFIX = "_incomplete."
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A file or a directory, with the length in bytes that the file system reports."""
+    """A file or a directory; `bytes` is the length that the file system reports."""
 
     name: str
     bytes: int
@@ -28,10 +29,10 @@ class Entry:
 
 
 class Directory:
-    """A directory that may not exist yet.
+    """A directory, which need not exist yet.
 
-    `uri` is qualified: it is absolute and has a scheme. Every method raises BadInput, naming the
-    URI, where the file system cannot be reached or refuses.
+    `uri` is qualified: it is absolute and has a scheme. Every method raises BadInput, with the URI in
+    its message, if the file system cannot be reached or refuses the operation.
     """
 
     def __init__(self, spark: SparkSession, uri: str) -> None:
@@ -42,53 +43,53 @@ class Directory:
         self._conf = context._jsc.hadoopConfiguration()  # noqa: SLF001
         if not uri or not uri.isprintable() or UNSAFE & set(uri):
             raise BadInput(
-                f"{uri!r} cannot name a dataset: choose a name without control characters and "
-                f"without {' '.join(sorted(UNSAFE))}, which Spark takes for patterns"
+                f"{uri!r} cannot be the name of a dataset: choose a name without control characters "
+                f"and without {' '.join(sorted(UNSAFE))}, which Spark would take for a pattern"
             )
         self.uri = uri
         self._path = self._try(lambda: self._hadoop_fs.Path(uri))
         fs = self._try(lambda: self._path.getFileSystem(self._conf))
         self._path = self._try(lambda: fs.makeQualified(self._path))
         self.uri = str(self._path.toString())
-        # Not through the checksumming one: it would leave a hidden companion beside each small file.
+        # The checksumming file system would leave a hidden companion beside each small file.
         is_local = is_instance_of(context._gateway, fs, "org.apache.hadoop.fs.LocalFileSystem")  # noqa: SLF001
         self._fs = fs.getRawFileSystem() if is_local else fs
 
     @property
     def fs(self) -> Any:
-        """Hadoop's FileSystem, for what only one kind of it can do; see `told`."""
+        """Hadoop's FileSystem, for operations of one kind of it; use with `errors_as_bad_input`."""
         return self._fs
 
     @property
     def path(self) -> Any:
-        """Its path, as Hadoop takes one."""
+        """The directory as a Hadoop Path."""
         return self._path
 
     @property
     def conf(self) -> Any:
-        """The Hadoop configuration that Spark hands to its tasks."""
+        """The Hadoop configuration that Spark sends to its tasks."""
         return self._conf
 
     @property
     def jvm(self) -> Any:
-        """The JVM's packages."""
+        """The packages of the JVM."""
         return self._jvm
 
-    def told(self, what: str = "") -> AbstractContextManager[None]:
-        """While entered, what the file system complains of is a BadInput: the URI, `what`, the cause."""
-        return spark_errors_as_one_line(f"{self.uri}: {what}" if what else self.uri, BadInput)
+    def errors_as_bad_input(self, context: str = "") -> AbstractContextManager[None]:
+        """Turn errors of the file system into a BadInput: the URI, `context`, the root cause."""
+        return spark_errors_as_one_line(f"{self.uri}: {context}" if context else self.uri, BadInput)
 
     @property
     def scheme(self) -> str:
-        """The URI's scheme, such as `file`."""
+        """The scheme of the URI, such as `file`."""
         return str(self._path.toUri().getScheme())
 
     def exists(self) -> bool:
-        """Whether there is anything at the URI."""
+        """Return whether there is a file or a directory at the URI."""
         return bool(self._try(lambda: self._fs.exists(self._path)))
 
     def entries(self) -> dict[str, Entry]:
-        """What lies in it by name, hidden files too. Raises BadInput if it is no directory."""
+        """Return what is in the directory, hidden files too, by name. Raise BadInput for a file."""
         if not self._try(lambda: self._fs.getFileStatus(self._path)).isDirectory():
             raise BadInput(f"{self.uri} is a file, not a directory")
         found = {}
@@ -98,11 +99,11 @@ class Directory:
         return found
 
     def create(self) -> None:
-        """Create it, and its parents; it may exist."""
+        """Create the directory and its parents, unless they exist."""
         self._try(lambda: self._fs.mkdirs(self._path))
 
     def read(self, name: str) -> str:
-        """The text of a file in it, decoded as UTF-8."""
+        """Return the text of a file in the directory, decoded as UTF-8."""
         stream = self._try(lambda: self._fs.open(self.child(name)))
         try:
             return bytes(self._try(stream.readAllBytes)).decode(errors="replace")
@@ -110,8 +111,8 @@ class Directory:
             stream.close()
 
     def write(self, name: str, text: str) -> None:
-        """Create or replace a file in it, so that nobody sees it half-written."""
-        temporary = f"_unborn.{name}"
+        """Create or replace a file in the directory. Nobody ever sees it half-written."""
+        temporary = f"{TEMPORARY_PREFIX}{name}"
         self.delete(temporary)
         self.create_new(temporary, text)
         if name in self.entries():
@@ -120,19 +121,19 @@ class Directory:
             raise BadInput(f"{self.uri}: the file system refused to create {name}")
 
     def create_new(self, name: str, text: str) -> None:
-        """Create a file in it. Raises BadInput if there is one of this name."""
+        """Create a file in the directory. Raise BadInput if the file exists."""
         stream = self._try(lambda: self._fs.create(self.child(name), False))  # noqa: FBT003  Java's signature
         self._try(lambda: stream.write(bytearray(text.encode())))
         self._try(stream.close)
 
     def delete(self, name: str) -> None:
-        """Remove a file or a whole directory in it, if it is there."""
+        """Delete a file, or a directory with everything in it, if it exists."""
         self._try(lambda: self._fs.delete(self.child(name), True))  # noqa: FBT003  Java's signature
 
     def child(self, name: str) -> Any:
-        """The path of a file in it."""
+        """Return the Hadoop Path of a file in the directory."""
         return self._hadoop_fs.Path(self._path, name)
 
     def _try(self, call: Callable[[], T]) -> T:
-        with self.told():
+        with self.errors_as_bad_input():
             return call()

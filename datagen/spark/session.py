@@ -1,8 +1,7 @@
-"""The Spark session that both entry scripts run in."""
+"""The Spark session of an entry script, and its executors."""
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -13,22 +12,23 @@ from pyspark.sql import SparkSession
 import datagen
 import harness
 from datagen.spark.errors import spark_errors_as_one_line
+from harness.terminal import say
 
 EXECUTORS_WAIT_S = 30.0
-EXECUTORS_STILL_S = 2.0
+EXECUTORS_STABLE_S = 2.0
 
 
 def start_session(name: str, *packages: object) -> SparkSession:
-    """Start, or join, the session that spark-submit configured.
+    """Return the session that spark-submit configured, and start it if necessary.
 
-    Functions of our packages, and of `packages`, that run on executors are sent by value: the
-    executors have Spark and Python, and not this checkout.
+    Functions of our packages, and of `packages`, are sent to the executors by value: executors need
+    Spark and Python, but not this checkout. Raises ClusterliftError if Spark does not start.
     """
     for package in (datagen, harness, *packages):
         cloudpickle.register_pickle_by_value(package)  # type: ignore[no-untyped-call]
     conf = SparkConf()
-    # Its bar and our lines would overwrite each other, and what goes wrong we say in one line;
-    # Spark's own log is a `--conf spark.log.level=WARN` away.
+    # Spark's progress bar would overwrite our lines, and we report errors in one line. To see Spark's
+    # own log, add `--conf spark.log.level=WARN`.
     conf.setIfMissing("spark.ui.showConsoleProgress", "false")
     conf.setIfMissing("spark.log.level", "OFF")
     with spark_errors_as_one_line("Spark did not start"):
@@ -36,56 +36,56 @@ def start_session(name: str, *packages: object) -> SparkSession:
 
 
 def executors(spark: SparkSession) -> list[str]:
-    """Hosts of the executors, one each; in local mode the driver's own."""
+    """Return the host of each executor, sorted; in local mode, the driver's host."""
     return sorted(executor_hosts(spark).values())
 
 
 def executor_hosts(spark: SparkSession) -> dict[str, str]:
-    """The host of each executor that is alive, by its id."""
-    return {id_: str(one.hostPort()).rpartition(":")[0] for id_, one in _alive(spark)}
+    """Return the host of each live executor, by the executor's id."""
+    return {id_: str(entry.hostPort()).rpartition(":")[0] for id_, entry in _live_executors(spark)}
 
 
 def executor_cores(spark: SparkSession) -> dict[str, int]:
-    """How many cores each executor that is alive has, by its id."""
-    return {id_: one.totalCores() for id_, one in _alive(spark)}
+    """Return the number of cores of each live executor, by the executor's id."""
+    return {id_: entry.totalCores() for id_, entry in _live_executors(spark)}
 
 
-def _alive(spark: SparkSession) -> Iterator[tuple[str, Any]]:
-    """Spark's own summary of each executor, by its id."""
+def _live_executors(spark: SparkSession) -> Iterator[tuple[str, Any]]:
+    """Yield the id of each live executor and Spark's own summary of it."""
     context: Any = spark.sparkContext
     listed = context._jsc.sc().statusStore().executorList(True)  # noqa: SLF001, FBT003  not in pyspark
-    for one in map(listed.apply, range(listed.size())):
-        # The driver is listed among them.
-        if is_local(spark) or one.id() != "driver":
-            yield str(one.id()), one
+    for entry in map(listed.apply, range(listed.size())):
+        # Spark lists the driver, too.
+        if is_local(spark) or entry.id() != "driver":
+            yield str(entry.id()), entry
 
 
 def is_local(spark: SparkSession) -> bool:
-    """Whether driver and executors are one process."""
+    """Return whether driver and executors are one process."""
     return str(spark.sparkContext.master).startswith("local")
 
 
 def wait_for_executors(spark: SparkSession) -> None:
-    """Return when the executors' number has been still for two seconds, or after half a minute.
+    """Wait until the number of executors has been stable for 2 seconds, for at most 30 seconds.
 
-    On a cluster they arrive one by one, and what is planned before they have is planned for fewer.
+    On a cluster, executors register one by one. A job that is planned earlier has too few partitions.
     """
     if is_local(spark):
         return
     if not executors(spark):
-        print(f"waiting for {spark.sparkContext.master} to grant an executor", file=sys.stderr)
-    spark.range(1).count()  # a job, for those masters that grant none without
+        say(f"waiting for {spark.sparkContext.master} to grant an executor")
+    spark.range(1).count()  # some masters grant no executor before the first job
     deadline = time.monotonic() + EXECUTORS_WAIT_S
-    count, still_since = 0, time.monotonic()
-    while time.monotonic() < min(deadline, still_since + EXECUTORS_STILL_S):
+    count, stable_since = 0, time.monotonic()
+    while time.monotonic() < min(deadline, stable_since + EXECUTORS_STABLE_S):
         now = len(executors(spark))
         if now != count:
-            count, still_since = now, time.monotonic()
+            count, stable_since = now, time.monotonic()
         time.sleep(0.2)
 
 
-def tasks_done(spark: SparkSession) -> int:
-    """How many tasks of the stages that run now have ended."""
+def completed_tasks(spark: SparkSession) -> int:
+    """Return how many tasks of the active stages have completed."""
     tracker = spark.sparkContext.statusTracker()
     stages = (tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds())
     return sum(stage.numCompletedTasks for stage in stages if stage)

@@ -1,4 +1,8 @@
-"""The file systems that datasets live on: one module each, found by the URI's scheme."""
+"""The file systems of datasets: one module each, found by the scheme of the URI.
+
+A module of this package is a storage if it has an attribute `STORAGE`. Other modules may be placed
+beside the storages that use them.
+"""
 
 from __future__ import annotations
 
@@ -12,77 +16,78 @@ from urllib.parse import urlsplit
 from pyspark.sql import SparkSession
 
 from datagen.layout import Layout
-from datagen.observed_layout import Stored
+from datagen.observed_layout import StoredFiles
 from datagen.spark.errors import spark_errors_as_one_line
 from datagen.spark.filesystem import Directory
 from harness.model.errors import BadInput
 
-ANSWER_WITHIN_S = 10.0
+CONNECT_TIMEOUT_S = 10.0
 
 
 class Storage(Protocol):
-    """A file system: how to ask it for a layout, and how to observe what lies there.
+    """A file system: how to request a layout, and how to observe how files are stored.
 
-    A layout of None is what the file system does by itself.
+    A requested layout of None leaves the choice to the file system.
     """
 
     name: str
     scheme: str
     advice: str
-    """What to do if Hadoop does not know the file system; empty if it always does."""
+    """What to do if Hadoop does not know the file system; empty if Hadoop always knows it."""
 
-    def check_up(self, directory: Directory) -> None:
-        """Raise BadInput if the file system answers and cannot be used all the same."""
+    def check_available(self, directory: Directory) -> None:
+        """Raise BadInput if the file system answers but cannot be used."""
 
     def check_request(self, directory: Directory, layout: Layout | None) -> Layout | None:
-        """The layout that the files are to have, in full: with the size of its cells.
+        """Return the requested layout in full, with the size of its cells.
 
-        Raises BadInput, before anything is written, if this file system cannot store it.
+        Raises BadInput, before anything is written, if the file system cannot store it.
         """
 
     def prepare(self, directory: Directory, layout: Layout | None) -> Mapping[str, str]:
-        """Make the directory take new files in this layout.
+        """Set up the directory for new files with this layout.
 
-        Returns Hadoop properties that the tasks which write them must have.
+        Returns the Hadoop properties that the writing tasks need.
         """
 
     def finish(self, directory: Directory, names: list[str], layout: Layout | None) -> None:
-        """Ask for what could not be asked for while the files were written; they lie there now."""
+        """Request, for the written files, what could not be requested while they were written."""
 
-    def observe(self, directory: Directory, names: Collection[str]) -> Stored:
-        """How each of these files of the directory really lies."""
+    def observe(self, directory: Directory, names: Collection[str]) -> StoredFiles:
+        """Return how each of these files of the directory is stored."""
 
-    def why(self, asked: Layout | None, stored: Stored) -> str:
-        """The likely reason why the files are not as they were asked for; empty if none is known."""
+    def explain(self, expected: Layout | None, stored: StoredFiles) -> str:
+        """Return the likely reason why files are not stored as expected; empty if none is known."""
 
 
 def storages() -> dict[str, Storage]:
-    """Every storage by its scheme: the `STORAGE` of each module of this package."""
+    """Return every storage by its scheme: the attribute `STORAGE` of each module that has one."""
     modules = (
-        importlib.import_module(f"{__name__}.{found.name}")
-        for found in pkgutil.iter_modules(__path__)
+        importlib.import_module(f"{__name__}.{entry.name}")
+        for entry in pkgutil.iter_modules(__path__)
     )
-    return {module.STORAGE.scheme: module.STORAGE for module in modules}
+    found = [module.STORAGE for module in modules if hasattr(module, "STORAGE")]
+    return {storage.scheme: storage for storage in found}
 
 
 def locate(spark: SparkSession, uri: str) -> tuple[Directory, Storage]:
-    """The directory at a URI and the storage it is on. Raises BadInput if no storage is for it."""
+    """Return the directory at a URI and its storage. Raise BadInput if there is no such storage."""
     with spark_errors_as_one_line(repr(uri), BadInput):
         scheme = urlsplit(uri).scheme
-    if not scheme:  # then it is the default file system's
+    if not scheme:  # then Hadoop's default file system has it
         directory = Directory(spark, uri)
         storage = _storage_for(directory.scheme, directory.uri)
     else:
-        # Before Hadoop is asked: its answer would name Java classes.
+        # Before Hadoop is involved: its error message would name Java classes.
         storage = _storage_for(scheme, uri)
         _check_answers(uri)
         directory = _directory(spark, uri, storage)
-    storage.check_up(directory)
+    storage.check_available(directory)
     return directory, storage
 
 
 def _directory(spark: SparkSession, uri: str, storage: Storage) -> Directory:
-    # To Hadoop a scheme in capitals is another one, and no path at all is none.
+    # Hadoop takes a scheme in capitals for another scheme, and does not accept an empty path.
     uri = storage.scheme + uri[len(storage.scheme) :]
     uri += "" if urlsplit(uri).path else "/"
     try:
@@ -92,15 +97,15 @@ def _directory(spark: SparkSession, uri: str, storage: Storage) -> Directory:
 
 
 def _check_answers(uri: str) -> None:
-    """Raise BadInput at once if nobody listens at the URI's host and port: clients try for minutes."""
+    """Raise BadInput at once if nothing listens at the host and port: clients retry for minutes."""
     try:
         host, port = urlsplit(uri).hostname, urlsplit(uri).port
     except ValueError as error:
         raise BadInput(f"{uri}: {error}") from error
     if host is None or port is None:
-        return  # a name that only the Hadoop configuration knows, or no host at all
+        return  # a name that only the Hadoop configuration resolves, or no host at all
     try:
-        socket.create_connection((host, port), ANSWER_WITHIN_S).close()
+        socket.create_connection((host, port), CONNECT_TIMEOUT_S).close()
     except OSError as error:
         raise BadInput(
             f"{uri}: nothing answers at {host}, port {port} ({error.strerror or error}); "
@@ -113,8 +118,10 @@ def _storage_for(scheme: str, uri: str) -> Storage:
     try:
         return known[scheme]
     except KeyError:
-        schemes = ", ".join(f"{one.scheme}: ({one.name})" for _, one in sorted(known.items()))
+        schemes = ", ".join(
+            f"{known[scheme].scheme}: ({known[scheme].name})" for scheme in sorted(known)
+        )
         raise BadInput(
-            f"{uri}: no storage is for the scheme '{scheme}:'; there is {schemes}; "
-            "add one as a file in datagen/storage/"
+            f"{uri}: there is no storage for the scheme '{scheme}:'; the known ones are {schemes}; "
+            "to add a storage, write a module in datagen/storage/"
         ) from None

@@ -5,27 +5,27 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from datagen.layout import UNKNOWN, Layout, LayoutKind
-from datagen.observed_layout import Stored
+from datagen.observed_layout import StoredFiles
 from datagen.spark.filesystem import Directory
 from datagen.storage.namenode import policy_layout, stored_files
 from harness.model.errors import BadInput
 
 REPLICATION = "REPLICATION"
-"""The policy of a directory whose files are replicated although a parent's are coded."""
+"""The policy that makes the files of a directory replicated even if its parent is erasure coded."""
 
 
 class Hdfs:
-    """What a file is, HDFS only names: which copies and stripes exist is counted block by block."""
+    """HDFS only declares the layout of a file; which copies and stripes exist is counted by block."""
 
     name = "hdfs"
     scheme = "hdfs"
     advice = ""
 
-    def check_up(self, directory: Directory) -> None:
-        """Nothing to ask."""
+    def check_available(self, directory: Directory) -> None:
+        pass
 
     def check_request(self, directory: Directory, layout: Layout | None) -> Layout | None:
-        """The layout, with the cell of the policy that stores it; the policy is enabled if need be."""
+        """Return the layout with the cell of its policy, and enable the policy if necessary."""
         if layout is None:
             return None
         if layout.kind is LayoutKind.UNKNOWN:
@@ -39,49 +39,52 @@ class Hdfs:
         return full
 
     def prepare(self, directory: Directory, layout: Layout | None) -> Mapping[str, str]:
-        """Set the directory's policy; the number of copies goes with the writing tasks."""
+        """Set the policy of the directory. The writing tasks get the number of copies."""
         if layout is None:
             return {}
-        with directory.told():
+        with directory.errors_as_bad_input():
             inherited = directory.fs.getErasureCodingPolicy(directory.path)
         if layout.kind is not LayoutKind.REPLICATED:
             _set_policy(directory, _policy_for(directory, layout)[0])
             return {}
         if inherited is not None:
             _set_policy(directory, REPLICATION)
-        # A client that is cached already would keep the number that it was made with.
+        # A cached client would keep the number of copies with which it was created.
         return {"dfs.replication": str(layout.data), "fs.hdfs.impl.disable.cache": "true"}
 
     def finish(self, directory: Directory, names: list[str], layout: Layout | None) -> None:
-        """Nothing to do: HDFS makes what is missing by itself."""
+        """Do nothing: HDFS itself creates what is missing."""
 
-    def observe(self, directory: Directory, names: Collection[str]) -> Stored:
-        """Every file with every block of it, in batches of a thousand files a call of the NameNode."""
-        with directory.told():
+    def observe(self, directory: Directory, names: Collection[str]) -> StoredFiles:
+        """Look at every block of every file; one call of the NameNode lists a thousand files."""
+        with directory.errors_as_bad_input():
             files = stored_files(directory, names)
             coded = any(file.layout.kind is not LayoutKind.REPLICATED for file in files.values())
-            # Whether DataNodes drop from the page cache what they have read, they do not tell.
-            return Stored(files, coder=_coder(directory) if coded else None)
+            # DataNodes do not report whether they drop what they read from the page cache.
+            return StoredFiles(files, coder=_coder(directory) if coded else None)
 
-    def why(self, asked: Layout | None, stored: Stored) -> str:
-        """HDFS says nothing when it cannot place what a policy promises."""
-        copied = asked is not None and asked.kind is LayoutKind.REPLICATED
-        if asked and stored.layout == asked and stored.missing and not copied:
+    def explain(self, expected: Layout | None, stored: StoredFiles) -> str:
+        """HDFS reports no error if it cannot store all that a policy promises."""
+        copied = expected is not None and expected.kind is LayoutKind.REPLICATED
+        if expected and stored.layout == expected and stored.missing and not copied:
             return (
-                "HDFS writes without full parity, and without an error, where too few DataNodes take "
-                f"a stripe each: {asked} needs {asked.nodes}"
+                "HDFS writes without full parity, and without an error, if too few DataNodes accept "
+                f"a stripe each: {expected} needs {expected.nodes}"
             )
         if stored.missing or stored.excess:
-            return "a DataNode may be down, full, still copying or being taken out of service"
+            return "a DataNode may be down, full, still copying, or being decommissioned"
         if copied and any(layout.parity for layout in stored.layouts):
-            return "on HDFS the erasure coding policy of a directory goes before a number of copies"
+            return "on HDFS, the erasure coding policy of a directory overrides a number of copies"
         return ""
 
 
 def _policy_for(directory: Directory, layout: Layout) -> tuple[str, Layout]:
-    """Name and full layout of the policy; of several that differ in their cell, the largest cell's."""
+    """Return the name and the full layout of the policy for a layout.
+
+    Of several policies that differ in their cell, the one with the largest cell is chosen.
+    """
     policies = {}
-    with directory.told():
+    with directory.errors_as_bad_input():
         for info in directory.fs.getAllErasureCodingPolicies():
             policy = info.getPolicy()
             policies[str(policy.getName())] = policy_layout(policy)
@@ -95,53 +98,53 @@ def _policy_for(directory: Directory, layout: Layout) -> tuple[str, Layout]:
         known = ", ".join(sorted(str(full) for full in policies.values() if full != UNKNOWN))
         raise BadInput(
             f"--layout {layout}: {directory.uri} is on an HDFS without such a policy; it has "
-            f"replicated:N, {known}; more are added with `hdfs ec -addPolicies`"
+            f"replicated:N, {known}; `hdfs ec -addPolicies` adds more"
         )
     _, name, full = max(fitting)
     return name, full
 
 
 def _enable(directory: Directory, name: str) -> None:
-    with directory.told():
+    with directory.errors_as_bad_input():
         enabled = {
             str(info.getPolicy().getName())
             for info in directory.fs.getAllErasureCodingPolicies()
             if info.isEnabled()
         }
     if name not in enabled:
-        with directory.told(f"`hdfs ec -enablePolicy -policy {name}` is needed and was refused"):
+        command = f"hdfs ec -enablePolicy -policy {name}"
+        with directory.errors_as_bad_input(f"`{command}` is needed and was refused"):
             directory.fs.enableErasureCodingPolicy(name)
 
 
 def _set_policy(directory: Directory, name: str) -> None:
-    with directory.told():
+    with directory.errors_as_bad_input():
         directory.fs.setErasureCodingPolicy(directory.path, name)
 
 
 def _check_nodes(directory: Directory, layout: Layout) -> None:
-    """Raise BadInput if the live DataNodes are too few to ever hold every copy or stripe."""
+    """Raise BadInput if there are too few live DataNodes for every copy or stripe."""
     live = live_nodes(directory)
     if live is not None and live < layout.nodes:
         raise BadInput(
             f"--layout {layout} needs {layout.nodes} DataNodes, and {directory.uri} has {live}; "
-            "start more of them, or ask for another layout"
+            "start more DataNodes, or choose another layout"
         )
 
 
 def live_nodes(directory: Directory) -> int | None:
-    """DataNodes that take new blocks; None if only an administrator may ask for them."""
+    """Return how many DataNodes accept new blocks; None if only an administrator may know."""
     types = directory.jvm.org.apache.hadoop.hdfs.protocol.HdfsConstants.DatanodeReportType
     try:
-        with directory.told():
+        with directory.errors_as_bad_input():
             nodes = directory.fs.getDataNodeStats(types.LIVE)
     except BadInput:
-        # What cannot be told beforehand is found when it has been written.
-        return None
+        return None  # too few nodes will then show when the files are observed
     return sum(str(node.getAdminState().name()) == "NORMAL" for node in nodes)
 
 
 def _coder(directory: Directory) -> str:
-    """What codes and decodes in this JVM; Hadoop takes native code where it finds its library."""
+    """Return what codes and decodes in this JVM: Hadoop uses native code if it finds its library."""
     native = directory.jvm.org.apache.hadoop.io.erasurecode.ErasureCodeNative
     return "native" if native.isNativeCodeLoaded() else "java"
 

@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from datagen.layout import UNKNOWN, Layout
-from datagen.observed_layout import Stored, StoredFile
+from datagen.observed_layout import StoredFile, StoredFiles
 from datagen.spark.filesystem import Directory
 from harness.model.errors import BadInput
 
 
 class Local:
-    """Has no layout to speak of: what the disk below does with the bytes, it does not say."""
+    """A storage without layouts: it does not report how the disks below store the bytes."""
 
     name = "local"
     scheme = "file"
     advice = ""
 
-    def check_up(self, directory: Directory) -> None:
-        """Nothing to ask."""
+    def check_available(self, directory: Directory) -> None:
+        pass
 
     def check_request(self, directory: Directory, layout: Layout | None) -> Layout:
-        """Only `unknown` can be asked for."""
+        """Return `unknown`, the only layout. Raise BadInput if another one is requested."""
         if layout not in (None, UNKNOWN):
             raise BadInput(
                 f"--layout {layout}: {directory.uri} is on a local disk, which has no layout to "
@@ -30,21 +30,19 @@ class Local:
         return UNKNOWN
 
     def prepare(self, directory: Directory, layout: Layout | None) -> Mapping[str, str]:
-        """Nothing to do."""
         return {}
 
     def finish(self, directory: Directory, names: list[str], layout: Layout | None) -> None:
-        """Nothing to do."""
+        pass
 
-    def observe(self, directory: Directory, names: Collection[str]) -> Stored:
-        """Always `unknown`, never `replicated:1`."""
+    def observe(self, directory: Directory, names: Collection[str]) -> StoredFiles:
+        """Report every file as `unknown`, never as `replicated:1`."""
         files = (entry for entry in directory.entries().values() if entry.name in names)
-        return Stored(
+        return StoredFiles(
             {file.name: StoredFile(UNKNOWN, file.bytes) for file in files}, page_cache=True
         )
 
-    def why(self, asked: Layout | None, stored: Stored) -> str:
-        """A local disk is never anything but `unknown`."""
+    def explain(self, expected: Layout | None, stored: StoredFiles) -> str:
         return ""
 
 

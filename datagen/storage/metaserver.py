@@ -1,7 +1,6 @@
-"""A QFS metaserver's text protocol, for what QFS's Java classes do not tell.
+"""The text protocol of a QFS metaserver, for what QFS's Java classes do not report.
 
-It is the one that QFS's own status page speaks. A metaserver that wants authentication does not
-answer it.
+QFS's own status page uses the same protocol. A metaserver that requires authentication refuses it.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from typing import Self
 
 TIMEOUT_S = 10.0
 VERSION = 116
-"""Of the protocol, as QFS 2.2 speaks it."""
+"""The version of the protocol in QFS 2.2."""
 
 CHUNK_BYTES = 64 * 2**20
 
@@ -24,23 +23,26 @@ Answer = tuple[dict[str, str], str]
 
 
 def _chunks(body: str) -> Iterator[tuple[int, list[str]]]:
-    """Position and servers of each chunk: `offset id version count`, then `host port` of each server."""
+    """Yield the position and the servers of each chunk.
+
+    The body has `offset id version count` for each chunk, then `host port` of each of its servers.
+    """
     words = body.split()
     while words:
         offset, _chunk, _version, count = words[:4]
         end = 4 + 2 * int(count)
         servers, words = words[4:end], words[end:]
-        named = zip(servers[::2], servers[1::2], strict=True)
-        yield int(offset) // CHUNK_BYTES, [f"{host}:{port}" for host, port in named]
+        pairs = zip(servers[::2], servers[1::2], strict=True)
+        yield int(offset) // CHUNK_BYTES, [f"{host}:{port}" for host, port in pairs]
 
 
 class Metaserver:
-    """A connection to a metaserver. Everything raises OSError if it cannot be had."""
+    """A connection to a metaserver. Every method raises OSError if the connection fails."""
 
     def __init__(self, host: str, port: int) -> None:
         self._socket = socket.create_connection((host, port), TIMEOUT_S)
         self._stream = self._socket.makefile("rb")
-        self._asked = 0
+        self._requests = 0
 
     def __enter__(self) -> Self:
         return self
@@ -55,37 +57,37 @@ class Metaserver:
             self._socket.close()
 
     def ask(self, operation: str, **fields: object) -> Answer:
-        """The answer to an operation; in the names of its fields `_` stands for `-`."""
-        self._asked += 1
-        whole = {"Version": "KFS/1.0", "Cseq": self._asked, "Client-Protocol-Version": VERSION}
-        whole |= {name.replace("_", "-"): value for name, value in fields.items()}
-        lines = [operation, *(f"{name}: {value}" for name, value in whole.items()), "", ""]
+        """Return the answer to an operation. In the names of the fields, write `_` for `-`."""
+        self._requests += 1
+        headers = {"Version": "KFS/1.0", "Cseq": self._requests, "Client-Protocol-Version": VERSION}
+        headers |= {name.replace("_", "-"): value for name, value in fields.items()}
+        lines = [operation, *(f"{name}: {value}" for name, value in headers.items()), "", ""]
         self._socket.sendall("\r\n".join(lines).encode())
-        headers = self._headers()
-        body = self._stream.read(int(headers.get("Content-length", "0"))).decode()
-        if (status := int(headers.get("Status", "-1"))) < 0:
-            raise OSError(-status, headers.get("Status-message", f"{operation} was refused"))
-        return headers, body
+        answer = self._read_headers()
+        body = self._stream.read(int(answer.get("Content-length", "0"))).decode()
+        if (status := int(answer.get("Status", "-1"))) < 0:
+            raise OSError(-status, answer.get("Status-message", f"{operation} was refused"))
+        return answer, body
 
-    def _headers(self) -> dict[str, str]:
-        self._stream.readline()  # whether it went well; the status says that, too
+    def _read_headers(self) -> dict[str, str]:
+        self._stream.readline()  # OK or FAILED; the header Status repeats it
         headers: dict[str, str] = {}
         for line in self._stream:
             name, colon, value = line.decode().strip().partition(":")
             if not colon:
                 return headers
             headers[name] = value.strip()
-        raise ConnectionError("it hung up")
+        raise ConnectionError("it closed the connection")
 
     def servers_up(self) -> int:
-        """How many chunk servers are connected."""
+        """Return how many chunk servers are connected."""
         headers, _ = self.ask("PING")
         return sum(bool(server.strip()) for server in headers.get("Servers", "").split("\t"))
 
     def holders(self, file_id: int) -> dict[int, list[str]]:
-        """The servers, as `host:port`, of each chunk of a file, by its physical position.
+        """Return the servers of each chunk of a file, as `host:port`, by the chunk's position.
 
-        Positions count the chunks; those of parity follow those of data in every group.
+        Positions count chunks; in every group, the parity chunks follow the data chunks.
         """
         found: dict[int, list[str]] = {}
         more = True
@@ -99,7 +101,7 @@ class Metaserver:
         return found
 
     def buffered_io(self) -> bool | None:
-        """Whether chunk servers use the page cache; None if they differ, or do not say."""
+        """Return whether chunk servers use the page cache; None if they differ or do not report it."""
         _, body = self.ask("GET_CHUNK_SERVER_DIRS_COUNTERS")
         values = {row.get("Buffered-io") for row in csv.DictReader(body.splitlines())}
         return {"0": False, "1": True}.get(values.pop() or "") if len(values) == 1 else None

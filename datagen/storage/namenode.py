@@ -1,4 +1,4 @@
-"""What an HDFS NameNode says of every block of a directory's files."""
+"""What an HDFS NameNode reports about every block of the files of a directory."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from datagen.layout import UNKNOWN, Layout, LayoutKind, coded_layout
+from datagen.layout import UNKNOWN, Layout, LayoutKind, striped_layout
 from datagen.observed_layout import Holders, StoredFile, replicated_file, striped_file
 from datagen.spark.filesystem import Directory
 
 SILENT_MS = 30_000
-"""A DataNode that has not been heard of for so long does not count, though the NameNode calls it dead
-only after ten minutes; HDFS itself calls such a node stale."""
+"""A DataNode without a heartbeat for this long does not count. HDFS itself calls such a node stale, and
+declares it dead only after ten minutes."""
 
 Indices = tuple[int, ...]
 
 
 @dataclass(frozen=True)
 class Block:
-    """A block, or a group of stripes, and the nodes that hold it as `address:port`.
+    """A block or a group of stripes, and the nodes that store it, as `address:port`.
 
-    Of a group, `stripes` has the index of the stripe that each node holds; of a block it is empty.
+    For a group, `stripes` has the index of the stripe on each node; for a block, it is empty.
     """
 
     bytes: int
@@ -31,41 +31,44 @@ class Block:
     stripes: Indices = ()
 
 
-Listed = tuple[str, int, Layout, list[Block]]
+ListedFile = tuple[str, int, Layout, list[Block]]
 """Name, bytes, layout and blocks of a file."""
 
 
 def stored_files(directory: Directory, names: Collection[str]) -> dict[str, StoredFile]:
-    """How these files lie. A copy on a silent node is not there."""
-    heard: dict[str, int] = {}
-    listed = list(_listed(directory, names, heard))
-    silent = silent_nodes(heard)
+    """Return how these files are stored. Copies and stripes on silent nodes count as missing."""
+    heartbeats: dict[str, int] = {}
+    listed = list(_list_files(directory, names, heartbeats))
+    silent = silent_nodes(heartbeats)
     return {
         name: stored_file(layout, size, blocks, silent) for name, size, layout, blocks in listed
     }
 
 
 def policy_layout(policy: Any) -> Layout:
-    """The layout that an erasure coding policy makes; UNKNOWN if it has no name here."""
+    """Return the layout of an erasure coding policy; UNKNOWN if no text form describes it."""
     data, parity, cell = policy.getNumDataUnits(), policy.getNumParityUnits(), policy.getCellSize()
-    return coded_layout(str(policy.getCodecName()), int(data), int(parity), int(cell))
+    return striped_layout(str(policy.getCodecName()), int(data), int(parity), int(cell))
 
 
-def silent_nodes(heard: Mapping[str, int]) -> frozenset[str]:
-    """The nodes that were last heard of long before the others, in ms of the NameNode's clock."""
-    latest = max(heard.values(), default=0)
-    return frozenset(node for node, last in heard.items() if latest - last > SILENT_MS)
+def silent_nodes(heartbeats: Mapping[str, int]) -> frozenset[str]:
+    """Return the nodes whose last heartbeat is long before the latest one of all nodes.
+
+    Times are in ms of the NameNode's clock.
+    """
+    latest = max(heartbeats.values(), default=0)
+    return frozenset(node for node, last in heartbeats.items() if latest - last > SILENT_MS)
 
 
 def stored_file(
     layout: Layout, size: int, blocks: Collection[Block], silent: frozenset[str]
 ) -> StoredFile:
-    """How a file lies that has these blocks."""
+    """Return how a file of `size` bytes with these blocks is stored."""
     if layout == UNKNOWN:
         return StoredFile(UNKNOWN, size)
     if layout.kind is LayoutKind.REPLICATED:
-        held = ((block.bytes, set(block.nodes) - silent) for block in blocks)
-        return replicated_file(layout, size, held)
+        copies = ((block.bytes, set(block.nodes) - silent) for block in blocks)
+        return replicated_file(layout, size, copies)
     return striped_file(layout, size, ((block.bytes, _holders(block, silent)) for block in blocks))
 
 
@@ -77,11 +80,11 @@ def _holders(block: Block, silent: frozenset[str]) -> Holders:
     return holders
 
 
-def _listed(
-    directory: Directory, names: Collection[str], heard: dict[str, int]
-) -> Iterator[Listed]:
-    """The files; on the way, when each node that holds a part of one was last heard of."""
-    # All blocks of a file in one text: a call for each field of each would take minutes.
+def _list_files(
+    directory: Directory, names: Collection[str], heartbeats: dict[str, int]
+) -> Iterator[ListedFile]:
+    """Yield the files, and add the last heartbeat of each node that stores a part of one."""
+    # One text has all blocks of a file: a call for every field of every block would take minutes.
     to_json = directory.jvm.com.fasterxml.jackson.databind.ObjectMapper().writeValueAsString
     layouts: dict[str, Layout] = {}
     listing = directory.fs.listLocatedStatus(directory.path)
@@ -102,20 +105,20 @@ def _listed(
             groups = status.getLocatedBlocks().getLocatedBlocks()
             indices = (tuple(bytes(group.getBlockIndices())) for group in groups)
             blocks = list(map(block_at, locations, indices))
-        if any(node not in heard for block in blocks for node in block.nodes):
-            heard |= _heard(status)
+        if any(node not in heartbeats for block in blocks for node in block.nodes):
+            heartbeats |= _last_heartbeats(status)
         yield name, int(status.getLen()), layout, blocks
 
 
 def block_at(location: Mapping[str, Any], indices: Indices = ()) -> Block:
-    """From the fields of Hadoop's BlockLocation."""
-    # Of a block that is corrupt on all nodes, Hadoop lists those.
+    """Return the block that the fields of Hadoop's BlockLocation describe."""
+    # For a block without any intact copy, Hadoop lists the nodes with the corrupt copies.
     nodes = () if location["corrupt"] else tuple(location["names"])
     return Block(location["length"], nodes, indices[: len(nodes)])
 
 
-def _heard(status: Any) -> dict[str, int]:
-    """When the nodes that hold a part of a file last spoke to the NameNode, in ms of its clock."""
+def _last_heartbeats(status: Any) -> dict[str, int]:
+    """Return the last heartbeat of each node of a file, in ms of the NameNode's clock."""
     return {
         str(node.getXferAddr()): int(node.getLastUpdate())
         for block in status.getLocatedBlocks().getLocatedBlocks()

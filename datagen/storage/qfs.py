@@ -1,7 +1,8 @@
-"""QFS: Reed-Solomon 6+3 by default; what its Hadoop shim can be asked for is little, and misleading.
+"""QFS: Reed-Solomon 6+3 by default. Its Hadoop shim offers few layouts, and its options mislead.
 
-Through the shim (2.2.8), `fs.qfs.createParams` unset stores rs:6+3:64k whatever `dfs.replication`
-says, and set to anything at all it stores 2 copies. Other numbers of copies are made afterwards.
+In version 2.2.8 of the shim, `fs.qfs.createParams` alone decides: unset, it stores rs:6+3:64k,
+whatever `dfs.replication` is; set to any value at all, it stores 2 copies. Another number of copies
+has to be requested after the files are written.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
-from datagen.layout import UNKNOWN, Layout, LayoutKind, coded_layout
-from datagen.observed_layout import Stored, StoredFile, replicated_file, striped_file
+from datagen.layout import UNKNOWN, Layout, LayoutKind, striped_layout
+from datagen.observed_layout import StoredFile, StoredFiles, replicated_file, striped_file
 from datagen.spark.filesystem import Directory
 from datagen.storage.metaserver import CHUNK_BYTES, Metaserver
 from harness.model.errors import BadInput
@@ -25,7 +26,7 @@ STRIPER_NONE, STRIPER_RS, STRIPER_JERASURE = 1, 2, 3
 
 
 class Qfs:
-    """The attributes come from QFS's Java classes, the chunks' places from the metaserver."""
+    """QFS's Java classes report the attributes of files, the metaserver where their chunks are."""
 
     name = "qfs"
     scheme = "qfs"
@@ -34,13 +35,13 @@ class Qfs:
         "`clusterlift qfs conf` prints what goes into spark-submit's --properties-file"
     )
 
-    def check_up(self, directory: Directory) -> None:
-        """Without a chunk server, clients try for minutes."""
+    def check_available(self, directory: Directory) -> None:
+        """Raise BadInput if no chunk server is up: clients would retry for minutes."""
         if not _servers_up(directory):
             raise BadInput(f"{directory.uri}: no chunk server is connected to the metaserver")
 
     def check_request(self, directory: Directory, layout: Layout | None) -> Layout | None:
-        """The layout, with the shim's cell."""
+        """Return the layout with the cell of the shim."""
         if layout is None:
             return None
         if layout.kind is LayoutKind.REPLICATED:
@@ -49,59 +50,62 @@ class Qfs:
         if not layout.is_met_by(REED_SOLOMON):
             raise BadInput(
                 f"--layout {layout}: through its Hadoop shim QFS stores {REED_SOLOMON} or "
-                "replicated:N, and nothing else can be asked for"
+                "replicated:N; no other layout can be requested"
             )
         if (params := directory.conf.get(PARAMS)) is not None:
             raise BadInput(
-                f"--layout {layout}: {PARAMS} is set, to '{params}', and then QFS's Hadoop shim stores "
-                f"{TWO_COPIES}, whatever it is set to; take it out of Spark's and Hadoop's configuration"
+                f"--layout {layout}: {PARAMS} is set to '{params}'; if it is set to any value, QFS's "
+                f"Hadoop shim stores {TWO_COPIES}; remove it from Spark's and Hadoop's configuration"
             )
         return REED_SOLOMON
 
     def prepare(self, directory: Directory, layout: Layout | None) -> Mapping[str, str]:
-        """The shim reads its key when it is made, so the tasks are to have a shim of their own."""
+        """Make the tasks create their own shim: a shim reads its options when it is created."""
         if layout is None:
             return {}
-        own = {"fs.qfs.impl.disable.cache": "true"}
-        return own if layout == REED_SOLOMON else {PARAMS: "2", **own}
+        uncached = {"fs.qfs.impl.disable.cache": "true"}
+        return uncached if layout == REED_SOLOMON else {PARAMS: "2", **uncached}
 
     def finish(self, directory: Directory, names: list[str], layout: Layout | None) -> None:
-        """Ask for other numbers of copies than two, which the shim always makes."""
+        """Request the number of copies, unless it is the shim's own number: two."""
         if layout in (None, REED_SOLOMON, TWO_COPIES):
             return
         for name in names:
-            with directory.told():
+            with directory.errors_as_bad_input():
                 directory.fs.setReplication(directory.child(name), layout.data)
 
-    def observe(self, directory: Directory, names: Collection[str]) -> Stored:
-        """Every file with every chunk of it, also of parity, and its servers."""
-        attributes = [one for one in _attributes(directory) if one["filename"] in names]
-        with _metaserver(directory) as metaserver, _told(directory):
-            files = {one["filename"]: _file(one, metaserver) for one in attributes}
+    def observe(self, directory: Directory, names: Collection[str]) -> StoredFiles:
+        """Look at every chunk of every file, parity chunks included, and at its servers."""
+        listed = [file for file in _list_files(directory) if file["filename"] in names]
+        with _metaserver(directory) as metaserver, _metaserver_errors(directory):
+            files = {file["filename"]: _stored_file(file, metaserver) for file in listed}
             coded = any(file.layout.kind is LayoutKind.REED_SOLOMON for file in files.values())
-            return Stored(files, "native" if coded else None, metaserver.buffered_io())
+            return StoredFiles(files, "native" if coded else None, metaserver.buffered_io())
 
-    def why(self, asked: Layout | None, stored: Stored) -> str:
-        """The shim's two surprises."""
-        if stored.layout == TWO_COPIES != asked:
-            return f"QFS's Hadoop shim stores 2 copies if {PARAMS} is set, whatever it is set to"
-        if stored.layout == REED_SOLOMON != asked:
-            return f"QFS's Hadoop shim stores Reed-Solomon if {PARAMS} is not set, whatever else is"
+    def explain(self, expected: Layout | None, stored: StoredFiles) -> str:
+        """Explain the two surprises of the shim, and missing chunks."""
+        if stored.layout == TWO_COPIES != expected:
+            return f"QFS's Hadoop shim stores 2 copies if {PARAMS} is set, to whatever value"
+        if stored.layout == REED_SOLOMON != expected:
+            return (
+                f"QFS's Hadoop shim stores Reed-Solomon if {PARAMS} is not set, "
+                "whatever other options are set"
+            )
         return "a chunk server may be down, full or still copying" if stored.missing else ""
 
 
 def _servers_up(directory: Directory) -> int:
-    with _metaserver(directory) as metaserver, _told(directory):
+    with _metaserver(directory) as metaserver, _metaserver_errors(directory):
         return metaserver.servers_up()
 
 
 def _check_servers(directory: Directory, layout: Layout) -> None:
-    """Raise BadInput if the chunk servers are too few to ever hold every copy."""
+    """Raise BadInput if there are too few chunk servers for every copy."""
     up = _servers_up(directory)
     if up < layout.nodes:
         raise BadInput(
             f"--layout {layout} needs {layout.nodes} chunk servers, and {directory.uri} has {up}; "
-            "start more of them, or ask for another layout"
+            "start more chunk servers, or choose another layout"
         )
 
 
@@ -114,43 +118,43 @@ def _address(directory: Directory) -> tuple[str, int]:
 
 
 def _metaserver(directory: Directory) -> Metaserver:
-    with _told(directory):
+    with _metaserver_errors(directory):
         return Metaserver(*_address(directory))
 
 
 @contextmanager
-def _told(directory: Directory) -> Iterator[None]:
-    """While entered, a metaserver that does not answer is told in a line."""
+def _metaserver_errors(directory: Directory) -> Iterator[None]:
+    """Turn the errors of a metaserver, and answers that make no sense, into a BadInput."""
     try:
         yield
     except (OSError, ValueError) as error:
-        said = getattr(error, "strerror", None) or error
+        cause = getattr(error, "strerror", None) or error
         raise BadInput(
-            f"{directory.uri}: the metaserver does not tell where chunks are ({said}); a QFS that "
-            "wants authentication cannot be observed"
+            f"{directory.uri}: the metaserver does not report where chunks are ({cause}); a QFS that "
+            "requires authentication cannot be observed"
         ) from error
 
 
-def _attributes(directory: Directory) -> list[dict[str, Any]]:
-    """What QFS's Java class KfsFileAttr says of each file, in one text."""
+def _list_files(directory: Directory) -> list[dict[str, Any]]:
+    """Return the attributes of each file, as QFS's Java class KfsFileAttr reports them."""
     jvm = directory.jvm
-    with directory.told():
-        listed = _access(jvm, *_address(directory)).kfs_readdirplus(
+    with directory.errors_as_bad_input():
+        listed = _client(jvm, *_address(directory)).kfs_readdirplus(
             str(directory.path.toUri().getPath())
         )
         if listed is None:
             raise BadInput(f"{directory.uri} cannot be listed")
         text = jvm.com.fasterxml.jackson.databind.ObjectMapper().writeValueAsString(listed)
-    listing: list[dict[str, Any]] = json.loads(text)
-    return listing
+    attributes: list[dict[str, Any]] = json.loads(text)
+    return attributes
 
 
 @cache
-def _access(jvm: Any, host: str, port: int) -> Any:
-    """QFS's client, one for all: each holds threads and files until Java happens to collect it."""
-    access = jvm.com.quantcast.qfs.access.KfsAccess(host, port)
-    access.kfs_setFileAttributeRevalidateTime(0)
-    return access
+def _client(jvm: Any, host: str, port: int) -> Any:
+    """Return QFS's client, always the same one: each has threads and files until Java collects it."""
+    client = jvm.com.quantcast.qfs.access.KfsAccess(host, port)
+    client.kfs_setFileAttributeRevalidateTime(0)
+    return client
 
 
 def _layout(attributes: Mapping[str, Any]) -> Layout:
@@ -159,11 +163,11 @@ def _layout(attributes: Mapping[str, Any]) -> Layout:
         return Layout(LayoutKind.REPLICATED, copies)
     data, parity = attributes["numStripes"], attributes["numRecoveryStripes"]
     if copies != 1 or striper not in (STRIPER_RS, STRIPER_JERASURE):
-        return UNKNOWN  # there is no name for stripes that are copied
-    return coded_layout(LayoutKind.REED_SOLOMON, data, parity, attributes["stripeSize"])
+        return UNKNOWN  # no text form describes copies of stripes
+    return striped_layout(LayoutKind.REED_SOLOMON, data, parity, attributes["stripeSize"])
 
 
-def _file(attributes: Mapping[str, Any], metaserver: Metaserver) -> StoredFile:
+def _stored_file(attributes: Mapping[str, Any], metaserver: Metaserver) -> StoredFile:
     layout, size = _layout(attributes), attributes["filesize"]
     if layout == UNKNOWN:
         return StoredFile(UNKNOWN, size)
@@ -180,7 +184,7 @@ def _file(attributes: Mapping[str, Any], metaserver: Metaserver) -> StoredFile:
 def _groups(
     layout: Layout, size: int, holders: Mapping[int, list[str]]
 ) -> Iterator[tuple[int, Mapping[int, list[str]]]]:
-    """Bytes of data in each group of chunks, and the servers of its stripes."""
+    """Yield, for each group of chunks, its bytes of data and the servers of its stripes."""
     group_bytes = layout.data * CHUNK_BYTES
     for number, start in enumerate(range(0, size, group_bytes)):
         first = number * layout.nodes

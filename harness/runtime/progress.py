@@ -13,6 +13,7 @@ from typing import TextIO
 from harness.model.run import Phase, Status, Trial
 from harness.runtime.precision import UntilPrecise
 from harness.runtime.trials import Clock, Plan
+from harness.terminal import visible
 
 MINUTE, HOUR = 60, 3600
 
@@ -56,9 +57,8 @@ class TrialProgress(ABC):
 
     def finished(self, trial: Trial) -> None:
         """Print the time or the error, and the outlook."""
-        outcome = (
-            f"{trial.wall_s:8.3f} s" if trial.status is Status.OK else f"FAILED: {trial.error}"
-        )
+        failed = trial.status is Status.FAILED
+        outcome = f"FAILED: {visible(str(trial.error))}" if failed else f"{trial.wall_s:8.3f} s"
         self._write(f"{outcome}   {self.outlook()}\n")
 
     @abstractmethod

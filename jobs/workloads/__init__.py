@@ -1,1 +1,1 @@
-"""One file a workload; a new file is found by itself."""
+"""The workloads, one per file. A new file needs no registration."""

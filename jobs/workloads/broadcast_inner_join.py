@@ -1,4 +1,4 @@
-"""Shuffle: as the inner join, but the counts are broadcast and the rows stay where they are."""
+"""Shuffle: the inner join with broadcast counts, so that the rows stay on their executors."""
 
 from collections.abc import Mapping
 
@@ -12,7 +12,7 @@ from jobs.workloads.inner_join import check_join, observed, rows_per_prefix2
 
 class BroadcastInnerJoin(Workload):
     name = "broadcast-inner-join"
-    kind = Bottleneck.SHUFFLE
+    bottleneck = Bottleneck.SHUFFLE
 
     def frame(self, context: Context) -> DataFrame:
         return context.data.join(F.broadcast(rows_per_prefix2(context.data)), "prefix2")

@@ -1,20 +1,20 @@
-"""CPU: Pi by a Python function over whole Arrow batches, as one would write it today."""
+"""CPU: Pi by a Python function over whole Arrow batches, as it would be written today."""
 
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame
 
-from jobs.pi import PythonPiEstimate, seed_of
 from jobs.workload import Context
+from jobs.workloads.pi_estimate import PythonPiEstimate, seed_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
 def inside(batches: "Iterable[pa.RecordBatch]") -> "Iterator[pa.RecordBatch]":
-    """For each batch of samples: how many of as many random points lie in the quarter circle."""
-    # Imported where it runs: the driver may do without.
+    """Yield, for each batch of n samples, how many of n random points are inside the quarter circle."""
+    # Imported on the executors: the driver may not have it.
     import pyarrow as pa  # noqa: PLC0415
     import pyarrow.compute as pc  # noqa: PLC0415
 
@@ -30,7 +30,7 @@ def inside(batches: "Iterable[pa.RecordBatch]") -> "Iterator[pa.RecordBatch]":
 
 class CalcPiArrowUdf(PythonPiEstimate):
     name = "calc-pi-arrow-udf"
-    requires = ("pandas", "pyarrow")  # Spark refuses Arrow without pandas
+    requires = ("pandas", "pyarrow")  # Spark requires pandas for Arrow
 
     def frame(self, context: Context) -> DataFrame:
         samples = context.spark.range(0, context.pi_samples, 1, context.parallelism)

@@ -1,10 +1,10 @@
-"""CPU: Pi by Spark's own functions."""
+"""CPU: Pi by Spark's built-in functions."""
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from jobs.pi import PiEstimate, seed_of
 from jobs.workload import Context
+from jobs.workloads.pi_estimate import PiEstimate, seed_of
 
 
 class CalcPiDataframe(PiEstimate):
@@ -12,7 +12,7 @@ class CalcPiDataframe(PiEstimate):
 
     def frame(self, context: Context) -> DataFrame:
         samples = context.spark.range(0, context.pi_samples, 1, context.parallelism)
-        # Spark adds the partition's number to the seed, so two seeds have to be far apart.
+        # Spark adds the partition's number to the seed, so the two seeds must be far apart.
         x, y = F.rand(seed_of(0)).alias("x"), F.rand(seed_of(10**9)).alias("y")
         points = samples.select(x, y)
         return points.agg(

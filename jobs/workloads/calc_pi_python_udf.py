@@ -1,4 +1,4 @@
-"""CPU: Pi by a Python function, called once a sample."""
+"""CPU: Pi by a Python function that is called once per sample."""
 
 import random
 from collections import Counter
@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator
 
 from pyspark.sql import DataFrame
 
-from jobs.pi import PythonPiEstimate, seed_of
 from jobs.workload import Context
+from jobs.workloads.pi_estimate import PythonPiEstimate, seed_of
 
 
 def inside(_sample: int) -> bool:
-    """Whether a random point of the unit square lies in the quarter circle."""
-    x, y = random.random(), random.random()  # noqa: S311  no secret
+    """Return whether a random point of the unit square is inside the quarter circle."""
+    x, y = random.random(), random.random()  # noqa: S311  not for cryptography
     return x * x + y * y <= 1
 
 

@@ -1,4 +1,4 @@
-"""Shuffle: count, distinct counts and sums per prefix2."""
+"""Shuffle: row count, distinct counts and sums per prefix2."""
 
 import json
 import math
@@ -14,7 +14,7 @@ AGGREGATES = ("rows", "prefix4s", "prefix8s", "float_sum", "integer_sum")
 
 class GroupBy(Workload):
     name = "group-by"
-    kind = Bottleneck.SHUFFLE
+    bottleneck = Bottleneck.SHUFFLE
 
     def frame(self, context: Context) -> DataFrame:
         return context.data.groupBy("prefix2").agg(
@@ -26,7 +26,7 @@ class GroupBy(Workload):
         )
 
     def observe(self, context: Context) -> Mapping[str, Column]:
-        # There are at most 256 groups, so all of them are the answer.
+        # There are at most 256 groups, so the answer contains every group.
         return {"groups": F.to_json(F.collect_list(F.struct("prefix2", *AGGREGATES)))}
 
     def check(self, answer: Answer, context: Context) -> None:
@@ -41,11 +41,11 @@ class GroupBy(Workload):
             "sum(float_val)",
             math.fsum(g["float_sum"] for g in groups),
             totals.float_sum,
-            # Adding n doubles in any order loses at most n half-units in the last place.
+            # The rounding error of adding n doubles, in any order, is at most n half-units in the last place.
             tolerance=totals.float_sum * totals.rows * 2**-53,
         )
         for group in groups:
-            # Each row has a fraction of less than 1 on top of its integer.
+            # The fractional part of each row is between 0 and 1.
             low, high = group["integer_sum"], group["integer_sum"] + group["rows"]
             middle = (low + high) / 2
             expect_within(
@@ -64,9 +64,10 @@ class GroupBy(Workload):
 
 
 def distinct(rows: int, values: int) -> tuple[float, float]:
-    """How many of so many equally likely values so many draws hit: the mean, and six deviations.
+    """Return how many distinct values random rows have: the mean, and six standard deviations.
 
-    Classical occupancy; the variance is its limit for many values.
+    Each row has one of `values` equally likely values. This is the classical occupancy problem; the
+    variance is the limit for many values.
     """
     mean = values * -math.expm1(rows * math.log1p(-1 / values))
     load = rows / values

@@ -1,4 +1,4 @@
-"""Shuffle: every row joined with the number of rows of its prefix2, both sides shuffled."""
+"""Shuffle: join every row with the number of rows of its prefix2, with a shuffle of both sides."""
 
 from collections.abc import Mapping
 
@@ -20,7 +20,7 @@ def observed() -> dict[str, Column]:
 
 
 def check_join(answer: Answer, context: Context) -> None:
-    """Each row carries its prefix's count, so a prefix of c rows adds c * c to their sum."""
+    """Check the row count and the sum of the joined counts: a prefix with c rows adds c * c."""
     expect("rows", answer["rows"], context.totals.rows)
     squares = sum(count**2 for count in context.totals.rows_per_prefix2.values())
     expect("the sum of the joined counts", answer["joined"] or 0, squares)
@@ -28,10 +28,10 @@ def check_join(answer: Answer, context: Context) -> None:
 
 class InnerJoin(Workload):
     name = "inner-join"
-    kind = Bottleneck.SHUFFLE
+    bottleneck = Bottleneck.SHUFFLE
 
     def frame(self, context: Context) -> DataFrame:
-        # The hint, or Spark would find the 256 counts small enough to broadcast.
+        # Without the hint, Spark would broadcast the 256 counts.
         return context.data.join(rows_per_prefix2(context.data).hint("merge"), "prefix2")
 
     def observe(self, context: Context) -> Mapping[str, Column]:

@@ -1,4 +1,4 @@
-"""Shuffle: every row moves to the partition of its prefix4."""
+"""Shuffle: move every row to the partition of its prefix4."""
 
 from collections.abc import Mapping
 
@@ -11,7 +11,7 @@ from jobs.workload import Answer, Bottleneck, Context, Workload, expect, shuffle
 
 class Repartition(Workload):
     name = "repartition"
-    kind = Bottleneck.SHUFFLE
+    bottleneck = Bottleneck.SHUFFLE
 
     def frame(self, context: Context) -> DataFrame:
         return context.data.repartition(context.repartition, "prefix4")

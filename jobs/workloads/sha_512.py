@@ -10,18 +10,18 @@ from harness.model.errors import WrongAnswer
 from jobs.workload import Answer, Bottleneck, Context, Workload, expect
 
 SAMPLES = 200
-"""About how many rows are hashed again by hashlib."""
+"""About how many rows are hashed again with hashlib to check Spark's digests."""
 
 
 class Sha512(Workload):
     name = "sha-512"
-    kind = Bottleneck.CPU
+    bottleneck = Bottleneck.CPU
 
     def frame(self, context: Context) -> DataFrame:
         return context.data.withColumn("digest", F.sha2("value", 512))
 
     def rows(self, context: Context) -> int:
-        """How many there are to be hashed."""
+        """Return the number of rows to hash."""
         return context.totals.rows
 
     def observe(self, context: Context) -> Mapping[str, Column]:
@@ -38,7 +38,7 @@ class Sha512(Workload):
         expect("rows", answer["rows"], rows)
         expect("digests", answer["digests"], rows)
         sample = answer["sample"].splitlines()
-        # None of hundreds of expected rows means that the sampling is broken.
+        # Hundreds of rows are expected; none means that the sampling is broken.
         if rows and not sample:
             raise WrongAnswer("no row was sampled to be hashed again")
         for line in sample:

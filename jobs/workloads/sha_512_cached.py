@@ -1,4 +1,4 @@
-"""CPU: the SHA-512 digest of values that are in the executors' memory already."""
+"""CPU: the SHA-512 digest of values that are already in the executors' memory."""
 
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame
@@ -8,11 +8,11 @@ from jobs.workload import Context
 from jobs.workloads.sha_512 import Sha512
 
 SAMPLES_PER_ROW = 10
-"""Of Pi: so that one option scales all that reads no data, and a row takes little memory."""
+"""Samples of the calc-pi workloads per row: so --pi-samples scales every workload without data."""
 
 
 class Sha512Cached(Sha512):
-    """What `sha-512` does when nothing has to be read: a control."""
+    """`sha-512` without reading anything: a control."""
 
     name = "sha-512-cached"
     reads_data = False
@@ -22,7 +22,7 @@ class Sha512Cached(Sha512):
         return max(1, context.pi_samples // SAMPLES_PER_ROW)
 
     def frame(self, context: Context) -> DataFrame:
-        """Spark knows equal plans: they are put into memory once, before the first trial."""
+        """Cache the values. Spark recognizes equal plans, so only the first call computes them."""
         ids = context.spark.range(0, self.rows(context), 1, context.parallelism)
         value = F.md5(F.col("id").cast("string").cast("binary"))
         values = ids.select(value.alias("value"), F.col("id").alias("integer_val"))

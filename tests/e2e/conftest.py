@@ -1,4 +1,4 @@
-"""The real spark-submit, as users call it: a plain pyspark, a copy of the checkout, a cluster."""
+"""The real spark-submit as users call it: a plain pyspark, a copy of the checkout, a cluster."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
+from tests.waiting import eventually
 
 ROOT = Path(__file__).resolve().parents[2]
 SPARK35_PYTHON = ROOT / ".cache/spark-3.5/bin/python"
@@ -31,7 +32,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @dataclass(frozen=True)
 class Spark:
-    """A pyspark and the Python that goes with it."""
+    """A pyspark and its Python."""
 
     python: Path
 
@@ -42,10 +43,10 @@ class Spark:
         return found
 
     def environment(self, **more: str) -> dict[str, str]:
-        """Nothing of the test's own Python reaches the process."""
-        ours = {"PYTHONPATH", "VIRTUAL_ENV", "PYSPARK_SUBMIT_ARGS", "SPARK_HOME"}
-        kept = {key: value for key, value in os.environ.items() if key not in ours}
-        return kept | {
+        """Return the environment variables of a process, without those of the test's own Python."""
+        excluded = {"PYTHONPATH", "VIRTUAL_ENV", "PYSPARK_SUBMIT_ARGS", "SPARK_HOME"}
+        inherited = {key: value for key, value in os.environ.items() if key not in excluded}
+        return inherited | {
             "PYSPARK_PYTHON": str(self.python),
             "SPARK_LOCAL_IP": "127.0.0.1",
             "PATH": f"{self.python.parent}:{os.environ['PATH']}",
@@ -64,7 +65,7 @@ class Spark:
         master: str = "local[2]",
         env: Mapping[str, str] | None = None,
     ) -> Completed:
-        """Run a script under spark-submit to its end."""
+        """Run a script under spark-submit and wait for its end."""
         return subprocess.run(
             self.command(script, *arguments, master=master),
             cwd=cwd,
@@ -76,21 +77,21 @@ class Spark:
         )
 
 
-def said(completed: Completed) -> list[str]:
-    """The lines that are not Spark's or Java's own chatter.
+def own_lines(completed: Completed) -> list[str]:
+    """Return the lines that are not log messages of Spark or Java.
 
     spark-submit sends both of Python's streams to its standard output.
     """
-    chatter = re.compile(
+    log_message = re.compile(
         r"WARNING: |Using Spark's default|\d\d/\d\d/\d\d |Setting |To adjust |\s*warnings\.warn|Picked up"
     )
     lines = (completed.stdout + completed.stderr).splitlines()
-    return [line for line in lines if not chatter.match(line)]
+    return [line for line in lines if not log_message.match(line)]
 
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Spark:
-    """The development environment's Python with its pyspark and nothing else installed."""
+    """The Python of the development environment with pyspark and no other package."""
     home = tmp_path_factory.mktemp("plain") / "venv"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", home], check=True)
     [packages] = home.glob("lib/python*/site-packages")
@@ -104,7 +105,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Spark:
 
 @pytest.fixture(scope="session")
 def spark35() -> Spark:
-    """Spark 3.5, in its own environment."""
+    """Spark 3.5 in an environment of its own."""
     if not SPARK35_PYTHON.exists():
         pytest.skip(f"no {SPARK35_PYTHON.relative_to(ROOT)}: make spark35 installs it")
     return Spark(SPARK35_PYTHON)
@@ -112,24 +113,26 @@ def spark35() -> Spark:
 
 @pytest.fixture(scope="session")
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of what a user copies to a cluster's master."""
+    """A copy of the packages that a user copies to the master of a cluster."""
     copy = tmp_path_factory.mktemp("somewhere") / "clusterlift"
-    for room in ("jobs", "datagen", "harness"):
-        shutil.copytree(ROOT / room, copy / room, ignore=shutil.ignore_patterns("__pycache__"))
+    for package in ("jobs", "datagen", "harness"):
+        shutil.copytree(
+            ROOT / package, copy / package, ignore=shutil.ignore_patterns("__pycache__")
+        )
     return copy
 
 
 @pytest.fixture(scope="session")
 def dataset(spark: Spark, checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two thousand rows."""
-    place = tmp_path_factory.mktemp("data") / "rows"
-    done = spark.submit(checkout / "datagen/generate.py", place, "--rows", 2_000, cwd=place.parent)
+    """A dataset of two thousand rows."""
+    path = tmp_path_factory.mktemp("data") / "rows"
+    done = spark.submit(checkout / "datagen/generate.py", path, "--rows", 2_000, cwd=path.parent)
     assert done.returncode == 0, done.stderr
-    return place
+    return path
 
 
 class Cluster:
-    """A standalone master and two workers, each a process of its own with its own directory."""
+    """A standalone master and two workers, each a process with a directory of its own."""
 
     def __init__(self, spark: Spark, home: Path) -> None:
         self._spark = spark
@@ -137,12 +140,12 @@ class Cluster:
         self._processes: list[tuple[subprocess.Popen[bytes], Path]] = []
         self.url = ""
         try:
-            self._begin()
+            self._start_all()
         except BaseException:
             self.stop()
             raise
 
-    def _begin(self) -> None:
+    def _start_all(self) -> None:
         log = self._start("master", "master.Master", "--host", "127.0.0.1", "--port", "0")
         self.url = self._await(log, r"Starting Spark master at (\S+)")
         for number, host in enumerate(("127.0.0.2", "127.0.0.3"), 1):
@@ -172,12 +175,14 @@ class Cluster:
         return log
 
     def _await(self, log: Path, pattern: str) -> str:
-        for _ in range(600):
-            if match := re.search(pattern, log.read_text()):
-                return match[1]
+        def found() -> bool:
             assert all(p.poll() is None for p, _ in self._processes), log.read_text()
-            time.sleep(0.1)
-        raise AssertionError(f"{log} never said {pattern}: {log.read_text()}")
+            return re.search(pattern, log.read_text()) is not None
+
+        eventually(found, f"{log} had {pattern}")
+        match = re.search(pattern, log.read_text())
+        assert match
+        return match[1]
 
     def stop(self) -> None:
         for process, _ in reversed(self._processes):
@@ -190,11 +195,3 @@ def cluster(spark: Spark, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     running = Cluster(spark, tmp_path_factory.mktemp("cluster"))
     yield running
     running.stop()
-
-
-def eventually(condition: Callable[[], object], what: str, seconds: float = 120) -> None:
-    """Wait until a condition holds; fail with what did not happen."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, f"in {seconds} s: never {what}"
-        time.sleep(0.1)

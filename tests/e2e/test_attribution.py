@@ -1,4 +1,4 @@
-"""Where the time went, told by real runs: on a cluster, on Spark 3.5, and by logs that clusters keep."""
+"""Where the time went, as recorded by a real run on a cluster."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .conftest import Cluster, Spark
 KNOWN_PARTS = """
 import time
 from pyspark.sql import functions as F
-from jobs.workload import Kind, Workload, expect
+from jobs.workload import Bottleneck, Workload, expect
 
 TASKS = 6
 SLEEP_S = 0.4
@@ -27,7 +27,7 @@ def nap(row):
     return row
 
 class KnownPart:
-    kind = Kind.CPU
+    bottleneck = Bottleneck.CPU
     reads_data = False
     def observe(self, context):
         return {"rows": F.count("*")}
@@ -62,7 +62,7 @@ SLEPT_S = 6 * 0.4
 
 @pytest.fixture(scope="module")
 def known_parts(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A checkout with workloads whose parts are known."""
+    """A checkout with workloads that spend their time in known parts."""
     copy = tmp_path_factory.mktemp("known") / "clusterlift"
     shutil.copytree(checkout, copy)
     (copy / "jobs/workloads/known_parts.py").write_text(KNOWN_PARTS)
@@ -72,35 +72,35 @@ def known_parts(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
 def benchmarked(
     spark: Spark,
     checkout: Path,
-    place: Path,
+    directory: Path,
     workloads: str,
     *,
     master: str = "local[2]",
     conf: Mapping[str, str] | None = None,
 ) -> RecordedRun:
-    """A run with this configuration, in a temporary directory of its own that is empty afterwards."""
-    temporary, conf_dir = place / "tmp of %7e", place / "conf"
+    """Run workloads with a Spark configuration; no temporary file is left."""
+    temporary, conf_dir = directory / "tmp of %7e", directory / "conf"
     temporary.mkdir()
     conf_dir.mkdir()
-    told = "".join(f"{key} {value}\n" for key, value in (conf or {}).items())
-    (conf_dir / "spark-defaults.conf").write_text(told)
+    defaults = "".join(f"{key} {value}\n" for key, value in (conf or {}).items())
+    (conf_dir / "spark-defaults.conf").write_text(defaults)
     done = spark.submit(
         *(checkout / "jobs/benchmark.py", "--workloads", workloads, *FAST),
         *("--pi-samples", 20_000),
-        cwd=place,
+        cwd=directory,
         master=master,
         env={"TMPDIR": str(temporary), "SPARK_CONF_DIR": str(conf_dir)},
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert not list(temporary.glob("clusterlift-*"))
-    [file] = place.glob("results/*/*.jsonl")
+    [file] = directory.glob("results/*/*.jsonl")
     run = load(file)
     assert all(trial.status is Status.OK for trial in run.trials)
     return run
 
 
 def metrics(run: RecordedRun) -> dict[str, TaskMetrics]:
-    """Of the last trial of each workload."""
+    """Return the task metrics of the last trial of each workload."""
     found = {trial.workload: trial.tasks for trial in run.trials}
     assert None not in found.values()
     return {workload: tasks for workload, tasks in found.items() if tasks}
@@ -110,7 +110,7 @@ def metrics(run: RecordedRun) -> dict[str, TaskMetrics]:
 def run(
     spark: Spark, cluster: Cluster, known_parts: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> RecordedRun:
-    """On a cluster; one block at a time is fetched, so that each has to be waited for."""
+    """A run on a cluster that fetches one block at a time, so that tasks wait for each block."""
     return benchmarked(
         *(spark, known_parts, tmp_path_factory.mktemp("run"), "sleeping,spinning,shuffling"),
         master=cluster.url,
@@ -119,7 +119,7 @@ def run(
 
 
 class TestOnACluster:
-    def test_what_took_the_time_is_what_is_told(self, run: RecordedRun) -> None:
+    def test_the_time_is_attributed_to_the_part_that_took_it(self, run: RecordedRun) -> None:
         sleeping, spinning, shuffling = metrics(run).values()
         slept_s = sleeping.time.python_worker_s
         assert slept_s is not None
@@ -128,25 +128,26 @@ class TestOnACluster:
         assert (spinning.time.python_worker_s, shuffling.time.python_worker_s) == (0, 0)
         assert shuffling.time.fetch_wait_s > 0
         assert shuffling.shuffle_remote_bytes > 128 * 100_000 / 8
-        for one in (sleeping, spinning):
-            assert (one.time.fetch_wait_s, one.shuffle_remote_bytes) == (0, 0)
+        for metrics_without_shuffle in (sleeping, spinning):
+            assert metrics_without_shuffle.time.fetch_wait_s == 0
+            assert metrics_without_shuffle.shuffle_remote_bytes == 0
 
-    def test_all_that_was_written_is_read_from_here_or_there(self, run: RecordedRun) -> None:
+    def test_all_shuffled_bytes_are_read_locally_or_remotely(self, run: RecordedRun) -> None:
         shuffling = metrics(run)["shuffling"]
         read = shuffling.shuffle_local_bytes + shuffling.shuffle_remote_bytes
         assert read == shuffling.shuffle_written_bytes
 
-    def test_without_its_fetch_wait_a_shuffle_would_not_be_slower(self, run: RecordedRun) -> None:
+    def test_a_shuffle_without_its_fetch_wait_would_not_be_slower(self, run: RecordedRun) -> None:
         simulation = metrics(run)["shuffling"].simulation
         assert simulation is not None
         assert simulation.without_unattributed_s < simulation.unchanged_s
         assert simulation.without_fetch_wait_s <= simulation.unchanged_s
 
-    def test_the_slots_are_the_executors(self, run: RecordedRun) -> None:
-        assert {one.slots for one in metrics(run).values()} == {2}
-        assert all(one.incomplete is None for one in metrics(run).values())
+    def test_the_slots_are_the_cores_of_the_executors(self, run: RecordedRun) -> None:
+        assert {tasks.slots for tasks in metrics(run).values()} == {2}
+        assert all(tasks.incomplete is None for tasks in metrics(run).values())
 
-    def test_the_workers_share_one_network_which_counts_once(self, run: RecordedRun) -> None:
+    def test_a_network_that_the_workers_share_counts_once(self, run: RecordedRun) -> None:
         for trial in run.trials:
             assert trial.wire is not None
             assert len(trial.wire.nodes) == 1

@@ -1,4 +1,4 @@
-"""Whatever ends a run, what was measured stays."""
+"""However a run ends, its recorded trials are kept."""
 
 from __future__ import annotations
 
@@ -14,14 +14,16 @@ import pytest
 
 from harness.model.run import Ending, RecordedRun, Status
 from harness.records.reader import load
+from tests.waiting import eventually
 
-from .conftest import Spark, eventually
+from .conftest import Spark
 
-MANY = ("--trials", 10_000, "--warmup", 0, "--workloads", "calc-pi-dataframe,sha-512")
+ENDLESS = ("--trials", 10_000, "--warmup", 0, "--workloads", "calc-pi-dataframe,sha-512")
+TIMEOUT_S = 180
 
 
 class Process(NamedTuple):
-    """A line of /proc."""
+    """A process as /proc describes it."""
 
     pid: int
     name: str
@@ -31,7 +33,7 @@ class Process(NamedTuple):
 
 
 def processes() -> Iterator[Process]:
-    """All processes of this machine."""
+    """Yield all processes of this machine."""
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
             pid, rest = stat.read_text().split(" (", 1)
@@ -40,8 +42,8 @@ def processes() -> Iterator[Process]:
             yield Process(int(pid), name, state, int(parent), int(group))
 
 
-class Running:
-    """A benchmark that would take for ever, in a process group of its own."""
+class Benchmark:
+    """A benchmark that would run for hours, in a process group of its own."""
 
     def __init__(self, process: subprocess.Popen[str], results: Path) -> None:
         self.process = process
@@ -55,7 +57,7 @@ class Running:
         return file is not None and len(file.read_text().splitlines()) > 4
 
     def python(self) -> int:
-        """The process id of the driver's Python."""
+        """Return the process id of the driver's Python."""
         [child] = [
             process.pid
             for process in processes()
@@ -63,24 +65,26 @@ class Running:
         ]
         return child
 
-    def is_gone(self) -> bool:
-        """Whether no process of the group is left; a zombie is none."""
+    def has_ended(self) -> bool:
+        """Return whether every process of the group has ended; a zombie has."""
         self.process.poll()
         return not any(
             process.group == self.process.pid and process.state != "Z" for process in processes()
         )
 
-    def recorded(self) -> RecordedRun:
+    def await_end(self) -> RecordedRun:
+        """Wait until every process has ended, and return what was recorded."""
+        eventually(self.has_ended, "every process ended", TIMEOUT_S)
         file = self.file()
         assert file is not None
         return load(file)
 
 
 @pytest.fixture
-def running(spark: Spark, checkout: Path, dataset: Path, tmp_path: Path) -> Iterator[Running]:
+def running(spark: Spark, checkout: Path, dataset: Path, tmp_path: Path) -> Iterator[Benchmark]:
     with (tmp_path / "log").open("w") as log:
         process = subprocess.Popen(
-            spark.command(checkout / "jobs/benchmark.py", "--dataset", dataset, *MANY),
+            spark.command(checkout / "jobs/benchmark.py", "--dataset", dataset, *ENDLESS),
             cwd=tmp_path,
             env=spark.environment(),
             stdout=log,
@@ -88,43 +92,41 @@ def running(spark: Spark, checkout: Path, dataset: Path, tmp_path: Path) -> Iter
             text=True,
             start_new_session=True,
         )
-    run = Running(process, tmp_path / "results")
-    eventually(run.has_trials, "a trial was recorded")
-    yield run
-    if not run.is_gone():
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait(timeout=60)
+    benchmark = Benchmark(process, tmp_path / "results")
+    try:
+        eventually(benchmark.has_trials, "trials were recorded", TIMEOUT_S)
+        yield benchmark
+    finally:
+        if not benchmark.has_ended():
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait(timeout=60)
 
 
-def test_ctrl_c_ends_the_run_and_keeps_the_trials(running: Running, tmp_path: Path) -> None:
-    os.killpg(running.process.pid, signal.SIGINT)  # what a terminal does
-    eventually(running.is_gone, "every process ended")
+def test_ctrl_c_ends_the_run_and_keeps_the_trials(running: Benchmark, tmp_path: Path) -> None:
+    os.killpg(running.process.pid, signal.SIGINT)  # as a terminal does
+    run = running.await_end()
     assert running.process.wait(timeout=60) == 130
-    run = running.recorded()
     assert run.ending in {Ending.INTERRUPTED, Ending.SPARK_LOST}
     assert sum(trial.status is Status.OK for trial in run.trials) >= 4
     assert "Traceback" not in (tmp_path / "log").read_text()
 
 
-def test_sigterm_to_the_driver_ends_the_run_and_keeps_the_trials(running: Running) -> None:
+def test_sigterm_to_the_driver_ends_the_run_and_keeps_the_trials(running: Benchmark) -> None:
     os.kill(running.python(), signal.SIGTERM)
-    eventually(running.is_gone, "every process ended")
-    run = running.recorded()
+    run = running.await_end()
     assert run.ending is Ending.INTERRUPTED
     assert len(run.trials) >= 4
 
 
-def test_sigterm_to_spark_submit_ends_the_run_and_keeps_the_trials(running: Running) -> None:
+def test_sigterm_to_spark_submit_ends_the_run_and_keeps_the_trials(running: Benchmark) -> None:
     running.process.terminate()
-    eventually(running.is_gone, "every process ended")
-    run = running.recorded()
+    run = running.await_end()
     assert run.ending in {Ending.INTERRUPTED, Ending.SPARK_LOST}
     assert len(run.trials) >= 4
 
 
-def test_kill_9_leaves_a_file_that_loads(running: Running) -> None:
+def test_kill_9_leaves_a_file_that_loads(running: Benchmark) -> None:
     os.killpg(running.process.pid, signal.SIGKILL)
-    eventually(running.is_gone, "every process ended")
-    run = running.recorded()
+    run = running.await_end()
     assert run.ending is None
     assert len(run.trials) >= 4

@@ -1,4 +1,4 @@
-"""The entry scripts under the real spark-submit, from another directory, by absolute path."""
+"""The entry scripts run under the real spark-submit, by absolute path, from another directory."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from datagen.recipe import Recipe, totals
 from harness.model.run import Ending, Phase, RecordedRun, Status
 from harness.records.reader import load
 
-from .conftest import Cluster, Completed, Spark, said
+from .conftest import Cluster, Completed, Spark, own_lines
 
 FAST = ("--trials", 1, "--warmup", 0, "--repartition", 4, "--pi-samples", 20_000)
 WITHOUT_ARROW = {
@@ -28,7 +28,7 @@ WITHOUT_ARROW = {
 
 
 def recorded(results: Path) -> RecordedRun:
-    """The only run under a results directory."""
+    """Return the only run in a results directory."""
     [file] = results.glob("*/*.jsonl")
     run = load(file)
     assert not run.warnings
@@ -36,9 +36,9 @@ def recorded(results: Path) -> RecordedRun:
 
 
 def one_line(completed: Completed) -> str:
-    """The one line of a user's mistake."""
+    """Return the only line that the script printed about a user's mistake."""
     assert completed.returncode == 2, completed.stderr
-    lines = said(completed)
+    lines = own_lines(completed)
     assert len(lines) == 1, completed.stderr
     assert "Traceback" not in completed.stderr
     return lines[0]
@@ -56,7 +56,7 @@ def check_complete(run: RecordedRun, executors: int) -> None:
 def benchmarked(
     spark: Spark, checkout: Path, dataset: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[Completed, RecordedRun]:
-    """One run in local mode, with facts and secrets."""
+    """A run in local mode with facts, one of them secret."""
     cwd = tmp_path_factory.mktemp("elsewhere")
     done = spark.submit(
         *(checkout / "jobs/benchmark.py", "--dataset", dataset, *FAST, "--warmup", 1),
@@ -67,14 +67,14 @@ def benchmarked(
     return done, recorded(cwd / "results")
 
 
-def test_a_run_in_local_mode_is_whole(benchmarked: tuple[Completed, RecordedRun]) -> None:
+def test_a_run_in_local_mode_is_complete(benchmarked: tuple[Completed, RecordedRun]) -> None:
     _, run = benchmarked
     check_complete(run, executors=1)
     assert run.run.configuration == "1g-rs"
     assert {trial.phase for trial in run.trials} == {Phase.WARM_UP, Phase.MEASURED}
 
 
-def test_a_run_records_what_could_explain_its_times(
+def test_a_run_records_its_dataset_and_environment(
     benchmarked: tuple[Completed, RecordedRun],
 ) -> None:
     run = benchmarked[1].run
@@ -87,12 +87,12 @@ def test_a_run_records_what_could_explain_its_times(
     assert run.parameters["pi_samples"] == 20_000
 
 
-def test_what_is_secret_is_redacted(benchmarked: tuple[Completed, RecordedRun]) -> None:
+def test_a_secret_fact_is_redacted(benchmarked: tuple[Completed, RecordedRun]) -> None:
     run = benchmarked[1].run
     assert run.facts == {"switch": "TEG-7080ES", "token": "*********(redacted)"}
 
 
-def test_progress_and_the_table_are_for_people(benchmarked: tuple[Completed, RecordedRun]) -> None:
+def test_progress_and_a_summary_are_printed(benchmarked: tuple[Completed, RecordedRun]) -> None:
     done, run = benchmarked
     assert "[16/16] sha-512-cached" in done.stdout
     assert " left" in done.stdout
@@ -102,7 +102,7 @@ def test_progress_and_the_table_are_for_people(benchmarked: tuple[Completed, Rec
     assert last == f"results: {Path('results') / '1g-rs' / run.run.id}.jsonl"
 
 
-def test_trials_go_on_until_the_time_is_over(
+def test_trials_continue_until_the_time_is_over(
     spark: Spark, checkout: Path, dataset: Path, tmp_path: Path
 ) -> None:
     done = spark.submit(
@@ -137,18 +137,18 @@ def test_both_scripts_work_on_a_cluster_that_cannot_see_the_checkout(
     done = spark.submit(blind, cwd=tmp_path, master=cluster.url)
     assert "seen: [[], [], [], []]" in done.stdout, done.stderr
 
-    place = tmp_path / "rows"
+    path = tmp_path / "rows"
     done = spark.submit(
-        *(checkout / "datagen/generate.py", place, "--rows", 3_000, "--partitions", 5),
+        *(checkout / "datagen/generate.py", path, "--rows", 3_000, "--partitions", 5),
         cwd=tmp_path,
         master=cluster.url,
     )
     assert done.returncode == 0, done.stderr
-    manifest = Manifest.from_json((place / FILE_NAME).read_text())
+    manifest = Manifest.from_json((path / FILE_NAME).read_text())
     assert manifest.totals.float_sum_e9 == totals(Recipe(3_000)).float_sum_e9
 
     done = spark.submit(
-        *(checkout / "jobs/benchmark.py", "--dataset", place, *FAST),
+        *(checkout / "jobs/benchmark.py", "--dataset", path, *FAST),
         cwd=tmp_path,
         master=cluster.url,
     )
@@ -163,11 +163,11 @@ def test_both_scripts_work_on_a_cluster_that_cannot_see_the_checkout(
 def test_both_scripts_work_on_spark_35(
     spark35: Spark, checkout: Path, tmp_path: Path, sink: str
 ) -> None:
-    place = tmp_path / "rows"
-    done = spark35.submit(checkout / "datagen/generate.py", place, "--rows", 500, cwd=tmp_path)
+    path = tmp_path / "rows"
+    done = spark35.submit(checkout / "datagen/generate.py", path, "--rows", 500, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     done = spark35.submit(
-        *(checkout / "jobs/benchmark.py", "--dataset", place, *FAST, "--sink", sink), cwd=tmp_path
+        *(checkout / "jobs/benchmark.py", "--dataset", path, *FAST, "--sink", sink), cwd=tmp_path
     )
     assert done.returncode == 0, done.stderr
     run = recorded(tmp_path / "results")
@@ -175,21 +175,22 @@ def test_both_scripts_work_on_spark_35(
     assert run.run.environment["spark"].startswith("3.5")
 
 
-def test_another_spark_writes_the_same_rows(
+def test_spark_35_writes_the_same_rows(
     spark35: Spark, checkout: Path, dataset: Path, tmp_path: Path
 ) -> None:
-    place = tmp_path / "rows"
+    path = tmp_path / "rows"
     options = ("--rows", 2_000, "--partitions", 7, "--format", "parquet")
-    done = spark35.submit(checkout / "datagen/generate.py", place, *options, cwd=tmp_path)
+    done = spark35.submit(checkout / "datagen/generate.py", path, *options, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    ours, others = (
-        Manifest.from_json((one / FILE_NAME).read_text()).digest for one in (dataset, place)
-    )
-    assert ours == others
+    digests = [
+        Manifest.from_json((directory / FILE_NAME).read_text()).digest
+        for directory in (dataset, path)
+    ]
+    assert digests[0] == digests[1]
 
 
 @pytest.mark.slow
-def test_without_any_option_it_generates_once_and_runs(
+def test_without_options_a_dataset_is_generated_once(
     spark: Spark, checkout: Path, tmp_path: Path
 ) -> None:
     cache = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
@@ -204,11 +205,11 @@ def test_without_any_option_it_generates_once_and_runs(
 
 
 def test_pi_alone_needs_no_dataset(spark: Spark, checkout: Path, tmp_path: Path) -> None:
-    nowhere = {"XDG_CACHE_HOME": "/dev/null/cache"}
+    no_cache = {"XDG_CACHE_HOME": "/dev/null/cache"}
     done = spark.submit(
         *(checkout / "jobs/benchmark.py", *FAST, "--workloads", "calc-pi-dataframe"),
         cwd=tmp_path,
-        env=nowhere,
+        env=no_cache,
     )
     assert done.returncode == 0, done.stderr
     assert recorded(tmp_path / "results").run.dataset is None
@@ -216,11 +217,11 @@ def test_pi_alone_needs_no_dataset(spark: Spark, checkout: Path, tmp_path: Path)
 
 NEW_WORKLOAD = """
 from pyspark.sql import functions as F
-from jobs.workload import Kind, Workload, expect
+from jobs.workload import Bottleneck, Workload, expect
 
 class Distinct(Workload):
     name = "distinct"
-    kind = Kind.SHUFFLE
+    bottleneck = Bottleneck.SHUFFLE
     def frame(self, context):
         return context.data.select("value").distinct()
     def observe(self, context):
@@ -245,9 +246,9 @@ def test_a_workload_is_added_by_one_file(
     copy = tmp_path / "copy"
     shutil.copytree(checkout, copy)
     (copy / "jobs/workloads/distinct.py").write_text(NEW_WORKLOAD.replace("EXTRA", str(extra)))
-    chosen = ("--workloads", "distinct,sha-512")
+    workloads = ("--workloads", "distinct,sha-512")
     script = copy / "jobs/benchmark.py"
-    done = spark.submit(script, "--dataset", dataset, *FAST, *chosen, cwd=tmp_path)
+    done = spark.submit(script, "--dataset", dataset, *FAST, *workloads, cwd=tmp_path)
     assert done.returncode == code, done.stderr
     distinct, sha = recorded(tmp_path / "results").trials
     assert (distinct.workload, distinct.status) == ("distinct", status)
@@ -266,6 +267,7 @@ def test_a_workload_is_added_by_one_file(
             "--workloads: calc-pi-arrow-udf needs pandas, pyarrow",
         ),
         (("--dataset", "/nowhere/rows"), "file:/nowhere/rows does not exist"),
+        (("--dataset", ""), "--dataset: the URI is empty"),
         (("--results", "/dev/null/x"), "--results: cannot write to /dev/null/x/default"),
     ],
 )
@@ -281,20 +283,31 @@ def test_a_mistake_is_one_line_and_exit_code_2(
     ("arguments", "message"),
     [
         (("--rows", "-1"), "--rows: -1 is out of range: it must be from 0 to"),
+        (("--rows=--",), "--rows: expected a value, not '--'"),
         (("--layout", "rs:6+3"), "--layout rs:6+3: file:"),
     ],
 )
 def test_a_mistake_in_generating_is_one_line_and_exit_code_2(
     spark: Spark, checkout: Path, tmp_path: Path, arguments: tuple[str, ...], message: str
 ) -> None:
-    place = tmp_path / "rows"
-    done = spark.submit(checkout / "datagen/generate.py", place, *arguments, cwd=tmp_path)
+    path = tmp_path / "rows"
+    done = spark.submit(checkout / "datagen/generate.py", path, *arguments, cwd=tmp_path)
     assert message in one_line(done)
-    assert not place.exists()
+    assert not path.exists()
+
+
+def test_a_foreign_file_with_an_escape_sequence_in_its_name_is_shown_escaped(
+    spark: Spark, checkout: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "rows"
+    path.mkdir()
+    (path / "\x1b[31mred").write_text("")
+    done = spark.submit(checkout / "datagen/generate.py", path, "--overwrite", cwd=tmp_path)
+    assert r"(first: \x1b[31mred)" in one_line(done)
 
 
 @pytest.mark.parametrize("script", ["jobs/benchmark.py", "datagen/generate.py"])
-def test_help_says_all_defaults(spark: Spark, checkout: Path, tmp_path: Path, script: str) -> None:
+def test_help_shows_defaults(spark: Spark, checkout: Path, tmp_path: Path, script: str) -> None:
     done = spark.submit(checkout / script, "--help", cwd=tmp_path)
     assert done.returncode == 0
     assert "(default: " in done.stdout

@@ -119,7 +119,7 @@ class TestAWorkerThatIsKilledDuringATrial:
         options = ["--dataset", dataset, "--configuration", "refused"]
         assert main([*BENCHMARK, *options]) == 2
         printed = "".join(capfd.readouterr())
-        assert f"{dataset} is not what its manifest says, replicated:4: " in printed
+        assert f"{dataset} differs from its manifest, replicated:4: " in printed
         assert "--accept-layout-drift" in printed
 
     @pytest.mark.usefixtures("killed")

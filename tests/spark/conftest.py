@@ -1,4 +1,4 @@
-"""One Spark session for all tests of this directory."""
+"""All tests of this directory share one Spark session."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     if "QFS_HOME" in os.environ:
         confs |= spark_properties(qfs_home())
     options = " ".join(f"--conf {key}={value}" for key, value in confs.items())
-    os.environ["PYSPARK_PYTHON"] = sys.executable  # the workers, too, need pandas
+    os.environ["PYSPARK_PYTHON"] = sys.executable  # the workers need pandas, too
     os.environ["PYSPARK_SUBMIT_ARGS"] = f"--master local[2] {options} pyspark-shell"
     session = start_session("clusterlift tests", jobs)
     yield session
@@ -51,7 +51,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
 
 @pytest.fixture
 def log(spark: SparkSession) -> Iterator[EventLog]:
-    """The event log of the test's own trials."""
+    """The event log of the test's trials."""
     with EventLog(spark) as log:
         yield log
         log.end()
@@ -59,7 +59,7 @@ def log(spark: SparkSession) -> Iterator[EventLog]:
 
 @pytest.fixture
 def write(spark: SparkSession, tmp_path: Path) -> Write:
-    """Writes a dataset into the test's own directory."""
+    """A function that writes a dataset into the test's own directory."""
 
     def write(
         recipe: Recipe,

@@ -1,4 +1,4 @@
-"""Asking executors: each by a task that ran on it and nowhere else."""
+"""A function runs on each executor, in a task that runs there and nowhere else."""
 
 from __future__ import annotations
 
@@ -8,41 +8,43 @@ from pyspark.sql import SparkSession
 
 from datagen.spark.session import executor_hosts
 from jobs import executors
-from jobs.executors import JOB_GROUP, ask_each
+from jobs.executors import JOB_GROUP, run_on_executors
 
 
 def three() -> int:
     return 3
 
 
-class TestExecutors:
-    """The session's own executor stands for those of a cluster."""
+def test_the_result_of_an_executor_is_known_by_its_id(spark: SparkSession) -> None:
+    # In local mode, the only executor has the driver's id.
+    assert run_on_executors(spark, executor_hosts(spark), three) == {"driver": 3}
 
-    def test_one_that_answers_is_known_by_its_id(self, spark: SparkSession) -> None:
-        assert ask_each(spark, executor_hosts(spark), three) == {"driver": 3}
 
-    def test_one_that_has_gone_is_not_taken_for_the_one_that_answers_for_it(
-        self, spark: SparkSession
-    ) -> None:
-        assert ask_each(spark, {"17": "gone.example"}, three) == {}
+def test_the_result_of_another_executor_does_not_count_for_one_that_is_gone(
+    spark: SparkSession,
+) -> None:
+    assert run_on_executors(spark, {"17": "gone.example"}, three) == {}
 
-    def test_without_any_nothing_is_asked(self, spark: SparkSession) -> None:
-        assert ask_each(spark, {}, three) == {}
 
-    def test_where_spark_cannot_be_asked_none_answers(
-        self, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        def refuse(*_: object) -> None:
-            raise Py4JError("Method makeRDD does not exist")
+def test_without_executors_there_are_no_results(spark: SparkSession) -> None:
+    assert run_on_executors(spark, {}, three) == {}
 
-        monkeypatch.setattr(executors, "one_partition_each", refuse)
-        assert ask_each(spark, executor_hosts(spark), three) == {}
 
-    def test_the_job_is_told_from_a_trials(self, spark: SparkSession) -> None:
-        context = spark.sparkContext
-        context.setJobGroup("pi measured 1", "pi measured 1")
-        ask_each(spark, executor_hosts(spark), three)
-        assert context.getLocalProperty("spark.jobGroup.id") == "pi measured 1"
-        assert context.getLocalProperty("spark.job.description") == "pi measured 1"
-        assert list(context.statusTracker().getJobIdsForGroup("pi measured 1")) == []
-        assert context.statusTracker().getJobIdsForGroup(JOB_GROUP)
+def test_a_spark_without_such_partitions_gives_no_results(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise Py4JError("Method makeRDD does not exist")
+
+    monkeypatch.setattr(executors, "one_partition_per_executor", refuse)
+    assert run_on_executors(spark, executor_hosts(spark), three) == {}
+
+
+def test_the_job_does_not_belong_to_a_trial(spark: SparkSession) -> None:
+    context = spark.sparkContext
+    context.setJobGroup("pi measured 1", "pi measured 1")
+    run_on_executors(spark, executor_hosts(spark), three)
+    assert context.getLocalProperty("spark.jobGroup.id") == "pi measured 1"
+    assert context.getLocalProperty("spark.job.description") == "pi measured 1"
+    assert list(context.statusTracker().getJobIdsForGroup("pi measured 1")) == []
+    assert context.statusTracker().getJobIdsForGroup(JOB_GROUP)

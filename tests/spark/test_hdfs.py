@@ -1,9 +1,9 @@
-"""HDFS holds what was asked of it, or the dataset is not one. The daemons are real."""
+"""On a real HDFS, a dataset has the requested layout, or it is not a dataset."""
 
 from __future__ import annotations
 
 import dataclasses
-import time
+import itertools
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 from datagen.dataset import INVALID, Dataset, open_dataset
 from datagen.layout import Layout
 from datagen.manifest import FILE_NAME, Format
-from datagen.observed_layout import Stored
+from datagen.observed_layout import StoredFiles
 from datagen.recipe import Recipe
 from datagen.replication_wait import ReplicationWait
 from datagen.spark.filesystem import Directory
@@ -30,6 +30,7 @@ from harness.model.run import RecordedRun
 from harness.records.reader import load
 from jobs.options import parse
 from jobs.run import benchmark
+from tests.waiting import eventually
 
 DATANODES = 5
 ROWS = 20_000
@@ -44,15 +45,15 @@ def cluster() -> Iterator[Cluster]:
 
 @pytest.fixture
 def uri(cluster: Cluster) -> str:
-    """A directory of the test's own, which does not exist."""
+    """A directory of the test's own, which does not exist yet."""
     return f"{cluster.uri}/bench/{uuid4()}"
 
 
 @pytest.fixture
 def write(spark: SparkSession, uri: str) -> Write:
     def write(layout: str | None, rows: int = ROWS, files: int = 3, **options: Any) -> Dataset:
-        asked = None if layout is None else Layout.parse(layout)
-        request = Request(uri, Recipe(rows), Format.CSV, files, layout=asked, **options)
+        requested = None if layout is None else Layout.parse(layout)
+        request = Request(uri, Recipe(rows), Format.CSV, files, layout=requested, **options)
         return write_dataset(
             spark, request, replication_wait=ReplicationWait(patience_s=20, interval_s=0.2)
         )
@@ -60,8 +61,8 @@ def write(spark: SparkSession, uri: str) -> Write:
     return write
 
 
-def replaced_with_copies(dataset: Dataset, copies: int) -> str:
-    """Write a file of a dataset anew with other copies, as somebody might; returns its name."""
+def rewrite_with_copies(dataset: Dataset, copies: int) -> str:
+    """Replace a file of a dataset by one with another number of copies, and return its name."""
     directory, name = dataset.directory, min(dataset.manifest.files)
     text = directory.read(name)
     buffer, block = 4096, 128 * 2**20
@@ -71,52 +72,41 @@ def replaced_with_copies(dataset: Dataset, copies: int) -> str:
     return name
 
 
-def eventually(holds: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
-    while not holds() and time.monotonic() < deadline:
-        time.sleep(0.5)
-
-
-def await_dead(directory: Directory, count: int) -> None:
-    """HDFS takes a dozen seconds here to call a silent DataNode dead; ten minutes elsewhere."""
-    eventually(lambda: hdfs_storage.live_nodes(directory) == DATANODES - count)
-
-
-def written_by_hand(directory: Directory) -> None:
-    """Of more than two cells. For a while, HDFS may still offer nodes that it has called dead."""
+def write_by_hand(directory: Directory) -> None:
+    """Write a file of more than two cells. For a while, HDFS may still offer nodes that are dead."""
+    numbers = itertools.count()
 
     def written() -> bool:
         try:
-            directory.create_new(f"part-{time.monotonic_ns()}", "x" * (5 * 2**19))
+            directory.create_new(f"part-{next(numbers)}", "x" * (5 * 2**19))
         except BadInput:
             for name in directory.entries():
                 directory.delete(name)
             return False
         return True
 
-    eventually(written)
+    eventually(written, "HDFS accepted a file")
 
 
 @pytest.mark.parametrize(
-    ("asked", "observed", "per_byte"),
+    ("requested", "observed", "per_byte"),
     [
         ("replicated:1", "replicated:1", 1),
         ("replicated:2", "replicated:2", 2),
         ("replicated:3", "replicated:3", 3),
-        ("xor:2+1", "xor:2+1:1m", 2),  # less than a cell a file: the parity is as long as the data
+        ("xor:2+1", "xor:2+1:1m", 2),  # each file is shorter than a cell, so its parity is as long
         ("rs:3+2", "rs:3+2:1m", 3),
     ],
 )
-def test_every_file_has_the_layout_that_was_asked_for(
-    write: Write, spark: SparkSession, asked: str, observed: str, per_byte: int
+def test_every_file_has_the_requested_layout(
+    write: Write, spark: SparkSession, requested: str, observed: str, per_byte: int
 ) -> None:
-    dataset = write(asked)
+    dataset = write(requested)
     assert str(dataset.manifest.requested_layout) == observed
     assert str(dataset.manifest.observed_layout) == observed
     assert dataset.stored.stored_bytes == per_byte * dataset.manifest.bytes
     assert len(dataset.stored.files) == 3
-    again = open_dataset(spark, dataset.uri)
-    assert again.stored == dataset.stored
+    assert open_dataset(spark, dataset.uri).stored == dataset.stored
     assert dataset.frame(spark).count() == ROWS
 
 
@@ -128,12 +118,12 @@ def test_parity_is_as_long_as_the_longest_stripe(write: Write) -> None:
     assert len(dataset.stored.placement) == 3
 
 
-def test_what_codes_is_recorded(write: Write) -> None:
+def test_the_coder_is_recorded(write: Write) -> None:
     assert write("xor:2+1").as_facts()["coder"] in {"java", "native"}
     assert write("replicated:1", overwrite=True).as_facts()["coder"] is None
 
 
-def test_no_layout_asked_is_what_the_directory_stores(
+def test_without_a_request_the_layout_is_that_of_the_directory(
     write: Write, uri: str, spark: SparkSession
 ) -> None:
     assert write(None).manifest.as_facts()["layout"] == {
@@ -145,14 +135,14 @@ def test_no_layout_asked_is_what_the_directory_stores(
     assert str(write(None, overwrite=True).manifest.observed_layout) == "xor:2+1:1m"
 
 
-def test_copies_are_stored_also_below_a_coded_directory(write: Write) -> None:
+def test_copies_are_stored_even_in_an_erasure_coded_directory(write: Write) -> None:
     coded = write("xor:2+1")
-    copied = write("replicated:2", overwrite=True)
-    assert copied.uri == coded.uri
-    assert str(copied.manifest.observed_layout) == "replicated:2"
+    replicated = write("replicated:2", overwrite=True)
+    assert replicated.uri == coded.uri
+    assert str(replicated.manifest.observed_layout) == "replicated:2"
 
 
-def test_a_layout_asked_again_is_reused(write: Write) -> None:
+def test_a_dataset_with_the_requested_layout_is_reused(write: Write) -> None:
     first = write("rs:3+2", reuse=True)
     assert write("rs:3+2", reuse=True).manifest == first.manifest
     with pytest.raises(BadInput, match="--overwrite replaces it"):
@@ -160,7 +150,7 @@ def test_a_layout_asked_again_is_reused(write: Write) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "told"),
+    ("requested", "message"),
     [
         ("rs:6+3", r"--layout rs:6\+3:1m needs 9 DataNodes, and hdfs://.* has 5"),
         ("replicated:6", r"--layout replicated:6 needs 6 DataNodes, and hdfs://.* has 5"),
@@ -169,18 +159,18 @@ def test_a_layout_asked_again_is_reused(write: Write) -> None:
         ("unknown", r"HDFS knows its layouts"),
     ],
 )
-def test_what_cannot_be_stored_is_refused_before_a_byte_is_written(
-    write: Write, spark: SparkSession, uri: str, asked: str, told: str
+def test_an_impossible_layout_is_refused_before_anything_is_written(
+    write: Write, spark: SparkSession, uri: str, requested: str, message: str
 ) -> None:
-    with pytest.raises(BadInput, match=told):
-        write(asked)
+    with pytest.raises(BadInput, match=message):
+        write(requested)
     assert not Directory(spark, uri).exists()
 
 
-def test_a_refused_request_changes_no_policy(write: Write, spark: SparkSession, uri: str) -> None:
+def test_a_refused_request_enables_no_policy(write: Write, spark: SparkSession, uri: str) -> None:
     def enabled() -> set[str]:
         policies = Directory(spark, uri).fs.getAllErasureCodingPolicies()
-        return {str(one.getPolicy().getName()) for one in policies if one.isEnabled()}
+        return {str(info.getPolicy().getName()) for info in policies if info.isEnabled()}
 
     before = enabled()
     with pytest.raises(BadInput, match="needs 14 DataNodes"):
@@ -188,20 +178,20 @@ def test_a_refused_request_changes_no_policy(write: Write, spark: SparkSession, 
     assert enabled() == before
 
 
-def test_a_scheme_in_capitals_is_the_same(spark: SparkSession, uri: str) -> None:
+def test_a_scheme_in_capitals_is_accepted(spark: SparkSession, uri: str) -> None:
     request = Request(uri.replace("hdfs", "HDFS"), Recipe(10), Format.CSV, 1)
-    asked = dataclasses.replace(request, layout=Layout.parse("replicated:2"))
-    assert str(write_dataset(spark, asked).manifest.observed_layout) == "replicated:2"
+    requested = dataclasses.replace(request, layout=Layout.parse("replicated:2"))
+    assert str(write_dataset(spark, requested).manifest.observed_layout) == "replicated:2"
 
 
-def test_a_file_system_that_stores_something_else_fails_the_dataset(
+def test_a_dataset_is_not_valid_if_hdfs_stores_another_layout(
     write: Write, spark: SparkSession, uri: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patched:
         patched.setattr(hdfs_storage.Hdfs, "prepare", lambda *_: {})
         with pytest.raises(
             ClusterliftError,
-            match=r"is not valid: layout replicated:2 was asked for, and of 3 files, "
+            match=r"is not valid: layout replicated:2 was requested, but of 3 files, "
             r"3 are replicated:3 \(first: part-",
         ) as failure:
             write("replicated:2")
@@ -209,7 +199,7 @@ def test_a_file_system_that_stores_something_else_fails_the_dataset(
     entries = Directory(spark, uri).entries()
     assert INVALID in entries
     assert not {FILE_NAME, GENERATING} & entries.keys()
-    with pytest.raises(BadInput, match="is not valid: layout replicated:2 was asked for"):
+    with pytest.raises(BadInput, match="is not valid: layout replicated:2 was requested"):
         open_dataset(spark, uri)
     with pytest.raises(BadInput, match="a dataset that is not valid; --overwrite replaces it"):
         write("replicated:2")
@@ -221,28 +211,28 @@ def test_a_file_replaced_with_another_number_of_copies_is_noticed(
     write: Write, spark: SparkSession
 ) -> None:
     dataset = write("replicated:2")
-    name = replaced_with_copies(dataset, 3)
+    name = rewrite_with_copies(dataset, 3)
     with pytest.raises(
         BadInput,
-        match=rf"its manifest says, replicated:2: of 3 files, 1 are replicated:3 \(first: {name}\)",
+        match=rf"differs from its manifest, replicated:2: of 3 files, 1 are replicated:3 \(first: {name}\)",
     ):
         open_dataset(spark, dataset.uri)
 
 
-def recorded(dataset: Dataset, spark: SparkSession, results: Path, *options: str) -> RecordedRun:
-    """What a run of one workload on the dataset leaves behind."""
-    asked = ["--dataset", dataset.uri, "--results", str(results), *options]
-    asked += ["--workloads", "group-by", "--trials", "1", "--warmup", "0"]
-    assert benchmark(spark, parse(asked)) == 0
+def record_run(dataset: Dataset, spark: SparkSession, results: Path, *options: str) -> RecordedRun:
+    """Run one workload on the dataset, and return what was recorded."""
+    arguments = ["--dataset", dataset.uri, "--results", str(results), *options]
+    arguments += ["--workloads", "group-by", "--trials", "1", "--warmup", "0"]
+    assert benchmark(spark, parse(arguments)) == 0
     [file] = results.glob("default/*.jsonl")
     return load(file)
 
 
-def test_a_run_records_how_its_dataset_lies(
+def test_a_run_records_how_its_dataset_is_stored(
     write: Write, spark: SparkSession, tmp_path: Path
 ) -> None:
     dataset = write("replicated:2")
-    facts = recorded(dataset, spark, tmp_path).run.dataset or {}
+    facts = record_run(dataset, spark, tmp_path).run.dataset or {}
     assert facts["layout"] == {
         "requested": "replicated:2",
         "observed": "replicated:2",
@@ -253,15 +243,15 @@ def test_a_run_records_how_its_dataset_lies(
     assert (facts["coder"], facts["page_cache"]) == (None, None)
 
 
-def test_a_run_on_drifted_data_is_refused_or_records_the_drift(
+def test_a_run_on_a_drifted_dataset_is_refused_or_records_the_drift(
     write: Write, spark: SparkSession, tmp_path: Path
 ) -> None:
     dataset = write("replicated:2")
-    replaced_with_copies(dataset, 3)
+    rewrite_with_copies(dataset, 3)
     with pytest.raises(BadInput, match="--accept-layout-drift"):
-        recorded(dataset, spark, tmp_path)
+        record_run(dataset, spark, tmp_path)
     assert not list(tmp_path.rglob("*.jsonl"))
-    facts = recorded(dataset, spark, tmp_path, "--accept-layout-drift").run.dataset or {}
+    facts = record_run(dataset, spark, tmp_path, "--accept-layout-drift").run.dataset or {}
     assert facts["layout"]["requested"] == "replicated:2"
     assert facts["layout"]["observed"] == "replicated:2, replicated:3"
     assert facts["layout"]["drift"].startswith("of 3 files, 1 are replicated:3")
@@ -275,18 +265,17 @@ def test_lost_nodes_and_missing_parity_are_noticed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The last test of this cluster: it kills DataNodes."""
-    monkeypatch.setattr(namenode, "SILENT_MS", 3_000)  # long before they are declared dead
-    dataset = write("rs:3+2", rows=60_000, files=1)  # of more than two cells: five stripes
+    monkeypatch.setattr(namenode, "SILENT_MS", 3_000)  # much less than until they are declared dead
+    dataset = write("rs:3+2", rows=60_000, files=1)  # more than two cells, so five stripes
     directory, storage = locate(spark, uri)
     cluster.kill("datanode-1")
     cluster.kill("datanode-2")
 
-    def observe() -> Stored:
+    def observe() -> StoredFiles:
         return storage.observe(directory, dataset.manifest.files)
 
-    eventually(lambda: observe().missing == 2)
+    eventually(lambda: observe().missing == 2, "two stripes were missing")
     stored = observe()
-    assert stored.missing == 2
     assert len(stored.placement) == 3
     with pytest.raises(
         BadInput, match=r"of 1 files, 1 lack 2 copies or stripes .*full parity.*needs 5"
@@ -294,17 +283,18 @@ def test_lost_nodes_and_missing_parity_are_noticed(
         open_dataset(spark, uri)
     accepted = open_dataset(spark, uri, accept_layout_drift=True)
     assert accepted.as_facts()["layout"]["drift"]
-    assert hdfs_storage.live_nodes(directory) == DATANODES  # for the NameNode all is well
-    await_dead(directory, 2)
+    assert hdfs_storage.live_nodes(directory) == DATANODES  # the NameNode has noticed nothing
+    # It declares a silent DataNode dead after a dozen seconds here, after ten minutes elsewhere.
+    eventually(lambda: hdfs_storage.live_nodes(directory) == DATANODES - 2, "two were dead")
     with pytest.raises(BadInput, match=r"--layout rs:3\+2:1m needs 5 DataNodes, and .* has 3"):
         write("rs:3+2", overwrite=True)
     assert FILE_NAME in directory.entries()
 
-    # Behind our back it is written all the same, without an error, and that is found.
+    # HDFS itself writes the file with missing parity and without an error; observing finds it.
     by_hand = Directory(spark, f"{uri}-by-hand")
     by_hand.create()
     by_hand.fs.setErasureCodingPolicy(by_hand.path, "RS-3-2-1024k")
-    written_by_hand(by_hand)
+    write_by_hand(by_hand)
     found = storage.observe(by_hand, by_hand.entries())
     assert str(next(iter(found.layouts))) == "rs:3+2:1m"
     assert found.missing == 2

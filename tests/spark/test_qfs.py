@@ -1,4 +1,4 @@
-"""QFS stores what was asked of it, or the dataset is not one: its Hadoop shim is known to mislead."""
+"""On a real QFS, a dataset has the requested layout, or it is not one: the Hadoop shim misleads."""
 
 from __future__ import annotations
 
@@ -43,15 +43,15 @@ def cluster() -> Iterator[Cluster]:
 
 @pytest.fixture
 def uri(cluster: Cluster) -> str:
-    """A directory of the test's own, which does not exist."""
+    """A directory of the test's own, which does not exist yet."""
     return f"{cluster.uri}/bench/{uuid4()}"
 
 
 @pytest.fixture
 def write(spark: SparkSession, uri: str) -> Write:
     def write(layout: str | None, files: int = 3, **options: Any) -> Dataset:
-        asked = None if layout is None else Layout.parse(layout)
-        request = Request(uri, Recipe(ROWS), Format.CSV, files, layout=asked, **options)
+        requested = None if layout is None else Layout.parse(layout)
+        request = Request(uri, Recipe(ROWS), Format.CSV, files, layout=requested, **options)
         return write_dataset(
             spark, request, replication_wait=ReplicationWait(patience_s=30, interval_s=0.2)
         )
@@ -60,7 +60,7 @@ def write(spark: SparkSession, uri: str) -> Write:
 
 
 def tool(name: str, *arguments: str) -> str:
-    """What one of QFS's own tools prints."""
+    """Return what one of QFS's own tools prints."""
     home = Path(os.environ["QFS_HOME"])
     program = home / "bin/tools" / name
     environment = os.environ | {"LD_LIBRARY_PATH": str(home / "lib")}
@@ -71,7 +71,7 @@ def tool(name: str, *arguments: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("asked", "observed"),
+    ("requested", "observed"),
     [
         ("rs:6+3", "rs:6+3:64k"),
         ("rs:6+3:64k", "rs:6+3:64k"),
@@ -81,10 +81,10 @@ def tool(name: str, *arguments: str) -> str:
         (None, "rs:6+3:64k"),
     ],
 )
-def test_every_file_has_the_layout_that_was_asked_for(
-    write: Write, spark: SparkSession, asked: str | None, observed: str
+def test_every_file_has_the_requested_layout(
+    write: Write, spark: SparkSession, requested: str | None, observed: str
 ) -> None:
-    dataset = write(asked)
+    dataset = write(requested)
     assert str(dataset.manifest.observed_layout) == observed
     if dataset.manifest.observed_layout.parity:
         assert dataset.stored.coder == "native"
@@ -95,19 +95,19 @@ def test_every_file_has_the_layout_that_was_asked_for(
     assert dataset.frame(spark).count() == ROWS
 
 
-@pytest.mark.parametrize("asked", ["rs:6+3", "replicated:3"])
-def test_qfs_own_tools_say_the_same(write: Write, asked: str, cluster: Cluster) -> None:
-    dataset = write(asked, files=2)
+@pytest.mark.parametrize("requested", ["rs:6+3", "replicated:3"])
+def test_qfs_own_tools_report_the_same(write: Write, requested: str, cluster: Cluster) -> None:
+    dataset = write(requested, files=2)
     host, port = "127.0.0.1", str(cluster.ports[0])
     path = dataset.uri.removeprefix(cluster.uri)
     stat = tool("qfs", "-fs", cluster.uri, "-astat", f"{path}/part-*")
-    said = {
+    reported = {
         (int(copies), int(data), int(parity))
         for copies, data, parity in re.findall(
             r"Replicas:\s+(\d+)\nData stripes:\s+(\d+)\nRecovery stripes:\s+(\d+)", stat
         )
     }
-    assert said == ({(1, 6, 3)} if asked.startswith("rs") else {(3, 0, 0)})
+    assert reported == ({(1, 6, 3)} if requested.startswith("rs") else {(3, 0, 0)})
     for name, file in dataset.stored.files.items():
         chunks = tool("qfsfileenum", "-s", host, "-p", port, f"{path}/{name}")
         servers: dict[str, int] = {}
@@ -117,80 +117,78 @@ def test_qfs_own_tools_say_the_same(write: Write, asked: str, cluster: Cluster) 
         assert servers == file.placement
 
 
-@pytest.mark.parametrize("mistaken", ["3", "S", "1,6,3,65536,2", "foo"])
-def test_what_the_shim_makes_of_its_key_is_not_believed(
+@pytest.mark.parametrize("params", ["3", "S", "1,6,3,65536,2", "foo"])
+def test_two_copies_fail_another_request_whatever_the_shims_option_is(
     write: Write,
     spark: SparkSession,
     uri: str,
     monkeypatch: pytest.MonkeyPatch,
-    mistaken: str,
+    params: str,
 ) -> None:
-    """Any value at all stores 2 copies, without an error: the dataset must fail."""
+    """Every value stores 2 copies, without an error."""
 
-    def believing(*_: object) -> Mapping[str, str]:
-        return {qfs_storage.PARAMS: mistaken, "fs.qfs.impl.disable.cache": "true"}
+    def set_params(*_: object) -> Mapping[str, str]:
+        return {qfs_storage.PARAMS: params, "fs.qfs.impl.disable.cache": "true"}
 
-    asked = "replicated:3" if mistaken == "3" else "rs:6+3"
-    monkeypatch.setattr(qfs_storage.Qfs, "prepare", believing)
+    requested = "replicated:3" if params == "3" else "rs:6+3"
+    monkeypatch.setattr(qfs_storage.Qfs, "prepare", set_params)
     monkeypatch.setattr(qfs_storage.Qfs, "finish", lambda *_: None)
     with pytest.raises(
         ClusterliftError,
-        match=r"asked for, and of 3 files, 3 are replicated:2 \(first: part-.*\) "
+        match=r"requested, but of 3 files, 3 are replicated:2 \(first: part-.*\) "
         r"\(QFS's Hadoop shim stores 2 copies if fs.qfs.createParams is set",
     ):
-        write(asked)
+        write(requested)
     assert INVALID in Directory(spark, uri).entries()
     with pytest.raises(BadInput, match="is not valid"):
         open_dataset(spark, uri)
 
 
-def test_copies_asked_of_a_shim_without_its_key_are_not_believed(
+def test_reed_solomon_fails_a_request_for_copies(
     write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The story that this project comes from."""
-    own = {"fs.qfs.impl.disable.cache": "true", "dfs.replication": "2"}
-    monkeypatch.setattr(qfs_storage.Qfs, "prepare", lambda *_: own)
+    """The mistake that this project was made for: dfs.replication has no effect."""
+    properties = {"fs.qfs.impl.disable.cache": "true", "dfs.replication": "2"}
+    monkeypatch.setattr(qfs_storage.Qfs, "prepare", lambda *_: properties)
     with pytest.raises(
         ClusterliftError,
-        match=r"layout replicated:2 was asked for, and of 3 files, 3 are rs:6\+3:64k .*"
+        match=r"layout replicated:2 was requested, but of 3 files, 3 are rs:6\+3:64k .*"
         "stores Reed-Solomon if fs.qfs.createParams is not set",
     ):
         write("replicated:2")
 
 
 @pytest.mark.parametrize(
-    ("asked", "told"),
+    ("requested", "message"),
     [
         ("replicated:5", "needs 5 chunk servers, and .* has 4"),
-        ("rs:4+2", r"QFS stores rs:6\+3:64k or replicated:N, and nothing else"),
-        ("rs:6+3:1m", r"QFS stores rs:6\+3:64k or replicated:N, and nothing else"),
-        ("xor:2+1", r"QFS stores rs:6\+3:64k or replicated:N, and nothing else"),
+        ("rs:4+2", r"QFS stores rs:6\+3:64k or replicated:N; no other layout"),
+        ("rs:6+3:1m", r"QFS stores rs:6\+3:64k or replicated:N; no other layout"),
+        ("xor:2+1", r"QFS stores rs:6\+3:64k or replicated:N; no other layout"),
     ],
 )
-def test_what_cannot_be_stored_is_refused_before_a_byte_is_written(
-    write: Write, spark: SparkSession, uri: str, asked: str, told: str
+def test_an_impossible_layout_is_refused_before_anything_is_written(
+    write: Write, spark: SparkSession, uri: str, requested: str, message: str
 ) -> None:
-    with pytest.raises(BadInput, match=told):
-        write(asked)
+    with pytest.raises(BadInput, match=message):
+        write(requested)
     assert not Directory(spark, uri).exists()
 
 
-def test_reed_solomon_is_refused_where_the_key_is_set(
+def test_reed_solomon_is_refused_if_the_shims_option_is_set(
     write: Write, spark: SparkSession, uri: str
 ) -> None:
     conf = Directory(spark, uri).conf
     conf.set(qfs_storage.PARAMS, "S")
     try:
-        with pytest.raises(BadInput, match=r"fs.qfs.createParams is set, to 'S', .* replicated:2"):
+        with pytest.raises(BadInput, match=r"fs.qfs.createParams is set to 'S'; .* replicated:2"):
             write("rs:6+3")
         assert str(write("replicated:2").manifest.observed_layout) == "replicated:2"
     finally:
         conf.unset(qfs_storage.PARAMS)
 
 
-def test_another_number_of_copies_behind_our_back_is_noticed(
-    write: Write, spark: SparkSession
-) -> None:
+def test_a_changed_number_of_copies_is_noticed(write: Write, spark: SparkSession) -> None:
     dataset = write("replicated:2")
     name = min(dataset.manifest.files)
     dataset.directory.fs.setReplication(dataset.directory.child(name), 3)
@@ -200,7 +198,7 @@ def test_another_number_of_copies_behind_our_back_is_noticed(
     assert accepted.as_facts()["layout"]["observed"] == "replicated:2, replicated:3"
 
 
-def test_observing_again_and_again_holds_no_more_files(write: Write, spark: SparkSession) -> None:
+def test_observing_repeatedly_opens_no_more_files(write: Write, spark: SparkSession) -> None:
     dataset = write("replicated:2")
     java = spark._jvm.java.lang.ProcessHandle.current().pid()
 
@@ -213,13 +211,11 @@ def test_observing_again_and_again_holds_no_more_files(write: Write, spark: Spar
     assert open_files() <= before + 10
 
 
-def test_stripes_on_one_server_are_counted(write: Write) -> None:
-    assert (
-        write("rs:6+3", files=1).as_facts()["co_located"] == 9
-    )  # on four servers all of them share
+def test_stripes_on_the_same_server_are_counted(write: Write) -> None:
+    assert write("rs:6+3", files=1).as_facts()["co_located"] == 9  # nine stripes on four servers
 
 
-def test_the_page_cache_is_known(write: Write, cluster: Cluster) -> None:
+def test_the_use_of_the_page_cache_is_recorded(write: Write, cluster: Cluster) -> None:
     with Metaserver("127.0.0.1", cluster.ports[0]) as metaserver:
         assert metaserver.servers_up() == 4
         assert metaserver.buffered_io() is False

@@ -1,4 +1,4 @@
-"""Every workload gives the right answer, is found out if it does not, and does what its name says.
+"""Every workload gives the right answer, rejects wrong answers, and does what its name says.
 
 The right answers here are computed in plain Python from the recipe.
 """
@@ -21,13 +21,14 @@ from datagen import recipe as recipes
 from datagen.manifest import Format
 from datagen.recipe import Recipe, Totals
 from datagen.writer import Request, write_dataset
-from harness.model.errors import BadInput, WrongAnswer
+from harness.model.errors import WrongAnswer
 from jobs.executors import JOB_GROUP
+from jobs.run_description import REDACTED, redact
+from jobs.selection import discover
 from jobs.sinks import SINKS, executed_tree
 from jobs.spark_event_log import EventLog
-from jobs.spark_facts import REDACTED, redact
-from jobs.trial import SparkTrialRunner
-from jobs.workload import Context, Workload, discover, select, shuffles
+from jobs.spark_trial import SparkTrialRunner
+from jobs.workload import Context, Workload, shuffles
 from jobs.workloads.group_by import distinct
 
 RECIPE = Recipe(5_000, seed=21)
@@ -39,7 +40,7 @@ PI_SAMPLES = 100_000
 
 @pytest.fixture(scope="module")
 def context(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Context:
-    """With the totals that the writer observed, as for large data."""
+    """A context with the totals that the writer observed, as for large datasets."""
     uri = str(tmp_path_factory.mktemp("data") / "dataset")
     dataset = write_dataset(spark, Request(uri, RECIPE, Format.CSV, 3))
     return Context(
@@ -59,42 +60,27 @@ def workload(request: pytest.FixtureRequest) -> Workload:
 
 
 def answer_of(workload: Workload, context: Context, sink: str = "noop") -> dict[str, Any]:
-    forced = SINKS[sink](workload.frame(context), workload.observe(context))
-    forced.run()
-    return dict(forced.answer())
-
-
-def test_the_seven_the_arrow_one_and_a_control_are_there() -> None:
-    assert list(WORKLOADS) == [
-        "broadcast-inner-join",
-        "group-by",
-        "inner-join",
-        "repartition",
-        "calc-pi-arrow-udf",
-        "calc-pi-dataframe",
-        "calc-pi-python-udf",
-        "sha-512",
-        "sha-512-cached",
-    ]
+    ready = SINKS[sink](workload.frame(context), workload.observe(context))
+    ready.run()
+    return dict(ready.answer())
 
 
 @pytest.mark.parametrize("sink", SINKS)
-def test_its_own_answer_and_plan_pass(
+def test_the_answer_and_the_plan_of_a_workload_pass_its_checks(
     workload: Workload, context: Context, log: EventLog, sink: str
 ) -> None:
-    job = SparkTrialRunner(workload, context, SINKS[sink], log)
-    attempt = job.prepare("group")
-    attempt.run()
-    attempt.check()
+    trial = SparkTrialRunner(workload, context, SINKS[sink], log).prepare("group")
+    trial.run()
+    trial.check()
 
 
-def test_both_sinks_see_the_same_answer(workload: Workload, context: Context) -> None:
+def test_both_sinks_observe_the_same_answer(workload: Workload, context: Context) -> None:
     noop, count = (answer_of(workload, context, sink) for sink in SINKS)
     assert canonical(noop) == canonical(count)
 
 
 @pytest.mark.parametrize("name", ["calc-pi-arrow-udf", "calc-pi-python-udf"])
-def test_python_workers_are_woken_before_a_trial_and_not_in_its_name(
+def test_python_workers_are_prewarmed_in_a_job_outside_the_trial(
     name: str, context: Context, log: EventLog
 ) -> None:
     tracker = context.spark.sparkContext.statusTracker()
@@ -105,7 +91,7 @@ def test_python_workers_are_woken_before_a_trial_and_not_in_its_name(
 
 
 def canonical(answer: dict[str, Any]) -> dict[str, Any]:
-    """The order in which rows were collected is no part of an answer."""
+    """The answer without the order in which rows were collected."""
     return {
         name: sorted(value.replace("},{", "}\n{").strip("[]").splitlines())
         if isinstance(value, str)
@@ -115,7 +101,7 @@ def canonical(answer: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("totals", ["of the writer", "of the recipe"])
-def test_a_wrong_answer_is_found_out(workload: Workload, context: Context, totals: str) -> None:
+def test_a_wrong_answer_is_rejected(workload: Workload, context: Context, totals: str) -> None:
     answer = answer_of(workload, context)
     if totals == "of the recipe":
         context = replace(context, totals=recipes.totals(RECIPE))
@@ -130,7 +116,7 @@ def wrong_answers(answer: dict[str, Any]) -> list[dict[str, Any]]:
     wrong: list[dict[str, Any]] = []
     for name, value in answer.items():
         if isinstance(value, int):
-            # Pi's own deviation is random, so a count has to be far off to be wrong for sure.
+            # The deviation of Pi is random, so only a count that is far off is certainly wrong.
             wrong += [{**answer, name: value * 2 + 1}, {**answer, name: 0}]
         elif name == "groups":
             groups = json.loads(value)
@@ -148,11 +134,11 @@ def wrong_answers(answer: dict[str, Any]) -> list[dict[str, Any]]:
             digit = "1" if value[-1] == "0" else "0"
             wrong.append({**answer, name: value[:-1] + digit})
         else:
-            raise AssertionError(f"no way to make {name} wrong")
+            raise AssertionError(f"teach wrong_answers() how to make {name} wrong")
     return wrong
 
 
-# What the frames hold, row by row.
+# The rows of the frames.
 
 
 def collected(name: str, context: Context) -> list[tuple[Any, ...]]:
@@ -202,35 +188,37 @@ def test_sha_512_cached(context: Context) -> None:
     frame = workload.frame(context)
     assert all(r.digest == hashlib.sha512(r.value.encode()).hexdigest() for r in frame.collect())
     assert frame.count() == PI_SAMPLES // 10
-    # Not computed anew: what it hashes comes out of memory.
+    # The values are read from memory, not computed again.
     plan = frame._jdf.queryExecution().executedPlan().toString()
     assert "InMemoryTableScan" in plan
 
 
 @pytest.mark.parametrize("name", ["sha-512", "sha-512-cached"])
-def test_sha_512_is_sampled_at_any_size(context: Context, name: str) -> None:
+def test_digests_are_sampled_at_any_size(context: Context, name: str) -> None:
     sample = answer_of(WORKLOADS[name], context)["sample"].splitlines()
     assert 100 < len(sample) < 400
 
 
 @pytest.mark.parametrize("name", [name for name in WORKLOADS if name.startswith("calc-pi")])
 @pytest.mark.parametrize("samples", [1, 2, 3, 20_001])
-def test_pi_draws_as_many_samples_as_asked_for(context: Context, name: str, samples: int) -> None:
+def test_pi_draws_the_requested_number_of_samples(
+    context: Context, name: str, samples: int
+) -> None:
     changed = replace(context, pi_samples=samples, parallelism=3)
     rows = WORKLOADS[name].frame(changed).agg(F.sum("samples"), F.sum("inside")).collect()
     assert rows[0][0] == samples
     assert 0 <= rows[0][1] <= samples
 
 
-# What was executed.
+# The executed plans.
 
 
 def plan_of(name: str, context: Context) -> str:
     workload = WORKLOADS[name]
     context.spark.sparkContext.setJobGroup(name, name)
-    forced = SINKS["noop"](workload.frame(context), workload.observe(context))
-    forced.run()
-    return forced.plan()
+    ready = SINKS["noop"](workload.frame(context), workload.observe(context))
+    ready.run()
+    return ready.plan()
 
 
 def test_the_inner_join_shuffles_both_sides(context: Context) -> None:
@@ -244,12 +232,14 @@ def test_the_broadcast_join_broadcasts_the_counts(context: Context) -> None:
     plan = plan_of("broadcast-inner-join", context)
     assert "BroadcastHashJoin" in plan
     assert "BroadcastExchange" in plan
-    assert shuffles(plan) == 1  # the counts' own: the rows stay where they are
+    assert shuffles(plan) == 1  # that of the counts; the rows stay on their executors
 
 
-def test_only_what_was_executed_counts_as_the_plan(context: Context) -> None:
-    described = "Join\n+- == Final Plan ==\n   HashJoin\n+- == Initial Plan ==\n   SortMergeJoin\n"
-    assert "SortMergeJoin" not in executed_tree(described)
+def test_the_initial_plan_does_not_count_as_executed(context: Context) -> None:
+    description = (
+        "Join\n+- == Final Plan ==\n   HashJoin\n+- == Initial Plan ==\n   SortMergeJoin\n"
+    )
+    assert "SortMergeJoin" not in executed_tree(description)
     assert "Initial" not in plan_of("inner-join", context)
 
 
@@ -261,78 +251,65 @@ def test_only_what_was_executed_counts_as_the_plan(context: Context) -> None:
         ("repartition", "sha-512"),
     ],
 )
-def test_a_plan_of_another_kind_is_a_wrong_answer(context: Context, name: str, other: str) -> None:
+def test_the_plan_of_another_workload_is_a_wrong_answer(
+    context: Context, name: str, other: str
+) -> None:
     plan = plan_of(other, context)
     with pytest.raises(WrongAnswer, match="the plan has no"):
         WORKLOADS[name].check_plan(plan)
 
 
-def test_a_conf_that_forbids_broadcasts_does_not_change_the_workload(
+def test_the_broadcast_join_broadcasts_even_if_the_configuration_forbids_it(
     spark: SparkSession, context: Context, log: EventLog
 ) -> None:
     spark.conf.set("spark.sql.autoBroadcastJoinThreshold", "-1")
     try:
-        job = SparkTrialRunner(WORKLOADS["broadcast-inner-join"], context, SINKS["noop"], log)
-        attempt = job.prepare("g")
-        attempt.run()
-        attempt.check()
+        runner = SparkTrialRunner(WORKLOADS["broadcast-inner-join"], context, SINKS["noop"], log)
+        trial = runner.prepare("group")
+        trial.run()
+        trial.check()
     finally:
         spark.conf.unset("spark.sql.autoBroadcastJoinThreshold")
 
 
-# No rows at all.
+# No rows.
 
 
 @pytest.mark.parametrize("sink", SINKS)
-def test_it_runs_on_no_rows(
+def test_every_workload_runs_on_no_rows(
     workload: Workload, spark: SparkSession, log: EventLog, tmp_path: Path, sink: str
 ) -> None:
     uri = str(tmp_path / "none")
     dataset = write_dataset(spark, Request(uri, Recipe(0), Format.CSV, 2))
-    none = Context(spark, dataset.frame(spark), Totals(0, 0, 0, {}, 0, 0), 3, 1_000, 2)
-    attempt = SparkTrialRunner(workload, none, SINKS[sink], log).prepare("group")
-    attempt.run()
-    attempt.check()
+    no_rows = Context(spark, dataset.frame(spark), Totals(0, 0, 0, {}, 0, 0), 3, 1_000, 2)
+    trial = SparkTrialRunner(workload, no_rows, SINKS[sink], log).prepare("group")
+    trial.run()
+    trial.check()
 
 
 # The statistical bound.
 
 
 @pytest.mark.parametrize("rows", [1, 10, 1_000, 5_000])
-def test_the_expected_distinct_count_holds_the_real_one(rows: int) -> None:
+def test_the_real_distinct_count_is_within_the_tolerance(rows: int) -> None:
     values = [row.prefix4 for row in recipes.rows(Recipe(rows, seed=77))]
     expected, tolerance = distinct(rows, 16**4)
     assert abs(len(set(values)) - expected) <= tolerance
 
 
 @pytest.mark.parametrize(
-    ("draws", "values", "expected"), [(1, 10, 1), (2, 2, 1.5), (3, 2, 1.75), (10**9, 256, 256)]
+    ("rows", "values", "expected"), [(1, 10, 1), (2, 2, 1.5), (3, 2, 1.75), (10**9, 256, 256)]
 )
-def test_the_expected_distinct_count_of_known_cases(
-    draws: int, values: int, expected: float
+def test_the_expected_distinct_count_of_simple_cases(
+    rows: int, values: int, expected: float
 ) -> None:
-    assert distinct(draws, values)[0] == pytest.approx(expected)
-
-
-# Choosing.
-
-
-def test_an_unknown_workload_is_told_with_the_nearest_names() -> None:
-    with pytest.raises(BadInput, match=r"unknown workload 'groupby'; did you mean group-by"):
-        select(["groupby"], WORKLOADS)
-    with pytest.raises(BadInput, match=r"'zzz'; there are broadcast-inner-join, group-by"):
-        select(["zzz"], WORKLOADS)
-
-
-def test_workloads_run_once_each_in_the_order_asked_for() -> None:
-    chosen = select(["sha-512", "group-by", "sha-512"], WORKLOADS)
-    assert [workload.name for workload in chosen] == ["sha-512", "group-by"]
+    assert distinct(rows, values)[0] == pytest.approx(expected)
 
 
 # Redaction.
 
 
-def test_secrets_are_found_by_sparks_own_pattern(spark: SparkSession) -> None:
+def test_values_are_redacted_by_sparks_own_pattern(spark: SparkSession) -> None:
     facts = {
         "serial": "12345",
         "note": "my password",

@@ -1,4 +1,4 @@
-"""The one text form of a layout."""
+"""A layout has one text form, and meets a request or does not."""
 
 from __future__ import annotations
 
@@ -6,26 +6,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from datagen.layout import UNKNOWN, Layout, LayoutKind
+from datagen.layout import UNKNOWN, Layout, LayoutKind, striped_layout
 
-layouts = st.one_of(
+CELLS = st.none() | st.integers(1, 2**30)
+LAYOUTS = st.one_of(
     st.just(UNKNOWN),
     st.builds(Layout, st.just(LayoutKind.REPLICATED), st.integers(1, 999)),
     st.builds(
-        Layout,
-        st.just(LayoutKind.REED_SOLOMON),
-        st.integers(1, 99),
-        st.integers(1, 99),
-        st.none() | st.integers(1, 2**30),
+        Layout, st.just(LayoutKind.REED_SOLOMON), st.integers(1, 99), st.integers(1, 99), CELLS
     ),
-    st.builds(
-        Layout, st.just(LayoutKind.XOR), st.just(2), st.just(1), st.none() | st.integers(1, 2**30)
-    ),
+    st.builds(Layout, st.just(LayoutKind.XOR), st.just(2), st.just(1), CELLS),
 )
 
 
-@given(layouts)
-def test_it_survives_its_text(layout: Layout) -> None:
+@given(LAYOUTS)
+def test_a_layout_is_read_back_from_its_text(layout: Layout) -> None:
     assert Layout.parse(str(layout)) == layout
 
 
@@ -39,7 +34,7 @@ def test_it_survives_its_text(layout: Layout) -> None:
         ("unknown", UNKNOWN),
     ],
 )
-def test_it_is_read(text: str, layout: Layout) -> None:
+def test_each_form_is_parsed(text: str, layout: Layout) -> None:
     assert Layout.parse(text) == layout
 
 
@@ -58,11 +53,25 @@ def test_it_is_read(text: str, layout: Layout) -> None:
         "unknown:1",
     ],
 )
-def test_what_is_none_is_refused_with_the_forms(text: str) -> None:
+def test_another_text_is_refused_with_a_list_of_the_forms(text: str) -> None:
     with pytest.raises(ValueError, match=r"the forms are replicated:N, rs:D\+P"):
         Layout.parse(text)
 
 
-def test_another_xor_is_refused() -> None:
+def test_xor_of_other_numbers_is_refused() -> None:
     with pytest.raises(ValueError, match=r"the only xor layout is xor:2\+1"):
         Layout.parse("xor:3+1")
+
+
+def test_a_striped_layout_without_a_text_form_is_unknown() -> None:
+    assert striped_layout("rs-legacy", 6, 3, 2**20) == UNKNOWN
+    assert striped_layout("xor", 3, 1, 2**20) == UNKNOWN
+    assert striped_layout("rs", 200, 3, 2**20) == UNKNOWN
+
+
+def test_a_request_without_a_cell_is_met_by_every_cell() -> None:
+    observed = Layout.parse("rs:6+3:64k")
+    assert Layout.parse("rs:6+3").is_met_by(observed)
+    assert not Layout.parse("rs:6+3").is_met_by(Layout.parse("rs:3+2:64k"))
+    assert not Layout.parse("rs:6+3").is_met_by(None)
+    assert not Layout.parse("rs:6+3:1m").is_met_by(observed)

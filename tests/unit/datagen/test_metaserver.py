@@ -1,4 +1,4 @@
-"""A QFS metaserver's answers, as recorded from QFS 2.2.8, are read; what is no answer is an error."""
+"""Answers recorded from a metaserver of QFS 2.2.8 are read; anything else is an error."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def answer(body: str, *headers: str) -> str:
 
 @contextmanager
 def metaserver(reply: Callable[[dict[str, str]], str]) -> Iterator[Metaserver]:
-    """A connection to a server that replies to each request; it hangs up at an empty reply."""
+    """Yield a connection to a server that replies to each request, and closes it for an empty reply."""
 
     class Handler(socketserver.StreamRequestHandler):
         def handle(self) -> None:
@@ -50,17 +50,17 @@ def metaserver(reply: Callable[[dict[str, str]], str]) -> Iterator[Metaserver]:
             server.shutdown()
 
 
-def test_servers_that_are_up_are_counted_and_not_those_that_were() -> None:
+def test_only_connected_servers_are_counted() -> None:
     with metaserver(lambda _: PING) as connected:
         assert connected.servers_up() == 2
 
 
-def test_without_servers_there_are_none() -> None:
+def test_an_empty_list_of_servers_is_counted_as_0() -> None:
     with metaserver(lambda _: "OK\r\nStatus: 0\r\nServers: \r\n\r\n") as connected:
         assert connected.servers_up() == 0
 
 
-def test_every_chunk_has_its_servers() -> None:
+def test_each_chunk_has_its_servers() -> None:
     with metaserver(lambda _: answer(LAYOUT)) as connected:
         assert connected.holders(64) == {
             0: ["127.0.0.1:22001"],
@@ -69,29 +69,29 @@ def test_every_chunk_has_its_servers() -> None:
         }
 
 
-def test_a_long_file_is_asked_for_in_parts() -> None:
-    asked = []
+def test_the_chunks_of_a_long_file_are_requested_in_parts() -> None:
+    requests = []
 
     def reply(request: dict[str, str]) -> str:
-        asked.append((request["operation"], request["File-handle"], request["Start-offset"]))
+        requests.append((request["operation"], request["File-handle"], request["Start-offset"]))
         start = int(request["Start-offset"])
         chunk = f"{start} 84 1 1 127.0.0.1 22001"
         return answer(chunk, "Has-more-chunks:  1") if start < CHUNK_BYTES else answer(chunk)
 
     with metaserver(reply) as connected:
         assert list(connected.holders(64)) == [0, 1]
-    assert asked == [("GETLAYOUT", "64", "0"), ("GETLAYOUT", "64", str(CHUNK_BYTES))]
+    assert requests == [("GETLAYOUT", "64", "0"), ("GETLAYOUT", "64", str(CHUNK_BYTES))]
 
 
 @pytest.mark.parametrize(
-    ("values", "told"), [((0, 0), False), ((1, 1), True), ((0, 1), None)], ids=str
+    ("values", "expected"), [((0, 0), False), ((1, 1), True), ((0, 1), None)], ids=str
 )
-def test_the_page_cache_is_in_play_on_all_servers_or_on_none(
+def test_whether_the_page_cache_is_used_is_known_if_all_servers_agree(
     values: tuple[int, int],
-    told: bool | None,  # noqa: FBT001  three answers
+    expected: bool | None,  # noqa: FBT001  three values
 ) -> None:
     with metaserver(lambda _: answer(DIRECTORIES.format(*values))) as connected:
-        assert connected.buffered_io() is told
+        assert connected.buffered_io() is expected
 
 
 def test_a_refusal_is_an_error_with_its_reason() -> None:
@@ -103,6 +103,9 @@ def test_a_refusal_is_an_error_with_its_reason() -> None:
         connected.servers_up()
 
 
-def test_a_server_that_hangs_up_is_an_error() -> None:
-    with metaserver(lambda _: "") as connected, pytest.raises(OSError, match="it hung up"):
+def test_a_closed_connection_is_an_error() -> None:
+    with (
+        metaserver(lambda _: "") as connected,
+        pytest.raises(OSError, match="it closed the connection"),
+    ):
         connected.servers_up()

@@ -1,14 +1,26 @@
-"""The scripts' command lines: a mistake is one line that names the option, and exit code 2."""
+"""The command line of the benchmark: options are typed; a mistake is one line and exit code 2."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from jobs.options import parse
+from jobs.options import (
+    AutoTrials,
+    BenchmarkOptions,
+    DatasetOptions,
+    RecordOptions,
+    TrialOptions,
+    WorkOptions,
+    parse,
+)
+
+NUMERIC = ("trials", "warmup", "repartition", "pi-samples", "precision", "max-time")
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (
             ["--workloads", "gruop-by"],
@@ -19,51 +31,76 @@ from jobs.options import parse
         (["--fact", "a=1", "--fact", "a=2"], "--fact 'a' is given twice"),
         (["--trials", "0"], "--trials: 0 is out of range: it must be from 1 to 10,000"),
         (["--trials", "many"], "--trials: 'many' is not a whole number"),
-        (["--precision", "1%"], "--precision is of use with --trials auto alone"),
-        (["--trials", "9", "--max-time", "1h"], "--max-time is of use with --trials auto alone"),
+        (["--precision", "1%"], "--precision has no effect without --trials auto"),
+        (["--trials", "9", "--max-time", "1h"], "--max-time has no effect without --trials auto"),
         (["--trials", "auto", "--precision", "much"], "--precision: 'much' is not a percentage"),
         (["--trials", "auto", "--max-time", "30"], "--max-time: '30' is not a time"),
         (["--warmup", "-1"], "--warmup: -1 is out of range: it must be from 0"),
         (["--pi-samples", "0"], "--pi-samples: 0 is out of range: it must be from 1"),
         (["--repartition", "1.5"], "--repartition: '1.5' is not a whole number"),
         (["--repartition", "inf"], "--repartition: 'inf' is not a whole number"),
-        (["--configuration", " "], "--configuration: a configuration's name is printable"),
-        (["--configuration", "a\x1b[31m"], "--configuration: a configuration's name is printable"),
+        (
+            ["--configuration", " "],
+            "--configuration: the name of a configuration must be printable",
+        ),
+        (["--configuration", "a\x1b[31m"], "the name of a configuration must be printable"),
+        (["--dataset", ""], "--dataset: the URI is empty"),
+        (["--results", ""], "--results: the name of the directory is empty"),
         (["--sink", "collect"], "--sink: invalid choice: 'collect'"),
         (["--dataste", "x"], "unrecognized arguments: --dataste"),
+        (["--trials", "\x1b[31m"], r"--trials: '\x1b[31m' is not a whole number"),
     ],
 )
-def test_a_mistake(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_mistake_is_one_line(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert message in refusal(arguments, capsys)
+
+
+@pytest.mark.parametrize("option", [*NUMERIC, "dataset", "configuration", "fact", "results"])
+def test_two_hyphens_are_no_value(option: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert f"--{option}: expected a value, not '--'" in refusal([f"--{option}=--"], capsys)
+
+
+def refusal(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
     with pytest.raises(SystemExit) as exit_:
         parse(arguments)
     assert exit_.value.code == 2
     printed = capsys.readouterr().err
-    assert said in printed
     assert printed.count("\n") == 1
     assert printed.startswith("benchmark.py: error: ")
+    assert printed.strip().isprintable()
+    return printed
 
 
-def test_without_arguments_there_are_useful_defaults() -> None:
-    options = parse([])
-    assert (options.dataset, options.workloads, options.configuration) == (None, None, "default")
-    assert (options.trials, options.warmup, options.sink) == (6, 1, "noop")
+def test_the_defaults_suit_a_first_run() -> None:
+    assert parse([]) == BenchmarkOptions(
+        workloads=None,
+        dataset=DatasetOptions(None, skip_content_check=False, accept_layout_drift=False),
+        trials=TrialOptions(warmup_rounds=1, trials=6),
+        work=WorkOptions("noop", repartition=200, pi_samples=10**7),
+        record=RecordOptions(Path("results"), "default", {}, None),
+    )
 
 
-def test_as_many_trials_as_it_takes() -> None:
-    usual = parse(["--trials", "auto"])
-    assert (usual.trials, usual.precision, usual.max_time) == ("auto", 0.02, 1800)
-    told = parse(["--trials", "auto", "--precision", "0.5%", "--max-time", "2h"])
-    assert (told.precision, told.max_time) == (0.005, 7200)
+def test_the_number_of_trials_can_depend_on_the_precision() -> None:
+    assert parse(["--trials", "auto"]).trials.trials == AutoTrials(0.02, 1800)
+    options = parse(["--trials", "auto", "--precision", "0.5%", "--max-time", "2h"])
+    assert options.trials.trials == AutoTrials(precision=0.005, max_time_s=7200)
 
 
 @pytest.mark.parametrize("text", ["10000000", "10,000,000", "10_000_000", "1e7"])
-def test_large_numbers_can_be_written_as_people_do(text: str) -> None:
-    assert parse(["--pi-samples", text]).pi_samples == 10**7
+def test_large_numbers_have_several_spellings(text: str) -> None:
+    assert parse(["--pi-samples", text]).work.pi_samples == 10**7
 
 
-def test_facts_and_workloads_are_parsed() -> None:
+def test_facts_workloads_and_the_link_are_parsed() -> None:
     options = parse(
-        ["--fact", "nic=RTL8156B", "--fact", "cost=", "--workloads", "sha-512, group-by"]
+        [
+            *("--fact", "nic=RTL8156B", "--fact", "cost=", "--workloads", "sha-512, group-by"),
+            *("--expect-link", "2.5gbit"),
+        ]
     )
-    assert options.fact == {"nic": "RTL8156B", "cost": ""}
-    assert options.workloads == ["sha-512", "group-by"]
+    assert options.record.facts == {"nic": "RTL8156B", "cost": ""}
+    assert options.workloads == ("sha-512", "group-by")
+    assert options.record.expected_link_bit_s == 2_500_000_000

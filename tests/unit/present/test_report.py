@@ -23,6 +23,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from datagen.generate import parse as parse_generate
+from datagen.layout import Layout
+from datagen.manifest import Format
+from datagen.recipe import Recipe
+from datagen.writer import Request
 from harness.analysis.attribution import wall_parts
 from harness.analysis.comparison import Comparison, compare
 from harness.analysis.configuration import ConfigurationRuns
@@ -44,6 +48,7 @@ from harness.present.report.reproduce import commands
 from harness.present.report.table import Tone, sortable_table
 from harness.statistics.change import Verdict
 from harness.terminal import visible
+from jobs.options import AutoTrials, TrialOptions, WorkOptions
 from jobs.options import parse as parse_benchmark
 from tests.unit import report_data
 from tests.unit.builders import a_run, column, failed, ok, recorded
@@ -591,30 +596,30 @@ class TestCommands:
     def test_the_dataset(self) -> None:
         generate, _ = arguments_of(self.RUN)
         start = generate.index("datagen/generate.py")
-        options = parse_generate(generate[start + 1 :])
-        assert (options.uri, options.rows, options.seed) == ("hdfs://m:9820/with space", 1000, 7)
-        assert (options.format, options.partitions, str(options.layout)) == (
-            "parquet",
-            4,
-            "rs:6+3:64k",
+        assert parse_generate(generate[start + 1 :]).request == Request(
+            "hdfs://m:9820/with space",
+            Recipe(1000, seed=7),
+            Format.PARQUET,
+            partitions=4,
+            layout=Layout.parse("rs:6+3:64k"),
         )
 
     def test_the_benchmark(self) -> None:
         _, benchmark = arguments_of(self.RUN)
         options = parse_benchmark(benchmark[benchmark.index("jobs/benchmark.py") + 1 :])
-        assert options.configuration == "1g & more"
-        assert options.dataset == "hdfs://m:9820/with space"
-        assert options.workloads == ["group-by", "sha-512"]
-        assert (options.trials, options.warmup, options.sink) == (6, 2, "rdd-count")
-        assert (options.repartition, options.pi_samples) == (16, 1000)
-        assert options.skip_content_check
-        assert options.fact == {"switch": "TEG-7080ES; $(rm)", "link": "1 Gbit/s"}
+        assert options.record.configuration == "1g & more"
+        assert options.dataset.uri == "hdfs://m:9820/with space"
+        assert options.workloads == ("group-by", "sha-512")
+        assert options.trials == TrialOptions(warmup_rounds=2, trials=6)
+        assert options.work == WorkOptions("rdd-count", repartition=16, pi_samples=1000)
+        assert options.dataset.skip_content_check
+        assert options.record.facts == {"switch": "TEG-7080ES; $(rm)", "link": "1 Gbit/s"}
 
     def test_trials_until_the_precision_is_reached(self) -> None:
         auto = {"trials": "auto", "precision": 0.05, "max_time_s": 90.0}
         [benchmark] = arguments_of(a_run("1g", parameters=auto))
         options = parse_benchmark(benchmark[benchmark.index("jobs/benchmark.py") + 1 :])
-        assert (options.trials, options.precision, options.max_time) == ("auto", 0.05, 90)
+        assert options.trials.trials == AutoTrials(precision=0.05, max_time_s=90)
 
     def test_the_options_of_spark_are_repeated(self) -> None:
         for command in arguments_of(self.RUN):
@@ -640,7 +645,7 @@ class TestCommands:
         assert up == shlex.split("clusterlift lab up --nodes 2 --cpus 0.5 --storage hdfs")
         assert link == shlex.split("clusterlift lab link --rate 100mbit --mtu 9000")
         assert generate[:3] == ["clusterlift", "lab", "generate"]
-        assert parse_benchmark(benchmark[3:]).fact == {"nic": "x"}
+        assert parse_benchmark(benchmark[3:]).record.facts == {"nic": "x"}
 
     def test_links_that_differ_or_are_unshaped_get_no_lab_link_command(self) -> None:
         for link in ("mixed: 100mbit 1gbit", "unshaped"):

@@ -32,14 +32,14 @@ def test_each_line_shows_the_trial_its_number_and_the_time_left() -> None:
 
     trial("fast", Phase.WARM_UP, 1, 2, None)
     trial("slow", Phase.WARM_UP, 1, 10, None)
-    trial("fast", Phase.MEASURED, 1, 1, "WrongAnswer: no")
+    trial("fast", Phase.MEASURED, 1, 1, "WrongAnswer: \x1b[1mno")
     trial("slow", Phase.MEASURED, 1, 10, None)
     trial("fast", Phase.MEASURED, 2, 1, None)
     trial("slow", Phase.MEASURED, 2, 10, None)
     assert out.getvalue().splitlines() == [
         "[1/6] fast  warm-up 1/1     2.000 s   10 s left",
         "[2/6] slow  warm-up 1/1    10.000 s   24 s left",
-        "[3/6] fast  measured 1/2  FAILED: WrongAnswer: no   21 s left",
+        r"[3/6] fast  measured 1/2  FAILED: WrongAnswer: \x1b[1mno   21 s left",
         "[4/6] slow  measured 1/2    10.000 s   11 s left",
         "[5/6] fast  measured 2/2     1.000 s   10 s left",
         "[6/6] slow  measured 2/2    10.000 s   done",

@@ -1,4 +1,4 @@
-"""What HDFS and QFS answered, as recorded, is read as the layout that it is."""
+"""Recorded answers of HDFS and QFS are read as the layouts that they describe."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from typing import cast
 
 import pytest
 
-from datagen.layout import UNKNOWN, Layout, coded_layout
+from datagen.layout import UNKNOWN, Layout
 from datagen.observed_layout import StoredFile
 from datagen.storage import qfs
 from datagen.storage.metaserver import Metaserver
 from datagen.storage.namenode import Block, block_at, silent_nodes, stored_file
 
-# The JSON of Hadoop's BlockLocation, without the fields that nobody reads.
+# The JSON of Hadoop's BlockLocation, without the fields that are not read.
 BLOCK = {
     "names": ["10.0.0.1:9866", "10.0.0.2:9866", "10.0.0.3:9866"],
     "offset": 0,
     "length": 3_000_000,
     "corrupt": False,
 }
-# The JSON of QFS's KfsFileAttr, likewise.
+# The JSON of QFS's KfsFileAttr, without the fields that are not read.
 STRIPED = {
     "filename": "part-00000.txt",
     "filesize": 491_878,
@@ -32,7 +32,7 @@ STRIPED = {
     "stripeSize": 65_536,
     "fileId": 64,
 }
-COPIED = STRIPED | {
+REPLICATED = STRIPED | {
     "replication": 3,
     "striperType": 1,
     "numStripes": 0,
@@ -42,7 +42,7 @@ COPIED = STRIPED | {
 
 
 @dataclass
-class Holders:
+class MetaserverOfOneFile:
     """A metaserver that knows one file."""
 
     chunks: dict[int, Sequence[str]] = field(default_factory=dict)
@@ -53,7 +53,7 @@ class Holders:
 
 
 def on_qfs(attributes: dict[str, object], chunks: dict[int, Sequence[str]]) -> StoredFile:
-    return qfs._file(attributes, cast("Metaserver", Holders(chunks)))
+    return qfs._stored_file(attributes, cast("Metaserver", MetaserverOfOneFile(chunks)))
 
 
 def on_hdfs(layout: str, *blocks: Block, silent: str = "") -> StoredFile:
@@ -61,18 +61,18 @@ def on_hdfs(layout: str, *blocks: Block, silent: str = "") -> StoredFile:
     return stored_file(Layout.parse(layout), size, blocks, frozenset(filter(None, [silent])))
 
 
-def test_hdfs_names_the_nodes_of_a_block() -> None:
+def test_hdfs_lists_the_nodes_of_a_block() -> None:
     assert block_at(BLOCK) == Block(3_000_000, tuple(BLOCK["names"]))
     file = on_hdfs("replicated:2", block_at(BLOCK), block_at(BLOCK | {"length": 5}))
     assert (file.missing, file.excess) == (0, 2)
     assert file.placement == dict.fromkeys(BLOCK["names"], 3_000_005)
 
 
-def test_hdfs_names_those_of_a_corrupt_block_that_corrupted_it() -> None:
+def test_nodes_with_corrupt_copies_do_not_count() -> None:
     assert on_hdfs("replicated:3", block_at(BLOCK | {"corrupt": True})).missing == 3
 
 
-def test_hdfs_names_the_nodes_of_stripes_in_the_order_of_its_indices() -> None:
+def test_hdfs_lists_the_nodes_of_stripes_in_the_order_of_the_indices() -> None:
     block = block_at(BLOCK, (0, 2, 2))
     file = on_hdfs("xor:2+1:1m", block)
     assert (file.missing, file.excess) == (1, 1)
@@ -80,9 +80,9 @@ def test_hdfs_names_the_nodes_of_stripes_in_the_order_of_its_indices() -> None:
     assert file.placement == dict.fromkeys(BLOCK["names"], parity)
 
 
-def test_a_copy_on_a_node_that_is_not_heard_of_is_lacking() -> None:
-    heard = {"a": 100_000, "b": 100_000 - 30_000, "c": 100_000 - 30_001}
-    assert silent_nodes(heard) == {"c"}
+def test_a_copy_on_a_silent_node_is_missing() -> None:
+    heartbeats = {"a": 100_000, "b": 100_000 - 30_000, "c": 100_000 - 30_001}
+    assert silent_nodes(heartbeats) == {"c"}
     assert silent_nodes({}) == frozenset()
     block = block_at(BLOCK)
     assert on_hdfs("replicated:3", block, silent=block.nodes[0]).missing == 1
@@ -90,10 +90,7 @@ def test_a_copy_on_a_node_that_is_not_heard_of_is_lacking() -> None:
     assert on_hdfs("xor:2+1:1m", striped, silent=block.nodes[0]).missing == 1
 
 
-def test_a_policy_without_a_name_is_unknown_and_nothing_is_concluded_from_it() -> None:
-    assert coded_layout("rs-legacy", 6, 3, 2**20) == UNKNOWN
-    assert coded_layout("xor", 3, 1, 2**20) == UNKNOWN
-    assert coded_layout("rs", 200, 3, 2**20) == UNKNOWN
+def test_an_unknown_layout_has_no_placement() -> None:
     assert on_hdfs("unknown", block_at(BLOCK, (0, 1, 2))) == StoredFile(UNKNOWN, 3_000_000)
 
 
@@ -102,19 +99,21 @@ def test_a_policy_without_a_name_is_unknown_and_nothing_is_concluded_from_it() -
     [
         (STRIPED, "rs:6+3:64k"),
         (STRIPED | {"striperType": 3, "numStripes": 10, "numRecoveryStripes": 4}, "rs:10+4:64k"),
-        (COPIED, "replicated:3"),
-        (COPIED | {"replication": 1}, "replicated:1"),
-        # There is no name for these, and they are not taken for what has one.
+        (REPLICATED, "replicated:3"),
+        (REPLICATED | {"replication": 1}, "replicated:1"),
+        # No text form describes these.
         (STRIPED | {"numRecoveryStripes": 0}, "unknown"),
         (STRIPED | {"replication": 2}, "unknown"),
         (STRIPED | {"striperType": 0}, "unknown"),
     ],
 )
-def test_qfs_says_the_layout_of_a_file(attributes: dict[str, object], layout: str) -> None:
+def test_the_attributes_of_a_file_on_qfs_give_its_layout(
+    attributes: dict[str, object], layout: str
+) -> None:
     assert str(qfs._layout(attributes)) == layout
 
 
-def test_a_striped_file_on_qfs_lacks_a_chunk_that_no_server_holds() -> None:
+def test_a_chunk_of_a_striped_file_on_qfs_without_a_server_is_missing() -> None:
     chunks = {index: [f"server-{index % 4}"] for index in range(9)}
     whole = on_qfs(STRIPED, chunks)
     assert (whole.layout, whole.missing) == (Layout.parse("rs:6+3:64k"), 0)
@@ -122,25 +121,25 @@ def test_a_striped_file_on_qfs_lacks_a_chunk_that_no_server_holds() -> None:
     assert on_qfs(STRIPED, chunks | {7: []}).missing == 1
 
 
-def test_a_file_on_qfs_that_fills_no_cell_has_one_stripe_and_its_parity() -> None:
+def test_a_file_on_qfs_shorter_than_a_cell_has_one_data_stripe_and_its_parity() -> None:
     small = STRIPED | {"filesize": 6}
     file = on_qfs(small, {0: ["a"], 6: ["b"], 7: ["c"], 8: ["d"]})
     assert file.missing == 0
     assert file.placement == {"a": 6, "b": 6, "c": 6, "d": 6}
 
 
-def test_a_long_striped_file_on_qfs_goes_on_in_a_second_group() -> None:
+def test_a_long_striped_file_on_qfs_has_a_second_group() -> None:
     long = STRIPED | {"filesize": 6 * 64 * 2**20 + 1}
     chunks = {index: ["a"] for index in [*range(9), 9, 15, 16, 17]}
     assert on_qfs(long, chunks).missing == 0
     assert on_qfs(long, {k: v for k, v in chunks.items() if k != 15}).missing == 1
 
 
-def test_a_copied_file_on_qfs_lacks_the_copies_that_are_not_there() -> None:
-    file = on_qfs(COPIED, {0: ["a", "b"]})
+def test_a_replicated_file_on_qfs_with_too_few_servers_has_missing_copies() -> None:
+    file = on_qfs(REPLICATED, {0: ["a", "b"]})
     assert (file.layout, file.missing) == (Layout.parse("replicated:3"), 1)
     assert file.placement == {"a": 491_878, "b": 491_878}
 
 
-def test_an_empty_file_on_qfs_has_no_chunks_and_its_layout_all_the_same() -> None:
+def test_an_empty_file_on_qfs_has_no_chunks_but_a_layout() -> None:
     assert on_qfs(STRIPED | {"filesize": 0}, {}) == StoredFile(Layout.parse("rs:6+3:64k"), 0)

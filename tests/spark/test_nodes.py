@@ -1,4 +1,4 @@
-"""Looking at the interfaces and links of all nodes; in local mode that is one."""
+"""The interfaces of all nodes; in local mode, there is one node."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ from harness.node.traffic import interface_traffic, node_identity
 from jobs.nodes import node_links, traffic_snapshot
 
 
-def test_in_local_mode_the_drivers_node_is_all_there_is(spark: SparkSession) -> None:
-    found = traffic_snapshot(spark)
-    assert list(found.nodes) == [node_identity()]
-    assert found.executors == {}
+def test_in_local_mode_only_the_drivers_node_is_read(spark: SparkSession) -> None:
+    snapshot = traffic_snapshot(spark)
+    assert list(snapshot.nodes) == [node_identity()]
+    assert snapshot.executors == {}
 
 
-def test_its_links_are_those_whose_bytes_are_counted(spark: SparkSession) -> None:
+def test_links_are_described_for_the_interfaces_whose_bytes_are_counted(
+    spark: SparkSession,
+) -> None:
     [(host, links)] = node_links(spark).items()
     assert host == platform.node()
     assert list(links) == list(interface_traffic())

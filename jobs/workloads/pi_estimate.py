@@ -1,4 +1,4 @@
-"""What the estimates of Pi have in common: the samples that fall into a quarter circle."""
+"""What all estimates of Pi have in common: they count random points inside a quarter circle."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from jobs.workload import Answer, Bottleneck, Context, Workload, expect, expect_
 
 
 class PiEstimate(Workload):
-    """A frame of any number of rows with two columns: `inside` and `samples`, counts to be added."""
+    """The frame has the columns `inside` and `samples`, and any number of rows, which are added up."""
 
-    kind = Bottleneck.CPU
+    bottleneck = Bottleneck.CPU
     reads_data = False
     control = True
 
@@ -23,7 +23,7 @@ class PiEstimate(Workload):
         return {"inside": F.sum("inside"), "samples": F.sum("samples")}
 
     def check(self, answer: Answer, context: Context) -> None:
-        """A sample is inside with probability Pi/4: binomial, so six deviations hold it."""
+        """Accept six standard deviations: a point is inside with the probability Pi/4."""
         n, p = context.pi_samples, math.pi / 4
         expect("the number of samples", answer["samples"], n)
         deviation = 4 * math.sqrt(p * (1 - p) / n)
@@ -31,12 +31,13 @@ class PiEstimate(Workload):
 
 
 class PythonPiEstimate(PiEstimate):
-    """One whose tasks need Python workers: a sample in each wakes them."""
+    """An estimate whose tasks need Python workers."""
 
     def prewarm(self, context: Context) -> DataFrame:
+        """Draw one sample per task, which starts a worker for each."""
         return self.frame(replace(context, pi_samples=context.parallelism))
 
 
 def seed_of(part: int) -> int:
-    """Another seed for each part, the same in every trial: trials do the same work."""
+    """Return the random seed of a part, the same in every trial, so that all trials do equal work."""
     return 8_128 + part

@@ -1,0 +1,104 @@
+"""The first line of a results file: what was requested, and the environment that was observed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from datagen.dataset import Dataset
+from datagen.spark.session import executors
+from harness import __version__
+from harness.model.run import Run, new_run_id, timestamp
+from harness.node.machine import machine_facts
+from harness.node.node_links import NodeLinks, node_facts, unexpected_links_of_run
+from jobs.options import AUTO, AutoTrials, BenchmarkOptions
+from jobs.selection import Selection
+
+REDACTED = "*********(redacted)"
+DEFAULT_REDACTION = "(?i)secret|password|token|access[.]?key"
+
+
+def describe_run(
+    spark: SparkSession,
+    options: BenchmarkOptions,
+    selection: Selection,
+    dataset: Dataset | None,
+    links: NodeLinks,
+) -> Run:
+    """Return the run, with a new id and with secrets redacted."""
+    environment = {**machine_facts(), **spark_facts(spark), "nodes": node_facts(links)}
+    parameters = _parameters(options, selection) | {
+        "parallelism": spark.sparkContext.defaultParallelism,
+        "content_checked": dataset is not None and not options.dataset.skip_content_check,
+    }
+    declared = options.record
+    if (expected := declared.expected_link_bit_s) is not None:
+        parameters |= {
+            "expected_link_mbit_s": expected / 10**6,
+            "unexpected_links": unexpected_links_of_run(environment, declared.facts, expected),
+        }
+    return Run(
+        id=new_run_id(),
+        configuration=declared.configuration,
+        started_at=timestamp(),
+        workloads=selection.names,
+        written_by=f"clusterlift {__version__}",
+        parameters=parameters,
+        facts=redact(spark, declared.facts),
+        environment=environment,
+        dataset=dataset.as_facts() if dataset else None,
+        omitted=selection.omitted,
+    )
+
+
+def _parameters(options: BenchmarkOptions, selection: Selection) -> dict[str, Any]:
+    trials = options.trials.trials
+    parameters: dict[str, Any] = {
+        "trials": AUTO if isinstance(trials, AutoTrials) else trials,
+        "warmup": options.trials.warmup_rounds,
+        "sink": options.work.sink,
+        "repartition": options.work.repartition,
+        "pi_samples": options.work.pi_samples,
+        "controls": [workload.name for workload in selection.workloads if workload.control],
+        "data_workloads": [
+            workload.name for workload in selection.workloads if workload.reads_data
+        ],
+        "not_requested": list(selection.not_requested),
+    }
+    if isinstance(trials, AutoTrials):
+        parameters |= {"precision": trials.precision, "max_time_s": trials.max_time_s}
+    return parameters
+
+
+def spark_facts(spark: SparkSession) -> dict[str, Any]:
+    """Return versions, the executors' hosts, and the configuration with its secrets redacted."""
+    context: Any = spark.sparkContext
+    jvm = context._jvm  # noqa: SLF001  pyspark has no public way to the JVM's properties
+    return {
+        "spark": spark.version,
+        "hadoop": str(jvm.org.apache.hadoop.util.VersionInfo.getVersion()),
+        "java": str(jvm.java.lang.System.getProperty("java.runtime.version")),
+        "scala": str(jvm.scala.util.Properties.versionNumberString()),
+        "master": context.master,
+        "application": context.applicationId,
+        "parallelism": context.defaultParallelism,
+        "executors": executors(spark),
+        "spark_conf": redact(spark, dict(context.getConf().getAll())),
+    }
+
+
+def redact(spark: SparkSession, facts: Mapping[str, str]) -> dict[str, str]:
+    """Replace each value if `spark.redaction.regex` matches it or its key. Java does the matching."""
+    context: Any = spark.sparkContext
+    regex = context.getConf().get("spark.redaction.regex", DEFAULT_REDACTION)
+    pattern = context._jvm.java.util.regex.Pattern.compile(regex)  # noqa: SLF001
+
+    def is_secret(key: str, value: str) -> bool:
+        return bool(pattern.matcher(key).find() or pattern.matcher(value).find())
+
+    return {
+        key: REDACTED if is_secret(key, value) and key != "spark.redaction.regex" else value
+        for key, value in sorted(facts.items())
+    }

@@ -1,0 +1,74 @@
+"""Which workloads exist, and which of them a run executes."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.model.errors import BadInput
+from jobs.selection import discover, known_workloads, select_workloads
+from jobs.workload import Workload
+from jobs.workloads.calc_pi_arrow_udf import CalcPiArrowUdf
+
+WORKLOADS = discover()
+
+
+def test_all_workloads_are_found_in_the_order_of_their_bottlenecks() -> None:
+    assert list(WORKLOADS) == [
+        "broadcast-inner-join",
+        "group-by",
+        "inner-join",
+        "repartition",
+        "calc-pi-arrow-udf",
+        "calc-pi-dataframe",
+        "calc-pi-python-udf",
+        "sha-512",
+        "sha-512-cached",
+    ]
+
+
+def test_an_unknown_workload_is_refused_with_the_most_similar_names() -> None:
+    with pytest.raises(BadInput, match=r"unknown workload 'groupby'; did you mean group-by"):
+        known_workloads(["groupby"], WORKLOADS)
+    with pytest.raises(BadInput, match=r"'zzz'; there are broadcast-inner-join, group-by"):
+        known_workloads(["zzz"], WORKLOADS)
+
+
+def test_workloads_run_once_each_in_the_requested_order() -> None:
+    selection = select_workloads(["sha-512", "group-by", "sha-512"])
+    assert selection.names == ("sha-512", "group-by")
+    assert selection.omitted == {}
+    assert set(selection.not_requested) == WORKLOADS.keys() - {"sha-512", "group-by"}
+
+
+def test_a_dataset_is_needed_only_if_a_workload_reads_data() -> None:
+    assert select_workloads(["group-by", "calc-pi-dataframe"]).reads_data
+    assert not select_workloads(["sha-512-cached", "calc-pi-dataframe"]).reads_data
+
+
+class TestMissingModules:
+    @pytest.fixture(autouse=True)
+    def _no_such_module(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(CalcPiArrowUdf, "requires", ("no_such_module",))
+
+    def test_a_workload_that_was_not_requested_by_name_is_omitted(self) -> None:
+        selection = select_workloads(None)
+        assert selection.omitted == {
+            "calc-pi-arrow-udf": "needs no_such_module, which this Python does not have"
+        }
+        assert selection.names == tuple(n for n in WORKLOADS if n != "calc-pi-arrow-udf")
+        assert selection.not_requested == ()
+
+    def test_a_workload_that_was_requested_by_name_is_refused(self) -> None:
+        with pytest.raises(BadInput, match="--workloads: calc-pi-arrow-udf needs no_such_module"):
+            select_workloads(["calc-pi-arrow-udf"])
+
+
+def test_a_workload_without_all_of_its_methods_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Incomplete(Workload):
+        name = "incomplete"
+
+    module = __import__("jobs.workloads.group_by", fromlist=["group_by"])
+    Incomplete.__module__ = module.__name__
+    monkeypatch.setattr(module, "Incomplete", Incomplete, raising=False)
+    with pytest.raises(TypeError, match="abstract"):
+        discover()
