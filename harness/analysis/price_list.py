@@ -111,18 +111,14 @@ def read_price_list(file: Path) -> PriceList:
 
 
 def _offer(name: str, table: TomlTable, currency: str) -> Offer:
-    configurations = (
-        tuple(table.take("configurations", list)) if "configurations" in table else None
-    )
-    if configurations is not None and not all(isinstance(each, str) for each in configurations):
-        raise BadInput(f"{table.where}: configurations is not a list of names")
+    configurations = table.take("configurations", list[str], None)
     items = tuple(_item(item, fields) for item, fields in table.tables("items").items())
     table.end()
-    return Offer(name, items, currency, configurations)
+    return Offer(name, items, currency, None if configurations is None else tuple(configurations))
 
 
 def _item(name: str, table: TomlTable) -> Item:
-    count = table.take("count", int) if "count" in table else 1
+    count = table.take("count", int, 1)
     if count < 1:
         raise BadInput(f"{table.where}: count {count} is not 1 or more")
     item = Item(name, _amount(table, "price"), count)

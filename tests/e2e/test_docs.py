@@ -11,7 +11,6 @@ import re
 import shlex
 import shutil
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -37,11 +36,11 @@ def fenced_commands(page: Path) -> str:
     return "".join(re.findall(r"^```sh\n(.*?)^```", page.read_text(), re.DOTALL | re.MULTILINE))
 
 
-def indented_commands(program: str) -> Iterator[tuple[str, list[str]]]:
-    """The page's name, and the arguments that follow the program."""
-    for page in PAGES:
-        for line in re.findall(rf"^    (?:\$ )?({program} .*)$", page.read_text(), re.MULTILINE):
-            yield page.name, shlex.split(line, comments=True)[1:]
+def indented_commands(program: str) -> list[list[str]]:
+    """The arguments that follow the program, for each of its indented commands."""
+    text = "".join(page.read_text() for page in PAGES)
+    lines = re.findall(rf"^    (?:\$ )?({program} .*)$", text, re.MULTILINE)
+    return [shlex.split(line, comments=True)[1:] for line in lines]
 
 
 @pytest.fixture
@@ -83,10 +82,8 @@ def test_every_fenced_command_works(clone: Path) -> None:
     assert "before" in done.stdout.partition("results: results/after")[2]
 
 
-@pytest.mark.parametrize(
-    ("page", "arguments"), indented_commands("clusterlift"), ids=lambda value: str(value)[:60]
-)
-def test_every_indented_command_parses(page: str, arguments: list[str]) -> None:
+@pytest.mark.parametrize("arguments", indented_commands("clusterlift"), ids=" ".join)
+def test_every_indented_command_parses(arguments: list[str]) -> None:
     command: click.Command = clusterlift
     context = click.Context(command)
     while isinstance(command, click.Group):
@@ -96,10 +93,8 @@ def test_every_indented_command_parses(page: str, arguments: list[str]) -> None:
     command.make_context(command.name, list(arguments))
 
 
-@pytest.mark.parametrize(
-    ("page", "arguments"), indented_commands("spark-submit"), ids=lambda value: str(value)[:60]
-)
-def test_every_indented_script_parses(page: str, arguments: list[str]) -> None:
+@pytest.mark.parametrize("arguments", indented_commands("spark-submit"), ids=" ".join)
+def test_every_indented_script_parses(arguments: list[str]) -> None:
     [script] = [argument for argument in arguments if argument.endswith(".py")]
     parse = {"jobs/benchmark.py": options.parse, "datagen/generate.py": generate.parse}[script]
     parse(arguments[arguments.index(script) + 1 :])

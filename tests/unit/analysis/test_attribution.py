@@ -159,12 +159,12 @@ class TestSpeedUpBound:
     def test_is_the_time_that_the_simulated_schedule_saves(self) -> None:
         """Of the 10 s, the 2 s outside the simulated schedule cannot be saved."""
         assert of(
-            timed("w", 10.0, replay=ScheduleSimulation(8.0, 7.0, 4.0))
+            timed("w", 10.0, simulation=ScheduleSimulation(8.0, 7.0, 4.0))
         ).speed_up_bound == SpeedUpBound(0.1, 0.4)
 
     def test_is_never_more_than_the_wall_time(self) -> None:
         assert of(
-            timed("w", 2.0, replay=ScheduleSimulation(8.0, 0.0, 0.0))
+            timed("w", 2.0, simulation=ScheduleSimulation(8.0, 0.0, 0.0))
         ).speed_up_bound == SpeedUpBound(1.0, 1.0)
 
     def test_is_unknown_without_a_simulated_schedule(self) -> None:

@@ -246,7 +246,7 @@ class TestOfSomeWorkloads:
         assert affected(difference) == set(CONTROLS)
 
     def test_without_a_list_of_readers_all_but_the_controls_read_data(self) -> None:
-        older = {key: value for key, value in PARAMETERS.items() if key != "reading"}
+        older = {key: value for key, value in PARAMETERS.items() if key != "data_workloads"}
         before, after = (
             a_side(name, parameters=older, dataset=DATASET | {"format": format_})
             for name, format_ in (("x", "csv"), ("y", "parquet"))
@@ -254,7 +254,7 @@ class TestOfSomeWorkloads:
         assert affected(only(after, before)) == set(READING)
 
     def test_a_side_that_read_no_data_has_no_different_data(self) -> None:
-        nothing = {**PARAMETERS, "reading": []}
+        nothing = {**PARAMETERS, "data_workloads": []}
         assert (
             described(a_side(), a_side(workloads=CONTROLS, parameters=nothing, dataset=None)) == []
         )

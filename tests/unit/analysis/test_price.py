@@ -271,8 +271,8 @@ class TestPriceList:
         ("old", "new", "message"),
         [
             ("hour = 20", "hour = -1", "hour -1.0 is not an amount of money"),
-            ("hour = 20", "hour = nan", "hour nan is not an amount of money"),
-            ("hour = 20", "hours = 20", "hours: nothing is known by that name"),
+            ("hour = 20", "hour = nan", "hour has to be a number up to"),
+            ("hour = 20", "hours = 20", "unknown key hours"),
             ('"usd"', '"$"', "currency '\\$' is not a code of three letters"),
             (
                 "price = 700",

@@ -109,8 +109,8 @@ class TestCalculatedByHand:
 
     def test_schedule_simulation(self) -> None:
         """In order of launch, 500 and 1000 ms start at once; 300 ms follow the shorter of them."""
-        assert self.METRICS.replay == ScheduleSimulation(
-            as_it_was_s=1.0,
+        assert self.METRICS.simulation == ScheduleSimulation(
+            unchanged_s=1.0,
             without_fetch_wait_s=0.900,
             without_unattributed_s=0.800,
         )

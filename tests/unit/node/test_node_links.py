@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from harness.analysis.caveats import caveats
 
+from harness.analysis.configuration import caveats
 from harness.model.run import Ending, RecordedRun
 from harness.node.node_links import (
     link_errors,

@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from harness.analysis.column import find_configuration
 from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.analysis.comparison import compare
+from harness.analysis.configuration import find_configuration
 from harness.analysis.explanation import explain
 from harness.analysis.readiness import readiness
 from harness.model.errors import BadInput
-from harness.present import explanation, export, json_text, run, text
+from harness.present import data_formats, explanation, export, run, text
 from harness.present import readiness as readiness_page
 from harness.present.report import environment, reproduce
 from harness.records.reader import load
@@ -82,5 +82,5 @@ def present_everything(path: Path) -> None:
     with contextlib.suppress(BadInput):  # where the two runs have too little in common
         comparison = compare([other, column])
         text.render(comparison)
-        json_text.render(comparison)
+        data_formats.as_json(comparison)
         explanation.render(explain(comparison))
