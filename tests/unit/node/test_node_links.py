@@ -49,8 +49,8 @@ class TestLinkErrors:
         assert caveats(runs[:1]) == caveats(runs[2:]) == ()
         [line] = caveats(runs)
         assert line == (
-            "links counted errors while it ran: node1 eth0 (1,200 packets), node2 eth0 (3 packets); "
-            "see to cable, card and port"
+            "links counted errors during the run: node1 eth0 (1,200 packets), node2 eth0 (3 packets); "
+            "check cable, network card and switch port"
         )
 
 

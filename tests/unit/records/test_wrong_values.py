@@ -76,7 +76,7 @@ def present_everything(path: Path) -> None:
     column = find_configuration(str(path), path.parent)
     other = find_configuration(str(GOLDEN / "schema-1.jsonl"), GOLDEN)
     export.rows(column.runs, [])
-    environment.side_by_side([column, other])
+    environment.fact_rows([column, other])
     reproduce.commands(column)
     readiness_page.render(readiness(column))
     with contextlib.suppress(BadInput):  # where the two runs have too little in common
