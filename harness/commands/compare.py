@@ -15,7 +15,7 @@ from harness.model.errors import BadInput
 from harness.present import data_formats, markdown, text
 from harness.present.comparison_table import probe_table
 from harness.present.table import Table
-from harness.records.lookup import find_probes
+from harness.records.lookup import earlier_configuration, find_probes
 
 FORMATS: dict[str, Callable[[Comparison], str]] = {
     "text": text.render,
@@ -49,6 +49,12 @@ PROBE_FORMATS: dict[str, Callable[[Table], str]] = {
 @click.option(
     "--probes", is_flag=True, help="Compare the probes of the network instead of the workloads."
 )
+@click.option(
+    "--earlier",
+    is_flag=True,
+    help="Name AFTER alone: BEFORE is the configuration that was measured last before it, on this "
+    "machine and on the same data. Print nothing if there is none.",
+)
 @results_option
 def compare_command(
     configurations: Sequence[str],
@@ -59,6 +65,7 @@ def compare_command(
     strict: bool,
     allow_different_data: bool,
     probes: bool,
+    earlier: bool,
 ) -> None:
     """Compare the times of workloads in two or more configurations.
 
@@ -66,6 +73,13 @@ def compare_command(
     of results files of one configuration, or a results file. The trials of all runs of a
     configuration are pooled.
     """
+    if earlier:
+        if len(configurations) != 1:
+            raise BadInput("--earlier needs one configuration: AFTER")
+        before = earlier_configuration(configurations[0], results)
+        if before is None:
+            return
+        configurations = (before, *configurations)
     if probes:
         click.echo(_probe_tables(configurations, results, format_), nl=False)
         return

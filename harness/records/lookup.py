@@ -36,6 +36,24 @@ def find_run(name: str, results: Path) -> RecordedRun:
     return find_runs(name, results)[-1]
 
 
+def earlier_configuration(name: str, results: Path) -> str | None:
+    """Return the configuration that was measured last before the newest run of `name`; None if none was.
+
+    Only runs from the same machine, on a dataset with the same digest, are considered. Raises BadInput
+    if a results file is malformed.
+    """
+    newest = find_run(name, results)
+    runs = [load(file) for child in _children(results) for file in results_files(child)]
+    earlier = [
+        recorded
+        for recorded in runs
+        if recorded.run.configuration != newest.run.configuration
+        and _start(recorded) < _start(newest)
+        and _measured_on(recorded) == _measured_on(newest)
+    ]
+    return max(earlier, key=_start).run.configuration if earlier else None
+
+
 def find_probes(name: str, results: Path) -> list[RecordedProbes]:
     """Return the probe runs that `name` refers to, one or more, sorted by their start.
 
@@ -63,6 +81,10 @@ def probes_beside(runs: Iterable[RecordedRun]) -> list[RecordedProbes]:
 
 def _probes(files: Iterable[Path]) -> list[RecordedProbes]:
     return sorted(map(load_probes, files), key=lambda probed: probed.run.started_at)
+
+
+def _measured_on(recorded: RecordedRun) -> tuple[object, object]:
+    return recorded.run.environment.get("host"), (recorded.run.dataset or {}).get("digest")
 
 
 def _start(recorded: RecordedRun) -> tuple[str, str]:

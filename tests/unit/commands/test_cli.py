@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -44,6 +45,48 @@ def results(tmp_path: Path) -> Path:
     record(directory, a_run("1g", "b-early", started_at=early), ok("pi", 10.0))
     record(directory, a_run("2.5g", "c"), ok("pi", 5.5), failed("pi"))
     return directory
+
+
+class TestCompareWithTheEarlierConfiguration:
+    DATASET: ClassVar = {"uri": "file:/rows", "layout": {"requested": None, "observed": "unknown"}}
+
+    def record(
+        self, results: Path, name: str, hour: int, digest: str = "d", host: str = "h"
+    ) -> None:
+        run = a_run(
+            name,
+            f"{name}-{hour}",
+            started_at=f"2026-11-21T{hour:02}:00:00.000Z",
+            dataset={**self.DATASET, "digest": digest},
+            environment={"host": host},
+        )
+        record(results, run, ok("pi", 10.0))
+
+    def test_it_is_the_last_on_the_same_data_and_machine(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        self.record(tmp_path, "first", 1)
+        self.record(tmp_path, "before", 2)
+        self.record(tmp_path, "other-data", 3, digest="e")
+        self.record(tmp_path, "other-machine", 4, host="i")
+        self.record(tmp_path, "after", 5)
+        self.record(tmp_path, "later", 6)
+        assert main(["compare", "--earlier", "after", "--results", str(tmp_path)]) == 0
+        assert capsys.readouterr().out.split()[:2] == ["before", "after"]
+
+    def test_nothing_is_printed_for_the_first_configuration(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        self.record(tmp_path, "after", 5)
+        self.record(tmp_path, "after", 6)
+        assert main(["compare", "--earlier", "after", "--results", str(tmp_path)]) == 0
+        assert capsys.readouterr().out == ""
+
+    def test_it_takes_one_configuration(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        assert main(["compare", "--earlier", "a", "b", "--results", str(tmp_path)]) == 2
+        assert "--earlier needs one configuration" in capsys.readouterr().err
 
 
 class TestCompare:
