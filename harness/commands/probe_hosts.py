@@ -18,9 +18,8 @@ from harness.lab.racks import racks
 from harness.lab.shape import facts
 from harness.model.errors import BadInput
 from harness.model.probe import ProbeRun, RecordedProbes
-from harness.probes.plan import ProbePlan
+from harness.probes.plan import ProbePlan, run_probes
 from harness.probes.racks import Rack
-from harness.probes.runner import run_probes
 from harness.probes.transports.host import TRANSPORTS, Host, Transport, expand_names, parse_hosts
 from harness.probes.transports.spark.application import spark_transport
 from harness.runtime.interrupt import interruptible

@@ -9,7 +9,7 @@ from typing import Any
 from harness.model.errors import BadInput
 from harness.model.interface import HostLink, counter_growth
 from harness.model.link import VIRTUAL_NIC_DRIVERS, is_same_rate, parse_rate, rate_text
-from harness.node.sysfs import PACKET_COUNTERS
+from harness.node.kernel import PACKET_COUNTERS
 
 NodeLinks = Mapping[str, Mapping[str, HostLink]]
 """By host, and by the name of the interface."""

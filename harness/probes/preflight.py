@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from ipaddress import ip_address
 
-from harness.node import iproute
+from harness.node import kernel
 from harness.probes.remote_process import CompletedCommand, parse_completed, run_all
 from harness.probes.transports.host import Host, HostError, is_ip_address
 
@@ -60,7 +60,7 @@ def _with_addresses(unknown: Sequence[Host], hosts: Sequence[Host]) -> dict[str,
     lookups = [
         (peer, ("getent", "ahostsv4", name)) for peer, name in zip(peers, names, strict=True)
     ]
-    completed = run_all([*lookups, *((host, iproute.own_addresses()) for host in unknown)])
+    completed = run_all([*lookups, *((host, kernel.own_addresses()) for host in unknown)])
     by_name, own = completed[: len(unknown)], completed[len(unknown) :]
     return {
         host.name: _at_found_address(host, peer, lookup) or _at_only_address(host, addresses)
@@ -78,7 +78,7 @@ def _at_found_address(host: Host, peer: Host, lookup: CompletedCommand | HostErr
 
 
 def _at_only_address(host: Host, completed: CompletedCommand | HostError) -> Host | HostError:
-    addresses = parse_completed(host, completed, lambda done: iproute.read_addresses(done.output))
+    addresses = parse_completed(host, completed, lambda done: kernel.read_addresses(done.output))
     if isinstance(addresses, HostError):
         return addresses
     if len(addresses) == 1:

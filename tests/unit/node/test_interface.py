@@ -9,7 +9,8 @@ import pytest
 from harness.analysis.acceptance import bond_faults
 from harness.model.errors import ToolError
 from harness.model.interface import Bond, BondMember, HostLink, counter_growth, max_goodput_bit_s
-from harness.node.interface import parse_link, read_bond
+from harness.node.interface import parse_link
+from harness.node.kernel import read_bond
 from tests.unit.probe_builders import MBIT, a_link, output
 
 LACP = "IEEE 802.3ad Dynamic link aggregation"

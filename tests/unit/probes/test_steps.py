@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from harness.model.network_metrics import MESH_GOODPUT
-from harness.model.probe import Measurement
-from harness.probes.plan import ProbeStep, listed
-from harness.probes.runner import repeated, run_steps
+from harness.probes.plan import ProbeStep, listed, run_steps
 
 
 class TestProgress:
@@ -18,7 +14,7 @@ class TestProgress:
     ) -> None:
         clock = iter([0.0, 20.0, 40.0, 60.0])  # each step takes twice as long as expected
         steps = [ProbeStep(f"step {name}", 10, list) for name in "abc"]
-        assert list(run_steps(steps, lambda: next(clock))) == []
+        assert list(run_steps(steps, clock=lambda: next(clock))) == []
         assert capsys.readouterr().err.splitlines() == [
             "[1/3] step a; 30 s left",
             "[2/3] step b; 40 s left",
@@ -29,17 +25,15 @@ class TestProgress:
         self, capsys: pytest.CaptureFixture[str]
     ) -> None:
         clock = iter([0.0, 1.0])
-        list(run_steps([ProbeStep("a", 10, list), ProbeStep("b", 10, list)], lambda: next(clock)))
-        assert capsys.readouterr().err.splitlines()[1] == "[2/2] b; 10 s left"
+        list(run_steps([ProbeStep("a", 10, list)], 2, lambda: next(clock)))
+        assert capsys.readouterr().err.splitlines()[1] == "[2/2] a; 10 s left"
 
 
-def test_repeats_number_their_measurements() -> None:
-    def measure() -> Iterator[Measurement]:
-        yield MESH_GOODPUT.of("a -> b", 1)
-
-    steps = repeated([ProbeStep("x", 1, measure), ProbeStep("y", 1, measure)], 2)
-    assert [step.description for step in steps] == ["x", "y", "x", "y"]
-    assert [measurement.round for step in steps for measurement in step.measure()] == [1, 1, 2, 2]
+def test_repeats_number_their_measurements(capsys: pytest.CaptureFixture[str]) -> None:
+    steps = [ProbeStep(name, 1, lambda: [MESH_GOODPUT.of("a -> b", 1)]) for name in "xy"]
+    assert [measurement.round for measurement in run_steps(steps, 2)] == [1, 1, 2, 2]
+    names = [line.split()[1] for line in capsys.readouterr().err.splitlines()]
+    assert names == ["x;", "y;", "x;", "y;"]
 
 
 def test_a_long_list_names_the_first_four() -> None:
