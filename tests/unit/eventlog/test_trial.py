@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.eventlog.events import TaskEnded, parse
-from harness.eventlog.stages import scheduled_ns
-from harness.eventlog.tasks import divide_time
+from harness.eventlog.tasks import divide_time, scheduled_ns
 from harness.eventlog.trial import Slots, task_metrics
 from harness.model.task_metrics import ScheduleSimulation, Stragglers, TaskMetrics, TaskTime
 from tests.unit.eventlog.event_log_lines import (
@@ -422,7 +421,7 @@ class TestAnyTask:
     def test_parts_are_never_negative_and_add_up_to_the_duration(self, text: bytes) -> None:
         task = parse(text)
         assert isinstance(task, TaskEnded)
-        parts_ns = [ns for _, ns in divide_time(task)]
+        parts_ns = divide_time(task).values()
         assert all(ns >= 0 for ns in parts_ns)
         assert sum(parts_ns) == task.duration_ms * 1_000_000
 
@@ -434,7 +433,7 @@ class TestAnyTask:
         assert isinstance(task, TaskEnded)
         reported_ms = max(0, metrics["Shuffle Read Metrics"]["Fetch Wait Time"])
         ran_ms = min(max(0, metrics["Executor Run Time"]), duration_ms)
-        assert dict(divide_time(task))["fetch_wait"] == min(reported_ms, ran_ms) * 1_000_000
+        assert divide_time(task)["fetch_wait"] == min(reported_ms, ran_ms) * 1_000_000
 
 
 class TestAnyLog:
