@@ -20,8 +20,7 @@ from harness.probes.remote_process import CompletedCommand, run_all
 from harness.probes.transports.host import Host, HostError
 from harness.probes.transports.spark.agent import run_agent
 from harness.probes.transports.spark.application import executor_host, spark_transport
-from harness.probes.transports.spark.protocol import UNREACHABLE
-from harness.probes.transports.spark.relay import Relay
+from harness.probes.transports.spark.relay import UNREACHABLE, Relay
 from tests.waiting import eventually
 
 TIMEOUT_S = 20
@@ -209,6 +208,17 @@ class TestStranger:
             stranger.sendall(sent)
             eventually(lambda: is_disconnected(stranger))
         assert transport.run("true").returncode == 0
+
+    def test_that_stays_silent_for_long_is_disconnected(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("harness.probes.transports.spark.relay.ANSWER_S", 1)
+        with (
+            Relay(tmp_path / "relay") as relay,
+            socket.create_connection(("127.0.0.1", relay.port)) as stranger,
+        ):
+            stranger.settimeout(TIMEOUT_S)
+            eventually(lambda: is_disconnected(stranger))
 
     def test_that_announces_gigabytes_is_disconnected(self, transport: SparkTransport) -> None:
         with socket.create_connection(transport.address) as stranger:
