@@ -10,8 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.analysis.mesh import oversubscription_text
-from harness.model.link import goodput_bit_s
 from harness.model.network_metrics import ACROSS_RACKS, OVERSUBSCRIPTION, WITHIN_RACK
 from harness.model.probe import Measurement
 from harness.probes.racks import (
@@ -187,28 +185,3 @@ class TestRacks:
             value for value in values(measured, ACROSS_RACKS.name, "a -> b") if value is not None
         ]
         assert across == pytest.approx([3 / 4 * 3 * GBIT / 4] * 3)
-
-
-class TestOversubscriptionText:
-    UPLINK = goodput_bit_s(10 * GBIT, 1500)
-
-    def test_has_the_ratio_and_the_range_of_the_draws(self) -> None:
-        assert oversubscription_text("a -> b", [3.9, 4.05, 4.1], [self.UPLINK] * 3) == (
-            "a -> b: about 4:1 (3.9 to 4.1 in 3 draws), uplink near 10gbit"
-        )
-
-    def test_has_one_decimal_if_the_ratio_is_not_whole(self) -> None:
-        assert "about 2.5:1 (in a single draw)" in oversubscription_text(
-            "a -> b", [2.51], [self.UPLINK]
-        )
-
-    def test_has_a_lower_bound_if_the_uplink_limits_nobody(self) -> None:
-        assert oversubscription_text("a -> b", [1.0, 1.1], [self.UPLINK] * 2) == (
-            "a -> b: 1:1 (1.0 to 1.1 in 2 draws), the uplink carries 10gbit or more"
-        )
-
-    def test_takes_the_mtu_into_account(self) -> None:
-        jumbo = goodput_bit_s(10 * GBIT, 9000)
-        assert oversubscription_text("a -> b", [4.0], [jumbo], mtu=9000).endswith(
-            "uplink near 10gbit"
-        )
