@@ -7,8 +7,9 @@ from functools import wraps
 from typing import Any
 
 import click
+from click import IntRange
 
-from harness.commands.probe_hosts import Site, on_site
+from harness.commands.probe_hosts import Site, integer_option, on_site
 from harness.model.errors import BadInput
 from harness.model.link import MAX_MTU, MIN_MTU
 from harness.model.probe import RecordedProbes
@@ -38,26 +39,13 @@ def probe_group() -> None:
     """Measure the network itself, between hosts that ssh reaches, or in the lab."""
 
 
-seconds_option = click.option(
-    "--seconds",
-    type=click.IntRange(1, 3600),
-    default=10,
-    show_default=True,
-    help="Duration of each transfer.",
-)
-streams_option = click.option(
-    "--streams",
-    type=click.IntRange(1, 128),
-    default=1,
-    show_default=True,
-    help="TCP streams in each transfer.",
-)
-port_option = click.option(
+seconds_option = integer_option("--seconds", IntRange(1, 3600), 10, "Duration of each transfer.")
+streams_option = integer_option("--streams", IntRange(1, 128), 1, "TCP streams in each transfer.")
+port_option = integer_option(
     "--port",
-    type=click.IntRange(1024, 60000),
-    default=FIRST_PORT,
-    show_default=True,
-    help="The first port for servers; each transfer at the same time uses the next one.",
+    IntRange(1024, 60000),
+    FIRST_PORT,
+    "The first port for servers; each transfer at the same time uses the next one.",
 )
 both_ways_option = click.option(
     "--bidir", "both_ways", is_flag=True, help="Also measure both directions at the same time."
@@ -65,12 +53,11 @@ both_ways_option = click.option(
 alone_option = click.option(
     "--alone", is_flag=True, help="One pair at a time, so that a shared link does not show."
 )
-message_option = click.option(
+message_option = integer_option(
     "--message-bytes",
-    type=click.IntRange(14, 65000),
-    default=MESSAGE_BYTES,
-    show_default=True,
-    help="Size of the messages whose latency is measured.",
+    IntRange(14, 65000),
+    MESSAGE_BYTES,
+    "Size of the messages whose latency is measured.",
 )
 sizes_option = click.option(
     "--sizes",
@@ -127,13 +114,7 @@ def mesh_command(site: Site, load: Load, *, both_ways: bool, alone: bool) -> int
 )
 @seconds_option
 @streams_option
-@click.option(
-    "--draws",
-    type=click.IntRange(1, 100),
-    default=3,
-    show_default=True,
-    help="Number of random choices of who sends to whom.",
-)
+@integer_option("--draws", IntRange(1, 100), 3, "Number of random choices of who sends to whom.")
 @click.option("--seed", type=int, default=1, show_default=True, help="Seed of the random choices.")
 @port_option
 @with_load
