@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -75,20 +75,19 @@ def unexpected_links(
     A host may have other links as well. A link counts only if it is up and its rate is known.
     `shaped_bit_s` is the rate of an emulation, which counts instead of what the drivers report.
     """
-    if shaped_bit_s is None:
-        return list(_unexpected(nodes, expected_bit_s))
-    if is_same_rate(shaped_bit_s, expected_bit_s):
-        return []
-    return [f"links are shaped to {rate_text(shaped_bit_s)}, expected {rate_text(expected_bit_s)}"]
-
-
-def _unexpected(nodes: Mapping[str, LinkFacts], expected_bit_s: int) -> Iterator[str]:
+    expected = f"expected {rate_text(expected_bit_s)}"
+    if shaped_bit_s is not None:
+        same = is_same_rate(shaped_bit_s, expected_bit_s)
+        return [] if same else [f"links are shaped to {rate_text(shaped_bit_s)}, {expected}"]
+    lines = []
     for host, links in nodes.items():
         rates = {name: rate for name, link in links.items() if (rate := _rate(link)) is not None}
-        if any(is_same_rate(rate, expected_bit_s) for rate in rates.values()):
-            continue
-        found = ", ".join(f"{name} is {rate_text(rate)}" for name, rate in sorted(rates.items()))
-        yield f"{host}: {found or 'no link reports its speed'}, expected {rate_text(expected_bit_s)}"
+        if not any(is_same_rate(rate, expected_bit_s) for rate in rates.values()):
+            found = ", ".join(
+                f"{name} is {rate_text(rate)}" for name, rate in sorted(rates.items())
+            )
+            lines.append(f"{host}: {found or 'no link reports its speed'}, {expected}")
+    return lines
 
 
 def _rate(link: Mapping[str, Any]) -> int | None:

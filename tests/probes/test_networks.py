@@ -281,7 +281,7 @@ def test_a_network_passes_its_gate_until_an_mtu_changes(
         assert main(["gate", "before", "after", *results]) == 1
         printed = capsys.readouterr().out
         assert f"- {names[1]} {DEVICE}: MTU 1400, expected 1500" in printed
-        assert f"{names[0]} -> {names[1]}: a black hole" in mtu_page.render(
+        assert f"{names[0]} -> {names[1]}: a path MTU black hole" in mtu_page.render(
             find_probes("after", tmp_path)[0]
         )
 
