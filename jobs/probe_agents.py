@@ -24,9 +24,8 @@ import jobs
 from datagen.spark.errors import root_cause, spark_errors_as_one_line
 from datagen.spark.session import executor_hosts, start_session, wait_for_executors
 from harness.model.errors import BadInput, ClusterliftError
-from harness.probes.transports.spark.agent import run_agent
-from harness.probes.transports.spark.protocol import CONNECTION_LOST, EXECUTORS_LINE
-from harness.probes.transports.spark.relay import Relay
+from harness.probes.transports.spark.agent import CONNECTION_LOST, run_agent
+from harness.probes.transports.spark.relay import EXECUTORS_LINE, Relay
 from harness.runtime.command_line import run_main
 from jobs.executors import one_partition_per_executor, partition_executors
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any
 
 import click
+from click import IntRange
 
-from harness.commands.probe_hosts import Site, on_site
+from harness.commands.probe_hosts import Site, integer_option, on_site
 from harness.model.errors import BadInput
 from harness.model.link import MAX_MTU, MIN_MTU
 from harness.model.probe import RecordedProbes
@@ -24,7 +27,6 @@ from harness.probes.mesh import MESH_PROGRAMS, mesh_steps
 from harness.probes.mtu import MTU_PROGRAMS, packet_size_steps, path_mtu_steps
 from harness.probes.plan import Links, ProbePlan, ProbeStep
 from harness.probes.racks import Rack, rack_steps
-from harness.probes.rdma import rdma_steps
 from harness.probes.traffic import FIRST_PORT, Load
 from harness.probes.transports.host import Host
 from harness.terminal import visible
@@ -37,26 +39,13 @@ def probe_group() -> None:
     """Measure the network itself, between hosts that ssh reaches, or in the lab."""
 
 
-seconds_option = click.option(
-    "--seconds",
-    type=click.IntRange(1, 3600),
-    default=10,
-    show_default=True,
-    help="Duration of each transfer.",
-)
-streams_option = click.option(
-    "--streams",
-    type=click.IntRange(1, 128),
-    default=1,
-    show_default=True,
-    help="TCP streams in each transfer.",
-)
-port_option = click.option(
+seconds_option = integer_option("--seconds", IntRange(1, 3600), 10, "Duration of each transfer.")
+streams_option = integer_option("--streams", IntRange(1, 128), 1, "TCP streams in each transfer.")
+port_option = integer_option(
     "--port",
-    type=click.IntRange(1024, 60000),
-    default=FIRST_PORT,
-    show_default=True,
-    help="The first port for servers; each transfer at the same time uses the next one.",
+    IntRange(1024, 60000),
+    FIRST_PORT,
+    "The first port for servers; each transfer at the same time uses the next one.",
 )
 both_ways_option = click.option(
     "--bidir", "both_ways", is_flag=True, help="Also measure both directions at the same time."
@@ -64,18 +53,27 @@ both_ways_option = click.option(
 alone_option = click.option(
     "--alone", is_flag=True, help="One pair at a time, so that a shared link does not show."
 )
-message_option = click.option(
+message_option = integer_option(
     "--message-bytes",
-    type=click.IntRange(14, 65000),
-    default=MESSAGE_BYTES,
-    show_default=True,
-    help="Size of the messages whose latency is measured.",
+    IntRange(14, 65000),
+    MESSAGE_BYTES,
+    "Size of the messages whose latency is measured.",
 )
 sizes_option = click.option(
     "--sizes",
     metavar="BYTES,...",
     help="Also measure packets of these sizes, such as 1500,3000,9000.",
 )
+
+
+def with_load(command: Callable[..., int]) -> Callable[..., int]:
+    """Give a command the Load that --seconds, --streams (by default 1) and --port describe."""
+
+    @wraps(command)
+    def loaded(site: Site, *, seconds: int, port: int, streams: int = 1, **others: Any) -> int:
+        return command(site, Load(seconds, streams, first_port=port), **others)
+
+    return loaded
 
 
 @probe_group.command("link")
@@ -93,23 +91,15 @@ def link_command(site: Site) -> int:
 @both_ways_option
 @alone_option
 @port_option
-def mesh_command(
-    site: Site,
-    *,
-    seconds: int,
-    streams: int,
-    both_ways: bool,
-    alone: bool,
-    port: int,
-) -> int:
+@with_load
+def mesh_command(site: Site, load: Load, *, both_ways: bool, alone: bool) -> int:
     """Measure TCP goodput between all pairs of hosts, and the processor time that it takes."""
-    load = Load(seconds, streams, first_port=port)
     plan = ProbePlan(
         site.hosts(),
         MESH_PROGRAMS,
         lambda hosts, _links: mesh_steps(hosts, load, both_ways=both_ways, alone=alone),
     )
-    probed = site.probe(plan, probe="mesh", seconds=seconds, streams=streams, alone=alone)
+    probed = site.probe(plan, probe="mesh", seconds=load.seconds, streams=load.streams, alone=alone)
     return _print(probed, [mesh_page.render])
 
 
@@ -124,28 +114,13 @@ def mesh_command(
 )
 @seconds_option
 @streams_option
-@click.option(
-    "--draws",
-    type=click.IntRange(1, 100),
-    default=3,
-    show_default=True,
-    help="Number of random choices of who sends to whom.",
-)
+@integer_option("--draws", IntRange(1, 100), 3, "Number of random choices of who sends to whom.")
 @click.option("--seed", type=int, default=1, show_default=True, help="Seed of the random choices.")
 @port_option
-def racks_command(
-    site: Site,
-    *,
-    racks: Sequence[str],
-    seconds: int,
-    streams: int,
-    draws: int,
-    seed: int,
-    port: int,
-) -> int:
+@with_load
+def racks_command(site: Site, load: Load, *, racks: Sequence[str], draws: int, seed: int) -> int:
     """Measure what two racks carry within and between each other, with all hosts sending at once."""
     first, second = site.racks(racks)
-    load = Load(seconds, streams, first_port=port)
 
     def make_steps(hosts: Sequence[Host], _links: Links) -> list[ProbeStep]:
         # These hosts have addresses, and are those of the racks that can be used.
@@ -159,7 +134,7 @@ def racks_command(
     hosts = [*first.hosts, *second.hosts]
     plan = ProbePlan(hosts, MESH_PROGRAMS, make_steps)
     choices = {"draws": draws, "seed": seed}
-    probed = site.probe(plan, probe="racks", seconds=seconds, streams=streams, **choices)
+    probed = site.probe(plan, probe="racks", seconds=load.seconds, streams=load.streams, **choices)
     return _print(probed, [racks_page.render])
 
 
@@ -168,17 +143,15 @@ def racks_command(
 @seconds_option
 @message_option
 @port_option
-def latency_command(site: Site, *, seconds: int, message_bytes: int, port: int) -> int:
+@with_load
+def latency_command(site: Site, load: Load, *, message_bytes: int) -> int:
     """Measure the round trip time of small messages, on an idle link and beside a transfer."""
     plan = ProbePlan(
         site.hosts(),
         LATENCY_PROGRAMS,
-        lambda hosts, _links: [
-            *latency_steps(hosts, seconds, message_bytes, port),
-            *rdma_steps(hosts, message_bytes),
-        ],
+        lambda hosts, _links: latency_steps(hosts, load, message_bytes),
     )
-    probed = site.probe(plan, probe="latency", seconds=seconds, message_bytes=message_bytes)
+    probed = site.probe(plan, probe="latency", seconds=load.seconds, message_bytes=message_bytes)
     return _print(probed, [latency_page.render])
 
 
@@ -187,7 +160,8 @@ def latency_command(site: Site, *, seconds: int, message_bytes: int, port: int) 
 @sizes_option
 @seconds_option
 @port_option
-def mtu_command(site: Site, *, sizes: str | None, seconds: int, port: int) -> int:
+@with_load
+def mtu_command(site: Site, load: Load, *, sizes: str | None) -> int:
     """Find the largest packet that every path carries, and measure what packets of some sizes cost."""
     packet_sizes = _packet_sizes(sizes)
     plan = ProbePlan(
@@ -195,10 +169,10 @@ def mtu_command(site: Site, *, sizes: str | None, seconds: int, port: int) -> in
         (*MTU_PROGRAMS, "iperf3") if packet_sizes else MTU_PROGRAMS,
         lambda hosts, links: [
             *path_mtu_steps(hosts, links),
-            *packet_size_steps(hosts, packet_sizes, Load(seconds, first_port=port)),
+            *packet_size_steps(hosts, packet_sizes, load),
         ],
     )
-    probed = site.probe(plan, probe="mtu", sizes=sizes or "", seconds=seconds)
+    probed = site.probe(plan, probe="mtu", sizes=sizes or "", seconds=load.seconds)
     return _print(probed, [mtu_page.render])
 
 
@@ -214,28 +188,27 @@ def mtu_command(site: Site, *, sizes: str | None, seconds: int, port: int) -> in
     "--no-latency", is_flag=True, help="Do not measure latency, which needs sockperf on every host."
 )
 @port_option
+@with_load
 def all_command(
     site: Site,
+    load: Load,
     *,
-    seconds: int,
-    streams: int,
     both_ways: bool,
     alone: bool,
     message_bytes: int,
     sizes: str | None,
     no_latency: bool,
-    port: int,
 ) -> int:
     """Measure links, path MTUs, transfers and latencies: everything that the gate judges."""
     plan = all_probes(
         site.hosts(),
-        Load(seconds, streams, first_port=port),
+        load,
         message_bytes=None if no_latency else message_bytes,
         sizes=_packet_sizes(sizes),
         both_ways=both_ways,
         alone=alone,
     )
-    probed = site.probe(plan, probe="all", seconds=seconds, streams=streams, alone=alone)
+    probed = site.probe(plan, probe="all", seconds=load.seconds, streams=load.streams, alone=alone)
     pages = [link_page.render, mtu_page.render, mesh_page.render]
     pages += [] if no_latency else [latency_page.render]
     return _print(probed, pages)

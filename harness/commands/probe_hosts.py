@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial, wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
@@ -18,32 +18,29 @@ from harness.lab.racks import racks
 from harness.lab.shape import facts
 from harness.model.errors import BadInput
 from harness.model.probe import ProbeRun, RecordedProbes
-from harness.probes.plan import ProbePlan
+from harness.probes.plan import ProbePlan, run_probes
 from harness.probes.racks import Rack
-from harness.probes.runner import run_probes
 from harness.probes.transports.host import TRANSPORTS, Host, Transport, expand_names, parse_hosts
 from harness.probes.transports.spark.application import spark_transport
 from harness.runtime.interrupt import interruptible
+
+Command = TypeVar("Command", bound=Callable[..., Any])
 
 RACKS = 2
 SPARK = "spark"
 
 
 @dataclass(frozen=True)
-class Reach:
-    """The transport that reaches hosts, and the hosts that are known and need not be named."""
-
-    transport: Transport
-    known_hosts: tuple[Host, ...] = ()
-
-
-@dataclass(frozen=True)
 class Site:
-    """The hosts that the command line names, how to reach them, and where to record, None for nowhere."""
+    """The hosts that the command line names, how to reach them, and where to record, None for nowhere.
+
+    `executor_hosts` are the hosts that Spark reaches and that need not be named.
+    """
 
     names: str | None
     in_lab: bool
-    reach: Reach
+    transport: Transport
+    executor_hosts: Sequence[Host]
     configuration: str
     results: Path | None
     repeats: int
@@ -57,8 +54,8 @@ class Site:
             return self._named("--hosts", self.names)
         if self.in_lab:
             return [node.host for node in running_lab().workers if node.is_running]
-        if self.reach.known_hosts:
-            return list(self.reach.known_hosts)
+        if self.executor_hosts:
+            return list(self.executor_hosts)
         raise BadInput("name the hosts, such as --hosts node[1-4], or use the lab's: --lab")
 
     def racks(self, options: Sequence[str]) -> list[Rack]:
@@ -90,7 +87,7 @@ class Site:
     def _named(self, option: str, text: str) -> list[Host]:
         if self.in_lab:
             return [node.host for node in running_lab().select(expand_names(option, text))]
-        return parse_hosts(option, text, self.reach.transport)
+        return parse_hosts(option, text, self.transport)
 
     def _rack(self, text: str) -> Rack:
         name, equals, names = text.partition("=")
@@ -123,9 +120,9 @@ def on_site(command: Callable[..., Any]) -> Callable[..., Any]:
         repeats: int,
         **others: Any,
     ) -> Any:
-        results_or_none = results if configuration else None
+        recorded = results if configuration else None
         with _reach(via, spark_options) as reach:
-            site = Site(names, in_lab, reach, configuration or "", results_or_none, repeats)
+            site = Site(names, in_lab, *reach, configuration or "", recorded, repeats)
             return command(site, **others)
 
     for option in _OPTIONS:
@@ -133,20 +130,30 @@ def on_site(command: Callable[..., Any]) -> Callable[..., Any]:
     return with_site
 
 
+def integer_option(
+    name: str, values: click.IntRange, default: int, text: str
+) -> Callable[[Command], Command]:
+    """Return an option that takes a whole number; its help shows the default."""
+    return click.option(name, type=values, default=default, show_default=True, help=text)
+
+
 @contextmanager
-def _reach(via: str, spark_options: str | None) -> Iterator[Reach]:
-    """Make hosts reachable in this context. Raise BadInput and ClusterliftError like `spark_transport`."""
+def _reach(via: str, spark_options: str | None) -> Iterator[tuple[Transport, Sequence[Host]]]:
+    """Make hosts reachable in this context, and yield the transport and the hosts of Spark's executors.
+
+    Raise BadInput and ClusterliftError like `spark_transport`.
+    """
     if via != SPARK:
         if spark_options is not None:
             raise BadInput("--spark-options needs --via spark")
-        yield Reach(TRANSPORTS[via])
+        yield TRANSPORTS[via], ()
         return
     try:
         options = shlex.split(spark_options or "")
     except ValueError as error:
         raise BadInput(f"--spark-options {spark_options!r} cannot be read: {error}") from error
     with spark_transport(options) as hosts:
-        yield Reach(partial(_by_spark, hosts), tuple(hosts.values()))
+        yield partial(_by_spark, hosts), tuple(hosts.values())
 
 
 def _by_spark(hosts: Mapping[str, Host], name: str, address: str) -> Host:
@@ -162,13 +169,7 @@ _OPTIONS = (
         metavar="NAME",
         help="Record the probe below --results, under this name.  [default: only print it]",
     ),
-    click.option(
-        "--repeats",
-        type=click.IntRange(1, 1000),
-        default=1,
-        show_default=True,
-        help="How often to measure everything.",
-    ),
+    integer_option("--repeats", click.IntRange(1, 1000), 1, "How often to measure everything."),
     click.option(
         "--via",
         type=click.Choice([*TRANSPORTS, SPARK]),

@@ -153,10 +153,6 @@ def _executor_added(event: Any) -> ExecutorAdded:
     return ExecutorAdded(str(event["Executor ID"]), cores, _ms(event["Timestamp"]))
 
 
-def _executor_removed(event: Any) -> ExecutorRemoved:
-    return ExecutorRemoved(str(event["Executor ID"]), _ms(event["Timestamp"]))
-
-
 def _resource_profile(event: Any) -> TaskCpus | None:
     if event["Resource Profile Id"] != 0:
         return None
@@ -172,10 +168,6 @@ def _job_started(event: Any) -> JobStarted:
     return JobStarted(_number(event["Job ID"]), _ms(event["Submission Time"]), stages, group)
 
 
-def _job_ended(event: Any) -> JobEnded:
-    return JobEnded(_number(event["Job ID"]), _ms(event["Completion Time"]))
-
-
 def _stage_started(event: Any) -> StageStarted:
     info = event["Stage Info"]
     return StageStarted(_key(info), any(map(_runs_python, info["RDD Info"])))
@@ -186,14 +178,6 @@ def _runs_python(rdd: Mapping[str, Any]) -> bool:
     scope = rdd.get("Scope")
     operator = json.loads(scope)["name"] if scope else ""
     return rdd["Name"] == "PythonRDD" or bool(_PYTHON_OPERATOR.search(operator))
-
-
-def _stage_ended(event: Any) -> StageEnded:
-    return StageEnded(_key(event["Stage Info"]))
-
-
-def _task_started(event: Any) -> TaskStarted:
-    return TaskStarted(_key(event))
 
 
 def _task_ended(event: Any) -> TaskEnded | None:
@@ -272,12 +256,16 @@ def _ms(value: Any) -> int:
 
 _READERS: Mapping[bytes, Callable[[Any], Event | None]] = {
     b"SparkListenerExecutorAdded": _executor_added,
-    b"SparkListenerExecutorRemoved": _executor_removed,
+    b"SparkListenerExecutorRemoved": lambda event: ExecutorRemoved(
+        str(event["Executor ID"]), _ms(event["Timestamp"])
+    ),
     b"SparkListenerResourceProfileAdded": _resource_profile,
     b"SparkListenerJobStart": _job_started,
-    b"SparkListenerJobEnd": _job_ended,
+    b"SparkListenerJobEnd": lambda event: JobEnded(
+        _number(event["Job ID"]), _ms(event["Completion Time"])
+    ),
     b"SparkListenerStageSubmitted": _stage_started,
-    b"SparkListenerStageCompleted": _stage_ended,
-    b"SparkListenerTaskStart": _task_started,
+    b"SparkListenerStageCompleted": lambda event: StageEnded(_key(event["Stage Info"])),
+    b"SparkListenerTaskStart": lambda event: TaskStarted(_key(event)),
     b"SparkListenerTaskEnd": _task_ended,
 }

@@ -19,8 +19,7 @@ from harness.eventlog.events import (
     TaskStarted,
     parse,
 )
-from harness.eventlog.stages import Stages
-from harness.eventlog.tasks import TaskSums, divide_time
+from harness.eventlog.tasks import Stages, TaskSums, divide_time
 from harness.model.task_metrics import TaskMetrics
 
 
@@ -114,7 +113,7 @@ class TrialAggregator:
 
     def _add_task(self, task: TaskEnded) -> None:
         self._running_tasks[task.key] -= 1
-        parts_ns = dict(divide_time(task))
+        parts_ns = divide_time(task)
         self._sums.add(task, parts_ns)
         self._stages.add(task, parts_ns)
 

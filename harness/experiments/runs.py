@@ -18,7 +18,7 @@ from harness.model.link import Link
 from harness.model.probe import ProbeRun
 from harness.model.run import Ending, RecordedRun, Status
 from harness.probes.all_probes import all_probes
-from harness.probes.runner import run_probes
+from harness.probes.plan import run_probes
 from harness.probes.traffic import Load
 from harness.records.directories import configuration_directory, probes_directory, results_files
 from harness.records.reader import load, load_probes

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from dataclasses import replace
 
 from harness.model.errors import ToolError
-from harness.model.interface import Bond, BondMember, HostLink
+from harness.model.interface import HostLink
 from harness.model.link import VIRTUAL_NIC_DRIVERS, wire_bit_s
-from harness.node import iproute
-from harness.node.sysfs import (
+from harness.node.kernel import (
     SYSCTLS,
-    Device,
     device_directory,
     device_files,
     known,
     positive,
+    read_bond,
     read_device,
+    read_device_files,
     read_driver,
     read_files,
+    read_queue,
     sysctl_file,
 )
 
@@ -57,27 +58,25 @@ def parse_link(host: str, device: str, text: str) -> HostLink:
     parts = _parts(text)
     files = read_files(parts.get("files", ""))
     directory = device_directory(device)
-    found = _device(device, parts.get("device", ""), files)
+    found = parts.get("device", "").strip()
+    # Where ip is not installed, the kernel's files describe the device.
+    link = None if found else read_device_files(host, device, files)
+    link = link or read_device(host, found)
     bond = read_bond(parts.get("bond", ""))
     driver, bus = read_driver(parts.get("driver", ""))
-    driver = "bond" if bond else driver or found.kind
-    queue, counted_bit_s = _queue(parts.get("queue", ""))
+    driver = "bond" if bond else driver or link.kind
+    queue, shaped_bit_s = _queue(parts.get("queue", ""), link.mtu_bytes)
     is_virtual = driver in VIRTUAL_NIC_DRIVERS
-    return HostLink(
-        host=host,
-        device=found.name,
+    return replace(
+        link,
         speed_mbit_s=None if is_virtual else positive(files.get(f"{directory}/speed")),
         duplex=known(files.get(f"{directory}/duplex")),
-        mtu_bytes=found.mtu_bytes,
-        state=found.state,
-        kind=found.kind,
         driver=driver,
         bus=bus,
         queue=queue,
-        shaped_bit_s=_on_wire(counted_bit_s, found.mtu_bytes),
+        shaped_bit_s=shaped_bit_s,
         offloads=read_offloads(parts.get("offloads", "")),
         bond=bond,
-        counters=found.counters,
         sysctls={name: files[file] for name in SYSCTLS if (file := sysctl_file(name)) in files},
     )
 
@@ -86,33 +85,6 @@ def read_offloads(text: str) -> dict[str, bool] | None:
     """Return which of the OFFLOADS are on; None if `ethtool -k` is missing or printed none."""
     states = dict(_FEATURE.findall(text))
     return {name: states[name] == "on" for name in OFFLOADS if name in states} or None
-
-
-def read_bond(text: str) -> Bond | None:
-    """Return the bond that a file of /proc/net/bonding describes; None for other text."""
-    # The bond's own lines come first, then a block of lines for each member.
-    blocks: list[dict[str, str]] = [{}]
-    for line in text.splitlines():
-        name, colon, value = line.strip().partition(":")
-        if name == "Slave Interface":
-            blocks.append({})
-        if colon and value.strip():
-            blocks[-1].setdefault(name, value.strip())
-    bond, *members = blocks
-    if "Bonding Mode" not in bond:
-        return None
-    aggregator = positive(bond.get("Aggregator ID"))
-    return Bond(bond["Bonding Mode"], aggregator, tuple(map(_bond_member, members)))
-
-
-def _bond_member(block: Mapping[str, str]) -> BondMember:
-    return BondMember(
-        device=block.get("Slave Interface", "unknown"),
-        status=block.get("MII Status"),
-        speed_mbit_s=positive(block.get("Speed", "").removesuffix(" Mbps")),
-        duplex=known(block.get("Duplex")),
-        aggregator=positive(block.get("Aggregator ID")),
-    )
 
 
 def _parts(text: str) -> dict[str, str]:
@@ -127,22 +99,12 @@ def _parts(text: str) -> dict[str, str]:
     return {name: "\n".join(lines) for name, lines in parts.items()}
 
 
-def _device(device: str, text: str, files: Mapping[str, str]) -> Device:
-    """Return the device as ip shows it; where ip is not installed, as the kernel's files do."""
-    if not text.strip() and (found := read_device(device, files)):
-        return found
-    return iproute.read_device(text)
-
-
-def _queue(text: str) -> tuple[str | None, int | None]:
+def _queue(text: str, mtu: int | None) -> tuple[str | None, int | None]:
+    """Return the kind of the queue, and its limit as a rate on the wire."""
     try:
-        return iproute.read_queue(text)
+        kind, counted_bit_s = read_queue(text)
     except ToolError:
         return None, None
-
-
-def _on_wire(counted_bit_s: int | None, mtu: int | None) -> int | None:
-    """Return the rate on the wire: tc counts fewer bytes of a frame than the wire carries."""
     if counted_bit_s is None or mtu is None:
-        return counted_bit_s
-    return wire_bit_s(counted_bit_s, mtu)
+        return kind, counted_bit_s
+    return kind, wire_bit_s(counted_bit_s, mtu)

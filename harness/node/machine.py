@@ -7,7 +7,7 @@ import platform
 from pathlib import Path
 from typing import Any
 
-from harness.node.sysfs import SYSCTLS, known, positive, sysctl_file
+from harness.node.kernel import SYSCTLS, known, positive, sysctl_file
 
 
 def machine_facts(root: Path = Path("/")) -> dict[str, Any]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
 from harness.model.errors import BadInput
 from harness.model.interface import HostLink, counter_growth
 from harness.model.link import VIRTUAL_NIC_DRIVERS, is_same_rate, parse_rate, rate_text
-from harness.node.sysfs import PACKET_COUNTERS
+from harness.node.kernel import PACKET_COUNTERS
 
 NodeLinks = Mapping[str, Mapping[str, HostLink]]
 """By host, and by the name of the interface."""
@@ -75,20 +75,19 @@ def unexpected_links(
     A host may have other links as well. A link counts only if it is up and its rate is known.
     `shaped_bit_s` is the rate of an emulation, which counts instead of what the drivers report.
     """
-    if shaped_bit_s is None:
-        return list(_unexpected(nodes, expected_bit_s))
-    if is_same_rate(shaped_bit_s, expected_bit_s):
-        return []
-    return [f"links are shaped to {rate_text(shaped_bit_s)}, expected {rate_text(expected_bit_s)}"]
-
-
-def _unexpected(nodes: Mapping[str, LinkFacts], expected_bit_s: int) -> Iterator[str]:
+    expected = f"expected {rate_text(expected_bit_s)}"
+    if shaped_bit_s is not None:
+        same = is_same_rate(shaped_bit_s, expected_bit_s)
+        return [] if same else [f"links are shaped to {rate_text(shaped_bit_s)}, {expected}"]
+    lines = []
     for host, links in nodes.items():
         rates = {name: rate for name, link in links.items() if (rate := _rate(link)) is not None}
-        if any(is_same_rate(rate, expected_bit_s) for rate in rates.values()):
-            continue
-        found = ", ".join(f"{name} is {rate_text(rate)}" for name, rate in sorted(rates.items()))
-        yield f"{host}: {found or 'no link reports its speed'}, expected {rate_text(expected_bit_s)}"
+        if not any(is_same_rate(rate, expected_bit_s) for rate in rates.values()):
+            found = ", ".join(
+                f"{name} is {rate_text(rate)}" for name, rate in sorted(rates.items())
+            )
+            lines.append(f"{host}: {found or 'no link reports its speed'}, {expected}")
+    return lines
 
 
 def _rate(link: Mapping[str, Any]) -> int | None:

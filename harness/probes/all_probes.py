@@ -8,7 +8,6 @@ from harness.probes.latency import LATENCY_PROGRAMS, MESSAGE_BYTES, latency_step
 from harness.probes.mesh import MESH_PROGRAMS, mesh_steps
 from harness.probes.mtu import MTU_PROGRAMS, packet_size_steps, path_mtu_steps
 from harness.probes.plan import Links, ProbePlan, ProbeStep
-from harness.probes.rdma import rdma_steps
 from harness.probes.traffic import Load
 from harness.probes.transports.host import Host
 
@@ -32,8 +31,7 @@ def all_probes(
         steps = [*path_mtu_steps(usable, links), *packet_size_steps(usable, sizes, load)]
         steps += mesh_steps(usable, load, both_ways=both_ways, alone=alone)
         if message_bytes is not None:
-            steps += latency_steps(usable, load.seconds, message_bytes, load.first_port)
-            steps += rdma_steps(usable, message_bytes)
+            steps += latency_steps(usable, load, message_bytes)
         return steps
 
     latency_programs = () if message_bytes is None else LATENCY_PROGRAMS

@@ -1,4 +1,4 @@
-"""The latency probe: the round trip time of a small message, on an idle link and beside a TCP transfer."""
+"""The latency probe: how long a small message takes over TCP, idle and beside a transfer, and by RDMA."""
 
 from __future__ import annotations
 
@@ -11,13 +11,18 @@ from harness.model.network_metrics import (
     IDLE,
     LATENCY_PERCENTILES,
     LOADED,
+    RDMA_DEVICES,
+    RDMA_P99,
+    RDMA_P999,
+    RDMA_TYPICAL,
     ROUND_TRIP,
     ROUND_TRIPS_PER_S,
 )
 from harness.model.probe import Measurement
 from harness.probes.plan import ProbeStep, listed, round_robin
-from harness.probes.remote_process import ClientServerRun, RemoteProcesses
-from harness.probes.tools import sockperf
+from harness.probes.remote_process import ClientServerRun, RemoteProcesses, run_all
+from harness.probes.tools import perftest, sockperf
+from harness.probes.tools.perftest import RdmaLatency
 from harness.probes.tools.sockperf import RoundTrips
 from harness.probes.traffic import GRACE_S, OMITTED_S, Flow, Load, open_flows
 from harness.probes.transports.host import Host, HostError
@@ -25,31 +30,32 @@ from harness.probes.transports.host import Host, HostError
 LATENCY_PROGRAMS = ("ip", "iperf3", "sockperf")
 MESSAGE_BYTES = 64
 SET_UP_S = 3.0
+RDMA_STEP_S, RDMA_TIMEOUT_S = 5.0, 60.0
+_LIST_RDMA_DEVICES = ("sh", "-c", "ls /sys/class/infiniband 2>/dev/null; exit 0")
 
 
-def latency_steps(
-    hosts: Sequence[Host], seconds: int, message_bytes: int, first_port: int
-) -> list[ProbeStep]:
-    """Measure every pair on an idle link, and again while a TCP transfer fills the link."""
-    load = Load(seconds + 2 * OMITTED_S, first_port=first_port)
-    return [
+def latency_steps(hosts: Sequence[Host], load: Load, message_bytes: int) -> list[ProbeStep]:
+    """Measure every pair on an idle link, again while a TCP transfer fills the link, and by RDMA."""
+    steps = [
         ProbeStep(
             f"latency: {listed([f'{a} <-> {b}' for a, b in pairs])}, {case}",
-            seconds + SET_UP_S + (OMITTED_S if case == LOADED else 0),
-            partial(_measure, [Flow(a, b) for a, b in pairs], seconds, message_bytes, load, case),
+            load.seconds + SET_UP_S + (OMITTED_S if case == LOADED else 0),
+            partial(_measure, [Flow(a, b) for a, b in pairs], load, message_bytes, case),
         )
         for pairs in round_robin(hosts)
         for case in (IDLE, LOADED)
     ]
+    return [*steps, ProbeStep("rdma", RDMA_STEP_S, partial(_measure_rdma, hosts, message_bytes))]
 
 
 def _measure(
-    flows: Sequence[Flow], seconds: int, message_bytes: int, load: Load, case: str
+    flows: Sequence[Flow], load: Load, message_bytes: int, case: str
 ) -> Iterator[Measurement]:
+    transfer = Load(load.seconds + 2 * OMITTED_S, first_port=load.first_port)
     with RemoteProcesses() as remotes:
-        transfer_runs = open_flows(remotes, flows, load) if case == LOADED else []
+        transfer_runs = open_flows(remotes, flows, transfer) if case == LOADED else []
         sessions = [
-            _latency_session(remotes, flow, port, seconds, message_bytes)
+            _sockperf_run(remotes, flow, port, load.seconds, message_bytes)
             for port, flow in enumerate(flows, load.first_port + len(flows))
         ]
         for session in sessions:
@@ -62,16 +68,18 @@ def _measure(
             session.start()
         round_trips = [session.finish() for session in sessions]
         transfers = [run.finish() for run in transfer_runs]
-    for flow, trips, transfer in zip_longest(flows, round_trips, transfers):
+    for flow, trips, outcome in zip_longest(flows, round_trips, transfers):
         # Without its transfer, a latency under load has no meaning.
-        errors = [outcome for outcome in (transfer, trips) if isinstance(outcome, HostError)]
+        errors = [result for result in (outcome, trips) if isinstance(result, HostError)]
         if errors:
             yield ROUND_TRIP[LATENCY_PERCENTILES[0]].failed(str(flow), errors[0], case)
         elif isinstance(trips, RoundTrips):
-            yield from _measurements(str(flow), trips, case)
+            for percentile, metric in ROUND_TRIP.items():
+                yield metric.of(str(flow), trips.microseconds[percentile], case)
+            yield ROUND_TRIPS_PER_S.of(str(flow), trips.per_second, case)
 
 
-def _latency_session(
+def _sockperf_run(
     remotes: RemoteProcesses, flow: Flow, port: int, seconds: int, message_bytes: int
 ) -> ClientServerRun[RoundTrips]:
     address = flow.receiver.address
@@ -86,7 +94,47 @@ def _latency_session(
     )
 
 
-def _measurements(subject: str, trips: RoundTrips, case: str) -> Iterator[Measurement]:
-    for percentile, metric in ROUND_TRIP.items():
-        yield metric.of(subject, trips.microseconds[percentile], case)
-    yield ROUND_TRIPS_PER_S.of(subject, trips.per_second, case)
+def _measure_rdma(hosts: Sequence[Host], message_bytes: int) -> Iterator[Measurement]:
+    """Count the RDMA devices of every host, and measure all pairs of hosts that have one."""
+    equipped = []
+    listings = run_all([(host, _LIST_RDMA_DEVICES) for host in hosts])
+    for host, listing in zip(hosts, listings, strict=True):
+        if isinstance(listing, HostError):
+            yield RDMA_DEVICES.failed(host.name, listing)
+            continue
+        devices = listing.output.split()
+        yield RDMA_DEVICES.of(host.name, len(devices))
+        if devices:
+            equipped.append(host)
+    for pairs in round_robin(equipped) if len(equipped) > 1 else ():
+        yield from _measure_rdma_pairs([Flow(a, b) for a, b in pairs], message_bytes)
+
+
+def _measure_rdma_pairs(flows: Sequence[Flow], message_bytes: int) -> Iterator[Measurement]:
+    with RemoteProcesses() as remotes:
+        sessions = [_perftest_run(remotes, flow, message_bytes) for flow in flows]
+        for session in sessions:
+            session.open()
+        for session in sessions:
+            session.start()
+        latencies = [session.finish() for session in sessions]
+    for flow, latency in zip(flows, latencies, strict=True):
+        if isinstance(latency, HostError):
+            yield RDMA_TYPICAL.failed(str(flow), latency)
+        else:
+            yield RDMA_TYPICAL.of(str(flow), latency.typical_us)
+            yield RDMA_P99.of(str(flow), latency.p99_us)
+            yield RDMA_P999.of(str(flow), latency.p999_us)
+
+
+def _perftest_run(
+    remotes: RemoteProcesses, flow: Flow, message_bytes: int
+) -> ClientServerRun[RdmaLatency]:
+    return ClientServerRun(
+        remotes,
+        server=(flow.receiver, perftest.server(message_bytes)),
+        client=(flow.sender, perftest.client(flow.receiver.address, message_bytes)),
+        listening=perftest.LISTENING,
+        parse=lambda completed: perftest.read_latency(completed.output),
+        timeout_s=RDMA_TIMEOUT_S,
+    )

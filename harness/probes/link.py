@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from harness.model.interface import HostLink
-from harness.node import iproute
+from harness.node import kernel
 from harness.node.interface import link_command, parse_link
 from harness.probes.remote_process import CompletedCommand, parse_completed, run_all
 from harness.probes.transports.host import Host, HostError
@@ -20,30 +20,25 @@ def read_links(hosts: Sequence[Host]) -> list[HostLink | HostError]:
     It is the interface of the route to the next host; for a single host, of its default route.
     """
     if len(hosts) == 1:
-        routes = [iproute.default_route()]
+        routes = [kernel.default_route()]
     else:
-        routes = [iproute.route_to(peer.address) for peer in (*hosts[1:], *hosts[:1])]
-    completed = run_all(list(zip(hosts, routes, strict=True)))
-    devices = [
-        parse_completed(host, route, _device) for host, route in zip(hosts, completed, strict=True)
-    ]
-    known = [
-        (host, device)
-        for host, device in zip(hosts, devices, strict=True)
-        if not isinstance(device, HostError)
-    ]
-    answers = iter(run_all([(host, link_command(device)) for host, device in known]))
+        routes = [kernel.route_to(peer.address) for peer in (*hosts[1:], *hosts[:1])]
+    printed = run_all(zip(hosts, routes, strict=True))
+    devices = [parse_completed(*pair, _device) for pair in zip(hosts, printed, strict=True)]
+    pairs = list(zip(hosts, devices, strict=True))
+    commands = [(host, link_command(device)) for host, device in pairs if isinstance(device, str)]
+    answers = iter(run_all(commands))
     return [
-        device
-        if isinstance(device, HostError)
-        else parse_completed(host, next(answers), partial(_link, host.name, device))
-        for host, device in zip(hosts, devices, strict=True)
+        parse_completed(host, next(answers), partial(_link, host, device))
+        if isinstance(device, str)
+        else device
+        for host, device in pairs
     ]
 
 
 def _device(route: CompletedCommand) -> str:
-    return iproute.read_route(route.output)
+    return kernel.read_route(route.output)
 
 
-def _link(host: str, device: str, completed: CompletedCommand) -> HostLink:
-    return parse_link(host, device, completed.output)
+def _link(host: Host, device: str, completed: CompletedCommand) -> HostLink:
+    return parse_link(host.name, device, completed.output)

@@ -109,9 +109,7 @@ def packet_size_steps(hosts: Sequence[Host], sizes: Sequence[int], load: Load) -
 
 
 def _measure_paths(flows: Sequence[Flow], links: Links) -> Iterator[Measurement]:
-    searches = {
-        flow: search_path_mtu(_own_mtu(flow, links), _likely_sizes(flow, links)) for flow in flows
-    }
+    searches = {flow: _search(flow, links) for flow in flows}
     sizes = {flow: next(search) for flow, search in searches.items()}
     while sizes:
         answers = _ping(sizes)
@@ -135,16 +133,12 @@ def _path_measurements(subject: str, path: PathMtu | None) -> Iterator[Measureme
         yield VANISHED_PACKET.of(subject, path.vanished_bytes)
 
 
-def _own_mtu(flow: Flow, links: Links) -> int:
-    link = links.get(flow.sender.name)
-    return (link and link.mtu_bytes) or MAX_MTU
-
-
-def _likely_sizes(flow: Flow, links: Links) -> list[int]:
-    """Return the typical MTU and the receiver's, each also with room for a VLAN tag."""
-    peer = links.get(flow.receiver.name)
+def _search(flow: Flow, links: Links) -> Search:
+    """Search with the typical MTU and the receiver's as likely, each also with room for a VLAN tag."""
+    own, peer = (links.get(host.name) for host in (flow.sender, flow.receiver))
     likely = [TYPICAL_MTU, *([peer.mtu_bytes] if peer and peer.mtu_bytes else [])]
-    return [mtu + room for mtu in likely for room in (0, VLAN_TAG_BYTES)]
+    sizes = [mtu + room for mtu in likely for room in (0, VLAN_TAG_BYTES)]
+    return search_path_mtu((own and own.mtu_bytes) or MAX_MTU, sizes)
 
 
 def _ping(sizes: Mapping[Flow, int]) -> dict[Flow, Answer | HostError]:

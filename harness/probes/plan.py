@@ -1,19 +1,37 @@
-"""A probe plan: the hosts, the programs that they need, and the steps that measure them.
+"""A probe plan, and how it is run: check the hosts, read their links, run the steps, read the links again.
 
-Steps can be repeated, and between two steps a user sees how much is left. A probe that measures pairs of
+Steps can be repeated, and before each a user sees how much time is left. A probe that measures pairs of
 hosts does so in rounds, so that no host is in two pairs at once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import combinations
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations, product
+from pathlib import Path
 from typing import TypeVar
 
+from harness.model.errors import BadInput
 from harness.model.interface import HostLink
-from harness.model.probe import Measurement
-from harness.probes.transports.host import Host
+from harness.model.probe import (
+    AFTER,
+    BEFORE,
+    ExcludedHost,
+    LinkSnapshot,
+    Measurement,
+    ProbeRun,
+    RecordedProbes,
+)
+from harness.model.run import Ending
+from harness.probes.link import read_links
+from harness.probes.preflight import preflight
+from harness.probes.transports.host import Host, HostError
+from harness.records.writer import ProbeRecording
+from harness.runtime.progress import duration_text
+from harness.runtime.trials import Clock
+from harness.terminal import count_of, say
 
 MAX_LISTED = 4
 
@@ -47,6 +65,52 @@ class ProbePlan:
     repeats: int = 1
 
 
+def run_probes(plan: ProbePlan, run: ProbeRun, results: Path | None) -> RecordedProbes:
+    """Run a plan, and return what it found; record it below `results`, if that is given.
+
+    Hosts that cannot be used are excluded, with a line on standard error. Ctrl-C and SIGTERM end the run and
+    keep what was measured. Raise BadInput if too few hosts are left, or if nothing can be recorded.
+    """
+    checked = preflight(plan.hosts, plan.programs)
+    for error in checked.excluded_hosts.values():
+        say(f"left out: {error}")
+    if len(checked.hosts) < plan.min_hosts:
+        raise BadInput(
+            f"{len(checked.hosts)} of {count_of(len(plan.hosts), 'host')} can be used; "
+            f"this probe needs {plan.min_hosts} or more"
+        )
+    with ProbeRecording(run, results) as recording:
+        for host, error in checked.excluded_hosts.items():
+            recording.event(ExcludedHost(host, str(error)))
+        try:
+            _measure(plan, checked.hosts, recording)
+        except KeyboardInterrupt:
+            recording.end(Ending.INTERRUPTED)
+        else:
+            recording.end(Ending.COMPLETED)
+        return recording.probed
+
+
+def run_steps(
+    steps: Sequence[ProbeStep], repeats: int = 1, clock: Clock = time.perf_counter
+) -> Iterator[Measurement]:
+    """Run all steps `repeats` times; before each step, print its name and the time left.
+
+    Each measurement has the number of its round, from 1.
+    """
+    total_s = repeats * sum(step.expected_s for step in steps)
+    rounds = product(range(1, repeats + 1), steps)
+    started, done_s = clock(), 0.0
+    for number, (round_, step) in enumerate(rounds, 1):
+        # Steps take no less than expected; those that are done show by which factor they take more.
+        factor = max(1.0, (clock() - started) / done_s) if done_s else 1.0
+        left = duration_text((total_s - done_s) * factor)
+        say(f"[{number}/{repeats * len(steps)}] {step.description}; {left} left")
+        for measurement in step.measure():
+            yield replace(measurement, round=round_)
+        done_s += step.expected_s
+
+
 def listed(things: Sequence[object]) -> str:
     """Return the first four things by name, and the number of the others: `a, b, c, d and 2 more`."""
     more = len(things) - MAX_LISTED
@@ -72,3 +136,26 @@ def round_robin(hosts: Sequence[T]) -> list[Pairs[T]]:
 def one_pair_per_round(hosts: Sequence[T]) -> list[Pairs[T]]:
     """Return the same pairs as `round_robin`, each in a round of its own."""
     return [[pair] for pair in combinations(hosts, 2)]
+
+
+def _measure(plan: ProbePlan, hosts: Sequence[Host], recording: ProbeRecording) -> None:
+    links = _record_links(hosts, BEFORE, recording)
+    for measurement in run_steps(plan.make_steps(hosts, links), plan.repeats):
+        if measurement.error is not None:
+            say(f"failed: {measurement.error}")
+        recording.event(measurement)
+    _record_links(hosts, AFTER, recording)
+
+
+def _record_links(
+    hosts: Sequence[Host], moment: str, recording: ProbeRecording
+) -> dict[str, HostLink]:
+    links = {}
+    for host, link in zip(hosts, read_links(hosts), strict=True):
+        if isinstance(link, HostError):
+            say(f"link unknown: {link}")
+            recording.event(ExcludedHost(host.name, str(link)))
+        else:
+            links[host.name] = link
+            recording.event(LinkSnapshot(moment, link))
+    return links

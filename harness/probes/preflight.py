@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from ipaddress import ip_address
 
-from harness.node import iproute
+from harness.model.errors import ToolError
+from harness.node import kernel
 from harness.probes.remote_process import CompletedCommand, parse_completed, run_all
 from harness.probes.transports.host import Host, HostError, is_ip_address
 
@@ -26,7 +28,8 @@ def preflight(hosts: Sequence[Host], programs: Sequence[str]) -> Preflight:
     """Check that every host has the programs, and find the IP addresses that are not given."""
     completed = run_all([(host, ("sh", "-c", _MISSING, "sh", *programs)) for host in hosts])
     checked: dict[str, Host | HostError] = {
-        host.name: _equipped(host, check) for host, check in zip(hosts, completed, strict=True)
+        host.name: parse_completed(host, check, partial(_equipped, host))
+        for host, check in zip(hosts, completed, strict=True)
     }
     equipped = [host for host in checked.values() if isinstance(host, Host)]
     checked |= _with_addresses(
@@ -38,16 +41,12 @@ def preflight(hosts: Sequence[Host], programs: Sequence[str]) -> Preflight:
     )
 
 
-def _equipped(host: Host, completed: CompletedCommand | HostError) -> Host | HostError:
-    if isinstance(completed, HostError):
-        return completed
+def _equipped(host: Host, completed: CompletedCommand) -> Host:
     missing = completed.output.split()
-    if not missing:
-        return host
-    packages = " ".join(_PACKAGES.get(program, program) for program in missing)
-    return HostError(
-        f"{host}: {', '.join(missing)} not installed (Debian: apt-get install {packages})"
-    )
+    if missing:
+        packages = " ".join(_PACKAGES.get(program, program) for program in missing)
+        raise ToolError(f"{', '.join(missing)} not installed (Debian: apt-get install {packages})")
+    return host
 
 
 def _with_addresses(unknown: Sequence[Host], hosts: Sequence[Host]) -> dict[str, Host | HostError]:
@@ -60,12 +59,13 @@ def _with_addresses(unknown: Sequence[Host], hosts: Sequence[Host]) -> dict[str,
     lookups = [
         (peer, ("getent", "ahostsv4", name)) for peer, name in zip(peers, names, strict=True)
     ]
-    completed = run_all([*lookups, *((host, iproute.own_addresses()) for host in unknown)])
+    completed = run_all([*lookups, *((host, kernel.own_addresses()) for host in unknown)])
     by_name, own = completed[: len(unknown)], completed[len(unknown) :]
-    return {
-        host.name: _at_found_address(host, peer, lookup) or _at_only_address(host, addresses)
-        for host, peer, lookup, addresses in zip(unknown, peers, by_name, own, strict=True)
-    }
+    located = {}
+    for host, peer, lookup, addresses in zip(unknown, peers, by_name, own, strict=True):
+        at_only_address = parse_completed(host, addresses, partial(_at_only_address, host))
+        located[host.name] = _at_found_address(host, peer, lookup) or at_only_address
+    return located
 
 
 def _at_found_address(host: Host, peer: Host, lookup: CompletedCommand | HostError) -> Host | None:
@@ -77,13 +77,11 @@ def _at_found_address(host: Host, peer: Host, lookup: CompletedCommand | HostErr
     return None if leads_to_peer else replace(host, address=address)
 
 
-def _at_only_address(host: Host, completed: CompletedCommand | HostError) -> Host | HostError:
-    addresses = parse_completed(host, completed, lambda done: iproute.read_addresses(done.output))
-    if isinstance(addresses, HostError):
-        return addresses
-    if len(addresses) == 1:
-        return replace(host, address=addresses[0])
-    found = ", ".join(addresses) or "none"
-    return HostError(
-        f"{host}: at which address do other hosts reach it? It has {found}: write {host}=ADDRESS"
-    )
+def _at_only_address(host: Host, completed: CompletedCommand) -> Host:
+    addresses = kernel.read_addresses(completed.output)
+    if len(addresses) != 1:
+        found = ", ".join(addresses) or "none"
+        raise ToolError(
+            f"at which address do other hosts reach it? It has {found}: write {host}=ADDRESS"
+        )
+    return replace(host, address=addresses[0])

@@ -32,7 +32,7 @@ from harness.model.network_metrics import (
     ROUND_TRIP,
     ROUND_TRIPS_PER_S,
 )
-from harness.model.probe import Measurement, Metric
+from harness.model.probe import Measurement, Metric, samples
 from harness.present.probes import mtu as mtu_page
 from harness.probes.latency import latency_steps
 from harness.probes.link import read_links
@@ -41,7 +41,7 @@ from harness.probes.mtu import packet_size_steps, path_mtu_steps
 from harness.probes.plan import ProbeStep
 from harness.probes.preflight import preflight
 from harness.probes.racks import Rack, rack_steps
-from harness.probes.traffic import FIRST_PORT, Flow, Load, run_flows
+from harness.probes.traffic import Flow, Load, run_flows
 from harness.probes.transports.host import Host, HostError, by_netns
 from harness.records.lookup import find_probes
 from tests.probes.networks import DEVICE, Network, network, programs, run, star
@@ -68,14 +68,11 @@ def links_of(hosts: Sequence[Host]) -> dict[str, HostLink]:
 
 def best(found: Sequence[Measurement], metric: Metric, case: str = "") -> dict[str, float]:
     """Return the largest value of each subject."""
-    values: dict[str, float] = {}
-    for measurement in found:
-        if (measurement.metric, measurement.case) == (
-            metric.name,
-            case,
-        ) and measurement.value is not None:
-            values[measurement.subject] = max(measurement.value, values.get(measurement.subject, 0))
-    return values
+    return {
+        sample.subject: max(sample.values)
+        for sample in samples(found)
+        if (sample.metric, sample.case) == (metric.name, case) and sample.values
+    }
 
 
 def in_some_try(
@@ -184,7 +181,7 @@ def test_the_oversubscription_of_an_uplink_is_measured(uplink_mbit: int, ratio: 
 
 def test_latency_grows_under_load() -> None:
     with star([Link(20 * MBIT, 1500)] * 2) as (made, names):
-        found = measured(latency_steps(hosts_of(made, names), 1, 64, FIRST_PORT))
+        found = measured(latency_steps(hosts_of(made, names), SHORT, 64))
         [idle], [loaded] = (
             best(found, ROUND_TRIPS_PER_S, case).values() for case in (IDLE, LOADED)
         )
@@ -254,12 +251,7 @@ class TestFailures:
             ours = subprocess.Popen(
                 [
                     sys.executable,
-                    "-m",
-                    "harness",
-                    "probe",
-                    "mesh",
-                    "--seconds",
-                    "60",
+                    *["-m", "harness", "probe", "mesh", "--seconds", "60"],
                     *hosts,
                     *recorded,
                 ]
@@ -289,7 +281,7 @@ def test_a_network_passes_its_gate_until_an_mtu_changes(
         assert main(["gate", "before", "after", *results]) == 1
         printed = capsys.readouterr().out
         assert f"- {names[1]} {DEVICE}: MTU 1400, expected 1500" in printed
-        assert f"{names[0]} -> {names[1]}: a black hole" in mtu_page.render(
+        assert f"{names[0]} -> {names[1]}: a path MTU black hole" in mtu_page.render(
             find_probes("after", tmp_path)[0]
         )
 

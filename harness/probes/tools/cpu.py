@@ -36,10 +36,6 @@ def read_meter(text: str) -> Cpu:
     if len(readings) != 2 or processors == 0 or odd:  # noqa: PLR2004  before and after
         raise ToolError("/proc/stat was not read twice")
     before, after = readings
-    return _between(before, after, processors)
-
-
-def _between(before: list[str], after: list[str], processors: int) -> Cpu:
     if min(len(before), len(after)) < len(_FIELDS):
         raise ToolError("/proc/stat has too few columns")
     ticks = {

@@ -36,9 +36,9 @@ def network(monkeypatch: pytest.MonkeyPatch) -> Install:
             else {},
         )
 
-    monkeypatch.setattr("harness.probes.runner.preflight", preflight)
+    monkeypatch.setattr("harness.probes.plan.preflight", preflight)
     monkeypatch.setattr(
-        "harness.probes.runner.read_links", lambda hosts: [a_link(host.name) for host in hosts]
+        "harness.probes.plan.read_links", lambda hosts: [a_link(host.name) for host in hosts]
     )
     return lambda run_flows: monkeypatch.setattr("harness.probes.mesh.run_flows", run_flows)
 

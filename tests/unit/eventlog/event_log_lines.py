@@ -17,43 +17,35 @@ def line(event: str, **fields: Any) -> bytes:
 
 def executor_added(executor: str, cores: int, at_ms: int = 0) -> bytes:
     info = {"Host": f"host-{executor}", "Total Cores": cores, "Resource Profile Id": 0}
-    fields = {"Timestamp": at_ms, "Executor ID": executor, "Executor Info": info}
-    return line("ExecutorAdded", **fields)
+    return line("ExecutorAdded", Timestamp=at_ms, Executor_ID=executor, Executor_Info=info)
 
 
 def executor_removed(executor: str, at_ms: int) -> bytes:
-    fields = {"Timestamp": at_ms, "Executor ID": executor, "Removed Reason": "killed"}
-    return line("ExecutorRemoved", **fields)
+    return line("ExecutorRemoved", Timestamp=at_ms, Executor_ID=executor, Removed_Reason="killed")
 
 
 def task_cpus(amount: float, profile: int = 0) -> bytes:
-    requests = {"cpus": {"Resource Name": "cpus", "Amount": amount}}
-    fields = {"Resource Profile Id": profile, "Task Resource Requests": requests}
-    return line("ResourceProfileAdded", **fields)
+    cpus = {"cpus": {"Resource Name": "cpus", "Amount": amount}}
+    return line("ResourceProfileAdded", Resource_Profile_Id=profile, Task_Resource_Requests=cpus)
 
 
 def job_started(job: int, at_ms: int, stages: Sequence[int] = (0,), group: str = "g") -> bytes:
-    fields = {
-        "Job ID": job,
-        "Submission Time": at_ms,
-        "Stage IDs": list(stages),
-        "Properties": {"spark.jobGroup.id": group},
-    }
-    return line("JobStart", **fields)
+    fields = {"Stage IDs": list(stages), "Properties": {"spark.jobGroup.id": group}}
+    return line("JobStart", Job_ID=job, Submission_Time=at_ms, **fields)
 
 
 def job_ended(job: int, at_ms: int) -> bytes:
-    fields = {"Job ID": job, "Completion Time": at_ms, "Job Result": {"Result": "JobSucceeded"}}
-    return line("JobEnd", **fields)
+    result = {"Result": "JobSucceeded"}
+    return line("JobEnd", Job_ID=job, Completion_Time=at_ms, Job_Result=result)
 
 
 def stage_started(stage: int, attempt: int = 0, rdds: Sequence[tuple[str, str]] = ()) -> bytes:
     """`rdds` has a name and an operator for each RDD."""
-    return line("StageSubmitted", **{"Stage Info": _stage_info(stage, attempt, rdds)})
+    return line("StageSubmitted", Stage_Info=_stage_info(stage, attempt, rdds))
 
 
 def stage_ended(stage: int, attempt: int = 0) -> bytes:
-    return line("StageCompleted", **{"Stage Info": _stage_info(stage, attempt, ())})
+    return line("StageCompleted", Stage_Info=_stage_info(stage, attempt, ()))
 
 
 def _stage_info(stage: int, attempt: int, rdds: Sequence[tuple[str, str]]) -> dict[str, Any]:
@@ -67,8 +59,7 @@ def _stage_info(stage: int, attempt: int, rdds: Sequence[tuple[str, str]]) -> di
 
 
 def task_started(stage: int, attempt: int = 0) -> bytes:
-    fields = {"Stage ID": stage, "Stage Attempt ID": attempt, "Task Info": {"Task ID": 1}}
-    return line("TaskStart", **fields)
+    return line("TaskStart", Stage_ID=stage, Stage_Attempt_ID=attempt, Task_Info={"Task ID": 1})
 
 
 def task_ended(
@@ -101,15 +92,11 @@ def task_ended(
         "Speculative": speculative,
         "Accumulables": [{"ID": 99, "Name": "number of output rows", "Update": "7"}, *accumulables],
     }
-    fields = {
-        "Stage ID": stage,
-        "Stage Attempt ID": attempt,
-        "Task End Reason": {"Reason": reason},
-        "Task Info": info,
-    }
-    if metrics is not None:
-        fields["Task Metrics"] = metrics
-    return line("TaskEnd", **fields)
+    fields = {"Task Info": info} | ({} if metrics is None else {"Task Metrics": metrics})
+    end_reason = {"Reason": reason}
+    return line(
+        "TaskEnd", Stage_ID=stage, Stage_Attempt_ID=attempt, Task_End_Reason=end_reason, **fields
+    )
 
 
 def task_counters(

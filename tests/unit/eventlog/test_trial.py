@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.eventlog.events import TaskEnded, parse
-from harness.eventlog.stages import scheduled_ns
-from harness.eventlog.tasks import divide_time
+from harness.eventlog.tasks import divide_time, scheduled_ns
 from harness.eventlog.trial import Slots, task_metrics
 from harness.model.task_metrics import ScheduleSimulation, Stragglers, TaskMetrics, TaskTime
 from tests.unit.eventlog.event_log_lines import (
@@ -96,13 +95,12 @@ class TestCalculatedByHand:
         assert metrics.stragglers == Stragglers(longest_s=1.0, median_s=0.75)
 
     def test_bytes(self) -> None:
-        metrics = self.METRICS
-        assert metrics.input_bytes_by_locality == {"ANY": 10, "NODE_LOCAL": 30}
-        assert (metrics.input_bytes, metrics.output_bytes) == (40, 5)
-        assert (metrics.shuffle_local_bytes, metrics.shuffle_remote_bytes) == (20, 150)
-        assert metrics.shuffle_written_bytes == 90
-        assert (metrics.memory_spilled_bytes, metrics.disk_spilled_bytes) == (4, 3)
-        assert metrics.peak_execution_memory_bytes == 500
+        assert self.METRICS.input_bytes_by_locality == {"ANY": 10, "NODE_LOCAL": 30}
+        assert (self.METRICS.input_bytes, self.METRICS.output_bytes) == (40, 5)
+        assert (self.METRICS.shuffle_local_bytes, self.METRICS.shuffle_remote_bytes) == (20, 150)
+        assert self.METRICS.shuffle_written_bytes == 90
+        assert (self.METRICS.memory_spilled_bytes, self.METRICS.disk_spilled_bytes) == (4, 3)
+        assert self.METRICS.peak_execution_memory_bytes == 500
 
     def test_gc_is_a_fraction_of_the_run_time(self) -> None:
         assert self.METRICS.gc_share == (60 + 90) / (600 + 900)
@@ -166,15 +164,9 @@ class TestPython:
     UDF = (("MapPartitionsRDD", "BatchEvalPython"),)
 
     def test_workers_get_the_time_in_which_the_task_did_nothing_itself(self) -> None:
-        metrics = metrics_of_tasks(
-            task_ended(
-                0, 0, 1_000, python_ms=[800], metrics=task_counters(run_ms=1_000, cpu_ms=300)
-            ),
-            task_ended(
-                0, 0, 1_000, python_ms=[400], metrics=task_counters(run_ms=1_000, cpu_ms=300)
-            ),
-            rdds=self.UDF,
-        )
+        counters = task_counters(run_ms=1_000, cpu_ms=300)
+        tasks = [task_ended(0, 0, 1_000, python_ms=[ms], metrics=counters) for ms in (800, 400)]
+        metrics = metrics_of_tasks(*tasks, rdds=self.UDF)
         assert metrics.time.python_worker_s == 0.700 + 0.400
         assert metrics.time.unattributed_s == 0.300
 
@@ -200,12 +192,11 @@ class TestPython:
     def test_one_stage_without_the_metric_makes_the_time_of_all_unknown(
         self, without_metric: int
     ) -> None:
+        counters = task_counters(run_ms=1_000)
         metrics = metrics_of(
             *(job_started(0, 0), stage_started(0, rdds=self.UDF), stage_started(1, rdds=self.UDF)),
-            task_ended(
-                1 - without_metric, 0, 1_000, python_ms=[800], metrics=task_counters(run_ms=1_000)
-            ),
-            task_ended(without_metric, 0, 1_000, metrics=task_counters(run_ms=1_000)),
+            task_ended(1 - without_metric, 0, 1_000, python_ms=[800], metrics=counters),
+            task_ended(without_metric, 0, 1_000, metrics=counters),
             job_ended(0, 1_000),
         )
         assert (metrics.time.python_worker_s, metrics.time.unattributed_s) == (None, 2.0)
@@ -315,10 +306,7 @@ class TestScheduleSimulation:
         """A tenth of all task time is fetch wait, but without it the stage takes half the time."""
         metrics = metrics_of_tasks(
             task_ended(0, 0, 1_000, metrics=task_counters(run_ms=1_000, fetch_wait_ms=500)),
-            *(
-                task_ended(0, ms, ms + 500, metrics=task_counters(run_ms=500, cpu_ms=500))
-                for ms in (0, 0, 0, 0, 0, 0, 0, 0)
-            ),
+            *[task_ended(0, 0, 500, metrics=task_counters(run_ms=500, cpu_ms=500))] * 8,
             cores=9,
         )
         assert metrics.simulation is not None
@@ -328,15 +316,11 @@ class TestScheduleSimulation:
 
 class TestCutOff:
     LOG = (
-        executor_added("1", 2),
-        job_started(0, 1_000),
-        stage_started(0),
-        task_started(0),
-        task_started(0),
+        *(executor_added("1", 2), job_started(0, 1_000), stage_started(0)),
+        *(task_started(0), task_started(0)),
         task_ended(0, 1_000, 1_500, metrics=task_counters(run_ms=500)),
         task_ended(0, 1_000, 1_600, metrics=task_counters(run_ms=600)),
-        stage_ended(0),
-        job_ended(0, 1_600),
+        *(stage_ended(0), job_ended(0, 1_600)),
     )
 
     def test_the_rest_is_used_and_the_missing_part_named(self) -> None:
@@ -380,8 +364,7 @@ class TestGarbled:
         ],
     )
     def test_a_line_is_counted_and_changes_nothing_else(self, text: bytes) -> None:
-        around = TestCutOff.LOG[:3], TestCutOff.LOG[3:]
-        metrics = metrics_of(*around[0], text, *around[1])
+        metrics = metrics_of(*TestCutOff.LOG[:3], text, *TestCutOff.LOG[3:])
         assert metrics.incomplete == "lines that cannot be read: 1"
         assert metrics.time == metrics_of(*TestCutOff.LOG).time
 
@@ -422,7 +405,7 @@ class TestAnyTask:
     def test_parts_are_never_negative_and_add_up_to_the_duration(self, text: bytes) -> None:
         task = parse(text)
         assert isinstance(task, TaskEnded)
-        parts_ns = [ns for _, ns in divide_time(task)]
+        parts_ns = divide_time(task).values()
         assert all(ns >= 0 for ns in parts_ns)
         assert sum(parts_ns) == task.duration_ms * 1_000_000
 
@@ -434,7 +417,7 @@ class TestAnyTask:
         assert isinstance(task, TaskEnded)
         reported_ms = max(0, metrics["Shuffle Read Metrics"]["Fetch Wait Time"])
         ran_ms = min(max(0, metrics["Executor Run Time"]), duration_ms)
-        assert dict(divide_time(task))["fetch_wait"] == min(reported_ms, ran_ms) * 1_000_000
+        assert divide_time(task)["fetch_wait"] == min(reported_ms, ran_ms) * 1_000_000
 
 
 class TestAnyLog:

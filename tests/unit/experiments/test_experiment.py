@@ -21,7 +21,7 @@ from harness.model.errors import BadInput, ClusterliftError
 from harness.model.link import Link
 from harness.model.probe import ProbeRun, RecordedProbes
 from harness.model.run import Ending, new_run_id
-from harness.probes.runner import ProbePlan
+from harness.probes.plan import ProbePlan
 from harness.records.writer import ProbeRecording, Recording
 from jobs import sinks
 from tests.unit.builders import a_run, failed, ok

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,65 +23,39 @@ from harness.model.task_metrics import (
 from harness.records.reader import load
 from harness.records.writer import Recording
 from tests.unit.builders import a_run, ok
+from tests.unit.metrics_builders import task_metrics
 
 SECONDS = st.floats(0, 1e9)
 COUNTS = st.integers(0, 2**63)
-BY_LOCALITY = st.dictionaries(st.text(), COUNTS, max_size=3)
-TASK_TIMES = st.builds(
-    TaskTime,
-    fetch_wait_s=SECONDS,
-    cpu_s=SECONDS,
-    shuffle_write_s=SECONDS,
-    python_worker_s=st.none() | SECONDS,
-    unattributed_s=SECONDS,
-    deserialization_s=SECONDS,
-    result_s=SECONDS,
-    scheduler_delay_s=SECONDS,
-)
-TASK_METRICS = st.builds(
-    TaskMetrics,
-    tasks=COUNTS,
-    failed_tasks=COUNTS,
-    killed_tasks=COUNTS,
-    speculative_tasks=COUNTS,
-    time=TASK_TIMES,
-    slots=st.none() | SECONDS,
-    gc_share=st.none() | SECONDS,
-    stragglers=st.none() | st.builds(Stragglers, SECONDS, SECONDS),
-    simulation=st.none() | st.builds(ScheduleSimulation, SECONDS, SECONDS, SECONDS),
-    tasks_by_locality=BY_LOCALITY,
-    input_bytes_by_locality=BY_LOCALITY,
-    output_bytes=COUNTS,
-    shuffle_local_bytes=COUNTS,
-    shuffle_remote_bytes=COUNTS,
-    shuffle_written_bytes=COUNTS,
-    memory_spilled_bytes=COUNTS,
-    disk_spilled_bytes=COUNTS,
-    peak_execution_memory_bytes=COUNTS,
-    incomplete=st.none() | st.text(),
-)
-WIRE_BYTES = st.builds(
-    WireBytes,
-    st.lists(st.builds(NodeBytes, st.text(), COUNTS, COUNTS), max_size=3).map(tuple),
-    st.lists(st.text(), max_size=3).map(tuple),
-)
+VALUES: dict[str, st.SearchStrategy[Any]] = {
+    "int": COUNTS,
+    "float": SECONDS,
+    "float | None": st.none() | SECONDS,
+    "str": st.text(),
+    "str | None": st.none() | st.text(),
+    "Mapping[str, int]": st.dictionaries(st.text(), COUNTS, max_size=3),
+    "tuple[str, ...]": st.lists(st.text(), max_size=3).map(tuple),
+}
+"""Possible values by annotation."""
+
+
+def possible(record: type) -> st.SearchStrategy[Any]:
+    """Return the possible records of a class, whose fields have the annotations in VALUES."""
+    return st.builds(record, **{field.name: VALUES[str(field.type)] for field in fields(record)})
+
+
+VALUES |= {
+    "TaskTime": possible(TaskTime),
+    "Stragglers | None": st.none() | possible(Stragglers),
+    "ScheduleSimulation | None": st.none() | possible(ScheduleSimulation),
+    "tuple[NodeBytes, ...]": st.lists(possible(NodeBytes), max_size=3).map(tuple),
+}
 TIME = TaskTime(1, 2, 3, None, 4, 5, 6, 7)
-METRICS = TaskMetrics(
-    *(9, 1, 0, 0),
-    time=TIME,
-    slots=4,
-    gc_share=0.01,
+METRICS = task_metrics(
     stragglers=Stragglers(2, 1),
     simulation=ScheduleSimulation(3, 2, 1),
     tasks_by_locality={"ANY": 9},
     input_bytes_by_locality={"ANY": 7, "NODE_LOCAL": 5},
-    output_bytes=0,
-    shuffle_local_bytes=1,
-    shuffle_remote_bytes=2,
-    shuffle_written_bytes=3,
-    memory_spilled_bytes=0,
-    disk_spilled_bytes=0,
-    peak_execution_memory_bytes=8,
 )
 
 
@@ -101,7 +75,7 @@ class TestValues:
 
 
 class TestStored:
-    @given(TASK_METRICS, WIRE_BYTES)
+    @given(possible(TaskMetrics), possible(WireBytes))
     def test_any_values_are_read_as_they_were_recorded(
         self, tmp_path_factory: pytest.TempPathFactory, tasks: TaskMetrics, wire: WireBytes
     ) -> None:

@@ -6,17 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from harness.analysis.acceptance import bond_faults
 from harness.model.errors import ToolError
 from harness.model.interface import Bond, BondMember, HostLink, counter_growth, max_goodput_bit_s
-from harness.node.interface import parse_link, read_bond
+from harness.node.interface import parse_link
+from harness.node.kernel import read_bond
 from tests.unit.probe_builders import MBIT, a_link, output
-
-LACP = "IEEE 802.3ad Dynamic link aggregation"
-
-
-def member(device: str, aggregator: int | None = 1, status: str = "up") -> BondMember:
-    return BondMember(device, status, 1000, "full", aggregator)
 
 
 class TestParseLink:
@@ -87,26 +81,12 @@ class TestParseLink:
 class TestBonds:
     def test_are_read_with_their_members(self) -> None:
         link = parse_link("node1", "bond0", output("link-bond.txt"))
-        assert link.bond == Bond(LACP, 1, (member("enp1s0", 1), member("enp2s0", 2)))
-        assert link.kind == "bond"
-
-    def test_members_in_another_aggregator_are_a_fault(self) -> None:
-        [fault] = bond_faults(Bond(LACP, 1, (member("enp1s0", 1), member("enp2s0", 2))))
-        assert fault.startswith("member enp2s0 is in aggregator 2, but traffic uses aggregator 1")
-
-    def test_different_aggregators_are_a_fault_also_if_only_members_show_them(self) -> None:
-        [fault] = bond_faults(Bond(LACP, None, (member("enp1s0", 1), member("enp2s0", 2))))
-        assert "several aggregators: enp1s0 in 1, enp2s0 in 2" in fault
-
-    def test_a_member_that_is_down_is_a_fault(self) -> None:
-        bond = Bond("fault-tolerance (active-backup)", None, (member("a"), member("b", 1, "down")))
-        assert list(bond_faults(bond)) == ["member b is down"]
-
-    def test_a_complete_bond_has_no_faults(self) -> None:
-        assert not list(bond_faults(Bond(LACP, 1, (member("a"), member("b")))))
-        assert not list(
-            bond_faults(Bond("load balancing (round-robin)", None, (member("a", None),)))
+        members = (
+            BondMember("enp1s0", "up", 1000, "full", 1),
+            BondMember("enp2s0", "up", 1000, "full", 2),
         )
+        assert link.bond == Bond("IEEE 802.3ad Dynamic link aggregation", 1, members)
+        assert link.kind == "bond"
 
     def test_other_text_is_not_a_bond(self) -> None:
         assert read_bond("") is None

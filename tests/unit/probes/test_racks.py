@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.analysis.mesh import oversubscription_text
-from harness.model.link import goodput_bit_s
 from harness.model.network_metrics import ACROSS_RACKS, OVERSUBSCRIPTION, WITHIN_RACK
-from harness.model.probe import Measurement
+from harness.model.probe import ProbeSample, samples
 from harness.probes.racks import (
     Rack,
     common_window,
@@ -27,7 +25,6 @@ from harness.probes.traffic import Flow, Load, Transfer
 from harness.probes.transports.host import HostError, by_local
 
 GBIT = 10**9
-MBIT = 10**6
 
 
 def steady(start_s: float, seconds: int, bit_s: float) -> list[TransferInterval]:
@@ -109,106 +106,69 @@ class TestDrawnFlows:
         assert first != flows_across(a_rack("a", 20), a_rack("b", 20), rng(8))
 
 
-class Network:
-    """Two racks whose hosts have 1 Gbit/s each, and an uplink that the flows across it share."""
-
-    def __init__(self, uplink: float, broken: str = "") -> None:
-        self.uplink, self.broken = uplink, broken
-
-    def __call__(self, flows: Sequence[Flow], load: Load) -> list[Transfer | HostError]:
-        across = [flow for flow in flows if flow.sender.name[0] != flow.receiver.name[0]]
-        across_bit_s = min(GBIT, self.uplink / max(1, len(across)))
-        return [
-            self._transfer(flow, across_bit_s if flow in across else GBIT, load, late=index / 100)
-            for index, flow in enumerate(flows)
-        ]
-
-    def _transfer(self, flow: Flow, bit_s: float, load: Load, late: float) -> Transfer | HostError:
-        if flow.sender.name == self.broken:
-            return HostError(f"{flow}: iperf3: no route")
-        intervals = tuple(steady(0, load.seconds, bit_s))
-        return Transfer(Report(bit_s, load.seconds, 0, None, None, intervals), 100 + late)
+Measured = Callable[..., dict[tuple[str, str], ProbeSample]]
 
 
-def measure(
-    monkeypatch: pytest.MonkeyPatch, network: Network, first: int = 4, second: int = 4
-) -> list[Measurement]:
-    monkeypatch.setattr("harness.probes.racks.run_flows", network)
-    steps = rack_steps(a_rack("a", first), a_rack("b", second), Load(), draws=3, seed=1)
-    return [measurement for step in steps for measurement in step.measure()]
+@pytest.fixture
+def measured(monkeypatch: pytest.MonkeyPatch) -> Measured:
+    """Measure two racks whose hosts have 1 Gbit/s each, and share an uplink; return the samples."""
 
+    def measure(
+        uplink: float, first: int = 4, second: int = 4, broken: str = ""
+    ) -> dict[tuple[str, str], ProbeSample]:
+        def run_flows(flows: Sequence[Flow], load: Load) -> list[Transfer | HostError]:
+            across = [flow for flow in flows if flow.sender.name[0] != flow.receiver.name[0]]
+            bit_s = min(GBIT, uplink / len(across)) if across else GBIT
+            report = Report(
+                bit_s, load.seconds, 0, None, None, tuple(steady(0, load.seconds, bit_s))
+            )
+            return [
+                HostError(f"{flow}: iperf3: no route")
+                if flow.sender.name == broken
+                else Transfer(report, 100 + number / 100)
+                for number, flow in enumerate(flows)
+            ]
 
-def values(measured: list[Measurement], metric: str, subject: str) -> list[float | None]:
-    return [
-        measurement.value
-        for measurement in measured
-        if (measurement.metric, measurement.subject) == (metric, subject)
-    ]
+        monkeypatch.setattr("harness.probes.racks.run_flows", run_flows)
+        steps = rack_steps(a_rack("a", first), a_rack("b", second), Load(), draws=3, seed=1)
+        found = samples(measurement for step in steps for measurement in step.measure())
+        return {(sample.metric, sample.subject): sample for sample in found}
+
+    return measure
 
 
 class TestRacks:
     @pytest.mark.parametrize(("uplink", "ratio"), [(GBIT, 4), (2 * GBIT, 2), (16 * GBIT, 1)])
     def test_the_ratio_is_what_the_hosts_could_carry_to_what_they_carried(
-        self, monkeypatch: pytest.MonkeyPatch, uplink: float, ratio: float
+        self, measured: Measured, uplink: float, ratio: float
     ) -> None:
-        measured = measure(monkeypatch, Network(uplink))
-        assert values(measured, WITHIN_RACK.name, "a") == pytest.approx([GBIT] * 3)
+        found = measured(uplink)
+        across_bit_s = min(uplink, 4 * GBIT)
+        assert found[WITHIN_RACK.name, "a"].values == pytest.approx([GBIT] * 3)
         for subject in ("a -> b", "b -> a"):
-            assert values(measured, OVERSUBSCRIPTION.name, subject) == pytest.approx([ratio] * 3)
-            assert values(measured, ACROSS_RACKS.name, subject) == pytest.approx(
-                [min(uplink, 4 * GBIT)] * 3
-            )
+            assert found[OVERSUBSCRIPTION.name, subject].values == pytest.approx([ratio] * 3)
+            assert found[ACROSS_RACKS.name, subject].values == pytest.approx([across_bit_s] * 3)
 
-    def test_more_senders_than_receivers_are_not_oversubscription(
-        self, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        measured = measure(monkeypatch, Network(2 * GBIT), first=4, second=2)
-        assert values(measured, OVERSUBSCRIPTION.name, "a -> b") == pytest.approx([1, 1, 1])
+    def test_more_senders_than_receivers_are_not_oversubscription(self, measured: Measured) -> None:
+        found = measured(2 * GBIT, first=4, second=2)
+        assert found[OVERSUBSCRIPTION.name, "a -> b"].values == pytest.approx([1, 1, 1])
 
     def test_a_rack_of_one_host_has_the_rate_of_the_other_racks_hosts(
-        self, monkeypatch: pytest.MonkeyPatch
+        self, measured: Measured
     ) -> None:
-        measured = measure(monkeypatch, Network(GBIT), first=4, second=1)
-        assert values(measured, WITHIN_RACK.name, "b") == []
-        assert values(measured, OVERSUBSCRIPTION.name, "a -> b") == pytest.approx([1, 1, 1])
+        found = measured(GBIT, first=4, second=1)
+        assert (WITHIN_RACK.name, "b") not in found
+        assert found[OVERSUBSCRIPTION.name, "a -> b"].values == pytest.approx([1, 1, 1])
 
-    def test_two_racks_of_one_host_have_no_ratio(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        measured = measure(monkeypatch, Network(GBIT), first=1, second=1)
-        assert {measurement.metric for measurement in measured} == {ACROSS_RACKS.name}
+    def test_two_racks_of_one_host_have_no_ratio(self, measured: Measured) -> None:
+        assert {metric for metric, _ in measured(GBIT, 1, 1)} == {ACROSS_RACKS.name}
 
     def test_a_host_that_fails_is_an_error_and_the_other_hosts_count(
-        self, monkeypatch: pytest.MonkeyPatch
+        self, measured: Measured
     ) -> None:
-        measured = measure(monkeypatch, Network(3 * GBIT / 4, broken="a0"))
-        errors = [measurement.error for measurement in measured if measurement.error]
+        found = measured(3 * GBIT / 4, broken="a0")
+        errors = [error for sample in found.values() for error in sample.errors]
         assert errors
         assert all(error.endswith(": iperf3: no route") and "a0 -> " in error for error in errors)
-        across = [
-            value for value in values(measured, ACROSS_RACKS.name, "a -> b") if value is not None
-        ]
+        across = found[ACROSS_RACKS.name, "a -> b"].values
         assert across == pytest.approx([3 / 4 * 3 * GBIT / 4] * 3)
-
-
-class TestOversubscriptionText:
-    UPLINK = goodput_bit_s(10 * GBIT, 1500)
-
-    def test_has_the_ratio_and_the_range_of_the_draws(self) -> None:
-        assert oversubscription_text("a -> b", [3.9, 4.05, 4.1], [self.UPLINK] * 3) == (
-            "a -> b: about 4:1 (3.9 to 4.1 in 3 draws), uplink near 10gbit"
-        )
-
-    def test_has_one_decimal_if_the_ratio_is_not_whole(self) -> None:
-        assert "about 2.5:1 (in a single draw)" in oversubscription_text(
-            "a -> b", [2.51], [self.UPLINK]
-        )
-
-    def test_has_a_lower_bound_if_the_uplink_limits_nobody(self) -> None:
-        assert oversubscription_text("a -> b", [1.0, 1.1], [self.UPLINK] * 2) == (
-            "a -> b: 1:1 (1.0 to 1.1 in 2 draws), the uplink carries 10gbit or more"
-        )
-
-    def test_takes_the_mtu_into_account(self) -> None:
-        jumbo = goodput_bit_s(10 * GBIT, 9000)
-        assert oversubscription_text("a -> b", [4.0], [jumbo], mtu=9000).endswith(
-            "uplink near 10gbit"
-        )

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.model.errors import ToolError
-from harness.node import interface, iproute, sysfs
+from harness.node import interface, kernel
 from harness.probes.tools import cpu, iperf3, perftest, ping, sockperf
 from harness.probes.tools.ping import Answer, Echo
 from tests.unit.probe_builders import output
@@ -223,13 +224,13 @@ PARSERS: dict[str, tuple[Callable[[str], object], str]] = {
     "ping": (lambda text: ping.read_answer(text, text), ARRIVED + TOO_LONG_ERRORS),
     "/proc/stat": (cpu.read_meter, output("proc-stat.txt")),
     "perftest": (perftest.read_latency, PERFTEST),
-    "ip route": (iproute.read_route, '[{"dst":"10.0.0.2","dev":"eth0","prefsrc":"10.0.0.1"}]'),
-    "ip address": (iproute.read_addresses, '[{"addr_info":[{"local":"10.0.0.1"}]}]'),
-    "ip link": (iproute.read_device, output("link-veth.txt").split("\n")[1]),
-    "tc qdisc": (iproute.read_queue, '[{"kind":"tbf","root":true,"options":{"rate":125000}}]'),
+    "ip route": (kernel.read_route, '[{"dst":"10.0.0.2","dev":"eth0","prefsrc":"10.0.0.1"}]'),
+    "ip address": (kernel.read_addresses, '[{"addr_info":[{"local":"10.0.0.1"}]}]'),
+    "ip link": (partial(kernel.read_device, "node1"), output("link-veth.txt").split("\n")[1]),
+    "tc qdisc": (kernel.read_queue, '[{"kind":"tbf","root":true,"options":{"rate":125000}}]'),
     "ethtool": (interface.read_offloads, output("link-virtio.txt")),
-    "bonding": (interface.read_bond, output("link-bond.txt")),
-    "files": (sysfs.read_files, output("link-usb.txt")),
+    "bonding": (kernel.read_bond, output("link-bond.txt")),
+    "files": (kernel.read_files, output("link-usb.txt")),
 }
 
 

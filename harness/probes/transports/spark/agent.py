@@ -1,30 +1,46 @@
-"""The executor agent: the task on an executor that runs commands for the relay.
+"""The executor agent, the task on an executor that runs commands for the relay; and the messages of them all.
 
-Executors get these functions by value, so they use the standard library alone.
+Messages travel over `multiprocessing.connection`; none is pickled. An object is one message in JSON:
+
+- agent to relay: `{"host": ...}` from a new agent, `{"channel": ...}` on a connection for one command;
+- relay to agent: `{"channel": ..., "command": [...]}`;
+- caller to relay: `{"host": ..., "command": [...]}`, or `{"owner": true}` from the process that the
+  application belongs to.
+
+While a command runs, its input travels in messages of any length, and an empty message marks its end. Its
+output, its errors and finally its exit code come back; the first byte of each message is its kind.
+
+Executors get this module by value, so it imports the standard library alone.
 """
 
 from __future__ import annotations
 
+import json
 import subprocess
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from multiprocessing.connection import Client, Connection
-from typing import IO
+from typing import IO, Any
 
-from harness.probes.transports.spark.protocol import (
-    CONNECTION_LOST,
-    ERRORS,
-    EXIT_CODE,
-    OUTPUT,
-    PIECE_BYTES,
-    receive_object,
-    send_object,
-)
-
+OUTPUT, ERRORS, EXIT_CODE = b"o", b"e", b"x"
+END_OF_INPUT = b""
+PIECE_BYTES = 65536
 END_S = 5
+CONNECTION_LOST = (OSError, EOFError)
 
 Address = tuple[str, int]
+
+
+def send_object(connection: Connection, **values: object) -> None:
+    """Send an object. Raise OSError if the connection is lost."""
+    connection.send_bytes(json.dumps(values).encode())
+
+
+def receive_object(connection: Connection) -> dict[str, Any]:
+    """Return the object that comes next. Raise one of CONNECTION_LOST if none comes."""
+    values: dict[str, Any] = json.loads(connection.recv_bytes())
+    return values
 
 
 def run_agent(address: Address, key: bytes, host: str) -> None:

@@ -18,7 +18,8 @@ from typing import IO
 from harness.local_spark import ROOT, spark_environment, spark_submit_command
 from harness.model.errors import ClusterliftError
 from harness.probes.transports.host import Host, is_ip_address
-from harness.probes.transports.spark.protocol import EXECUTORS_LINE, send_object
+from harness.probes.transports.spark.agent import send_object
+from harness.probes.transports.spark.relay import EXECUTORS_LINE
 
 SCRIPT = ROOT / "jobs" / "probe_agents.py"
 END_S = 20

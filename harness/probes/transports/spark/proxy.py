@@ -12,15 +12,15 @@ from contextlib import suppress
 from multiprocessing.connection import Client, Connection
 from typing import NoReturn
 
-from harness.probes.transports.spark.protocol import (
+from harness.probes.transports.spark.agent import (
     CONNECTION_LOST,
     END_OF_INPUT,
     ERRORS,
     EXIT_CODE,
     PIECE_BYTES,
-    UNREACHABLE,
     send_object,
 )
+from harness.probes.transports.spark.relay import UNREACHABLE
 
 
 def run_command(path: str, host: str, *command: str) -> int:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import secrets
+import socket
+import struct
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -13,17 +15,20 @@ from multiprocessing.connection import Connection, Listener, answer_challenge, d
 from pathlib import Path
 from typing import Self
 
-from harness.probes.transports.spark.protocol import (
+from harness.probes.transports.spark.agent import (
     CONNECTION_LOST,
     END_OF_INPUT,
     ERRORS,
     EXIT_CODE,
-    UNREACHABLE,
     receive_object,
     send_object,
 )
 
-ANSWER_S = 30.0
+EXECUTORS_LINE = "clusterlift: executors on "
+"""The application prints this, and after it the hosts as a JSON array, when all agents are ready."""
+UNREACHABLE = 255
+"""The exit code if no executor runs the command; ssh has the same."""
+ANSWER_S = 30
 BACKLOG = 1024
 
 
@@ -85,9 +90,11 @@ class Relay:
     def _admit_agent(self, connection: Connection) -> None:
         """Keep the connection of an agent, or its connection for one command, if it proves the key."""
         try:
+            _limit_silence(connection, ANSWER_S)
             deliver_challenge(connection, self.key)
             answer_challenge(connection, self.key)
             hello = receive_object(connection)
+            _limit_silence(connection, 0)
         except (AuthenticationError, *CONNECTION_LOST):
             connection.close()
             return
@@ -138,6 +145,12 @@ def _serve(listener: Listener, serve: Callable[[Connection], None]) -> None:
                 threading.Thread(target=serve, args=(connection,), daemon=True).start()
 
     threading.Thread(target=accept, daemon=True).start()
+
+
+def _limit_silence(connection: Connection, seconds: int) -> None:
+    """Make each read raise an OSError after so many seconds without a byte; with 0, let it wait for ever."""
+    with socket.socket(fileno=os.dup(connection.fileno())) as same:
+        same.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("@ll", seconds, 0))
 
 
 def _connect(caller: Connection, channel: Connection) -> None:

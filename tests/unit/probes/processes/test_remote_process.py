@@ -19,7 +19,7 @@ from harness.probes.remote_process import (
     parse_completed,
     run_all,
 )
-from harness.probes.transports.host import HostError, by_docker, by_local, by_ssh
+from harness.probes.transports.host import Host, HostError, by_docker, by_local, by_ssh
 from tests.waiting import eventually
 
 from .conftest import Programs
@@ -49,27 +49,27 @@ def is_alive(process: int) -> bool:
     return Path(f"/proc/{process}").exists()
 
 
+def completed_on(host: Host, *command: str) -> CompletedCommand:
+    [completed] = run_all([(host, command)])
+    assert isinstance(completed, CompletedCommand)
+    return completed
+
+
 class TestRemoteProcess:
     def test_has_its_code_its_output_and_its_errors(self) -> None:
-        command = ("sh", "-c", "echo out; echo err >&2; exit 3")
-        [completed] = run_all([(HERE, command)])
-        assert isinstance(completed, CompletedCommand)
+        completed = completed_on(HERE, "sh", "-c", "echo out; echo err >&2; exit 3")
         assert (completed.code, completed.output, completed.errors) == (3, "out", "err\n")
 
-    def test_waits_until_it_is_started(self, tmp_path: Path) -> None:
+    def test_runs_only_after_its_start(self, tmp_path: Path) -> None:
         with RemoteProcesses() as remotes:
-            remote = remotes.add(HERE, "touch", str(tmp_path / "started"))
-            remote.await_ready()
+            started, other = (remotes.add(HERE, "touch", str(tmp_path / name)) for name in "ab")
+            started.await_ready()
+            other.await_ready()
             time.sleep(0.1)
-            assert not (tmp_path / "started").exists()
-            remote.start()
-            remote.finish()
-            assert (tmp_path / "started").exists()
-
-    def test_never_runs_if_it_is_not_started(self, tmp_path: Path) -> None:
-        with RemoteProcesses() as remotes:
-            remotes.add(HERE, "touch", str(tmp_path / "started")).await_ready()
-        assert not (tmp_path / "started").exists()
+            assert not list(tmp_path.iterdir())
+            started.start()
+            started.finish()
+        assert list(tmp_path.iterdir()) == [tmp_path / "a"]
 
     def test_ends_with_its_context(self) -> None:
         with RemoteProcesses() as remotes:
@@ -110,13 +110,10 @@ class TestRemoteProcess:
         """One writes to a pipe that the other reads: one after the other, they would never end."""
         pipe = tmp_path / "pipe"
         os.mkfifo(pipe)
-        completed = run_all(
-            [(HERE, ("sh", "-c", f"echo hello >{pipe}")), (HERE, ("cat", str(pipe)))], timeout_s=20
-        )
-        assert [done.output for done in completed if isinstance(done, CompletedCommand)] == [
-            "",
-            "hello",
-        ]
+        commands = ("sh", "-c", f"echo hello >{pipe}"), ("cat", str(pipe))
+        completed = run_all(zip([HERE, HERE], commands, strict=True), timeout_s=20)
+        outputs = [done.output for done in completed if isinstance(done, CompletedCommand)]
+        assert outputs == ["", "hello"]
 
     def test_cannot_be_opened_without_the_program_that_reaches_its_host(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -130,24 +127,18 @@ class TestOverSsh:
     @pytest.mark.parametrize("word", ["a b", "$(touch evil)", "'; exit 9; '", '"', "*", "a\nb", ""])
     def test_a_word_arrives_unchanged(self, programs: Programs, word: str) -> None:
         programs(ssh=SSH)
-        [completed] = run_all([(by_ssh("node1"), ("printf", "<%s>", word))])
-        assert isinstance(completed, CompletedCommand)
-        assert completed.output == f"<{word}>"
+        assert completed_on(by_ssh("node1"), "printf", "<%s>", word).output == f"<{word}>"
 
     def test_the_greeting_of_a_login_shell_is_not_output(self, programs: Programs) -> None:
         programs(ssh=SSH.replace("exec", "echo Welcome to this machine!; exec"))
-        [completed] = run_all([(by_ssh("node1"), ("echo", "hello"))])
-        assert isinstance(completed, CompletedCommand)
-        assert completed.output == "hello"
+        assert completed_on(by_ssh("node1"), "echo", "hello").output == "hello"
 
     def test_a_host_that_is_down_is_an_error_with_the_reason(self, programs: Programs) -> None:
-        programs(
-            ssh="echo 'Warning: Permanently added node9' >&2\n"
-            "echo 'ssh: connect to host node9 port 22: No route to host' >&2\n"
-            "exit 255"
-        )
+        reason = "ssh: connect to host node9 port 22: No route to host"
+        warning = "Warning: Permanently added node9"
+        programs(ssh=f"echo '{warning}' >&2; echo '{reason}' >&2; exit 255")
         [error] = run_all([(by_ssh("node9"), ("true",))])
-        assert str(error) == "node9: ssh: connect to host node9 port 22: No route to host"
+        assert str(error) == f"node9: {reason}"
 
 
 class TestClientServerRun:

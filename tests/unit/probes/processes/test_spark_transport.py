@@ -20,8 +20,7 @@ from harness.probes.remote_process import CompletedCommand, run_all
 from harness.probes.transports.host import Host, HostError
 from harness.probes.transports.spark.agent import run_agent
 from harness.probes.transports.spark.application import executor_host, spark_transport
-from harness.probes.transports.spark.protocol import UNREACHABLE
-from harness.probes.transports.spark.relay import Relay
+from harness.probes.transports.spark.relay import UNREACHABLE, Relay
 from tests.waiting import eventually
 
 TIMEOUT_S = 20
@@ -81,21 +80,27 @@ class TestCommand:
         done = transport.run("sh", "-c", "echo out; echo err >&2; exit 7")
         assert (done.stdout, done.stderr, done.returncode) == (b"out\n", b"err\n", 7)
 
-    def test_reads_its_input_to_the_end(self, transport: SparkTransport) -> None:
-        assert transport.run("sort", stdin=b"b\na\n").stdout == b"a\nb\n"
-
-    def test_prints_megabytes(self, transport: SparkTransport) -> None:
-        assert transport.run("head", "-c", "3000000", "/dev/zero").stdout == bytes(3_000_000)
-
-    def test_reads_megabytes(self, transport: SparkTransport) -> None:
-        assert transport.run("wc", "-c", stdin=bytes(3_000_000)).stdout == b"3000000\n"
-
-    def test_loses_no_output_if_it_ends_before_its_input(self, transport: SparkTransport) -> None:
-        done = transport.run("head", "-c", "1", stdin=b"ab" * 1_000_000)
-        assert (done.stdout, done.returncode) == (b"a", 0)
-
-    def test_gets_its_words_unchanged(self, transport: SparkTransport) -> None:
-        assert transport.run("printf", "%s|", "a b", "$(id)", "'").stdout == b"a b|$(id)|'|"
+    @pytest.mark.parametrize(
+        ("command", "stdin", "output"),
+        [
+            pytest.param(["sort"], b"b\na\n", b"a\nb\n", id="it reads its input to the end"),
+            pytest.param(
+                ["head", "-c", "3000000", "/dev/zero"], b"", bytes(3_000_000), id="megabytes out"
+            ),
+            pytest.param(["wc", "-c"], bytes(3_000_000), b"3000000\n", id="megabytes in"),
+            pytest.param(
+                ["head", "-c", "1"], b"ab" * 1_000_000, b"a", id="it ends before its input"
+            ),
+            pytest.param(
+                ["printf", "%s|", "a b", "$(id)", "'"], b"", b"a b|$(id)|'|", id="words unchanged"
+            ),
+        ],
+    )
+    def test_has_all_its_input_and_output(
+        self, transport: SparkTransport, command: list[str], stdin: bytes, output: bytes
+    ) -> None:
+        done = transport.run(*command, stdin=stdin)
+        assert (done.stdout, done.returncode) == (output, 0)
 
     def test_that_is_not_installed_is_an_error(self, transport: SparkTransport) -> None:
         done = transport.run("no-such-program")
@@ -149,14 +154,10 @@ class TestCommand:
         """One writes to a pipe that the other reads: one after the other, they would never end."""
         pipe = tmp_path / "pipe"
         os.mkfifo(pipe)
-        host = transport.host()
-        completed = run_all(
-            [(host, ("sh", "-c", f"echo hello >{pipe}")), (host, ("cat", str(pipe)))]
-        )
-        assert [done.output for done in completed if isinstance(done, CompletedCommand)] == [
-            "",
-            "hello",
-        ]
+        commands = ("sh", "-c", f"echo hello >{pipe}"), ("cat", str(pipe))
+        completed = run_all((transport.host(), command) for command in commands)
+        outputs = [done.output for done in completed if isinstance(done, CompletedCommand)]
+        assert outputs == ["", "hello"]
 
 
 class TestUnreachable:
@@ -209,6 +210,17 @@ class TestStranger:
             stranger.sendall(sent)
             eventually(lambda: is_disconnected(stranger))
         assert transport.run("true").returncode == 0
+
+    def test_that_stays_silent_for_long_is_disconnected(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("harness.probes.transports.spark.relay.ANSWER_S", 1)
+        with (
+            Relay(tmp_path / "relay") as relay,
+            socket.create_connection(("127.0.0.1", relay.port)) as stranger,
+        ):
+            stranger.settimeout(TIMEOUT_S)
+            eventually(lambda: is_disconnected(stranger))
 
     def test_that_announces_gigabytes_is_disconnected(self, transport: SparkTransport) -> None:
         with socket.create_connection(transport.address) as stranger:

@@ -1,0 +1,229 @@
+"""What a kernel reports of its network: by the commands `ip -j` and `tc -j`, and in files of /sys and /proc.
+
+What the kernel does not know is None.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from harness.model.errors import ToolError
+from harness.model.interface import Bond, BondMember, HostLink
+
+SYSCTLS = (
+    "net.core.default_qdisc",
+    "net.core.netdev_max_backlog",
+    "net.core.rmem_max",
+    "net.core.wmem_max",
+    "net.ipv4.tcp_congestion_control",
+    "net.ipv4.tcp_mtu_probing",
+    "net.ipv4.tcp_rmem",
+    "net.ipv4.tcp_wmem",
+)
+"""Kernel settings that affect TCP."""
+
+PACKET_COUNTERS = {"errors": "errors", "dropped": "drops"}
+"""Counters of packets: the kernel's names, and the names in results."""
+
+_DIRECTIONS = ("rx", "tx")
+_DEVICE_FILES = (
+    *("speed", "duplex", "mtu", "operstate"),
+    *(f"statistics/{direction}_{name}" for direction in _DIRECTIONS for name in PACKET_COUNTERS),
+)
+_DRIVER = re.compile(r"bus/([\w-]+)/drivers/([\w.-]+)$")
+
+
+def route_to(address: str) -> list[str]:
+    """Return the command that prints the route to an address."""
+    return ["ip", "-j", "route", "get", address]
+
+
+def default_route() -> list[str]:
+    """Return the command that prints the default route."""
+    return ["ip", "-j", "route", "show", "default"]
+
+
+def own_addresses() -> list[str]:
+    """Return the command that prints the addresses by which others can reach the host."""
+    return ["ip", "-j", "-4", "address", "show", "scope", "global", "up"]
+
+
+def read_route(text: str) -> str:
+    """Return the device of the first route. Raise ToolError if there is no route."""
+    for route in _rows(text, "ip route"):
+        if isinstance(route.get("dev"), str) and route["dev"]:
+            return str(route["dev"])
+    raise ToolError("no route leads there")
+
+
+def read_addresses(text: str) -> list[str]:
+    """Return the IPv4 addresses in the order of their devices. Raise ToolError for other text."""
+    return [
+        str(address["local"])
+        for device in _rows(text, "ip address")
+        for address in device.get("addr_info") or ()
+        if isinstance(address, dict) and address.get("local")
+    ]
+
+
+def read_device(host: str, text: str) -> HostLink:
+    """Return the device that `ip -j -d -s link show dev` printed. Raise ToolError without one."""
+    rows = [row for row in _rows(text, "ip link") if isinstance(row.get("ifname"), str)]
+    if len(rows) != 1:
+        raise ToolError("ip link does not show the device")
+    [row] = rows
+    kind = _mapping(row, "linkinfo").get("info_kind")
+    stats = _mapping(row, "stats64") or _mapping(row, "stats")
+    return HostLink(
+        host,
+        row["ifname"],
+        mtu_bytes=positive(row.get("mtu")),
+        state=known(row.get("operstate")),
+        kind=str(kind) if kind else None,
+        counters=_counters(lambda direction, name: _mapping(stats, direction).get(name)),
+    )
+
+
+def read_queue(text: str) -> tuple[str, int | None]:
+    """Return the kind of a device's root queue, and the bit/s it is limited to, None if it is not.
+
+    Raise ToolError if tc shows no queue.
+    """
+    for row in _rows(text, "tc qdisc"):
+        if row.get("root") is True and row.get("kind"):
+            bytes_s = positive(_mapping(row, "options").get("rate"))
+            return str(row["kind"]), 8 * bytes_s if row["kind"] == "tbf" and bytes_s else None
+    raise ToolError("tc shows no queue")
+
+
+def sysctl_file(name: str) -> str:
+    """Return the path of a kernel setting's file."""
+    return f"/proc/sys/{name.replace('.', '/')}"
+
+
+def device_directory(device: str) -> str:
+    """Return the directory of a device's files."""
+    return f"/sys/class/net/{device}"
+
+
+def device_files(device: str) -> list[str]:
+    """Return the paths that describe a device; the last exists only for a virtual device."""
+    directory = device_directory(device)
+    return [*(f"{directory}/{name}" for name in _DEVICE_FILES), _virtual_file(device)]
+
+
+def read_files(text: str) -> dict[str, str]:
+    """Return value by path of what `grep -s . FILE...` printed.
+
+    Blanks inside a value become one; of a file with several lines only the first counts. A file that
+    cannot be read is left out.
+    """
+    values: dict[str, str] = {}
+    for line in text.splitlines():
+        path, colon, value = line.partition(":")
+        if colon and path.startswith("/"):
+            values.setdefault(path, " ".join(value.split()))
+    return values
+
+
+def read_device_files(host: str, device: str, files: Mapping[str, str]) -> HostLink | None:
+    """Return a device as its files describe it; None if there are none."""
+    directory = device_directory(device)
+    if f"{directory}/mtu" not in files:
+        return None
+
+    def count(direction: str, name: str) -> int | None:
+        digits = files.get(f"{directory}/statistics/{direction}_{name}", "")
+        return int(digits) if digits.isdecimal() else None
+
+    return HostLink(
+        host,
+        device,
+        mtu_bytes=positive(files[f"{directory}/mtu"]),
+        state=known(files.get(f"{directory}/operstate")),
+        kind="virtual" if _virtual_file(device) in files else None,
+        counters=_counters(count),
+    )
+
+
+def read_driver(link: str) -> tuple[str | None, str | None]:
+    """Return driver and bus, such as `r8152` and `usb`, of the target of the link `device/driver`."""
+    match = _DRIVER.search(link.strip())
+    return (match[2], match[1]) if match else (None, None)
+
+
+def read_bond(text: str) -> Bond | None:
+    """Return the bond that a file of /proc/net/bonding describes; None for other text."""
+    # The bond's own lines come first, then a block of lines for each member.
+    blocks: list[dict[str, str]] = [{}]
+    for line in text.splitlines():
+        name, colon, value = line.strip().partition(":")
+        if name == "Slave Interface":
+            blocks.append({})
+        if colon and value.strip():
+            blocks[-1].setdefault(name, value.strip())
+    bond, *members = blocks
+    if "Bonding Mode" not in bond:
+        return None
+    aggregator = positive(bond.get("Aggregator ID"))
+    return Bond(bond["Bonding Mode"], aggregator, tuple(map(_bond_member, members)))
+
+
+def known(value: Any) -> str | None:
+    """Return the text in lower case; None if it is empty or says that the value is unknown."""
+    text = str(value or "").lower()
+    return None if text.startswith("unknown") else text or None
+
+
+def positive(value: Any) -> int | None:
+    """Return a whole number, or its digits, as a number; None unless it is greater than 0.
+
+    A driver that does not know its speed reports -1.
+    """
+    if isinstance(value, str) and value.isascii() and value.isdigit():
+        value = int(value)
+    return value if type(value) is int and value > 0 else None
+
+
+def _rows(text: str, command: str) -> list[dict[str, Any]]:
+    try:
+        rows = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ToolError(
+            f"{command}: its output is not JSON; is its iproute2 older than 4.14?"
+        ) from error
+    if not isinstance(rows, list):
+        raise ToolError(f"{command}: its output is not a list")
+    return [row for row in rows if isinstance(row, dict)]
+
+
+def _mapping(row: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    value = row.get(key)
+    return value if isinstance(value, dict) else {}
+
+
+def _counters(count: Callable[[str, str], Any]) -> dict[str, int] | None:
+    """Return the packets that `count` knows, by names such as `rx_errors`; None if it knows none."""
+    return {
+        f"{direction}_{name}": packets
+        for direction in _DIRECTIONS
+        for kernel_name, name in PACKET_COUNTERS.items()
+        if type(packets := count(direction, kernel_name)) is int
+    } or None
+
+
+def _virtual_file(device: str) -> str:
+    return f"/sys/devices/virtual/net/{device}/mtu"
+
+
+def _bond_member(block: Mapping[str, str]) -> BondMember:
+    return BondMember(
+        device=block.get("Slave Interface", "unknown"),
+        status=block.get("MII Status"),
+        speed_mbit_s=positive(block.get("Speed", "").removesuffix(" Mbps")),
+        duplex=known(block.get("Duplex")),
+        aggregator=positive(block.get("Aggregator ID")),
+    )

@@ -1,0 +1,69 @@
+"""The steps of a plan: who is paired when, their progress lines, and their repeats."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.model.network_metrics import MESH_GOODPUT
+from harness.probes.plan import ProbeStep, listed, one_pair_per_round, round_robin, run_steps
+
+
+class TestRoundRobin:
+    @given(st.integers(0, 40))
+    def test_pairs_all_hosts_with_each_other_once(self, hosts: int) -> None:
+        paired = [frozenset(pair) for round_ in round_robin(range(hosts)) for pair in round_]
+        assert len(paired) == len(set(paired)) == hosts * (hosts - 1) // 2
+
+    @given(st.integers(0, 40))
+    def test_has_no_host_in_two_pairs_of_a_round(self, hosts: int) -> None:
+        for paired in round_robin(range(hosts)):
+            busy = [host for pair in paired for host in pair]
+            assert len(busy) == len(set(busy))
+
+    @given(st.integers(1, 20))
+    def test_has_the_smallest_number_of_rounds(self, half: int) -> None:
+        assert len(round_robin(range(2 * half))) == 2 * half - 1
+        assert len(round_robin(range(2 * half + 1))) == 2 * half + 1
+
+    @given(st.integers(0, 12))
+    def test_has_the_same_pairs_as_one_pair_per_round(self, hosts: int) -> None:
+        singles = one_pair_per_round(range(hosts))
+        assert all(len(round_) == 1 for round_ in singles)
+        assert {frozenset(pair) for round_ in singles for pair in round_} == {
+            frozenset(pair) for round_ in round_robin(range(hosts)) for pair in round_
+        }
+
+
+class TestProgress:
+    def test_has_the_number_of_each_step_and_the_time_left(
+        self, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        clock = iter([0.0, 20.0, 40.0, 60.0])  # each step takes twice as long as expected
+        steps = [ProbeStep(f"step {name}", 10, list) for name in "abc"]
+        assert list(run_steps(steps, clock=lambda: next(clock))) == []
+        assert capsys.readouterr().err.splitlines() == [
+            "[1/3] step a; 30 s left",
+            "[2/3] step b; 40 s left",
+            "[3/3] step c; 20 s left",
+        ]
+
+    def test_does_not_expect_less_time_after_a_quick_step(
+        self, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        clock = iter([0.0, 1.0])
+        list(run_steps([ProbeStep("a", 10, list)], 2, lambda: next(clock)))
+        assert capsys.readouterr().err.splitlines()[1] == "[2/2] a; 10 s left"
+
+
+def test_repeats_number_their_measurements(capsys: pytest.CaptureFixture[str]) -> None:
+    steps = [ProbeStep(name, 1, lambda: [MESH_GOODPUT.of("a -> b", 1)]) for name in "xy"]
+    assert [measurement.round for measurement in run_steps(steps, 2)] == [1, 1, 2, 2]
+    names = [line.split()[1] for line in capsys.readouterr().err.splitlines()]
+    assert names == ["x;", "y;", "x;", "y;"]
+
+
+def test_a_long_list_names_the_first_four() -> None:
+    assert listed("abcd") == "a, b, c, d"
+    assert listed("abcdef") == "a, b, c, d and 2 more"
