@@ -12,7 +12,7 @@ from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, TypeVar, get_args, get_type_hints
 
-from harness.analysis.observed import is_emulated
+from harness.analysis.environment import is_emulated
 from harness.model.probe import Measurement, RecordedProbes
 from harness.model.run import RecordedRun, Trial
 

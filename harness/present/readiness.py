@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from tabulate import tabulate
 
-from harness.analysis.readiness import Readiness, Sensitivity
-from harness.analysis.readiness_checks import Finding
+from harness.analysis.readiness import Finding, Readiness, Sensitivity
 from harness.present.text import fill, simple_table
 from harness.statistics.power import POWER
 from harness.terminal import shorten, visible

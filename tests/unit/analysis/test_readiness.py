@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from harness.analysis.configuration import ConfigurationRuns
-from harness.analysis.readiness import readiness
-from harness.analysis.readiness_checks import CheckStatus
+from harness.analysis.readiness import CheckStatus, readiness
 from harness.cli import main
 from harness.model.run import Ending, Phase, RecordedRun, Run, Trial
 from harness.model.task_metrics import TaskMetrics, TaskTime
@@ -210,7 +209,7 @@ class TestAdvice:
         [
             (
                 "workloads",
-                of_runs(parameters={**PARAMETERS, "unasked": ["inner-join"]}),
+                of_runs(parameters={**PARAMETERS, "not_requested": ["inner-join"]}),
                 "not measured: inner-join; after the upgrade it is too late",
             ),
             (
@@ -291,7 +290,7 @@ class TestThePage:
 
     def test_of_a_baseline_with_nearly_everything_missing(self) -> None:
         hostile = "1g-2x \x1b[31m" + "and so on " * 8
-        run = baseline_run(1, hostile, parameters={"unasked": ["inner-join"]}, environment={})
+        run = baseline_run(1, hostile, parameters={"not_requested": ["inner-join"]}, environment={})
         times = [*trials(DEVIATIONS[:2], tasks=None), failed("group-by", "E: " + "word " * 40)]
         assert_golden("ready-not.txt", render(readiness(a_column(recorded(run, times, None)))))
 
