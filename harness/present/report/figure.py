@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from harness.present import quantities
-
 _SHAPES = {"circle": "●", "square": "■", "triangle-up": "▲", "diamond": "◆", "triangle-down": "▼"}
 COLOURS = 8
 
@@ -80,8 +78,3 @@ class Figure:
     keys: Mapping[str, Series] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
     lines: tuple[str, ...] = ()
-
-
-def signed_time(seconds: float) -> str:
-    """Return `12.3 s`, or `-12.3 s`."""
-    return f"{'-' if seconds < 0 else ''}{quantities.time(abs(seconds))}"

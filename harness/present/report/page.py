@@ -11,7 +11,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from harness import __version__
 from harness.analysis.comparison import Comparison
-from harness.analysis.configuration import ConfigurationRuns
+from harness.analysis.configuration import emulations
 from harness.analysis.price import CostBenefit
 from harness.model.probe import Measurement
 from harness.model.run import Phase
@@ -52,7 +52,9 @@ def render(
             cost_remarks=list(cost_remarks(offers)),
             cost_table=cost_table(offers) if offers else None,
             different_facts=[row for row in facts if row.differs],
-            emulations=_emulations(comparison.columns),
+            emulations=emulations(
+                recorded for column in comparison.columns for recorded in column.runs
+            ),
             equal_facts=[row for row in facts if not row.differs],
             figures=list(_figures(comparison, measured or {})),
             keys=series_of(column.name for column in comparison.columns),
@@ -111,18 +113,6 @@ def _lead(comparison: Comparison) -> str:
     ]
     relative = " Changes are relative to those of the controls."
     return f"{', '.join(parts)}.{relative if comparison.relative_to_controls else ''}"
-
-
-def _emulations(columns: Sequence[ConfigurationRuns]) -> tuple[str, ...]:
-    """Return what the runs report of emulation, each text once."""
-    return tuple(
-        dict.fromkeys(
-            recorded.run.facts["emulated"]
-            for column in columns
-            for recorded in column.runs
-            if "emulated" in recorded.run.facts
-        )
-    )
 
 
 def _figures(

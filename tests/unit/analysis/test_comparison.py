@@ -317,7 +317,7 @@ class TestConfounders:
             column(
                 name,
                 {"repartition": [1], "pi": [1]},
-                parameters={"sink": sink, "repartition": partitions, "reading": ["repartition"]},
+                parameters={"sink": sink, "repartition": partitions, "data_workloads": ["repartition"]},
             )
             for name, sink, partitions in (("a", "noop", 16), ("b", "rdd-count", 32))
         ]
