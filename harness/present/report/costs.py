@@ -8,7 +8,7 @@ from harness.analysis.price import CostBenefit, Saving
 from harness.analysis.price_list import Money
 from harness.model.link import throughput_text
 from harness.present import quantities
-from harness.present.report.figure import DataTable, Quantity
+from harness.present.report.chart import DataTable, Quantity
 from harness.terminal import count_of
 
 NONE = "-"

@@ -33,17 +33,16 @@ from harness.analysis.configuration import ConfigurationRuns
 from harness.analysis.mesh import pair_matrix
 from harness.analysis.price import rank_offers
 from harness.analysis.price_list import Item, Money, Offer, PriceList
-from harness.model.network_metrics import MESH_GOODPUT, PACKET_GOODPUT
+from harness.model.network_metrics import IDLE, MESH_GOODPUT, PACKET_GOODPUT, ROUND_TRIP
 from harness.model.probe import Measurement
 from harness.model.run import Ending, Phase, Run
 from harness.present import data_formats, markdown
 from harness.present.comparison_table import comparison_table
 from harness.present.report import chart, page
 from harness.present.report.answer import Answer, answers
-from harness.present.report.chart import labels
+from harness.present.report.chart import Figure, Quantity, labels, series_of
 from harness.present.report.environment import fact_rows
-from harness.present.report.figure import Figure, Quantity, series_of
-from harness.present.report.figures import change, latency, mesh, mtu, placement, time_spent, trials
+from harness.present.report.figures import change, mesh, placement, probe_lines, time_spent, trials
 from harness.present.report.reproduce import commands
 from harness.present.report.table import Tone, sortable_table
 from harness.statistics.change import Verdict
@@ -55,6 +54,8 @@ from tests.unit.builders import a_run, column, failed, ok, recorded
 from tests.unit.present.test_tables import NAMES, SCENARIOS, SIX, comparisons, scaled
 
 ROOT = Path(__file__).parents[3]
+
+NETWORK_FIGURES = (mesh.figure, probe_lines.packet_figure, probe_lines.latency_figure)
 
 every_scenario = pytest.mark.parametrize("scenario", SCENARIOS)
 
@@ -363,18 +364,18 @@ class TestNetworkFigures:
             PACKET_GOODPUT.of(f"a -> {n}", rate * 1e9, case) for n, rate in enumerate((1, 2, 9))
         ]
         some.append(PACKET_GOODPUT.failed("a -> b", "it does not carry that", case))
-        [point] = mtu.points({"1g": some})
-        assert (point.packet_bytes, point.value) == (1500, 2.0)
+        [point] = probe_lines.packet_points({"1g": some})
+        assert (point.x, point.value) == (1500, 2.0)
 
     def test_a_single_packet_size_can_be_drawn(self) -> None:
         [size] = [PACKET_GOODPUT.of("a -> b", 1e9, "packets of 1500 bytes")]
-        figure = mtu.figure({"1g": [size]})
+        figure = probe_lines.packet_figure({"1g": [size]})
         assert figure is not None
         assert "NaN" not in figure.pictures[0].wide
         assert "1500" in texts_of(figure.pictures[0].wide)
 
     def test_a_single_latency_can_be_drawn(self) -> None:
-        figure = latency.figure({"1g": [latency.ROUND_TRIP[50].of("a -> b", 80.0, latency.IDLE)]})
+        figure = probe_lines.latency_figure({"1g": [ROUND_TRIP[50].of("a -> b", 80.0, IDLE)]})
         assert figure is not None
         assert "NaN" not in figure.pictures[0].wide
 
@@ -382,21 +383,20 @@ class TestNetworkFigures:
         self, measured: dict[str, list[Measurement]]
     ) -> None:
         found = {
-            (p.case, p.configuration, p.percentile): p.microseconds
-            for p in latency.points(measured)
+            (p.chart, p.configuration, p.x): p.value for p in probe_lines.latency_points(measured)
         }
-        p50 = latency.ROUND_TRIP[50]
+        p50 = ROUND_TRIP[50]
         [idle] = [
             measurement.value
             for measurement in measured["1g-rs"]
-            if (measurement.metric, measurement.case) == (p50.name, latency.IDLE)
+            if (measurement.metric, measurement.case) == (p50.name, IDLE)
         ]
-        assert found[latency.IDLE, "1g-rs", 50] == idle
-        assert len(found) == 2 * 3 * len(latency.ROUND_TRIP)
+        assert found[IDLE, "1g-rs", 50] == idle
+        assert len(found) == 2 * 3 * len(ROUND_TRIP)
 
     def test_without_probes_there_are_no_figures(self) -> None:
         nothing: dict[str, list[Measurement]] = {}
-        assert (mesh.figure(nothing), mtu.figure(nothing), latency.figure(nothing)) == (None,) * 3
+        assert [draw(nothing) for draw in NETWORK_FIGURES] == [None] * 3
 
 
 class TestPlacementFigure:
@@ -881,7 +881,7 @@ class TestPage:
 def figures_of(comparison: Comparison, measured: dict[str, list[Measurement]]) -> list[Figure]:
     figures = [
         *(draw(comparison) for draw in (change.figure, trials.figure, time_spent.figure)),
-        *(draw(measured) for draw in (mesh.figure, mtu.figure, latency.figure)),
+        *(draw(measured) for draw in NETWORK_FIGURES),
         placement.figure(comparison),
     ]
     assert all(figures)

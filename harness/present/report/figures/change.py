@@ -12,8 +12,15 @@ from harness.analysis.comparison import Comparison
 from harness.present import quantities
 from harness.present.comparison_table import comparison_table
 from harness.present.report import chart
-from harness.present.report.chart import labels
-from harness.present.report.figure import DataTable, Figure, Picture, Quantity, Series, series_of
+from harness.present.report.chart import (
+    DataTable,
+    Figure,
+    Picture,
+    Quantity,
+    Series,
+    labels,
+    series_of,
+)
 from harness.present.table import Fields
 from harness.statistics.change import Change, Verdict
 

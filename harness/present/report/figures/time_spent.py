@@ -15,8 +15,7 @@ from harness.present import quantities
 from harness.present.attribution_tables import NAMES
 from harness.present.explanation import sentence
 from harness.present.report import chart
-from harness.present.report.chart import labels
-from harness.present.report.figure import DataTable, Figure, Picture, Quantity, Series
+from harness.present.report.chart import DataTable, Figure, Picture, Quantity, Series, labels
 
 WIDTH_PX, BAR_PX = 180, 22
 _NAME_WIDTH = 14
