@@ -46,18 +46,10 @@ class TableRow:
 
 
 @dataclass(frozen=True)
-class ColumnHead:
-    """A configuration, and the numbers of its footnotes."""
-
-    name: str
-    notes: tuple[int, ...]
-
-
-@dataclass(frozen=True)
 class SortableTable:
-    """The whole table. `notes` are the texts of the footnotes; the first is number 1."""
+    """The whole table. `heads` are the names of the configurations; `notes` are the texts of the footnotes; the first is number 1."""
 
-    heads: tuple[ColumnHead, ...]
+    heads: tuple[TableCell, ...]
     rows: tuple[TableRow, ...]
     notes: tuple[str, ...]
     warnings: tuple[str, ...]
@@ -68,7 +60,7 @@ def sortable_table(comparison: Comparison) -> SortableTable:
     """Return the table with exactly the numbers that `clusterlift compare` prints."""
     table = comparison_table(comparison)
     notes = Footnotes()
-    heads = tuple(ColumnHead(column.name, notes.numbers(column.notes)) for column in table.columns)
+    heads = tuple(TableCell(name, notes=notes.numbers(about)) for name, about in table.columns)
     rows = tuple(
         TableRow(
             row.workload,
