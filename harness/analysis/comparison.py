@@ -25,7 +25,7 @@ from harness.statistics.change import (
     control_shift,
     two_sample_test,
 )
-from harness.statistics.rank_test import Interval
+from harness.statistics.median import Interval
 from harness.terminal import count_of
 
 MIN_CONFIGURATIONS = 2

@@ -16,7 +16,7 @@ from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.probe import Measurement
 from harness.model.run import RecordedRun, Run
 from harness.statistics.change import Verdict
-from harness.statistics.rank_test import Interval
+from harness.statistics.median import Interval
 
 MBIT = 10**6
 HOUR_S = 3600

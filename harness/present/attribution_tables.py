@@ -8,8 +8,14 @@ from itertools import zip_longest
 
 from tabulate import SEPARATING_LINE, DataRow, Line, TableFormat, tabulate
 
-from harness.analysis.attribution import PARTS, Attribution, InputLocality, SpeedUpBound, Wire
-from harness.analysis.explanation import ExplainedRow
+from harness.analysis.attribution import (
+    PARTS,
+    Attribution,
+    ExplainedRow,
+    InputLocality,
+    SpeedUpBound,
+    Wire,
+)
 from harness.present import quantities
 from harness.present.text import WIDTH, fill
 from harness.statistics.change import Verdict

@@ -150,9 +150,7 @@ def warnings(comparison: Comparison) -> tuple[str, ...]:
 def _control_warning(configuration: str, shift: ControlShift, *, relative: bool) -> str:
     interval = ""
     if shift.interval:
-        low, high = (
-            quantities.change(end - 1) for end in (shift.interval.low, shift.interval.high)
-        )
+        low, high = (quantities.change(end - 1) for end in shift.interval)
         interval = f" ({low} to {high})"
     advice = (
         "The changes below are relative to that of the controls."

@@ -12,7 +12,7 @@ from harness.analysis.configuration import ConfigurationRuns
 from harness.present.comparison_table import warnings
 from harness.present.table import Footnotes
 from harness.statistics.change import Change, ControlShift
-from harness.statistics.rank_test import Interval
+from harness.statistics.median import Interval
 from harness.terminal import visible
 
 CSV_COLUMNS = (
@@ -166,4 +166,4 @@ def _json_controls(shift: ControlShift | None) -> dict[str, Any] | None:
 
 
 def _json_interval(interval: Interval | None, subtract: float = 0) -> list[float] | None:
-    return [interval.low - subtract, interval.high - subtract] if interval else None
+    return [end - subtract for end in interval] if interval else None

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from harness.statistics.rank_test import Interval, Stratum, min_p_value, p_value, ratio_interval
+from harness.statistics.median import Interval
+from harness.statistics.rank_test import Stratum, min_p_value, p_value, ratio_interval
 
 ALPHA = 0.05
 """Family-wise error rate: the fraction of tables without any change that claim one."""

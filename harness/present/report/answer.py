@@ -150,7 +150,7 @@ def _controls(shift: ControlShift | None) -> Remark:
     if shift.interval is None:
         text = f"too few trials to tell whether they moved: {names}"
         return Remark(Tone.LEVEL, "Controls", (text,))
-    ends = " to ".join(quantities.change(e - 1) for e in (shift.interval.low, shift.interval.high))
+    ends = " to ".join(quantities.change(e - 1) for e in shift.interval)
     shown = f"{quantities.change(shift.ratio - 1)} ({ends}), {p_text(shift.p)}: {names}"
     if shift.moved:
         text = f"{shown}; the machine itself has changed, which may explain the other changes, too"

@@ -47,7 +47,7 @@ class TableRow:
 
 @dataclass(frozen=True)
 class SortableTable:
-    """The whole table. `heads` are the names of the configurations; `notes` are the texts of the footnotes; the first is number 1."""
+    """The whole table. `heads` are the configurations; `notes` are the footnotes, the first is number 1."""
 
     heads: tuple[TableCell, ...]
     rows: tuple[TableRow, ...]

@@ -15,13 +15,14 @@ from harness.analysis.attribution import (
     PYTHON,
     UNATTRIBUTED,
     Attribution,
+    ExplainedRow,
     SpeedUpBound,
     attribute,
+    explain,
     wall_parts,
 )
 from harness.analysis.comparison import compare
 from harness.analysis.configuration import ConfigurationRuns
-from harness.analysis.explanation import ExplainedRow, explain
 from harness.model.errors import BadInput
 from harness.model.run import Phase, Trial
 from harness.model.task_metrics import ScheduleSimulation, Stragglers

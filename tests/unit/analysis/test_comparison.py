@@ -18,7 +18,7 @@ from harness.model.errors import BadInput
 from harness.model.run import Ending, Phase
 from harness.records.writer import Recording
 from harness.statistics.change import Change, Verdict
-from harness.statistics.rank_test import Interval
+from harness.statistics.median import Interval
 from tests.unit.builders import a_run, column, failed, ok, recorded
 
 SIX = [10.0, 10.1, 10.2, 10.3, 10.4, 10.5]
@@ -317,7 +317,11 @@ class TestConfounders:
             column(
                 name,
                 {"repartition": [1], "pi": [1]},
-                parameters={"sink": sink, "repartition": partitions, "data_workloads": ["repartition"]},
+                parameters={
+                    "sink": sink,
+                    "repartition": partitions,
+                    "data_workloads": ["repartition"],
+                },
             )
             for name, sink, partitions in (("a", "noop", 16), ("b", "rdd-count", 32))
         ]

@@ -22,8 +22,8 @@ from harness.analysis.price_list import (
 )
 from harness.model.errors import BadInput
 from harness.model.network_metrics import MESH_GOODPUT
-from harness.present.report.costs import cost_items, cost_remarks, cost_table, money
 from harness.present.report.chart import Quantity
+from harness.present.report.costs import cost_items, cost_remarks, cost_table, money
 from tests.unit.builders import a_run, column, recorded
 from tests.unit.present.test_tables import SIX, drifting, scaled
 

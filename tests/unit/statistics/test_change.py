@@ -16,7 +16,8 @@ from harness.statistics.change import (
     min_trials,
     two_sample_test,
 )
-from harness.statistics.rank_test import Interval, min_p_value
+from harness.statistics.median import Interval
+from harness.statistics.rank_test import min_p_value
 
 PROBABILITIES = st.lists(st.floats(0, 1), min_size=1, max_size=20)
 SLOW = [10.0, 10.1, 10.2, 10.3, 10.4, 10.5]

@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 
 import altair as alt
 
-from harness.analysis.attribution import PARTS, Parts, attribute
+from harness.analysis.attribution import PARTS, Parts, attribute, explain
 from harness.analysis.comparison import Comparison
-from harness.analysis.explanation import explain
 from harness.model.errors import BadInput
 from harness.present import quantities
 from harness.present.attribution_tables import NAMES
