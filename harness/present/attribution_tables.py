@@ -215,12 +215,7 @@ def _input_cells(read: InputLocality, trials: int) -> tuple[str, str]:
 def _wire_cells(wire: Wire | None) -> tuple[str, ...]:
     if wire is None:
         return (_UNKNOWN,) * 4
-    sizes = (
-        wire.received_bytes,
-        wire.shuffle_bytes,
-        wire.remote_input_bytes,
-        wire.unexplained_bytes,
-    )
+    sizes = wire.received_bytes, wire.shuffle_bytes, wire.remote_input_bytes, wire.unexplained_bytes
     return tuple(map(quantities.size, sizes))
 
 

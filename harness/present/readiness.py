@@ -28,15 +28,11 @@ def render(readiness: Readiness) -> str:
 
 
 def _findings(findings: Mapping[str, Finding]) -> str:
-    return tabulate(
-        [(check, found.status, _wrapped(found.message)) for check, found in findings.items()],
-        tablefmt="plain",
-        disable_numparse=True,
-    )
+    def wrapped(message: str) -> str:
+        return textwrap.fill(visible(message), _MESSAGE_WIDTH, break_on_hyphens=False)
 
-
-def _wrapped(message: str) -> str:
-    return textwrap.fill(visible(message), _MESSAGE_WIDTH, break_on_hyphens=False)
+    rows = [(check, found.status, wrapped(found.message)) for check, found in findings.items()]
+    return tabulate(rows, tablefmt="plain", disable_numparse=True)
 
 
 def _sensitivities(sensitivities: Sequence[Sensitivity]) -> str:

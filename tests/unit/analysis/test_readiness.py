@@ -13,11 +13,12 @@ from harness.analysis.configuration import ConfigurationRuns
 from harness.analysis.readiness import CheckStatus, readiness
 from harness.cli import main
 from harness.model.run import Ending, Phase, RecordedRun, Run, Trial
-from harness.model.task_metrics import TaskMetrics, TaskTime
+from harness.model.task_metrics import TaskMetrics
 from harness.present.readiness import render
 from harness.records.writer import Recording
 from harness.statistics.power import detectable_change
 from tests.unit.builders import GOLDEN, a_run, assert_golden, failed, ok, recorded
+from tests.unit.metrics_builders import task_metrics
 
 SECONDS: Mapping[str, float] = {
     "group-by": 547.5,
@@ -28,26 +29,7 @@ SECONDS: Mapping[str, float] = {
 DEVIATIONS = (-0.02, -0.01, 0.0, 0.005, 0.01, 0.03)
 """How far the trials of a run are from their median, as fractions of it."""
 
-TASKS = TaskMetrics(
-    tasks=4,
-    failed_tasks=0,
-    killed_tasks=0,
-    speculative_tasks=0,
-    time=TaskTime(0, 1, 0, None, 0, 0, 0, 0),
-    slots=None,
-    gc_share=None,
-    stragglers=None,
-    simulation=None,
-    tasks_by_locality={},
-    input_bytes_by_locality={},
-    output_bytes=0,
-    shuffle_local_bytes=0,
-    shuffle_remote_bytes=0,
-    shuffle_written_bytes=0,
-    memory_spilled_bytes=0,
-    disk_spilled_bytes=0,
-    peak_execution_memory_bytes=0,
-)
+TASKS = task_metrics(slots=None, tasks=4, cpu_s=1.0, python_worker_s=None)
 LINK = {"speed_mbit_s": 1000, "mtu_bytes": 1500, "driver": "r8169", "state": "up"}
 ENVIRONMENT: Mapping[str, Any] = {
     "kernel": "Linux 6.1.0",
