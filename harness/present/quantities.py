@@ -56,6 +56,11 @@ def p(value: float) -> str:
     return f"{value:.3f}".removeprefix("0") if f"{value:.3f}" != "1.000" else "1"
 
 
+def p_statement(shown: str) -> str:
+    """Return `p=.017` or `p<.001` for the text that `p` returned; an empty text for an empty one."""
+    return f"p={shown}".replace("=<", "<") if shown else ""
+
+
 def significant(value: float) -> str:
     """Return four significant digits, without an exponent for large numbers."""
     return f"{value:.4g}" if abs(value) < 10_000 else f"{value:.0f}"  # noqa: PLR2004  four digits

@@ -85,18 +85,12 @@ def _cells(
             notes=notes.numbers(entry.notes),
         )
         if index > 0:
-            p = p_text(cell.change.adjusted_p) if fields.p and cell.change else ""
             yield TableCell(
                 fields.change,
-                addition=f"{fields.change_interval} {p}".strip(),
+                addition=f"{fields.change_interval} {quantities.p_statement(fields.p)}".strip(),
                 sort_by=_sort_by(cell.change),
                 tone=_tone(cell.change),
             )
-
-
-def p_text(p: float) -> str:
-    """Return `p=.017`, or `p<.001`."""
-    return f"p={quantities.p(p)}".replace("=<", "<")
 
 
 def _sort_by(change: Change | None) -> float | None:
