@@ -46,7 +46,7 @@ NO_LAYOUTS = ["cars", "rsync", "2x-nodes", "2x1g", "2x 1g", "8x", "1.2x"]
 
 
 @pytest.mark.parametrize(("text", "claims"), [*RATES, *((text, []) for text in NO_RATES)])
-def test_a_rate_is_a_usual_number_with_a_unit_of_rate_and_no_size_or_version(
+def test_a_rate_is_a_number_with_a_unit_of_rate_and_no_size_or_version(
     text: str, claims: list[str]
 ) -> None:
     assert list(map(str, rates(text))) == claims
