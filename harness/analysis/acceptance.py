@@ -92,8 +92,7 @@ def _reaches_expected_goodput(host: str, criteria: _Criteria, probed: RecordedPr
     """Whether the host's best goodput is that of a link of the expected rate."""
     if criteria.rate_bit_s is None or criteria.mtu is None:
         return False
-    goodput = pair_matrix(probed.measurements, MESH_GOODPUT)
-    best = max((*goodput.sent_by(host).values(), *goodput.received_by(host).values()), default=0.0)
+    best = pair_matrix(probed.measurements, MESH_GOODPUT).best(host) or 0.0
     return best >= MIN_FRACTION_OF_THEORY * goodput_bit_s(criteria.rate_bit_s, criteria.mtu)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from harness.analysis.configuration import ConfigurationRuns, caveats, with_unique_names
@@ -25,7 +25,7 @@ from harness.statistics.change import (
     control_shift,
     two_sample_test,
 )
-from harness.statistics.rank_test import Interval
+from harness.statistics.median import Interval
 from harness.terminal import count_of
 
 MIN_CONFIGURATIONS = 2
@@ -49,7 +49,7 @@ class Cell:
     @property
     def notes(self) -> tuple[str, ...]:
         """Lines that a reader of the cell must know: failures, reasons for omission, confounders."""
-        return (*_failures(self.sample), *_omissions(self.sample), *self.confounders)
+        return (*_sample_notes(self.sample), *self.confounders)
 
 
 @dataclass(frozen=True)
@@ -266,18 +266,11 @@ def _with_notes(
     return replace(column, notes=notes)
 
 
-def _failures(sample: Sample) -> tuple[str, ...]:
-    failed = len(sample.errors)
-    if not failed:
-        return ()
-    attempted = failed + len(sample.times_s)
-    return (
-        f"{failed} of {count_of(attempted, 'trial')} failed, the first with: {sample.errors[0]}",
-    )
-
-
-def _omissions(sample: Sample) -> tuple[str, ...]:
-    if not sample.omissions:
-        return ()
-    where = "omitted" if sample.outcome is Outcome.OMITTED else "omitted in some runs"
-    return (f"{where}: {'; '.join(dict.fromkeys(sample.omissions))}",)
+def _sample_notes(sample: Sample) -> Iterator[str]:
+    if sample.errors:
+        failed, attempted = len(sample.errors), len(sample.errors) + len(sample.times_s)
+        of_all = f"{failed} of {count_of(attempted, 'trial')}"
+        yield f"{of_all} failed, the first with: {sample.errors[0]}"
+    if sample.omissions:
+        where = "omitted" if sample.outcome is Outcome.OMITTED else "omitted in some runs"
+        yield f"{where}: {'; '.join(dict.fromkeys(sample.omissions))}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -117,16 +117,33 @@ def find_configuration(name: str, results: Path) -> ConfigurationRuns:
 
 def caveats(runs: Sequence[RecordedRun]) -> tuple[str, ...]:
     """Return what may make the results of one configuration's runs doubtful, one line per kind."""
+    layouts = [(recorded.run.dataset or {}).get("layout", {}) for recorded in runs]
+    drifts = (layout["drift"] for layout in layouts if layout.get("drift"))
+    unexpected = (
+        line for recorded in runs for line in recorded.run.parameters.get("unexpected_links") or ()
+    )
     return (
         *_unfinished(runs),
-        *_file_warnings(runs),
+        *_joined("", (warning for recorded in runs for warning in recorded.warnings)),
         *_failed_warm_ups(runs),
         *_trial_notes(runs),
-        *_layout_drift(runs),
-        *_unexpected_links(runs),
+        *_joined("the data's layout differed from the manifest: ", drifts),
+        *_joined("the links were not what --expect-link requires: ", unexpected),
         *_link_errors(runs),
-        *_emulation(runs),
+        *_joined("emulated: ", emulations(runs)),
     )
+
+
+def emulations(runs: Iterable[RecordedRun]) -> tuple[str, ...]:
+    """Return the descriptions of the emulated clusters on which the runs were measured."""
+    facts = (recorded.run.facts for recorded in runs)
+    return tuple(dict.fromkeys(str(known["emulated"]) for known in facts if "emulated" in known))
+
+
+def _joined(introduction: str, texts: Iterable[str]) -> Iterator[str]:
+    """Yield one line of all distinct texts; nothing if there are none."""
+    if distinct := dict.fromkeys(texts):
+        yield introduction + "; ".join(distinct)
 
 
 _UNFINISHED = {
@@ -141,12 +158,6 @@ def _unfinished(runs: Sequence[RecordedRun]) -> Iterator[str]:
         ids = [recorded.run.id for recorded in runs if recorded.ending is ending]
         if ids:
             yield "; ".join(f"run {id_} {description}" for id_ in ids) + ": trials may be missing"
-
-
-def _file_warnings(runs: Sequence[RecordedRun]) -> Iterator[str]:
-    warnings = [warning for recorded in runs for warning in recorded.warnings]
-    if warnings:
-        yield "; ".join(warnings)
 
 
 def _failed_warm_ups(runs: Sequence[RecordedRun]) -> Iterator[str]:
@@ -170,21 +181,6 @@ def _trial_notes(runs: Sequence[RecordedRun]) -> Iterator[str]:
         yield f"{count_of(len(notes), 'measured trial')} had an unusual event: {'; '.join(notes)}"
 
 
-def _layout_drift(runs: Sequence[RecordedRun]) -> Iterator[str]:
-    layouts = [(recorded.run.dataset or {}).get("layout", {}) for recorded in runs]
-    drifts = [layout["drift"] for layout in layouts if layout.get("drift")]
-    if drifts:
-        yield f"the data's layout differed from the manifest: {'; '.join(dict.fromkeys(drifts))}"
-
-
-def _unexpected_links(runs: Sequence[RecordedRun]) -> Iterator[str]:
-    lines = [
-        line for recorded in runs for line in recorded.run.parameters.get("unexpected_links") or ()
-    ]
-    if lines:
-        yield f"the links were not what --expect-link requires: {'; '.join(dict.fromkeys(lines))}"
-
-
 def _link_errors(runs: Sequence[RecordedRun]) -> Iterator[str]:
     packets: Counter[str] = Counter()
     for recorded in runs:
@@ -196,11 +192,3 @@ def _link_errors(runs: Sequence[RecordedRun]) -> Iterator[str]:
             f"links counted errors during the run: {', '.join(links)}; "
             "check cable, network card and switch port"
         )
-
-
-def _emulation(runs: Sequence[RecordedRun]) -> Iterator[str]:
-    emulated = [
-        str(recorded.run.facts["emulated"]) for recorded in runs if "emulated" in recorded.run.facts
-    ]
-    if emulated:
-        yield f"emulated: {'; '.join(dict.fromkeys(emulated))}"

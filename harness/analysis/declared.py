@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from harness.analysis import observed
+from harness.analysis import environment
 from harness.model.link import TYPICAL_MTU
 from harness.model.run import RecordedRun, Run
 
@@ -161,11 +161,11 @@ def _declarations(run: Run, fact: str) -> Iterator[tuple[str, str]]:
 
 
 def _speeds(run: Run) -> list[Observations]:
-    return _by_node(observed.link_speeds(run), "{} at {} Mbit/s")
+    return _by_node(environment.link_speeds(run), "{} at {} Mbit/s")
 
 
 def _mtus(run: Run) -> list[Observations]:
-    return _by_node(observed.link_mtus(run), "{} with MTU {}")
+    return _by_node(environment.link_mtus(run), "{} with MTU {}")
 
 
 def _by_node(nodes: Mapping[str, Mapping[str, int]], description: str) -> list[Observations]:
@@ -180,7 +180,7 @@ def _by_node(nodes: Mapping[str, Mapping[str, int]], description: str) -> list[O
 
 
 def _layouts(run: Run) -> list[Observations]:
-    return [{layout: layout} for layout in observed.layouts(run)]
+    return [{layout: layout} for layout in environment.layouts(run)]
 
 
 _LAYOUT = _Property("layout", layouts, _layouts)

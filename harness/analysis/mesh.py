@@ -44,6 +44,10 @@ class PairMatrix:
         """Return the values of the pairs in which the host receives."""
         return {pair: value for pair, value in self.values.items() if pair[1] == host}
 
+    def best(self, host: str) -> float | None:
+        """Return the greatest value that the host sends or receives; None if it has none."""
+        return max((value for pair, value in self.values.items() if host in pair), default=None)
+
 
 def pair_matrix(measurements: Iterable[Measurement], metric: Metric, case: str = "") -> PairMatrix:
     """Return the matrix of one metric in one case.
@@ -108,7 +112,7 @@ def typical_bit_s(goodput: PairMatrix) -> float | None:
 
     Neither one slow host nor two neighbours with a fast connection affect it much.
     """
-    best = [_best(goodput, host) for host in goodput.hosts]
+    best = map(goodput.best, goodput.hosts)
     known = [value for value in best if value is not None]
     return median(known) if known else None
 
@@ -120,11 +124,6 @@ def slow_pairs(goodput: PairMatrix) -> set[Pair]:
         return set()
     limit = (1 - GOODPUT_TOLERANCE) * typical
     return {pair for pair, value in goodput.values.items() if value < limit}
-
-
-def _best(goodput: PairMatrix, host: str) -> float | None:
-    values = [*goodput.sent_by(host).values(), *goodput.received_by(host).values()]
-    return max(values, default=None)
 
 
 def _slow_roles(goodput: PairMatrix, slow: set[Pair]) -> list[_Role]:

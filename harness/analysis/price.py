@@ -8,15 +8,15 @@ from dataclasses import dataclass
 
 from harness.analysis.comparison import Comparison
 from harness.analysis.declared import rates
+from harness.analysis.environment import link_speeds
 from harness.analysis.mesh import pair_matrix, typical_bit_s
-from harness.analysis.observed import link_speeds
 from harness.analysis.price_list import Money, Offer, PriceList
 from harness.model.errors import BadInput
 from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.probe import Measurement
 from harness.model.run import RecordedRun, Run
 from harness.statistics.change import Verdict
-from harness.statistics.rank_test import Interval
+from harness.statistics.median import Interval
 
 MBIT = 10**6
 HOUR_S = 3600

@@ -9,8 +9,7 @@ from statistics import median
 from harness.analysis.sample import relative_change
 from harness.model.probe import Measurement, ProbeSample, samples
 from harness.statistics.change import Change, adjusted_changes, two_sample_test
-from harness.statistics.median import median_interval
-from harness.statistics.rank_test import Interval
+from harness.statistics.median import Interval, median_interval
 
 
 @dataclass(frozen=True)
@@ -97,5 +96,5 @@ def _rows(columns: Sequence[_Column]) -> Iterator[tuple[str, tuple[ProbeCell, ..
 def _cell(sample: ProbeSample | None, change: Change | None) -> ProbeCell:
     if sample is None or not sample.values:
         return ProbeCell(sample)
-    ends = median_interval(sorted(sample.values))
-    return ProbeCell(sample, median(sample.values), Interval(*ends) if ends else None, change)
+    interval = median_interval(sorted(sample.values))
+    return ProbeCell(sample, median(sample.values), interval, change)

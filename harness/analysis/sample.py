@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from harness.model.run import Phase, RecordedRun, Trial
-from harness.statistics.median import median_interval
-from harness.statistics.rank_test import Interval
+from harness.statistics.median import Interval, median_interval
 
 
 class Outcome(StrEnum):
@@ -91,9 +90,8 @@ def summarize(sample: Sample) -> Summary:
         raise ValueError(f"{sample.workload} has no measured times")
     times_s = sorted(sample.times_s)
     n = len(times_s)
-    ends = median_interval(times_s)
     middle = Interval(times_s[(n - 1) // 2], times_s[n // 2]).middle
-    return Summary(middle, Interval(*ends) if ends else None, n)
+    return Summary(middle, median_interval(times_s), n)
 
 
 def fraction(part: float, whole: float) -> float | None:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
+from harness.analysis.attribution import explain
 from harness.analysis.comparison import compare
 from harness.analysis.configuration import find_configuration
-from harness.analysis.explanation import explain
 from harness.commands.options import results_option
 from harness.present.explanation import render
 

@@ -8,11 +8,15 @@ from pathlib import Path
 import click
 
 from harness.analysis.acceptance import Expectation, network_faults, upgrade_faults
+from harness.analysis.mesh import pair_matrix
 from harness.commands.options import results_option
 from harness.model.errors import BadInput
-from harness.model.link import MAX_BIT_S, MAX_MTU, MIN_MTU, parse_rate
-from harness.present.probes import acceptance as page
+from harness.model.link import MAX_BIT_S, MAX_MTU, MIN_MTU, parse_rate, throughput_text
+from harness.model.network_metrics import MESH_GOODPUT, PATH_MTU
+from harness.model.probe import RecordedProbes
+from harness.present.probes import emulation
 from harness.records.lookup import find_probes
+from harness.terminal import count_of, visible
 
 MAX_NAMES = 2
 
@@ -48,5 +52,18 @@ def gate_command(names: Sequence[str], rate: str | None, mtu: int | None, result
     faults = (
         upgrade_faults(before[0], after, expected) if before else network_faults(after, expected)
     )
-    click.echo(page.render(faults, after), nl=False)
+    click.echo(verdict(faults, after), nl=False)
     return int(bool(faults))
+
+
+def verdict(faults: Sequence[str], probed: RecordedProbes) -> str:
+    """Return a line for each fault of the network, or one line on what was checked."""
+    if faults:
+        lines = [f"{count_of(len(faults), 'fault')} found", *(f"- {fault}" for fault in faults)]
+    else:
+        paths = pair_matrix(probed.measurements, PATH_MTU).values
+        checked = [count_of(len(probed.links()), "link"), count_of(len(paths), "path")]
+        if goodput := pair_matrix(probed.measurements, MESH_GOODPUT).values.values():
+            checked.append(f"{throughput_text(min(goodput))} or more between every two hosts")
+        lines = [f"no fault found: {', '.join(checked)}"]
+    return "".join(f"{visible(line)}\n" for line in (*emulation(probed), *lines))

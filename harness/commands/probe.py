@@ -14,12 +14,12 @@ from harness.model.errors import BadInput
 from harness.model.link import MAX_MTU, MIN_MTU
 from harness.model.probe import RecordedProbes
 from harness.model.run import Ending
+from harness.present.probes import emulation
 from harness.present.probes import latency as latency_page
 from harness.present.probes import link as link_page
 from harness.present.probes import mesh as mesh_page
 from harness.present.probes import mtu as mtu_page
 from harness.present.probes import racks as racks_page
-from harness.present.probes.acceptance import emulation
 from harness.probes.all_probes import all_probes
 from harness.probes.latency import LATENCY_PROGRAMS, MESSAGE_BYTES, latency_steps
 from harness.probes.link import LINK_PROGRAMS

@@ -8,8 +8,14 @@ from itertools import zip_longest
 
 from tabulate import SEPARATING_LINE, DataRow, Line, TableFormat, tabulate
 
-from harness.analysis.attribution import PARTS, Attribution, InputLocality, SpeedUpBound, Wire
-from harness.analysis.explanation import ExplainedRow
+from harness.analysis.attribution import (
+    PARTS,
+    Attribution,
+    ExplainedRow,
+    InputLocality,
+    SpeedUpBound,
+    Wire,
+)
 from harness.present import quantities
 from harness.present.text import WIDTH, fill
 from harness.statistics.change import Verdict
@@ -209,12 +215,7 @@ def _input_cells(read: InputLocality, trials: int) -> tuple[str, str]:
 def _wire_cells(wire: Wire | None) -> tuple[str, ...]:
     if wire is None:
         return (_UNKNOWN,) * 4
-    sizes = (
-        wire.received_bytes,
-        wire.shuffle_bytes,
-        wire.remote_input_bytes,
-        wire.unexplained_bytes,
-    )
+    sizes = wire.received_bytes, wire.shuffle_bytes, wire.remote_input_bytes, wire.unexplained_bytes
     return tuple(map(quantities.size, sizes))
 
 

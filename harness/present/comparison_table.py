@@ -103,19 +103,14 @@ def caption(
     `n` is the number of measurements in every cell, None if the table has a column for it; `noun`
     is what a measurement is called, such as `trial`.
     """
-    sentences = (
-        *_median_sentences(n, noun, has_intervals=has_intervals),
-        *_change_sentences(changes, noun, relative_to_controls=relative_to_controls),
-    )
-    return " ".join(sentences)
-
-
-def _median_sentences(n: int | None, noun: str, *, has_intervals: bool) -> Iterator[str]:
     measured = f"n measured {noun}s" if n is None else count_of(n, f"measured {noun}")
-    if has_intervals:
-        yield f"Median of {measured}, ± its 95 % confidence interval."
-    else:
-        yield f"Median of {measured}. A confidence interval needs {_MIN_FOR_AN_INTERVAL} {noun}s."
+    precision = (
+        ", ± its 95 % confidence interval."
+        if has_intervals
+        else f". A confidence interval needs {_MIN_FOR_AN_INTERVAL} {noun}s."
+    )
+    sentences = _change_sentences(changes, noun, relative_to_controls=relative_to_controls)
+    return " ".join([f"Median of {measured}{precision}", *sentences])
 
 
 def _change_sentences(
@@ -150,9 +145,7 @@ def warnings(comparison: Comparison) -> tuple[str, ...]:
 def _control_warning(configuration: str, shift: ControlShift, *, relative: bool) -> str:
     interval = ""
     if shift.interval:
-        low, high = (
-            quantities.change(end - 1) for end in (shift.interval.low, shift.interval.high)
-        )
+        low, high = (quantities.change(end - 1) for end in shift.interval)
         interval = f" ({low} to {high})"
     advice = (
         "The changes below are relative to that of the controls."

@@ -12,7 +12,7 @@ from harness.analysis.configuration import ConfigurationRuns
 from harness.present.comparison_table import warnings
 from harness.present.table import Footnotes
 from harness.statistics.change import Change, ControlShift
-from harness.statistics.rank_test import Interval
+from harness.statistics.median import Interval
 from harness.terminal import visible
 
 CSV_COLUMNS = (
@@ -44,44 +44,30 @@ def as_csv(comparison: Comparison) -> str:
     after / before - 1: -0.095 is 9.5 % less time.
     """
     text = io.StringIO()
-    writer = csv.writer(text)
-    writer.writerow(CSV_COLUMNS)
+    writer = csv.DictWriter(text, CSV_COLUMNS, extrasaction="ignore")
+    writer.writeheader()
     for row in comparison.rows:
         for column, cell in zip(comparison.columns, row.cells, strict=True):
             writer.writerow(_csv_line(row.workload, column, cell))
     return text.getvalue()
 
 
-def _csv_line(workload: str, column: ConfigurationRuns, cell: Cell) -> tuple[object, ...]:
-    summary = cell.summary
-    return (
-        without_formula(workload),
-        without_formula(column.name),
-        str(cell.sample.outcome),
-        summary.median_s if summary else None,
-        *_csv_interval(summary.interval_s if summary else None),
-        *_csv_change(cell.change),
-        len(cell.sample.times_s),
-        len(cell.sample.errors),
-        without_formula("; ".join((*cell.notes, *column.notes))),
-    )
-
-
-def _csv_change(change: Change | None) -> tuple[object, ...]:
-    if change is None:
-        return (None,) * 6
-    interval = _csv_interval(change.interval)
-    return (
-        str(change.verdict),
-        change.relative_change,
-        *interval,
-        change.adjusted_p,
-        change.trials_needed,
-    )
-
-
-def _csv_interval(interval: Interval | None) -> tuple[float | None, float | None]:
-    return (interval.low, interval.high) if interval else (None, None)
+def _csv_line(workload: str, column: ConfigurationRuns, cell: Cell) -> dict[str, object]:
+    values = _json_cell(cell)
+    change = values["change"] or {}
+    median_low_s, median_high_s = values["median_interval_s"] or (None, None)
+    change_low, change_high = change.get("relative_change_interval") or (None, None)
+    return {
+        **values,
+        **change,
+        "workload": without_formula(workload),
+        "configuration": without_formula(column.name),
+        "median_low_s": median_low_s,
+        "median_high_s": median_high_s,
+        "relative_change_low": change_low,
+        "relative_change_high": change_high,
+        "notes": without_formula("; ".join((*cell.notes, *column.notes))),
+    }
 
 
 def without_formula(text: str) -> str:
@@ -180,4 +166,4 @@ def _json_controls(shift: ControlShift | None) -> dict[str, Any] | None:
 
 
 def _json_interval(interval: Interval | None, subtract: float = 0) -> list[float] | None:
-    return [interval.low - subtract, interval.high - subtract] if interval else None
+    return [end - subtract for end in interval] if interval else None

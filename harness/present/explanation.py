@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from harness.analysis.attribution import PYTHON, Attribution
+from harness.analysis.attribution import PYTHON, Attribution, ExplainedRow, Explanation
 from harness.analysis.configuration import ConfigurationRuns
-from harness.analysis.explanation import ExplainedRow, Explanation
 from harness.present import quantities
 from harness.present.attribution_tables import NAMES, divided_table, network_table
 from harness.present.table import Footnotes

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, TypeVar, get_args, get_type_hints
 
-from harness.analysis.observed import is_emulated
+from harness.analysis.environment import is_emulated
 from harness.model.probe import Measurement, RecordedProbes
 from harness.model.run import RecordedRun, Trial
 
@@ -20,14 +20,18 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class TrialRow:
-    """One row for each trial, failed ones included."""
-
+class _TrialKey:
     configuration: Annotated[str, "the declared name"]
     run: Annotated[str, "id of the run"]
     workload: Annotated[str, "name"]
     phase: Annotated[str, "measured, or warm-up: not part of any result"]
     round: Annotated[int, "number within the phase, from 1"]
+
+
+@dataclass(frozen=True)
+class TrialRow(_TrialKey):
+    """One row for each trial, failed ones included."""
+
     status: Annotated[str, "ok or failed; a wrong answer counts as failed"]
     wall_s: Annotated[float | None, "time in seconds; null if the trial failed"]
     started_at: Annotated[datetime | None, "start of the trial"]
@@ -46,14 +50,9 @@ class TrialRow:
 
 
 @dataclass(frozen=True)
-class MetricRow:
+class MetricRow(_TrialKey):
     """One row for each number recorded for a trial other than its time: task metrics, link traffic."""
 
-    configuration: Annotated[str, "the declared name"]
-    run: Annotated[str, "id of the run"]
-    workload: Annotated[str, "name"]
-    phase: Annotated[str, "measured, or warm-up: not part of any result"]
-    round: Annotated[int, "number within the phase, from 1"]
     metric: Annotated[str, "name; ends in _s, _bytes or _share unless it is a count"]
     subject: Annotated[str | None, "host or locality level; null for the whole trial"]
     unit: Annotated[str | None, "s, bytes or ratio; null for counts"]
@@ -121,15 +120,16 @@ def rows(runs: Sequence[RecordedRun], probed: Sequence[RecordedProbes]) -> dict[
     }
 
 
+def _trial_key(recorded: RecordedRun, trial: Trial) -> tuple[str, str, str, str, int]:
+    run = recorded.run
+    return run.configuration, run.id, trial.workload, str(trial.phase), trial.round
+
+
 def _trial_row(recorded: RecordedRun, trial: Trial) -> TrialRow:
     run = recorded.run
     data = run.dataset or {}
     return TrialRow(
-        configuration=run.configuration,
-        run=run.id,
-        workload=trial.workload,
-        phase=str(trial.phase),
-        round=trial.round,
+        *_trial_key(recorded, trial),
         status=str(trial.status),
         wall_s=trial.wall_s,
         started_at=_time(trial.started_at),
@@ -156,17 +156,8 @@ def _metric_rows(recorded: RecordedRun, trial: Trial) -> Iterator[MetricRow]:
             ("sent_bytes", node.host, node.sent_bytes),
         ]
     for metric, subject, value in numbers:
-        yield MetricRow(
-            configuration=recorded.run.configuration,
-            run=recorded.run.id,
-            workload=trial.workload,
-            phase=str(trial.phase),
-            round=trial.round,
-            metric=metric,
-            subject=subject,
-            unit=next((unit for end, unit in _UNITS.items() if metric.endswith(end)), None),
-            value=float(value),
-        )
+        unit = next((unit for end, unit in _UNITS.items() if metric.endswith(end)), None)
+        yield MetricRow(*_trial_key(recorded, trial), metric, subject, unit, float(value))
 
 
 _UNITS = {"_s": "s", "_bytes": "bytes", "_share": "ratio"}
@@ -191,15 +182,7 @@ def _probe_row(probed: RecordedProbes, measured: Measurement) -> ProbeRow:
         configuration=probed.run.configuration,
         probe_run=probed.run.id,
         started_at=_time(probed.run.started_at),
-        probe=measured.probe,
-        subject=measured.subject,
-        case=measured.case,
-        metric=measured.metric,
-        unit=measured.unit,
-        better=measured.better,
-        round=measured.round,
-        value=measured.value,
-        error=measured.error,
+        **vars(measured),
         source=probed.source,
     )
 

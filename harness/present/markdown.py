@@ -7,6 +7,7 @@ import re
 from tabulate import tabulate
 
 from harness.analysis.comparison import Comparison
+from harness.present import quantities
 from harness.present.comparison_table import comparison_table
 from harness.present.table import Entry, Footnotes, Table
 from harness.terminal import visible
@@ -51,7 +52,7 @@ def _cell(entry: Entry, notes: Footnotes, *, with_n: bool) -> str:
         fields.interval,
         fields.change,
         fields.change_interval,
-        f"(p={fields.p})".replace("=<", "<") if fields.p else "",
+        f"({quantities.p_statement(fields.p)})" if fields.p else "",
         f"n={fields.n}" if with_n and fields.n else "",
     )
     return " ".join(filter(None, parts))

@@ -18,17 +18,18 @@ _MIN_WITHOUT_DECIMALS = 10
 
 
 def time(seconds: float) -> str:
-    """Return `547.5 s`, `9.87 s`, `0.123 s`: one decimal from 10 s, two from 1 s, three below."""
+    """Return `547.5 s`, `-9.87 s`, `0.123 s`: one decimal from 10 s, two from 1 s, three below."""
+    sign, absolute = "-" if seconds < 0 else "", abs(seconds)
     for limit, decimals in ((1, 3), (10, 2)):
-        text = f"{seconds:.{decimals}f}"
+        text = f"{absolute:.{decimals}f}"
         if float(text) < limit:
-            return f"{text} s"
-    return f"{seconds:.1f} s" if seconds < _MAX_PLAIN else f"{seconds:.1e} s"
+            return f"{sign}{text} s"
+    return f"{sign}{absolute:.1f} s" if absolute < _MAX_PLAIN else f"{sign}{absolute:.1e} s"
 
 
 def signed_time(seconds: float) -> str:
     """Return `+1.25 s`, `-0.050 s`."""
-    return f"{'-' if seconds < 0 else '+'}{time(abs(seconds))}"
+    return f"{'' if seconds < 0 else '+'}{time(seconds)}"
 
 
 def uncertainty(fraction: float | None) -> str:
@@ -53,6 +54,11 @@ def p(value: float) -> str:
     if value < _MIN_P:
         return f"<{_MIN_P:.3f}".replace("0.", ".")
     return f"{value:.3f}".removeprefix("0") if f"{value:.3f}" != "1.000" else "1"
+
+
+def p_statement(shown: str) -> str:
+    """Return `p=.017` or `p<.001` for the text that `p` returned; an empty text for an empty one."""
+    return f"p={shown}".replace("=<", "<") if shown else ""
 
 
 def significant(value: float) -> str:

@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from tabulate import tabulate
 
-from harness.analysis.readiness import Readiness, Sensitivity
-from harness.analysis.readiness_checks import Finding
+from harness.analysis.readiness import Finding, Readiness, Sensitivity
 from harness.present.text import fill, simple_table
 from harness.statistics.power import POWER
 from harness.terminal import shorten, visible
@@ -29,15 +28,11 @@ def render(readiness: Readiness) -> str:
 
 
 def _findings(findings: Mapping[str, Finding]) -> str:
-    return tabulate(
-        [(check, found.status, _wrapped(found.message)) for check, found in findings.items()],
-        tablefmt="plain",
-        disable_numparse=True,
-    )
+    def wrapped(message: str) -> str:
+        return textwrap.fill(visible(message), _MESSAGE_WIDTH, break_on_hyphens=False)
 
-
-def _wrapped(message: str) -> str:
-    return textwrap.fill(visible(message), _MESSAGE_WIDTH, break_on_hyphens=False)
+    rows = [(check, found.status, wrapped(found.message)) for check, found in findings.items()]
+    return tabulate(rows, tablefmt="plain", disable_numparse=True)
 
 
 def _sensitivities(sensitivities: Sequence[Sensitivity]) -> str:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 
-from harness.statistics.rank_test import Interval, Stratum, min_p_value, p_value, ratio_interval
+from harness.statistics.median import Interval
+from harness.statistics.rank_test import Stratum, min_p_value, p_value, ratio_interval
 
 ALPHA = 0.05
 """Family-wise error rate: the fraction of tables without any change that claim one."""
@@ -95,10 +96,12 @@ def adjusted_changes(tests: Sequence[TwoSampleTest]) -> list[Change]:
 
 def _change(test: TwoSampleTest, adjusted_p: float, comparisons: int) -> Change:
     needed = min_trials(test.before, test.after, comparisons)
-    change = Change(test.relative_change, test.interval, test.p, adjusted_p, needed, Verdict.NOISE)
+    verdict = Verdict.NOISE
     if min(test.before, test.after) < needed:
-        return replace(change, verdict=Verdict.TOO_FEW)
-    return replace(change, verdict=Verdict.CHANGED) if adjusted_p <= ALPHA else change
+        verdict = Verdict.TOO_FEW
+    elif adjusted_p <= ALPHA:
+        verdict = Verdict.CHANGED
+    return Change(test.relative_change, test.interval, test.p, adjusted_p, needed, verdict)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

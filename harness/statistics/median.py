@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
 from statistics import median, stdev
+from typing import NamedTuple
 
 LEVEL = 0.95
 MIN_NOISE_TIMES = 5
@@ -17,8 +18,24 @@ _NORMAL_CONSISTENCY = 1.4826
 """A normal distribution's standard deviation, divided by its median absolute deviation."""
 
 
-def median_interval(ordered: Sequence[float], level: float = LEVEL) -> tuple[float, float] | None:
-    """Return the order-statistic confidence interval of the median, low and high.
+class Interval(NamedTuple):
+    """The numbers from `low` to `high`, both included."""
+
+    low: float
+    high: float
+
+    @property
+    def middle(self) -> float:
+        """Return the midpoint."""
+        return self.low + (self.high - self.low) / 2
+
+    def max_distance(self, value: float) -> float:
+        """Return the distance of `value` from the end that is farther away."""
+        return max(self.high - value, value - self.low)
+
+
+def median_interval(ordered: Sequence[float], level: float = LEVEL) -> Interval | None:
+    """Return the order-statistic confidence interval of the median.
 
     `ordered` holds the values in ascending order. The ends are the k-th smallest and the k-th
     largest value. How many values fall below the true median follows a binomial distribution
@@ -26,7 +43,7 @@ def median_interval(ordered: Sequence[float], level: float = LEVEL) -> tuple[flo
     the true median. Return None if there are too few values for any k: at 95 % it takes six.
     """
     k = _rank(len(ordered), level)
-    return (ordered[k - 1], ordered[-k]) if k else None
+    return Interval(ordered[k - 1], ordered[-k]) if k else None
 
 
 @lru_cache(maxsize=1024)

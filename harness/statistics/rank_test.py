@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache, reduce
 from itertools import pairwise
 from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
+
+from harness.statistics.median import Interval
 
 Numbers = NDArray[np.float64]
 Stratum = tuple[Sequence[float], Sequence[float]]
@@ -27,23 +28,6 @@ MAX_EXACT_VALUES = 100
 """Values of a stratum; with more, a normal distribution is exact enough for every purpose here."""
 MAX_LISTED_PAIRS = 250_000
 """Ratios that are computed one by one; with more pairs, bisection finds the interval."""
-
-
-@dataclass(frozen=True)
-class Interval:
-    """The numbers from `low` to `high`, both included."""
-
-    low: float
-    high: float
-
-    @property
-    def middle(self) -> float:
-        """Return the midpoint."""
-        return self.low + (self.high - self.low) / 2
-
-    def max_distance(self, value: float) -> float:
-        """Return the distance of `value` from the end that is farther away."""
-        return max(self.high - value, value - self.low)
 
 
 def p_value(strata: Sequence[Stratum]) -> float:

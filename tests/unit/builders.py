@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from harness.analysis.configuration import ConfigurationRuns
 from harness.model.run import Ending, Phase, RecordedRun, Run, Status, Trial
 
+T = TypeVar("T")
 STARTED_AT = "2026-11-21T13:42:13.000Z"
 GOLDEN = Path(__file__).parents[1] / "golden"
 
@@ -46,6 +47,18 @@ def recorded(
     return RecordedRun(run, tuple(trials), ending, source, warnings)
 
 
+def configured(
+    configuration: str,
+    trials: Sequence[Trial] = (),
+    ending: Ending | None = Ending.COMPLETED,
+    warnings: tuple[str, ...] = (),
+    **fields: Any,
+) -> ConfigurationRuns:
+    """Return a configuration with one run. Further arguments are fields of the run."""
+    run = recorded(a_run(configuration, **fields), trials, ending, warnings)
+    return ConfigurationRuns(configuration, (run,))
+
+
 def column(
     configuration: str, times_s: Mapping[str, Sequence[float]], **fields: Any
 ) -> ConfigurationRuns:
@@ -55,7 +68,13 @@ def column(
         for workload, walls in times_s.items()
         for round_, wall_s in enumerate(walls, 1)
     ]
-    return ConfigurationRuns(configuration, (recorded(a_run(configuration, **fields), trials),))
+    return configured(configuration, trials, **fields)
+
+
+def known(value: T | None) -> T:
+    """Return a value that must not be None."""
+    assert value is not None
+    return value
 
 
 def assert_golden(name: str, text: str) -> None:

@@ -17,9 +17,10 @@ from harness.model.network_metrics import (
     SENDER_PACKET_COST,
 )
 from harness.model.probe import Measurement
-from harness.model.run import Phase, RecordedRun, Trial
-from harness.model.task_metrics import NodeBytes, TaskMetrics, TaskTime, WireBytes
-from tests.unit.builders import a_run, ok, recorded
+from harness.model.run import Phase, Trial
+from harness.model.task_metrics import NodeBytes, TaskMetrics, WireBytes
+from tests.unit.builders import configured, ok
+from tests.unit.metrics_builders import task_metrics
 
 BEFORE_S = {
     "group-by": 14.1,
@@ -42,7 +43,7 @@ TRIALS = 8
 
 def columns(trials: int = TRIALS) -> list[ConfigurationRuns]:
     """Return runs of every configuration; the numbers are the same in every call."""
-    return [ConfigurationRuns(name, (_run(name, trials),)) for name in FACTORS]
+    return [_column(name, trials) for name in FACTORS]
 
 
 def measured() -> dict[str, list[Measurement]]:
@@ -50,28 +51,26 @@ def measured() -> dict[str, list[Measurement]]:
     return {name: list(_probes(name)) for name in FACTORS}
 
 
-def _run(name: str, trials: int) -> RecordedRun:
+def _column(name: str, trials: int) -> ConfigurationRuns:
     random = Random(name)  # noqa: S311  noise, not a secret
     rounds = [(Phase.WARM_UP, 1), *((Phase.MEASURED, number) for number in range(1, trials + 1))]
-    return recorded(
-        a_run(
-            name,
-            workloads=tuple(BEFORE_S),
-            parameters={"controls": list(CONTROLS), "sink": "noop", "trials": trials, "warmup": 1},
-            facts={"link": "2.5 Gbit/s" if name.startswith("2.5g") else "1 Gbit/s"},
-            environment={
-                "spark": "4.3.0",
-                "java": "17",
-                "kernel": "Linux 6.1",
-                "executors": list(NODES),
-            },
-            dataset=_dataset("replicated:2" if name.endswith("2x") else "rs:6+3:64k"),
-        ),
+    return configured(
+        name,
         [
             _trial(workload, phase, round_, before_s * FACTORS[name].get(workload, 1.0), random)
             for phase, round_ in rounds
             for workload, before_s in BEFORE_S.items()
         ],
+        workloads=tuple(BEFORE_S),
+        parameters={"controls": list(CONTROLS), "sink": "noop", "trials": trials, "warmup": 1},
+        facts={"link": "2.5 Gbit/s" if name.startswith("2.5g") else "1 Gbit/s"},
+        environment={
+            "spark": "4.3.0",
+            "java": "17",
+            "kernel": "Linux 6.1",
+            "executors": list(NODES),
+        },
+        dataset=_dataset("replicated:2" if name.endswith("2x") else "rs:6+3:64k"),
     )
 
 
@@ -86,34 +85,22 @@ WIRE = WireBytes(tuple(NodeBytes(node, 50_000_000, 49_000_000) for node in NODES
 def tasks(wall_s: float, slots: float = 4.0) -> TaskMetrics:
     """Return metrics of a trial: a fifth of its time is fetch wait, and a tenth is idle."""
     whole = wall_s * slots
-    time = TaskTime(
+    return task_metrics(
+        slots,
+        tasks=16,
         fetch_wait_s=0.2 * whole,
         cpu_s=0.4 * whole,
         shuffle_write_s=0.05 * whole,
-        python_worker_s=0.0,
         unattributed_s=0.2 * whole,
         deserialization_s=0.02 * whole,
         result_s=0.01 * whole,
         scheduler_delay_s=0.02 * whole,
-    )
-    return TaskMetrics(
-        tasks=16,
-        failed_tasks=0,
-        killed_tasks=0,
-        speculative_tasks=0,
-        time=time,
-        slots=slots,
         gc_share=0.01,
-        stragglers=None,
-        simulation=None,
         tasks_by_locality={"NODE_LOCAL": 12, "ANY": 4},
         input_bytes_by_locality={"NODE_LOCAL": 200_000_000, "ANY": 20_000_000},
-        output_bytes=0,
         shuffle_local_bytes=10_000_000,
         shuffle_remote_bytes=30_000_000,
         shuffle_written_bytes=40_000_000,
-        memory_spilled_bytes=0,
-        disk_spilled_bytes=0,
         peak_execution_memory_bytes=1_000_000,
     )
 

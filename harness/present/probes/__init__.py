@@ -1,4 +1,24 @@
-"""The page that each probe prints, and the verdict of the gate."""
+"""The page that each probe prints, and what the pages share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from harness.model.probe import RecordedProbes
+from harness.present.table import Footnotes
+from harness.present.text import footnotes
 
 UNKNOWN = "?"
 """Stands for a value that is not known."""
+
+
+def page(sections: Sequence[str], notes: Footnotes | None = None) -> str:
+    """Return the sections that are not empty, then the footnotes; ends with a newline."""
+    last = "\n".join(footnotes(notes)) if notes else ""
+    return "\n\n".join(filter(None, (*sections, last))) + "\n"
+
+
+def emulation(probed: RecordedProbes) -> list[str]:
+    """Return the line that marks an emulated network; none for a real one."""
+    description = probed.run.facts.get("emulated")
+    return [f"emulated: {description}"] if description else []

@@ -16,9 +16,9 @@ from harness.model.network_metrics import (
     ROUND_TRIPS_PER_S,
 )
 from harness.model.probe import ProbeSample, RecordedProbes, samples
-from harness.present.probes import UNKNOWN
+from harness.present.probes import UNKNOWN, page
 from harness.present.table import Footnotes
-from harness.present.text import footnotes, simple_table
+from harness.present.text import simple_table
 from harness.terminal import visible
 
 _HEADINGS = ("round trips", "", *(f"p{rank:g} µs" for rank in ROUND_TRIP), "per second")
@@ -32,13 +32,11 @@ def render(probed: RecordedProbes) -> str:
         samples(measured for measured in probed.measurements if measured.probe == probe)
         for probe in (LATENCY, RDMA)
     )
-    sections = []
-    if round_trips:
-        sections.append(_round_trips(round_trips, notes))
-    if rdma:
-        sections.append(_rdma(rdma, notes))
-    sections.append("\n".join(footnotes(notes)))
-    return "\n\n".join(filter(None, sections)) + "\n"
+    sections = (
+        _round_trips(round_trips, notes) if round_trips else "",
+        _rdma(rdma, notes) if rdma else "",
+    )
+    return page(sections, notes)
 
 
 def _round_trips(measured: Sequence[ProbeSample], notes: Footnotes) -> str:

@@ -10,7 +10,7 @@ from harness.analysis.acceptance import bond_faults
 from harness.model.interface import HostLink, counter_growth
 from harness.model.link import rate_text
 from harness.model.probe import AFTER, BEFORE, RecordedProbes
-from harness.present.probes import UNKNOWN
+from harness.present.probes import UNKNOWN, page
 from harness.terminal import shorten, visible
 
 _NAME_WIDTH = 24
@@ -42,8 +42,7 @@ def render(probed: RecordedProbes) -> str:
     before, after = probed.links(BEFORE), probed.links(AFTER)
     rows = [_row(link, after.get(host)) for host, link in before.items()]
     table = tabulate(rows, list(_COLUMNS), colalign=list(_COLUMNS.values()), disable_numparse=True)
-    sections = (table, "\n".join(_bonds(before)), "\n".join(_settings(before)))
-    return "\n\n".join(filter(None, sections)) + "\n"
+    return page((table, "\n".join(_bonds(before)), "\n".join(_settings(before))))
 
 
 def _row(link: HostLink, later: HostLink | None) -> list[str]:

@@ -20,9 +20,9 @@ from harness.model.network_metrics import (
     SENDER_SOFTIRQ,
 )
 from harness.model.probe import Measurement, RecordedProbes
-from harness.present.probes import UNKNOWN
+from harness.present.probes import UNKNOWN, page
 from harness.present.table import Footnotes
-from harness.present.text import footnotes, simple_table
+from harness.present.text import simple_table
 from harness.terminal import shorten, visible
 
 _NAME_WIDTH = 16
@@ -39,15 +39,13 @@ def render(probed: RecordedProbes) -> str:
     one_way = pair_matrix(measurements, MESH_GOODPUT)
     both_ways = pair_matrix(measurements, MESH_GOODPUT, BOTH_WAYS)
     notes = Footnotes()
-    sections = [_goodput("", one_way, notes)]
-    if both_ways.hosts:
-        sections.append(_goodput(", both ways at once", both_ways, notes))
-    sections += [
+    sections = (
+        _goodput("", one_way, notes),
+        _goodput(", both ways at once", both_ways, notes) if both_ways.hosts else "",
         _costs(measurements, one_way, links),
         _remarks(one_way, both_ways),
-        "\n".join(footnotes(notes)),
-    ]
-    return "\n\n".join(filter(None, sections)) + "\n"
+    )
+    return page(sections, notes)
 
 
 def _goodput(case: str, goodput: PairMatrix, notes: Footnotes) -> str:

@@ -15,10 +15,10 @@ from harness.model.network_metrics import (
     SENDER_PACKET_COST,
 )
 from harness.model.probe import Measurement, RecordedProbes
-from harness.present.probes import UNKNOWN
+from harness.present.probes import UNKNOWN, page
 from harness.present.probes.mesh import pair_table
 from harness.present.table import Footnotes
-from harness.present.text import footnotes, simple_table
+from harness.present.text import simple_table
 from harness.terminal import visible
 
 _HEADINGS = ("packets", "goodput Mbit/s", "sender", "receiver", "failed")
@@ -39,8 +39,7 @@ def render(probed: RecordedProbes) -> str:
         ]
     if any(measured.metric == PACKET_GOODPUT.name for measured in measurements):
         sections.append(_packet_sizes(measurements))
-    sections.append("\n".join(footnotes(notes)))
-    return "\n\n".join(filter(None, sections)) + "\n"
+    return page(sections, notes)
 
 
 def _packet_sizes(measurements: Sequence[Measurement]) -> str:

@@ -10,8 +10,9 @@ from harness.model.interface import HostLink
 from harness.model.link import TYPICAL_MTU, throughput_text
 from harness.model.network_metrics import ACROSS_RACKS, OVERSUBSCRIPTION, WITHIN_RACK
 from harness.model.probe import ProbeSample, RecordedProbes, samples
+from harness.present.probes import page
 from harness.present.table import Footnotes
-from harness.present.text import footnotes, simple_table
+from harness.present.text import simple_table
 from harness.terminal import visible
 
 _METRIC_NAMES = {WITHIN_RACK.name: "within, each host", ACROSS_RACKS.name: "across, all hosts"}
@@ -23,12 +24,9 @@ def render(probed: RecordedProbes) -> str:
     notes = Footnotes()
     measured = samples(item for item in probed.measurements if item.probe == WITHIN_RACK.probe)
     rows = [_row(sample, notes) for sample in measured if sample.metric in _METRIC_NAMES]
-    sections = (
-        simple_table(_HEADINGS, rows),
-        "\n".join(_verdicts(measured, probed.links())),
-        "\n".join(footnotes(notes)),
+    return page(
+        (simple_table(_HEADINGS, rows), "\n".join(_verdicts(measured, probed.links()))), notes
     )
-    return "\n\n".join(filter(None, sections)) + "\n"
 
 
 def _row(sample: ProbeSample, notes: Footnotes) -> list[str]:

@@ -12,7 +12,7 @@ from harness.analysis.price import CostBenefit
 from harness.present import quantities
 from harness.present.comparison_table import comparison_table
 from harness.present.report.costs import offer_summary
-from harness.present.report.table import Tone, p_text
+from harness.present.report.table import Tone
 from harness.present.table import Fields
 from harness.statistics.change import Change, ControlShift, Verdict
 from harness.terminal import count_of
@@ -150,8 +150,9 @@ def _controls(shift: ControlShift | None) -> Remark:
     if shift.interval is None:
         text = f"too few trials to tell whether they moved: {names}"
         return Remark(Tone.LEVEL, "Controls", (text,))
-    ends = " to ".join(quantities.change(e - 1) for e in (shift.interval.low, shift.interval.high))
-    shown = f"{quantities.change(shift.ratio - 1)} ({ends}), {p_text(shift.p)}: {names}"
+    ends = " to ".join(quantities.change(e - 1) for e in shift.interval)
+    p = quantities.p_statement(quantities.p(shift.p))
+    shown = f"{quantities.change(shift.ratio - 1)} ({ends}), {p}: {names}"
     if shift.moved:
         text = f"{shown}; the machine itself has changed, which may explain the other changes, too"
         return Remark(Tone.ALARM, "Controls moved", (text,))

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from harness.analysis.price import CostBenefit, Saving
 from harness.analysis.price_list import Money
 from harness.model.link import throughput_text
-from harness.present.report.figure import DataTable, Quantity, signed_time
+from harness.present import quantities
+from harness.present.report.chart import DataTable, Quantity
 from harness.terminal import count_of
 
 NONE = "-"
@@ -98,5 +99,5 @@ def _saving(saving: Saving | None) -> str:
     if not saving.workloads:
         return "nothing significant"
     ends = saving.interval
-    interval = f" ({signed_time(ends.low)} to {signed_time(ends.high)})" if ends else ""
-    return f"{signed_time(saving.seconds)}{interval}"
+    interval = f" ({quantities.time(ends.low)} to {quantities.time(ends.high)})" if ends else ""
+    return f"{quantities.time(saving.seconds)}{interval}"

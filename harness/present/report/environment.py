@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from harness.analysis import environment, observed
+from harness.analysis import environment
 from harness.analysis.configuration import ConfigurationRuns
 from harness.analysis.environment import as_text
 from harness.model.run import Facts, Run
@@ -54,9 +54,9 @@ def _declared(run: Run) -> Facts:
 
 
 def _links(run: Run) -> Facts:
-    speeds = _by_interface(observed.link_speeds(run), "speed of {}", "{:,} Mbit/s")
-    mtus = _by_interface(observed.link_mtus(run), "MTU of {}", "{:,}")
-    return {**speeds, **mtus, **_by_interface(observed.link_drivers(run), "driver of {}", "{}")}
+    speeds = _by_interface(environment.link_speeds(run), "speed of {}", "{:,} Mbit/s")
+    mtus = _by_interface(environment.link_mtus(run), "MTU of {}", "{:,}")
+    return {**speeds, **mtus, **_by_interface(environment.link_drivers(run), "driver of {}", "{}")}
 
 
 def _by_interface(

@@ -11,15 +11,15 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from harness import __version__
 from harness.analysis.comparison import Comparison
-from harness.analysis.configuration import ConfigurationRuns
+from harness.analysis.configuration import emulations
 from harness.analysis.price import CostBenefit
 from harness.model.probe import Measurement
 from harness.model.run import Phase
 from harness.present.report.answer import answers
+from harness.present.report.chart import Figure, series_of
 from harness.present.report.costs import cost_items, cost_remarks, cost_table
 from harness.present.report.environment import fact_rows
-from harness.present.report.figure import Figure, series_of
-from harness.present.report.figures import change, latency, mesh, mtu, placement, time_spent, trials
+from harness.present.report.figures import change, mesh, placement, probe_lines, time_spent, trials
 from harness.present.report.reproduce import commands
 from harness.present.report.table import sortable_table
 from harness.terminal import count_of, visible
@@ -52,7 +52,9 @@ def render(
             cost_remarks=list(cost_remarks(offers)),
             cost_table=cost_table(offers) if offers else None,
             different_facts=[row for row in facts if row.differs],
-            emulations=_emulations(comparison.columns),
+            emulations=emulations(
+                recorded for column in comparison.columns for recorded in column.runs
+            ),
             equal_facts=[row for row in facts if not row.differs],
             figures=list(_figures(comparison, measured or {})),
             keys=series_of(column.name for column in comparison.columns),
@@ -113,22 +115,13 @@ def _lead(comparison: Comparison) -> str:
     return f"{', '.join(parts)}.{relative if comparison.relative_to_controls else ''}"
 
 
-def _emulations(columns: Sequence[ConfigurationRuns]) -> tuple[str, ...]:
-    """Return what the runs report of emulation, each text once."""
-    return tuple(
-        dict.fromkeys(
-            recorded.run.facts["emulated"]
-            for column in columns
-            for recorded in column.runs
-            if "emulated" in recorded.run.facts
-        )
-    )
-
-
 def _figures(
     comparison: Comparison, measured: Mapping[str, Sequence[Measurement]]
 ) -> Iterator[Figure]:
     """Yield the figures that have data; the first belongs at the top of the page."""
     figures = [figure(comparison) for figure in (change.figure, trials.figure, time_spent.figure)]
-    figures += [figure(measured) for figure in (mesh.figure, mtu.figure, latency.figure)]
+    figures += [
+        figure(measured)
+        for figure in (mesh.figure, probe_lines.packet_figure, probe_lines.latency_figure)
+    ]
     yield from filter(None, [*figures, placement.figure(comparison)])

@@ -6,8 +6,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 
 from harness.analysis.configuration import ConfigurationRuns
-from harness.analysis.environment import relevant_spark_conf
-from harness.analysis.observed import is_emulated
+from harness.analysis.environment import is_emulated, relevant_spark_conf
 from harness.model.run import Facts, Run
 
 _LAB_FACTS = frozenset({"emulated", "cpus", "link", "mtu", "uplink", "experiment", "round"})

@@ -46,18 +46,10 @@ class TableRow:
 
 
 @dataclass(frozen=True)
-class ColumnHead:
-    """A configuration, and the numbers of its footnotes."""
-
-    name: str
-    notes: tuple[int, ...]
-
-
-@dataclass(frozen=True)
 class SortableTable:
-    """The whole table. `notes` are the texts of the footnotes; the first is number 1."""
+    """The whole table. `heads` are the configurations; `notes` are the footnotes, the first is number 1."""
 
-    heads: tuple[ColumnHead, ...]
+    heads: tuple[TableCell, ...]
     rows: tuple[TableRow, ...]
     notes: tuple[str, ...]
     warnings: tuple[str, ...]
@@ -68,7 +60,7 @@ def sortable_table(comparison: Comparison) -> SortableTable:
     """Return the table with exactly the numbers that `clusterlift compare` prints."""
     table = comparison_table(comparison)
     notes = Footnotes()
-    heads = tuple(ColumnHead(column.name, notes.numbers(column.notes)) for column in table.columns)
+    heads = tuple(TableCell(name, notes=notes.numbers(about)) for name, about in table.columns)
     rows = tuple(
         TableRow(
             row.workload,
@@ -93,18 +85,12 @@ def _cells(
             notes=notes.numbers(entry.notes),
         )
         if index > 0:
-            p = p_text(cell.change.adjusted_p) if fields.p and cell.change else ""
             yield TableCell(
                 fields.change,
-                addition=f"{fields.change_interval} {p}".strip(),
+                addition=f"{fields.change_interval} {quantities.p_statement(fields.p)}".strip(),
                 sort_by=_sort_by(cell.change),
                 tone=_tone(cell.change),
             )
-
-
-def p_text(p: float) -> str:
-    """Return `p=.017`, or `p<.001`."""
-    return f"p={quantities.p(p)}".replace("=<", "<")
 
 
 def _sort_by(change: Change | None) -> float | None:

@@ -15,31 +15,26 @@ from harness.analysis.attribution import (
     PYTHON,
     UNATTRIBUTED,
     Attribution,
+    ExplainedRow,
     SpeedUpBound,
     attribute,
+    explain,
     wall_parts,
 )
 from harness.analysis.comparison import compare
-from harness.analysis.configuration import ConfigurationRuns
-from harness.analysis.explanation import ExplainedRow, explain
 from harness.model.errors import BadInput
 from harness.model.run import Phase, Trial
 from harness.model.task_metrics import ScheduleSimulation, Stragglers
-from tests.unit.builders import a_run, failed, ok, recorded
+from tests.unit.builders import a_run, configured, failed, known, ok, recorded
 from tests.unit.metrics_builders import received, task_metrics, timed
 
 
 def of(*trials: Trial) -> Attribution:
-    found = attribute([recorded(a_run(), trials)], "w")
-    assert found is not None
-    return found
+    return known(attribute([recorded(a_run(), trials)], "w"))
 
 
 def explained(before: Sequence[Trial], after: Sequence[Trial]) -> ExplainedRow:
-    columns = [
-        ConfigurationRuns(name, (recorded(a_run(name), trials),))
-        for name, trials in (("1g", before), ("2.5g", after))
-    ]
+    columns = [configured(name, trials) for name, trials in (("1g", before), ("2.5g", after))]
     [row] = explain(compare(columns)).rows
     return row
 
@@ -48,8 +43,7 @@ class TestWallTime:
     def test_a_second_of_a_task_is_a_second_of_one_slot(self) -> None:
         """12 s of tasks on 4 slots are 3 s of wall time; in the other 2 s the slots were idle."""
         trial = timed("w", 5.0, slots=4, fetch_wait_s=8.0, cpu_s=3.0, scheduler_delay_s=1.0)
-        parts = wall_parts(trial)
-        assert parts is not None
+        parts = known(wall_parts(trial))
         assert (parts["fetch_wait_s"], parts["cpu_s"], parts["scheduler_delay_s"]) == (
             2,
             0.75,
@@ -146,8 +140,9 @@ class TestWire:
         assert (found.unexplained_bytes, found.nodes) == (370, 3)
 
     def test_nodes_that_could_not_be_read_are_listed(self) -> None:
-        found = of(timed("w", 1.0, received(10, unread=("n9",)), shuffle_remote_bytes=50)).wire
-        assert found is not None
+        found = known(
+            of(timed("w", 1.0, received(10, unread=("n9",)), shuffle_remote_bytes=50)).wire
+        )
         assert (found.unexplained_bytes, found.unread) == (-40, ("n9",))
 
     def test_is_unknown_if_no_node_could_be_read(self) -> None:
@@ -236,9 +231,7 @@ class TestChange:
             "before": [timed("w", 9.0), ok("x", 3.0)],
             "after": [timed("w", 9.0), timed("x", 2.0)],
         }
-        columns = [
-            ConfigurationRuns(n, (recorded(a_run(n), trials),)) for n, trials in both.items()
-        ]
+        columns = [configured(n, trials) for n, trials in both.items()]
         row = explain(compare(columns)).rows[1]
         assert (row.workload, row.change_s, row.parts_s, row.rest_s) == ("x", -1.0, {}, None)
         assert row.before is None

@@ -12,14 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.analysis.comparison import Cell, Comparison, compare, overview
-from harness.analysis.configuration import ConfigurationRuns, find_configuration
+from harness.analysis.configuration import find_configuration
 from harness.analysis.sample import Outcome, Sample, summarize, take_sample
 from harness.model.errors import BadInput
 from harness.model.run import Ending, Phase
 from harness.records.writer import Recording
 from harness.statistics.change import Change, Verdict
-from harness.statistics.rank_test import Interval
-from tests.unit.builders import a_run, column, failed, ok, recorded
+from harness.statistics.median import Interval
+from tests.unit.builders import a_run, column, configured, failed, known, ok, recorded
 
 SIX = [10.0, 10.1, 10.2, 10.3, 10.4, 10.5]
 TIMES_S = st.lists(st.floats(min_value=1e-3, max_value=1e6), min_size=1, max_size=30)
@@ -31,9 +31,7 @@ def only_cell(comparison: Comparison, workload: str, index: int) -> Cell:
 
 def only_change(comparison: Comparison, workload: str) -> Change:
     """Return the change of a workload in the second column."""
-    change = only_cell(comparison, workload, 1).change
-    assert change is not None
-    return change
+    return known(only_cell(comparison, workload, 1).change)
 
 
 class TestSample:
@@ -135,8 +133,7 @@ class TestComparison:
         ]
         plain = compare(sides)
         assert plain.control_shifts[0] is None
-        shift = plain.control_shifts[1]
-        assert shift is not None
+        shift = known(plain.control_shifts[1])
         assert (shift.workloads, shift.moved) == (("pi", "pi-2"), True)
         assert only_change(plain, "join").verdict is Verdict.CHANGED
         beyond = compare(sides, relative_to_controls=True)
@@ -163,8 +160,7 @@ class TestComparison:
         assert [row.workload for row in comparison.rows] == ["z", "m", "new", "newer"]
 
     def test_the_requested_order_precedes_the_order_of_trials(self) -> None:
-        run = a_run("a", workloads=("y", "x"))
-        requested = ConfigurationRuns("a", (recorded(run, [ok("x", 1), ok("y", 1)]),))
+        requested = configured("a", [ok("x", 1), ok("y", 1)], workloads=("y", "x"))
         assert [row.workload for row in overview(requested).rows] == ["y", "x"]
 
     def test_a_workload_of_one_side_only_is_missing_on_the_other(self) -> None:
@@ -174,22 +170,21 @@ class TestComparison:
         assert only_cell(comparison, "z", 1).change is None
 
     def test_failed_trials_are_counted_in_a_note(self) -> None:
-        run = recorded(a_run("b"), [ok("x", 1), failed("x", "OSError: gone"), ok("x", 1)])
-        cell = only_cell(compare([column("a", {"x": [1]}), ConfigurationRuns("b", (run,))]), "x", 1)
+        after = configured("b", [ok("x", 1), failed("x", "OSError: gone"), ok("x", 1)])
+        cell = only_cell(compare([column("a", {"x": [1]}), after]), "x", 1)
         assert cell.summary is not None
         assert cell.summary.n == 2
         assert cell.notes == ("1 of 3 trials failed, the first with: OSError: gone",)
 
     def test_a_workload_whose_trials_all_failed_has_no_summary_and_no_change(self) -> None:
-        run = recorded(a_run("b"), [failed("x"), failed("x")])
-        cell = only_cell(compare([column("a", {"x": [1]}), ConfigurationRuns("b", (run,))]), "x", 1)
+        after = configured("b", [failed("x"), failed("x")])
+        cell = only_cell(compare([column("a", {"x": [1]}), after]), "x", 1)
         assert (cell.summary, cell.change) == (None, None)
         assert cell.sample.outcome is Outcome.FAILED
         assert cell.notes == ("2 of 2 trials failed, the first with: WrongAnswer: 3 is not 4",)
 
     def test_an_omission_gives_its_reason(self) -> None:
-        run = a_run("b", omitted={"arrow": "pyarrow is not installed"})
-        omitting = ConfigurationRuns("b", (recorded(run, [ok("x", 1)]),))
+        omitting = configured("b", [ok("x", 1)], omitted={"arrow": "pyarrow is not installed"})
         cell = only_cell(compare([column("a", {"x": [1]}), omitting]), "arrow", 1)
         assert cell.sample.outcome is Outcome.OMITTED
         assert cell.notes == ("omitted: pyarrow is not installed",)
@@ -224,17 +219,17 @@ class TestCaveats:
     def test_a_run_that_did_not_complete_is_named(
         self, ending: Ending | None, description: str
     ) -> None:
-        run = recorded(a_run("a", run_id="r1"), [ok("x", 1)], ending)
-        notes = overview(ConfigurationRuns("a", (run,))).columns[0].notes
-        assert notes == (f"run r1 {description}: trials may be missing",)
+        [column] = overview(configured("a", [ok("x", 1)], ending, run_id="r1")).columns
+        assert column.notes == (f"run r1 {description}: trials may be missing",)
 
     def test_a_complete_run_has_no_caveats(self) -> None:
         assert overview(column("a", {"x": [1]})).columns[0].notes == ()
 
     def test_damaged_files_failed_warm_ups_and_emulation_are_caveats(self) -> None:
-        run = a_run("a", facts={"emulated": "links by tbf at 100 Mbit/s"})
-        odd = recorded(run, [failed("x", phase=Phase.WARM_UP)], warnings=("f:9: cut off",))
-        assert overview(ConfigurationRuns("a", (odd,))).columns[0].notes == (
+        facts = {"emulated": "links by tbf at 100 Mbit/s"}
+        warm_up = failed("x", phase=Phase.WARM_UP)
+        odd = configured("a", [warm_up], warnings=("f:9: cut off",), facts=facts)
+        assert overview(odd).columns[0].notes == (
             "f:9: cut off",
             "1 warm-up trial failed: x",
             "emulated: links by tbf at 100 Mbit/s",
@@ -242,9 +237,8 @@ class TestCaveats:
 
     def test_notes_of_trials_and_layout_drift_are_caveats(self) -> None:
         layout = {"requested": "replicated:2", "drift": "of 3 files, 1 are replicated:3"}
-        run = a_run("a", dataset={"layout": layout})
-        odd = recorded(run, [ok("x", 1), ok("x", 9, 2, note="executors lost: worker-2")])
-        assert overview(ConfigurationRuns("a", (odd,))).columns[0].notes == (
+        tried = [ok("x", 1), ok("x", 9, 2, note="executors lost: worker-2")]
+        assert overview(configured("a", tried, dataset={"layout": layout})).columns[0].notes == (
             "1 measured trial had an unusual event: x, round 2 (executors lost: worker-2)",
             "the data's layout differed from the manifest: of 3 files, 1 are replicated:3",
         )
@@ -272,7 +266,7 @@ class TestBadInput:
             compare([column("a", {"x": [1], "y": [1]}), column("b", {"z": [1]})])
 
     def test_nothing_measured_at_all(self) -> None:
-        killed = ConfigurationRuns("b", (recorded(a_run("b", workloads=("x",)), ending=None),))
+        killed = configured("b", ending=None, workloads=("x",))
         with pytest.raises(BadInput, match="'b' has no measured trial"):
             compare([column("a", {"x": [1]}), killed])
 
@@ -317,7 +311,11 @@ class TestConfounders:
             column(
                 name,
                 {"repartition": [1], "pi": [1]},
-                parameters={"sink": sink, "repartition": partitions, "reading": ["repartition"]},
+                parameters={
+                    "sink": sink,
+                    "repartition": partitions,
+                    "data_workloads": ["repartition"],
+                },
             )
             for name, sink, partitions in (("a", "noop", 16), ("b", "rdd-count", 32))
         ]

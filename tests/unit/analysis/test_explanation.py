@@ -13,10 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.analysis.attribution import PARTS
+from harness.analysis.attribution import PARTS, Explanation, explain
 from harness.analysis.comparison import compare
 from harness.analysis.configuration import ConfigurationRuns
-from harness.analysis.explanation import Explanation, explain
 from harness.cli import main
 from harness.model.run import RecordedRun, Trial
 from harness.model.task_metrics import ScheduleSimulation, Stragglers

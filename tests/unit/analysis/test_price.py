@@ -22,9 +22,9 @@ from harness.analysis.price_list import (
 )
 from harness.model.errors import BadInput
 from harness.model.network_metrics import MESH_GOODPUT
+from harness.present.report.chart import Quantity
 from harness.present.report.costs import cost_items, cost_remarks, cost_table, money
-from harness.present.report.figure import Quantity
-from tests.unit.builders import a_run, column, recorded
+from tests.unit.builders import a_run, column, known, recorded
 from tests.unit.present.test_tables import SIX, drifting, scaled
 
 
@@ -52,8 +52,7 @@ def only_offer(comparison: Comparison, prices: PriceList) -> CostBenefit:
 
 class TestSaving:
     def test_is_the_sum_of_the_reductions_of_the_medians(self) -> None:
-        saved = saving(upgrade(a=0.5, b=0.8), 1)
-        assert saved is not None
+        saved = known(saving(upgrade(a=0.5, b=0.8), 1))
         assert saved.seconds == pytest.approx(10.25 * 0.5 + 10.25 * 0.2)
         assert saved.workloads == ("a", "b")
 
@@ -71,13 +70,11 @@ class TestSaving:
         )
 
     def test_is_reduced_by_workloads_that_take_longer(self) -> None:
-        saved = saving(upgrade(a=0.5, b=1.5), 1)
-        assert saved is not None
+        saved = known(saving(upgrade(a=0.5, b=1.5), 1))
         assert saved.seconds == pytest.approx(0, abs=1e-9)
 
     def test_noise_is_no_saving(self) -> None:
-        saved = saving(upgrade(a=1.001), 1)
-        assert saved is not None
+        saved = known(saving(upgrade(a=1.001), 1))
         assert (saved.seconds, saved.workloads) == (0, ())
 
     def test_is_unknown_if_there_are_too_few_trials(self) -> None:
@@ -86,14 +83,12 @@ class TestSaving:
         )
 
     def test_excludes_controls(self) -> None:
-        saved = saving(drifting(), 1)
-        assert saved is not None
+        saved = known(saving(drifting(), 1))
         assert saved.workloads == ("group-by",)
 
     def test_relative_to_controls_is_from_the_expected_time(self) -> None:
         """The machine became 3 % slower: 1.03 of the time was to be expected, 0.8 of it was measured."""
-        saved = saving(drifting(relative=True), 1)
-        assert saved is not None
+        saved = known(saving(drifting(relative=True), 1))
         assert saved.seconds == pytest.approx(10.25 * (1.03 - 0.8), rel=0.01)
 
 

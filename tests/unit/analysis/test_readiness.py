@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 
 from harness.analysis.configuration import ConfigurationRuns
-from harness.analysis.readiness import readiness
-from harness.analysis.readiness_checks import CheckStatus
+from harness.analysis.readiness import CheckStatus, readiness
 from harness.cli import main
 from harness.model.run import Ending, Phase, RecordedRun, Run, Trial
-from harness.model.task_metrics import TaskMetrics, TaskTime
+from harness.model.task_metrics import TaskMetrics
 from harness.present.readiness import render
 from harness.records.writer import Recording
 from harness.statistics.power import detectable_change
 from tests.unit.builders import GOLDEN, a_run, assert_golden, failed, ok, recorded
+from tests.unit.metrics_builders import task_metrics
 
 SECONDS: Mapping[str, float] = {
     "group-by": 547.5,
@@ -29,26 +29,7 @@ SECONDS: Mapping[str, float] = {
 DEVIATIONS = (-0.02, -0.01, 0.0, 0.005, 0.01, 0.03)
 """How far the trials of a run are from their median, as fractions of it."""
 
-TASKS = TaskMetrics(
-    tasks=4,
-    failed_tasks=0,
-    killed_tasks=0,
-    speculative_tasks=0,
-    time=TaskTime(0, 1, 0, None, 0, 0, 0, 0),
-    slots=None,
-    gc_share=None,
-    stragglers=None,
-    simulation=None,
-    tasks_by_locality={},
-    input_bytes_by_locality={},
-    output_bytes=0,
-    shuffle_local_bytes=0,
-    shuffle_remote_bytes=0,
-    shuffle_written_bytes=0,
-    memory_spilled_bytes=0,
-    disk_spilled_bytes=0,
-    peak_execution_memory_bytes=0,
-)
+TASKS = task_metrics(slots=None, tasks=4, cpu_s=1.0, python_worker_s=None)
 LINK = {"speed_mbit_s": 1000, "mtu_bytes": 1500, "driver": "r8169", "state": "up"}
 ENVIRONMENT: Mapping[str, Any] = {
     "kernel": "Linux 6.1.0",
@@ -210,7 +191,7 @@ class TestAdvice:
         [
             (
                 "workloads",
-                of_runs(parameters={**PARAMETERS, "unasked": ["inner-join"]}),
+                of_runs(parameters={**PARAMETERS, "not_requested": ["inner-join"]}),
                 "not measured: inner-join; after the upgrade it is too late",
             ),
             (
@@ -291,7 +272,7 @@ class TestThePage:
 
     def test_of_a_baseline_with_nearly_everything_missing(self) -> None:
         hostile = "1g-2x \x1b[31m" + "and so on " * 8
-        run = baseline_run(1, hostile, parameters={"unasked": ["inner-join"]}, environment={})
+        run = baseline_run(1, hostile, parameters={"not_requested": ["inner-join"]}, environment={})
         times = [*trials(DEVIATIONS[:2], tasks=None), failed("group-by", "E: " + "word " * 40)]
         assert_golden("ready-not.txt", render(readiness(a_column(recorded(run, times, None)))))
 

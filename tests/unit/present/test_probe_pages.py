@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from harness.analysis.acceptance import Expectation, network_faults
+from harness.commands.gate import verdict
 from harness.model.network_metrics import (
     ACROSS_RACKS,
     BOTH_WAYS,
@@ -32,7 +33,7 @@ from harness.model.network_metrics import (
 )
 from harness.model.probe import Measurement, RecordedProbes
 from harness.node.interface import parse_link
-from harness.present.probes import acceptance, latency, link, mesh, mtu, racks
+from harness.present.probes import latency, link, mesh, mtu, racks
 from tests.unit.builders import assert_golden
 from tests.unit.probe_builders import (
     FOUR,
@@ -154,7 +155,7 @@ def test_racks_with_an_uplink_oversubscribed_in_one_direction() -> None:
 
 def test_the_gate_without_and_with_faults() -> None:
     verdicts = (
-        acceptance.render(network_faults(network, Expectation(1000 * MBIT, 1500)), network)
+        verdict(network_faults(network, Expectation(1000 * MBIT, 1500)), network)
         for network in (healthy(), measured_mesh())
     )
     assert_golden("probe-acceptance.txt", "\n".join(verdicts))
@@ -162,7 +163,7 @@ def test_the_gate_without_and_with_faults() -> None:
 
 def test_an_emulated_network_is_marked_first() -> None:
     network = probed([a_link("node1")], facts={"emulated": "4 nodes on one host"})
-    assert acceptance.render([], network).startswith("emulated: 4 nodes on one host\n")
+    assert verdict([], network).startswith("emulated: 4 nodes on one host\n")
 
 
 def test_control_characters_in_names_are_escaped() -> None:

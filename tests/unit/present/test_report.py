@@ -33,17 +33,16 @@ from harness.analysis.configuration import ConfigurationRuns
 from harness.analysis.mesh import pair_matrix
 from harness.analysis.price import rank_offers
 from harness.analysis.price_list import Item, Money, Offer, PriceList
-from harness.model.network_metrics import MESH_GOODPUT, PACKET_GOODPUT
+from harness.model.network_metrics import IDLE, MESH_GOODPUT, PACKET_GOODPUT, ROUND_TRIP
 from harness.model.probe import Measurement
 from harness.model.run import Ending, Phase, Run
 from harness.present import data_formats, markdown
 from harness.present.comparison_table import comparison_table
 from harness.present.report import chart, page
 from harness.present.report.answer import Answer, answers
-from harness.present.report.chart import labels
+from harness.present.report.chart import Figure, Quantity, labels, series_of
 from harness.present.report.environment import fact_rows
-from harness.present.report.figure import Figure, Quantity, series_of
-from harness.present.report.figures import change, latency, mesh, mtu, placement, time_spent, trials
+from harness.present.report.figures import change, mesh, placement, probe_lines, time_spent, trials
 from harness.present.report.reproduce import commands
 from harness.present.report.table import Tone, sortable_table
 from harness.statistics.change import Verdict
@@ -51,10 +50,12 @@ from harness.terminal import visible
 from jobs.options import AutoTrials, TrialOptions, WorkOptions
 from jobs.options import parse as parse_benchmark
 from tests.unit import report_data
-from tests.unit.builders import a_run, column, failed, ok, recorded
+from tests.unit.builders import a_run, column, configured, failed, known, ok, recorded
 from tests.unit.present.test_tables import NAMES, SCENARIOS, SIX, comparisons, scaled
 
 ROOT = Path(__file__).parents[3]
+
+NETWORK_FIGURES = (mesh.figure, probe_lines.packet_figure, probe_lines.latency_figure)
 
 every_scenario = pytest.mark.parametrize("scenario", SCENARIOS)
 
@@ -164,8 +165,7 @@ class TestTheReportAgreesWithCompare:
 
 class TestChangeFigure:
     def test_it_shows_every_workload_and_change(self, rich: Comparison) -> None:
-        figure = change.figure(rich)
-        assert figure is not None
+        figure = known(change.figure(rich))
         for svg in (figure.pictures[0].wide, figure.pictures[0].narrow):
             texts = texts_of(svg)
             for dot in change.dots(rich):
@@ -173,8 +173,7 @@ class TestChangeFigure:
                 assert dot.text in texts
 
     def test_the_position_of_a_dot_is_proportional_to_its_change(self, rich: Comparison) -> None:
-        figure = change.figure(rich)
-        assert figure is not None
+        figure = known(change.figure(rich))
         x = sorted(x for x, _ in dots_of(figure.pictures[0].wide))
         changes = sorted(dot.change.relative_change for dot in change.dots(rich))
         assert len(x) == len(changes)
@@ -189,30 +188,21 @@ class TestChangeFigure:
     def test_a_workload_with_too_few_trials_has_text_but_no_dot(self) -> None:
         before = column("1g", {"enough": SIX, "few": SIX[:2]})
         after = column("2.5g", {"enough": scaled(0.5), "few": scaled(0.5, SIX[:2])})
-        figure = change.figure(compare([before, after]))
-        assert figure is not None
+        figure = known(change.figure(compare([before, after])))
         rows = {row[0]: row for row in figure.numbers.rows}
-        assert [text_of(cell) for cell in rows["few"]] == [
-            "few",
-            "2.5g",
-            "need >= 5 trials",
-            "",
-            "",
-            "",
-        ]
+        few = [text_of(cell) for cell in rows["few"]]
+        assert few == ["few", "2.5g", "need >= 5 trials", "", "", ""]
         assert len(dots_of(figure.pictures[0].wide)) == 1
 
     def test_controls_are_marked_as_controls(self, rich: Comparison) -> None:
-        assert {dot.workload for dot in change.dots(rich) if dot.is_control} == {
-            "calc-pi-dataframe"
-        }
+        controls = {dot.workload for dot in change.dots(rich) if dot.is_control}
+        assert controls == {"calc-pi-dataframe"}
 
     def test_an_immense_interval_does_not_flatten_the_rest(self) -> None:
         wild = [1.0, 1.0, 1.0, 90.0, 95.0, 99.0]
         before = column("1g", {"calm": SIX, "wild": SIX})
         after = column("2.5g", {"calm": scaled(0.5), "wild": wild})
-        figure = change.figure(compare([before, after]))
-        assert figure is not None
+        figure = known(change.figure(compare([before, after])))
         assert "900%" not in "".join(texts_of(figure.pictures[0].wide))
 
 
@@ -250,27 +240,20 @@ class TestTrialsFigure:
     def test_trials_are_in_the_order_of_their_start(self) -> None:
         late = replace(ok("w", 2.0), started_at="2026-11-21T15:00:00Z")
         early = replace(ok("w", 1.0), started_at="2026-11-21T14:00:00Z")
-        comparison = compare(
-            [
-                ConfigurationRuns("a", (recorded(a_run("a"), [late]),)),
-                ConfigurationRuns("b", (recorded(a_run("b"), [early]),)),
-            ]
-        )
+        comparison = compare([configured("a", [late]), configured("b", [early])])
         assert [mark.configuration for mark in trials.marks(comparison)["w"]] == ["b", "a"]
 
     def test_failed_and_warm_up_trials_are_marked(self) -> None:
         tried = [ok("w", 9.0, phase=Phase.WARM_UP), ok("w", 1.0), failed("w"), ok("w", 2.0)]
-        columns = [ConfigurationRuns(name, (recorded(a_run(name), tried),)) for name in ("a", "b")]
-        figure = trials.figure(compare(columns))
-        assert figure is not None
+        columns = [configured(name, tried) for name in ("a", "b")]
+        figure = known(trials.figure(compare(columns)))
         assert figure.numbers.rows[0][3] == "(9.00 s), 1.00 s, failed, 2.00 s"
         assert texts_of(figure.pictures[0].wide).count(chart.FAILED) == 2
         assert len(dots_of(figure.pictures[0].wide)) == 6
 
     def test_a_workload_that_always_failed_has_no_dot_and_no_time(self) -> None:
-        nothing = [ConfigurationRuns(n, (recorded(a_run(n), [failed("w")]),)) for n in ("a", "b")]
-        figure = trials.figure(compare(nothing))
-        assert figure is not None
+        nothing = [configured(n, [failed("w")]) for n in ("a", "b")]
+        figure = known(trials.figure(compare(nothing)))
         assert dots_of(figure.pictures[0].wide) == []
         assert figure.alternative.endswith("w: 2 trials, none with a time")
 
@@ -294,8 +277,7 @@ class TestTimeSpentFigure:
         assert shown == {(w, c) for w in report_data.BEFORE_S for c in report_data.FACTORS}
 
     def test_changes_of_workloads_other_than_controls_are_explained(self, rich: Comparison) -> None:
-        figure = time_spent.figure(rich)
-        assert figure is not None
+        figure = known(time_spent.figure(rich))
         assert [line.split(": ")[:2] for line in figure.lines] == [
             [configuration, workload]
             for configuration in ("2.5g-rs", "2.5g-2x")
@@ -311,8 +293,7 @@ class TestNetworkFigures:
     def test_the_maps_hold_the_medians_of_the_pairs(
         self, measured: dict[str, list[Measurement]]
     ) -> None:
-        figure = mesh.figure(measured)
-        assert figure is not None
+        figure = known(mesh.figure(measured))
         for row in figure.numbers.rows:
             sender, _, receiver = str(row[0]).partition(" -> ")
             values = [
@@ -353,8 +334,7 @@ class TestNetworkFigures:
     def test_a_large_map_has_a_version_for_phones(self) -> None:
         hosts = [f"node{number}" for number in range(10)]
         many = [MESH_GOODPUT.of(f"{a} -> {b}", 1e9) for a in hosts for b in hosts if a != b]
-        figure = mesh.figure({"1g": many})
-        assert figure is not None
+        figure = known(mesh.figure({"1g": many}))
         assert figure.pictures[0].narrow
 
     def test_packet_sizes_have_medians_over_pairs_and_repeats(self) -> None:
@@ -363,40 +343,39 @@ class TestNetworkFigures:
             PACKET_GOODPUT.of(f"a -> {n}", rate * 1e9, case) for n, rate in enumerate((1, 2, 9))
         ]
         some.append(PACKET_GOODPUT.failed("a -> b", "it does not carry that", case))
-        [point] = mtu.points({"1g": some})
-        assert (point.packet_bytes, point.value) == (1500, 2.0)
+        [point] = probe_lines.packet_points({"1g": some})
+        assert (point.x, point.value) == (1500, 2.0)
 
     def test_a_single_packet_size_can_be_drawn(self) -> None:
         [size] = [PACKET_GOODPUT.of("a -> b", 1e9, "packets of 1500 bytes")]
-        figure = mtu.figure({"1g": [size]})
-        assert figure is not None
+        figure = known(probe_lines.packet_figure({"1g": [size]}))
         assert "NaN" not in figure.pictures[0].wide
         assert "1500" in texts_of(figure.pictures[0].wide)
 
     def test_a_single_latency_can_be_drawn(self) -> None:
-        figure = latency.figure({"1g": [latency.ROUND_TRIP[50].of("a -> b", 80.0, latency.IDLE)]})
-        assert figure is not None
+        figure = known(
+            probe_lines.latency_figure({"1g": [ROUND_TRIP[50].of("a -> b", 80.0, IDLE)]})
+        )
         assert "NaN" not in figure.pictures[0].wide
 
     def test_latency_has_medians_by_percentile(
         self, measured: dict[str, list[Measurement]]
     ) -> None:
         found = {
-            (p.case, p.configuration, p.percentile): p.microseconds
-            for p in latency.points(measured)
+            (p.chart, p.configuration, p.x): p.value for p in probe_lines.latency_points(measured)
         }
-        p50 = latency.ROUND_TRIP[50]
+        p50 = ROUND_TRIP[50]
         [idle] = [
             measurement.value
             for measurement in measured["1g-rs"]
-            if (measurement.metric, measurement.case) == (p50.name, latency.IDLE)
+            if (measurement.metric, measurement.case) == (p50.name, IDLE)
         ]
-        assert found[latency.IDLE, "1g-rs", 50] == idle
-        assert len(found) == 2 * 3 * len(latency.ROUND_TRIP)
+        assert found[IDLE, "1g-rs", 50] == idle
+        assert len(found) == 2 * 3 * len(ROUND_TRIP)
 
     def test_without_probes_there_are_no_figures(self) -> None:
         nothing: dict[str, list[Measurement]] = {}
-        assert (mesh.figure(nothing), mtu.figure(nothing), latency.figure(nothing)) == (None,) * 3
+        assert [draw(nothing) for draw in NETWORK_FIGURES] == [None] * 3
 
 
 class TestPlacementFigure:
@@ -455,7 +434,7 @@ class TestAnswer:
 
     def test_a_failed_workload_is_listed_as_not_compared(self) -> None:
         before = column("1g", {"w": SIX})
-        after = ConfigurationRuns("2.5g", (recorded(a_run("2.5g"), [failed("w")]),))
+        after = configured("2.5g", [failed("w")])
         answer = answer_of(before, after)
         assert answer.headline == "Unknown: no workload has times both before and after."
         assert topics(answer)["Not compared"] == ("w (10.2 s before, failed after)",)
@@ -512,10 +491,8 @@ class TestEnvironments:
     def test_facts_that_differ_are_separated_from_equal_ones(self, rich: Comparison) -> None:
         rows = {row.name: row for row in fact_rows(rich.columns)}
         assert rows["declared: link"].values == ("1 Gbit/s", "2.5 Gbit/s", "2.5 Gbit/s")
-        assert {row.name for row in rows.values() if row.differs} == {
-            "declared: link",
-            "layout",
-        }
+        differing = {row.name for row in rows.values() if row.differs}
+        assert differing == {"declared: link", "layout"}
         assert rows["Spark version"].values == ("4.3.0",) * 3
 
     def test_hosts_are_named_where_their_links_differ(self) -> None:
@@ -525,7 +502,7 @@ class TestEnvironments:
             for speed in (2500, 100)
         )
         nodes = {"node1": {"eth0": fast}, "node2": {"eth0": slow}}
-        column = ConfigurationRuns("1g", (recorded(a_run("1g", environment={"nodes": nodes})),))
+        column = configured("1g", environment={"nodes": nodes})
         rows = {row.name: row.values[0] for row in fact_rows([column])}
         assert rows["speed of eth0"] == "2,500 Mbit/s (node1), 100 Mbit/s (node2)"
         assert rows["MTU of eth0"] == "1,500"
@@ -537,26 +514,16 @@ class TestEnvironments:
         rows = {row.name: row.values for row in fact_rows([before, before])}
         assert rows["kernel"] == ("Linux 6.1; Linux 6.2",) * 2
 
-    def test_a_fact_that_one_configuration_lacks_is_unknown(self) -> None:
-        before = ConfigurationRuns(
-            "1g", (recorded(a_run("1g", environment={"spark": "4.3.0", "java": None})),)
-        )
-        after = ConfigurationRuns("2.5g", (recorded(a_run("2.5g")),))
-        rows = {row.name: row.values for row in fact_rows([before, after])}
+    def test_a_fact_is_unknown_if_one_configuration_lacks_it_and_omitted_if_all_do(self) -> None:
+        before = configured("1g", environment={"spark": "4.3.0", "java": None})
+        rows = {row.name: row.values for row in fact_rows([before, configured("2.5g")])}
         assert rows["Spark version"] == ("4.3.0", "unknown")
+        assert "Java version" not in rows
 
     def test_a_fact_that_one_configuration_did_not_declare_is_not_declared(self) -> None:
         before, after = column("1g", {"w": SIX}, facts={"switch": "x"}), column("2.5g", {"w": SIX})
         [row] = [row for row in fact_rows([before, after]) if "switch" in row.name]
         assert row.values == ("x", "not declared")
-
-    def test_a_fact_that_no_configuration_knows_is_omitted(self) -> None:
-        before = ConfigurationRuns(
-            "1g", (recorded(a_run("1g", environment={"spark": "4.3.0", "java": None})),)
-        )
-        after = ConfigurationRuns("2.5g", (recorded(a_run("2.5g")),))
-        rows = {row.name: row.values for row in fact_rows([before, after])}
-        assert "Java version" not in rows
 
 
 def arguments_of(run: Run) -> list[list[str]]:
@@ -705,15 +672,7 @@ class Page(HTMLParser):
 
 
 REFERRING_ATTRIBUTES = {
-    "src",
-    "href",
-    "action",
-    "data",
-    "poster",
-    "srcset",
-    "xlink:href",
-    "background",
-    "formaction",
+    *("src", "href", "action", "data", "poster", "srcset", "xlink:href", "background", "formaction")
 }
 
 
@@ -765,24 +724,14 @@ class TestPage:
         evil = '"><img src=x onerror=alert(1)>'
         facts = {"emulated": evil, name: evil}
         before, after = (
-            ConfigurationRuns(
+            configured(
                 configuration,
-                (
-                    recorded(
-                        a_run(
-                            configuration,
-                            facts=facts,
-                            environment={"spark": evil, "kernel": configuration},
-                            dataset={
-                                "placement": {evil: 10, name: 20},
-                                "layout": {"observed": evil},
-                            },
-                        ),
-                        [*(ok(evil, time) for time in scaled(factor)), failed(name, evil)],
-                        Ending.INTERRUPTED,
-                        warnings=(evil,),
-                    ),
-                ),
+                [*(ok(evil, time) for time in scaled(factor)), failed(name, evil)],
+                Ending.INTERRUPTED,
+                warnings=(evil,),
+                facts=facts,
+                environment={"spark": evil, "kernel": configuration},
+                dataset={"placement": {evil: 10, name: 20}, "layout": {"observed": evil}},
             )
             for configuration, factor in ((name, 1), (evil, 0.5))
         )
@@ -818,12 +767,6 @@ class TestPage:
             *("placement", "environment", "reproduce"),
         ]
         assert len(html.encode()) < 3_000_000
-
-    def test_no_two_elements_have_the_same_id(
-        self, rich: Comparison, measured: dict[str, list[Measurement]]
-    ) -> None:
-        ids = [a["id"] for _, a in Page(page.render(rich, measured)).elements if a.get("id")]
-        assert len(ids) == len(set(ids))
 
     def test_every_figure_has_alternative_text_and_numbers(
         self, rich: Comparison, measured: dict[str, list[Measurement]]
@@ -881,7 +824,7 @@ class TestPage:
 def figures_of(comparison: Comparison, measured: dict[str, list[Measurement]]) -> list[Figure]:
     figures = [
         *(draw(comparison) for draw in (change.figure, trials.figure, time_spent.figure)),
-        *(draw(measured) for draw in (mesh.figure, mtu.figure, latency.figure)),
+        *(draw(measured) for draw in NETWORK_FIGURES),
         placement.figure(comparison),
     ]
     assert all(figures)

@@ -14,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.analysis.comparison import Comparison, compare, overview
-from harness.analysis.configuration import ConfigurationRuns
 from harness.analysis.probe_comparison import compare_probes
 from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.run import Ending, Phase
@@ -23,7 +22,7 @@ from harness.present.comparison_table import probe_table
 from harness.present.data_formats import without_formula
 from harness.present.table import Footnotes
 from harness.terminal import shorten, visible
-from tests.unit.builders import a_run, assert_golden, column, failed, ok, recorded
+from tests.unit.builders import a_run, assert_golden, column, configured, failed, ok, recorded
 
 WORKLOADS = ("group-by", "broadcast-inner-join", "sha-512", "calc-pi-dataframe")
 FORMATS: dict[str, Callable[[Comparison], str]] = {
@@ -37,26 +36,23 @@ every_format = pytest.mark.parametrize("ending", FORMATS)
 
 def plain() -> Comparison:
     """Three configurations without incidents, with equal numbers of trials."""
+    sides = (
+        ("1g-rs", (547.5, 541.1, 553.2), (9.9, 10, 10.8)),
+        ("2.5g-rs", (495.6, 495, 500), (9.95, 9.9, 10)),
+        ("2.5g-2x", (345.6, 344, 349), (0.95, 0.94, 1)),
+    )
     return compare(
         [
-            column(
-                "1g-rs", {"group-by": [547.5, 541.1, 553.2], "calc-pi-dataframe": [9.9, 10, 10.8]}
-            ),
-            column(
-                "2.5g-rs", {"group-by": [495.6, 495, 500], "calc-pi-dataframe": [9.95, 9.9, 10]}
-            ),
-            column(
-                "2.5g-2x", {"group-by": [345.6, 344, 349], "calc-pi-dataframe": [0.95, 0.94, 1]}
-            ),
+            column(name, {"group-by": group_by, "calc-pi-dataframe": pi})
+            for name, group_by, pi in sides
         ]
     )
 
 
 def troubled() -> Comparison:
     """Unequal n, n = 1, some and all trials failed, missing, omitted, killed, emulated."""
-    reason = {"sha-512": "the dataset has no column to hash"}
-    before = recorded(
-        a_run("1g-rs", workloads=WORKLOADS, facts={"emulated": "links shaped by tbf"}),
+    before = configured(
+        "1g-rs",
         [
             ok("group-by", 20.25, phase=Phase.WARM_UP),
             *(ok("group-by", wall_s) for wall_s in (10.25, 10.5, 11.0)),
@@ -67,15 +63,19 @@ def troubled() -> Comparison:
             failed("calc-pi-dataframe"),
             failed("calc-pi-dataframe"),
         ],
+        workloads=WORKLOADS,
+        facts={"emulated": "links shaped by tbf"},
     )
-    after = recorded(
-        a_run("2.5g-rs", workloads=WORKLOADS, omitted=reason),
+    after = configured(
+        "2.5g-rs",
         [ok("group-by", 9.75), ok("broadcast-inner-join", 5.0), ok("calc-pi-dataframe", 2.0)],
         ending=None,
         warnings=("results/2.5g-rs/run.jsonl:9: the last line is cut off and was skipped",),
+        workloads=WORKLOADS,
+        omitted={"sha-512": "the dataset has no column to hash"},
     )
-    later = recorded(a_run("2.5g-2x"), [ok("group-by", wall_s) for wall_s in (8.5, 8.0)])
-    return compare([ConfigurationRuns(r.run.configuration, (r,)) for r in (before, after, later)])
+    later = configured("2.5g-2x", [ok("group-by", wall_s) for wall_s in (8.5, 8.0)])
+    return compare([before, after, later])
 
 
 SIX = (10.0, 10.1, 10.2, 10.3, 10.4, 10.5)
@@ -87,37 +87,26 @@ def scaled(factor: float, times_s: Sequence[float] = SIX) -> list[float]:
 
 def enough() -> Comparison:
     """Enough trials of each: a change, noise, ties, identical samples."""
+    sides = (
+        ("1g-rs", 1, 1, (7, 7, 7, 8, 8, 8)),
+        ("2.5g-rs", 0.9, 1.01, (6, 6, 7, 7, 7, 8)),
+        ("2.5g-2x", 0.5, 0.995, (5, 5, 5, 5, 5, 6)),
+    )
     return compare(
         [
             column(
-                "1g-rs", {"changed": SIX, "noise": SIX, "ties": [7, 7, 7, 8, 8, 8], "same": SIX}
-            ),
-            column(
-                "2.5g-rs",
-                {
-                    "changed": scaled(0.9),
-                    "noise": scaled(1.01),
-                    "ties": [6, 6, 7, 7, 7, 8],
-                    "same": SIX,
-                },
-            ),
-            column(
-                "2.5g-2x",
-                {
-                    "changed": scaled(0.5),
-                    "noise": scaled(0.995),
-                    "ties": [5, 5, 5, 5, 5, 6],
-                    "same": SIX,
-                },
-            ),
+                name,
+                {"changed": scaled(changed), "noise": scaled(noise), "ties": ties, "same": SIX},
+            )
+            for name, changed, noise, ties in sides
         ]
     )
 
 
 def unequal() -> Comparison:
     """Unequal n, where one side or no side has enough trials, and a failed trial."""
-    after = recorded(
-        a_run("after"),
+    after = configured(
+        "after",
         [
             *(ok("many-few", time) for time in scaled(0.5, SIX[:2])),
             *(ok("few-many", time) for time in scaled(0.5, SIX * 5)),
@@ -127,7 +116,7 @@ def unequal() -> Comparison:
         ],
     )
     before = {"many-few": SIX * 5, "few-many": SIX[:1], "few-few": SIX[:3], "one-failed": SIX}
-    return compare([column("before", before), ConfigurationRuns("after", (after,))])
+    return compare([column("before", before), after])
 
 
 def drifting(*, relative: bool = False) -> Comparison:
@@ -237,6 +226,7 @@ class TestQuantities:
             (0.9996, "1.00 s"),
             (0.9994, "0.999 s"),
             (0, "0.000 s"),
+            (-12.34, "-12.3 s"),
             (1e300, "1.0e+300 s"),
         ],
     )
@@ -306,9 +296,7 @@ def comparisons(draw: st.DrawFn) -> Comparison:
         trials += [failed(workload) for workload in draw(st.lists(NAMES, max_size=2))]
         ending = draw(st.sampled_from([*Ending, None]))
         omitted = draw(st.dictionaries(NAMES, NAMES, max_size=2))
-        columns.append(
-            ConfigurationRuns(name, (recorded(a_run(name, omitted=omitted), trials, ending),))
-        )
+        columns.append(configured(name, trials, ending, omitted=omitted))
     return compare(columns)
 
 
@@ -378,11 +366,12 @@ class TestAnyTable:
         self, trials: int, outcome: str
     ) -> None:
         known = column("a", {"common": [1.0], "x": [1.0]})
-        other = recorded(
-            a_run("b", omitted={"x": "no reason"} if outcome == "omitted" else {}),
+        other = configured(
+            "b",
             [ok("common", 1.0), *([failed("x")] * trials if outcome == "failed" else [])],
+            omitted={"x": "no reason"} if outcome == "omitted" else {},
         )
-        comparison = compare([known, ConfigurationRuns("b", (other,))])
+        comparison = compare([known, other])
         in_text = next(
             line for line in text.render(comparison).split("\n") if line.startswith("x ")
         )

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.analysis.attribution import explain
 from harness.analysis.comparison import compare
 from harness.analysis.configuration import find_configuration
-from harness.analysis.explanation import explain
 from harness.analysis.readiness import readiness
 from harness.model.errors import BadInput
 from harness.present import data_formats, explanation, export, run, text

@@ -14,6 +14,7 @@ from harness.statistics.power import (
     trials_needed,
 )
 from harness.statistics.rank_test import p_value
+from tests.unit.builders import known
 
 
 class TestStatisticalPower:
@@ -44,24 +45,20 @@ class TestPlanning:
         assert trials_needed(0.001, 0, 8) == 6
 
     def test_one_trial_less_than_needed_is_not_enough(self) -> None:
-        needed = trials_needed(0.05, 0.02, 8, power=0.9)
-        assert needed is not None
+        needed = known(trials_needed(0.05, 0.02, 8, power=0.9))
         effect = math.log1p(0.05) / 0.02
         assert (
             statistical_power(effect, needed, 8) >= 0.9 > statistical_power(effect, needed - 1, 8)
         )
 
     def test_the_maximum_number_of_trials_is_enough_for_the_change_that_it_detects(self) -> None:
-        smallest = detectable_change(0.02, MAX_TRIALS, 8)
-        assert smallest is not None
-        needed = trials_needed(smallest * 1.001, 0.02, 8)
-        assert needed is not None
+        smallest = known(detectable_change(0.02, MAX_TRIALS, 8))
+        needed = known(trials_needed(smallest * 1.001, 0.02, 8))
         assert MAX_TRIALS - 20 < needed <= MAX_TRIALS
 
     def test_no_number_of_trials_finds_a_change_far_below_the_noise(self) -> None:
         assert trials_needed(0.001, 0.05, 8) is None
 
     def test_needed_trials_and_detectable_change_are_inverse(self) -> None:
-        smallest = detectable_change(0.02, 8, 8)
-        assert smallest is not None
+        smallest = known(detectable_change(0.02, 8, 8))
         assert trials_needed(smallest * 1.001, 0.02, 8) == 8

@@ -12,8 +12,15 @@ from harness.analysis.comparison import Comparison
 from harness.present import quantities
 from harness.present.comparison_table import comparison_table
 from harness.present.report import chart
-from harness.present.report.chart import labels
-from harness.present.report.figure import DataTable, Figure, Picture, Quantity, Series, series_of
+from harness.present.report.chart import (
+    DataTable,
+    Figure,
+    Picture,
+    Quantity,
+    Series,
+    labels,
+    series_of,
+)
 from harness.present.table import Fields
 from harness.statistics.change import Change, Verdict
 
@@ -88,12 +95,14 @@ def _numbers(dot: Dot) -> tuple[str | Quantity, ...]:
     if not dot.has_enough_trials:
         missing = Quantity("", None)
         return (dot.workload, dot.configuration, Quantity(dot.fields.change, None), *[missing] * 3)
-    low, high = (interval.low, interval.high) if interval else (None, None)
     return (
         dot.workload,
         dot.configuration,
         Quantity(dot.fields.change, change.relative_change),
-        *(Quantity("" if end is None else quantities.change(end), end) for end in (low, high)),
+        *(
+            Quantity("" if end is None else quantities.change(end), end)
+            for end in interval or (None, None)
+        ),
         Quantity(dot.fields.p, change.adjusted_p),
     )
 

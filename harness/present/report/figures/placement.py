@@ -9,7 +9,7 @@ import altair as alt
 
 from harness.analysis.comparison import Comparison
 from harness.present.report import chart
-from harness.present.report.figure import DataTable, Figure, Picture, Quantity
+from harness.present.report.chart import DataTable, Figure, Picture, Quantity
 
 WIDTH_PX, BAR_PX = 170, 20
 _NAME_WIDTH = 18

@@ -7,15 +7,14 @@ from dataclasses import dataclass, replace
 
 import altair as alt
 
-from harness.analysis.attribution import PARTS, Parts, attribute
+from harness.analysis.attribution import PARTS, Parts, attribute, explain
 from harness.analysis.comparison import Comparison
-from harness.analysis.explanation import explain
 from harness.model.errors import BadInput
+from harness.present import quantities
 from harness.present.attribution_tables import NAMES
 from harness.present.explanation import sentence
 from harness.present.report import chart
-from harness.present.report.chart import labels
-from harness.present.report.figure import DataTable, Figure, Picture, Quantity, Series, signed_time
+from harness.present.report.chart import DataTable, Figure, Picture, Quantity, Series, labels
 
 WIDTH_PX, BAR_PX = 180, 22
 _NAME_WIDTH = 14
@@ -114,13 +113,13 @@ def _colour(part: str) -> str:
 
 def _seconds(value: float | None) -> Quantity:
     """Idle time can be slightly negative if executors came and went."""
-    return Quantity("" if value is None else signed_time(value), value)
+    return Quantity("" if value is None else quantities.time(value), value)
 
 
 def _description(bar: Bar) -> str:
     """Return the three largest parts."""
     largest = sorted(bar.parts_s.items(), key=lambda part: -part[1])[:3]
-    return ", ".join(f"{NAMES[part]} {signed_time(seconds)}" for part, seconds in largest)
+    return ", ".join(f"{NAMES[part]} {quantities.time(seconds)}" for part, seconds in largest)
 
 
 def _draw(bars: Sequence[Bar]) -> str:
