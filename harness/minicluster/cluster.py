@@ -9,8 +9,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from harness.minicluster.daemon import Daemon, end
-from harness.minicluster.ports import LOCALHOST
+from harness.minicluster.daemon import LOCALHOST, Daemon, end
 from harness.model.errors import BadInput
 from harness.runtime.cache import cache_directory
 from harness.terminal import say

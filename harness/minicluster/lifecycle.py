@@ -13,8 +13,15 @@ from pathlib import Path
 from typing import ClassVar, Protocol
 
 from harness.minicluster.cluster import Cluster, claim_name, find, remove, save
-from harness.minicluster.daemon import Daemon, Launch, end, start
-from harness.minicluster.ports import LOCALHOST, free_ports, port_problem
+from harness.minicluster.daemon import (
+    LOCALHOST,
+    Daemon,
+    Launch,
+    end,
+    free_ports,
+    port_problem,
+    start,
+)
 from harness.model.errors import BadInput, ClusterliftError
 from harness.runtime.interrupt import deferred_signals
 from harness.terminal import count_of, say

@@ -5,17 +5,21 @@ from __future__ import annotations
 import re
 import subprocess
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
 from harness.minicluster import lifecycle
 from harness.minicluster.cluster import Cluster
-from harness.minicluster.daemon import Launch
-from harness.minicluster.ports import LOCALHOST
-from harness.minicluster.qfs_home import CHUNKSERVER, METASERVER, PING, QfsHome, qfs_home
-from harness.minicluster.spark_conf import write_conf_directory
+from harness.minicluster.daemon import LOCALHOST, Launch
+from harness.minicluster.qfs_home import (
+    CHUNKSERVER,
+    METASERVER,
+    PING,
+    qfs_home,
+    write_spark_configuration,
+)
 
 CLUSTER_KEY = "clusterlift"
 ANSWER_S = 5.0
@@ -40,7 +44,7 @@ class QfsCluster:
         home = qfs_home()
         for program in (METASERVER, CHUNKSERVER, PING):
             home.program(program)
-        write_conf_directory(cluster.conf_directory, spark_properties(home))
+        write_spark_configuration(cluster.conf_directory, home)
         _home_link(cluster).symlink_to(home.directory)
         for name in ("checkpoints", "transactions"):
             (cluster.directory / name).mkdir()
@@ -82,24 +86,9 @@ class QfsCluster:
         return {"SPARK_CONF_DIR": str(cluster.conf_directory)}
 
 
-@contextmanager
-def running(chunk_servers: int = 4) -> Iterator[Cluster]:
+def running(chunk_servers: int = 4) -> AbstractContextManager[Cluster]:
     """Provide a new QFS while entered. Raises BadInput or ClusterliftError if it does not start."""
-    with lifecycle.running(QfsCluster(), chunk_servers) as cluster:
-        yield cluster
-
-
-def spark_properties(home: QfsHome) -> dict[str, str]:
-    """Return the properties with which Spark can use `qfs://` URIs. Raises BadInput without the jars."""
-    classes, libraries = home.class_path(), str(home.libraries)
-    return {
-        "spark.driver.extraClassPath": classes,
-        "spark.executor.extraClassPath": classes,
-        "spark.driver.extraLibraryPath": libraries,
-        "spark.executor.extraLibraryPath": libraries,
-        "spark.hadoop.fs.qfs.impl": "com.quantcast.qfs.hadoop.QuantcastFileSystem2",
-        "spark.hadoop.fs.AbstractFileSystem.qfs.impl": "com.quantcast.qfs.hadoop.Qfs",
-    }
+    return lifecycle.running(QfsCluster(), chunk_servers)
 
 
 def _launch(cluster: Cluster, name: str, program: Path) -> Launch:
