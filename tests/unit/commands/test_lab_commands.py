@@ -22,13 +22,8 @@ from harness.model.link import Link
 
 InstallFakes = Callable[..., None]
 COMPOSE = Compose(["docker-compose"], Shape(4, 0.5, "hdfs"), {})
-LAB = Lab(
-    tuple(
-        Node(name, name, "running") for name in ("master", *(f"worker-{i}" for i in range(1, 5)))
-    ),
-    "hdfs",
-    0.5,
-)
+NAMES = ("master", "worker-1", "worker-2", "worker-3", "worker-4")
+LAB = Lab(tuple(Node(name, name, "running") for name in NAMES), "hdfs", 0.5)
 
 LARGE = """
 name = "large"
@@ -70,40 +65,36 @@ class TestWithoutDocker:
         assert "no 'docker' is on the PATH" in error_line(capsys)
 
     @pytest.mark.parametrize(
-        "complaint",
+        ("docker", "message"),
         [
-            "Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is it running?",
-            "failed to connect to the docker API at unix:///var/run/docker.sock; check the path",
+            (
+                "echo 'Cannot connect to the Docker daemon at unix:///x. Is it running?' >&2; exit 1",
+                "no Docker engine answers: start it",
+            ),
+            (
+                "echo 'failed to connect to the docker API at unix:///x; check the path' >&2; exit 1",
+                "no Docker engine answers: start it",
+            ),
+            (
+                "echo 'permission denied while trying to connect to the Docker daemon' >&2; exit 1",
+                "join the group 'docker'",
+            ),
+            ('[ "$1" = version ]', "Docker Compose: install"),
         ],
     )
-    def test_an_engine_that_does_not_run_is_an_error(
-        self, fake: InstallFakes, capsys: pytest.CaptureFixture[str], complaint: str
+    def test_a_docker_that_cannot_be_used_is_an_error(
+        self, fake: InstallFakes, capsys: pytest.CaptureFixture[str], docker: str, message: str
     ) -> None:
-        fake(docker=f"echo '{complaint}' >&2; exit 1")
+        fake(docker=docker)
         assert main(["lab", "up"]) == 2
-        assert "no Docker engine answers: start it" in error_line(capsys)
-
-    def test_a_socket_that_this_user_may_not_open_is_an_error(
-        self, fake: InstallFakes, capsys: pytest.CaptureFixture[str]
-    ) -> None:
-        complaint = "permission denied while trying to connect to the Docker daemon socket"
-        fake(docker=f"echo '{complaint}' >&2; exit 1")
-        assert main(["lab", "status"]) == 2
-        assert "join the group 'docker'" in error_line(capsys)
-
-    def test_a_missing_compose_is_an_error(
-        self, fake: InstallFakes, capsys: pytest.CaptureFixture[str]
-    ) -> None:
-        fake(docker='[ "$1" = version ]')
-        assert main(["lab", "up"]) == 2
-        assert "Docker Compose: install" in error_line(capsys)
+        assert message in error_line(capsys)
 
     def test_another_error_is_docker_s_last_line(
         self, fake: InstallFakes, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        fake(docker="echo one >&2; echo two >&2; exit 1")
+        fake(docker="echo first >&2; echo last >&2; exit 1")
         assert main(["lab", "status"]) == 1
-        assert error_line(capsys) == "clusterlift: error: docker ps failed: two"
+        assert error_line(capsys) == "clusterlift: error: docker ps failed: last"
 
 
 class TestWithoutALab:
@@ -144,32 +135,27 @@ class TestWithoutALab:
         with pytest.raises(BadInput, match="SPARK_UI_PORT is 'http'"):
             check_ports()
 
-    def test_a_full_disk_is_an_error(
-        self,
-        fake: InstallFakes,
-        capsys: pytest.CaptureFixture[str],
-        monkeypatch: pytest.MonkeyPatch,
-    ) -> None:
-        fake(docker="exit 0")
-        monkeypatch.setattr("harness.lab.lifecycle.check_ports", lambda: None)
-        monkeypatch.setattr("harness.lab.lifecycle.free_bytes", lambda: 10**9)
-        assert main(["lab", "up"]) == 2
-        assert "Docker's disk has 1.0 GB left, and the lab needs 5.0: " in error_line(capsys)
-
-    def test_a_disk_that_is_too_small_for_an_experiment_s_data_is_an_error(
+    @pytest.mark.parametrize(
+        ("command", "free_gb", "needed"), [("up", 1, "5.0"), ("experiment large.toml", 30, "35.0")]
+    )
+    def test_a_disk_that_is_too_small_for_the_image_and_the_data_is_an_error(
         self,
         fake: InstallFakes,
         capsys: pytest.CaptureFixture[str],
         monkeypatch: pytest.MonkeyPatch,
         tmp_path: Path,
+        command: str,
+        free_gb: int,
+        needed: str,
     ) -> None:
         fake(docker="exit 0")
         monkeypatch.setattr("harness.lab.lifecycle.check_ports", lambda: None)
-        monkeypatch.setattr("harness.lab.lifecycle.free_bytes", lambda: 30 * 10**9)
-        file = tmp_path / "large.toml"
-        file.write_text(LARGE)
-        assert main(["lab", "experiment", str(file)]) == 2
-        assert "Docker's disk has 30.0 GB left, and the lab needs 35.0: " in error_line(capsys)
+        monkeypatch.setattr("harness.lab.lifecycle.free_bytes", lambda: free_gb * 10**9)
+        monkeypatch.chdir(tmp_path)
+        Path("large.toml").write_text(LARGE)
+        assert main(["lab", *command.split()]) == 2
+        message = f"Docker's disk has {free_gb}.0 GB left, and the lab needs {needed}: "
+        assert message in error_line(capsys)
 
     @pytest.mark.parametrize(
         ("arguments", "complaint"),
@@ -211,8 +197,8 @@ class TestCompose:
         assert capsys.readouterr() == ("", "\n".join([*steps, ""]))
 
     def test_a_failed_build_is_reported_with_its_last_line(self, fake: InstallFakes) -> None:
-        fake(docker_compose="echo one; echo two >&2; exit 1")
-        with pytest.raises(ClusterliftError, match=r"^compose build failed: two$"):
+        fake(docker_compose="echo first; echo last >&2; exit 1")
+        with pytest.raises(ClusterliftError, match=r"^compose build failed: last$"):
             COMPOSE.build()
 
     def test_a_failed_start_is_reported_with_its_reason(self, fake: InstallFakes) -> None:
