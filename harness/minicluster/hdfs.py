@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 from urllib.error import URLError
-from xml.etree import ElementTree as ET
+from xml.sax.saxutils import escape
 
 from harness.local_spark import closing_message, spark_home
 from harness.minicluster import lifecycle
@@ -163,10 +163,9 @@ def _site(cluster: Cluster) -> dict[str, str]:
 
 
 def _write_site(cluster: Cluster, properties: Mapping[str, str]) -> None:
-    root = ET.Element("configuration")
-    for name, value in properties.items():
-        entry = ET.SubElement(root, "property")
-        ET.SubElement(entry, "name").text = name
-        ET.SubElement(entry, "value").text = value
-    ET.indent(root)
-    ET.ElementTree(root).write(cluster.conf_directory / "hdfs-site.xml", encoding="utf-8")
+    entries = (
+        f"<property><name>{escape(name)}</name><value>{escape(value)}</value></property>\n"
+        for name, value in properties.items()
+    )
+    text = f"<configuration>\n{''.join(entries)}</configuration>\n"
+    (cluster.conf_directory / "hdfs-site.xml").write_text(text, encoding="utf-8")

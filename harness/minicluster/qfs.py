@@ -48,17 +48,18 @@ class QfsCluster:
         _home_link(cluster).symlink_to(home.directory)
         for name in ("checkpoints", "transactions"):
             (cluster.directory / name).mkdir()
-        _write_properties(cluster, "metaserver", _metaserver(cluster))
+        for name, (_, properties) in _daemons(cluster).items():
+            text = "".join(f"{key} = {value}\n" for key, value in properties.items())
+            (cluster.directory / f"{name}.prp").write_text(text, encoding="utf-8")
         for number in range(1, cluster.servers + 1):
             (cluster.directory / f"chunks-{number}").mkdir()
-            _write_properties(cluster, f"chunkserver-{number}", _chunkserver(cluster, number))
 
     def launches(self, cluster: Cluster) -> Iterator[Launch]:
         """Yield all daemons at once: chunk servers retry until the metaserver answers."""
         home = qfs_home()
-        yield _launch(cluster, "metaserver", home.program(METASERVER))
-        for number in range(1, cluster.servers + 1):
-            yield _launch(cluster, f"chunkserver-{number}", home.program(CHUNKSERVER))
+        for name, (program, _) in _daemons(cluster).items():
+            command = [str(home.program(program)), str(cluster.directory / f"{name}.prp")]
+            yield Launch(name, command, _environment(cluster))
 
     def live_servers(self, cluster: Cluster) -> int | None:
         """Return the number that the metaserver reports to QFS's `qfsping`."""
@@ -91,11 +92,6 @@ def running(chunk_servers: int = 4) -> AbstractContextManager[Cluster]:
     return lifecycle.running(QfsCluster(), chunk_servers)
 
 
-def _launch(cluster: Cluster, name: str, program: Path) -> Launch:
-    command = [str(program), str(_properties_file(cluster, name))]
-    return Launch(name, command, _environment(cluster))
-
-
 def _home_link(cluster: Cluster) -> Path:
     """Return a link to the QFS that the cluster was started from: QFS_HOME may change later."""
     return cluster.directory / "home"
@@ -103,6 +99,15 @@ def _home_link(cluster: Cluster) -> Path:
 
 def _environment(cluster: Cluster) -> dict[str, str]:
     return {"LD_LIBRARY_PATH": str(_home_link(cluster) / "lib")}
+
+
+def _daemons(cluster: Cluster) -> dict[str, tuple[str, Mapping[str, object]]]:
+    """Return the program and the properties of each daemon, by the daemon's name; the head is first."""
+    servers = range(1, cluster.servers + 1)
+    return {
+        "metaserver": (METASERVER, _metaserver(cluster)),
+        **{f"chunkserver-{n}": (CHUNKSERVER, _chunkserver(cluster, n)) for n in servers},
+    }
 
 
 def _metaserver(cluster: Cluster) -> dict[str, object]:
@@ -132,12 +137,3 @@ def _chunkserver(cluster: Cluster, number: int) -> dict[str, object]:
         # 32 MiB of buffers; the default suits a dedicated server.
         "chunkServer.ioBufferPool.partitionBufferCount": 8192,
     }
-
-
-def _properties_file(cluster: Cluster, name: str) -> Path:
-    return cluster.directory / f"{name}.prp"
-
-
-def _write_properties(cluster: Cluster, name: str, properties: Mapping[str, object]) -> None:
-    text = "".join(f"{key} = {value}\n" for key, value in properties.items())
-    _properties_file(cluster, name).write_text(text, encoding="utf-8")
