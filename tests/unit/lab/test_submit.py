@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -171,17 +172,12 @@ class TestUp:
         state = fake_docker()
         limits = []
 
-        class FakeCompose:
-            def __init__(self, *_: object) -> None: ...
-            def build(self) -> None: ...
-            def up(self) -> None: ...
-
         for name, fake in {
             "compose_program": lambda: ["docker-compose"],
             "find_lab": lambda: None,
             "check_ports": lambda: None,
             "free_bytes": lambda: None,
-            "Compose": FakeCompose,
+            "Compose": Mock(),
             "running_lab": lambda: LAB,
             "set_links": lambda *_: None,
             "_wait_until_ready": lambda: limits.append(limit_of(state)),
