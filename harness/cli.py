@@ -6,6 +6,7 @@ import io
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from itertools import chain
 
 import click
 
@@ -14,32 +15,17 @@ from harness.model.errors import ClusterliftError
 from harness.terminal import visible
 
 GROUPS = {
-    "Compare configurations": {
-        "compare": "compare:compare_command",
-        "explain": "explain:explain_command",
-        "report": "report:report_command",
-        "show": "show:show_command",
-        "export": "export:export_command",
-        "import": "import_original:import_command",
-    },
-    "Prepare a comparison": {
-        "plan": "plan:plan_command",
-        "ready": "ready:ready_command",
-        "layout": "layout:layout_command",
-    },
-    "Measure the network": {
-        "probe": "probe:probe_group",
-        "gate": "gate:gate_command",
-    },
-    "Run a test cluster on this machine": {
-        "hdfs": "minicluster:hdfs",
-        "qfs": "minicluster:qfs",
-        "lab": "lab:lab",
-    },
+    "Compare configurations": ("compare", "explain", "report", "show", "export", "import"),
+    "Prepare a comparison": ("plan", "ready", "layout"),
+    "Measure the network": ("probe", "gate"),
+    "Run a test cluster on this machine": ("hdfs", "qfs", "lab"),
 }
-"""The commands by the heading that `--help` lists them under: `module:attribute` in harness.commands."""
+"""The commands by the heading that `--help` lists them under."""
 
-COMMANDS = {name: target for group in GROUPS.values() for name, target in group.items()}
+MODULES = {"import": "import_original", "hdfs": "minicluster", "qfs": "minicluster"}
+"""The modules of harness.commands that have another name than their command."""
+
+COMMANDS = tuple(chain.from_iterable(GROUPS.values()))
 _SUMMARY_WIDTH = 200
 """Wider than any summary, so that the help wraps summaries instead of cutting them."""
 
@@ -53,20 +39,19 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return super().get_command(ctx, cmd_name)
-        module, attribute = COMMANDS[cmd_name].split(":")
-        command: click.Command = getattr(import_module(f"harness.commands.{module}"), attribute)
-        return command
+        module = import_module(f"harness.commands.{MODULES.get(cmd_name, cmd_name)}")
+        commands = (value for value in vars(module).values() if isinstance(value, click.Command))
+        return next(command for command in commands if command.name == cmd_name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         width = max(map(len, COMMANDS))
         for heading, names in GROUPS.items():
-            commands = ((name, self.get_command(ctx, name)) for name in names)
+            commands = filter(None, (self.get_command(ctx, name) for name in names))
             with formatter.section(heading):
                 formatter.write_dl(
                     [
-                        (f"{name:{width}}", command.get_short_help_str(_SUMMARY_WIDTH))
-                        for name, command in commands
-                        if command
+                        (f"{command.name:{width}}", command.get_short_help_str(_SUMMARY_WIDTH))
+                        for command in commands
                     ]
                 )
 

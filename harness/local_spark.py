@@ -1,4 +1,4 @@
-"""The Spark of this machine: where it is installed, and how to run a script of this checkout on it.
+"""The Spark of this machine: where it is installed, and how to run spark-submit.
 
 Every search goes in this order: `$SPARK_HOME`, the pyspark package of this Python, and the
 spark-submit on PATH. So commands also work from a virtual environment that is not activated.
@@ -19,6 +19,8 @@ from harness.model.errors import BadInput, ClusterliftError
 from harness.terminal import last_line
 
 ROOT = Path(__file__).resolve().parents[1]
+_ERROR_LINE = re.compile(r"\b(ERROR|FATAL|\w*(Exception|Error))\b")
+_STACK_FRAME = re.compile(r"\s+(at |\.\.\. \d+ more)")
 _NO_SPARK = (
     "no Spark: set SPARK_HOME, install pyspark beside clusterlift, or put spark-submit on PATH"
 )
@@ -78,17 +80,37 @@ def spark_submit(script: str, *arguments: str, options: Sequence[str] = ()) -> N
     """
     if not (ROOT / script).is_file():
         raise BadInput(f"{ROOT / script} does not exist; run clusterlift from a checkout")
-    done = subprocess.run(  # noqa: S603  no shell, and the program is Spark's
-        [*spark_submit_command(), *options, str(ROOT / script), *arguments],
+    done = run_spark_submit(*options, str(ROOT / script), *arguments)
+    if done.returncode:
+        raise _error(done, Path(script).name)
+
+
+def run_spark_submit(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run spark-submit to its end; `stdout` of the result is all that it printed, to either stream.
+
+    Raise BadInput if there is no Spark.
+    """
+    return subprocess.run(  # noqa: S603  no shell, and the program is Spark's
+        [*spark_submit_command(), *arguments],
         env=spark_environment(),
+        stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
         errors="replace",
         check=False,
     )
-    if done.returncode:
-        raise _error(done, Path(script).name)
+
+
+def closing_message(output: str) -> str:
+    """Return the last line of a Java program's output that reports an error, or else its last line."""
+    lines = [
+        line.strip()
+        for line in output.splitlines()
+        if line.strip() and not _STACK_FRAME.match(line)
+    ]
+    errors = [line for line in lines if _ERROR_LINE.search(line)]
+    return (errors or lines or ["no message"])[-1]
 
 
 def _named_home() -> Path | None:

@@ -16,11 +16,10 @@ from harness.experiments.experiment import read_experiment
 from harness.experiments.runs import run_experiment
 from harness.lab import racks
 from harness.lab.cluster import Lab, Node, running_lab
-from harness.lab.compose import results_directory
+from harness.lab.compose import Shape, results_directory, shape_of
 from harness.lab.lifecycle import down, up
-from harness.lab.links import read_link, read_links, set_links, to_link
-from harness.lab.shape import Shape, facts, shape_of
-from harness.lab.submit import BENCHMARK, GENERATE, spark_submit, with_facts
+from harness.lab.links import read_links, set_links, to_link
+from harness.lab.submit import BENCHMARK, GENERATE, facts, spark_submit, with_facts
 from harness.lab.verify import LinkCheck, verify
 from harness.model.errors import BadInput, ClusterliftError
 from harness.model.link import MAX_MTU, MIN_MTU, Link, parse_rate
@@ -44,7 +43,7 @@ without_own_options = {"ignore_unknown_options": True, "help_option_names": []}
 
 @click.group()
 def lab() -> None:
-    """Run a cluster of containers on this machine, with links of the rate that you choose."""
+    """Run a cluster of containers with links of the rate that you choose."""
 
 
 @lab.command("up")
@@ -134,7 +133,7 @@ def link_command(rate: str | None, unshaped: bool, mtu: int | None, names: str |
     nodes = current.linked if names is None else current.select(expand_names("--nodes", names))
     if any(node == current.router for node in nodes):
         raise BadInput("--nodes: the router's links are the uplink, which `lab up` sets")
-    uplink = _current_uplink(current)
+    uplink = shape_of(current).uplink_bit_s
     for node, link in zip(nodes, set_links(nodes, change), strict=True):
         click.echo(f"{node.name}: {link}")
     if current.router is not None and uplink is not None and mtu is not None:
@@ -230,12 +229,6 @@ def _uplink(nodes: int, rack_count: int, uplink: str | None) -> int | None:
     if nodes < rack_count:
         raise BadInput(f"--racks {rack_count} needs a worker in each; add --nodes")
     return parse_rate("--uplink", uplink or DEFAULT_UPLINK)
-
-
-def _current_uplink(current: Lab) -> int | None:
-    if current.router is None:
-        return None
-    return racks.uplink_bit_s(current.router, read_link(current.master).mtu)
 
 
 @contextmanager

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import shlex
+import shutil
+import signal
+import subprocess
 from collections.abc import Mapping, Sequence
 
 import click
 
 from harness.minicluster.cluster import Cluster, find, find_all
-from harness.minicluster.foreground import check_command, run_command
 from harness.minicluster.hdfs import HdfsCluster
 from harness.minicluster.lifecycle import FileSystem, down, running, up
-from harness.minicluster.qfs import QfsCluster, spark_properties
-from harness.minicluster.qfs_home import qfs_home
-from harness.minicluster.spark_conf import properties_text
-from harness.runtime.interrupt import interruptible
+from harness.minicluster.qfs import QfsCluster
+from harness.minicluster.qfs_home import properties_text, qfs_home
+from harness.model.errors import BadInput, ClusterliftError
+from harness.runtime.interrupt import deferred_signals, interruptible, signal_handlers
 from harness.terminal import count_of, say, visible
 
 MAX_SERVERS = 64
@@ -82,20 +85,46 @@ def commands(system: FileSystem, servers: int) -> click.Group:
     @servers_option
     @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
     def run(servers: int, command: Sequence[str]) -> int:
-        check_command(command)
         return _run(system, servers, command)
 
     return group
 
 
 def _run(system: FileSystem, servers: int, command: Sequence[str]) -> int:
+    if shutil.which(command[0]) is None:
+        raise BadInput(f"COMMAND: there is no program {command[0]!r}; name an installed one")
     with interruptible(once=True), running(system, servers, keep_logs=True) as cluster:
         environment = {**system.client_environment(cluster), "CLUSTERLIFT_FS": cluster.uri}
-        code = run_command(command, environment)
+        code = _run_in_foreground(command, environment)
         dead = cluster.dead()
     for daemon in dead:
         say(f"{daemon.name} died in the meantime: {daemon.closing_message()}; see {daemon.log}")
     return code
+
+
+def _run_in_foreground(command: Sequence[str], environment: Mapping[str, str]) -> int:
+    """Run a command to its end, and let it decide what a signal does: it may be an interactive shell.
+
+    Return its exit code, or 128 + N if signal N ended it. Raise ClusterliftError if it cannot be started.
+    """
+    child: subprocess.Popen[bytes] | None = None
+
+    def ignore(_number: int, _frame: object) -> None:
+        pass
+
+    def forward(number: int, _frame: object) -> None:
+        if child is not None:
+            child.send_signal(number)
+
+    # A terminal sends SIGINT to the command, too. SIGTERM and SIGHUP reach this process alone.
+    with signal_handlers({signal.SIGINT: ignore, signal.SIGTERM: forward, signal.SIGHUP: forward}):
+        with deferred_signals():  # a signal that arrives before there is a child would be lost
+            try:
+                child = subprocess.Popen(command, env={**os.environ, **environment})  # noqa: S603  the user's own command
+            except OSError as error:
+                raise ClusterliftError(f"cannot run {command[0]}: {error.strerror}") from error
+        code = child.wait()
+    return 128 - code if code < 0 else code
 
 
 def _exports(cluster: Cluster, environment: Mapping[str, str]) -> str:
@@ -139,4 +168,4 @@ qfs = commands(QfsCluster(), servers=4)
 @qfs.command("conf")
 def conf() -> None:
     """Print the properties with which Spark can use QFS, for --properties-file."""
-    click.echo(properties_text(spark_properties(qfs_home())), nl=False)
+    click.echo(properties_text(qfs_home().spark_properties()), nl=False)

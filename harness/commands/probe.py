@@ -36,7 +36,7 @@ INTERRUPTED = 130
 
 @click.group("probe")
 def probe_group() -> None:
-    """Measure the network itself, between hosts that ssh reaches, or in the lab."""
+    """Measure the network between hosts that ssh reaches, or in the lab."""
 
 
 seconds_option = integer_option("--seconds", IntRange(1, 3600), 10, "Duration of each transfer.")

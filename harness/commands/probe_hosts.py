@@ -15,7 +15,7 @@ import click
 from harness.commands.options import results_option
 from harness.lab.cluster import running_lab
 from harness.lab.racks import racks
-from harness.lab.shape import facts
+from harness.lab.submit import facts
 from harness.model.errors import BadInput
 from harness.model.probe import ProbeRun, RecordedProbes
 from harness.probes.plan import ProbePlan, run_probes
@@ -100,8 +100,8 @@ class Site:
         if lab.router is None:
             raise BadInput("the running lab has one rack; start one with two: lab up --racks 2")
         return [
-            Rack(f"rack-{rack.number}", tuple(lab.node(f"worker-{n}").host for n in rack.workers))
-            for rack in racks(len(lab.workers))
+            Rack(f"rack-{rack}", tuple(lab.node(f"worker-{n}").host for n in numbers))
+            for rack, numbers in racks(len(lab.workers)).items()
         ]
 
 

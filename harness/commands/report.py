@@ -92,7 +92,10 @@ def report_command(
         comparison,
         measured=measured,
         offers=rank_offers(comparison, prices, measured) if prices else (),
-        presenting_commands=_reproducing_commands(shared, [*own, f"--output={output}"]),
+        presenting_commands=(
+            shlex.join(["clusterlift", "compare", *shared]),
+            shlex.join(["clusterlift", "report", *shared, *own, f"--output={output}"]),
+        ),
     )
     with writing(output):
         output.write_text(page, encoding="utf-8")
@@ -129,11 +132,3 @@ def _measurements(comparison: Comparison) -> dict[str, list[Measurement]]:
         for column in comparison.columns
     }
     return {name: measurements for name, measurements in by_configuration.items() if measurements}
-
-
-def _reproducing_commands(shared: Sequence[str], own: Sequence[str]) -> tuple[str, ...]:
-    """Return the commands that print this table and write this page from the same runs."""
-    return (
-        shlex.join(["clusterlift", "compare", *shared]),
-        shlex.join(["clusterlift", "report", *shared, *own]),
-    )

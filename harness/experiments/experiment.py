@@ -32,7 +32,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.lab.shape import Shape
+from harness.lab.compose import Shape
 from harness.model.link import MAX_MTU, MIN_MTU, TYPICAL_MTU, Link, parse_rate
 from harness.records.toml import TomlTable
 

@@ -11,8 +11,7 @@ from harness.experiments.experiment import Configuration, Data, Experiment
 from harness.lab.cluster import Lab, running_lab
 from harness.lab.lifecycle import up
 from harness.lab.links import set_links, to_link
-from harness.lab.shape import facts
-from harness.lab.submit import BENCHMARK, GENERATE, spark_submit, with_facts
+from harness.lab.submit import BENCHMARK, GENERATE, facts, spark_submit, with_facts
 from harness.model.errors import BadInput, ClusterliftError
 from harness.model.link import Link
 from harness.model.probe import ProbeRun

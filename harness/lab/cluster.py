@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -168,4 +167,4 @@ def _service(container: dict[str, Any]) -> str:
 
 def _by_number(node: Node) -> tuple[str, int]:
     name, _, number = node.name.partition("-")
-    return name, int(number) if re.fullmatch(r"\d+", number) else 0
+    return name, int(number) if number.isdecimal() else 0

@@ -1,28 +1,57 @@
-"""Docker Compose with docker/compose.yaml, and what a lab of another shape adds to that file."""
+"""The shape of a lab, and Docker Compose, which starts a lab in that shape from docker/compose.yaml."""
 
 from __future__ import annotations
 
 import json
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from subprocess import CompletedProcess
 from typing import Any
 
 from harness.lab import racks
-from harness.lab.cluster import MASTER, project
+from harness.lab.cluster import MASTER, ROUTER, Lab, project
 from harness.lab.engine import NO_OUTPUT, run, run_showing_output
-from harness.lab.shape import Shape
+from harness.lab.links import read_link
 from harness.local_spark import ROOT
 from harness.model.errors import ClusterliftError
-from harness.model.link import MAX_MTU
-from harness.terminal import last_line, say
+from harness.model.link import MAX_MTU, rate_text
+from harness.terminal import last_line
 
 FILE = ROOT / "docker/compose.yaml"
 WORKERS_IN_FILE = 4
 SUMMARY = "ERROR: Encountered errors while bringing up the project."
 """The last line of Compose 1.29 after any error; the reason is before it."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The number of workers and what each has. `uplink_bit_s` is None if there is one rack."""
+
+    workers: int
+    cpus: float
+    storage: str
+    uplink_bit_s: int | None = None
+
+    @property
+    def services(self) -> list[str]:
+        """The names of the nodes, which are Compose's services."""
+        workers = [f"worker-{number}" for number in range(1, self.workers + 1)]
+        return [MASTER, *workers, *([ROUTER] if self.uplink_bit_s else [])]
+
+    def __str__(self) -> str:
+        uplink = f", an uplink of {rate_text(self.uplink_bit_s)}" if self.uplink_bit_s else ""
+        return f"{self.workers} workers of {self.cpus:g} processors, {self.storage}{uplink}"
+
+
+def shape_of(lab: Lab) -> Shape:
+    """Return the shape of a lab that is up."""
+    uplink = None
+    if lab.router is not None and lab.router.is_running:
+        uplink = racks.uplink_bit_s(lab.router, read_link(lab.master).mtu)
+    return Shape(len(lab.workers), lab.cpus, lab.storage, uplink)
 
 
 def results_directory() -> Path:
@@ -46,42 +75,49 @@ def override(shape: Shape) -> dict[str, Any]:
     return {"services": services, **content}
 
 
+@dataclass(frozen=True)
 class Compose:
-    """Docker Compose with the files and variables of one shape."""
+    """Docker Compose with the files of a shape, and with these variables."""
 
-    def __init__(self, program: Sequence[str], shape: Shape, variables: Mapping[str, str]) -> None:
-        self._program = program
-        self._shape = shape
-        self._environment = {
-            **os.environ,
-            "STORAGE": shape.storage,
-            "NODES": str(shape.workers),
-            "CPUS": f"{shape.cpus:g}",
-            "MTU": str(MAX_MTU),
-            # Whole lines, which can be passed on, instead of a display that is redrawn.
-            "BUILDKIT_PROGRESS": "plain",
-            **variables,
-        }
+    program: Sequence[str]
+    shape: Shape
+    variables: Mapping[str, str]
 
-    def build(self, show: Callable[[str], None] = say) -> None:
+    def build(self) -> None:
         """Build the image, and show the build's progress line by line.
 
         Raises ClusterliftError with the last line if the build fails.
         """
-        self._run("build", MASTER, show=show)
+        self._run(run_showing_output, "build", MASTER)
 
     def up(self) -> None:
         """Start the containers that do not run. Raises ClusterliftError if one cannot be started."""
-        self._run("up", "--detach", "--no-build", *self._shape.services)
+        self._run(run, "up", "--detach", "--no-build", *self.shape.services)
 
-    def _run(self, *arguments: str, show: Callable[[str], None] | None = None) -> None:
-        with _json_file(override(self._shape)) as added:
-            files = ["-f", str(FILE), "-f", str(added)]
-            command = [*self._program, "--project-name", project(), *files, *arguments]
-            if show is None:
-                done = run(command, self._environment)
-            else:
-                done = run_showing_output(command, self._environment, show)
+    def _run(self, runner: Callable[..., CompletedProcess[str]], *arguments: str) -> None:
+        environment = {
+            **os.environ,
+            "STORAGE": self.shape.storage,
+            "NODES": str(self.shape.workers),
+            "CPUS": f"{self.shape.cpus:g}",
+            "MTU": str(MAX_MTU),
+            # Whole lines, which can be passed on, instead of a display that is redrawn.
+            "BUILDKIT_PROGRESS": "plain",
+            **self.variables,
+        }
+        with tempfile.TemporaryDirectory() as directory:
+            added = Path(directory) / "override.json"  # JSON is valid YAML
+            added.write_text(json.dumps(override(self.shape)), encoding="utf-8")
+            command = [
+                *self.program,
+                "--project-name",
+                project(),
+                "-f",
+                str(FILE),
+                "-f",
+                str(added),
+            ]
+            done = runner([*command, *arguments], environment)
         if done.returncode:
             reason = last_line(done.stderr.replace(SUMMARY, ""), NO_OUTPUT)
             raise ClusterliftError(f"compose {arguments[0]} failed: {reason}")
@@ -93,12 +129,3 @@ def _worker(number: int) -> dict[str, Any]:
         "hostname": f"worker-{number}",
         "volumes": [f"data-{number}:/data"],
     }
-
-
-@contextmanager
-def _json_file(content: Mapping[str, Any]) -> Iterator[Path]:
-    """Provide a file while entered. JSON is valid YAML."""
-    with tempfile.TemporaryDirectory() as directory:
-        file = Path(directory) / "override.json"
-        file.write_text(json.dumps(content), encoding="utf-8")
-        yield file

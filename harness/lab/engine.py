@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from harness.model.errors import BadInput, ClusterliftError
-from harness.terminal import last_line
+from harness.terminal import last_line, say
 
 NO_OUTPUT = "no message"
 _DENIED = re.compile(r"permission denied", re.IGNORECASE)
@@ -46,9 +46,9 @@ def run(
 
 
 def run_showing_output(
-    command: Sequence[str], environment: Mapping[str, str], show: Callable[[str], None]
+    command: Sequence[str], environment: Mapping[str, str]
 ) -> subprocess.CompletedProcess[str]:
-    """Run a program to its end and show each line of its output as it comes.
+    """Run a program to its end and show each line of its output on standard error as it comes.
 
     The result's `stderr` is all that the program printed, to either stream.
     """
@@ -67,7 +67,7 @@ def run_showing_output(
             for line in process.stdout:
                 lines.append(line)
                 if line.strip():
-                    show(line.rstrip())
+                    say(line.rstrip())
         except BaseException:
             process.kill()  # or leaving the block would wait for it
             raise

@@ -8,13 +8,12 @@ from dataclasses import replace
 
 from harness.lab import racks
 from harness.lab.cluster import Lab, find_lab, lab_filter, networks, running_lab
-from harness.lab.compose import Compose
-from harness.lab.cpu_limit import cpu_limit_lifted, set_cpu_limit
+from harness.lab.compose import Compose, Shape, shape_of
 from harness.lab.engine import NO_OUTPUT, compose_program, docker, free_bytes
 from harness.lab.links import set_links
 from harness.lab.qfs_tarball import qfs_variables
-from harness.lab.shape import Shape, shape_of
-from harness.minicluster.ports import LOCALHOST, port_problem
+from harness.lab.submit import cpu_limit_lifted, set_cpu_limit
+from harness.minicluster.daemon import LOCALHOST, port_problem
 from harness.model.errors import BadInput, ClusterliftError
 from harness.model.link import TYPICAL_MTU
 from harness.terminal import last_line, say
@@ -36,7 +35,7 @@ def up(shape: Shape, data_bytes: int = 0) -> bool:
     program = compose_program()
     lab = find_lab()
     if lab is not None:
-        if is_whole(lab, shape):
+        if all(node.is_running for node in lab.nodes) and shape_of(lab) == shape:
             set_cpu_limit(lab, lab.cpus)  # a killed command may have left it lifted
             return False
         _check_same_shape(lab, shape)
@@ -52,7 +51,9 @@ def up(shape: Shape, data_bytes: int = 0) -> bool:
     compose.up()
     lab = running_lab()
     with cpu_limit_lifted(lab):
-        _set_up_links(lab, shape)
+        set_links(lab.linked, lambda link: replace(link, mtu=TYPICAL_MTU))
+        if shape.uplink_bit_s:
+            racks.connect(lab, shape.uplink_bit_s, TYPICAL_MTU)
         _wait_until_ready()
     return True
 
@@ -72,11 +73,6 @@ def down() -> None:
     ):
         if names:
             docker(*removal, *names)
-
-
-def is_whole(lab: Lab, shape: Shape) -> bool:
-    """Return whether a lab has this shape and all its nodes run."""
-    return all(node.is_running for node in lab.nodes) and shape_of(lab) == shape
 
 
 def check_ports() -> None:
@@ -103,13 +99,6 @@ def _check_disk(needed: int) -> None:
             f"Docker's disk has {free / 1e9:.1f} GB left, and the lab needs {needed / 1e9:.1f}: "
             "free some space, for example with docker system prune"
         )
-
-
-def _set_up_links(lab: Lab, shape: Shape) -> None:
-    """Set the usual MTU, and connect the racks if there are two."""
-    set_links(lab.linked, lambda link: replace(link, mtu=TYPICAL_MTU))
-    if shape.uplink_bit_s:
-        racks.connect(lab, shape.uplink_bit_s, TYPICAL_MTU)
 
 
 def _wait_until_ready() -> None:

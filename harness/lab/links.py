@@ -30,12 +30,30 @@ _UNSUPPORTED = ("unknown", "not supported", "no such file", "failed to load", "n
 
 @dataclass(frozen=True)
 class LinkCommand:
-    """A command to run as root in a node, and the kernel modules that it needs."""
+    """A command line to run as root in a node, and the kernel modules that it needs."""
 
-    argv: tuple[str, ...]
+    line: str
     modules: str
     may_fail: bool = False
     """True for a command that removes something that may not exist."""
+
+
+REDIRECT_INCOMING = (
+    LinkCommand(f"ip link add {INBOUND} type ifb", "ifb"),
+    LinkCommand(f"ip link set dev {INBOUND} up", "ifb"),
+    LinkCommand(f"tc qdisc add dev {DEVICE} handle ffff: ingress", "sch_ingress"),
+    LinkCommand(
+        f"tc filter add dev {DEVICE} parent ffff: protocol all u32 match u32 0 0 "
+        f"action mirred egress redirect dev {INBOUND}",
+        "cls_u32 and act_mirred",
+    ),
+)
+REMOVE_LIMITS = (
+    LinkCommand(f"tc qdisc del dev {DEVICE} root", "sch_tbf", may_fail=True),
+    LinkCommand(f"tc qdisc del dev {DEVICE} ingress", "sch_ingress", may_fail=True),
+    LinkCommand(f"ip link del {INBOUND}", "ifb", may_fail=True),
+)
+"""They remove every limit, including what an interrupted change left behind."""
 
 
 def limit_rate(device: str, link: Link) -> LinkCommand:
@@ -44,42 +62,20 @@ def limit_rate(device: str, link: Link) -> LinkCommand:
     if rate is None:
         raise ValueError("an unshaped link has no rate")
     burst = max(MIN_BURST_BYTES, round(rate / 8 * BURST_S))
-    limit = ("tbf", "rate", f"{rate}bit", "burst", f"{burst}b", "latency", LATENCY)
-    return LinkCommand(("tc", "qdisc", "replace", "dev", device, "root", *limit), "sch_tbf")
-
-
-def redirect_incoming() -> Iterator[LinkCommand]:
-    """Send incoming packets through ifb0."""
-    filter_ = ("tc", "filter", "add", "dev", DEVICE, "parent", "ffff:", "protocol", "all", "u32")
-    match = ("match", "u32", "0", "0")
-    action = ("action", "mirred", "egress", "redirect", "dev", INBOUND)
-    yield LinkCommand(("ip", "link", "add", INBOUND, "type", "ifb"), "ifb")
-    yield LinkCommand(("ip", "link", "set", "dev", INBOUND, "up"), "ifb")
-    yield LinkCommand(
-        ("tc", "qdisc", "add", "dev", DEVICE, "handle", "ffff:", "ingress"), "sch_ingress"
-    )
-    yield LinkCommand((*filter_, *match, *action), "cls_u32 and act_mirred")
-
-
-def remove_limits() -> Iterator[LinkCommand]:
-    """Remove every limit, including what an interrupted change left behind."""
-    yield LinkCommand(("tc", "qdisc", "del", "dev", DEVICE, "root"), "sch_tbf", may_fail=True)
-    yield LinkCommand(
-        ("tc", "qdisc", "del", "dev", DEVICE, "ingress"), "sch_ingress", may_fail=True
-    )
-    yield LinkCommand(("ip", "link", "del", INBOUND), "ifb", may_fail=True)
+    limit = f"tbf rate {rate}bit burst {burst}b latency {LATENCY}"
+    return LinkCommand(f"tc qdisc replace dev {device} root {limit}", "sch_tbf")
 
 
 def commands_to_change(before: Link, after: Link) -> Iterator[LinkCommand]:
     """Yield the commands that change one link into the other."""
     if after.mtu != before.mtu:
-        yield LinkCommand(("ip", "link", "set", "dev", DEVICE, "mtu", str(after.mtu)), "veth")
+        yield LinkCommand(f"ip link set dev {DEVICE} mtu {after.mtu}", "veth")
     if before.rate_bit_s is None or after.rate_bit_s is None:
-        yield from remove_limits()
+        yield from REMOVE_LIMITS
     if after.rate_bit_s is None:
         return
     if before.rate_bit_s is None:
-        yield from redirect_incoming()
+        yield from REDIRECT_INCOMING
     yield limit_rate(INBOUND, after)
     yield limit_rate(DEVICE, after)  # last: `read_link` reads this limit, so the rest is there, too
 
@@ -94,8 +90,7 @@ def read_link(node: Node, device: str = DEVICE, mtu: int | None = None) -> Link:
     packet_mtu = mtu or int(state["mtu"])
     for queue in queues:
         if queue["kind"] == "tbf":
-            rate = wire_bit_s(queue["options"]["rate"] * 8, packet_mtu)
-            return Link(rate, packet_mtu)
+            return Link(wire_bit_s(queue["options"]["rate"] * 8, packet_mtu), packet_mtu)
     return Link(None, packet_mtu)
 
 
@@ -135,24 +130,21 @@ def to_link(link: Link) -> Callable[[Link], Link]:
 def run_link_command(node: Node, command: LinkCommand) -> None:
     """Run a command in a node. Raises ClusterliftError if it fails and may not."""
     try:
-        node.execute(*command.argv)
+        node.execute(*command.line.split())
     except BadInput:
         raise
     except ClusterliftError as error:
-        if not command.may_fail:
-            raise _link_error(node, command, str(error)) from error
+        if command.may_fail:
+            return
+        if any(sign in str(error).lower() for sign in _UNSUPPORTED):
+            raise ClusterliftError(
+                f"{node.name}: this kernel cannot shape links without {command.modules}: load it on "
+                f"the host (modprobe), or use a kernel that has it ({error})"
+            ) from error
+        raise ClusterliftError(f"{node.name}: {command.line}: {error}") from error
 
 
 def on_all(work: Callable[[Node], T], nodes: Sequence[Node]) -> list[T]:
     """Call a function with each node, in parallel, and return the results in order."""
     with ThreadPoolExecutor(max(1, len(nodes))) as threads:
         return list(threads.map(work, nodes))
-
-
-def _link_error(node: Node, command: LinkCommand, message: str) -> ClusterliftError:
-    if any(sign in message.lower() for sign in _UNSUPPORTED):
-        return ClusterliftError(
-            f"{node.name}: this kernel cannot shape links without {command.modules}: load it on the "
-            f"host (modprobe), or use a kernel that has it ({message})"
-        )
-    return ClusterliftError(f"{node.name}: {' '.join(command.argv)}: {message}")

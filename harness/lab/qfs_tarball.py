@@ -51,19 +51,16 @@ def _pack(home: QfsHome) -> str:
     for program in PROGRAMS:
         home.program(program)
     home.class_path()  # raises BadInput if a library or a jar is missing
+    files = [*home.libraries.glob("*.so*"), *home.libraries.glob("*.jar")]
+    libraries = [f"lib/{file.name}" for file in files]
     try:
         with (
             (ROOT / IN_BUILD_CONTEXT).open("wb") as file,
             gzip.GzipFile("", "wb", compresslevel=1, fileobj=file, mtime=0) as packed,
             tarfile.open(fileobj=packed, mode="w") as archive,
         ):
-            for name in sorted([*PROGRAMS, *_libraries(home)]):
+            for name in sorted([*PROGRAMS, *libraries]):
                 archive.add(home.directory / name, f"qfs/{name}")
     except OSError as error:
         raise BadInput(f"QFS_HOME is {home.directory}: {error.strerror}") from error
     return IN_BUILD_CONTEXT
-
-
-def _libraries(home: QfsHome) -> list[str]:
-    files = [*home.libraries.glob("*.so*"), *home.libraries.glob("*.jar")]
-    return [f"lib/{file.name}" for file in files]

@@ -6,7 +6,6 @@ All nodes of a rack share the uplink, so limits on the nodes could not emulate i
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import Any
 
 from harness.lab.cluster import MASTER, ROUTER, Lab, Node
@@ -18,30 +17,22 @@ SUBNETS = {1: "10.231.1", 2: "10.231.2"}
 ROUTER_HOST, MASTER_HOST, FIRST_WORKER_HOST = 254, 250, 10
 
 
-@dataclass(frozen=True)
-class RackNetwork:
-    """The numbers of the workers on one side of the uplink."""
+def racks(workers: int) -> dict[int, range]:
+    """Return the numbers of each rack's workers, by the rack's number.
 
-    number: int
-    workers: tuple[int, ...]
-
-
-def racks(workers: int) -> list[RackNetwork]:
-    """Return rack 1, the first half of the workers (and the master), and rack 2, the others."""
+    Rack 1 has the first half of the workers, and the master. Rack 2 has the others.
+    """
     half = (workers + 1) // 2
-    return [
-        RackNetwork(1, tuple(range(1, half + 1))),
-        RackNetwork(2, tuple(range(half + 1, workers + 1))),
-    ]
+    return {1: range(1, half + 1), 2: range(half + 1, workers + 1)}
 
 
 def addresses(workers: int) -> dict[str, tuple[int, str]]:
     """Return each node's rack number and address, by the node's name."""
     by_node = {MASTER: (1, f"{SUBNETS[1]}.{MASTER_HOST}")}
-    for rack in racks(workers):
-        for worker in rack.workers:
-            address = f"{SUBNETS[rack.number]}.{FIRST_WORKER_HOST + worker}"
-            by_node[f"worker-{worker}"] = (rack.number, address)
+    for rack, numbers in racks(workers).items():
+        for number in numbers:
+            address = f"{SUBNETS[rack]}.{FIRST_WORKER_HOST + number}"
+            by_node[f"worker-{number}"] = (rack, address)
     return by_node
 
 
@@ -80,8 +71,8 @@ def connect(lab: Lab, uplink_bit_s: int, mtu: int) -> None:
     def add_route(node: Node) -> None:
         rack, _ = by_node[node.name]
         own, other = SUBNETS[rack], SUBNETS[3 - rack]
-        argv = ("ip", "route", "replace", f"{other}.0/24", "via", f"{own}.{ROUTER_HOST}")
-        run_link_command(node, LinkCommand(argv, "IP routing"))
+        line = f"ip route replace {other}.0/24 via {own}.{ROUTER_HOST}"
+        run_link_command(node, LinkCommand(line, "IP routing"))
 
     on_all(add_route, lab.linked)
     set_uplink(lab.router, uplink_bit_s, mtu)
@@ -95,8 +86,7 @@ def set_uplink(router: Node, uplink_bit_s: int, mtu: int) -> None:
 
 def uplink_bit_s(router: Node, mtu: int) -> int | None:
     """Return the uplink's rate on the wire for nodes of this MTU; None if it is not shaped."""
-    device = _devices(router)[0]
-    return read_link(router, device, mtu).rate_bit_s
+    return read_link(router, _devices(router)[0], mtu).rate_bit_s
 
 
 def _router() -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """Run an entry script of the checkout under spark-submit on the lab's master.
 
-While Spark starts, the workers may use all processors of the machine. A benchmark waits before its
-first trial until their limit is set and verified.
+While programs start, the workers may use all processors of the machine: with half a core a JVM takes
+many seconds to start, which no measurement needs. A benchmark waits before its first trial until the
+workers' CPU limit is set and verified.
 """
 
 from __future__ import annotations
@@ -10,19 +11,22 @@ import os
 import secrets
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 
 from harness.lab.cluster import Lab, Node
-from harness.lab.cpu_limit import cpu_limit_lifted, set_cpu_limit
-from harness.lab.engine import docker_program
-from harness.model.errors import ClusterliftError
+from harness.lab.compose import shape_of
+from harness.lab.engine import docker, docker_program
+from harness.lab.links import read_links
+from harness.model.errors import BadInput, ClusterliftError
+from harness.model.link import rate_text
 from harness.runtime.hold import HOLD_FILE, hold_message
 from harness.runtime.interrupt import interruptible
 
 CHECKOUT = "/opt/clusterlift"
 GENERATE, BENCHMARK = "datagen/generate.py", "jobs/benchmark.py"
 CHUNK_BYTES = 2**16
+LIMITATIONS = "; shared cores and disk, no CPU saved by jumbo frames"
 # Run a command until the shell's standard input is closed: then interrupt it. The input is also
 # closed when whoever submitted the command dies. The shell leads the command's process group.
 END_WITH_INPUT = """
@@ -70,11 +74,62 @@ def spark_submit(
     return code
 
 
+def facts(lab: Lab) -> dict[str, str]:
+    """Return what a run in the lab records about it: that it is emulated, and how."""
+    links = read_links(lab.linked)
+    is_shaped = any(link.rate_bit_s for link in links)
+    found = {
+        "emulated": f"{len(lab.workers)} nodes on one host, "
+        + ("links shaped by tc" if is_shaped else "links not shaped")
+        + LIMITATIONS,
+        "link": _common_value([link.rate for link in links]),
+        "mtu": _common_value([str(link.mtu) for link in links]),
+        "cpus": f"{lab.cpus:g}",
+    }
+    if uplink := shape_of(lab).uplink_bit_s:
+        found["uplink"] = rate_text(uplink)
+    return found
+
+
 def with_facts(arguments: Sequence[str], facts: Mapping[str, str]) -> list[str]:
     """Append facts about the lab to a benchmark's arguments, except those that the user states."""
     stated = {argument.removeprefix("--fact=").partition("=")[0] for argument in arguments}
     added = [f"--fact={key}={value}" for key, value in facts.items() if key not in stated]
     return [*arguments, *added]
+
+
+@contextmanager
+def cpu_limit_lifted(lab: Lab) -> Iterator[None]:
+    """While entered, let each worker use all processors of the machine; then set the lab's limit."""
+    processors = float(docker("info", "--format", "{{.NCPU}}"))
+    set_cpu_limit(lab, max(processors, lab.cpus))
+    try:
+        yield
+    finally:
+        set_cpu_limit(lab, lab.cpus)
+
+
+def set_cpu_limit(lab: Lab, cpus: float) -> None:
+    """Limit each worker to `cpus` processors and read the limits back.
+
+    Raises ClusterliftError if a limit cannot be set, or is not what was set.
+    """
+    if not _other_limits(lab, cpus):
+        return
+    try:
+        docker("update", "--cpus", f"{cpus:g}", *(node.container for node in lab.workers))
+    except BadInput:
+        raise
+    except ClusterliftError as error:
+        raise ClusterliftError(
+            f"cannot limit the workers to {cpus:g} processors: {error}"
+        ) from error
+    if others := _other_limits(lab, cpus):
+        found = ", ".join(f"{name} {limit:g}" for name, limit in others.items())
+        raise ClusterliftError(
+            f"the workers should be limited to {cpus:g} processors, but Docker reports: {found} "
+            "(0 is no limit)"
+        )
 
 
 def _run(command: Sequence[str], message: bytes, on_message: Callable[[], None]) -> int:
@@ -124,3 +179,20 @@ def _create_user(master: Node, user: int) -> None:
         master.execute("getent", "passwd", str(user))
         return
     master.execute("useradd", "--no-create-home", "--uid", str(user), f"caller-{user}")
+
+
+def _other_limits(lab: Lab, cpus: float) -> dict[str, float]:
+    """Return the limits, by the worker's name, that are not `cpus`."""
+    containers = [node.container for node in lab.workers]
+    if not containers:
+        return {}
+    limits = docker("inspect", "--format", "{{.HostConfig.NanoCpus}}", *containers).split()
+    return {
+        node.name: int(limit) / 1e9
+        for node, limit in zip(lab.workers, limits, strict=True)
+        if int(limit) != round(cpus * 1e9)
+    }
+
+
+def _common_value(values: Sequence[str]) -> str:
+    return values[0] if len(set(values)) == 1 else "mixed: " + " ".join(values)

@@ -26,12 +26,7 @@ class Pattern:
     flows: Sequence[Flow]
     expected_bit_s: float
     tolerance: float = TOLERANCE
-    both_ways: bool = False
-
-    @property
-    def reverse_flows(self) -> Sequence[Flow]:
-        """The flows in the other direction, at the same time; none unless `both_ways`."""
-        return [Flow(flow.receiver, flow.sender) for flow in self.flows] if self.both_ways else []
+    reverse_flows: Sequence[Flow] = ()
 
 
 @dataclass(frozen=True)
@@ -63,23 +58,16 @@ def verify(lab: Lab, seconds: int) -> Iterator[LinkCheck]:
     """
     link = common_link(lab)
     for pattern in patterns(lab, link):
-        forward, reverse = pattern.flows, pattern.reverse_flows
-        goodputs = _goodputs([*forward, *reverse], seconds)
-        directions = {", there": goodputs[: len(forward)], ", back": goodputs[len(forward) :]}
-        for direction, parts in directions.items() if reverse else [("", goodputs)]:
-            name = pattern.name + direction
-            expected, tolerance = pattern.expected_bit_s, pattern.tolerance
-            yield LinkCheck(link, name, sum(parts), expected, tolerance)
-
-
-def _goodputs(flows: Sequence[Flow], seconds: int) -> list[float]:
-    """Return each flow's goodput, in bit/s of payload that arrived."""
-    goodputs = []
-    for transfer in run_flows(flows, Load(seconds)):
-        if isinstance(transfer, HostError):
-            raise transfer
-        goodputs.append(transfer.report.goodput_bit_s)
-    return goodputs
+        goodputs = []
+        for transfer in run_flows([*pattern.flows, *pattern.reverse_flows], Load(seconds)):
+            if isinstance(transfer, HostError):
+                raise transfer
+            goodputs.append(transfer.report.goodput_bit_s)
+        number = len(pattern.flows)
+        directions = {", there": goodputs[:number], ", back": goodputs[number:]}
+        for direction, parts in directions.items() if pattern.reverse_flows else [("", goodputs)]:
+            name, expected = pattern.name + direction, pattern.expected_bit_s
+            yield LinkCheck(link, name, sum(parts), expected, pattern.tolerance)
 
 
 def common_link(lab: Lab) -> Link:
@@ -104,14 +92,16 @@ def patterns(lab: Lab, link: Link) -> Iterator[Pattern]:
     rate = goodput_bit_s(link.rate_bit_s or 0, link.mtu)
     first, *others = _workers_of_one_network(lab)
     if others:
-        flow = Flow(others[0].host, first.host)
-        yield Pattern(f"{flow.sender} to {first.name}", [flow], rate)
-        yield Pattern(f"{flow.sender} and {first.name}", [flow], rate, both_ways=True)
+        flows = [Flow(others[0].host, first.host)]
+        yield Pattern(f"{others[0].name} to {first.name}", flows, rate)
+        yield Pattern(
+            f"{others[0].name} and {first.name}", flows, rate, reverse_flows=_reversed(flows)
+        )
     senders = others[:MAX_SENDERS]
     if len(senders) > 1:
         names = ", ".join(sender.name for sender in senders)
-        flows = [Flow(sender.host, first.host) for sender in senders]
-        yield Pattern(f"{names} into {first.name}", flows, rate)
+        into_first = [Flow(sender.host, first.host) for sender in senders]
+        yield Pattern(f"{names} into {first.name}", into_first, rate)
     if lab.router is not None and (uplink := uplink_bit_s(lab.router, link.mtu)):
         yield from _uplink_patterns(lab, rate, goodput_bit_s(uplink, link.mtu))
 
@@ -120,17 +110,19 @@ def _workers_of_one_network(lab: Lab) -> list[Node]:
     """Return workers that reach each other without the uplink."""
     if lab.router is None:
         return [node for node in lab.workers if node.is_running]
-    names = [f"worker-{number}" for number in racks(len(lab.workers))[0].workers]
-    return lab.select(names)
+    return [lab.node(f"worker-{number}") for number in racks(len(lab.workers))[1]]
 
 
 def _uplink_patterns(lab: Lab, rate: float, uplink: float) -> Iterator[Pattern]:
     first, second = (
-        [lab.node(f"worker-{number}") for number in rack.workers]
-        for rack in racks(len(lab.workers))
+        [lab.node(f"worker-{number}") for number in numbers]
+        for numbers in racks(len(lab.workers)).values()
     )
-    forward = [Flow(a.host, b.host) for a, b in zip(first, second, strict=False)]
-    reverse = [Flow(flow.receiver, flow.sender) for flow in forward]
-    expected = min(uplink, rate * len(forward))
-    for name, flows in (("rack 1 to rack 2", forward), ("rack 2 to rack 1", reverse)):
-        yield Pattern(name, flows, expected, UPLINK_TOLERANCE)
+    flows = [Flow(a.host, b.host) for a, b in zip(first, second, strict=False)]
+    expected = min(uplink, rate * len(flows))
+    yield Pattern("rack 1 to rack 2", flows, expected, UPLINK_TOLERANCE)
+    yield Pattern("rack 2 to rack 1", _reversed(flows), expected, UPLINK_TOLERANCE)
+
+
+def _reversed(flows: Sequence[Flow]) -> list[Flow]:
+    return [Flow(flow.receiver, flow.sender) for flow in flows]

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import tempfile
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
-from harness.minicluster.daemon import Daemon, end
-from harness.minicluster.ports import LOCALHOST
+import msgspec
+
+from harness.minicluster.daemon import LOCALHOST, Daemon, end
 from harness.model.errors import BadInput
 from harness.runtime.cache import cache_directory
 from harness.terminal import say
@@ -79,7 +79,7 @@ def claim_name(cluster: Cluster) -> None:
             f"cannot keep a cluster in {root()}: {error.strerror}; set XDG_CACHE_HOME"
         ) from error
     try:
-        _write_state(cluster, directory)
+        save(cluster, directory)
         directory.rename(cluster.directory)
     except OSError:
         raise BadInput(
@@ -90,9 +90,15 @@ def claim_name(cluster: Cluster) -> None:
         shutil.rmtree(directory, ignore_errors=True)
 
 
-def save(cluster: Cluster) -> None:
-    """Rewrite the state file."""
-    _write_state(cluster, cluster.directory)
+def save(cluster: Cluster, directory: Path | None = None) -> None:
+    """Replace the state file as a whole, by default in the cluster's directory.
+
+    Nobody ever reads half of it.
+    """
+    file = (directory or cluster.directory) / STATE_FILE
+    temporary = file.with_name(f".{STATE_FILE}")
+    temporary.write_bytes(msgspec.json.format(msgspec.json.encode(cluster), indent=1))
+    temporary.replace(file)
 
 
 def find(scheme: str, name: str) -> Cluster:
@@ -133,25 +139,15 @@ def _state_files(scheme: str) -> list[Path]:
     return sorted(root().glob(f"{scheme}-*/{STATE_FILE}"))
 
 
-def _write_state(cluster: Cluster, directory: Path) -> None:
-    """Replace the file as a whole: nobody ever reads half of it."""
-    temporary = directory / f".{STATE_FILE}"
-    temporary.write_text(json.dumps(asdict(cluster), indent=1) + "\n", encoding="utf-8")
-    temporary.replace(directory / STATE_FILE)
-
-
 def _read_state(file: Path) -> Cluster | None:
     """Return the cluster of a state file; None if the file has been removed."""
     try:
-        fields = json.loads(file.read_text(encoding="utf-8"))
-        daemons = tuple(Daemon(**daemon) for daemon in fields["daemons"])
-        ports = tuple(map(int, fields["ports"]))
-        cluster = Cluster(**{**fields, "ports": ports, "daemons": daemons})
-        if not ports or cluster.directory != file.parent:
+        cluster = msgspec.json.decode(file.read_bytes(), type=Cluster)
+        if not cluster.ports or cluster.directory != file.parent:
             raise ValueError("it describes another cluster")
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, TypeError, KeyError) as error:
+    except (OSError, ValueError, msgspec.MsgspecError) as error:
         raise BadInput(
             f"{file} is not a state file of this clusterlift ({error}); "
             f"end its processes yourself and remove {file.parent}"

@@ -1,21 +1,27 @@
-"""A process that outlives whoever started it, and that is killed only if it is still the same one."""
+"""A daemon of this machine: a process that outlives whoever started it, and the ports it listens on.
+
+It is killed only if the process is still the one that was started.
+"""
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
+import socket
 import subprocess
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
 
-from harness.minicluster.log import closing_message
+from harness.local_spark import closing_message
 from harness.model.errors import ClusterliftError
 
+LOCALHOST = "127.0.0.1"
 END_S = 30.0
 POLL_S = 0.05
 CREATE_TIME_TOLERANCE_S = 2.0
@@ -66,7 +72,10 @@ class Daemon:
 
     def closing_message(self) -> str:
         """Return the line of its log that says why it ended, or the last one."""
-        return closing_message(Path(self.log))
+        try:
+            return closing_message(Path(self.log).read_text(encoding="utf-8", errors="replace"))
+        except OSError as error:
+            return f"cannot read {self.log}: {error.strerror}"
 
 
 def start(launch: Launch, log: Path, directory: Path) -> Daemon:
@@ -109,3 +118,21 @@ def end(daemons: Iterable[Daemon]) -> None:
                 f"{left[0].name}, process {left[0].pid}, does not end; try again"
             )
         time.sleep(POLL_S)
+
+
+def free_ports(number: int) -> tuple[int, ...]:
+    """Return `number` different ports of 127.0.0.1 that nobody listens on now."""
+    with ExitStack() as stack:
+        sockets = [stack.enter_context(socket.create_server((LOCALHOST, 0))) for _ in range(number)]
+        return tuple(int(server.getsockname()[1]) for server in sockets)
+
+
+def port_problem(port: int) -> str | None:
+    """Say why a server cannot listen on this port of 127.0.0.1, as in `is taken`; None if it can."""
+    try:
+        # As servers do, it ignores connections that were closed a minute ago.
+        socket.create_server((LOCALHOST, port)).close()
+    except OSError as error:
+        taken = error.errno == errno.EADDRINUSE
+        return "is taken" if taken else f"cannot be used ({os.strerror(error.errno or 0)})"
+    return None

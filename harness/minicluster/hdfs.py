@@ -8,20 +8,18 @@ import shutil
 import subprocess
 import urllib.request
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 from urllib.error import URLError
-from xml.etree import ElementTree as ET
+from xml.sax.saxutils import escape
 
-from harness.local_spark import hadoop_version, spark_home
+from harness.local_spark import closing_message, spark_home
 from harness.minicluster import lifecycle
 from harness.minicluster.cluster import Cluster
-from harness.minicluster.daemon import Launch
+from harness.minicluster.daemon import LOCALHOST, Launch
 from harness.minicluster.jar import minicluster_jar
-from harness.minicluster.log import closing_message
-from harness.minicluster.ports import LOCALHOST
 from harness.model.errors import BadInput, ClusterliftError
 
 NAMENODE = "org.apache.hadoop.hdfs.server.namenode.NameNode"
@@ -73,9 +71,8 @@ class HdfsCluster:
                 check=False,
             )
         if done.returncode != 0:
-            raise ClusterliftError(
-                f"the NameNode cannot be formatted: {closing_message(log)}; see {log}"
-            )
+            reason = closing_message(log.read_text(encoding="utf-8", errors="replace"))
+            raise ClusterliftError(f"the NameNode cannot be formatted: {reason}; see {log}")
 
     def launches(self, cluster: Cluster) -> Iterator[Launch]:
         """Yield all daemons at once: DataNodes retry until the NameNode answers."""
@@ -103,16 +100,14 @@ class HdfsCluster:
         return {}
 
 
-@contextmanager
 def running(
     datanodes: int = 3, *, properties: Mapping[str, str] | None = None
-) -> Iterator[Cluster]:
+) -> AbstractContextManager[Cluster]:
     """Provide a new HDFS while entered; `properties` are Hadoop's, for all its daemons.
 
     Raises BadInput or ClusterliftError if it does not start.
     """
-    with lifecycle.running(HdfsCluster(properties or {}), datanodes) as cluster:
-        yield cluster
+    return lifecycle.running(HdfsCluster(properties or {}), datanodes)
 
 
 def web_address(cluster: Cluster) -> str:
@@ -122,15 +117,13 @@ def web_address(cluster: Cluster) -> str:
 
 def _java(cluster: Cluster, heap: str, main: str) -> list[str]:
     """Return the command line that runs a Java class. Raises BadInput if there is no Java."""
-    home = spark_home()
-    jar = minicluster_jar(home, hadoop_version(home))
     return [
         _java_program(),
         f"-Xmx{heap}",
         "-XX:+UseSerialGC",
         "-Djava.net.preferIPv4Stack=true",
         f"-Djava.io.tmpdir={cluster.directory / 'tmp'}",
-        *("-cp", f"{cluster.conf_directory}:{jar}:{home}/jars/*"),
+        *("-cp", f"{cluster.conf_directory}:{minicluster_jar()}:{spark_home()}/jars/*"),
         main,
     ]
 
@@ -170,10 +163,9 @@ def _site(cluster: Cluster) -> dict[str, str]:
 
 
 def _write_site(cluster: Cluster, properties: Mapping[str, str]) -> None:
-    root = ET.Element("configuration")
-    for name, value in properties.items():
-        entry = ET.SubElement(root, "property")
-        ET.SubElement(entry, "name").text = name
-        ET.SubElement(entry, "value").text = value
-    ET.indent(root)
-    ET.ElementTree(root).write(cluster.conf_directory / "hdfs-site.xml", encoding="utf-8")
+    entries = (
+        f"<property><name>{escape(name)}</name><value>{escape(value)}</value></property>\n"
+        for name, value in properties.items()
+    )
+    text = f"<configuration>\n{''.join(entries)}</configuration>\n"
+    (cluster.conf_directory / "hdfs-site.xml").write_text(text, encoding="utf-8")

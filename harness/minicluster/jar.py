@@ -1,15 +1,16 @@
-"""The jar that contains HDFS's daemons, fetched once by spark-submit."""
+"""The jar that contains HDFS's daemons, fetched once by spark-submit.
+
+Standard library only, because docker/Dockerfile copies this file into the image.
+"""
 
 from __future__ import annotations
 
 import fcntl
 import hashlib
-import os
-import subprocess
 import tempfile
 from pathlib import Path
 
-from harness.minicluster.log import closing_message
+from harness.local_spark import closing_message, hadoop_version, run_spark_submit, spark_home
 from harness.model.errors import BadInput, ClusterliftError
 from harness.runtime.cache import cache_directory
 from harness.terminal import say
@@ -22,11 +23,13 @@ EXCLUDED = "org.apache.hadoop:hadoop-client-api,org.apache.hadoop:hadoop-client-
 SHA256 = {"3.5.0": "06772d24529e59939915979b3edba204d367750ef7dc5120411f35221dd4818c"}
 
 
-def minicluster_jar(spark_home: Path, version: str) -> Path:
-    """Return the jar of this Hadoop version from the cache; fetch it if it is not there.
+def minicluster_jar() -> Path:
+    """Return the jar for the Hadoop version of this machine's Spark; fetch it into the cache first.
 
-    Raises BadInput if the cache cannot be written, ClusterliftError if the jar cannot be fetched.
+    Raises BadInput if there is no Spark or the cache cannot be written, ClusterliftError if the jar
+    cannot be fetched.
     """
+    version = hadoop_version(spark_home())
     jar = cache_directory() / "jars" / f"{ARTIFACT}-{version}.jar"
     if jar.exists():
         return jar
@@ -41,43 +44,29 @@ def minicluster_jar(spark_home: Path, version: str) -> Path:
         # Without a lock, two first starts at the same time would both fetch it.
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not jar.exists():
-            _fetch(spark_home, version, jar)
+            _fetch(version, jar)
     return jar
 
 
-def _fetch(spark_home: Path, version: str, jar: Path) -> None:
+def _fetch(version: str, jar: Path) -> None:
     say(f"fetching {jar.name} once (about 56 MB), into {jar.parent}")
-    with tempfile.TemporaryDirectory(prefix=".fetching-", dir=jar.parent) as directory:
-        ivy, log = Path(directory) / "ivy", Path(directory) / "log"
-        with log.open("wb") as output:
-            done = subprocess.run(
-                _command(spark_home, version, ivy),
-                env={**os.environ, "SPARK_HOME": str(spark_home)},
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                check=False,
-            )
-        fetched = next(ivy.glob(f"jars/*{jar.name}"), None)
+    with tempfile.TemporaryDirectory(prefix=".fetching-", dir=jar.parent) as ivy:
+        # spark-submit fetches the jar and then runs a program that ends at once.
+        done = run_spark_submit(
+            *("--master", "local[1]", "--deploy-mode", "client"),
+            *("--conf", f"spark.jars.ivy={ivy}"),
+            *("--packages", f"org.apache.hadoop:{ARTIFACT}:{version}"),
+            *("--exclude-packages", EXCLUDED),
+            *("--class", "org.apache.hadoop.util.VersionInfo", "spark-internal"),
+        )
+        fetched = next(Path(ivy).glob(f"jars/*{jar.name}"), None)
         if fetched is None or done.returncode != 0:
             raise ClusterliftError(
-                f"cannot fetch {jar.name}: {closing_message(log)}; connect to a network, or put the "
-                f"jar into {jar.parent}"
+                f"cannot fetch {jar.name}: {closing_message(done.stdout)}; connect to a network, or "
+                f"put the jar into {jar.parent}"
             )
         _verify(fetched, version)
         fetched.replace(jar)
-
-
-def _command(spark_home: Path, version: str, ivy: Path) -> list[str]:
-    """Return a spark-submit command that fetches the jar and runs a program that ends at once."""
-    return [
-        str(spark_home / "bin/spark-submit"),
-        *("--master", "local[1]", "--deploy-mode", "client"),
-        *("--conf", f"spark.jars.ivy={ivy}"),
-        *("--packages", f"org.apache.hadoop:{ARTIFACT}:{version}"),
-        *("--exclude-packages", EXCLUDED),
-        *("--class", "org.apache.hadoop.util.VersionInfo", "spark-internal"),
-    ]
 
 
 def _verify(jar: Path, version: str) -> None:

@@ -13,8 +13,15 @@ from pathlib import Path
 from typing import ClassVar, Protocol
 
 from harness.minicluster.cluster import Cluster, claim_name, find, remove, save
-from harness.minicluster.daemon import Daemon, Launch, end, start
-from harness.minicluster.ports import LOCALHOST, free_ports, port_problem
+from harness.minicluster.daemon import (
+    LOCALHOST,
+    Daemon,
+    Launch,
+    end,
+    free_ports,
+    port_problem,
+    start,
+)
 from harness.model.errors import BadInput, ClusterliftError
 from harness.runtime.interrupt import deferred_signals
 from harness.terminal import count_of, say
@@ -124,7 +131,9 @@ def _up_once(system: FileSystem, name: str, servers: int, port: int | None) -> C
         say(f"starting {system.title}: {system.head}, {count_of(servers, system.server)}")
         for launch in system.launches(cluster):
             with deferred_signals():
-                cluster = _with_daemon(cluster, launch)
+                daemon = start(launch, cluster.logs / f"{launch.name}.log", cluster.directory)
+                cluster = replace(cluster, daemons=(*cluster.daemons, daemon))
+                save(cluster)
         _wait_for_servers(system, cluster)
     except BaseException:
         down(cluster, keep_logs=cluster.logs.is_dir() and any(cluster.logs.iterdir()))
@@ -146,13 +155,6 @@ def _planned(system: FileSystem, name: str, servers: int, port: int | None) -> C
     return Cluster(system.scheme, name, ports, servers)
 
 
-def _with_daemon(cluster: Cluster, launch: Launch) -> Cluster:
-    daemon = start(launch, cluster.logs / f"{launch.name}.log", cluster.directory)
-    changed = replace(cluster, daemons=(*cluster.daemons, daemon))
-    save(changed)
-    return changed
-
-
 def _wait_for_servers(system: FileSystem, cluster: Cluster) -> None:
     deadline = time.monotonic() + READY_S
     while True:
@@ -162,17 +164,13 @@ def _wait_for_servers(system: FileSystem, cluster: Cluster) -> None:
         if live >= cluster.servers:
             return
         if time.monotonic() > deadline:
-            raise _not_ready(system, cluster, live)
+            head = cluster.daemons[0]
+            raise ClusterliftError(
+                f"{system.title} is not ready after {READY_S:.0f} s: "
+                f"{live} of {count_of(cluster.servers, system.server)} live; "
+                f"{head.name}: {head.closing_message()}; see {head.log}"
+            )
         time.sleep(POLL_S)
-
-
-def _not_ready(system: FileSystem, cluster: Cluster, live: int) -> ClusterliftError:
-    head = cluster.daemons[0]
-    return ClusterliftError(
-        f"{system.title} is not ready after {READY_S:.0f} s: "
-        f"{live} of {count_of(cluster.servers, system.server)} live; "
-        f"{head.name}: {head.closing_message()}; see {head.log}"
-    )
 
 
 def _died(system: FileSystem, daemon: Daemon) -> ClusterliftError:

@@ -5,17 +5,21 @@ from __future__ import annotations
 import re
 import subprocess
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
 from harness.minicluster import lifecycle
 from harness.minicluster.cluster import Cluster
-from harness.minicluster.daemon import Launch
-from harness.minicluster.ports import LOCALHOST
-from harness.minicluster.qfs_home import CHUNKSERVER, METASERVER, PING, QfsHome, qfs_home
-from harness.minicluster.spark_conf import write_conf_directory
+from harness.minicluster.daemon import LOCALHOST, Launch
+from harness.minicluster.qfs_home import (
+    CHUNKSERVER,
+    METASERVER,
+    PING,
+    qfs_home,
+    write_spark_configuration,
+)
 
 CLUSTER_KEY = "clusterlift"
 ANSWER_S = 5.0
@@ -40,21 +44,22 @@ class QfsCluster:
         home = qfs_home()
         for program in (METASERVER, CHUNKSERVER, PING):
             home.program(program)
-        write_conf_directory(cluster.conf_directory, spark_properties(home))
+        write_spark_configuration(cluster.conf_directory, home)
         _home_link(cluster).symlink_to(home.directory)
         for name in ("checkpoints", "transactions"):
             (cluster.directory / name).mkdir()
-        _write_properties(cluster, "metaserver", _metaserver(cluster))
+        for name, (_, properties) in _daemons(cluster).items():
+            text = "".join(f"{key} = {value}\n" for key, value in properties.items())
+            (cluster.directory / f"{name}.prp").write_text(text, encoding="utf-8")
         for number in range(1, cluster.servers + 1):
             (cluster.directory / f"chunks-{number}").mkdir()
-            _write_properties(cluster, f"chunkserver-{number}", _chunkserver(cluster, number))
 
     def launches(self, cluster: Cluster) -> Iterator[Launch]:
         """Yield all daemons at once: chunk servers retry until the metaserver answers."""
         home = qfs_home()
-        yield _launch(cluster, "metaserver", home.program(METASERVER))
-        for number in range(1, cluster.servers + 1):
-            yield _launch(cluster, f"chunkserver-{number}", home.program(CHUNKSERVER))
+        for name, (program, _) in _daemons(cluster).items():
+            command = [str(home.program(program)), str(cluster.directory / f"{name}.prp")]
+            yield Launch(name, command, _environment(cluster))
 
     def live_servers(self, cluster: Cluster) -> int | None:
         """Return the number that the metaserver reports to QFS's `qfsping`."""
@@ -82,29 +87,9 @@ class QfsCluster:
         return {"SPARK_CONF_DIR": str(cluster.conf_directory)}
 
 
-@contextmanager
-def running(chunk_servers: int = 4) -> Iterator[Cluster]:
+def running(chunk_servers: int = 4) -> AbstractContextManager[Cluster]:
     """Provide a new QFS while entered. Raises BadInput or ClusterliftError if it does not start."""
-    with lifecycle.running(QfsCluster(), chunk_servers) as cluster:
-        yield cluster
-
-
-def spark_properties(home: QfsHome) -> dict[str, str]:
-    """Return the properties with which Spark can use `qfs://` URIs. Raises BadInput without the jars."""
-    classes, libraries = home.class_path(), str(home.libraries)
-    return {
-        "spark.driver.extraClassPath": classes,
-        "spark.executor.extraClassPath": classes,
-        "spark.driver.extraLibraryPath": libraries,
-        "spark.executor.extraLibraryPath": libraries,
-        "spark.hadoop.fs.qfs.impl": "com.quantcast.qfs.hadoop.QuantcastFileSystem2",
-        "spark.hadoop.fs.AbstractFileSystem.qfs.impl": "com.quantcast.qfs.hadoop.Qfs",
-    }
-
-
-def _launch(cluster: Cluster, name: str, program: Path) -> Launch:
-    command = [str(program), str(_properties_file(cluster, name))]
-    return Launch(name, command, _environment(cluster))
+    return lifecycle.running(QfsCluster(), chunk_servers)
 
 
 def _home_link(cluster: Cluster) -> Path:
@@ -114,6 +99,15 @@ def _home_link(cluster: Cluster) -> Path:
 
 def _environment(cluster: Cluster) -> dict[str, str]:
     return {"LD_LIBRARY_PATH": str(_home_link(cluster) / "lib")}
+
+
+def _daemons(cluster: Cluster) -> dict[str, tuple[str, Mapping[str, object]]]:
+    """Return the program and the properties of each daemon, by the daemon's name; the head is first."""
+    servers = range(1, cluster.servers + 1)
+    return {
+        "metaserver": (METASERVER, _metaserver(cluster)),
+        **{f"chunkserver-{n}": (CHUNKSERVER, _chunkserver(cluster, n)) for n in servers},
+    }
 
 
 def _metaserver(cluster: Cluster) -> dict[str, object]:
@@ -143,12 +137,3 @@ def _chunkserver(cluster: Cluster, number: int) -> dict[str, object]:
         # 32 MiB of buffers; the default suits a dedicated server.
         "chunkServer.ioBufferPool.partitionBufferCount": 8192,
     }
-
-
-def _properties_file(cluster: Cluster, name: str) -> Path:
-    return cluster.directory / f"{name}.prp"
-
-
-def _write_properties(cluster: Cluster, name: str, properties: Mapping[str, object]) -> None:
-    text = "".join(f"{key} = {value}\n" for key, value in properties.items())
-    _properties_file(cluster, name).write_text(text, encoding="utf-8")

@@ -48,6 +48,22 @@ def clusterlift(*arguments: str) -> Iterator[subprocess.Popen[bytes]]:
             process.kill()
 
 
+@contextmanager
+def new_lab(*options: str) -> Iterator[Lab]:
+    """Provide a new lab while entered; a lab that is up is removed first."""
+    remove_lab()
+    try:
+        assert main(["lab", "up", *options]) == 0
+        yield running_lab()
+    finally:
+        remove_lab()
+
+
+def remove_lab() -> None:
+    if find_lab() is not None:
+        main(["lab", "down"])
+
+
 def runs(results: Path) -> list[RecordedRun]:
     """Return all runs that were recorded below a directory."""
     return [load(file) for file in sorted(results.rglob("*.jsonl"))]
@@ -70,11 +86,9 @@ def engine(ports: dict[str, int]) -> Iterator[None]:
             patch.setenv(name, str(port))
         try:
             compose_program()
-            earlier = find_lab()
         except ClusterliftError as error:
             pytest.skip(f"{error} (.ci/engine installs and starts one)")
-        if earlier is not None:
-            main(["lab", "down"])
+        remove_lab()
         yield
 
 
@@ -92,12 +106,8 @@ def lab(request: pytest.FixtureRequest) -> Iterator[Lab]:
     """A lab of four workers with HDFS."""
     for fixture in ("engine", "results"):
         request.getfixturevalue(fixture)
-    try:
-        assert main(["lab", "up"]) == 0
-        yield running_lab()
-    finally:
-        if find_lab() is not None:
-            main(["lab", "down"])
+    with new_lab() as lab:
+        yield lab
 
 
 @pytest.fixture(scope="session")

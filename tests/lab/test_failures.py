@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import urllib.request
 from pathlib import Path
 
@@ -67,10 +68,8 @@ def live_datanodes(port: int) -> int:
     """Return the number that the NameNode's web server reports."""
     query = "qry=Hadoop:service=NameNode,name=FSNamesystemState"
     with urllib.request.urlopen(f"http://127.0.0.1:{port}/jmx?{query}") as page:
-        for line in page.read().decode().splitlines():
-            if '"NumLiveDataNodes"' in line:
-                return int(line.split(":")[1].strip(" ,"))
-    raise AssertionError("the NameNode reports no number")
+        [state] = json.load(page)["beans"]
+    return int(state["NumLiveDataNodes"])
 
 
 @pytest.fixture(scope="module")

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from harness.cli import main
-from harness.lab.cluster import Lab, find_lab, lab_filter
+from harness.lab.cluster import Lab, lab_filter
 from harness.lab.engine import docker
 from harness.lab.links import read_links
 from harness.model.link import Link
 from harness.model.run import Ending
 
-from .conftest import PATIENCE_S, clusterlift, eventually, runs
+from .conftest import PATIENCE_S, clusterlift, eventually, new_lab, runs
 from .localities import event_log_options, localities
 
 BENCHMARK = ["lab", "benchmark", "--workloads", "sha-512"]
@@ -117,11 +117,6 @@ def test_down_leaves_nothing(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.usefixtures("engine")
 def test_the_racks_share_an_uplink() -> None:
-    if find_lab() is not None:
-        main(["lab", "down"])
-    try:
-        assert main(["lab", "up", "--racks", "2", "--uplink", "400mbit"]) == 0
+    with new_lab("--racks", "2", "--uplink", "400mbit"):
         assert main(["lab", "link", "--rate", "1gbit"]) == 0
         assert verify_links()
-    finally:
-        main(["lab", "down"])

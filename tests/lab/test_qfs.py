@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from harness.cli import main
-from harness.lab.cluster import Lab, find_lab, running_lab
+from harness.lab.cluster import Lab
 from harness.lab.qfs_tarball import qfs_variables
 from harness.local_spark import ROOT
 
-from .conftest import runs
+from .conftest import new_lab, runs
 from .localities import event_log_options, localities
 
 pytestmark = pytest.mark.qfs
@@ -45,16 +45,10 @@ def lab(request: pytest.FixtureRequest, tarball: str) -> Iterator[Lab]:
     """A lab of four workers with QFS."""
     for fixture in ("engine", "results"):
         request.getfixturevalue(fixture)
-    if find_lab() is not None:
-        main(["lab", "down"])
-    try:
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setenv("QFS_TARBALL", tarball)
-            assert main(["lab", "up", "--storage", "qfs"]) == 0
-        yield running_lab()
-    finally:
-        if find_lab() is not None:
-            main(["lab", "down"])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("QFS_TARBALL", tarball)
+        with new_lab("--storage", "qfs") as lab:
+            yield lab
 
 
 @pytest.mark.parametrize("name", LAYOUTS)

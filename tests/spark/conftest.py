@@ -16,7 +16,6 @@ from datagen.manifest import Format
 from datagen.recipe import Recipe
 from datagen.spark.session import start_session
 from datagen.writer import Request, write_dataset
-from harness.minicluster.qfs import spark_properties
 from harness.minicluster.qfs_home import qfs_home
 from jobs.spark_event_log import EventLog
 
@@ -40,7 +39,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         "spark.driver.host": "127.0.0.1",
     }
     if "QFS_HOME" in os.environ:
-        confs |= spark_properties(qfs_home())
+        confs |= qfs_home().spark_properties()
     options = " ".join(f"--conf {key}={value}" for key, value in confs.items())
     os.environ["PYSPARK_PYTHON"] = sys.executable  # the workers need pandas, too
     os.environ["PYSPARK_SUBMIT_ARGS"] = f"--master local[2] {options} pyspark-shell"

@@ -11,6 +11,8 @@ import pytest
 
 from harness import local_spark
 from harness.local_spark import (
+    closing_message,
+    hadoop_version,
     spark_environment,
     spark_home,
     spark_submit,
@@ -69,6 +71,20 @@ def test_path_comes_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     assert spark_environment() == os.environ
 
 
+def test_the_hadoop_version_is_read_from_the_name_of_a_jar(tmp_path: Path) -> None:
+    install(tmp_path)
+    with pytest.raises(BadInput, match=r"has no hadoop-client-api-\*\.jar"):
+        hadoop_version(tmp_path)
+    (tmp_path / "jars/hadoop-client-api-3.4.1-x.jar").touch()
+    assert hadoop_version(tmp_path) == "3.4.1-x"
+
+
+def test_a_wrong_spark_home_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SPARK_HOME", "/no/such")
+    with pytest.raises(BadInput, match=r"^SPARK_HOME is /no/such, which has no jars/"):
+        spark_home()
+
+
 @pytest.mark.usefixtures("no_spark")
 def test_without_spark_the_error_names_the_remedies() -> None:
     for search in (spark_home, spark_submit_command):
@@ -110,3 +126,20 @@ def test_without_the_checkout_there_is_nothing_to_run(
     monkeypatch.setattr(local_spark, "ROOT", tmp_path)
     with pytest.raises(BadInput, match="run clusterlift from a checkout"):
         spark_submit("datagen/observe.py")
+
+
+@pytest.mark.parametrize(
+    ("output", "expected"),
+    [
+        ("", "no message"),
+        ("one\ntwo\n\n", "two"),
+        ("a INFO x\nb FATAL - no space\nc INFO ending\n", "b FATAL - no space"),
+        (
+            "java.net.BindException: in use\n\tat A.b(C.java:1)\n\t... 12 more\n/****/\n",
+            "java.net.BindException: in use",
+        ),
+        ("\xff ERROR: \x00\n", "\xff ERROR: \x00"),
+    ],
+)
+def test_the_closing_message_is_the_last_error_or_the_last_line(output: str, expected: str) -> None:
+    assert closing_message(output) == expected

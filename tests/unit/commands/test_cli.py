@@ -7,6 +7,7 @@ import io
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -37,9 +38,10 @@ def record(results: Path, run: Run, *trials: Trial) -> Path:
 
 
 @pytest.fixture
-def results(tmp_path: Path) -> Path:
-    """Record two configurations, the first with two runs."""
-    directory = tmp_path / "results"
+def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Record two configurations, the first with two runs, in the current directory."""
+    monkeypatch.chdir(tmp_path)
+    directory = Path("results")
     early, late = "2026-11-21T10:00:00.000Z", "2026-11-21T11:00:00.000Z"
     record(directory, a_run("1g", "a-late", started_at=late), ok("pi", 12.0), ok("pi", 11.0))
     record(directory, a_run("1g", "b-early", started_at=early), ok("pi", 10.0))
@@ -106,21 +108,16 @@ class TestCompare:
     def test_a_name_a_file_and_a_directory_are_equivalent(
         self, results: Path, capfd: pytest.CaptureFixture[str]
     ) -> None:
-        equivalent = [
-            ["1g", "2.5g", "--results", str(results)],
-            [str(results / "1g"), str(results / "2.5g")],
-            ["1g", str(results / "2.5g" / "c.jsonl"), "--results", str(results)],
-        ]
         printed = set()
-        for arguments in equivalent:
-            assert main(["compare", *arguments]) == 0
+        for after in ("2.5g", str(results.resolve() / "2.5g"), "results/2.5g/c.jsonl"):
+            assert main(["compare", "1g", after, "--results", str(results.resolve())]) == 0
             printed.add(capfd.readouterr().out)
         assert len(printed) == 1
 
     def test_runs_of_one_configuration_are_pooled_in_the_order_of_their_start(
         self, results: Path, capfd: pytest.CaptureFixture[str]
     ) -> None:
-        main(["compare", "1g", "2.5g", "--results", str(results), "--format", "json"])
+        main(["compare", "1g", "2.5g", "--format", "json"])
         cell = json.loads(capfd.readouterr().out)["workloads"][0]["cells"][0]
         assert cell["times_s"] == [10.0, 12.0, 11.0]
 
@@ -128,25 +125,22 @@ class TestCompare:
         self, results: Path, capfd: pytest.CaptureFixture[str]
     ) -> None:
         record(results, a_run("a/b: 100%", "d"), ok("pi", 5.0))
-        assert main(["compare", "1g", "a/b: 100%", "--results", str(results)]) == 0
+        assert main(["compare", "1g", "a/b: 100%"]) == 0
         assert "a/b: 100%" in capfd.readouterr().out
 
-    def test_an_unrelated_directory_does_not_hide_a_configuration(
-        self, results: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        (results.parent / "1g").mkdir()
-        monkeypatch.chdir(results.parent)
+    def test_an_unrelated_directory_does_not_hide_a_configuration(self, results: Path) -> None:
+        Path("1g").mkdir()
         assert main(["compare", "1g", "2.5g"]) == 0
 
     def test_other_files_in_the_directory_are_ignored(self, results: Path) -> None:
         for name in ("._a-late.jsonl", ".x.jsonl.temporary", "notes.txt"):
             (results / "1g" / name).write_bytes(b"\x00")
-        assert main(["compare", "1g", "2.5g", "--results", str(results)]) == 0
+        assert main(["compare", "1g", "2.5g"]) == 0
 
     def test_csv_can_be_read_by_other_programs(
         self, results: Path, capfd: pytest.CaptureFixture[str]
     ) -> None:
-        main(["compare", "1g", "2.5g", "--results", str(results), "--format", "csv"])
+        main(["compare", "1g", "2.5g", "--format", "csv"])
         lines = list(csv.DictReader(io.StringIO(capfd.readouterr().out)))
         assert [(line["configuration"], float(line["median_s"])) for line in lines] == [
             ("1g", 11.0),
@@ -158,7 +152,7 @@ class TestShow:
     def test_of_a_configuration_it_shows_the_newest_run(
         self, results: Path, capfd: pytest.CaptureFixture[str]
     ) -> None:
-        assert main(["show", "1g", "--results", str(results)]) == 0
+        assert main(["show", "1g"]) == 0
         assert capfd.readouterr().out.startswith("run a-late\n")
 
     def test_it_ends_with_the_summary_and_the_path(
@@ -173,17 +167,16 @@ class TestShow:
 
 class TestImport:
     def test_it_prints_the_path_of_a_file_that_can_be_compared(
-        self, results: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+        self, results: Path, capfd: pytest.CaptureFixture[str]
     ) -> None:
-        original = tmp_path / "original.csv"
-        original.write_text("test,seconds\npi,11\n")
-        arguments = ["--configuration", "old", "--results", str(results), "--fact", "mtu=1500"]
-        assert main(["import", str(original), *arguments]) == 0
+        Path("original.csv").write_text("test,seconds\npi,11\n")
+        arguments = ["--configuration", "old", "--fact", "mtu=1500"]
+        assert main(["import", "original.csv", *arguments]) == 0
         path = Path(capfd.readouterr().out.rstrip("\n"))
         assert path.parent == results / "old"
         kept = load(path)
         assert (kept.ending, kept.run.facts) == (Ending.COMPLETED, {"mtu": "1500"})
-        assert main(["compare", str(path), "2.5g", "--results", str(results)]) == 0
+        assert main(["compare", str(path), "2.5g"]) == 0
 
     def test_a_bad_file_leaves_nothing_behind(self, tmp_path: Path) -> None:
         (tmp_path / "original.csv").write_text("test,seconds\npi,fast\n")
@@ -231,18 +224,15 @@ class TestMistakes:
         arguments: list[str],
         message: str,
         results: Path,
-        monkeypatch: pytest.MonkeyPatch,
         capfd: pytest.CaptureFixture[str],
     ) -> None:
-        directory = results.parent
-        (directory / "other.csv").write_text("a,b\n1,2\n")
-        (directory / "good.csv").write_text("test,seconds\npi,11\n")
-        (directory / "empty").mkdir()
-        (directory / "mixed").mkdir()
+        Path("other.csv").write_text("a,b\n1,2\n")
+        Path("good.csv").write_text("test,seconds\npi,11\n")
+        for directory in ("empty", "mixed"):
+            Path(directory).mkdir()
         for path in (results / "1g" / "a-late.jsonl", results / "2.5g" / "c.jsonl"):
-            (directory / "mixed" / path.name).write_bytes(path.read_bytes())
-        record(directory, a_run("unlike"), ok("sha", 1.0))
-        monkeypatch.chdir(directory)
+            shutil.copy(path, "mixed")
+        record(Path(), a_run("unlike"), ok("sha", 1.0))
         assert main(arguments) == 2
         printed = capfd.readouterr()
         assert printed.out == ""

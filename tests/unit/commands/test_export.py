@@ -152,9 +152,10 @@ class TestProbes:
 
 
 @pytest.fixture
-def results(tmp_path: Path) -> Path:
-    """Record two configurations, and probes of one."""
-    directory = tmp_path / "results"
+def _results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Record two configurations in the current directory, and probes of the first."""
+    monkeypatch.chdir(tmp_path)
+    directory = Path("results")
     for name in ("1g", "2.5g"):
         with Recording(directory, a_run(name, f"run-{name}")) as recording:
             recording.trial(ok("w", 1.0))
@@ -163,49 +164,37 @@ def results(tmp_path: Path) -> Path:
     with ProbeRecording(with_probes, directory) as recording:
         recording.event(MESH_GOODPUT.of("a -> b", 9.4e8))
         recording.end(Ending.COMPLETED)
-    return directory
 
 
+@pytest.mark.usefixtures("_results")
 class TestCommand:
     def test_it_writes_three_tables_and_prints_their_numbers_of_rows(
-        self, results: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+        self, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        output = tmp_path / "results.parquet"
-        arguments = ["--results", str(results), "--output", str(output)]
-        assert main(["export", "1g", "2.5g", "1g", *arguments]) == 0
+        assert main(["export", "1g", "2.5g", "1g", "--output", "out"]) == 0
         assert capsys.readouterr().out.splitlines() == [
-            f"{output}/trials.parquet: 2 rows",
-            f"{output}/measurements.parquet: 0 rows",
-            f"{output}/probes.parquet: 1 row",
+            "out/trials.parquet: 2 rows",
+            "out/measurements.parquet: 0 rows",
+            "out/probes.parquet: 1 row",
         ]
-        assert pq.read_table(output / "trials.parquet").column("run").to_pylist() == [
-            "run-1g",
-            "run-2.5g",
-        ]
+        runs = pq.read_table("out/trials.parquet").column("run").to_pylist()
+        assert runs == ["run-1g", "run-2.5g"]
 
-    def test_existing_tables_are_replaced(self, results: Path, tmp_path: Path) -> None:
-        arguments = ["--results", str(results), "--output", str(tmp_path / "out")]
-        assert main(["export", "1g", "2.5g", *arguments]) == main(["export", "1g", *arguments]) == 0
-        assert pq.read_table(tmp_path / "out" / "trials.parquet").num_rows == 1
+    def test_existing_tables_are_replaced(self) -> None:
+        for names in (["1g", "2.5g"], ["1g"]):
+            assert main(["export", *names, "--output", "out"]) == 0
+        assert pq.read_table("out/trials.parquet").num_rows == 1
 
-    def test_an_unwritable_path_is_reported(
-        self, results: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-    ) -> None:
-        (tmp_path / "file").write_text("")
-        arguments = ["--results", str(results), "--output", str(tmp_path / "file" / "out")]
-        assert main(["export", "1g", *arguments]) == 2
+    def test_an_unwritable_path_is_reported(self, capsys: pytest.CaptureFixture[str]) -> None:
+        Path("file").touch()
+        assert main(["export", "1g", "--output", "file/out"]) == 2
         assert "--output: cannot write" in capsys.readouterr().err
 
     def test_a_missing_pyarrow_is_reported_with_the_command_that_installs_it(
-        self,
-        results: Path,
-        tmp_path: Path,
-        capsys: pytest.CaptureFixture[str],
-        monkeypatch: pytest.MonkeyPatch,
+        self, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setitem(sys.modules, "pyarrow", None)
-        arguments = ["--results", str(results), "--output", str(tmp_path / "out")]
-        assert main(["export", "1g", *arguments]) == 2
+        assert main(["export", "1g", "--output", "out"]) == 2
         assert capsys.readouterr().err == (
             "clusterlift: error: clusterlift export needs pyarrow, which is not installed: "
             "in the checkout, pip install '.[report]'\n"

@@ -14,21 +14,16 @@ from harness.cli import main
 from harness.commands.lab import checks_table
 from harness.lab import qfs_tarball, racks
 from harness.lab.cluster import Lab, Node
-from harness.lab.compose import Compose, override
+from harness.lab.compose import Compose, Shape, override
 from harness.lab.lifecycle import check_ports
-from harness.lab.shape import Shape
 from harness.lab.verify import LinkCheck, patterns
 from harness.model.errors import BadInput, ClusterliftError
 from harness.model.link import Link
 
 InstallFakes = Callable[..., None]
-LAB = Lab(
-    tuple(
-        Node(name, name, "running") for name in ("master", *(f"worker-{i}" for i in range(1, 5)))
-    ),
-    "hdfs",
-    0.5,
-)
+COMPOSE = Compose(["docker-compose"], Shape(4, 0.5, "hdfs"), {})
+NAMES = ("master", "worker-1", "worker-2", "worker-3", "worker-4")
+LAB = Lab(tuple(Node(name, name, "running") for name in NAMES), "hdfs", 0.5)
 
 LARGE = """
 name = "large"
@@ -70,40 +65,36 @@ class TestWithoutDocker:
         assert "no 'docker' is on the PATH" in error_line(capsys)
 
     @pytest.mark.parametrize(
-        "complaint",
+        ("docker", "message"),
         [
-            "Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is it running?",
-            "failed to connect to the docker API at unix:///var/run/docker.sock; check the path",
+            (
+                "echo 'Cannot connect to the Docker daemon at unix:///x. Is it running?' >&2; exit 1",
+                "no Docker engine answers: start it",
+            ),
+            (
+                "echo 'failed to connect to the docker API at unix:///x; check the path' >&2; exit 1",
+                "no Docker engine answers: start it",
+            ),
+            (
+                "echo 'permission denied while trying to connect to the Docker daemon' >&2; exit 1",
+                "join the group 'docker'",
+            ),
+            ('[ "$1" = version ]', "Docker Compose: install"),
         ],
     )
-    def test_an_engine_that_does_not_run_is_an_error(
-        self, fake: InstallFakes, capsys: pytest.CaptureFixture[str], complaint: str
+    def test_a_docker_that_cannot_be_used_is_an_error(
+        self, fake: InstallFakes, capsys: pytest.CaptureFixture[str], docker: str, message: str
     ) -> None:
-        fake(docker=f"echo '{complaint}' >&2; exit 1")
+        fake(docker=docker)
         assert main(["lab", "up"]) == 2
-        assert "no Docker engine answers: start it" in error_line(capsys)
-
-    def test_a_socket_that_this_user_may_not_open_is_an_error(
-        self, fake: InstallFakes, capsys: pytest.CaptureFixture[str]
-    ) -> None:
-        complaint = "permission denied while trying to connect to the Docker daemon socket"
-        fake(docker=f"echo '{complaint}' >&2; exit 1")
-        assert main(["lab", "status"]) == 2
-        assert "join the group 'docker'" in error_line(capsys)
-
-    def test_a_missing_compose_is_an_error(
-        self, fake: InstallFakes, capsys: pytest.CaptureFixture[str]
-    ) -> None:
-        fake(docker='[ "$1" = version ]')
-        assert main(["lab", "up"]) == 2
-        assert "Docker Compose: install" in error_line(capsys)
+        assert message in error_line(capsys)
 
     def test_another_error_is_docker_s_last_line(
         self, fake: InstallFakes, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        fake(docker="echo one >&2; echo two >&2; exit 1")
+        fake(docker="echo first >&2; echo last >&2; exit 1")
         assert main(["lab", "status"]) == 1
-        assert error_line(capsys) == "clusterlift: error: docker ps failed: two"
+        assert error_line(capsys) == "clusterlift: error: docker ps failed: last"
 
 
 class TestWithoutALab:
@@ -144,32 +135,27 @@ class TestWithoutALab:
         with pytest.raises(BadInput, match="SPARK_UI_PORT is 'http'"):
             check_ports()
 
-    def test_a_full_disk_is_an_error(
-        self,
-        fake: InstallFakes,
-        capsys: pytest.CaptureFixture[str],
-        monkeypatch: pytest.MonkeyPatch,
-    ) -> None:
-        fake(docker="exit 0")
-        monkeypatch.setattr("harness.lab.lifecycle.check_ports", lambda: None)
-        monkeypatch.setattr("harness.lab.lifecycle.free_bytes", lambda: 10**9)
-        assert main(["lab", "up"]) == 2
-        assert "Docker's disk has 1.0 GB left, and the lab needs 5.0: " in error_line(capsys)
-
-    def test_a_disk_that_is_too_small_for_an_experiment_s_data_is_an_error(
+    @pytest.mark.parametrize(
+        ("command", "free_gb", "needed"), [("up", 1, "5.0"), ("experiment large.toml", 30, "35.0")]
+    )
+    def test_a_disk_that_is_too_small_for_the_image_and_the_data_is_an_error(
         self,
         fake: InstallFakes,
         capsys: pytest.CaptureFixture[str],
         monkeypatch: pytest.MonkeyPatch,
         tmp_path: Path,
+        command: str,
+        free_gb: int,
+        needed: str,
     ) -> None:
         fake(docker="exit 0")
         monkeypatch.setattr("harness.lab.lifecycle.check_ports", lambda: None)
-        monkeypatch.setattr("harness.lab.lifecycle.free_bytes", lambda: 30 * 10**9)
-        file = tmp_path / "large.toml"
-        file.write_text(LARGE)
-        assert main(["lab", "experiment", str(file)]) == 2
-        assert "Docker's disk has 30.0 GB left, and the lab needs 35.0: " in error_line(capsys)
+        monkeypatch.setattr("harness.lab.lifecycle.free_bytes", lambda: free_gb * 10**9)
+        monkeypatch.chdir(tmp_path)
+        Path("large.toml").write_text(LARGE)
+        assert main(["lab", *command.split()]) == 2
+        message = f"Docker's disk has {free_gb}.0 GB left, and the lab needs {needed}: "
+        assert message in error_line(capsys)
 
     @pytest.mark.parametrize(
         ("arguments", "complaint"),
@@ -202,31 +188,25 @@ class TestCompose:
     def test_fewer_workers_are_started_by_name(self) -> None:
         assert Shape(2, 0.5, "hdfs").services == ["master", "worker-1", "worker-2"]
 
-    def test_the_build_s_progress_is_shown_line_by_line(self, fake: InstallFakes) -> None:
-        shown: list[str] = []
-        steps = ["#1 [base 1/2] FROM debian", "#2 [base 2/2] RUN apt-get", "#2 DONE 0.1s"]
-        fake(docker_compose="; ".join(f"echo '{step}'; echo >&2" for step in steps))
-        Compose(["docker-compose"], Shape(4, 0.5, "hdfs"), {}).build(shown.append)
-        assert shown == steps
-
-    def test_the_build_s_progress_goes_to_standard_error(
+    def test_the_build_s_progress_is_shown_on_standard_error_line_by_line(
         self, fake: InstallFakes, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        fake(docker_compose="echo Step 1/20")
-        Compose(["docker-compose"], Shape(4, 0.5, "hdfs"), {}).build()
-        assert capsys.readouterr() == ("", "Step 1/20\n")
+        steps = ["#1 [base 1/2] FROM debian", "#2 [base 2/2] RUN apt-get", "#2 DONE 0.1s"]
+        fake(docker_compose="; ".join(f"echo '{step}'; echo >&2" for step in steps))
+        COMPOSE.build()
+        assert capsys.readouterr() == ("", "\n".join([*steps, ""]))
 
     def test_a_failed_build_is_reported_with_its_last_line(self, fake: InstallFakes) -> None:
-        fake(docker_compose="echo one; echo two >&2; exit 1")
-        with pytest.raises(ClusterliftError, match=r"^compose build failed: two$"):
-            Compose(["docker-compose"], Shape(4, 0.5, "hdfs"), {}).build()
+        fake(docker_compose="echo first; echo last >&2; exit 1")
+        with pytest.raises(ClusterliftError, match=r"^compose build failed: last$"):
+            COMPOSE.build()
 
     def test_a_failed_start_is_reported_with_its_reason(self, fake: InstallFakes) -> None:
         why = "ERROR: for master  Cannot start service master: port is already allocated"
         summary = "ERROR: Encountered errors while bringing up the project."
         fake(docker_compose=f"printf '%s\\n' '{why}' '{summary}' >&2; exit 1")
         with pytest.raises(ClusterliftError, match=r"compose up failed: .*already allocated$"):
-            Compose(["docker-compose"], Shape(4, 0.5, "hdfs"), {}).up()
+            COMPOSE.up()
 
     def test_each_rack_has_a_network_and_the_router_is_in_both(self) -> None:
         services = override(Shape(5, 0.5, "hdfs", uplink_bit_s=10**8))["services"]
@@ -241,12 +221,13 @@ class TestCompose:
 
 class TestVerify:
     def test_measures_one_flow_two_opposite_flows_and_three_into_one_node(self) -> None:
-        one, both, many = patterns(LAB, Link(10**8, 1500))
+        single, opposite, many = patterns(LAB, Link(10**8, 1500))
         assert [flow.sender.name for flow in many.flows] == ["worker-2", "worker-3", "worker-4"]
         assert {flow.receiver.name for flow in many.flows} == {"worker-1"}
-        assert both.both_ways
-        assert not one.both_ways
-        assert one.expected_bit_s == many.expected_bit_s == pytest.approx(94.15e6, rel=1e-3)
+        assert not single.reverse_flows
+        assert [flow.sender.name for flow in opposite.flows] == ["worker-2"]
+        assert [flow.sender.name for flow in opposite.reverse_flows] == ["worker-1"]
+        assert single.expected_bit_s == many.expected_bit_s == pytest.approx(94.15e6, rel=1e-3)
 
     def test_a_result_out_of_tolerance_is_marked(self) -> None:
         link = Link(10**8, 1500)

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -103,7 +103,7 @@ class TestUpStatusDown:
 class TestRun:
     def start(self, script: str, *, ready: Path) -> tuple[subprocess.Popen[str], Cluster]:
         """Start `run` and wait until its command has created the file `ready`."""
-        process = in_background("run", "--", "sh", "-c", f"{script}", str(ready))
+        process = in_background("run", "--", "sh", "-c", script, str(ready))
         eventually(ready.exists)
         [cluster] = find_all("fake")
         assert cluster.dead() == []
@@ -132,10 +132,20 @@ class TestRun:
     def test_the_exit_code_of_a_killed_command(self) -> None:
         assert fake("run", "sh", "-c", "kill -9 $$").returncode == 128 + 9
 
-    def test_ctrl_c_ends_the_command_and_the_cluster(self, tmp_path: Path) -> None:
+    @pytest.mark.parametrize(
+        ("number", "send"),
+        [
+            (signal.SIGINT, os.killpg),  # as a terminal does at Ctrl-C
+            (signal.SIGTERM, os.kill),
+            (signal.SIGHUP, os.kill),
+        ],
+    )
+    def test_a_signal_ends_the_command_and_the_cluster(
+        self, number: signal.Signals, send: Callable[[int, int], None], tmp_path: Path
+    ) -> None:
         process, cluster = self.start("touch $0; exec sleep 600", ready=tmp_path / "ready")
-        os.killpg(process.pid, signal.SIGINT)
-        assert self.outcome(process, cluster) == (128 + signal.SIGINT, "")
+        send(process.pid, number)
+        assert self.outcome(process, cluster) == (128 + number, "")
 
     def test_a_command_that_survives_ctrl_c_keeps_its_cluster(self, tmp_path: Path) -> None:
         script = "trap 'touch $0.caught' INT; touch $0; while [ ! -e $0.go ]; do sleep 0.05; done"
@@ -147,33 +157,27 @@ class TestRun:
         Path(f"{ready}.go").touch()
         assert self.outcome(process, cluster) == (3, "")
 
-    @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-    def test_sigterm_and_sighup_are_forwarded_to_the_command(
-        self, number: signal.Signals, tmp_path: Path
-    ) -> None:
-        process, cluster = self.start("touch $0; exec sleep 600", ready=tmp_path / "ready")
-        process.send_signal(number)
-        assert self.outcome(process, cluster) == (128 + number, "")
-
-    @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-    def test_a_signal_during_the_start_undoes_it(
-        self, number: signal.Signals, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    @pytest.fixture
+    def starting(self, monkeypatch: pytest.MonkeyPatch) -> tuple[subprocess.Popen[str], Cluster]:
+        """A `run` whose second server does not get ready."""
         monkeypatch.setenv("FAKE_SCRIPTS", json.dumps({"server-2": WAIT}))
         process = in_background("run", "true")
         eventually(lambda: any(len(cluster.daemons) == 3 for cluster in find_all("fake")))
-        [cluster] = find_all("fake")
+        return process, find_all("fake")[0]
+
+    @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+    def test_a_signal_during_the_start_undoes_it(
+        self, number: signal.Signals, starting: tuple[subprocess.Popen[str], Cluster]
+    ) -> None:
+        process, cluster = starting
         process.send_signal(number)
         code, error = self.outcome(process, cluster)
         assert (code, error.split()) == (130, ["clusterlift:", "error:", "interrupted"])
 
     def test_repeated_ctrl_c_does_not_interrupt_the_removal(
-        self, monkeypatch: pytest.MonkeyPatch
+        self, starting: tuple[subprocess.Popen[str], Cluster]
     ) -> None:
-        monkeypatch.setenv("FAKE_SCRIPTS", json.dumps({"server-2": WAIT}))
-        process = in_background("run", "true")
-        eventually(lambda: any(len(cluster.daemons) == 3 for cluster in find_all("fake")))
-        [cluster] = find_all("fake")
+        process, cluster = starting
         for _ in range(20):
             process.send_signal(signal.SIGINT)
             time.sleep(0.005)

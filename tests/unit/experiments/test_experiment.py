@@ -10,12 +10,7 @@ import pytest
 
 from harness.experiments import runs
 from harness.experiments.experiment import SINKS, Experiment, read_experiment
-from harness.experiments.runs import (
-    ExperimentOutcome,
-    completed_runs,
-    planned_runs,
-    run_experiment,
-)
+from harness.experiments.runs import ExperimentOutcome, run_experiment
 from harness.lab.cluster import Node
 from harness.model.errors import BadInput, ClusterliftError
 from harness.model.link import Link
@@ -122,6 +117,9 @@ class TestReading:
 DONE = ExperimentOutcome(("slow", "fast"), (), failed=False)
 
 
+PROBING = f"probe_seconds = 1\n{TEXT}"
+
+
 class FakeLab:
     """Records what an experiment does; writes results as the benchmark would."""
 
@@ -129,8 +127,10 @@ class FakeLab:
     workers: Sequence[Node] = ()
     uri = "hdfs://m"
 
-    def __init__(self, results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.results = results
+    def __init__(self, directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.directory = directory
+        self.results = directory / "results/upgrade"
+        self.arguments: Sequence[str] = ()
         self.calls: list[tuple[str, ...]] = []
         self.facts: list[dict[str, str]] = []
         self.codes = {"datagen/generate.py": 0, "jobs/benchmark.py": 0}
@@ -148,10 +148,19 @@ class FakeLab:
         }.items():
             monkeypatch.setattr(runs, name, fake)
 
+    def read(self, text: str = TEXT) -> Experiment:
+        return experiment(self.directory, text)
+
+    def run(self, text: str = TEXT) -> ExperimentOutcome:
+        """Run the experiment that the text defines, and return its outcome; `calls` are of this run."""
+        self.calls.clear()
+        return run_experiment(self.read(text), self.results)
+
     def submit(self, _: object, script: str, arguments: Sequence[str]) -> int:
         if script == "datagen/generate.py":
             self.calls.append(("generate", *arguments))
             return self.codes[script]
+        self.arguments = arguments
         options = dict(zip(arguments[::2], arguments[1::2], strict=False))
         stated = [argument for argument in arguments if argument.startswith("--fact=")]
         facts = dict(argument.removeprefix("--fact=").split("=", 1) for argument in stated)
@@ -178,20 +187,13 @@ class FakeLab:
 
 
 @pytest.fixture
-def results(tmp_path: Path) -> Path:
-    return tmp_path / "results/upgrade"
-
-
-@pytest.fixture
-def lab(results: Path, monkeypatch: pytest.MonkeyPatch) -> FakeLab:
-    return FakeLab(results, monkeypatch)
+def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeLab:
+    return FakeLab(tmp_path, monkeypatch)
 
 
 class TestRunExperiment:
-    def test_every_second_round_is_reversed(
-        self, tmp_path: Path, lab: FakeLab, results: Path
-    ) -> None:
-        assert run_experiment(experiment(tmp_path), results) == DONE
+    def test_every_second_round_is_reversed(self, lab: FakeLab) -> None:
+        assert lab.run() == DONE
         up = ("up", "3 workers of 0.5 processors, hdfs")
         assert lab.calls == [
             up,
@@ -214,133 +216,86 @@ class TestRunExperiment:
             ("run", "slow", "2"),
         ]
 
-    def test_runs_record_lab_layout_experiment_and_round(
-        self, tmp_path: Path, lab: FakeLab, results: Path
-    ) -> None:
-        read = experiment(tmp_path, TEXT.replace('"coded"\n\n[', '"plain"\n\n['))
-        run_experiment(read, results)
+    def test_runs_record_lab_layout_experiment_and_round(self, lab: FakeLab) -> None:
+        text = TEXT.replace('"coded"\n\n[', '"plain"\n\n[')
+        lab.run(text)
         slow, fast, *_ = lab.facts
-        assert slow == {"emulated": "yes", "experiment": read.digest, "round": "1"}
+        assert slow == {"emulated": "yes", "experiment": lab.read(text).digest, "round": "1"}
         assert fast == slow | {"layout": "xor:2+1"}
 
-    def test_completed_runs_are_not_repeated(
-        self, tmp_path: Path, lab: FakeLab, results: Path
-    ) -> None:
+    def test_completed_runs_are_not_repeated(self, lab: FakeLab) -> None:
         lab.interrupt_after = 2
         with pytest.raises(KeyboardInterrupt):
-            run_experiment(experiment(tmp_path), results)
+            lab.run()
         lab.interrupt_after = None
-        lab.calls.clear()
-        assert run_experiment(experiment(tmp_path), results) == DONE
+        assert lab.run() == DONE
         assert lab.benchmarks() == [("fast", "1"), ("fast", "2"), ("slow", "2")]
-        lab.calls.clear()
-        assert run_experiment(experiment(tmp_path), results) == DONE
+        assert lab.run() == DONE
         assert lab.calls == []
 
-    def test_more_rounds_add_to_existing_results(
-        self, tmp_path: Path, lab: FakeLab, results: Path
-    ) -> None:
-        run_experiment(experiment(tmp_path), results)
-        lab.calls.clear()
-        run_experiment(experiment(tmp_path, TEXT.replace("rounds = 2", "rounds = 3")), results)
+    def test_more_rounds_add_to_existing_results(self, lab: FakeLab) -> None:
+        lab.run()
+        lab.run(TEXT.replace("rounds = 2", "rounds = 3"))
         assert lab.benchmarks() == [("slow", "3"), ("fast", "3")]
 
-    def test_results_of_another_experiment_are_refused(
-        self, tmp_path: Path, lab: FakeLab, results: Path
-    ) -> None:
-        run_experiment(experiment(tmp_path), results)
+    def test_results_of_another_experiment_are_refused(self, lab: FakeLab) -> None:
+        lab.run()
         with pytest.raises(BadInput, match="is not of this experiment as it is now; move"):
-            run_experiment(experiment(tmp_path, TEXT.replace("100mbit", "50mbit")), results)
+            lab.run(TEXT.replace("100mbit", "50mbit"))
 
-    def test_optional_values_become_options(
-        self, tmp_path: Path, lab: FakeLab, results: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        submitted: list[Sequence[str]] = []
+    def test_optional_values_become_options(self, lab: FakeLab) -> None:
+        lab.run(f'sink = "rdd-count"\nrepartition = 16\n{TEXT}')
+        assert {"--sink", "rdd-count", "--repartition", "16"} < set(lab.arguments)
+        assert "--pi-samples" not in lab.arguments
 
-        def submit(lab_: object, script: str, arguments: Sequence[str]) -> int:
-            submitted.append(arguments)
-            return lab.submit(lab_, script, arguments)
-
-        monkeypatch.setattr(runs, "spark_submit", submit)
-        run_experiment(
-            experiment(tmp_path, f'sink = "rdd-count"\nrepartition = 16\n{TEXT}'), results
-        )
-        assert {"--sink", "rdd-count", "--repartition", "16"} < set(submitted[-1])
-        assert "--pi-samples" not in submitted[-1]
-
-    def test_with_probe_seconds_the_network_is_probed_before_each_run(
-        self, tmp_path: Path, lab: FakeLab, results: Path
-    ) -> None:
-        probing = experiment(tmp_path, f"probe_seconds = 1\n{TEXT}")
-        assert run_experiment(probing, results) == DONE
+    def test_with_probe_seconds_the_network_is_probed_before_each_run(self, lab: FakeLab) -> None:
+        assert lab.run(PROBING) == DONE
         calls = [call for call in lab.calls if call[0] in {"probe", "run"}]
         assert calls[:2] == [("probe", "slow", "1"), ("run", "slow", "1")]
         assert len(calls) == 8
-        lab.calls.clear()
-        assert run_experiment(probing, results) == DONE
+        assert lab.run(PROBING) == DONE
         assert lab.calls == []
 
-    def test_completed_runs_without_probes_are_probed_and_not_repeated(
-        self, tmp_path: Path, lab: FakeLab, results: Path
-    ) -> None:
-        run_experiment(experiment(tmp_path), results)
-        lab.calls.clear()
-        run_experiment(experiment(tmp_path, f"probe_seconds = 1\n{TEXT}"), results)
+    def test_completed_runs_without_probes_are_probed_and_not_repeated(self, lab: FakeLab) -> None:
+        lab.run()
+        lab.run(PROBING)
         assert lab.benchmarks() == []
         assert [call[1:] for call in lab.calls if call[0] == "probe"] == [
             *(("slow", "1"), ("fast", "1"), ("fast", "2"), ("slow", "2"))
         ]
 
-    def test_interrupted_probes_are_repeated(
-        self, tmp_path: Path, lab: FakeLab, results: Path
-    ) -> None:
-        probing = experiment(tmp_path, f"probe_seconds = 1\n{TEXT}")
+    def test_interrupted_probes_are_repeated(self, lab: FakeLab) -> None:
         lab.interrupt_probe = True
         with pytest.raises(KeyboardInterrupt):
-            run_experiment(probing, results)
+            lab.run(PROBING)
         assert lab.benchmarks() == []
         lab.interrupt_probe = False
-        assert run_experiment(probing, results) == DONE
+        assert lab.run(PROBING) == DONE
 
-    def test_a_dataset_that_cannot_be_generated_is_an_error(
-        self, tmp_path: Path, lab: FakeLab, results: Path
-    ) -> None:
+    def test_a_dataset_that_cannot_be_generated_is_an_error(self, lab: FakeLab) -> None:
         lab.codes["datagen/generate.py"] = 1
         with pytest.raises(ClusterliftError, match="data coded was not generated"):
-            run_experiment(experiment(tmp_path), results)
+            lab.run()
         assert lab.benchmarks() == []
 
-    def test_a_failed_trial_is_reported_in_the_outcome(
-        self, tmp_path: Path, lab: FakeLab, results: Path
-    ) -> None:
+    def test_a_failed_trial_is_reported_in_the_outcome(self, lab: FakeLab) -> None:
         lab.codes["jobs/benchmark.py"] = 1
         lab.trial = failed("group-by")
-        assert run_experiment(experiment(tmp_path), results) == replace(DONE, failed=True)
-        assert len(lab.benchmarks()) == 4
-        assert run_experiment(experiment(tmp_path), results) == replace(DONE, failed=True)
-        assert len(lab.benchmarks()) == 4
+        for benchmarks in (4, 0):
+            assert lab.run() == replace(DONE, failed=True)
+            assert len(lab.benchmarks()) == benchmarks
 
-    def test_a_benchmark_that_died_is_repeated_next_time(
-        self, tmp_path: Path, lab: FakeLab, results: Path
-    ) -> None:
+    def test_a_benchmark_that_died_is_repeated_next_time(self, lab: FakeLab) -> None:
         lab.crashes = {("slow", "1"), ("fast", "2")}
-        outcome = run_experiment(experiment(tmp_path), results)
+        outcome = lab.run()
         assert outcome.measured == ("slow", "fast")
         assert list(map(str, outcome.undone)) == ["slow, round 1", "fast, round 2"]
         assert len(lab.benchmarks()) == 4
         lab.crashes.clear()
-        lab.calls.clear()
-        assert run_experiment(experiment(tmp_path), results) == DONE
+        assert lab.run() == DONE
         assert lab.benchmarks() == [("slow", "1"), ("fast", "2")]
 
-    def test_a_refused_benchmark_is_an_error(
-        self, tmp_path: Path, lab: FakeLab, results: Path
-    ) -> None:
+    def test_a_refused_benchmark_is_an_error(self, lab: FakeLab) -> None:
         lab.codes["jobs/benchmark.py"] = 2
         with pytest.raises(ClusterliftError, match=r"slow, round 1: benchmark.py refused"):
-            run_experiment(experiment(tmp_path), results)
-
-    def test_without_results_no_run_is_completed(self, tmp_path: Path, results: Path) -> None:
-        read = experiment(tmp_path)
-        assert completed_runs(read, results) == {}
-        assert len(list(planned_runs(read))) == 4
+            lab.run()

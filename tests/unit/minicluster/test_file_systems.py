@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -16,12 +17,11 @@ import pytest
 
 from harness.cli import main
 from harness.local_spark import hadoop_version, spark_home
-from harness.minicluster import jar as jars
 from harness.minicluster.cluster import Cluster
 from harness.minicluster.hdfs import HdfsCluster
-from harness.minicluster.jar import minicluster_jar
+from harness.minicluster.jar import SHA256, minicluster_jar
 from harness.minicluster.qfs import QfsCluster
-from harness.minicluster.spark_conf import with_properties
+from harness.minicluster.qfs_home import with_properties
 from harness.model.errors import BadInput, ClusterliftError
 
 Script = Callable[[str, str], Path]
@@ -61,85 +61,75 @@ def empty_cluster(scheme: str, ports: tuple[int, ...], servers: int) -> Cluster:
     return cluster
 
 
-class TestSpark:
-    def test_spark_home_names_it(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        (tmp_path / "jars").mkdir()
-        (tmp_path / "jars" / "hadoop-client-api-3.4.1-x.jar").touch()
-        monkeypatch.setenv("SPARK_HOME", str(tmp_path))
-        assert spark_home() == tmp_path
-        assert hadoop_version(tmp_path) == "3.4.1-x"
-
-    def test_without_spark_home_it_is_pyspark(self) -> None:
-        assert hadoop_version(spark_home()) in jars.SHA256
-
-    def test_without_either_the_error_says_what_to_set(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
-        with pytest.raises(BadInput, match=r"^no Spark: set SPARK_HOME"):
-            spark_home()
-        monkeypatch.setenv("SPARK_HOME", "/no/such")
-        with pytest.raises(BadInput, match=r"^SPARK_HOME is /no/such, which has no jars/"):
-            spark_home()
-        with pytest.raises(BadInput, match=r"has no hadoop-client-api-\*\.jar"):
-            hadoop_version(tmp_path)
-
-
 IVY = 'for a; do case $a in spark.jars.ivy=*) ivy=${a#*=};; esac; done; mkdir -p "$ivy/jars"; '
 FETCHED = '"$ivy/jars/org.apache.hadoop_hadoop-client-minicluster-$V.jar"'
 
 
+@pytest.fixture
+def spark(script: Script, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Return a function that installs a Spark of a Hadoop version, whose spark-submit is a script."""
+
+    def install(submit: str = f"echo jar > {FETCHED}", version: str = "9.9") -> None:
+        (tmp_path / "jars").mkdir()
+        (tmp_path / f"jars/hadoop-client-api-{version}.jar").touch()
+        script("bin/spark-submit", f"V={version}; {IVY} {submit}")
+        monkeypatch.setenv("SPARK_HOME", str(tmp_path))
+
+    return install
+
+
+InstallSpark = Callable[..., None]
+
+
 class TestMiniclusterJar:
-    def test_is_fetched_once(self, script: Script, tmp_path: Path, cache: Path) -> None:
-        script(
-            "bin/spark-submit", f"V=9.9; {IVY} echo $@ >> {tmp_path}/calls; echo jar > {FETCHED}"
-        )
-        fetched = [minicluster_jar(tmp_path, "9.9") for _ in range(2)]
+    def test_is_fetched_once(self, spark: InstallSpark, tmp_path: Path, cache: Path) -> None:
+        spark(f"echo $@ >> {tmp_path}/calls; echo jar > {FETCHED}")
+        fetched = [minicluster_jar() for _ in range(2)]
         assert fetched == [cache / "jars" / "hadoop-client-minicluster-9.9.jar"] * 2
         assert fetched[0].read_text() == "jar\n"
         [call] = (tmp_path / "calls").read_text().splitlines()
         assert "--packages org.apache.hadoop:hadoop-client-minicluster:9.9 " in call
         assert file_names(fetched[0].parent) == {".lock", fetched[0].name}
 
-    def test_is_fetched_once_by_concurrent_starts(self, script: Script, tmp_path: Path) -> None:
-        slow = f"V=9.9; {IVY} echo >> {tmp_path}/calls; sleep 0.3; echo jar > {FETCHED}"
-        script("bin/spark-submit", slow)
-        threads = [
-            threading.Thread(target=minicluster_jar, args=(tmp_path, "9.9")) for _ in range(3)
-        ]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+    def test_is_fetched_once_by_concurrent_starts(
+        self, spark: InstallSpark, tmp_path: Path
+    ) -> None:
+        spark(f"echo >> {tmp_path}/calls; sleep 0.3; echo jar > {FETCHED}")
+        with ThreadPoolExecutor(3) as threads:
+            for start in [threads.submit(minicluster_jar) for _ in range(3)]:
+                start.result()
         assert (tmp_path / "calls").read_text() == "\n"
 
     @pytest.mark.parametrize(
-        ("text", "message"),
+        ("submit", "message"),
         [
             (
                 "echo 'Exception in main: [unresolved dependency]'; echo at; exit 1",
                 "cannot fetch hadoop-client-minicluster-9.9.jar: Exception in main: [unresolved ",
             ),
             ("exit 0", "no message; connect to a network, or put the jar into "),
-            (f"V=9.9; {IVY} echo half > {FETCHED}; echo aborted; exit 1", "aborted; connect"),
+            (f"echo half > {FETCHED}; echo aborted; exit 1", "aborted; connect"),
         ],
     )
     def test_a_failed_fetch_keeps_nothing(
-        self, text: str, message: str, script: Script, tmp_path: Path, cache: Path
+        self, submit: str, message: str, spark: InstallSpark, cache: Path
     ) -> None:
-        script("bin/spark-submit", text)
+        spark(submit)
         with pytest.raises(ClusterliftError) as error:
-            minicluster_jar(tmp_path, "9.9")
+            minicluster_jar()
         assert message in str(error.value)
         assert file_names(cache / "jars") == {".lock"}
 
-    def test_a_wrong_checksum_is_refused(self, script: Script, tmp_path: Path, cache: Path) -> None:
-        script("bin/spark-submit", f"V=3.5.0; {IVY} echo jar > {FETCHED}")
+    def test_a_wrong_checksum_is_refused(self, spark: InstallSpark, cache: Path) -> None:
+        spark(version="3.5.0")
         with pytest.raises(
             ClusterliftError, match=r"3.5.0 is not the known one: its sha256 is .*, not 06772d"
         ):
-            minicluster_jar(tmp_path, "3.5.0")
+            minicluster_jar()
         assert file_names(cache / "jars") == {".lock"}
+
+    def test_the_checksum_for_the_installed_pyspark_is_known(self) -> None:
+        assert hadoop_version(spark_home()) in SHA256
 
     def test_a_cache_that_cannot_be_written(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -147,7 +137,7 @@ class TestMiniclusterJar:
         (tmp_path / "file").touch()
         monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
         with pytest.raises(BadInput, match=r"cannot be kept in .*: Not a directory; set XDG_CACHE"):
-            minicluster_jar(tmp_path, "9.9")
+            minicluster_jar()
 
 
 @contextmanager
@@ -173,15 +163,14 @@ Prepare = Callable[..., Cluster]
 
 
 @pytest.fixture
-def hdfs(script: Script, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Prepare:
+def hdfs(
+    spark: InstallSpark, script: Script, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Prepare:
     """Return a function that prepares an HDFS of two DataNodes, with scripts for Java and Spark."""
 
     def prepare(java: str = "exit 0", **properties: str) -> Cluster:
-        (tmp_path / "jars").mkdir()
-        (tmp_path / "jars" / "hadoop-client-api-9.9.jar").touch()
-        script("bin/spark-submit", f"V=9.9; {IVY} echo jar > {FETCHED}")
+        spark()
         script("bin/java", java)
-        monkeypatch.setenv("SPARK_HOME", str(tmp_path))
         monkeypatch.setenv("JAVA_HOME", str(tmp_path))
         cluster = empty_cluster("hdfs", (7000, 7001), 2)
         HdfsCluster(properties).prepare(cluster)
@@ -228,12 +217,10 @@ class TestHdfs:
             hdfs("echo Error: too old; exit 1")
 
     def test_without_java_the_error_says_what_to_install_or_set(
-        self, tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+        self, spark: InstallSpark, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        version = hadoop_version(spark_home())
-        cached = cache / "jars" / f"hadoop-client-minicluster-{version}.jar"
-        cached.parent.mkdir(parents=True)
-        cached.touch()
+        spark()
+        minicluster_jar()
         monkeypatch.setenv("PATH", str(tmp_path))
         with pytest.raises(BadInput, match=r"^HDFS needs Java, and no 'java' is on the PATH"):
             HdfsCluster().prepare(empty_cluster("hdfs", (1, 2), 1))

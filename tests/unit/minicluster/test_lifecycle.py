@@ -16,12 +16,10 @@ import pytest
 from harness.minicluster import cluster as clusters
 from harness.minicluster import lifecycle
 from harness.minicluster.cluster import Cluster, find, find_all
-from harness.minicluster.daemon import Daemon, Launch, end, start
+from harness.minicluster.daemon import Daemon, Launch, end, free_ports, port_problem, start
 from harness.minicluster.lifecycle import down, running, up
-from harness.minicluster.log import closing_message
-from harness.minicluster.ports import free_ports, port_problem
 from harness.model.errors import BadInput, ClusterliftError
-from harness.runtime.interrupt import deferred_signals
+from harness.runtime.interrupt import deferred_signals, interruptible
 from tests.unit.fake_file_system import SERVE, WAIT, FakeFileSystem
 from tests.waiting import eventually
 
@@ -94,13 +92,6 @@ class TestDaemon:
         assert not daemon.is_alive()
         eventually(lambda: not child.exists() or not child.read_bytes())  # gone, or not reaped yet
 
-    def test_a_program_name_that_looks_like_fields_of_proc_stat(self, tmp_path: Path) -> None:
-        odd = tmp_path / "x) R 1 (y"
-        odd.symlink_to("/bin/sleep")
-        daemon = start(Launch("odd", [str(odd), "600"]), tmp_path / "log", tmp_path)
-        assert daemon.is_alive()
-        end([daemon])
-
     def test_a_program_that_cannot_be_started_is_named(self, tmp_path: Path) -> None:
         with pytest.raises(ClusterliftError, match=r"^cannot start /no/such: No such file"):
             start(Launch("d", ["/no/such"]), tmp_path / "log", tmp_path)
@@ -111,62 +102,24 @@ class TestDaemon:
         wait_until_dead(daemon)
         assert daemon.closing_message() == f"1 {tmp_path}"
 
-    @pytest.mark.parametrize(
-        ("log", "expected"),
-        [
-            ("", "no message"),
-            ("one\ntwo\n\n", "two"),
-            ("a INFO x\nb FATAL - no space\nc INFO ending\n", "b FATAL - no space"),
-            (
-                "java.net.BindException: in use\n\tat A.b(C.java:1)\n\t... 12 more\n/****/\n",
-                "java.net.BindException: in use",
-            ),
-            ("\xff ERROR: \x00\n", "\xff ERROR: \x00"),
-        ],
-    )
-    def test_the_closing_message_is_the_last_error_or_the_last_line(
-        self, log: str, expected: str, tmp_path: Path
-    ) -> None:
-        (tmp_path / "log").write_text(log)
-        assert closing_message(tmp_path / "log") == expected
+
+def test_free_ports_are_different_and_free() -> None:
+    ports = free_ports(20)
+    assert len(set(ports)) == 20
+    assert [port_problem(port) for port in ports] == [None] * 20
 
 
-class TestPorts:
-    def test_free_ports_are_different_and_free(self) -> None:
-        ports = free_ports(20)
-        assert len(set(ports)) == 20
-        assert [port_problem(port) for port in ports] == [None] * 20
+def test_a_deferred_signal_waits_until_the_block_is_done() -> None:
+    done = []
 
-    def test_a_port_that_is_taken(self) -> None:
-        with socket.create_server(("127.0.0.1", 0)) as server:
-            assert port_problem(server.getsockname()[1]) == "is taken"
+    def work() -> None:
+        with interruptible(), deferred_signals():
+            signal.raise_signal(signal.SIGINT)
+            done.append("all of it")
 
-
-class TestDeferral:
-    def test_a_signal_waits_until_the_block_is_done(self) -> None:
-        done = []
-
-        def work() -> None:
-            with deferred_signals():
-                signal.raise_signal(signal.SIGINT)
-                done.append("all of it")
-
-        before = signal.signal(signal.SIGINT, signal.default_int_handler)
-        try:
-            with pytest.raises(KeyboardInterrupt):
-                work()
-            assert done == ["all of it"]
-            assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-        finally:
-            signal.signal(signal.SIGINT, before)
-
-    def test_an_ignored_signal_stays_ignored(self) -> None:
-        before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
-        try:
-            with deferred_signals():
-                signal.raise_signal(signal.SIGHUP)
-        finally:
-            signal.signal(signal.SIGHUP, before)
+    with pytest.raises(KeyboardInterrupt):
+        work()
+    assert done == ["all of it"]
 
 
 class TestUp:
