@@ -17,8 +17,8 @@ from harness.runtime.command_line import (
     parse_time,
     whole_number,
 )
-from jobs.selection import discover, known_workloads
 from jobs.sinks import SINKS
+from jobs.workload import discover, known_workloads
 
 PROG = "benchmark.py"
 MAX_TRIALS = 10_000

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
+from datagen.filesystem import Directory
 from datagen.layout import UNKNOWN, Layout, LayoutKind
 from datagen.observed_layout import StoredFiles
-from datagen.spark.filesystem import Directory
+from datagen.storage import Storage
 from datagen.storage.namenode import policy_layout, stored_files
 from harness.model.errors import BadInput
 
@@ -14,15 +15,11 @@ REPLICATION = "REPLICATION"
 """The policy that makes the files of a directory replicated even if its parent is erasure coded."""
 
 
-class Hdfs:
+class Hdfs(Storage):
     """HDFS only declares the layout of a file; which copies and stripes exist is counted by block."""
 
     name = "hdfs"
     scheme = "hdfs"
-    advice = ""
-
-    def check_available(self, directory: Directory) -> None:
-        pass
 
     def check_request(self, directory: Directory, layout: Layout | None) -> Layout | None:
         """Return the layout with the cell of its policy, and enable the policy if necessary."""
@@ -51,9 +48,6 @@ class Hdfs:
             _set_policy(directory, REPLICATION)
         # A cached client would keep the number of copies with which it was created.
         return {"dfs.replication": str(layout.data), "fs.hdfs.impl.disable.cache": "true"}
-
-    def finish(self, directory: Directory, names: list[str], layout: Layout | None) -> None:
-        """Do nothing: HDFS itself creates what is missing."""
 
     def observe(self, directory: Directory, names: Collection[str]) -> StoredFiles:
         """Look at every block of every file; one call of the NameNode lists a thousand files."""

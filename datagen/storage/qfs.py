@@ -13,9 +13,10 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
+from datagen.filesystem import Directory
 from datagen.layout import UNKNOWN, Layout, LayoutKind, striped_layout
 from datagen.observed_layout import StoredFile, StoredFiles, replicated_file, striped_file
-from datagen.spark.filesystem import Directory
+from datagen.storage import Storage
 from datagen.storage.metaserver import CHUNK_BYTES, Metaserver
 from harness.model.errors import BadInput
 
@@ -25,7 +26,7 @@ TWO_COPIES = Layout.parse("replicated:2")
 STRIPER_NONE, STRIPER_RS, STRIPER_JERASURE = 1, 2, 3
 
 
-class Qfs:
+class Qfs(Storage):
     """QFS's Java classes report the attributes of files, the metaserver where their chunks are."""
 
     name = "qfs"

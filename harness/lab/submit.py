@@ -17,8 +17,8 @@ from harness.lab.cluster import Lab, Node
 from harness.lab.cpu_limit import cpu_limit_lifted, set_cpu_limit
 from harness.lab.engine import docker_program
 from harness.model.errors import ClusterliftError
-from harness.runtime.hold import HOLD_FILE, hold_message
 from harness.runtime.interrupt import interruptible
+from harness.runtime.trials import HOLD_FILE, hold_message
 
 CHECKOUT = "/opt/clusterlift"
 GENERATE, BENCHMARK = "datagen/generate.py", "jobs/benchmark.py"

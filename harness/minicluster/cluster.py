@@ -12,7 +12,7 @@ from pathlib import Path
 from harness.minicluster.daemon import Daemon, end
 from harness.minicluster.ports import LOCALHOST
 from harness.model.errors import BadInput
-from harness.runtime.cache import cache_directory
+from harness.records.directories import cache_directory
 from harness.terminal import say
 
 STATE_FILE = "cluster.json"

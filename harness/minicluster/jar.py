@@ -11,7 +11,7 @@ from pathlib import Path
 
 from harness.minicluster.log import closing_message
 from harness.model.errors import BadInput, ClusterliftError
-from harness.runtime.cache import cache_directory
+from harness.records.directories import cache_directory
 from harness.terminal import say
 
 ARTIFACT = "hadoop-client-minicluster"

@@ -10,7 +10,7 @@ from itertools import count
 from statistics import median
 
 from harness.model.run import Phase, Trial
-from harness.runtime.trials import Clock
+from harness.runtime.trials import Clock, Observer
 from harness.statistics.median import median_interval
 from harness.terminal import count_of
 
@@ -65,7 +65,7 @@ class _Sample:
         return max(middle - interval[0], interval[1] - middle) / middle if middle else 0.0
 
 
-class UntilPrecise:
+class UntilPrecise(Observer):
     """Runs rounds until every workload's median is known to ± `precision`, a fraction of it.
 
     It learns the times as an observer of the trials. After `max_s` seconds from the start of the
@@ -101,9 +101,6 @@ class UntilPrecise:
             if reason:
                 self.stopped = f"after {count_of(number, 'round')}, {reason}"
                 return
-
-    def starting(self, workload: str, phase: Phase, round_: int) -> None:
-        """Do nothing: only the end of a trial matters here."""
 
     def finished(self, trial: Trial) -> None:
         """Add a measured trial to its workload's sample."""

@@ -12,7 +12,7 @@ from typing import TextIO
 
 from harness.model.run import Phase, Status, Trial
 from harness.runtime.precision import UntilPrecise
-from harness.runtime.trials import Clock, Plan
+from harness.runtime.trials import Clock, Observer, Plan
 from harness.terminal import visible
 
 MINUTE, HOUR = 60, 3600
@@ -28,7 +28,7 @@ def duration_text(seconds: float) -> str:
     return f"{whole // HOUR} h {whole % HOUR // MINUTE:02} min"
 
 
-class TrialProgress(ABC):
+class TrialProgress(Observer, ABC):
     """An observer that prints a line for each trial: which it is, how long it took, what follows.
 
     `rounds` is the number of rounds of each phase; a phase without a known number is left out.

@@ -14,7 +14,7 @@ import pytest
 from harness.minicluster import qfs
 from harness.minicluster.cluster import Cluster, find_all
 from harness.minicluster.lifecycle import down
-from harness.runtime.cache import cache_directory
+from harness.records.directories import cache_directory
 from tests.waiting import eventually
 
 from .conftest import ROOT

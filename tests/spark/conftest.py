@@ -14,7 +14,7 @@ import jobs
 from datagen.dataset import Dataset
 from datagen.manifest import Format
 from datagen.recipe import Recipe
-from datagen.spark.session import start_session
+from datagen.spark import start_session
 from datagen.writer import Request, write_dataset
 from harness.minicluster.qfs import spark_properties
 from harness.minicluster.qfs_home import qfs_home

@@ -6,7 +6,7 @@ import pytest
 from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
-from datagen.spark.session import executor_hosts
+from datagen.spark import executor_hosts
 from jobs import executors
 from jobs.executors import JOB_GROUP, run_on_executors
 

@@ -13,16 +13,15 @@ import pytest
 from pyspark.sql import SparkSession
 
 from datagen.dataset import INVALID, Dataset, open_dataset
+from datagen.filesystem import Directory
 from datagen.layout import Layout
 from datagen.manifest import FILE_NAME, Format
 from datagen.observed_layout import StoredFiles
 from datagen.recipe import Recipe
-from datagen.replication_wait import ReplicationWait
-from datagen.spark.filesystem import Directory
 from datagen.storage import hdfs as hdfs_storage
 from datagen.storage import locate, namenode
 from datagen.write_lock import GENERATING
-from datagen.writer import Request, write_dataset
+from datagen.writer import ReplicationWait, Request, write_dataset
 from harness.minicluster import hdfs
 from harness.minicluster.cluster import Cluster
 from harness.model.errors import BadInput, ClusterliftError

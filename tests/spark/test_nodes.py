@@ -7,7 +7,7 @@ import platform
 from pyspark.sql import SparkSession
 
 from harness.node.traffic import interface_traffic, node_identity
-from jobs.nodes import node_links, traffic_snapshot
+from jobs.executors import node_links, traffic_snapshot
 
 
 def test_in_local_mode_only_the_drivers_node_is_read(spark: SparkSession) -> None:

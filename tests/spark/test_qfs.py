@@ -14,14 +14,13 @@ import pytest
 from pyspark.sql import SparkSession
 
 from datagen.dataset import INVALID, Dataset, open_dataset
+from datagen.filesystem import Directory
 from datagen.layout import Layout
 from datagen.manifest import Format
 from datagen.recipe import Recipe
-from datagen.replication_wait import ReplicationWait
-from datagen.spark.filesystem import Directory
 from datagen.storage import qfs as qfs_storage
 from datagen.storage.metaserver import Metaserver
-from datagen.writer import Request, write_dataset
+from datagen.writer import ReplicationWait, Request, write_dataset
 from harness.minicluster import qfs
 from harness.minicluster.cluster import Cluster
 from harness.model.errors import BadInput, ClusterliftError

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from harness.model.errors import BadInput
-from jobs.selection import discover, known_workloads, select_workloads
-from jobs.workload import Workload
+from jobs.workload import Workload, discover, known_workloads, select_workloads
 from jobs.workloads.calc_pi_arrow_udf import CalcPiArrowUdf
 
 WORKLOADS = discover()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from harness.model.errors import BadInput
-from harness.runtime.hold import wait_while_held
+from harness.runtime.trials import wait_while_held
 from tests.waiting import eventually
 
 
