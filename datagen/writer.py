@@ -6,8 +6,8 @@ take as much time as computing the rows.
 
 from __future__ import annotations
 
+import math
 import re
-import sys
 import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
@@ -38,7 +38,7 @@ from datagen.write_lock import WriteLock, check_replaceable, lock_directory
 from harness import __version__
 from harness.model.errors import BadInput, ClusterliftError
 from harness.model.run import timestamp
-from harness.runtime.progress import duration_text
+from harness.runtime.progress import StatusLine, duration_text
 
 PAYLOADS = {
     Format.CSV: [f"{recipes.CSV_LINE} as line"],
@@ -47,6 +47,7 @@ PAYLOADS = {
 """The columns that are written to the files."""
 
 SPLIT_BYTES = 128 * 2**20
+PATIENCE_S = 60
 
 Progress = Callable[[int], AbstractContextManager[object]]
 """A context manager that shows the progress of a job; its argument is the number of tasks."""
@@ -74,6 +75,45 @@ class Request:
         if (manifest.recipe, manifest.format) != (self.recipe, self.format):
             return False
         return self.layout is None or self.layout.is_met_by(manifest.observed_layout)
+
+
+@dataclass(frozen=True)
+class ReplicationWait:
+    """How long to wait: until nothing has improved for `patience_s` seconds.
+
+    The files are observed every `interval_s` seconds. Progress is written to `stream`, by default
+    standard error.
+    """
+
+    patience_s: float = PATIENCE_S
+    interval_s: float = 1.0
+    clock: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], None] = time.sleep
+    stream: TextIO | None = None
+
+    def wait(self, observe: Callable[[], StoredFiles], layout: Layout | None) -> StoredFiles:
+        """Observe until no copy or stripe is missing or in excess, or until the patience is over.
+
+        Return the last observation. Files with another layout than `layout` are not waited for.
+        """
+        status = StatusLine(self.stream)
+        fewest, shown, improved_at = math.inf, None, self.clock()
+        while True:
+            stored = observe()
+            wrong = stored.missing + stored.excess
+            if wrong < fewest:
+                fewest, improved_at = wrong, self.clock()
+            left_s = self.patience_s - (self.clock() - improved_at)
+            if not wrong or layout not in (None, stored.layout) or left_s <= 0:
+                status.erase()
+                return stored
+            status.show(
+                f"waiting until the file system has created {stored.missing:,} copies or stripes and "
+                f"deleted {stored.excess:,}; giving up in {duration_text(left_s)} without progress",
+                is_news=wrong != shown,
+            )
+            shown = wrong
+            self.sleep(self.interval_s)
 
 
 def _default_partitions(spark: SparkSession, rows: int) -> int:
@@ -200,63 +240,3 @@ def _writer(frame: DataFrame, properties: Mapping[str, str]) -> DataFrameWriter:
     """Return a writer of one file per partition, whatever the session's configuration is."""
     # "append" keeps the marker file. Spark adds a writer's options to the tasks' Hadoop configuration.
     return frame.write.mode("append").option("maxRecordsPerFile", 0).options(**properties)
-
-
-PATIENCE_S = 60
-
-
-@dataclass(frozen=True)
-class ReplicationWait:
-    """How long to wait: until nothing has improved for `patience_s` seconds.
-
-    The files are observed every `interval_s` seconds. Progress is written to `stream`, by default
-    standard error.
-    """
-
-    patience_s: float = PATIENCE_S
-    interval_s: float = 1.0
-    clock: Callable[[], float] = time.monotonic
-    sleep: Callable[[float], None] = time.sleep
-    stream: TextIO | None = None
-
-    def wait(self, observe: Callable[[], StoredFiles], layout: Layout | None) -> StoredFiles:
-        """Observe until no copy or stripe is missing or in excess, or until the patience is over.
-
-        Return the last observation. Files with another layout than `layout` are not waited for.
-        """
-        stored = observe()
-        fewest, improved_at = _wrong_parts(stored), self.clock()
-        shown = None
-        while (wrong := _wrong_parts(stored)) and layout in (None, stored.layout):
-            if wrong < fewest:
-                fewest, improved_at = wrong, self.clock()
-            left_s = self.patience_s - (self.clock() - improved_at)
-            if left_s <= 0:
-                break
-            self._show(stored, left_s, changed=wrong != shown)
-            shown = wrong
-            self.sleep(self.interval_s)
-            stored = observe()
-        if shown is not None and self._out.isatty():
-            self._out.write("\r\x1b[K")
-        return stored
-
-    @property
-    def _out(self) -> TextIO:
-        return self.stream or sys.stderr
-
-    def _show(self, stored: StoredFiles, left_s: float, *, changed: bool) -> None:
-        """Rewrite the line on a terminal; elsewhere, write a line only if the numbers changed."""
-        line = (
-            f"waiting until the file system has created {stored.missing:,} copies or stripes and "
-            f"deleted {stored.excess:,}; giving up in {duration_text(left_s)} without progress"
-        )
-        if self._out.isatty():
-            self._out.write(f"\r\x1b[K{line}")
-        elif changed:
-            self._out.write(f"{line}\n")
-        self._out.flush()
-
-
-def _wrong_parts(stored: StoredFiles) -> int:
-    return stored.missing + stored.excess

@@ -193,4 +193,4 @@ def _workload_names(text: str) -> tuple[str, ...]:
     names = [name.strip() for name in text.split(",") if name.strip()]
     if not names:
         raise ValueError("no workload is named")
-    return tuple(workload.name for workload in known_workloads(names, discover()))
+    return tuple(workload.name for workload in known_workloads(names))

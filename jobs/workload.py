@@ -139,9 +139,8 @@ def select_workloads(names: Sequence[str] | None) -> Selection:
 
     Raises BadInput for an unknown name, and for a named workload that cannot run here.
     """
-    known = discover()
     runnable, omitted = [], {}
-    for workload in known_workloads(names or list(known), known):
+    for workload in known_workloads(names):
         if not (missing := workload.missing()):
             runnable.append(workload)
         elif names is None:
@@ -152,7 +151,7 @@ def select_workloads(names: Sequence[str] | None) -> Selection:
                 "driver's and the executors' Python, or leave the workload out"
             )
     requested = {workload.name for workload in runnable} | omitted.keys()
-    return Selection(tuple(runnable), omitted, tuple(n for n in known if n not in requested))
+    return Selection(tuple(runnable), omitted, tuple(n for n in discover() if n not in requested))
 
 
 def discover() -> dict[str, Workload]:
@@ -175,15 +174,16 @@ def discover() -> dict[str, Workload]:
     return {workload.name: workload for workload in in_order}
 
 
-def known_workloads(names: Sequence[str], known: Mapping[str, Workload]) -> list[Workload]:
-    """Return the workloads with these names, in this order, each once.
+def known_workloads(names: Sequence[str] | None) -> list[Workload]:
+    """Return the workloads with these names, in this order, each once; all if `names` is None.
 
     Raises BadInput for an unknown name, with the most similar known names.
     """
-    for name in names:
+    known = discover()
+    for name in names or ():
         if name not in known:
             similar = difflib.get_close_matches(name, known, n=3, cutoff=0.4)
             hint = f"did you mean {' or '.join(similar)}?" if similar else "there are"
             listed = "" if similar else f" {', '.join(known)}"
             raise BadInput(f"unknown workload '{name}'; {hint}{listed}")
-    return [known[name] for name in dict.fromkeys(names)]
+    return [known[name] for name in dict.fromkeys(names or known)]

@@ -67,6 +67,7 @@ def benchmarked(
     return done, recorded(cwd / "results")
 
 
+@pytest.mark.smoke
 def test_a_run_in_local_mode_is_complete(benchmarked: tuple[Completed, RecordedRun]) -> None:
     _, run = benchmarked
     check_complete(run, executors=1)
@@ -74,6 +75,7 @@ def test_a_run_in_local_mode_is_complete(benchmarked: tuple[Completed, RecordedR
     assert {trial.phase for trial in run.trials} == {Phase.WARM_UP, Phase.MEASURED}
 
 
+@pytest.mark.smoke
 def test_a_run_records_its_dataset_and_environment(
     benchmarked: tuple[Completed, RecordedRun],
 ) -> None:
@@ -87,11 +89,13 @@ def test_a_run_records_its_dataset_and_environment(
     assert run.parameters["pi_samples"] == 20_000
 
 
+@pytest.mark.smoke
 def test_a_secret_fact_is_redacted(benchmarked: tuple[Completed, RecordedRun]) -> None:
     run = benchmarked[1].run
     assert run.facts == {"switch": "TEG-7080ES", "token": "*********(redacted)"}
 
 
+@pytest.mark.smoke
 def test_progress_and_a_summary_are_printed(benchmarked: tuple[Completed, RecordedRun]) -> None:
     done, run = benchmarked
     assert "[16/16] sha-512-cached" in done.stdout
@@ -122,6 +126,7 @@ def test_trials_continue_until_the_time_is_over(
     assert "sha-512" in run.run.parameters["not_requested"]
 
 
+@pytest.mark.smoke
 def test_both_scripts_work_on_a_cluster_that_cannot_see_the_checkout(
     spark: Spark, cluster: Cluster, checkout: Path, tmp_path: Path
 ) -> None:
@@ -159,7 +164,7 @@ def test_both_scripts_work_on_a_cluster_that_cannot_see_the_checkout(
     assert run.run.parameters["parallelism"] == 2
 
 
-@pytest.mark.parametrize("sink", ["noop", "rdd-count"])
+@pytest.mark.parametrize("sink", [pytest.param("noop", marks=pytest.mark.smoke), "rdd-count"])
 def test_both_scripts_work_on_spark_35(
     spark35: Spark, checkout: Path, tmp_path: Path, sink: str
 ) -> None:
@@ -266,7 +271,11 @@ def test_a_workload_is_added_by_one_file(
             ("--workloads", "calc-pi-arrow-udf"),
             "--workloads: calc-pi-arrow-udf needs pandas, pyarrow",
         ),
-        (("--dataset", "/nowhere/rows"), "file:/nowhere/rows does not exist"),
+        pytest.param(
+            ("--dataset", "/nowhere/rows"),
+            "file:/nowhere/rows does not exist",
+            marks=pytest.mark.smoke,
+        ),
         (("--dataset", ""), "--dataset: the URI is empty"),
         (("--results", "/dev/null/x"), "--results: cannot write to /dev/null/x/default"),
     ],
@@ -284,7 +293,7 @@ def test_a_mistake_is_one_line_and_exit_code_2(
     [
         (("--rows", "-1"), "--rows: -1 is out of range: it must be from 0 to"),
         (("--rows=--",), "--rows: expected a value, not '--'"),
-        (("--layout", "rs:6+3"), "--layout rs:6+3: file:"),
+        pytest.param(("--layout", "rs:6+3"), "--layout rs:6+3: file:", marks=pytest.mark.smoke),
     ],
 )
 def test_a_mistake_in_generating_is_one_line_and_exit_code_2(
