@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any, Self, TypeVar
 
 from datagen import recipe as recipes
-from datagen.layout import Layout
+from datagen.layout import Layout, layout_text
 from datagen.recipe import Recipe, Totals
 from harness.terminal import shorten
 
@@ -61,8 +61,8 @@ class Manifest:
             "bytes": self.bytes,
             "file_count": len(self.files),
             "layout": {
-                "requested": _layout_text(self.requested_layout),
-                "observed": _layout_text(self.observed_layout),
+                "requested": layout_text(self.requested_layout),
+                "observed": layout_text(self.observed_layout),
             },
             "digest": self.digest,
             "written_by": self.written_by,
@@ -158,7 +158,3 @@ def _totals(facts: Mapping[str, Any]) -> Totals:
 
 def _layout(layouts: Mapping[str, Any], key: str) -> Layout | None:
     return None if layouts[key] is None else Layout.parse(_value(layouts, key, str))
-
-
-def _layout_text(layout: Layout | None) -> str | None:
-    return None if layout is None else str(layout)

@@ -24,6 +24,7 @@ from datagen.dataset import (
     observe_files,
     read_manifest,
 )
+from datagen.layout import layout_text
 from datagen.manifest import FILE_NAME
 from datagen.spark import spark_errors_as_one_line, start_session
 from datagen.storage import locate
@@ -73,8 +74,8 @@ def observe(spark: SparkSession, uri: str) -> dict[str, Any]:
     return {
         "uri": directory.uri,
         "storage": storage.name,
-        "requested": _text(manifest and manifest.requested_layout),
-        "manifest": _text(expected),
+        "requested": layout_text(manifest.requested_layout if manifest else None),
+        "manifest": layout_text(expected),
         "invalid": invalid_reason(directory) if INVALID in entries else None,
         "problem": problem,
         "why": storage.explain(expected or stored.layout, stored) if problem else "",
@@ -92,10 +93,6 @@ def observe(spark: SparkSession, uri: str) -> dict[str, Any]:
             for name, file in sorted(stored.files.items())
         },
     }
-
-
-def _text(layout: object) -> str | None:
-    return None if layout is None else str(layout)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import TextIO
 
-from pyspark.sql import DataFrame, DataFrameWriter, Observation, SparkSession
+from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 
 from datagen import recipe as recipes
@@ -225,18 +225,13 @@ def _write_rows(
 
 
 def _save(payload: DataFrame, format_: Format, uri: str, properties: Mapping[str, str]) -> None:
-    if format_ is Format.PARQUET:
-        _writer(payload, properties).parquet(uri)
-        return
-    # The low 33 bits are the row's number within its partition, and each partition is a file.
-    first = "(monotonically_increasing_id() & 8589934591L) = 0"
-    lines = payload.selectExpr(
-        f"if({first}, concat('{recipes.CSV_HEADER}\\n', line), line) as line"
-    )
-    _writer(lines, properties).text(uri)
-
-
-def _writer(frame: DataFrame, properties: Mapping[str, str]) -> DataFrameWriter:
-    """Return a writer of one file per partition, whatever the session's configuration is."""
+    """Write one file per partition, whatever the session's configuration is."""
+    if format_ is Format.CSV:
+        # The low 33 bits are the row's number within its partition, and each partition is a file.
+        first = "(monotonically_increasing_id() & 8589934591L) = 0"
+        payload = payload.selectExpr(
+            f"if({first}, concat('{recipes.CSV_HEADER}\\n', line), line) as line"
+        )
     # "append" keeps the marker file. Spark adds a writer's options to the tasks' Hadoop configuration.
-    return frame.write.mode("append").option("maxRecordsPerFile", 0).options(**properties)
+    writer = payload.write.mode("append").option("maxRecordsPerFile", 0).options(**properties)
+    writer.parquet(uri) if format_ is Format.PARQUET else writer.text(uri)

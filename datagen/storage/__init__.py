@@ -77,6 +77,15 @@ def storages() -> dict[str, Storage]:
     return {storage.scheme: storage for storage in found}
 
 
+def require_nodes(directory: Directory, layout: Layout, available: int, kind: str) -> None:
+    """Raise BadInput if there are too few nodes, of this kind, for every copy or stripe."""
+    if available < layout.nodes:
+        raise BadInput(
+            f"--layout {layout} needs {layout.nodes} {kind}, and {directory.uri} has {available}; "
+            f"start more {kind}, or choose another layout"
+        )
+
+
 def locate(spark: SparkSession, uri: str) -> tuple[Directory, Storage]:
     """Return the directory at a URI and its storage. Raise BadInput if there is no such storage."""
     with spark_errors_as_one_line(repr(uri), BadInput):
