@@ -80,14 +80,13 @@ def run(
     temporary.mkdir()
     conf_dir.mkdir()
     (conf_dir / "spark-defaults.conf").write_text("spark.reducer.maxSizeInFlight 1k\n")
-    done = spark.submit(
+    spark.submit(
         *(known_parts / "jobs/benchmark.py", "--workloads", "sleeping,spinning,shuffling"),
         *("--trials", 1, "--warmup", 1, "--pi-samples", 20_000),
         cwd=directory,
         master=cluster.url,
         env={"TMPDIR": str(temporary), "SPARK_CONF_DIR": str(conf_dir)},
     )
-    assert done.returncode == 0, done.stdout + done.stderr
     assert not list(temporary.glob("clusterlift-*"))
     [file] = directory.glob("results/*/*.jsonl")
     run = load(file)

@@ -37,7 +37,6 @@ def recorded(results: Path) -> RecordedRun:
 
 def one_line(completed: Completed) -> str:
     """Return the only line that the script printed about a user's mistake."""
-    assert completed.returncode == 2, completed.stderr
     lines = own_lines(completed)
     assert len(lines) == 1, completed.stderr
     assert "Traceback" not in completed.stderr
@@ -63,7 +62,6 @@ def benchmarked(
         *("--configuration", "1g-rs", "--fact", "switch=TEG-7080ES", "--fact", "token=s3cret"),
         cwd=cwd,
     )
-    assert done.returncode == 0, done.stderr
     return done, recorded(cwd / "results")
 
 
@@ -115,7 +113,6 @@ def test_trials_continue_until_the_time_is_over(
         *("--workloads", "group-by,calc-pi-dataframe"),
         cwd=tmp_path,
     )
-    assert done.returncode == 0, done.stderr
     run = recorded(tmp_path / "results")
     stopped = "after 1 round, another would not have ended in time (widest is group-by: unknown)"
     assert run.stopped == stopped
@@ -148,7 +145,6 @@ def test_both_scripts_work_on_a_cluster_that_cannot_see_the_checkout(
         cwd=tmp_path,
         master=cluster.url,
     )
-    assert done.returncode == 0, done.stderr
     manifest = Manifest.from_json((path / FILE_NAME).read_text())
     assert manifest.totals.float_sum_e9 == totals(Recipe(3_000)).float_sum_e9
 
@@ -157,7 +153,6 @@ def test_both_scripts_work_on_a_cluster_that_cannot_see_the_checkout(
         cwd=tmp_path,
         master=cluster.url,
     )
-    assert done.returncode == 0, done.stderr
     run = recorded(tmp_path / "results")
     check_complete(run, executors=2)
     assert run.run.environment["executors"] == ["127.0.0.2", "127.0.0.3"]
@@ -169,12 +164,10 @@ def test_both_scripts_work_on_spark_35(
     spark35: Spark, checkout: Path, tmp_path: Path, sink: str
 ) -> None:
     path = tmp_path / "rows"
-    done = spark35.submit(checkout / "datagen/generate.py", path, "--rows", 500, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    done = spark35.submit(
+    spark35.submit(checkout / "datagen/generate.py", path, "--rows", 500, cwd=tmp_path)
+    spark35.submit(
         *(checkout / "jobs/benchmark.py", "--dataset", path, *FAST, "--sink", sink), cwd=tmp_path
     )
-    assert done.returncode == 0, done.stderr
     run = recorded(tmp_path / "results")
     check_complete(run, executors=1)
     assert run.run.environment["spark"].startswith("3.5")
@@ -185,8 +178,7 @@ def test_spark_35_writes_the_same_rows(
 ) -> None:
     path = tmp_path / "rows"
     options = ("--rows", 2_000, "--partitions", 7, "--format", "parquet")
-    done = spark35.submit(checkout / "datagen/generate.py", path, *options, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+    spark35.submit(checkout / "datagen/generate.py", path, *options, cwd=tmp_path)
     digests = [
         Manifest.from_json((directory / FILE_NAME).read_text()).digest
         for directory in (dataset, path)
@@ -201,22 +193,19 @@ def test_without_options_a_dataset_is_generated_once(
     cache = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
     script = checkout / "jobs/benchmark.py"
     first = spark.submit(script, cwd=tmp_path, env=cache)
-    assert first.returncode == 0, first.stderr
     assert "generating 300,000 rows once" in first.stdout
     assert recorded(tmp_path / "results").run.configuration == "default"
     again = spark.submit(script, "--workloads", "sha-512", *FAST, cwd=tmp_path, env=cache)
-    assert again.returncode == 0, again.stderr
     assert "generating" not in again.stdout
 
 
 def test_pi_alone_needs_no_dataset(spark: Spark, checkout: Path, tmp_path: Path) -> None:
     no_cache = {"XDG_CACHE_HOME": "/dev/null/cache"}
-    done = spark.submit(
+    spark.submit(
         *(checkout / "jobs/benchmark.py", *FAST, "--workloads", "calc-pi-dataframe"),
         cwd=tmp_path,
         env=no_cache,
     )
-    assert done.returncode == 0, done.stderr
     assert recorded(tmp_path / "results").run.dataset is None
 
 
@@ -253,8 +242,7 @@ def test_a_workload_is_added_by_one_file(
     (copy / "jobs/workloads/distinct.py").write_text(NEW_WORKLOAD.replace("EXTRA", str(extra)))
     workloads = ("--workloads", "distinct,sha-512")
     script = copy / "jobs/benchmark.py"
-    done = spark.submit(script, "--dataset", dataset, *FAST, *workloads, cwd=tmp_path)
-    assert done.returncode == code, done.stderr
+    spark.submit(script, "--dataset", dataset, *FAST, *workloads, cwd=tmp_path, code=code)
     distinct, sha = recorded(tmp_path / "results").trials
     assert (distinct.workload, distinct.status) == ("distinct", status)
     assert (sha.workload, sha.status) == ("sha-512", Status.OK)
@@ -283,7 +271,7 @@ def test_a_workload_is_added_by_one_file(
 def test_a_mistake_is_one_line_and_exit_code_2(
     spark: Spark, checkout: Path, tmp_path: Path, arguments: tuple[str, ...], message: str
 ) -> None:
-    done = spark.submit(checkout / "jobs/benchmark.py", *arguments, cwd=tmp_path)
+    done = spark.submit(checkout / "jobs/benchmark.py", *arguments, cwd=tmp_path, code=2)
     assert message in one_line(done)
     assert not list(tmp_path.rglob("*.jsonl"))
 
@@ -300,7 +288,7 @@ def test_a_mistake_in_generating_is_one_line_and_exit_code_2(
     spark: Spark, checkout: Path, tmp_path: Path, arguments: tuple[str, ...], message: str
 ) -> None:
     path = tmp_path / "rows"
-    done = spark.submit(checkout / "datagen/generate.py", path, *arguments, cwd=tmp_path)
+    done = spark.submit(checkout / "datagen/generate.py", path, *arguments, cwd=tmp_path, code=2)
     assert message in one_line(done)
     assert not path.exists()
 
@@ -311,12 +299,11 @@ def test_a_foreign_file_with_an_escape_sequence_in_its_name_is_shown_escaped(
     path = tmp_path / "rows"
     path.mkdir()
     (path / "\x1b[31mred").write_text("")
-    done = spark.submit(checkout / "datagen/generate.py", path, "--overwrite", cwd=tmp_path)
+    done = spark.submit(checkout / "datagen/generate.py", path, "--overwrite", cwd=tmp_path, code=2)
     assert r"(first: \x1b[31mred)" in one_line(done)
 
 
 @pytest.mark.parametrize("script", ["jobs/benchmark.py", "datagen/generate.py"])
 def test_help_shows_defaults(spark: Spark, checkout: Path, tmp_path: Path, script: str) -> None:
     done = spark.submit(checkout / script, "--help", cwd=tmp_path)
-    assert done.returncode == 0
     assert "(default: " in done.stdout
