@@ -9,10 +9,10 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 from datagen import recipe as recipes
+from datagen.filesystem import Directory, Entry
 from datagen.manifest import FILE_NAME, Format, Manifest
 from datagen.observed_layout import StoredFiles
-from datagen.spark.errors import spark_errors_as_one_line
-from datagen.spark.filesystem import Directory, Entry
+from datagen.spark import spark_errors_as_one_line
 from datagen.storage import Storage, locate
 from harness.model.errors import BadInput
 from harness.terminal import first_line, shorten

@@ -8,19 +8,17 @@ from pathlib import Path
 # spark-submit puts the script's own directory first; our packages are one level above it.
 sys.path[0] = str(Path(__file__).resolve().parents[1])
 
-from contextlib import AbstractContextManager
-from dataclasses import dataclass
-
-from pyspark.sql import SparkSession
-
 from datagen.dataset import Dataset
 from datagen.layout import FORMS, Layout
 from datagen.manifest import Format
 from datagen.recipe import MAX_ROWS, MAX_SEED, Recipe
-from datagen.replication_wait import PATIENCE_S, ReplicationWait
-from datagen.spark.errors import spark_errors_as_one_line
-from datagen.spark.session import completed_tasks, start_session, wait_for_executors
-from datagen.writer import Request, write_dataset
+from datagen.spark import (
+    completed_tasks,
+    spark_errors_as_one_line,
+    start_session,
+    wait_for_executors,
+)
+from datagen.writer import PATIENCE_S, ReplicationWait, Request, write_dataset
 from harness.runtime.command_line import Parser, option_type, run_main, whole_number
 from harness.runtime.interrupt import interruptible
 from harness.runtime.progress import task_progress
@@ -29,27 +27,27 @@ from harness.terminal import visible
 PROG = "generate.py"
 
 
-@dataclass(frozen=True)
-class GenerateOptions:
-    """What to write, and how long to wait for copies without progress."""
-
-    request: Request
-    patience_s: int
-
-
 def main() -> int:
     """Write the dataset, print one line about it, and return the exit code."""
-    options = parse()
+    request, replication_wait = parse()
     spark = start_session("clusterlift generate")
     with interruptible(), spark_errors_as_one_line("Spark failed"):
         wait_for_executors(spark)
-        dataset = generate(spark, options)
+        dataset = write_dataset(
+            spark,
+            request,
+            lambda tasks: task_progress("generating", tasks, lambda: completed_tasks(spark)),
+            replication_wait,
+        )
     print(visible(summary(dataset)))
     return 0
 
 
-def parse(arguments: list[str] | None = None) -> GenerateOptions:
-    """Read the command line; exit with code 2, and one line on the reason, if it is wrong."""
+def parse(arguments: list[str] | None = None) -> tuple[Request, ReplicationWait]:
+    """Return what to write, and how long to wait for copies, from the command line.
+
+    Exit with code 2, and one line on the reason, if it is wrong.
+    """
     parser = Parser(
         PROG,
         "Write a dataset and prove how the file system stores it. "
@@ -83,16 +81,7 @@ def parse(arguments: list[str] | None = None) -> GenerateOptions:
         overwrite=options.overwrite,
         reuse=options.reuse,
     )
-    return GenerateOptions(request, options.patience)
-
-
-def generate(spark: SparkSession, options: GenerateOptions) -> Dataset:
-    """Write the dataset that the options describe, and show the progress."""
-
-    def progress(tasks: int) -> AbstractContextManager[None]:
-        return task_progress("generating", tasks, lambda: completed_tasks(spark))
-
-    return write_dataset(spark, options.request, progress, ReplicationWait(options.patience_s))
+    return request, ReplicationWait(options.patience)
 
 
 def summary(dataset: Dataset) -> str:

@@ -81,6 +81,11 @@ class Layout:
 UNKNOWN = Layout(LayoutKind.UNKNOWN)
 
 
+def layout_text(layout: Layout | None) -> str | None:
+    """Return the text form of a layout; None for None."""
+    return None if layout is None else str(layout)
+
+
 def striped_layout(kind: str, data: int, parity: int, cell_bytes: int) -> Layout:
     """Return the striped layout of this kind and size; UNKNOWN if no text form describes it."""
     try:

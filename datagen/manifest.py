@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any, Self, TypeVar
 
 from datagen import recipe as recipes
-from datagen.layout import Layout
+from datagen.layout import Layout, layout_text
 from datagen.recipe import Recipe, Totals
 from harness.terminal import shorten
 
@@ -61,8 +61,8 @@ class Manifest:
             "bytes": self.bytes,
             "file_count": len(self.files),
             "layout": {
-                "requested": _layout_text(self.requested_layout),
-                "observed": _layout_text(self.observed_layout),
+                "requested": layout_text(self.requested_layout),
+                "observed": layout_text(self.observed_layout),
             },
             "digest": self.digest,
             "written_by": self.written_by,
@@ -98,14 +98,11 @@ class Manifest:
             return cls(
                 recipe=recipe,
                 format=Format(_value(facts, "format", str)),
-                partitions=_value(facts, "partitions", int),
                 files=_counts(facts, "files"),
-                digest=_value(facts, "digest", str),
                 totals=totals,
                 requested_layout=_layout(layouts, "requested"),
                 observed_layout=_layout(layouts, "observed"),
-                written_by=_value(facts, "written_by", str),
-                written_at=_value(facts, "written_at", str),
+                **_values(facts, partitions=int, digest=str, written_by=str, written_at=str),
             )
         except KeyError as error:
             raise ValueError(f"{error} is missing") from error
@@ -128,13 +125,18 @@ def _value(facts: Mapping[str, Any], key: str, kind: type[T]) -> T:
     return value
 
 
+def _values(facts: Mapping[str, Any], /, **kinds: type) -> dict[str, Any]:
+    """Return the values of these keys. Raise ValueError like `_value`."""
+    return {key: _value(facts, key, kind) for key, kind in kinds.items()}
+
+
 def _brief(value: object) -> str:
     return shorten(repr(value), 60)
 
 
 def _counts(facts: Mapping[str, Any], key: str) -> dict[str, int]:
     counts = _value(facts, key, dict)
-    return {name: _value(counts, name, int) for name in counts}
+    return _values(counts, **dict.fromkeys(counts, int))
 
 
 def _recipe(facts: Mapping[str, Any]) -> Recipe:
@@ -145,22 +147,14 @@ def _recipe(facts: Mapping[str, Any]) -> Recipe:
             f"its rows follow recipe {name} version {version}, "
             f"this clusterlift has {recipes.NAME} version {recipes.VERSION}"
         )
-    return Recipe(rows=_value(recipe, "rows", int), seed=_value(recipe, "seed", int))
+    return Recipe(**_values(recipe, rows=int, seed=int))
 
 
 def _totals(facts: Mapping[str, Any]) -> Totals:
     totals = _value(facts, "totals", dict)
-    return Totals(
-        rows=_value(totals, "rows", int),
-        integer_sum=_value(totals, "integer_sum", int),
-        float_sum_e9=_value(totals, "float_sum_e9", int),
-        rows_per_prefix2=_counts(totals, "rows_per_prefix2"),
-    )
+    sums = _values(totals, rows=int, integer_sum=int, float_sum_e9=int)
+    return Totals(**sums, rows_per_prefix2=_counts(totals, "rows_per_prefix2"))
 
 
 def _layout(layouts: Mapping[str, Any], key: str) -> Layout | None:
     return None if layouts[key] is None else Layout.parse(_value(layouts, key, str))
-
-
-def _layout_text(layout: Layout | None) -> str | None:
-    return None if layout is None else str(layout)

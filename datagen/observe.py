@@ -12,7 +12,6 @@ from pathlib import Path
 sys.path[0] = str(Path(__file__).resolve().parents[1])
 
 import json
-from dataclasses import dataclass
 from typing import Any
 
 from pyspark.sql import SparkSession
@@ -25,9 +24,9 @@ from datagen.dataset import (
     observe_files,
     read_manifest,
 )
+from datagen.layout import layout_text
 from datagen.manifest import FILE_NAME
-from datagen.spark.errors import spark_errors_as_one_line
-from datagen.spark.session import start_session
+from datagen.spark import spark_errors_as_one_line, start_session
 from datagen.storage import locate
 from harness.model.errors import BadInput
 from harness.runtime.command_line import Parser, run_main
@@ -36,17 +35,13 @@ from harness.runtime.interrupt import interruptible
 PROG = "observe.py"
 
 
-@dataclass(frozen=True)
-class ObserveOptions:
-    """The options. `output` None is standard output."""
-
-    uri: str
-    output: Path | None
-
-
 def main() -> int:
     """Observe the directory, write the JSON, and return the exit code."""
-    options = parse()
+    parser = Parser(PROG, "Report as JSON how the file system stores every file of a directory.")
+    add = parser.add_argument
+    add("uri", metavar="URI", help="a dataset, or any other directory with files")
+    add("--output", type=Path, metavar="FILE", help="file to write; by default standard output")
+    options = parser.parse_args()
     spark = start_session("clusterlift layout")
     with interruptible(), spark_errors_as_one_line("Spark failed"):
         text = json.dumps(observe(spark, options.uri), indent=1) + "\n"
@@ -58,16 +53,6 @@ def main() -> int:
     except OSError as error:
         raise BadInput(f"--output {options.output}: {error.strerror}") from error
     return 0
-
-
-def parse(arguments: list[str] | None = None) -> ObserveOptions:
-    """Read the command line; exit with code 2, and one line on the reason, if it is wrong."""
-    parser = Parser(PROG, "Report as JSON how the file system stores every file of a directory.")
-    add = parser.add_argument
-    add("uri", metavar="URI", help="a dataset, or any other directory with files")
-    add("--output", type=Path, metavar="FILE", help="file to write; by default standard output")
-    options = parser.parse_args(arguments)
-    return ObserveOptions(options.uri, options.output)
 
 
 def observe(spark: SparkSession, uri: str) -> dict[str, Any]:
@@ -89,8 +74,8 @@ def observe(spark: SparkSession, uri: str) -> dict[str, Any]:
     return {
         "uri": directory.uri,
         "storage": storage.name,
-        "requested": _text(manifest and manifest.requested_layout),
-        "manifest": _text(expected),
+        "requested": layout_text(manifest.requested_layout if manifest else None),
+        "manifest": layout_text(expected),
         "invalid": invalid_reason(directory) if INVALID in entries else None,
         "problem": problem,
         "why": storage.explain(expected or stored.layout, stored) if problem else "",
@@ -108,10 +93,6 @@ def observe(spark: SparkSession, uri: str) -> dict[str, Any]:
             for name, file in sorted(stored.files.items())
         },
     }
-
-
-def _text(layout: object) -> str | None:
-    return None if layout is None else str(layout)
 
 
 if __name__ == "__main__":

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from datagen.dataset import GENERATING, INVALID
+from datagen.filesystem import TEMPORARY_PREFIX, Directory, Entry
 from datagen.manifest import FILE_NAME
-from datagen.spark.filesystem import TEMPORARY_PREFIX, Directory, Entry
 from harness.model.errors import BadInput, ClusterliftError
 
 PART = r"part-\d{5,}-[0-9a-f-]{36}-c\d{3,}\.[a-z.]+"

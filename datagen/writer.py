@@ -6,12 +6,15 @@ take as much time as computing the rows.
 
 from __future__ import annotations
 
+import math
 import re
+import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from typing import TextIO
 
-from pyspark.sql import DataFrame, DataFrameWriter, Observation, SparkSession
+from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 
 from datagen import recipe as recipes
@@ -28,14 +31,14 @@ from datagen.layout import Layout
 from datagen.manifest import FILE_NAME, Format, Manifest
 from datagen.observed_layout import StoredFiles
 from datagen.recipe import Recipe, Totals
-from datagen.replication_wait import ReplicationWait
 from datagen.rows import OBSERVED, OBSERVED_COLUMNS, row_frame, totals_from
-from datagen.spark.errors import spark_errors_as_one_line
+from datagen.spark import spark_errors_as_one_line
 from datagen.storage import Storage, locate
 from datagen.write_lock import WriteLock, check_replaceable, lock_directory
 from harness import __version__
 from harness.model.errors import BadInput, ClusterliftError
 from harness.model.run import timestamp
+from harness.runtime.progress import StatusLine, duration_text
 
 PAYLOADS = {
     Format.CSV: [f"{recipes.CSV_LINE} as line"],
@@ -44,6 +47,7 @@ PAYLOADS = {
 """The columns that are written to the files."""
 
 SPLIT_BYTES = 128 * 2**20
+PATIENCE_S = 60
 
 Progress = Callable[[int], AbstractContextManager[object]]
 """A context manager that shows the progress of a job; its argument is the number of tasks."""
@@ -71,6 +75,45 @@ class Request:
         if (manifest.recipe, manifest.format) != (self.recipe, self.format):
             return False
         return self.layout is None or self.layout.is_met_by(manifest.observed_layout)
+
+
+@dataclass(frozen=True)
+class ReplicationWait:
+    """How long to wait: until nothing has improved for `patience_s` seconds.
+
+    The files are observed every `interval_s` seconds. Progress is written to `stream`, by default
+    standard error.
+    """
+
+    patience_s: float = PATIENCE_S
+    interval_s: float = 1.0
+    clock: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], None] = time.sleep
+    stream: TextIO | None = None
+
+    def wait(self, observe: Callable[[], StoredFiles], layout: Layout | None) -> StoredFiles:
+        """Observe until no copy or stripe is missing or in excess, or until the patience is over.
+
+        Return the last observation. Files with another layout than `layout` are not waited for.
+        """
+        status = StatusLine(self.stream)
+        fewest, shown, improved_at = math.inf, None, self.clock()
+        while True:
+            stored = observe()
+            wrong = stored.missing + stored.excess
+            if wrong < fewest:
+                fewest, improved_at = wrong, self.clock()
+            left_s = self.patience_s - (self.clock() - improved_at)
+            if not wrong or layout not in (None, stored.layout) or left_s <= 0:
+                status.erase()
+                return stored
+            status.show(
+                f"waiting until the file system has created {stored.missing:,} copies or stripes and "
+                f"deleted {stored.excess:,}; giving up in {duration_text(left_s)} without progress",
+                is_news=wrong != shown,
+            )
+            shown = wrong
+            self.sleep(self.interval_s)
 
 
 def _default_partitions(spark: SparkSession, rows: int) -> int:
@@ -182,18 +225,13 @@ def _write_rows(
 
 
 def _save(payload: DataFrame, format_: Format, uri: str, properties: Mapping[str, str]) -> None:
-    if format_ is Format.PARQUET:
-        _writer(payload, properties).parquet(uri)
-        return
-    # The low 33 bits are the row's number within its partition, and each partition is a file.
-    first = "(monotonically_increasing_id() & 8589934591L) = 0"
-    lines = payload.selectExpr(
-        f"if({first}, concat('{recipes.CSV_HEADER}\\n', line), line) as line"
-    )
-    _writer(lines, properties).text(uri)
-
-
-def _writer(frame: DataFrame, properties: Mapping[str, str]) -> DataFrameWriter:
-    """Return a writer of one file per partition, whatever the session's configuration is."""
+    """Write one file per partition, whatever the session's configuration is."""
+    if format_ is Format.CSV:
+        # The low 33 bits are the row's number within its partition, and each partition is a file.
+        first = "(monotonically_increasing_id() & 8589934591L) = 0"
+        payload = payload.selectExpr(
+            f"if({first}, concat('{recipes.CSV_HEADER}\\n', line), line) as line"
+        )
     # "append" keeps the marker file. Spark adds a writer's options to the tasks' Hadoop configuration.
-    return frame.write.mode("append").option("maxRecordsPerFile", 0).options(**properties)
+    writer = payload.write.mode("append").option("maxRecordsPerFile", 0).options(**properties)
+    writer.parquet(uri) if format_ is Format.PARQUET else writer.text(uri)

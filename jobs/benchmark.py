@@ -9,8 +9,7 @@ from pathlib import Path
 sys.path[0] = str(Path(__file__).resolve().parents[1])
 
 import jobs
-from datagen.spark.errors import spark_errors_as_one_line
-from datagen.spark.session import start_session
+from datagen.spark import spark_errors_as_one_line, start_session
 from harness.runtime.command_line import run_main
 from harness.runtime.interrupt import interruptible
 from jobs.options import PROG, parse

@@ -1,9 +1,14 @@
-"""Run a function once on each executor, in jobs that do not count as a trial's."""
+"""Run functions on all nodes, in jobs that do not count as a trial's: describe links, count bytes.
+
+The driver's node runs them itself, the node of each executor in a task on it.
+"""
 
 from __future__ import annotations
 
+import platform
+import subprocess
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any, TypeVar
 
@@ -13,11 +18,84 @@ from pyspark.errors import PySparkException
 from pyspark.serializers import UTF8Deserializer
 from pyspark.sql import SparkSession
 
+from datagen.spark import executor_hosts, is_local, java_packages, scala_context
+from harness.model.errors import ToolError
+from harness.model.interface import HostLink
+from harness.node.interface import link_command, parse_link
+from harness.node.node_links import NodeLinks
+from harness.node.traffic import (
+    NodeTraffic,
+    TrafficSnapshot,
+    interface_traffic,
+    node_identity,
+)
+
 JOB_GROUP = "clusterlift: between trials"
+LINK_TIMEOUT_S = 30
 _STARTED = frozenset({"RUNNING", "SUCCESS"})
 _JOB_PROPERTIES = ("spark.jobGroup.id", "spark.job.description")
 
 T = TypeVar("T")
+
+
+def traffic_snapshot(spark: SparkSession) -> TrafficSnapshot:
+    """Return the interface counters of every node that answers. No trial may run meanwhile."""
+    answers, executors = run_on_nodes(spark, interface_traffic)
+    nodes = {id_: NodeTraffic(id_, host, traffic) for id_, (host, traffic) in answers.items()}
+    return TrafficSnapshot(nodes, executors)
+
+
+def node_links(spark: SparkSession) -> NodeLinks:
+    """Return the interfaces that lead to other machines, of every node that answers."""
+    answers, _ = run_on_nodes(spark, _describe_links)
+    found: dict[str, dict[str, HostLink]] = {}
+    for host, texts in sorted(answers.values()):
+        links = found[host] = {}
+        for device, text in texts.items():
+            with suppress(ToolError):  # the interface has disappeared meanwhile
+                links[device] = parse_link(host, device, text)
+    return found
+
+
+def _describe_links() -> dict[str, str]:
+    """Return what this node reports about each of its interfaces, as text."""
+    run = partial(
+        subprocess.run,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=LINK_TIMEOUT_S,
+    )
+    return {device: run(link_command(device)).stdout for device in interface_traffic()}
+
+
+def run_on_nodes(
+    spark: SparkSession, function: Callable[[], T]
+) -> tuple[dict[str, tuple[str, T]], dict[str, tuple[str, str | None]]]:
+    """Run a function on the driver's node and on each executor's node.
+
+    Returns the host and the result of each node that answers, by the node's identity; and each
+    executor's host and the identity of its node, None if the executor did not answer.
+    """
+    hosts = {} if is_local(spark) else executor_hosts(spark)
+    results = run_on_executors(spark, hosts, partial(_identified, function))
+    answers = {executor: answer for executor, answer in results.items() if answer is not None}
+    nodes = {identity: (hosts[executor], value) for executor, (identity, value) in answers.items()}
+    if own := _identified(function):
+        identity, value = own
+        # A node that also has an executor keeps the name that the cluster gives it.
+        nodes.setdefault(identity, (platform.node(), value))
+    identities = {executor: identity for executor, (identity, _) in answers.items()}
+    return nodes, {executor: (host, identities.get(executor)) for executor, host in hosts.items()}
+
+
+def _identified(function: Callable[[], T]) -> tuple[str, T] | None:
+    """Return the identity of this node and the result; None on a node without Linux or a shell."""
+    try:
+        return node_identity(), function()
+    except (OSError, ValueError, IndexError, subprocess.SubprocessError):
+        return None
 
 
 def run_on_executors(
@@ -53,28 +131,26 @@ def one_partition_per_executor(spark: SparkSession, hosts: Mapping[str, str]) ->
 
     Spark has such partitions for the receivers of streams; pyspark offers no way to create them.
     """
-    context: Any = spark.sparkContext
-    jvm = context._jvm  # noqa: SLF001
+    jvm = java_packages(spark)
     to_seq = jvm.org.apache.spark.api.python.PythonUtils.toSeq
     partitions = [
         jvm.scala.Tuple2(executor, to_seq([f"executor_{host}_{executor}"]))
         for executor, host in hosts.items()
     ]
     tag = getattr(getattr(jvm.scala.reflect, "ClassTag$"), "MODULE$").AnyRef()
-    scala_rdd = context._jsc.sc().makeRDD(to_seq(partitions), tag)  # noqa: SLF001
+    scala_rdd = scala_context(spark).makeRDD(to_seq(partitions), tag)
     java_rdd = jvm.org.apache.spark.api.java.JavaRDD(scala_rdd, tag)
-    return RDD(java_rdd, context, UTF8Deserializer())  # type: ignore[no-untyped-call]
+    return RDD(java_rdd, spark.sparkContext, UTF8Deserializer())  # type: ignore[no-untyped-call]
 
 
 def partition_executors(spark: SparkSession, job_group: str) -> dict[int, str]:
     """Return the executor that runs, or ran, each partition of the last job of a group."""
-    context: Any = spark.sparkContext
-    tracker = context.statusTracker()
+    tracker: Any = spark.sparkContext.statusTracker()
     jobs = tracker.getJobIdsForGroup(job_group)
     if not jobs:
         return {}
     [stage] = tracker.getJobInfo(max(jobs)).stageIds
-    listed = context._jsc.sc().statusStore().taskList(stage, 0, 2**31 - 1)  # noqa: SLF001
+    listed = scala_context(spark).statusStore().taskList(stage, 0, 2**31 - 1)
     tasks = map(listed.apply, range(listed.size()))
     return {task.index(): str(task.executorId()) for task in tasks if task.status() in _STARTED}
 

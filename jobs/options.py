@@ -17,8 +17,8 @@ from harness.runtime.command_line import (
     parse_time,
     whole_number,
 )
-from jobs.selection import discover, known_workloads
 from jobs.sinks import SINKS
+from jobs.workload import discover, known_workloads
 
 PROG = "benchmark.py"
 MAX_TRIALS = 10_000
@@ -193,4 +193,4 @@ def _workload_names(text: str) -> tuple[str, ...]:
     names = [name.strip() for name in text.split(",") if name.strip()]
     if not names:
         raise ValueError("no workload is named")
-    return tuple(workload.name for workload in known_workloads(names, discover()))
+    return tuple(workload.name for workload in known_workloads(names))

@@ -21,8 +21,13 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 import jobs
-from datagen.spark.errors import root_cause, spark_errors_as_one_line
-from datagen.spark.session import executor_hosts, start_session, wait_for_executors
+from datagen.spark import (
+    executor_hosts,
+    root_cause,
+    spark_errors_as_one_line,
+    start_session,
+    wait_for_executors,
+)
 from harness.model.errors import BadInput, ClusterliftError
 from harness.probes.transports.spark.agent import CONNECTION_LOST, run_agent
 from harness.probes.transports.spark.relay import EXECUTORS_LINE, Relay

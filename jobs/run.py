@@ -2,33 +2,35 @@
 
 from __future__ import annotations
 
+import fcntl
 from collections.abc import Iterable, Sequence
 from statistics import median
 
 from pyspark.sql import SparkSession
 
-from datagen.dataset import Dataset
-from datagen.manifest import Manifest
-from datagen.recipe import Recipe, Totals, totals
-from datagen.spark.session import wait_for_executors
+from datagen.dataset import Dataset, open_dataset, verify_content
+from datagen.manifest import Format
+from datagen.recipe import VERSION, Recipe, totals
+from datagen.spark import wait_for_executors
+from datagen.writer import Request, write_dataset
+from harness.model.errors import BadInput
 from harness.model.run import Ending, Phase, Run, Status, Trial
 from harness.node.node_links import link_errors
-from harness.records.directories import check_writable
+from harness.records.directories import cache_directory, check_writable
 from harness.records.writer import Recording
-from harness.runtime.hold import wait_while_held
 from harness.runtime.precision import UntilPrecise
 from harness.runtime.progress import PlanProgress, PrecisionProgress
-from harness.runtime.trials import Observer, Plan, Rounds, run_trials
+from harness.runtime.trials import Observer, Plan, Rounds, run_trials, wait_while_held
 from harness.terminal import say, visible
-from jobs.nodes import node_links
-from jobs.options import AutoTrials, BenchmarkOptions, TrialOptions, WorkOptions
-from jobs.proven_dataset import proven_dataset
+from jobs.executors import node_links
+from jobs.options import AutoTrials, BenchmarkOptions, DatasetOptions, TrialOptions, WorkOptions
 from jobs.run_description import describe_run
-from jobs.selection import select_workloads
 from jobs.sinks import SINKS
 from jobs.spark_event_log import EventLog
 from jobs.spark_trial import SparkTrialRunner
-from jobs.workload import Context
+from jobs.workload import Context, select_workloads
+
+DEFAULT_RECIPE = Recipe(rows=300_000)
 
 MAX_COMPUTED_ROWS = 20_000
 """For up to this many rows, computing the right answers from the recipe takes well under a second."""
@@ -72,22 +74,62 @@ def benchmark(spark: SparkSession, options: BenchmarkOptions) -> int:
     return EXIT_CODES[ending] or int(failed)
 
 
+def proven_dataset(spark: SparkSession, options: DatasetOptions) -> Dataset:
+    """Return the dataset after comparing its files and, unless skipped, its content with its manifest.
+
+    Raises BadInput if they differ.
+    """
+    if options.uri is None:
+        dataset = default_dataset(spark)
+    else:
+        drift = options.accept_layout_drift
+        dataset = open_dataset(spark, options.uri, accept_layout_drift=drift)
+    if dataset.drift:
+        say(f"accepted: {dataset.uri} differs from its manifest: {dataset.drift}")
+    if not options.skip_content_check:
+        say(f"checking the {dataset.manifest.recipe.rows:,} rows of {dataset.uri}")
+        verify_content(spark, dataset)
+    return dataset
+
+
+def default_dataset(spark: SparkSession) -> Dataset:
+    """Return the default dataset in the user's cache; generate it if it is missing or incomplete.
+
+    Raises BadInput if the cache cannot be written.
+    """
+    directory = cache_directory() / "datasets"
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        lock = (directory / ".lock").open("w")
+    except OSError as error:
+        raise BadInput(
+            f"the default dataset cannot be written to {directory}: {error.strerror}; "
+            "name a dataset with --dataset, or set XDG_CACHE_HOME"
+        ) from error
+    with lock:
+        # Without the lock, two first runs at the same time would both generate the dataset.
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        # Path.as_uri() would encode special characters, and Hadoop does not decode them.
+        uri = f"file://{directory}/v{VERSION}-{DEFAULT_RECIPE.rows}-rows"
+        try:
+            return open_dataset(spark, uri)
+        except BadInput:
+            say(f"generating {DEFAULT_RECIPE.rows:,} rows once, in {uri}")
+        return write_dataset(spark, Request(uri, DEFAULT_RECIPE, Format.CSV, overwrite=True))
+
+
 def build_context(spark: SparkSession, dataset: Dataset | None, work: WorkOptions) -> Context:
     """Return what the workloads are built from; without a dataset, that has no rows."""
+    recipe = dataset.manifest.recipe if dataset else Recipe(0)
+    known = dataset.manifest.totals if dataset and recipe.rows > MAX_COMPUTED_ROWS else None
     return Context(
         spark=spark,
         data=dataset.frame(spark) if dataset else spark.createDataFrame([], "value string"),
-        totals=_right_totals(dataset.manifest) if dataset else totals(Recipe(0)),
+        totals=known or totals(recipe),
         repartition=work.repartition,
         pi_samples=work.pi_samples,
         parallelism=spark.sparkContext.defaultParallelism,
     )
-
-
-def _right_totals(manifest: Manifest) -> Totals:
-    """Compute the totals from the recipe if that is fast; else take them from the manifest."""
-    few = manifest.recipe.rows <= MAX_COMPUTED_ROWS
-    return totals(manifest.recipe) if few else manifest.totals
 
 
 def _announce(run: Run) -> None:
@@ -110,15 +152,12 @@ def plan_rounds(
             return plan, [PlanProgress(workloads, plan)]
 
 
-class _Recorder:
+class _Recorder(Observer):
     """Keeps every trial, and writes it to the disk first."""
 
     def __init__(self, recording: Recording) -> None:
         self._recording = recording
         self.trials: list[Trial] = []
-
-    def starting(self, workload: str, phase: Phase, round_: int) -> None:
-        pass
 
     def finished(self, trial: Trial) -> None:
         self._recording.trial(trial)

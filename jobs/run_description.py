@@ -8,13 +8,13 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from datagen.dataset import Dataset
-from datagen.spark.session import executors
+from datagen.spark import executors, java_packages
 from harness import __version__
 from harness.model.run import Run, new_run_id, timestamp
 from harness.node.machine import machine_facts
 from harness.node.node_links import NodeLinks, node_facts, unexpected_links_of_run
 from jobs.options import AUTO, AutoTrials, BenchmarkOptions
-from jobs.selection import Selection
+from jobs.workload import Selection
 
 REDACTED = "*********(redacted)"
 DEFAULT_REDACTION = "(?i)secret|password|token|access[.]?key"
@@ -74,8 +74,7 @@ def _parameters(options: BenchmarkOptions, selection: Selection) -> dict[str, An
 
 def spark_facts(spark: SparkSession) -> dict[str, Any]:
     """Return versions, the executors' hosts, and the configuration with its secrets redacted."""
-    context: Any = spark.sparkContext
-    jvm = context._jvm  # noqa: SLF001  pyspark has no public way to the JVM's properties
+    context, jvm = spark.sparkContext, java_packages(spark)
     return {
         "spark": spark.version,
         "hadoop": str(jvm.org.apache.hadoop.util.VersionInfo.getVersion()),
@@ -91,9 +90,8 @@ def spark_facts(spark: SparkSession) -> dict[str, Any]:
 
 def redact(spark: SparkSession, facts: Mapping[str, str]) -> dict[str, str]:
     """Replace each value if `spark.redaction.regex` matches it or its key. Java does the matching."""
-    context: Any = spark.sparkContext
-    regex = context.getConf().get("spark.redaction.regex", DEFAULT_REDACTION)
-    pattern = context._jvm.java.util.regex.Pattern.compile(regex)  # noqa: SLF001
+    regex = spark.sparkContext.getConf().get("spark.redaction.regex", DEFAULT_REDACTION)
+    pattern = java_packages(spark).java.util.regex.Pattern.compile(regex)
 
     def is_secret(key: str, value: str) -> bool:
         return bool(pattern.matcher(key).find() or pattern.matcher(value).find())

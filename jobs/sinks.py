@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from pyspark.sql import Column, DataFrame, Observation
 
+from datagen.spark import scala_context
 from harness.model.errors import WrongAnswer
 from jobs.workload import Answer
 
@@ -46,11 +47,10 @@ class NoopSink:
         # Only the status store of Spark's UI has the executed plan of a write. A queue of events fills
         # the store, and pyspark has no public way to it.
         session: Any = self._spark
-        context = session.sparkContext
-        context._jsc.sc().listenerBus().waitUntilEmpty(EVENTS_WAIT_MS)  # noqa: SLF001
+        scala_context(session).listenerBus().waitUntilEmpty(EVENTS_WAIT_MS)
         store = session._jsparkSession.sharedState().statusStore()  # noqa: SLF001
         latest = store.executionsList().last()
-        if latest.description() != context.getLocalProperty("spark.job.description"):
+        if latest.description() != session.sparkContext.getLocalProperty("spark.job.description"):
             raise WrongAnswer("Spark lost the event with the executed plan")
         return executed_tree(str(latest.physicalPlanDescription()))
 

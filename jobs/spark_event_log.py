@@ -15,8 +15,7 @@ from typing import Any, Self
 from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
-from datagen.spark.errors import root_cause
-from datagen.spark.session import executor_cores
+from datagen.spark import executor_cores, java_packages, root_cause, scala_context
 from harness.eventlog.trial import Slots, task_metrics
 from harness.model.task_metrics import TaskMetrics
 from harness.terminal import say
@@ -75,8 +74,7 @@ class EventLog:
             return None
 
     def _attach(self) -> None:
-        context: Any = self._spark.sparkContext
-        jvm, spark_context = context._jvm, context._jsc.sc()  # noqa: SLF001  not in pyspark
+        jvm, spark_context = java_packages(self._spark), scala_context(self._spark)
         conf = spark_context.conf().clone()
         for key, value in _CONF.items():
             conf.set(key, value)
@@ -94,14 +92,12 @@ class EventLog:
     def _detach(self) -> None:
         listener, self._listener = self._listener, None
         if listener is not None:
-            context: Any = self._spark.sparkContext
-            context._jsc.sc().removeSparkListener(listener)  # noqa: SLF001  not in pyspark
+            scala_context(self._spark).removeSparkListener(listener)
             listener.stop()
 
     def _drain(self) -> None:
         """Wait until every listener has received all events so far."""
-        context: Any = self._spark.sparkContext
-        context._jsc.sc().listenerBus().waitUntilEmpty(_EVENTS_WAIT_MS)  # noqa: SLF001  not in pyspark
+        scala_context(self._spark).listenerBus().waitUntilEmpty(_EVENTS_WAIT_MS)
 
     def _warn(self, error: Exception) -> None:
         """Report, once per run, why there are no metrics; the trials continue without them."""

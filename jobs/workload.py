@@ -1,4 +1,4 @@
-"""The contract of a workload.
+"""The contract of a workload, and which workloads a run executes.
 
 A workload is a DataFrame with a known right answer. It defines how to build the DataFrame, which
 aggregates over its rows to observe while a sink forces it, and whether the observed values are right.
@@ -7,18 +7,23 @@ So the answer is checked without running anything twice, and outside the measure
 
 from __future__ import annotations
 
+import difflib
+import importlib
 import importlib.util
+import inspect
+import pkgutil
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, ClassVar
 
 from pyspark.sql import Column, DataFrame, SparkSession
 
+import jobs.workloads
 from datagen.recipe import Totals
-from harness.model.errors import WrongAnswer
+from harness.model.errors import BadInput, WrongAnswer
 
 Answer = Mapping[str, Any]
 """The observed values of `Workload.observe`'s columns, by name."""
@@ -106,3 +111,79 @@ def expect_within(name: str, found: float | None, right: float, tolerance: float
 def shuffles(plan: str) -> int:
     """Return the number of shuffles in a tree of operators; broadcasts do not count."""
     return len(re.findall(r"(?<![A-Za-z])Exchange\b", plan))
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The workloads of a run, in order.
+
+    `omitted` has the reason for each workload that cannot run here, by name; `not_requested` the names
+    of those that the user did not choose.
+    """
+
+    workloads: tuple[Workload, ...]
+    omitted: Mapping[str, str]
+    not_requested: tuple[str, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(workload.name for workload in self.workloads)
+
+    @property
+    def reads_data(self) -> bool:
+        return any(workload.reads_data for workload in self.workloads)
+
+
+def select_workloads(names: Sequence[str] | None) -> Selection:
+    """Return the selection of the named workloads, or of all that can run here if `names` is None.
+
+    Raises BadInput for an unknown name, and for a named workload that cannot run here.
+    """
+    runnable, omitted = [], {}
+    for workload in known_workloads(names):
+        if not (missing := workload.missing()):
+            runnable.append(workload)
+        elif names is None:
+            omitted[workload.name] = f"needs {', '.join(missing)}, which this Python does not have"
+        else:
+            raise BadInput(
+                f"--workloads: {workload.name} needs {', '.join(missing)}; install it for the "
+                "driver's and the executors' Python, or leave the workload out"
+            )
+    requested = {workload.name for workload in runnable} | omitted.keys()
+    return Selection(tuple(runnable), omitted, tuple(n for n in discover() if n not in requested))
+
+
+def discover() -> dict[str, Workload]:
+    """Return every workload by name: the subclasses of Workload in the modules of jobs.workloads.
+
+    An abstract class without a name is a base of workloads, and no workload itself.
+    """
+    found: list[Workload] = []
+    for entry in pkgutil.iter_modules(jobs.workloads.__path__, f"{jobs.workloads.__name__}."):
+        module = importlib.import_module(entry.name)
+        found += [
+            member()
+            for member in vars(module).values()
+            if isinstance(member, type)
+            and issubclass(member, Workload)
+            and not (inspect.isabstract(member) and not hasattr(member, "name"))
+            and member.__module__ == module.__name__
+        ]
+    in_order = sorted(found, key=lambda workload: (workload.bottleneck, workload.name))
+    return {workload.name: workload for workload in in_order}
+
+
+def known_workloads(names: Sequence[str] | None) -> list[Workload]:
+    """Return the workloads with these names, in this order, each once; all if `names` is None.
+
+    Raises BadInput for an unknown name, with the most similar known names.
+    """
+    known = discover()
+    for name in names or ():
+        if name not in known:
+            similar = difflib.get_close_matches(name, known, n=3, cutoff=0.4)
+            hint = f"did you mean {' or '.join(similar)}?" if similar else "there are"
+            listed = "" if similar else f" {', '.join(known)}"
+            raise BadInput(f"unknown workload '{name}'; {hint}{listed}")
+    return [known[name] for name in dict.fromkeys(names or known)]

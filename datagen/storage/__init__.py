@@ -9,35 +9,37 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import socket
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
-from typing import Protocol
+from typing import ClassVar
 from urllib.parse import urlsplit
 
 from pyspark.sql import SparkSession
 
+from datagen.filesystem import Directory
 from datagen.layout import Layout
 from datagen.observed_layout import StoredFiles
-from datagen.spark.errors import spark_errors_as_one_line
-from datagen.spark.filesystem import Directory
+from datagen.spark import spark_errors_as_one_line
 from harness.model.errors import BadInput
 
 CONNECT_TIMEOUT_S = 10.0
 
 
-class Storage(Protocol):
+class Storage(ABC):
     """A file system: how to request a layout, and how to observe how files are stored.
 
     A requested layout of None leaves the choice to the file system.
     """
 
-    name: str
-    scheme: str
-    advice: str
+    name: ClassVar[str]
+    scheme: ClassVar[str]
+    advice: ClassVar[str] = ""
     """What to do if Hadoop does not know the file system; empty if Hadoop always knows it."""
 
-    def check_available(self, directory: Directory) -> None:
+    def check_available(self, directory: Directory) -> None:  # noqa: B027  there may be nothing to check
         """Raise BadInput if the file system answers but cannot be used."""
 
+    @abstractmethod
     def check_request(self, directory: Directory, layout: Layout | None) -> Layout | None:
         """Return the requested layout in full, with the size of its cells.
 
@@ -49,15 +51,20 @@ class Storage(Protocol):
 
         Returns the Hadoop properties that the writing tasks need.
         """
+        return {}
 
-    def finish(self, directory: Directory, names: list[str], layout: Layout | None) -> None:
+    def finish(  # noqa: B027  most file systems need nothing more
+        self, directory: Directory, names: list[str], layout: Layout | None
+    ) -> None:
         """Request, for the written files, what could not be requested while they were written."""
 
+    @abstractmethod
     def observe(self, directory: Directory, names: Collection[str]) -> StoredFiles:
         """Return how each of these files of the directory is stored."""
 
     def explain(self, expected: Layout | None, stored: StoredFiles) -> str:
         """Return the likely reason why files are not stored as expected; empty if none is known."""
+        return ""
 
 
 def storages() -> dict[str, Storage]:
@@ -68,6 +75,15 @@ def storages() -> dict[str, Storage]:
     )
     found = [module.STORAGE for module in modules if hasattr(module, "STORAGE")]
     return {storage.scheme: storage for storage in found}
+
+
+def require_nodes(directory: Directory, layout: Layout, available: int, kind: str) -> None:
+    """Raise BadInput if there are too few nodes, of this kind, for every copy or stripe."""
+    if available < layout.nodes:
+        raise BadInput(
+            f"--layout {layout} needs {layout.nodes} {kind}, and {directory.uri} has {available}; "
+            f"start more {kind}, or choose another layout"
+        )
 
 
 def locate(spark: SparkSession, uri: str) -> tuple[Directory, Storage]:
@@ -115,13 +131,10 @@ def _check_answers(uri: str) -> None:
 
 def _storage_for(scheme: str, uri: str) -> Storage:
     known = storages()
-    try:
-        return known[scheme]
-    except KeyError:
-        schemes = ", ".join(
-            f"{known[scheme].scheme}: ({known[scheme].name})" for scheme in sorted(known)
-        )
+    if scheme not in known:
+        schemes = ", ".join(f"{each}: ({known[each].name})" for each in sorted(known))
         raise BadInput(
             f"{uri}: there is no storage for the scheme '{scheme}:'; the known ones are {schemes}; "
             "to add a storage, write a module in datagen/storage/"
-        ) from None
+        )
+    return known[scheme]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
+from datagen.filesystem import Directory
 from datagen.layout import UNKNOWN, Layout, LayoutKind
 from datagen.observed_layout import StoredFiles
-from datagen.spark.filesystem import Directory
+from datagen.storage import Storage, require_nodes
 from datagen.storage.namenode import policy_layout, stored_files
 from harness.model.errors import BadInput
 
@@ -14,15 +15,11 @@ REPLICATION = "REPLICATION"
 """The policy that makes the files of a directory replicated even if its parent is erasure coded."""
 
 
-class Hdfs:
+class Hdfs(Storage):
     """HDFS only declares the layout of a file; which copies and stripes exist is counted by block."""
 
     name = "hdfs"
     scheme = "hdfs"
-    advice = ""
-
-    def check_available(self, directory: Directory) -> None:
-        pass
 
     def check_request(self, directory: Directory, layout: Layout | None) -> Layout | None:
         """Return the layout with the cell of its policy, and enable the policy if necessary."""
@@ -30,30 +27,28 @@ class Hdfs:
             return None
         if layout.kind is LayoutKind.UNKNOWN:
             raise BadInput(f"--layout {layout}: HDFS knows its layouts; name one, or leave it out")
-        if layout.kind is LayoutKind.REPLICATED:
-            _check_nodes(directory, layout)
-            return layout
-        name, full = _policy_for(directory, layout)
-        _check_nodes(directory, full)
-        _enable(directory, name)
+        name, full = None, layout
+        if layout.kind is not LayoutKind.REPLICATED:
+            name, full = _policy_for(directory, layout)
+        if (live := live_nodes(directory)) is not None:
+            require_nodes(directory, full, live, "DataNodes")
+        if name is not None:
+            _enable(directory, name)
         return full
 
     def prepare(self, directory: Directory, layout: Layout | None) -> Mapping[str, str]:
         """Set the policy of the directory. The writing tasks get the number of copies."""
         if layout is None:
             return {}
+        fs, path = directory.fs, directory.path
         with directory.errors_as_bad_input():
-            inherited = directory.fs.getErasureCodingPolicy(directory.path)
-        if layout.kind is not LayoutKind.REPLICATED:
-            _set_policy(directory, _policy_for(directory, layout)[0])
-            return {}
-        if inherited is not None:
-            _set_policy(directory, REPLICATION)
+            if layout.kind is not LayoutKind.REPLICATED:
+                fs.setErasureCodingPolicy(path, _policy_for(directory, layout)[0])
+                return {}
+            if fs.getErasureCodingPolicy(path) is not None:
+                fs.setErasureCodingPolicy(path, REPLICATION)
         # A cached client would keep the number of copies with which it was created.
         return {"dfs.replication": str(layout.data), "fs.hdfs.impl.disable.cache": "true"}
-
-    def finish(self, directory: Directory, names: list[str], layout: Layout | None) -> None:
-        """Do nothing: HDFS itself creates what is missing."""
 
     def observe(self, directory: Directory, names: Collection[str]) -> StoredFiles:
         """Look at every block of every file; one call of the NameNode lists a thousand files."""
@@ -115,21 +110,6 @@ def _enable(directory: Directory, name: str) -> None:
         command = f"hdfs ec -enablePolicy -policy {name}"
         with directory.errors_as_bad_input(f"`{command}` is needed and was refused"):
             directory.fs.enableErasureCodingPolicy(name)
-
-
-def _set_policy(directory: Directory, name: str) -> None:
-    with directory.errors_as_bad_input():
-        directory.fs.setErasureCodingPolicy(directory.path, name)
-
-
-def _check_nodes(directory: Directory, layout: Layout) -> None:
-    """Raise BadInput if there are too few live DataNodes for every copy or stripe."""
-    live = live_nodes(directory)
-    if live is not None and live < layout.nodes:
-        raise BadInput(
-            f"--layout {layout} needs {layout.nodes} DataNodes, and {directory.uri} has {live}; "
-            "start more DataNodes, or choose another layout"
-        )
 
 
 def live_nodes(directory: Directory) -> int | None:

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 
+from datagen.filesystem import Directory
 from datagen.layout import UNKNOWN, Layout
 from datagen.observed_layout import StoredFile, StoredFiles
-from datagen.spark.filesystem import Directory
+from datagen.storage import Storage
 from harness.model.errors import BadInput
 
 
-class Local:
+class Local(Storage):
     """A storage without layouts: it does not report how the disks below store the bytes."""
 
     name = "local"
     scheme = "file"
-    advice = ""
-
-    def check_available(self, directory: Directory) -> None:
-        pass
 
     def check_request(self, directory: Directory, layout: Layout | None) -> Layout:
         """Return `unknown`, the only layout. Raise BadInput if another one is requested."""
@@ -29,21 +26,12 @@ class Local:
             )
         return UNKNOWN
 
-    def prepare(self, directory: Directory, layout: Layout | None) -> Mapping[str, str]:
-        return {}
-
-    def finish(self, directory: Directory, names: list[str], layout: Layout | None) -> None:
-        pass
-
     def observe(self, directory: Directory, names: Collection[str]) -> StoredFiles:
         """Report every file as `unknown`, never as `replicated:1`."""
         files = (entry for entry in directory.entries().values() if entry.name in names)
         return StoredFiles(
             {file.name: StoredFile(UNKNOWN, file.bytes) for file in files}, page_cache=True
         )
-
-    def explain(self, expected: Layout | None, stored: StoredFiles) -> str:
-        return ""
 
 
 STORAGE = Local()

@@ -9,7 +9,6 @@ import csv
 import socket
 from collections.abc import Iterator
 from contextlib import suppress
-from types import TracebackType
 from typing import Self
 
 TIMEOUT_S = 10.0
@@ -47,12 +46,7 @@ class Metaserver:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         with suppress(OSError):
             self._socket.close()
 

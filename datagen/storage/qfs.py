@@ -13,9 +13,10 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
+from datagen.filesystem import Directory
 from datagen.layout import UNKNOWN, Layout, LayoutKind, striped_layout
 from datagen.observed_layout import StoredFile, StoredFiles, replicated_file, striped_file
-from datagen.spark.filesystem import Directory
+from datagen.storage import Storage, require_nodes
 from datagen.storage.metaserver import CHUNK_BYTES, Metaserver
 from harness.model.errors import BadInput
 
@@ -25,7 +26,7 @@ TWO_COPIES = Layout.parse("replicated:2")
 STRIPER_NONE, STRIPER_RS, STRIPER_JERASURE = 1, 2, 3
 
 
-class Qfs:
+class Qfs(Storage):
     """QFS's Java classes report the attributes of files, the metaserver where their chunks are."""
 
     name = "qfs"
@@ -45,7 +46,7 @@ class Qfs:
         if layout is None:
             return None
         if layout.kind is LayoutKind.REPLICATED:
-            _check_servers(directory, layout)
+            require_nodes(directory, layout, _servers_up(directory), "chunk servers")
             return layout
         if not layout.is_met_by(REED_SOLOMON):
             raise BadInput(
@@ -77,7 +78,7 @@ class Qfs:
     def observe(self, directory: Directory, names: Collection[str]) -> StoredFiles:
         """Look at every chunk of every file, parity chunks included, and at its servers."""
         listed = [file for file in _list_files(directory) if file["filename"] in names]
-        with _metaserver(directory) as metaserver, _metaserver_errors(directory):
+        with _metaserver(directory) as metaserver:
             files = {file["filename"]: _stored_file(file, metaserver) for file in listed}
             coded = any(file.layout.kind is LayoutKind.REED_SOLOMON for file in files.values())
             return StoredFiles(files, "native" if coded else None, metaserver.buffered_io())
@@ -95,18 +96,8 @@ class Qfs:
 
 
 def _servers_up(directory: Directory) -> int:
-    with _metaserver(directory) as metaserver, _metaserver_errors(directory):
+    with _metaserver(directory) as metaserver:
         return metaserver.servers_up()
-
-
-def _check_servers(directory: Directory, layout: Layout) -> None:
-    """Raise BadInput if there are too few chunk servers for every copy."""
-    up = _servers_up(directory)
-    if up < layout.nodes:
-        raise BadInput(
-            f"--layout {layout} needs {layout.nodes} chunk servers, and {directory.uri} has {up}; "
-            "start more chunk servers, or choose another layout"
-        )
 
 
 def _address(directory: Directory) -> tuple[str, int]:
@@ -117,16 +108,12 @@ def _address(directory: Directory) -> tuple[str, int]:
     return str(host), port
 
 
-def _metaserver(directory: Directory) -> Metaserver:
-    with _metaserver_errors(directory):
-        return Metaserver(*_address(directory))
-
-
 @contextmanager
-def _metaserver_errors(directory: Directory) -> Iterator[None]:
-    """Turn the errors of a metaserver, and answers that make no sense, into a BadInput."""
+def _metaserver(directory: Directory) -> Iterator[Metaserver]:
+    """Connect to the metaserver; turn its errors, and answers that make no sense, into a BadInput."""
     try:
-        yield
+        with Metaserver(*_address(directory)) as metaserver:
+            yield metaserver
     except (OSError, ValueError) as error:
         cause = getattr(error, "strerror", None) or error
         raise BadInput(

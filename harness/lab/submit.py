@@ -20,8 +20,8 @@ from harness.lab.engine import docker, docker_program
 from harness.lab.links import read_links
 from harness.model.errors import BadInput, ClusterliftError
 from harness.model.link import rate_text
-from harness.runtime.hold import HOLD_FILE, hold_message
 from harness.runtime.interrupt import interruptible
+from harness.runtime.trials import HOLD_FILE, hold_message
 
 CHECKOUT = "/opt/clusterlift"
 GENERATE, BENCHMARK = "datagen/generate.py", "jobs/benchmark.py"

@@ -12,7 +12,7 @@ import msgspec
 
 from harness.minicluster.daemon import LOCALHOST, Daemon, end
 from harness.model.errors import BadInput
-from harness.runtime.cache import cache_directory
+from harness.records.directories import cache_directory
 from harness.terminal import say
 
 STATE_FILE = "cluster.json"

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from harness.local_spark import closing_message, hadoop_version, run_spark_submit, spark_home
 from harness.model.errors import BadInput, ClusterliftError
-from harness.runtime.cache import cache_directory
+from harness.records.directories import cache_directory
 from harness.terminal import say
 
 ARTIFACT = "hadoop-client-minicluster"

@@ -6,6 +6,7 @@ measured of its network.
 
 from __future__ import annotations
 
+import os
 import tempfile
 from pathlib import Path
 from urllib.parse import quote
@@ -60,3 +61,9 @@ def not_writable(directory: Path, error: OSError) -> BadInput:
         f"--results: cannot write to {directory}: {error.strerror}; "
         "choose a directory that you may write to"
     )
+
+
+def cache_directory() -> Path:
+    """Return `$XDG_CACHE_HOME/clusterlift` if that path is absolute, else `~/.cache/clusterlift`."""
+    base = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    return (base if base.is_absolute() else Path.home() / ".cache") / "clusterlift"

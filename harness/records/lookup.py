@@ -43,7 +43,7 @@ def earlier_configuration(name: str, results: Path) -> str | None:
     if a results file is malformed.
     """
     newest = find_run(name, results)
-    runs = [load(file) for child in _children(results) for file in results_files(child)]
+    runs = [load(file) for child in results.glob("*") for file in results_files(child)]
     earlier = [
         recorded
         for recorded in runs
@@ -108,12 +108,8 @@ def _not_found(name: str, directories: Sequence[Path], results: Path) -> str:
                 f"the directory {directory} has no results files (*{SUFFIX}); "
                 "give the directory of one configuration, such as results/1g-rs"
             )
-    known = sorted(child.name for child in _children(results) if results_files(child))
+    known = sorted(child.name for child in results.glob("*") if results_files(child))
     return (
         f"{name!r} is neither a results file, nor a directory with results files, nor a configuration "
         f"under {results} (there: {', '.join(known) or 'none'})"
     )
-
-
-def _children(directory: Path) -> list[Path]:
-    return list(directory.iterdir()) if directory.is_dir() else []

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import math
 import stat
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -165,19 +165,12 @@ def _finite(text: str) -> float:
     return value
 
 
-def _children(value: object) -> Iterable[object]:
-    if isinstance(value, dict):
-        return value.values()
-    return value if isinstance(value, list) else ()
-
-
-def _check_nesting(value: object) -> None:
-    level: list[Any] = [value]
-    for _ in range(MAX_NESTING):
-        level = [child for parent in level for child in _children(parent)]
-        if not level:
-            return
-    raise ValueError(f"values are nested more than {MAX_NESTING} levels deep")
+def _check_nesting(value: object, levels: int = MAX_NESTING) -> None:
+    if isinstance(value, dict | list):
+        if not levels:
+            raise ValueError(f"values are nested more than {MAX_NESTING} levels deep")
+        for child in value.values() if isinstance(value, dict) else value:
+            _check_nesting(child, levels - 1)
 
 
 # The shapes of lines, beyond the types of the vocabulary: what other rooms rely on. A key that is not here

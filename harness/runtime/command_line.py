@@ -48,28 +48,30 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: error: {visible(message)}; see --help\n")
 
 
-def whole_number(minimum: int, maximum: int | None = None) -> Callable[[str], int]:
+def whole_number(minimum: int, maximum: int) -> Callable[[str], int]:
     """Return an option type: whole numbers within bounds, such as `10_000`, `10,000` or `1e6`."""
 
     def read(text: str) -> int:
         try:
-            value = int(text.replace(",", ""))
+            value = _integer(text.replace(",", ""))
         except ValueError:
-            try:
-                real = float(text)
-                value = int(real)
-            except (ValueError, OverflowError):
-                raise argparse.ArgumentTypeError(f"'{text}' is not a whole number") from None
-            if value != real:
-                raise argparse.ArgumentTypeError(f"'{text}' is not a whole number") from None
-        if value < minimum or (maximum is not None and value > maximum):
-            bounds = (
-                f"{minimum:,} or more" if maximum is None else f"from {minimum:,} to {maximum:,}"
+            raise ValueError(f"'{text}' is not a whole number") from None
+        if not minimum <= value <= maximum:
+            raise ValueError(
+                f"{value:,} is out of range: it must be from {minimum:,} to {maximum:,}"
             )
-            raise argparse.ArgumentTypeError(f"{value:,} is out of range: it must be {bounds}")
         return value
 
-    return read
+    return option_type(read)
+
+
+def _integer(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        if (real := float(text)).is_integer():
+            return int(real)
+        raise
 
 
 def option_type(parse: Callable[[str], T]) -> Callable[[str], T]:

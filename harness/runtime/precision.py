@@ -10,7 +10,7 @@ from itertools import count
 from statistics import median
 
 from harness.model.run import Phase, Trial
-from harness.runtime.trials import Clock
+from harness.runtime.trials import Clock, Observer
 from harness.statistics.median import median_interval
 from harness.terminal import count_of
 
@@ -23,20 +23,15 @@ class Precision:
     """How precisely a workload's median is known.
 
     Its 95 % confidence interval is within ± `half_width` of the median, as a fraction of it. It is
-    None if there are too few trials for an interval.
+    infinite if there are too few trials for an interval.
     """
 
     workload: str
-    half_width: float | None
+    half_width: float
 
     def __str__(self) -> str:
-        text = "unknown" if self.half_width is None else f"±{percent(self.half_width)}"
-        return f"{self.workload}: {text}"
-
-    @property
-    def sort_key(self) -> float:
-        """The half-width; an unknown one is the widest."""
-        return math.inf if self.half_width is None else self.half_width
+        is_known = math.isfinite(self.half_width)
+        return f"{self.workload}: {f'±{percent(self.half_width)}' if is_known else 'unknown'}"
 
 
 def percent(fraction: float) -> str:
@@ -56,16 +51,16 @@ class _Sample:
         return not self.times_s and self.failed >= MAX_FAILED_TRIALS
 
     @property
-    def half_width(self) -> float | None:
+    def half_width(self) -> float:
         ordered = sorted(self.times_s)
         interval = median_interval(ordered)
         if interval is None:
-            return None
+            return math.inf
         middle = median(ordered)
         return max(middle - interval[0], interval[1] - middle) / middle if middle else 0.0
 
 
-class UntilPrecise:
+class UntilPrecise(Observer):
     """Runs rounds until every workload's median is known to ± `precision`, a fraction of it.
 
     It learns the times as an observer of the trials. After `max_s` seconds from the start of the
@@ -102,9 +97,6 @@ class UntilPrecise:
                 self.stopped = f"after {count_of(number, 'round')}, {reason}"
                 return
 
-    def starting(self, workload: str, phase: Phase, round_: int) -> None:
-        """Do nothing: only the end of a trial matters here."""
-
     def finished(self, trial: Trial) -> None:
         """Add a measured trial to its workload's sample."""
         if trial.phase is not Phase.MEASURED:
@@ -123,7 +115,7 @@ class UntilPrecise:
             for name, sample in self._samples.items()
             if not sample.is_hopeless
         ]
-        return max(precisions, key=lambda precision: precision.sort_key, default=None)
+        return max(precisions, key=lambda precision: precision.half_width, default=None)
 
     @property
     def seconds_left(self) -> float:
@@ -134,7 +126,7 @@ class UntilPrecise:
         widest = self.widest
         if widest is None:
             return "no workload has had a successful trial"
-        if widest.sort_key <= self._precision:
+        if widest.half_width <= self._precision:
             return f"every median is known to ±{percent(self._precision)} (widest is {widest})"
         if round_s > self.seconds_left:
             return f"another would not have ended in time (widest is {widest})"

@@ -12,7 +12,7 @@ from typing import TextIO
 
 from harness.model.run import Phase, Status, Trial
 from harness.runtime.precision import UntilPrecise
-from harness.runtime.trials import Clock, Plan
+from harness.runtime.trials import Clock, Observer, Plan
 from harness.terminal import visible
 
 MINUTE, HOUR = 60, 3600
@@ -28,7 +28,7 @@ def duration_text(seconds: float) -> str:
     return f"{whole // HOUR} h {whole % HOUR // MINUTE:02} min"
 
 
-class TrialProgress(ABC):
+class TrialProgress(Observer, ABC):
     """An observer that prints a line for each trial: which it is, how long it took, what follows.
 
     `rounds` is the number of rounds of each phase; a phase without a known number is left out.
@@ -138,6 +138,27 @@ class PrecisionProgress(TrialProgress):
         return f"widest is {widest}, {left}" if widest else left
 
 
+class StatusLine:
+    """A line on a stream, by default standard error, that a terminal shows in place of the line before."""
+
+    def __init__(self, stream: TextIO | None = None) -> None:
+        self._stream = stream or sys.stderr
+
+    def show(self, line: str, *, is_news: bool) -> None:
+        """Show the line; where lines cannot be replaced, only if it is news."""
+        if self._stream.isatty():
+            self._stream.write(f"\r\x1b[K{line}")
+        elif is_news:
+            self._stream.write(f"{line}\n")
+        self._stream.flush()
+
+    def erase(self) -> None:
+        """Remove the line from a terminal."""
+        if self._stream.isatty():
+            self._stream.write("\r\x1b[K")
+            self._stream.flush()
+
+
 @contextmanager
 def task_progress(
     what: str,
@@ -153,7 +174,7 @@ def task_progress(
     On a terminal the line is rewritten in place; elsewhere a line is printed for every tenth of the
     tasks.
     """
-    out = stream or sys.stderr
+    status = StatusLine(stream)
     started = clock()
     ended = threading.Event()
 
@@ -162,13 +183,11 @@ def task_progress(
         while not ended.wait(interval_s):
             count = done()
             tenths = 10 * count // max(1, total)
-            if count == 0 or (not out.isatty() and tenths == shown_tenths):
-                continue
-            shown_tenths = tenths
-            left = duration_text((clock() - started) / count * (total - count))
-            line = f"{what}: {count} of {total} tasks, {left} left"
-            out.write(f"\r\x1b[K{line}" if out.isatty() else f"{line}\n")
-            out.flush()
+            if count:
+                left = duration_text((clock() - started) / count * (total - count))
+                line = f"{what}: {count} of {total} tasks, {left} left"
+                status.show(line, is_news=tenths != shown_tenths)
+                shown_tenths = tenths
 
     thread = threading.Thread(target=show, daemon=True)
     thread.start()
@@ -177,6 +196,4 @@ def task_progress(
     finally:
         ended.set()
         thread.join()
-        if out.isatty():
-            out.write("\r\x1b[K")
-            out.flush()
+        status.erase()

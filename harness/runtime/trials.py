@@ -1,17 +1,19 @@
-"""The order of trials, their clock, and what happens if one fails.
+"""The wait before the first trial, the order of trials, their clock, and what happens if one fails.
 
 This module does not depend on Spark: a `TrialRunner` is anything that can be prepared, run and checked.
 """
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import ClassVar, Protocol
 
-from harness.model.errors import SparkLost
+from harness.model.errors import BadInput, SparkLost
 from harness.model.run import Ending, Phase, Status, Trial, timestamp
 from harness.model.task_metrics import TaskMetrics, WireBytes
 from harness.terminal import first_line
@@ -20,6 +22,10 @@ Clock = Callable[[], float]
 """Returns seconds since an arbitrary time, and never goes back."""
 
 MAX_ERROR_LENGTH = 500
+
+HOLD_FILE = "CLUSTERLIFT_HOLD_FILE"
+"""The environment variable that names a file to create and to wait for."""
+POLL_S = 0.05
 
 
 class PreparedTrial(Protocol):
@@ -83,14 +89,41 @@ class Plan:
         return self.warm_up + self.trials
 
 
-class Observer(Protocol):
-    """Follows each trial: a progress display, a results file."""
+class Observer:
+    """Follows each trial: a progress display, a results file. This one ignores them."""
 
     def starting(self, workload: str, phase: Phase, round_: int) -> None:
         """A trial is about to start."""
 
     def finished(self, trial: Trial) -> None:
         """A trial ended, ok or failed."""
+
+
+def hold_message(file: str) -> str:
+    """Return the line that says that everything is ready for the first trial."""
+    return f"ready for the first trial; waiting until {file} is removed"
+
+
+def wait_while_held() -> None:
+    """Create the file that CLUSTERLIFT_HOLD_FILE names, print a line, and wait until it is removed.
+
+    So whoever submits a benchmark can prepare what trials must find, as the lab limits the workers'
+    processors once Spark has started. Without the variable there is nothing to wait for. Raises BadInput
+    if the file cannot be created.
+    """
+    file = os.environ.get(HOLD_FILE)
+    if not file:
+        return
+    try:
+        Path(file).touch()
+    except OSError as error:
+        raise BadInput(f"{HOLD_FILE} is {file}: {error.strerror}") from error
+    try:
+        print(hold_message(file), flush=True)
+        while Path(file).exists():
+            time.sleep(POLL_S)
+    finally:
+        Path(file).unlink(missing_ok=True)  # it is still there after an interrupt
 
 
 def run_trials(

@@ -15,17 +15,6 @@ def rows_per_prefix2(data: DataFrame) -> DataFrame:
     return data.groupBy("prefix2").agg(F.count("*").alias("rows_of_prefix2"))
 
 
-def observed() -> dict[str, Column]:
-    return {"rows": F.count("*"), "joined": F.sum("rows_of_prefix2")}
-
-
-def check_join(answer: Answer, context: Context) -> None:
-    """Check the row count and the sum of the joined counts: a prefix with c rows adds c * c."""
-    expect("rows", answer["rows"], context.totals.rows)
-    squares = sum(count**2 for count in context.totals.rows_per_prefix2.values())
-    expect("the sum of the joined counts", answer["joined"] or 0, squares)
-
-
 class InnerJoin(Workload):
     name = "inner-join"
     bottleneck = Bottleneck.SHUFFLE
@@ -35,10 +24,13 @@ class InnerJoin(Workload):
         return context.data.join(rows_per_prefix2(context.data).hint("merge"), "prefix2")
 
     def observe(self, context: Context) -> Mapping[str, Column]:
-        return observed()
+        return {"rows": F.count("*"), "joined": F.sum("rows_of_prefix2")}
 
     def check(self, answer: Answer, context: Context) -> None:
-        check_join(answer, context)
+        """Check the row count and the sum of the joined counts: a prefix with c rows adds c * c."""
+        expect("rows", answer["rows"], context.totals.rows)
+        squares = sum(count**2 for count in context.totals.rows_per_prefix2.values())
+        expect("the sum of the joined counts", answer["joined"] or 0, squares)
 
     def check_plan(self, plan: str) -> None:
         if "SortMergeJoin" not in plan or shuffles(plan) < BOTH_SIDES:

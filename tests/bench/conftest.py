@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 from pyspark.sql import SparkSession
 
-from datagen.spark.session import start_session
+from datagen.spark import start_session
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from pyspark.sql import SparkSession
 
-from datagen.spark.filesystem import Directory
+from datagen.filesystem import Directory
 from datagen.storage import locate
 from harness.minicluster import hdfs
 

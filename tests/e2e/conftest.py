@@ -64,9 +64,10 @@ class Spark:
         cwd: Path,
         master: str = "local[2]",
         env: Mapping[str, str] | None = None,
+        code: int = 0,
     ) -> Completed:
-        """Run a script under spark-submit and wait for its end."""
-        return subprocess.run(
+        """Run a script under spark-submit and wait for its end, with this exit code."""
+        done = subprocess.run(
             self.command(script, *arguments, master=master),
             cwd=cwd,
             env=self.environment(**(env or {})),
@@ -75,6 +76,8 @@ class Spark:
             timeout=TIMEOUT_S,
             check=False,
         )
+        assert done.returncode == code, done.stdout + done.stderr
+        return done
 
 
 def own_lines(completed: Completed) -> list[str]:
@@ -126,8 +129,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def dataset(spark: Spark, checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A dataset of two thousand rows."""
     path = tmp_path_factory.mktemp("data") / "rows"
-    done = spark.submit(checkout / "datagen/generate.py", path, "--rows", 2_000, cwd=path.parent)
-    assert done.returncode == 0, done.stderr
+    spark.submit(checkout / "datagen/generate.py", path, "--rows", 2_000, cwd=path.parent)
     return path
 
 

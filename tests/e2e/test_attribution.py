@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -56,7 +55,6 @@ class Shuffling(KnownPart, Workload):
     def check(self, answer, context):
         expect("rows", answer["rows"], 100_000)
 """
-FAST = ("--trials", 1, "--warmup", 1)
 SLEPT_S = 6 * 0.4
 
 
@@ -69,29 +67,26 @@ def known_parts(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
     return copy
 
 
-def benchmarked(
-    spark: Spark,
-    checkout: Path,
-    directory: Path,
-    workloads: str,
-    *,
-    master: str = "local[2]",
-    conf: Mapping[str, str] | None = None,
+@pytest.fixture(scope="module")
+def run(
+    spark: Spark, cluster: Cluster, known_parts: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> RecordedRun:
-    """Run workloads with a Spark configuration; no temporary file is left."""
+    """A run on a cluster that fetches one block at a time, so that tasks wait for each block.
+
+    It leaves no temporary file.
+    """
+    directory = tmp_path_factory.mktemp("run")
     temporary, conf_dir = directory / "tmp of %7e", directory / "conf"
     temporary.mkdir()
     conf_dir.mkdir()
-    defaults = "".join(f"{key} {value}\n" for key, value in (conf or {}).items())
-    (conf_dir / "spark-defaults.conf").write_text(defaults)
-    done = spark.submit(
-        *(checkout / "jobs/benchmark.py", "--workloads", workloads, *FAST),
-        *("--pi-samples", 20_000),
+    (conf_dir / "spark-defaults.conf").write_text("spark.reducer.maxSizeInFlight 1k\n")
+    spark.submit(
+        *(known_parts / "jobs/benchmark.py", "--workloads", "sleeping,spinning,shuffling"),
+        *("--trials", 1, "--warmup", 1, "--pi-samples", 20_000),
         cwd=directory,
-        master=master,
+        master=cluster.url,
         env={"TMPDIR": str(temporary), "SPARK_CONF_DIR": str(conf_dir)},
     )
-    assert done.returncode == 0, done.stdout + done.stderr
     assert not list(temporary.glob("clusterlift-*"))
     [file] = directory.glob("results/*/*.jsonl")
     run = load(file)
@@ -104,18 +99,6 @@ def metrics(run: RecordedRun) -> dict[str, TaskMetrics]:
     found = {trial.workload: trial.tasks for trial in run.trials}
     assert None not in found.values()
     return {workload: tasks for workload, tasks in found.items() if tasks}
-
-
-@pytest.fixture(scope="module")
-def run(
-    spark: Spark, cluster: Cluster, known_parts: Path, tmp_path_factory: pytest.TempPathFactory
-) -> RecordedRun:
-    """A run on a cluster that fetches one block at a time, so that tasks wait for each block."""
-    return benchmarked(
-        *(spark, known_parts, tmp_path_factory.mktemp("run"), "sleeping,spinning,shuffling"),
-        master=cluster.url,
-        conf={"spark.reducer.maxSizeInFlight": "1k"},
-    )
 
 
 class TestOnACluster:

@@ -102,6 +102,7 @@ def running(spark: Spark, checkout: Path, dataset: Path, tmp_path: Path) -> Iter
         process.wait(timeout=60)
 
 
+@pytest.mark.smoke
 def test_ctrl_c_ends_the_run_and_keeps_the_trials(running: Benchmark, tmp_path: Path) -> None:
     os.killpg(running.process.pid, signal.SIGINT)  # as a terminal does
     run = running.await_end()

@@ -14,7 +14,7 @@ import pytest
 from harness.minicluster import qfs
 from harness.minicluster.cluster import Cluster, find_all
 from harness.minicluster.lifecycle import down
-from harness.runtime.cache import cache_directory
+from harness.records.directories import cache_directory
 from tests.waiting import eventually
 
 from .conftest import ROOT
@@ -47,6 +47,7 @@ def is_removed(cluster: Cluster) -> bool:
     return len(cluster.dead()) == len(cluster.daemons) and not cluster.directory.exists()
 
 
+@pytest.mark.smoke
 def test_an_interrupted_run_does_not_touch_another_hdfs(tmp_path: Path) -> None:
     ready = tmp_path / "ready"
     run = subprocess.Popen(

@@ -55,6 +55,7 @@ needs_iperf3 = pytest.mark.skipif(
 
 
 @needs_iperf3
+@pytest.mark.smoke
 def test_every_executors_host_is_measured_and_no_process_is_left(
     spark: Spark, cluster: Cluster, tmp_path: Path
 ) -> None:

@@ -37,7 +37,6 @@ def recorded(results: Path) -> RecordedRun:
 
 def one_line(completed: Completed) -> str:
     """Return the only line that the script printed about a user's mistake."""
-    assert completed.returncode == 2, completed.stderr
     lines = own_lines(completed)
     assert len(lines) == 1, completed.stderr
     assert "Traceback" not in completed.stderr
@@ -63,10 +62,10 @@ def benchmarked(
         *("--configuration", "1g-rs", "--fact", "switch=TEG-7080ES", "--fact", "token=s3cret"),
         cwd=cwd,
     )
-    assert done.returncode == 0, done.stderr
     return done, recorded(cwd / "results")
 
 
+@pytest.mark.smoke
 def test_a_run_in_local_mode_is_complete(benchmarked: tuple[Completed, RecordedRun]) -> None:
     _, run = benchmarked
     check_complete(run, executors=1)
@@ -74,6 +73,7 @@ def test_a_run_in_local_mode_is_complete(benchmarked: tuple[Completed, RecordedR
     assert {trial.phase for trial in run.trials} == {Phase.WARM_UP, Phase.MEASURED}
 
 
+@pytest.mark.smoke
 def test_a_run_records_its_dataset_and_environment(
     benchmarked: tuple[Completed, RecordedRun],
 ) -> None:
@@ -87,11 +87,13 @@ def test_a_run_records_its_dataset_and_environment(
     assert run.parameters["pi_samples"] == 20_000
 
 
+@pytest.mark.smoke
 def test_a_secret_fact_is_redacted(benchmarked: tuple[Completed, RecordedRun]) -> None:
     run = benchmarked[1].run
     assert run.facts == {"switch": "TEG-7080ES", "token": "*********(redacted)"}
 
 
+@pytest.mark.smoke
 def test_progress_and_a_summary_are_printed(benchmarked: tuple[Completed, RecordedRun]) -> None:
     done, run = benchmarked
     assert "[16/16] sha-512-cached" in done.stdout
@@ -111,7 +113,6 @@ def test_trials_continue_until_the_time_is_over(
         *("--workloads", "group-by,calc-pi-dataframe"),
         cwd=tmp_path,
     )
-    assert done.returncode == 0, done.stderr
     run = recorded(tmp_path / "results")
     stopped = "after 1 round, another would not have ended in time (widest is group-by: unknown)"
     assert run.stopped == stopped
@@ -122,6 +123,7 @@ def test_trials_continue_until_the_time_is_over(
     assert "sha-512" in run.run.parameters["not_requested"]
 
 
+@pytest.mark.smoke
 def test_both_scripts_work_on_a_cluster_that_cannot_see_the_checkout(
     spark: Spark, cluster: Cluster, checkout: Path, tmp_path: Path
 ) -> None:
@@ -143,7 +145,6 @@ def test_both_scripts_work_on_a_cluster_that_cannot_see_the_checkout(
         cwd=tmp_path,
         master=cluster.url,
     )
-    assert done.returncode == 0, done.stderr
     manifest = Manifest.from_json((path / FILE_NAME).read_text())
     assert manifest.totals.float_sum_e9 == totals(Recipe(3_000)).float_sum_e9
 
@@ -152,24 +153,21 @@ def test_both_scripts_work_on_a_cluster_that_cannot_see_the_checkout(
         cwd=tmp_path,
         master=cluster.url,
     )
-    assert done.returncode == 0, done.stderr
     run = recorded(tmp_path / "results")
     check_complete(run, executors=2)
     assert run.run.environment["executors"] == ["127.0.0.2", "127.0.0.3"]
     assert run.run.parameters["parallelism"] == 2
 
 
-@pytest.mark.parametrize("sink", ["noop", "rdd-count"])
+@pytest.mark.parametrize("sink", [pytest.param("noop", marks=pytest.mark.smoke), "rdd-count"])
 def test_both_scripts_work_on_spark_35(
     spark35: Spark, checkout: Path, tmp_path: Path, sink: str
 ) -> None:
     path = tmp_path / "rows"
-    done = spark35.submit(checkout / "datagen/generate.py", path, "--rows", 500, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    done = spark35.submit(
+    spark35.submit(checkout / "datagen/generate.py", path, "--rows", 500, cwd=tmp_path)
+    spark35.submit(
         *(checkout / "jobs/benchmark.py", "--dataset", path, *FAST, "--sink", sink), cwd=tmp_path
     )
-    assert done.returncode == 0, done.stderr
     run = recorded(tmp_path / "results")
     check_complete(run, executors=1)
     assert run.run.environment["spark"].startswith("3.5")
@@ -180,8 +178,7 @@ def test_spark_35_writes_the_same_rows(
 ) -> None:
     path = tmp_path / "rows"
     options = ("--rows", 2_000, "--partitions", 7, "--format", "parquet")
-    done = spark35.submit(checkout / "datagen/generate.py", path, *options, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+    spark35.submit(checkout / "datagen/generate.py", path, *options, cwd=tmp_path)
     digests = [
         Manifest.from_json((directory / FILE_NAME).read_text()).digest
         for directory in (dataset, path)
@@ -196,22 +193,19 @@ def test_without_options_a_dataset_is_generated_once(
     cache = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
     script = checkout / "jobs/benchmark.py"
     first = spark.submit(script, cwd=tmp_path, env=cache)
-    assert first.returncode == 0, first.stderr
     assert "generating 300,000 rows once" in first.stdout
     assert recorded(tmp_path / "results").run.configuration == "default"
     again = spark.submit(script, "--workloads", "sha-512", *FAST, cwd=tmp_path, env=cache)
-    assert again.returncode == 0, again.stderr
     assert "generating" not in again.stdout
 
 
 def test_pi_alone_needs_no_dataset(spark: Spark, checkout: Path, tmp_path: Path) -> None:
     no_cache = {"XDG_CACHE_HOME": "/dev/null/cache"}
-    done = spark.submit(
+    spark.submit(
         *(checkout / "jobs/benchmark.py", *FAST, "--workloads", "calc-pi-dataframe"),
         cwd=tmp_path,
         env=no_cache,
     )
-    assert done.returncode == 0, done.stderr
     assert recorded(tmp_path / "results").run.dataset is None
 
 
@@ -248,8 +242,7 @@ def test_a_workload_is_added_by_one_file(
     (copy / "jobs/workloads/distinct.py").write_text(NEW_WORKLOAD.replace("EXTRA", str(extra)))
     workloads = ("--workloads", "distinct,sha-512")
     script = copy / "jobs/benchmark.py"
-    done = spark.submit(script, "--dataset", dataset, *FAST, *workloads, cwd=tmp_path)
-    assert done.returncode == code, done.stderr
+    spark.submit(script, "--dataset", dataset, *FAST, *workloads, cwd=tmp_path, code=code)
     distinct, sha = recorded(tmp_path / "results").trials
     assert (distinct.workload, distinct.status) == ("distinct", status)
     assert (sha.workload, sha.status) == ("sha-512", Status.OK)
@@ -266,7 +259,11 @@ def test_a_workload_is_added_by_one_file(
             ("--workloads", "calc-pi-arrow-udf"),
             "--workloads: calc-pi-arrow-udf needs pandas, pyarrow",
         ),
-        (("--dataset", "/nowhere/rows"), "file:/nowhere/rows does not exist"),
+        pytest.param(
+            ("--dataset", "/nowhere/rows"),
+            "file:/nowhere/rows does not exist",
+            marks=pytest.mark.smoke,
+        ),
         (("--dataset", ""), "--dataset: the URI is empty"),
         (("--results", "/dev/null/x"), "--results: cannot write to /dev/null/x/default"),
     ],
@@ -274,7 +271,7 @@ def test_a_workload_is_added_by_one_file(
 def test_a_mistake_is_one_line_and_exit_code_2(
     spark: Spark, checkout: Path, tmp_path: Path, arguments: tuple[str, ...], message: str
 ) -> None:
-    done = spark.submit(checkout / "jobs/benchmark.py", *arguments, cwd=tmp_path)
+    done = spark.submit(checkout / "jobs/benchmark.py", *arguments, cwd=tmp_path, code=2)
     assert message in one_line(done)
     assert not list(tmp_path.rglob("*.jsonl"))
 
@@ -284,14 +281,14 @@ def test_a_mistake_is_one_line_and_exit_code_2(
     [
         (("--rows", "-1"), "--rows: -1 is out of range: it must be from 0 to"),
         (("--rows=--",), "--rows: expected a value, not '--'"),
-        (("--layout", "rs:6+3"), "--layout rs:6+3: file:"),
+        pytest.param(("--layout", "rs:6+3"), "--layout rs:6+3: file:", marks=pytest.mark.smoke),
     ],
 )
 def test_a_mistake_in_generating_is_one_line_and_exit_code_2(
     spark: Spark, checkout: Path, tmp_path: Path, arguments: tuple[str, ...], message: str
 ) -> None:
     path = tmp_path / "rows"
-    done = spark.submit(checkout / "datagen/generate.py", path, *arguments, cwd=tmp_path)
+    done = spark.submit(checkout / "datagen/generate.py", path, *arguments, cwd=tmp_path, code=2)
     assert message in one_line(done)
     assert not path.exists()
 
@@ -302,12 +299,11 @@ def test_a_foreign_file_with_an_escape_sequence_in_its_name_is_shown_escaped(
     path = tmp_path / "rows"
     path.mkdir()
     (path / "\x1b[31mred").write_text("")
-    done = spark.submit(checkout / "datagen/generate.py", path, "--overwrite", cwd=tmp_path)
+    done = spark.submit(checkout / "datagen/generate.py", path, "--overwrite", cwd=tmp_path, code=2)
     assert r"(first: \x1b[31mred)" in one_line(done)
 
 
 @pytest.mark.parametrize("script", ["jobs/benchmark.py", "datagen/generate.py"])
 def test_help_shows_defaults(spark: Spark, checkout: Path, tmp_path: Path, script: str) -> None:
     done = spark.submit(checkout / script, "--help", cwd=tmp_path)
-    assert done.returncode == 0
     assert "(default: " in done.stdout

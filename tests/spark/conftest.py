@@ -6,20 +6,25 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
+from uuid import uuid4
 
 import pytest
 from pyspark.sql import SparkSession
 
 import jobs
 from datagen.dataset import Dataset
+from datagen.layout import Layout
 from datagen.manifest import Format
 from datagen.recipe import Recipe
-from datagen.spark.session import start_session
-from datagen.writer import Request, write_dataset
+from datagen.spark import start_session
+from datagen.writer import ReplicationWait, Request, write_dataset
+from harness.minicluster.cluster import Cluster
 from harness.minicluster.qfs_home import qfs_home
 from jobs.spark_event_log import EventLog
 
 Write = Callable[..., Dataset]
+CLUSTER_ROWS = 20_000
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -69,5 +74,27 @@ def write(spark: SparkSession, tmp_path: Path) -> Write:
     ) -> Dataset:
         uri = str(tmp_path / name)
         return write_dataset(spark, Request(uri, recipe, format_, partitions, **options))  # type: ignore[arg-type]
+
+    return write
+
+
+@pytest.fixture
+def uri(cluster: Cluster) -> str:
+    """A directory of the test's own on the cluster of its module, which does not exist yet."""
+    return f"{cluster.uri}/bench/{uuid4()}"
+
+
+@pytest.fixture
+def write_layout(spark: SparkSession, uri: str) -> Write:
+    """A function that writes a dataset in a layout to `uri`."""
+
+    def write(
+        layout: str | None, rows: int = CLUSTER_ROWS, files: int = 3, **options: Any
+    ) -> Dataset:
+        requested = None if layout is None else Layout.parse(layout)
+        request = Request(uri, Recipe(rows), Format.CSV, files, layout=requested, **options)
+        return write_dataset(
+            spark, request, replication_wait=ReplicationWait(patience_s=30, interval_s=0.2)
+        )
 
     return write

@@ -1,14 +1,17 @@
-"""A function runs on each executor, in a task that runs there and nowhere else."""
+"""A function runs on each executor, in a task that runs there and nowhere else; so nodes are described."""
 
 from __future__ import annotations
+
+import platform
 
 import pytest
 from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
-from datagen.spark.session import executor_hosts
+from datagen.spark import executor_hosts
+from harness.node.traffic import interface_traffic, node_identity
 from jobs import executors
-from jobs.executors import JOB_GROUP, run_on_executors
+from jobs.executors import JOB_GROUP, node_links, run_on_executors, traffic_snapshot
 
 
 def three() -> int:
@@ -48,3 +51,22 @@ def test_the_job_does_not_belong_to_a_trial(spark: SparkSession) -> None:
     assert context.getLocalProperty("spark.job.description") == "pi measured 1"
     assert list(context.statusTracker().getJobIdsForGroup("pi measured 1")) == []
     assert context.statusTracker().getJobIdsForGroup(JOB_GROUP)
+
+
+def test_in_local_mode_only_the_drivers_node_is_read(spark: SparkSession) -> None:
+    snapshot = traffic_snapshot(spark)
+    assert list(snapshot.nodes) == [node_identity()]
+    assert snapshot.executors == {}
+
+
+def test_links_are_described_for_the_interfaces_whose_bytes_are_counted(
+    spark: SparkSession,
+) -> None:
+    [(host, links)] = node_links(spark).items()
+    assert host == platform.node()
+    assert list(links) == list(interface_traffic())
+    for name, link in links.items():
+        assert (link.host, link.device) == (host, name)
+        assert link.mtu_bytes
+        assert link.counters
+        assert link.sysctls["net.ipv4.tcp_congestion_control"]

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
-from uuid import uuid4
 
 import pytest
 from pyspark.sql import SparkSession
 
 from datagen.dataset import INVALID, Dataset, open_dataset
+from datagen.filesystem import Directory
 from datagen.layout import Layout
 from datagen.manifest import FILE_NAME, Format
 from datagen.observed_layout import StoredFiles
 from datagen.recipe import Recipe
-from datagen.replication_wait import ReplicationWait
-from datagen.spark.filesystem import Directory
 from datagen.storage import hdfs as hdfs_storage
 from datagen.storage import locate, namenode
 from datagen.write_lock import GENERATING
@@ -32,33 +29,15 @@ from jobs.options import parse
 from jobs.run import benchmark
 from tests.waiting import eventually
 
+from .conftest import CLUSTER_ROWS, Write
+
 DATANODES = 5
-ROWS = 20_000
-Write = Callable[..., Dataset]
 
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Cluster]:
     with hdfs.running(datanodes=DATANODES) as cluster:
         yield cluster
-
-
-@pytest.fixture
-def uri(cluster: Cluster) -> str:
-    """A directory of the test's own, which does not exist yet."""
-    return f"{cluster.uri}/bench/{uuid4()}"
-
-
-@pytest.fixture
-def write(spark: SparkSession, uri: str) -> Write:
-    def write(layout: str | None, rows: int = ROWS, files: int = 3, **options: Any) -> Dataset:
-        requested = None if layout is None else Layout.parse(layout)
-        request = Request(uri, Recipe(rows), Format.CSV, files, layout=requested, **options)
-        return write_dataset(
-            spark, request, replication_wait=ReplicationWait(patience_s=20, interval_s=0.2)
-        )
-
-    return write
 
 
 def rewrite_with_copies(dataset: Dataset, copies: int) -> str:
@@ -99,54 +78,54 @@ def write_by_hand(directory: Directory) -> None:
     ],
 )
 def test_every_file_has_the_requested_layout(
-    write: Write, spark: SparkSession, requested: str, observed: str, per_byte: int
+    write_layout: Write, spark: SparkSession, requested: str, observed: str, per_byte: int
 ) -> None:
-    dataset = write(requested)
+    dataset = write_layout(requested)
     assert str(dataset.manifest.requested_layout) == observed
     assert str(dataset.manifest.observed_layout) == observed
     assert dataset.stored.stored_bytes == per_byte * dataset.manifest.bytes
     assert len(dataset.stored.files) == 3
     assert open_dataset(spark, dataset.uri).stored == dataset.stored
-    assert dataset.frame(spark).count() == ROWS
+    assert dataset.frame(spark).count() == CLUSTER_ROWS
 
 
-def test_parity_is_as_long_as_the_longest_stripe(write: Write) -> None:
-    dataset = write("xor:2+1", rows=60_000, files=1)
+def test_parity_is_as_long_as_the_longest_stripe(write_layout: Write) -> None:
+    dataset = write_layout("xor:2+1", rows=60_000, files=1)
     cell, length = 2**20, dataset.manifest.bytes
     assert 4 * cell < length < 5 * cell
     assert dataset.stored.stored_bytes == length + 2 * cell + min(cell, length - 4 * cell)
     assert len(dataset.stored.placement) == 3
 
 
-def test_the_coder_is_recorded(write: Write) -> None:
-    assert write("xor:2+1").as_facts()["coder"] in {"java", "native"}
-    assert write("replicated:1", overwrite=True).as_facts()["coder"] is None
+def test_the_coder_is_recorded(write_layout: Write) -> None:
+    assert write_layout("xor:2+1").as_facts()["coder"] in {"java", "native"}
+    assert write_layout("replicated:1", overwrite=True).as_facts()["coder"] is None
 
 
 def test_without_a_request_the_layout_is_that_of_the_directory(
-    write: Write, uri: str, spark: SparkSession
+    write_layout: Write, uri: str, spark: SparkSession
 ) -> None:
-    assert write(None).manifest.as_facts()["layout"] == {
+    assert write_layout(None).manifest.as_facts()["layout"] == {
         "requested": None,
         "observed": "replicated:3",
     }
     directory = Directory(spark, uri)
     directory.fs.setErasureCodingPolicy(directory.path, "XOR-2-1-1024k")
-    assert str(write(None, overwrite=True).manifest.observed_layout) == "xor:2+1:1m"
+    assert str(write_layout(None, overwrite=True).manifest.observed_layout) == "xor:2+1:1m"
 
 
-def test_copies_are_stored_even_in_an_erasure_coded_directory(write: Write) -> None:
-    coded = write("xor:2+1")
-    replicated = write("replicated:2", overwrite=True)
+def test_copies_are_stored_even_in_an_erasure_coded_directory(write_layout: Write) -> None:
+    coded = write_layout("xor:2+1")
+    replicated = write_layout("replicated:2", overwrite=True)
     assert replicated.uri == coded.uri
     assert str(replicated.manifest.observed_layout) == "replicated:2"
 
 
-def test_a_dataset_with_the_requested_layout_is_reused(write: Write) -> None:
-    first = write("rs:3+2", reuse=True)
-    assert write("rs:3+2", reuse=True).manifest == first.manifest
+def test_a_dataset_with_the_requested_layout_is_reused(write_layout: Write) -> None:
+    first = write_layout("rs:3+2", reuse=True)
+    assert write_layout("rs:3+2", reuse=True).manifest == first.manifest
     with pytest.raises(BadInput, match="--overwrite replaces it"):
-        write("replicated:2", reuse=True)
+        write_layout("replicated:2", reuse=True)
 
 
 @pytest.mark.parametrize(
@@ -160,21 +139,23 @@ def test_a_dataset_with_the_requested_layout_is_reused(write: Write) -> None:
     ],
 )
 def test_an_impossible_layout_is_refused_before_anything_is_written(
-    write: Write, spark: SparkSession, uri: str, requested: str, message: str
+    write_layout: Write, spark: SparkSession, uri: str, requested: str, message: str
 ) -> None:
     with pytest.raises(BadInput, match=message):
-        write(requested)
+        write_layout(requested)
     assert not Directory(spark, uri).exists()
 
 
-def test_a_refused_request_enables_no_policy(write: Write, spark: SparkSession, uri: str) -> None:
+def test_a_refused_request_enables_no_policy(
+    write_layout: Write, spark: SparkSession, uri: str
+) -> None:
     def enabled() -> set[str]:
         policies = Directory(spark, uri).fs.getAllErasureCodingPolicies()
         return {str(info.getPolicy().getName()) for info in policies if info.isEnabled()}
 
     before = enabled()
     with pytest.raises(BadInput, match="needs 14 DataNodes"):
-        write("rs:10+4")
+        write_layout("rs:10+4")
     assert enabled() == before
 
 
@@ -185,7 +166,7 @@ def test_a_scheme_in_capitals_is_accepted(spark: SparkSession, uri: str) -> None
 
 
 def test_a_dataset_is_not_valid_if_hdfs_stores_another_layout(
-    write: Write, spark: SparkSession, uri: str, monkeypatch: pytest.MonkeyPatch
+    write_layout: Write, spark: SparkSession, uri: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patched:
         patched.setattr(hdfs_storage.Hdfs, "prepare", lambda *_: {})
@@ -194,7 +175,7 @@ def test_a_dataset_is_not_valid_if_hdfs_stores_another_layout(
             match=r"is not valid: layout replicated:2 was requested, but of 3 files, "
             r"3 are replicated:3 \(first: part-",
         ) as failure:
-            write("replicated:2")
+            write_layout("replicated:2")
     assert failure.value.exit_code == 1
     entries = Directory(spark, uri).entries()
     assert INVALID in entries
@@ -202,15 +183,15 @@ def test_a_dataset_is_not_valid_if_hdfs_stores_another_layout(
     with pytest.raises(BadInput, match="is not valid: layout replicated:2 was requested"):
         open_dataset(spark, uri)
     with pytest.raises(BadInput, match="a dataset that is not valid; --overwrite replaces it"):
-        write("replicated:2")
-    assert str(write("replicated:2", reuse=True).manifest.observed_layout) == "replicated:2"
+        write_layout("replicated:2")
+    assert str(write_layout("replicated:2", reuse=True).manifest.observed_layout) == "replicated:2"
     open_dataset(spark, uri)
 
 
 def test_a_file_replaced_with_another_number_of_copies_is_noticed(
-    write: Write, spark: SparkSession
+    write_layout: Write, spark: SparkSession
 ) -> None:
-    dataset = write("replicated:2")
+    dataset = write_layout("replicated:2")
     name = rewrite_with_copies(dataset, 3)
     with pytest.raises(
         BadInput,
@@ -229,9 +210,9 @@ def record_run(dataset: Dataset, spark: SparkSession, results: Path, *options: s
 
 
 def test_a_run_records_how_its_dataset_is_stored(
-    write: Write, spark: SparkSession, tmp_path: Path
+    write_layout: Write, spark: SparkSession, tmp_path: Path
 ) -> None:
-    dataset = write("replicated:2")
+    dataset = write_layout("replicated:2")
     facts = record_run(dataset, spark, tmp_path).run.dataset or {}
     assert facts["layout"] == {
         "requested": "replicated:2",
@@ -244,9 +225,9 @@ def test_a_run_records_how_its_dataset_is_stored(
 
 
 def test_a_run_on_a_drifted_dataset_is_refused_or_records_the_drift(
-    write: Write, spark: SparkSession, tmp_path: Path
+    write_layout: Write, spark: SparkSession, tmp_path: Path
 ) -> None:
-    dataset = write("replicated:2")
+    dataset = write_layout("replicated:2")
     rewrite_with_copies(dataset, 3)
     with pytest.raises(BadInput, match="--accept-layout-drift"):
         record_run(dataset, spark, tmp_path)
@@ -258,7 +239,7 @@ def test_a_run_on_a_drifted_dataset_is_refused_or_records_the_drift(
 
 
 def test_lost_nodes_and_missing_parity_are_noticed(
-    write: Write,
+    write_layout: Write,
     spark: SparkSession,
     uri: str,
     cluster: Cluster,
@@ -266,7 +247,7 @@ def test_lost_nodes_and_missing_parity_are_noticed(
 ) -> None:
     """The last test of this cluster: it kills DataNodes."""
     monkeypatch.setattr(namenode, "SILENT_MS", 3_000)  # much less than until they are declared dead
-    dataset = write("rs:3+2", rows=60_000, files=1)  # more than two cells, so five stripes
+    dataset = write_layout("rs:3+2", rows=60_000, files=1)  # more than two cells, so five stripes
     directory, storage = locate(spark, uri)
     cluster.kill("datanode-1")
     cluster.kill("datanode-2")
@@ -287,7 +268,7 @@ def test_lost_nodes_and_missing_parity_are_noticed(
     # It declares a silent DataNode dead after a dozen seconds here, after ten minutes elsewhere.
     eventually(lambda: hdfs_storage.live_nodes(directory) == DATANODES - 2, "two were dead")
     with pytest.raises(BadInput, match=r"--layout rs:3\+2:1m needs 5 DataNodes, and .* has 3"):
-        write("rs:3+2", overwrite=True)
+        write_layout("rs:3+2", overwrite=True)
     assert FILE_NAME in directory.entries()
 
     # HDFS itself writes the file with missing parity and without an error; observing finds it.

@@ -5,58 +5,32 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
-from uuid import uuid4
 
 import pytest
 from pyspark.sql import SparkSession
 
-from datagen.dataset import INVALID, Dataset, open_dataset
-from datagen.layout import Layout
-from datagen.manifest import Format
-from datagen.recipe import Recipe
-from datagen.replication_wait import ReplicationWait
-from datagen.spark.filesystem import Directory
+from datagen.dataset import INVALID, open_dataset
+from datagen.filesystem import Directory
 from datagen.storage import qfs as qfs_storage
 from datagen.storage.metaserver import Metaserver
-from datagen.writer import Request, write_dataset
 from harness.minicluster import qfs
 from harness.minicluster.cluster import Cluster
 from harness.model.errors import BadInput, ClusterliftError
+
+from .conftest import CLUSTER_ROWS, Write
 
 pytestmark = [
     pytest.mark.qfs,
     pytest.mark.skipif("QFS_HOME" not in os.environ, reason="QFS_HOME is not set: there is no QFS"),
 ]
 
-ROWS = 20_000
-Write = Callable[..., Dataset]
-
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Cluster]:
     with qfs.running(chunk_servers=4) as cluster:
         yield cluster
-
-
-@pytest.fixture
-def uri(cluster: Cluster) -> str:
-    """A directory of the test's own, which does not exist yet."""
-    return f"{cluster.uri}/bench/{uuid4()}"
-
-
-@pytest.fixture
-def write(spark: SparkSession, uri: str) -> Write:
-    def write(layout: str | None, files: int = 3, **options: Any) -> Dataset:
-        requested = None if layout is None else Layout.parse(layout)
-        request = Request(uri, Recipe(ROWS), Format.CSV, files, layout=requested, **options)
-        return write_dataset(
-            spark, request, replication_wait=ReplicationWait(patience_s=30, interval_s=0.2)
-        )
-
-    return write
 
 
 def tool(name: str, *arguments: str) -> str:
@@ -82,9 +56,9 @@ def tool(name: str, *arguments: str) -> str:
     ],
 )
 def test_every_file_has_the_requested_layout(
-    write: Write, spark: SparkSession, requested: str | None, observed: str
+    write_layout: Write, spark: SparkSession, requested: str | None, observed: str
 ) -> None:
-    dataset = write(requested)
+    dataset = write_layout(requested)
     assert str(dataset.manifest.observed_layout) == observed
     if dataset.manifest.observed_layout.parity:
         assert dataset.stored.coder == "native"
@@ -92,12 +66,14 @@ def test_every_file_has_the_requested_layout(
         copies = dataset.manifest.observed_layout.data
         assert dataset.stored.stored_bytes == copies * dataset.manifest.bytes
     assert open_dataset(spark, dataset.uri).stored == dataset.stored
-    assert dataset.frame(spark).count() == ROWS
+    assert dataset.frame(spark).count() == CLUSTER_ROWS
 
 
 @pytest.mark.parametrize("requested", ["rs:6+3", "replicated:3"])
-def test_qfs_own_tools_report_the_same(write: Write, requested: str, cluster: Cluster) -> None:
-    dataset = write(requested, files=2)
+def test_qfs_own_tools_report_the_same(
+    write_layout: Write, requested: str, cluster: Cluster
+) -> None:
+    dataset = write_layout(requested, files=2)
     host, port = "127.0.0.1", str(cluster.ports[0])
     path = dataset.uri.removeprefix(cluster.uri)
     stat = tool("qfs", "-fs", cluster.uri, "-astat", f"{path}/part-*")
@@ -119,7 +95,7 @@ def test_qfs_own_tools_report_the_same(write: Write, requested: str, cluster: Cl
 
 @pytest.mark.parametrize("params", ["3", "S", "1,6,3,65536,2", "foo"])
 def test_two_copies_fail_another_request_whatever_the_shims_option_is(
-    write: Write,
+    write_layout: Write,
     spark: SparkSession,
     uri: str,
     monkeypatch: pytest.MonkeyPatch,
@@ -138,14 +114,14 @@ def test_two_copies_fail_another_request_whatever_the_shims_option_is(
         match=r"requested, but of 3 files, 3 are replicated:2 \(first: part-.*\) "
         r"\(QFS's Hadoop shim stores 2 copies if fs.qfs.createParams is set",
     ):
-        write(requested)
+        write_layout(requested)
     assert INVALID in Directory(spark, uri).entries()
     with pytest.raises(BadInput, match="is not valid"):
         open_dataset(spark, uri)
 
 
 def test_reed_solomon_fails_a_request_for_copies(
-    write: Write, monkeypatch: pytest.MonkeyPatch
+    write_layout: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The mistake that this project was made for: dfs.replication has no effect."""
     properties = {"fs.qfs.impl.disable.cache": "true", "dfs.replication": "2"}
@@ -155,7 +131,7 @@ def test_reed_solomon_fails_a_request_for_copies(
         match=r"layout replicated:2 was requested, but of 3 files, 3 are rs:6\+3:64k .*"
         "stores Reed-Solomon if fs.qfs.createParams is not set",
     ):
-        write("replicated:2")
+        write_layout("replicated:2")
 
 
 @pytest.mark.parametrize(
@@ -168,28 +144,28 @@ def test_reed_solomon_fails_a_request_for_copies(
     ],
 )
 def test_an_impossible_layout_is_refused_before_anything_is_written(
-    write: Write, spark: SparkSession, uri: str, requested: str, message: str
+    write_layout: Write, spark: SparkSession, uri: str, requested: str, message: str
 ) -> None:
     with pytest.raises(BadInput, match=message):
-        write(requested)
+        write_layout(requested)
     assert not Directory(spark, uri).exists()
 
 
 def test_reed_solomon_is_refused_if_the_shims_option_is_set(
-    write: Write, spark: SparkSession, uri: str
+    write_layout: Write, spark: SparkSession, uri: str
 ) -> None:
     conf = Directory(spark, uri).conf
     conf.set(qfs_storage.PARAMS, "S")
     try:
         with pytest.raises(BadInput, match=r"fs.qfs.createParams is set to 'S'; .* replicated:2"):
-            write("rs:6+3")
-        assert str(write("replicated:2").manifest.observed_layout) == "replicated:2"
+            write_layout("rs:6+3")
+        assert str(write_layout("replicated:2").manifest.observed_layout) == "replicated:2"
     finally:
         conf.unset(qfs_storage.PARAMS)
 
 
-def test_a_changed_number_of_copies_is_noticed(write: Write, spark: SparkSession) -> None:
-    dataset = write("replicated:2")
+def test_a_changed_number_of_copies_is_noticed(write_layout: Write, spark: SparkSession) -> None:
+    dataset = write_layout("replicated:2")
     name = min(dataset.manifest.files)
     dataset.directory.fs.setReplication(dataset.directory.child(name), 3)
     with pytest.raises(BadInput, match=r"of 3 files, 1 are replicated:3 \(first: part-"):
@@ -198,8 +174,8 @@ def test_a_changed_number_of_copies_is_noticed(write: Write, spark: SparkSession
     assert accepted.as_facts()["layout"]["observed"] == "replicated:2, replicated:3"
 
 
-def test_observing_repeatedly_opens_no_more_files(write: Write, spark: SparkSession) -> None:
-    dataset = write("replicated:2")
+def test_observing_repeatedly_opens_no_more_files(write_layout: Write, spark: SparkSession) -> None:
+    dataset = write_layout("replicated:2")
     java = spark._jvm.java.lang.ProcessHandle.current().pid()
 
     def open_files() -> int:
@@ -211,22 +187,24 @@ def test_observing_repeatedly_opens_no_more_files(write: Write, spark: SparkSess
     assert open_files() <= before + 10
 
 
-def test_stripes_on_the_same_server_are_counted(write: Write) -> None:
-    assert write("rs:6+3", files=1).as_facts()["co_located"] == 9  # nine stripes on four servers
+def test_stripes_on_the_same_server_are_counted(write_layout: Write) -> None:
+    assert (
+        write_layout("rs:6+3", files=1).as_facts()["co_located"] == 9
+    )  # nine stripes on four servers
 
 
-def test_the_use_of_the_page_cache_is_recorded(write: Write, cluster: Cluster) -> None:
+def test_the_use_of_the_page_cache_is_recorded(write_layout: Write, cluster: Cluster) -> None:
     with Metaserver("127.0.0.1", cluster.ports[0]) as metaserver:
         assert metaserver.servers_up() == 4
         assert metaserver.buffered_io() is False
-    assert write("replicated:2").as_facts()["page_cache"] is False
+    assert write_layout("replicated:2").as_facts()["page_cache"] is False
 
 
 def test_a_lost_chunk_server_is_noticed(
-    write: Write, spark: SparkSession, cluster: Cluster
+    write_layout: Write, spark: SparkSession, cluster: Cluster
 ) -> None:
     """The last test of this cluster: it kills a chunk server."""
-    dataset = write("rs:6+3")
+    dataset = write_layout("rs:6+3")
     cluster.kill("chunkserver-1")
     with pytest.raises(BadInput, match=r"3 lack \d+ copies or stripes .*chunk server may be down"):
         open_dataset(spark, dataset.uri)

@@ -11,7 +11,7 @@ from datagen.recipe import COLUMNS, MAX_SEED, Recipe, rows, xxhash64
 from datagen.rows import row_frame
 
 few_spark_jobs = settings(
-    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 
 

@@ -24,11 +24,10 @@ from datagen.writer import Request, write_dataset
 from harness.model.errors import WrongAnswer
 from jobs.executors import JOB_GROUP
 from jobs.run_description import REDACTED, redact
-from jobs.selection import discover
 from jobs.sinks import SINKS, executed_tree
 from jobs.spark_event_log import EventLog
 from jobs.spark_trial import SparkTrialRunner
-from jobs.workload import Context, Workload, shuffles
+from jobs.workload import Context, Workload, discover, shuffles
 from jobs.workloads.group_by import distinct
 
 RECIPE = Recipe(5_000, seed=21)

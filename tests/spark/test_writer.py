@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -261,24 +262,32 @@ def first_part(tmp_path: Path) -> Path:
     return min((tmp_path / "dataset").glob("part-*"))
 
 
-def test_a_missing_file_is_noticed(spark: SparkSession, write: Write, tmp_path: Path) -> None:
+def lengthen(part: Path) -> None:
+    part.write_text(part.read_text() + "x,x,x,x,1.0,1\n")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (Path.unlink, r"of 2 files, 1 missing \(first: part-00000"),
+        (
+            lambda part: part.with_name("part-99999.csv").write_text("value\n"),
+            r"1 not in the manifest \(first: part-99999.csv",
+        ),
+        (lengthen, "1 of another length"),
+    ],
+    ids=["missing", "additional", "longer"],
+)
+def test_a_changed_file_is_noticed(
+    spark: SparkSession,
+    write: Write,
+    tmp_path: Path,
+    change: Callable[[Path], object],
+    message: str,
+) -> None:
     uri = write(Recipe(100)).uri
-    first_part(tmp_path).unlink()
-    with pytest.raises(BadInput, match=r"of 2 files, 1 missing \(first: part-00000"):
-        open_dataset(spark, uri)
-
-
-def test_an_additional_file_is_noticed(spark: SparkSession, write: Write, tmp_path: Path) -> None:
-    uri = write(Recipe(100)).uri
-    (tmp_path / "dataset" / "part-99999.csv").write_text("value\n")
-    with pytest.raises(BadInput, match=r"1 not in the manifest \(first: part-99999.csv"):
-        open_dataset(spark, uri)
-
-
-def test_a_longer_file_is_noticed(spark: SparkSession, write: Write, tmp_path: Path) -> None:
-    uri = write(Recipe(100)).uri
-    first_part(tmp_path).write_text(first_part(tmp_path).read_text() + "x,x,x,x,1.0,1\n")
-    with pytest.raises(BadInput, match="1 of another length"):
+    change(first_part(tmp_path))
+    with pytest.raises(BadInput, match=message):
         open_dataset(spark, uri)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,6 +14,7 @@ from harness.model.run import Ending, Phase, RecordedRun, Run, Status, Trial
 T = TypeVar("T")
 STARTED_AT = "2026-11-21T13:42:13.000Z"
 GOLDEN = Path(__file__).parents[1] / "golden"
+DELETED = object()
 
 
 def ok(
@@ -84,3 +86,20 @@ def assert_golden(name: str, text: str) -> None:
         path.write_text(text, encoding="utf-8", newline="")
     with path.open(encoding="utf-8", newline="") as golden:
         assert text == golden.read()
+
+
+def change_line(path: Path, number: int, change: dict[str, Any]) -> Path:
+    """Replace values of a line; keys with dots name values in it, and DELETED removes a key."""
+    lines = path.read_text().splitlines()
+    values = json.loads(lines[number - 1])
+    for dotted, value in change.items():
+        *parents, key = dotted.split(".")
+        table = values
+        for parent in parents:
+            table = table.setdefault(parent, {})
+        table[key] = value
+        if value is DELETED:
+            del table[key]
+    lines[number - 1] = json.dumps(values)
+    path.write_text("\n".join([*lines, ""]))
+    return path

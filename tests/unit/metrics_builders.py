@@ -10,22 +10,10 @@ from harness.model.task_metrics import NodeBytes, TaskMetrics, TaskTime, WireByt
 from tests.unit.builders import ok
 
 NOTHING: dict[str, Any] = {
-    "failed_tasks": 0,
-    "killed_tasks": 0,
-    "speculative_tasks": 0,
-    "gc_share": None,
-    "stragglers": None,
-    "simulation": None,
-    "tasks_by_locality": {},
-    "input_bytes_by_locality": {},
-    "output_bytes": 0,
-    "shuffle_local_bytes": 0,
-    "shuffle_remote_bytes": 0,
-    "shuffle_written_bytes": 0,
-    "memory_spilled_bytes": 0,
-    "disk_spilled_bytes": 0,
-    "peak_execution_memory_bytes": 0,
+    field.name: None if "None" in field.type else {} if "Mapping" in field.type else 0
+    for field in fields(TaskMetrics)
 }
+"""Every field of task metrics without a value: no number, an empty mapping or 0, by its type."""
 
 
 def task_time(**parts_s: float | None) -> TaskTime:
@@ -37,7 +25,8 @@ def task_time(**parts_s: float | None) -> TaskTime:
 def task_metrics(slots: float | None = 2, tasks: int = 10, **more: Any) -> TaskMetrics:
     """Return task metrics. Arguments that end in `_s` are parts of the time, others are fields."""
     parts_s = {name: more.pop(name) for name in tuple(more) if name.endswith("_s")}
-    return TaskMetrics(slots=slots, tasks=tasks, time=task_time(**parts_s), **NOTHING | more)
+    given = {"slots": slots, "tasks": tasks, "time": task_time(**parts_s)}
+    return TaskMetrics(**NOTHING | given | more)
 
 
 def timed(workload: str, wall_s: float, wire: WireBytes | None = None, **more: Any) -> Trial:

@@ -50,14 +50,12 @@ def metaserver(reply: Callable[[dict[str, str]], str]) -> Iterator[Metaserver]:
             server.shutdown()
 
 
-def test_only_connected_servers_are_counted() -> None:
-    with metaserver(lambda _: PING) as connected:
-        assert connected.servers_up() == 2
-
-
-def test_an_empty_list_of_servers_is_counted_as_0() -> None:
-    with metaserver(lambda _: "OK\r\nStatus: 0\r\nServers: \r\n\r\n") as connected:
-        assert connected.servers_up() == 0
+@pytest.mark.parametrize(
+    ("reply", "count"), [(PING, 2), ("OK\r\nStatus: 0\r\nServers: \r\n\r\n", 0)]
+)
+def test_only_connected_servers_are_counted(reply: str, count: int) -> None:
+    with metaserver(lambda _: reply) as connected:
+        assert connected.servers_up() == count
 
 
 def test_each_chunk_has_its_servers() -> None:
@@ -94,18 +92,16 @@ def test_whether_the_page_cache_is_used_is_known_if_all_servers_agree(
         assert connected.buffered_io() is expected
 
 
-def test_a_refusal_is_an_error_with_its_reason() -> None:
-    refusal = "FAILED\r\nCseq: 1\r\nStatus: -1\r\nStatus-message: authentication required\r\n\r\n"
-    with (
-        metaserver(lambda _: refusal) as connected,
-        pytest.raises(OSError, match="authentication required"),
-    ):
-        connected.servers_up()
-
-
-def test_a_closed_connection_is_an_error() -> None:
-    with (
-        metaserver(lambda _: "") as connected,
-        pytest.raises(OSError, match="it closed the connection"),
-    ):
+@pytest.mark.parametrize(
+    ("reply", "reason"),
+    [
+        (
+            "FAILED\r\nCseq: 1\r\nStatus: -1\r\nStatus-message: authentication required\r\n\r\n",
+            "authentication required",
+        ),
+        ("", "it closed the connection"),
+    ],
+)
+def test_a_refusal_and_a_closed_connection_are_errors(reply: str, reason: str) -> None:
+    with metaserver(lambda _: reply) as connected, pytest.raises(OSError, match=reason):
         connected.servers_up()

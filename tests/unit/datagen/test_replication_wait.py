@@ -6,7 +6,7 @@ import io
 
 from datagen.layout import Layout
 from datagen.observed_layout import StoredFile, StoredFiles
-from datagen.replication_wait import ReplicationWait
+from datagen.writer import ReplicationWait
 
 TWO = Layout.parse("replicated:2")
 

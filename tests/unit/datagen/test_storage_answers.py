@@ -1,4 +1,4 @@
-"""Recorded answers of HDFS and QFS are read as the layouts that they describe."""
+"""Each scheme has its storage; recorded answers of HDFS and QFS are read as the layouts they describe."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from datagen.layout import UNKNOWN, Layout
 from datagen.observed_layout import StoredFile
-from datagen.storage import qfs
+from datagen.storage import qfs, storages
 from datagen.storage.metaserver import Metaserver
 from datagen.storage.namenode import Block, block_at, silent_nodes, stored_file
 
@@ -59,6 +59,11 @@ def on_qfs(attributes: dict[str, object], chunks: dict[int, Sequence[str]]) -> S
 def on_hdfs(layout: str, *blocks: Block, silent: str = "") -> StoredFile:
     size = sum(block.bytes for block in blocks)
     return stored_file(Layout.parse(layout), size, blocks, frozenset(filter(None, [silent])))
+
+
+def test_each_scheme_has_its_storage() -> None:
+    names = {scheme: storage.name for scheme, storage in storages().items()}
+    assert names == {"file": "local", "hdfs": "hdfs", "qfs": "qfs"}
 
 
 def test_hdfs_lists_the_nodes_of_a_block() -> None:

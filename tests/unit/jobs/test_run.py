@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from harness.model.run import Phase, Status, Trial
+from harness.model.run import Phase
 from harness.runtime.precision import UntilPrecise
 from harness.runtime.progress import PlanProgress, PrecisionProgress
 from harness.runtime.trials import Plan
 from jobs.options import AutoTrials, TrialOptions
 from jobs.run import plan_rounds, summary
-
-
-def trial(workload: str, wall_s: float | None, phase: Phase = Phase.MEASURED) -> Trial:
-    status = Status.FAILED if wall_s is None else Status.OK
-    error = "wrong" if wall_s is None else None
-    return Trial(workload, phase, 1, status, "2026-11-21T13:42:13.123Z", wall_s, error)
+from tests.unit.builders import failed, ok
 
 
 def test_a_number_of_trials_is_a_fixed_plan() -> None:
@@ -31,13 +26,11 @@ def test_auto_trials_observe_their_own_precision() -> None:
 
 def test_the_summary_has_a_line_per_workload_over_its_measured_trials() -> None:
     trials = [
-        trial("group-by", 90, Phase.WARM_UP),
-        trial("group-by", 3),
-        trial("group-by", 1),
-        trial("group-by", 2),
-        trial("sha-512", 0.5),
-        trial("sha-512", None),
-        trial("repartition", None),
+        ok("group-by", 90, phase=Phase.WARM_UP),
+        *(ok("group-by", wall_s) for wall_s in (3, 1, 2)),
+        ok("sha-512", 0.5),
+        failed("sha-512"),
+        failed("repartition"),
     ]
     assert summary(["group-by", "sha-512", "repartition"], trials).splitlines() == [
         "workload                   median        min        max    n",

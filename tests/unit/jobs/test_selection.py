@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from harness.model.errors import BadInput
-from jobs.selection import discover, known_workloads, select_workloads
-from jobs.workload import Workload
+from jobs.workload import Workload, discover, known_workloads, select_workloads
 from jobs.workloads.calc_pi_arrow_udf import CalcPiArrowUdf
 
 WORKLOADS = discover()
@@ -28,9 +27,9 @@ def test_all_workloads_are_found_in_the_order_of_their_bottlenecks() -> None:
 
 def test_an_unknown_workload_is_refused_with_the_most_similar_names() -> None:
     with pytest.raises(BadInput, match=r"unknown workload 'groupby'; did you mean group-by"):
-        known_workloads(["groupby"], WORKLOADS)
+        known_workloads(["groupby"])
     with pytest.raises(BadInput, match=r"'zzz'; there are broadcast-inner-join, group-by"):
-        known_workloads(["zzz"], WORKLOADS)
+        known_workloads(["zzz"])
 
 
 def test_workloads_run_once_each_in_the_requested_order() -> None:

@@ -38,7 +38,7 @@ elif arguments[0] == "exec":
 UPDATE = "limit.write_text(str(round(float(arguments[2]) * 1e9)))"
 SCRIPT = """\
 import pathlib, sys
-from harness.runtime.hold import wait_while_held
+from harness.runtime.trials import wait_while_held
 
 limit = pathlib.Path({limit!r})
 print("starts with", limit.read_text(), flush=True)

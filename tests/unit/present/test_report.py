@@ -563,7 +563,8 @@ class TestCommands:
     def test_the_dataset(self) -> None:
         generate, _ = arguments_of(self.RUN)
         start = generate.index("datagen/generate.py")
-        assert parse_generate(generate[start + 1 :]).request == Request(
+        request, _ = parse_generate(generate[start + 1 :])
+        assert request == Request(
             "hdfs://m:9820/with space",
             Recipe(1000, seed=7),
             Format.PARQUET,

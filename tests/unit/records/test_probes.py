@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -25,7 +24,7 @@ from harness.node.interface import parse_link
 from harness.records.lookup import find_probes, probes_beside
 from harness.records.reader import load_probes
 from harness.records.writer import ProbeRecording, Recording
-from tests.unit.builders import a_run
+from tests.unit.builders import a_run, change_line
 from tests.unit.probe_builders import output
 
 EVENTS: tuple[ProbeEvent, ...] = (
@@ -106,9 +105,7 @@ class TestFile:
     def test_with_another_first_line_is_refused(
         self, tmp_path: Path, change: dict[str, object], reason: str
     ) -> None:
-        path = file_of(tmp_path)
-        head, rest = path.read_text().split("\n", 1)
-        path.write_text(json.dumps(json.loads(head) | change) + "\n" + rest)
+        path = change_line(file_of(tmp_path), 1, change)
         with pytest.raises(BadInput, match=f"{path.name}:1: .*{reason}"):
             load_probes(path)
 
@@ -141,10 +138,7 @@ class TestFile:
     def test_with_a_measurement_that_cannot_be_is_refused(
         self, tmp_path: Path, change: dict[str, object], reason: str
     ) -> None:
-        path = file_of(tmp_path)
-        lines = path.read_text().splitlines()
-        lines[4] = json.dumps(json.loads(lines[4]) | change)
-        path.write_text("\n".join([*lines, ""]))
+        path = change_line(file_of(tmp_path), 5, change)
         with pytest.raises(BadInput, match=f":5: malformed measurement line: {reason}"):
             load_probes(path)
 

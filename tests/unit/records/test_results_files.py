@@ -25,7 +25,7 @@ from harness.records.directories import configuration_directory
 from harness.records.lookup import find_run, find_runs, probes_beside
 from harness.records.reader import READABLE_VERSIONS, load, load_probes, upgrade
 from harness.records.writer import SCHEMA_VERSION, Recording
-from tests.unit.builders import GOLDEN, STARTED_AT, a_run, failed, ok
+from tests.unit.builders import DELETED, GOLDEN, STARTED_AT, a_run, change_line, failed, ok
 
 ROOT = Path(harness.__file__).parents[1]
 COMMITTED = sorted((ROOT / "results").rglob("*.jsonl"))
@@ -42,24 +42,6 @@ def record(
     return recording.path
 
 
-def change_line(path: Path, number: int, change: dict[str, Any]) -> Path:
-    """Replace values of a line; keys with dots name values in it, and DELETED removes a key."""
-    lines = path.read_text().splitlines()
-    values = json.loads(lines[number - 1])
-    for dotted, value in change.items():
-        *parents, key = dotted.split(".")
-        table = values
-        for parent in parents:
-            table = table.setdefault(parent, {})
-        table[key] = value
-        if value is DELETED:
-            del table[key]
-    lines[number - 1] = json.dumps(values)
-    path.write_text("\n".join([*lines, ""]))
-    return path
-
-
-DELETED = object()
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**63), 2**63) | st.text()
     | st.floats(allow_nan=False, allow_infinity=False),

@@ -6,9 +6,10 @@ import io
 
 import pytest
 
-from harness.model.run import Phase, Status, Trial
+from harness.model.run import Phase
 from harness.runtime.progress import PlanProgress, duration_text
 from harness.runtime.trials import Plan
+from tests.unit.builders import failed, ok
 
 
 @pytest.mark.parametrize(
@@ -24,18 +25,17 @@ def test_each_line_shows_the_trial_its_number_and_the_time_left() -> None:
     out = io.StringIO()
     progress = PlanProgress(("fast", "slow"), Plan(trials=2, warm_up=1), lambda: now[0], out)
 
-    def trial(workload: str, phase: Phase, round_: int, seconds: float, error: str | None) -> None:
-        progress.starting(workload, phase, round_)
-        now[0] += seconds
-        status, wall = (Status.FAILED, None) if error else (Status.OK, seconds)
-        progress.finished(Trial(workload, phase, round_, status, "", wall, error))
-
-    trial("fast", Phase.WARM_UP, 1, 2, None)
-    trial("slow", Phase.WARM_UP, 1, 10, None)
-    trial("fast", Phase.MEASURED, 1, 1, "WrongAnswer: \x1b[1mno")
-    trial("slow", Phase.MEASURED, 1, 10, None)
-    trial("fast", Phase.MEASURED, 2, 1, None)
-    trial("slow", Phase.MEASURED, 2, 10, None)
+    for trial in (
+        ok("fast", 2, 1, Phase.WARM_UP),
+        ok("slow", 10, 1, Phase.WARM_UP),
+        failed("fast", "WrongAnswer: \x1b[1mno"),
+        ok("slow", 10),
+        ok("fast", 1, 2),
+        ok("slow", 10, 2),
+    ):
+        progress.starting(trial.workload, trial.phase, trial.round)
+        now[0] += trial.wall_s or 1
+        progress.finished(trial)
     assert out.getvalue().splitlines() == [
         "[1/6] fast  warm-up 1/1     2.000 s   10 s left",
         "[2/6] slow  warm-up 1/1    10.000 s   24 s left",

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
 
-from harness.model.errors import SparkLost, WrongAnswer
+from harness.model.errors import BadInput, SparkLost, WrongAnswer
 from harness.model.run import Ending, Phase, Status, Trial
 from harness.model.task_metrics import TaskMetrics, WireBytes
-from harness.runtime.trials import MAX_ERROR_LENGTH, Plan, error_line, run_trials
+from harness.runtime.trials import MAX_ERROR_LENGTH, Plan, error_line, run_trials, wait_while_held
+from tests.waiting import eventually
 
 Step = Callable[[], None]
 
@@ -203,3 +206,36 @@ def test_a_trial_keeps_its_note() -> None:
     _, [noted, other] = run(FakeRunner("a", noted="executors lost: n2"), FakeRunner("b"), plan=ONCE)
     assert (noted.status, noted.note) == (Status.OK, "executors lost: n2")
     assert other.note is None
+
+
+class TestHold:
+    def test_nobody_waits_unless_the_variable_is_set(
+        self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        monkeypatch.delenv("CLUSTERLIFT_HOLD_FILE", raising=False)
+        wait_while_held()
+        assert capsys.readouterr().out == ""
+
+    def test_the_wait_ends_when_the_file_is_removed(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        file = tmp_path / "hold"
+        monkeypatch.setenv("CLUSTERLIFT_HOLD_FILE", str(file))
+        waiting = threading.Thread(target=wait_while_held)
+        waiting.start()
+        eventually(file.exists)
+        assert waiting.is_alive()
+        file.unlink()
+        waiting.join(timeout=60)
+        assert not waiting.is_alive()
+        line = f"ready for the first trial; waiting until {file} is removed\n"
+        assert capsys.readouterr().out == line
+
+    def test_a_file_that_cannot_be_created_is_an_error(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("CLUSTERLIFT_HOLD_FILE", "/no/such/file")
+        with pytest.raises(
+            BadInput, match=r"^CLUSTERLIFT_HOLD_FILE is /no/such/file: No such file"
+        ):
+            wait_while_held()

@@ -1,21 +1,27 @@
-"""The Spark session of an entry script, and its executors."""
+"""The Spark session of an entry script, its executors, and its errors in one line."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
+from py4j.protocol import Py4JError, Py4JNetworkError
 from pyspark import SparkConf, cloudpickle
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 import datagen
 import harness
-from datagen.spark.errors import spark_errors_as_one_line
-from harness.terminal import say
+from harness.model.errors import ClusterliftError
+from harness.terminal import first_line, say
 
 EXECUTORS_WAIT_S = 30.0
 EXECUTORS_STABLE_S = 2.0
+
+ENDED = "Spark has ended"
+NO_REASON = "no reason given"
 
 
 def start_session(name: str, *packages: object) -> SparkSession:
@@ -52,8 +58,7 @@ def executor_cores(spark: SparkSession) -> dict[str, int]:
 
 def _live_executors(spark: SparkSession) -> Iterator[tuple[str, Any]]:
     """Yield the id of each live executor and Spark's own summary of it."""
-    context: Any = spark.sparkContext
-    listed = context._jsc.sc().statusStore().executorList(True)  # noqa: SLF001, FBT003  not in pyspark
+    listed = scala_context(spark).statusStore().executorList(True)  # noqa: FBT003  Java's signature
     for entry in map(listed.apply, range(listed.size())):
         # Spark lists the driver, too.
         if is_local(spark) or entry.id() != "driver":
@@ -63,6 +68,18 @@ def _live_executors(spark: SparkSession) -> Iterator[tuple[str, Any]]:
 def is_local(spark: SparkSession) -> bool:
     """Return whether driver and executors are one process."""
     return str(spark.sparkContext.master).startswith("local")
+
+
+def scala_context(spark: SparkSession) -> Any:
+    """Return the SparkContext of the JVM, for what pyspark does not offer."""
+    context: Any = spark.sparkContext
+    return context._jsc.sc()  # noqa: SLF001
+
+
+def java_packages(spark: SparkSession) -> Any:
+    """Return the packages of the driver's JVM, for what pyspark does not offer."""
+    context: Any = spark.sparkContext
+    return context._jvm  # noqa: SLF001
 
 
 def wait_for_executors(spark: SparkSession) -> None:
@@ -89,3 +106,31 @@ def completed_tasks(spark: SparkSession) -> int:
     tracker = spark.sparkContext.statusTracker()
     stages = (tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds())
     return sum(stage.numCompletedTasks for stage in stages if stage)
+
+
+@contextmanager
+def spark_errors_as_one_line(
+    context: str, error_type: type[ClusterliftError] = ClusterliftError
+) -> Iterator[None]:
+    """Turn an error of Spark into an `error_type` with the message `context: root cause`."""
+    try:
+        yield
+    except (Py4JError, PySparkException, ValueError) as error:
+        raise error_type(f"{context}: {root_cause(error)}") from error
+
+
+def root_cause(error: Exception) -> str:
+    """Return the first line of the message of the innermost cause."""
+    if isinstance(error, Py4JNetworkError):
+        return ENDED
+    java = getattr(error, "java_exception", None) or getattr(error, "_origin", None)
+    if java is None:
+        return first_line(str(error), NO_REASON)
+    try:
+        while cause := java.getCause():
+            java = cause
+        # Some messages are a mere name, such as that of an unknown host: then the class explains it.
+        message = java.getMessage() or ""
+        return first_line(message if " " in message else java.toString(), NO_REASON)
+    except (Py4JError, OSError):
+        return ENDED  # the JVM, which has the message, is gone

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from py4j.java_gateway import is_instance_of
 from pyspark.sql import SparkSession
 
-from datagen.spark.errors import spark_errors_as_one_line
+from datagen.spark import java_packages, scala_context, spark_errors_as_one_line
 from harness.model.errors import BadInput
 
 T = TypeVar("T")
@@ -31,49 +31,31 @@ class Entry:
 class Directory:
     """A directory, which need not exist yet.
 
-    `uri` is qualified: it is absolute and has a scheme. Every method raises BadInput, with the URI in
-    its message, if the file system cannot be reached or refuses the operation.
+    `uri` is qualified: it is absolute and has a scheme; `path` is the same as a Hadoop Path. `fs` is
+    Hadoop's FileSystem, for operations of one kind of it; use it with `errors_as_bad_input`. `conf` is
+    the Hadoop configuration that Spark sends to its tasks, `jvm` the packages of the JVM. Every method
+    raises BadInput, with the URI in its message, if the file system cannot be reached or refuses the
+    operation.
     """
 
     def __init__(self, spark: SparkSession, uri: str) -> None:
-        # pyspark has no public way to Hadoop's FileSystem.
-        context: Any = spark.sparkContext
-        self._jvm = context._jvm  # noqa: SLF001
-        self._hadoop_fs = self._jvm.org.apache.hadoop.fs
-        self._conf = context._jsc.hadoopConfiguration()  # noqa: SLF001
+        self.jvm = java_packages(spark)
+        self.conf = scala_context(spark).hadoopConfiguration()
+        self._hadoop_fs = self.jvm.org.apache.hadoop.fs
         if not uri or not uri.isprintable() or UNSAFE & set(uri):
             raise BadInput(
                 f"{uri!r} cannot be the name of a dataset: choose a name without control characters "
                 f"and without {' '.join(sorted(UNSAFE))}, which Spark would take for a pattern"
             )
         self.uri = uri
-        self._path = self._try(lambda: self._hadoop_fs.Path(uri))
-        fs = self._try(lambda: self._path.getFileSystem(self._conf))
-        self._path = self._try(lambda: fs.makeQualified(self._path))
-        self.uri = str(self._path.toString())
+        path = self._try(lambda: self._hadoop_fs.Path(uri))
+        fs = self._try(lambda: path.getFileSystem(self.conf))
+        self.path = self._try(lambda: fs.makeQualified(path))
+        self.uri = str(self.path.toString())
         # The checksumming file system would leave a hidden companion beside each small file.
-        is_local = is_instance_of(context._gateway, fs, "org.apache.hadoop.fs.LocalFileSystem")  # noqa: SLF001
-        self._fs = fs.getRawFileSystem() if is_local else fs
-
-    @property
-    def fs(self) -> Any:
-        """Hadoop's FileSystem, for operations of one kind of it; use with `errors_as_bad_input`."""
-        return self._fs
-
-    @property
-    def path(self) -> Any:
-        """The directory as a Hadoop Path."""
-        return self._path
-
-    @property
-    def conf(self) -> Any:
-        """The Hadoop configuration that Spark sends to its tasks."""
-        return self._conf
-
-    @property
-    def jvm(self) -> Any:
-        """The packages of the JVM."""
-        return self._jvm
+        gateway = spark.sparkContext._gateway  # noqa: SLF001
+        is_local = is_instance_of(gateway, fs, "org.apache.hadoop.fs.LocalFileSystem")
+        self.fs = fs.getRawFileSystem() if is_local else fs
 
     def errors_as_bad_input(self, context: str = "") -> AbstractContextManager[None]:
         """Turn errors of the file system into a BadInput: the URI, `context`, the root cause."""
@@ -82,29 +64,29 @@ class Directory:
     @property
     def scheme(self) -> str:
         """The scheme of the URI, such as `file`."""
-        return str(self._path.toUri().getScheme())
+        return str(self.path.toUri().getScheme())
 
     def exists(self) -> bool:
         """Return whether there is a file or a directory at the URI."""
-        return bool(self._try(lambda: self._fs.exists(self._path)))
+        return bool(self._try(lambda: self.fs.exists(self.path)))
 
     def entries(self) -> dict[str, Entry]:
         """Return what is in the directory, hidden files too, by name. Raise BadInput for a file."""
-        if not self._try(lambda: self._fs.getFileStatus(self._path)).isDirectory():
+        if not self._try(lambda: self.fs.getFileStatus(self.path)).isDirectory():
             raise BadInput(f"{self.uri} is a file, not a directory")
         found = {}
-        for status in self._try(lambda: self._fs.listStatus(self._path)):
+        for status in self._try(lambda: self.fs.listStatus(self.path)):
             name = str(status.getPath().getName())
             found[name] = Entry(name, int(status.getLen()), bool(status.isDirectory()))
         return found
 
     def create(self) -> None:
         """Create the directory and its parents, unless they exist."""
-        self._try(lambda: self._fs.mkdirs(self._path))
+        self._try(lambda: self.fs.mkdirs(self.path))
 
     def read(self, name: str) -> str:
         """Return the text of a file in the directory, decoded as UTF-8."""
-        stream = self._try(lambda: self._fs.open(self.child(name)))
+        stream = self._try(lambda: self.fs.open(self.child(name)))
         try:
             return bytes(self._try(stream.readAllBytes)).decode(errors="replace")
         finally:
@@ -117,22 +99,22 @@ class Directory:
         self.create_new(temporary, text)
         if name in self.entries():
             self.delete(name)
-        if not self._try(lambda: self._fs.rename(self.child(temporary), self.child(name))):
+        if not self._try(lambda: self.fs.rename(self.child(temporary), self.child(name))):
             raise BadInput(f"{self.uri}: the file system refused to create {name}")
 
     def create_new(self, name: str, text: str) -> None:
         """Create a file in the directory. Raise BadInput if the file exists."""
-        stream = self._try(lambda: self._fs.create(self.child(name), False))  # noqa: FBT003  Java's signature
+        stream = self._try(lambda: self.fs.create(self.child(name), False))  # noqa: FBT003  Java's signature
         self._try(lambda: stream.write(bytearray(text.encode())))
         self._try(stream.close)
 
     def delete(self, name: str) -> None:
         """Delete a file, or a directory with everything in it, if it exists."""
-        self._try(lambda: self._fs.delete(self.child(name), True))  # noqa: FBT003  Java's signature
+        self._try(lambda: self.fs.delete(self.child(name), True))  # noqa: FBT003  Java's signature
 
     def child(self, name: str) -> Any:
         """Return the Hadoop Path of a file in the directory."""
-        return self._hadoop_fs.Path(self._path, name)
+        return self._hadoop_fs.Path(self.path, name)
 
     def _try(self, call: Callable[[], T]) -> T:
         with self.errors_as_bad_input():

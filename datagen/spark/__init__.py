@@ -1,1 +1,0 @@
-"""What all entry scripts need of Spark: the session, its file systems, its errors in one line."""
