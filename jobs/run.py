@@ -20,7 +20,7 @@ from harness.records.directories import cache_directory, check_writable
 from harness.records.writer import Recording
 from harness.runtime.precision import UntilPrecise
 from harness.runtime.progress import PlanProgress, PrecisionProgress
-from harness.runtime.trials import Observer, Plan, Rounds, run_trials, wait_while_held
+from harness.runtime.trials import FixedRounds, Observer, Rounds, run_trials, wait_for_release
 from harness.terminal import say, visible
 from jobs.executors import node_links
 from jobs.options import AutoTrials, BenchmarkOptions, DatasetOptions, TrialOptions, WorkOptions
@@ -51,7 +51,7 @@ def benchmark(spark: SparkSession, options: BenchmarkOptions) -> int:
     links = node_links(spark)
     run = describe_run(spark, options, selection, dataset, links)
     _announce(run)
-    wait_while_held()
+    wait_for_release()
 
     rounds, observers = plan_rounds(options.trials, run.workloads)
     with Recording(options.record.results, run) as recording, EventLog(spark) as log:
@@ -148,7 +148,7 @@ def plan_rounds(
             until = UntilPrecise(workloads, options.warmup_rounds, precision, max_time_s)
             return until, [until, PrecisionProgress(workloads, until)]
         case trials:
-            plan = Plan(trials, options.warmup_rounds)
+            plan = FixedRounds(trials, options.warmup_rounds)
             return plan, [PlanProgress(workloads, plan)]
 
 

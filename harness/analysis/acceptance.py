@@ -187,10 +187,11 @@ def _unmeasured(metric: str, matrix: PairMatrix, criteria: _Criteria) -> Iterato
     missing = sorted(pairs - set(matrix.values) - set(matrix.errors))
     if not missing:
         return
-    which = (
-        "any pair of hosts" if len(missing) == len(pairs) else ", ".join(map(_pair_text, missing))
-    )
-    yield f"the {metric} of {which} was not measured; run clusterlift probe all"
+    if len(missing) == len(pairs):
+        yield f"no {metric} was measured; run clusterlift probe all"
+    else:
+        names = ", ".join(map(_pair_text, missing))
+        yield f"the {metric} of {names} was not measured; run clusterlift probe all"
 
 
 def _most_common(values: Iterable[T | None]) -> T | None:

@@ -30,7 +30,7 @@ PROBE_FORMATS: dict[str, Callable[[Table], str]] = {
 
 
 @click.command("compare")
-@click.argument("configurations", nargs=-1, metavar="BEFORE AFTER [MORE...]")
+@click.argument("configurations", nargs=-1, metavar="[BEFORE] AFTER [MORE...]")
 @click.option(
     "--format",
     "format_",
@@ -52,8 +52,8 @@ PROBE_FORMATS: dict[str, Callable[[Table], str]] = {
 @click.option(
     "--earlier",
     is_flag=True,
-    help="Name AFTER alone: BEFORE is the configuration that was measured last before it, on this "
-    "machine and on the same data. Print nothing if there is none.",
+    help="Give only AFTER. It is compared with the configuration that was measured most recently "
+    "before it, on the same machine and data. Nothing is printed if there is none.",
 )
 @results_option
 def compare_command(

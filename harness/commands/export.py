@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from harness.commands.options import optional_import, results_option, writing
+from harness.commands.options import optional_import, report_write_errors, results_option
 from harness.present import export
 from harness.records.lookup import find_runs, probes_beside
 from harness.terminal import count_of, visible
@@ -66,7 +66,7 @@ def export_command(names: Sequence[str], output: Path, results: Path) -> None:
         import_module("pyarrow")
     runs = list({run.source: run for name in names for run in find_runs(name, results)}.values())
     rows = export.rows(runs, probes_beside(runs))
-    with writing(output):
+    with report_write_errors(output):
         output.mkdir(parents=True, exist_ok=True)
         for name, table in export.TABLES.items():
             file = output / f"{name}.parquet"

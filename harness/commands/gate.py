@@ -41,7 +41,7 @@ def gate_command(names: Sequence[str], rate: str | None, mtu: int | None, result
 
     BEFORE and AFTER are configurations that `clusterlift probe all` recorded, or files of probes. The
     newest probe of each counts. The gate checks the speed, duplex mode, MTU and bonds of every link,
-    and the path MTU and goodput between every two hosts. With BEFORE, it also checks that nothing got
+    and the path MTU and goodput between each pair of hosts. With BEFORE, it also checks that nothing got
     worse and that something changed. The exit code is 1 if there is a fault.
     """
     if not 1 <= len(names) <= MAX_NAMES:
@@ -64,6 +64,6 @@ def verdict(faults: Sequence[str], probed: RecordedProbes) -> str:
         paths = pair_matrix(probed.measurements, PATH_MTU).values
         checked = [count_of(len(probed.links()), "link"), count_of(len(paths), "path")]
         if goodput := pair_matrix(probed.measurements, MESH_GOODPUT).values.values():
-            checked.append(f"{throughput_text(min(goodput))} or more between every two hosts")
+            checked.append(f"{throughput_text(min(goodput))} or more between each pair of hosts")
         lines = [f"no fault found: {', '.join(checked)}"]
     return "".join(f"{visible(line)}\n" for line in (*emulation(probed), *lines))

@@ -16,7 +16,7 @@ from harness.experiments.experiment import read_experiment
 from harness.experiments.runs import run_experiment
 from harness.lab import racks
 from harness.lab.cluster import Lab, Node, running_lab
-from harness.lab.compose import Shape, results_directory, shape_of
+from harness.lab.compose import LabSpec, results_directory, shape_of
 from harness.lab.lifecycle import down, up
 from harness.lab.links import read_links, set_links, to_link
 from harness.lab.submit import BENCHMARK, GENERATE, facts, spark_submit, with_facts
@@ -61,8 +61,8 @@ def lab() -> None:
     default=0.5,
     show_default=True,
     metavar="X",
-    help="Processors of each worker during trials and probes. The environment variable CORES is the "
-    "number of tasks that it runs at once.",
+    help="Processors of each worker during trials and probes. Set the environment variable "
+    "CORES to choose how many tasks each worker runs at once.",
 )
 @click.option(
     "--storage",
@@ -86,7 +86,7 @@ def lab() -> None:
 )
 def up_command(nodes: int, cpus: float, storage: str, rack_count: int, uplink: str | None) -> None:
     """Start the lab and wait until it is ready. Its links are not shaped, and their MTU is 1500."""
-    shape = Shape(nodes, cpus, storage, _uplink(nodes, rack_count, uplink))
+    shape = LabSpec(nodes, cpus, storage, _uplink(nodes, rack_count, uplink))
     with interruptible():
         started = up(shape)
     click.echo(status_text(running_lab()) if started else "this lab is up already")

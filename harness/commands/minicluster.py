@@ -50,7 +50,7 @@ def commands(system: FileSystem, servers: int) -> click.Group:
     @group.command(
         "up",
         help=f"Start {title} and print the environment that its clients need, for a shell to eval. "
-        "It listens on 127.0.0.1 alone.",
+        "It listens on 127.0.0.1 only.",
     )
     @name_option
     @servers_option

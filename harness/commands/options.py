@@ -60,7 +60,7 @@ def optional_import(command: str, extra: str) -> Iterator[None]:
 
 
 @contextmanager
-def writing(output: Path) -> Iterator[None]:
+def report_write_errors(output: Path) -> Iterator[None]:
     """Raise BadInput, which names --output, if the block cannot write there."""
     try:
         yield

@@ -28,7 +28,7 @@ from harness.terminal import count_of
 @click.option(
     "--workloads",
     type=click.IntRange(1, 1000),
-    default=8,
+    default=9,
     show_default=True,
     help="Workloads in the table. A table of more workloads needs more trials of each.",
 )

@@ -45,7 +45,7 @@ port_option = integer_option(
     "--port",
     IntRange(1024, 60000),
     FIRST_PORT,
-    "The first port for servers; each transfer at the same time uses the next one.",
+    "The first port for servers; concurrent transfers use consecutive ports.",
 )
 both_ways_option = click.option(
     "--bidir", "both_ways", is_flag=True, help="Also measure both directions at the same time."
@@ -110,7 +110,7 @@ def mesh_command(site: Site, load: Load, *, both_ways: bool, alone: bool) -> int
     "racks",
     multiple=True,
     metavar="NAME=HOSTS",
-    help="One of the two racks, such as a=node[1-20].",
+    help="One of the two racks, such as a='node[1-20]'. Give it twice.",
 )
 @seconds_option
 @streams_option

@@ -169,7 +169,9 @@ _OPTIONS = (
         metavar="NAME",
         help="Record the probe below --results, under this name.  [default: only print it]",
     ),
-    integer_option("--repeats", click.IntRange(1, 1000), 1, "How often to measure everything."),
+    integer_option(
+        "--repeats", click.IntRange(1, 1000), 1, "Number of times to measure everything."
+    ),
     click.option(
         "--via",
         type=click.Choice([*TRANSPORTS, SPARK]),

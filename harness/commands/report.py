@@ -24,8 +24,8 @@ from harness.commands.options import (
     adjust_option,
     different_data_option,
     optional_import,
+    report_write_errors,
     results_option,
-    writing,
 )
 from harness.model.errors import BadInput
 from harness.model.probe import Measurement
@@ -97,7 +97,7 @@ def report_command(
             shlex.join(["clusterlift", "report", *shared, *own, f"--output={output}"]),
         ),
     )
-    with writing(output):
+    with report_write_errors(output):
         output.write_text(page, encoding="utf-8")
     click.echo(visible(str(output)))
 

@@ -32,7 +32,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.lab.compose import Shape
+from harness.lab.compose import LabSpec
 from harness.model.link import MAX_MTU, MIN_MTU, TYPICAL_MTU, Link, parse_rate
 from harness.records.toml import TomlTable
 
@@ -66,7 +66,7 @@ class Experiment:
     """The whole definition. Results are comparable if their experiments have the same `digest`."""
 
     name: str
-    shape: Shape
+    shape: LabSpec
     configurations: tuple[Configuration, ...]
     rounds: int
     trials: int
@@ -109,7 +109,7 @@ def read_experiment(file: Path) -> Experiment:
         table.check(name, repeated[name] >= minimum, f"is {minimum} or more")
     experiment = Experiment(
         name=_name(table, table.take("name", str)),
-        shape=Shape(
+        shape=LabSpec(
             table.take("nodes", int, 4),
             table.take("cpus", float, 0.5),
             table.take("storage", str, "hdfs"),

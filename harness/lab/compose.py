@@ -27,7 +27,7 @@ SUMMARY = "ERROR: Encountered errors while bringing up the project."
 
 
 @dataclass(frozen=True)
-class Shape:
+class LabSpec:
     """The number of workers and what each has. `uplink_bit_s` is None if there is one rack."""
 
     workers: int
@@ -46,12 +46,12 @@ class Shape:
         return f"{self.workers} workers of {self.cpus:g} processors, {self.storage}{uplink}"
 
 
-def shape_of(lab: Lab) -> Shape:
+def shape_of(lab: Lab) -> LabSpec:
     """Return the shape of a lab that is up."""
     uplink = None
     if lab.router is not None and lab.router.is_running:
         uplink = racks.uplink_bit_s(lab.router, read_link(lab.master).mtu)
-    return Shape(len(lab.workers), lab.cpus, lab.storage, uplink)
+    return LabSpec(len(lab.workers), lab.cpus, lab.storage, uplink)
 
 
 def results_directory() -> Path:
@@ -59,7 +59,7 @@ def results_directory() -> Path:
     return Path(os.environ.get("RESULTS") or ROOT / "results")
 
 
-def override(shape: Shape) -> dict[str, Any]:
+def override(shape: LabSpec) -> dict[str, Any]:
     """Return the Compose file to read after docker/compose.yaml."""
     additional = range(WORKERS_IN_FILE + 1, shape.workers + 1)
     # Compose 1.29 takes a file without any service for a file of another format.
@@ -80,7 +80,7 @@ class Compose:
     """Docker Compose with the files of a shape, and with these variables."""
 
     program: Sequence[str]
-    shape: Shape
+    shape: LabSpec
     variables: Mapping[str, str]
 
     def build(self) -> None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from harness.lab import racks
 from harness.lab.cluster import Lab, find_lab, lab_filter, networks, running_lab
-from harness.lab.compose import Compose, Shape, shape_of
+from harness.lab.compose import Compose, LabSpec, shape_of
 from harness.lab.engine import NO_OUTPUT, compose_program, docker, free_bytes
 from harness.lab.links import set_links
 from harness.lab.qfs_tarball import qfs_variables
@@ -26,7 +26,7 @@ PORTS = {"SPARK_UI_PORT": 8080, "HDFS_UI_PORT": 9870, "DRIVER_UI_PORT": 4040}
 """The host's ports of the lab's web pages, by the variable that sets each."""
 
 
-def up(shape: Shape, data_bytes: int = 0) -> bool:
+def up(shape: LabSpec, data_bytes: int = 0) -> bool:
     """Start a lab and wait until it is ready. Return False if it was up already.
 
     `data_bytes` is the disk space that a new lab's datasets need. Raises BadInput if a lab of another
@@ -85,7 +85,7 @@ def check_ports() -> None:
             raise BadInput(f"port {text} {problem} on {LOCALHOST}: set {variable} to another port")
 
 
-def _check_same_shape(lab: Lab, shape: Shape) -> None:
+def _check_same_shape(lab: Lab, shape: LabSpec) -> None:
     """Raise BadInput if the lab was started in another shape. Nodes that ended do not matter."""
     current = replace(shape_of(lab), uplink_bit_s=shape.uplink_bit_s)
     if current != shape or (lab.router is None) != (shape.uplink_bit_s is None):

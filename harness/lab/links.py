@@ -96,7 +96,7 @@ def read_link(node: Node, device: str = DEVICE, mtu: int | None = None) -> Link:
 
 def read_links(nodes: Sequence[Node]) -> list[Link]:
     """Return each node's current link."""
-    return on_all(read_link, nodes)
+    return run_on_all_nodes(read_link, nodes)
 
 
 def set_links(nodes: Sequence[Node], change: Callable[[Link], Link]) -> list[Link]:
@@ -119,7 +119,7 @@ def set_links(nodes: Sequence[Node], change: Callable[[Link], Link]) -> list[Lin
             run_link_command(node, command)
         return after
 
-    return on_all(set_link, nodes)
+    return run_on_all_nodes(set_link, nodes)
 
 
 def to_link(link: Link) -> Callable[[Link], Link]:
@@ -144,7 +144,7 @@ def run_link_command(node: Node, command: LinkCommand) -> None:
         raise ClusterliftError(f"{node.name}: {command.line}: {error}") from error
 
 
-def on_all(work: Callable[[Node], T], nodes: Sequence[Node]) -> list[T]:
+def run_on_all_nodes(work: Callable[[Node], T], nodes: Sequence[Node]) -> list[T]:
     """Call a function with each node, in parallel, and return the results in order."""
     with ThreadPoolExecutor(max(1, len(nodes))) as threads:
         return list(threads.map(work, nodes))

@@ -9,7 +9,7 @@ import json
 from typing import Any
 
 from harness.lab.cluster import MASTER, ROUTER, Lab, Node
-from harness.lab.links import LinkCommand, limit_rate, on_all, read_link, run_link_command
+from harness.lab.links import LinkCommand, limit_rate, read_link, run_link_command, run_on_all_nodes
 from harness.model.link import MAX_MTU, Link
 
 # Private subnets that other networks seldom use.
@@ -74,7 +74,7 @@ def connect(lab: Lab, uplink_bit_s: int, mtu: int) -> None:
         line = f"ip route replace {other}.0/24 via {own}.{ROUTER_HOST}"
         run_link_command(node, LinkCommand(line, "IP routing"))
 
-    on_all(add_route, lab.linked)
+    run_on_all_nodes(add_route, lab.linked)
     set_uplink(lab.router, uplink_bit_s, mtu)
 
 

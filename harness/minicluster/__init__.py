@@ -1,1 +1,1 @@
-"""HDFS or QFS on this machine: real daemons that listen on 127.0.0.1 alone."""
+"""HDFS or QFS on this machine: real daemons that listen on 127.0.0.1 only."""

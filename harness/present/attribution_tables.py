@@ -154,7 +154,7 @@ def _caption(rows: Sequence[ExplainedRow], kept: Sequence[str], decimals: int) -
         "Changes of workloads with too few trials may be chance: run more trials."
         if Verdict.TOO_FEW in verdicts
         else "",
-        f"No change in: {unchanged}." if unchanged else "",
+        f"Left out, because nothing changed: {unchanged}." if unchanged else "",
     ]
     return fill(" ".join(filter(None, sentences)))
 
@@ -171,9 +171,9 @@ _NETWORK_HEADINGS = (
     "of it shuffle",
     "remote input",
     "unex- plained",
-    "longest task, medians",
-    "gain at most: network",
-    "gain at most: +unattr.",
+    "longest / median task",
+    "faster without: fetch wait",
+    "faster without: +unattr.",
 )
 
 
@@ -207,16 +207,16 @@ def _network_cells(attribution: Attribution | None) -> tuple[str, ...]:
 def _input_cells(read: InputLocality, trials: int) -> tuple[str, str]:
     total_bytes = read.node_local_bytes + read.remote_bytes + read.unplaced_bytes
     if not total_bytes:
-        return quantities.size(0), ""
+        return quantities.size_text(0), ""
     node_local = NO_NODE if read.node_local_fraction is None else f"{read.node_local_fraction:.0%}"
-    return quantities.size(total_bytes / trials), node_local
+    return quantities.size_text(total_bytes / trials), node_local
 
 
 def _wire_cells(wire: Wire | None) -> tuple[str, ...]:
     if wire is None:
         return (_UNKNOWN,) * 4
     sizes = wire.received_bytes, wire.shuffle_bytes, wire.remote_input_bytes, wire.unexplained_bytes
-    return tuple(map(quantities.size, sizes))
+    return tuple(map(quantities.size_text, sizes))
 
 
 def _gain_cells(gain: SpeedUpBound | None) -> tuple[str, str]:

@@ -47,7 +47,7 @@ def _workload_entry(cell: Cell) -> Entry:
     summary = cell.summary
     if summary is None:
         return Entry(Fields(str(cell.sample.outcome)), cell.notes)
-    median = quantities.time(summary.median_s)
+    median = quantities.time_text(summary.median_s)
     return Entry(fields(median, summary.uncertainty, cell.change, summary.n, _TRIAL), cell.notes)
 
 
@@ -126,11 +126,11 @@ def _change_sentences(
         )
     if Verdict.TOO_FEW in verdicts:
         yield (
-            f"{NEEDS}N {noun}s: with fewer, before or after, no change is significant among "
+            f"{NEEDS}N {noun}s: with fewer on either side, no change can be significant among "
             f"{comparisons}. Run more."
         )
     if Verdict.NOISE in verdicts:
-        yield f"{quantities.NOISE}: no significant change; if there is one, it is within ±."
+        yield f"{quantities.NOISE}: no significant change; any real change is likely to be within ±."
 
 
 def warnings(comparison: Comparison) -> tuple[str, ...]:
@@ -155,6 +155,6 @@ def _control_warning(configuration: str, shift: ControlShift, *, relative: bool)
     )
     return (
         f"The controls ({', '.join(shift.workloads)}) moved in {configuration}: "
-        f"{quantities.change(shift.ratio - 1)}{interval}, p {quantities.p(shift.p)}. Network and "
+        f"{quantities.change(shift.ratio - 1)}{interval}, p {quantities.p_text(shift.p)}. Network and "
         f"storage cannot affect them, so something else changed. {advice}"
     )

@@ -60,17 +60,17 @@ def _csv_line(workload: str, column: ConfigurationRuns, cell: Cell) -> dict[str,
     return {
         **values,
         **change,
-        "workload": without_formula(workload),
-        "configuration": without_formula(column.name),
+        "workload": escape_formula(workload),
+        "configuration": escape_formula(column.name),
         "median_low_s": median_low_s,
         "median_high_s": median_high_s,
         "relative_change_low": change_low,
         "relative_change_high": change_high,
-        "notes": without_formula("; ".join((*cell.notes, *column.notes))),
+        "notes": escape_formula("; ".join((*cell.notes, *column.notes))),
     }
 
 
-def without_formula(text: str) -> str:
+def escape_formula(text: str) -> str:
     """Put an apostrophe before a text that a spreadsheet would take for a formula."""
     shown = visible(text)
     return f"'{shown}" if shown.lstrip().startswith(_FORMULA_STARTS) else shown

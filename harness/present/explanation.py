@@ -23,9 +23,9 @@ network causes.
 Wire is what the interfaces of all nodes received in a trial. Unexplained is its remainder: headers, \
 broadcasts, results, replication and other traffic. With Reed-Solomon, even a node-local task reads most \
 of its input from other nodes; unexplained includes that.
-Gain at most (blocked-time analysis) is what the same tasks on the same slots would save without fetch \
-wait, that is with an infinitely fast network and no other bottleneck in its place. +unattr. is the same \
-without the unattributed time as well, because a file system may read over the network."""
+Faster without (blocked-time analysis) is how much less time the same tasks would take on the same slots, \
+at most: without fetch wait, and without the unattributed time as well, because a file system may read over \
+the network. They are upper limits, not predictions."""
 _NAME_WIDTH = 32
 _INDENT = "  "
 
@@ -100,8 +100,11 @@ def _clauses(row: ExplainedRow) -> Iterator[str]:
     if row.before and row.after:
         yield from _locality(row.before, row.after)
         if row.after.speed_up_bound:
-            gain = _percent(row.after.speed_up_bound.network)
-            yield f"an infinitely fast network would now gain at most {gain}"
+            bound = row.after.speed_up_bound
+            yield (
+                f"now at most {_percent(bound.network)} faster without fetch wait, "
+                f"{_percent(bound.network_and_unattributed)} without unattributed time as well"
+            )
 
 
 def _main_parts(row: ExplainedRow) -> str:

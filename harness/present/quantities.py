@@ -17,7 +17,7 @@ _UNIT_STEP = 1000
 _MIN_WITHOUT_DECIMALS = 10
 
 
-def time(seconds: float) -> str:
+def time_text(seconds: float) -> str:
     """Return `547.5 s`, `-9.87 s`, `0.123 s`: one decimal from 10 s, two from 1 s, three below."""
     sign, absolute = "-" if seconds < 0 else "", abs(seconds)
     for limit, decimals in ((1, 3), (10, 2)):
@@ -29,7 +29,7 @@ def time(seconds: float) -> str:
 
 def signed_time(seconds: float) -> str:
     """Return `+1.25 s`, `-0.050 s`."""
-    return f"{'' if seconds < 0 else '+'}{time(seconds)}"
+    return f"{'' if seconds < 0 else '+'}{time_text(seconds)}"
 
 
 def uncertainty(fraction: float | None) -> str:
@@ -49,7 +49,7 @@ def change(fraction: float) -> str:
     return "0.0%" if text in ("+0.0%", "-0.0%") else text
 
 
-def p(value: float) -> str:
+def p_text(value: float) -> str:
     """Return a probability as `.017`, `<.001` or `1`: a leading zero carries no information."""
     if value < _MIN_P:
         return f"<{_MIN_P:.3f}".replace("0.", ".")
@@ -66,7 +66,7 @@ def significant(value: float) -> str:
     return f"{value:.4g}" if abs(value) < 10_000 else f"{value:.0f}"  # noqa: PLR2004  four digits
 
 
-def size(count: float) -> str:
+def size_text(count: float) -> str:
     """Return a number of bytes as `0`, `950 B`, `1.2 GB`, `-34 MB`: one decimal below 10."""
     if not count:
         return "0"

@@ -90,7 +90,7 @@ def _trials(trials: Sequence[Trial]) -> str:
             visible(trial.workload),
             trial.phase,
             trial.round,
-            trial.status if trial.wall_s is None else quantities.time(trial.wall_s),
+            trial.status if trial.wall_s is None else quantities.time_text(trial.wall_s),
             visible("; ".join(_remarks(trial))),
         )
         for trial in trials

@@ -80,7 +80,7 @@ def fields(
     return measured._replace(
         change=quantities.NOISE if is_noise else quantities.change(change.relative_change),
         change_interval=quantities.uncertainty(change.uncertainty),
-        p=quantities.p(change.adjusted_p),
+        p=quantities.p_text(change.adjusted_p),
     )
 
 

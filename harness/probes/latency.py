@@ -19,7 +19,7 @@ from harness.model.network_metrics import (
     ROUND_TRIPS_PER_S,
 )
 from harness.model.probe import Measurement
-from harness.probes.plan import ProbeStep, listed, round_robin
+from harness.probes.plan import ProbeStep, join_names, round_robin
 from harness.probes.remote_process import ClientServerRun, RemoteProcesses, run_all
 from harness.probes.tools import perftest, sockperf
 from harness.probes.tools.perftest import RdmaLatency
@@ -38,7 +38,7 @@ def latency_steps(hosts: Sequence[Host], load: Load, message_bytes: int) -> list
     """Measure every pair on an idle link, again while a TCP transfer fills the link, and by RDMA."""
     steps = [
         ProbeStep(
-            f"latency: {listed([f'{a} <-> {b}' for a, b in pairs])}, {case}",
+            f"latency: {join_names([f'{a} <-> {b}' for a, b in pairs])}, {case}",
             load.seconds + SET_UP_S + (OMITTED_S if case == LOADED else 0),
             partial(_measure, [Flow(a, b) for a, b in pairs], load, message_bytes, case),
         )

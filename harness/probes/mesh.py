@@ -17,7 +17,7 @@ from harness.model.network_metrics import (
     SENDER_SOFTIRQ,
 )
 from harness.model.probe import Measurement
-from harness.probes.plan import ProbeStep, listed, one_pair_per_round, round_robin
+from harness.probes.plan import ProbeStep, join_names, one_pair_per_round, round_robin
 from harness.probes.traffic import Flow, Load, Transfer, run_flows
 from harness.probes.transports.host import Host, HostError
 
@@ -44,7 +44,7 @@ def mesh_steps(
 
 
 def _step(named: Sequence[Flow], flows: Sequence[Flow], load: Load, case: str = "") -> ProbeStep:
-    description = f"mesh: {listed(named)}{f', {case}' if case else ''}"
+    description = f"mesh: {join_names(named)}{f', {case}' if case else ''}"
     return ProbeStep(description, load.total_s + SET_UP_S, partial(_measure, flows, load, case))
 
 

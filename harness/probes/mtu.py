@@ -15,11 +15,11 @@ from harness.model.network_metrics import (
     VANISHED_PACKET,
 )
 from harness.model.probe import Measurement, Metric
-from harness.probes.plan import Links, ProbeStep, listed, round_robin
+from harness.probes.plan import Links, ProbeStep, join_names, round_robin
 from harness.probes.remote_process import CompletedCommand, parse_completed, run_all
 from harness.probes.tools import ping
 from harness.probes.tools.cpu import Cpu
-from harness.probes.tools.ping import Answer, Echo
+from harness.probes.tools.ping import Echo, PingReply
 from harness.probes.traffic import Flow, Load, Transfer, run_flows
 from harness.probes.transports.host import Host, HostError
 
@@ -28,7 +28,7 @@ VLAN_TAG_BYTES = 4  # IEEE 802.1Q
 IP_AND_TCP_BYTES = 20 + 20  # the IPv4 and the TCP header without options (RFC 791, RFC 9293)
 PATH_S, SET_UP_S = 1.0, 2.0
 
-Search = Generator[int, Answer, "PathMtu | None"]
+Search = Generator[int, PingReply, "PathMtu | None"]
 """Yields packet sizes, is sent what became of each packet, and returns what it found."""
 
 
@@ -80,7 +80,7 @@ def path_mtu_steps(hosts: Sequence[Host], links: Links) -> list[ProbeStep]:
     """Find the path MTU of every pair, in both directions."""
     return [
         ProbeStep(
-            f"mtu: {listed([f'{a} <-> {b}' for a, b in pairs])}",
+            f"mtu: {join_names([f'{a} <-> {b}' for a, b in pairs])}",
             PATH_S,
             partial(
                 _measure_paths, [Flow(*ends) for a, b in pairs for ends in ((a, b), (b, a))], links
@@ -98,7 +98,7 @@ def packet_size_steps(hosts: Sequence[Host], sizes: Sequence[int], load: Load) -
     flows = [Flow(a, b) for a, b in round_robin(hosts)[0]]
     return [
         ProbeStep(
-            f"mtu: packets of {size} bytes, {listed(flows)}",
+            f"mtu: packets of {size} bytes, {join_names(flows)}",
             load.total_s + SET_UP_S,
             partial(
                 _measure_packets, flows, size, replace(load, mss_bytes=size - IP_AND_TCP_BYTES)
@@ -141,7 +141,7 @@ def _search(flow: Flow, links: Links) -> Search:
     return search_path_mtu((own and own.mtu_bytes) or MAX_MTU, sizes)
 
 
-def _ping(sizes: Mapping[Flow, int]) -> dict[Flow, Answer | HostError]:
+def _ping(sizes: Mapping[Flow, int]) -> dict[Flow, PingReply | HostError]:
     """Send a packet of the given size along each flow, and return what became of it."""
     commands = [
         (flow.sender, ping.command(flow.receiver.address, size)) for flow, size in sizes.items()
@@ -152,14 +152,14 @@ def _ping(sizes: Mapping[Flow, int]) -> dict[Flow, Answer | HostError]:
     }
 
 
-def _read_answer(completed: CompletedCommand) -> Answer:
+def _read_answer(completed: CompletedCommand) -> PingReply:
     return ping.read_answer(completed.output, completed.errors)
 
 
 def _measure_packets(flows: Sequence[Flow], size: int, load: Load) -> Iterator[Measurement]:
     case = f"packets of {size} bytes"
     answers = _ping(dict.fromkeys(flows, size))
-    carrying = [flow for flow in flows if answers[flow] == Answer(Echo.ARRIVED)]
+    carrying = [flow for flow in flows if answers[flow] == PingReply(Echo.ARRIVED)]
     for flow in flows:
         if flow not in carrying:
             yield PACKET_GOODPUT.failed(str(flow), f"{flow}: the path does not carry {case}", case)

@@ -111,7 +111,7 @@ def run_steps(
         done_s += step.expected_s
 
 
-def listed(things: Sequence[object]) -> str:
+def join_names(things: Sequence[object]) -> str:
     """Return the first four things by name, and the number of the others: `a, b, c, d and 2 more`."""
     more = len(things) - MAX_LISTED
     named = ", ".join(map(str, things[:MAX_LISTED]))

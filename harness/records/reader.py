@@ -74,7 +74,7 @@ def _read(
         head.refuse(f"not a results file of this kind: the first line has to be a {head_kind} line")
     if _version(head) == 1:
         for line in (head, *lines):
-            upgrade(line.values)
+            migrate_line(line.values)
     described = head.convert(head_type)
     events: list[EventT] = []
     end = None
@@ -272,7 +272,7 @@ _RENAMED_IN_2 = (
 """Where a key of version 1 is, its name there, and its name in version 2."""
 
 
-def upgrade(line: dict[str, Any]) -> None:
+def migrate_line(line: dict[str, Any]) -> None:
     """Rename the keys of a line of version 1 in place to those of version 2; the order stays."""
     if line.get("kind") == "trouble":
         line["kind"] = "excluded"

@@ -12,7 +12,7 @@ from typing import TextIO
 
 from harness.model.run import Phase, Status, Trial
 from harness.runtime.precision import UntilPrecise
-from harness.runtime.trials import Clock, Observer, Plan
+from harness.runtime.trials import Clock, FixedRounds, Observer
 from harness.terminal import visible
 
 MINUTE, HOUR = 60, 3600
@@ -86,7 +86,7 @@ class PlanProgress(TrialProgress):
     def __init__(
         self,
         workloads: Sequence[str],
-        plan: Plan,
+        plan: FixedRounds,
         clock: Clock = time.perf_counter,
         stream: TextIO | None = None,
     ) -> None:

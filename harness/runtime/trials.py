@@ -69,7 +69,7 @@ class Rounds(Protocol):
 
 
 @dataclass(frozen=True)
-class Plan:
+class FixedRounds:
     """A fixed number of rounds over all workloads."""
 
     trials: int
@@ -104,7 +104,7 @@ def hold_message(file: str) -> str:
     return f"ready for the first trial; waiting until {file} is removed"
 
 
-def wait_while_held() -> None:
+def wait_for_release() -> None:
     """Create the file that CLUSTERLIFT_HOLD_FILE names, print a line, and wait until it is removed.
 
     So whoever submits a benchmark can prepare what trials must find, as the lab limits the workers'

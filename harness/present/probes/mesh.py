@@ -1,4 +1,4 @@
-"""TCP goodput between every two hosts, its cost on both sides, and what is slow."""
+"""TCP goodput between each pair of hosts, its cost on both sides, and what is slow."""
 
 from __future__ import annotations
 

@@ -151,7 +151,7 @@ def _controls(shift: ControlShift | None) -> Remark:
         text = f"too few trials to tell whether they moved: {names}"
         return Remark(Tone.LEVEL, "Controls", (text,))
     ends = " to ".join(quantities.change(e - 1) for e in shift.interval)
-    p = quantities.p_statement(quantities.p(shift.p))
+    p = quantities.p_statement(quantities.p_text(shift.p))
     shown = f"{quantities.change(shift.ratio - 1)} ({ends}), {p}: {names}"
     if shift.moved:
         text = f"{shown}; the machine itself has changed, which may explain the other changes, too"

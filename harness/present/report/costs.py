@@ -99,5 +99,7 @@ def _saving(saving: Saving | None) -> str:
     if not saving.workloads:
         return "nothing significant"
     ends = saving.interval
-    interval = f" ({quantities.time(ends.low)} to {quantities.time(ends.high)})" if ends else ""
-    return f"{quantities.time(saving.seconds)}{interval}"
+    interval = (
+        f" ({quantities.time_text(ends.low)} to {quantities.time_text(ends.high)})" if ends else ""
+    )
+    return f"{quantities.time_text(saving.seconds)}{interval}"

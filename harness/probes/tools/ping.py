@@ -26,7 +26,7 @@ class Echo(StrEnum):
 
 
 @dataclass(frozen=True)
-class Answer:
+class PingReply:
     """`mtu_bytes` is the MTU that a refusal names, None if it names none."""
 
     echo: Echo
@@ -40,7 +40,7 @@ def command(address: str, packet_bytes: int) -> list[str]:
     return ["ping", "-n", "-M", "do", *options, "-s", str(size), address]
 
 
-def read_answer(output: str, errors: str) -> Answer:
+def read_answer(output: str, errors: str) -> PingReply:
     """Read what ping printed. One packet that arrives is enough: others can be lost for other reasons.
 
     Raise ToolError with ping's own error if it could not send.
@@ -49,9 +49,9 @@ def read_answer(output: str, errors: str) -> Answer:
     if counts is None or not 0 < int(counts[1]) <= 10 * _TRIES or int(counts[2]) > int(counts[1]):
         raise ToolError(first_line(errors, "ping printed no summary"))
     if int(counts[2]):
-        return Answer(Echo.ARRIVED)
+        return PingReply(Echo.ARRIVED)
     text = f"{output}\n{errors}"
     if _TOO_LONG.search(text):
         mtu = _MTU.search(text)
-        return Answer(Echo.REFUSED, int(mtu[1]) if mtu else None)
-    return Answer(Echo.LOST)
+        return PingReply(Echo.REFUSED, int(mtu[1]) if mtu else None)
+    return PingReply(Echo.LOST)

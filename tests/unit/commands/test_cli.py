@@ -300,16 +300,16 @@ class TestProcess:
         assert b"Compare configurations:" in done.stderr + done.stdout
 
     def test_a_closed_pipe_is_quiet(self) -> None:
-        reading, writing = os.pipe()
+        reading, report_write_errors = os.pipe()
         os.close(reading)
         done = subprocess.run(
             [sys.executable, "-m", "harness", "show", str(PUBLISHED / "1g-rs")],
             cwd=ROOT,
-            stdout=writing,
+            stdout=report_write_errors,
             stderr=subprocess.PIPE,
             check=False,
         )
-        os.close(writing)
+        os.close(report_write_errors)
         assert done.stderr == b""
 
     def test_a_terminal_without_unicode_still_gets_its_table(self) -> None:

@@ -14,14 +14,14 @@ from harness.cli import main
 from harness.commands.lab import checks_table
 from harness.lab import qfs_tarball, racks
 from harness.lab.cluster import Lab, Node
-from harness.lab.compose import Compose, Shape, override
+from harness.lab.compose import Compose, LabSpec, override
 from harness.lab.lifecycle import check_ports
 from harness.lab.verify import LinkCheck, patterns
 from harness.model.errors import BadInput, ClusterliftError
 from harness.model.link import Link
 
 InstallFakes = Callable[..., None]
-COMPOSE = Compose(["docker-compose"], Shape(4, 0.5, "hdfs"), {})
+COMPOSE = Compose(["docker-compose"], LabSpec(4, 0.5, "hdfs"), {})
 NAMES = ("master", "worker-1", "worker-2", "worker-3", "worker-4")
 LAB = Lab(tuple(Node(name, name, "running") for name in NAMES), "hdfs", 0.5)
 
@@ -176,17 +176,17 @@ class TestWithoutALab:
 
 class TestCompose:
     def test_four_workers_need_no_override(self) -> None:
-        assert override(Shape(4, 0.5, "hdfs")) == {"services": {"master": {}}, "volumes": {}}
+        assert override(LabSpec(4, 0.5, "hdfs")) == {"services": {"master": {}}, "volumes": {}}
 
     def test_further_workers_extend_the_first(self) -> None:
-        added = override(Shape(6, 0.5, "hdfs"))
+        added = override(LabSpec(6, 0.5, "hdfs"))
         assert list(added["services"]) == ["master", "worker-5", "worker-6"]
         assert added["services"]["worker-6"]["hostname"] == "worker-6"
         assert added["services"]["worker-6"]["volumes"] == ["data-6:/data"]
         assert list(added["volumes"]) == ["data-5", "data-6"]
 
     def test_fewer_workers_are_started_by_name(self) -> None:
-        assert Shape(2, 0.5, "hdfs").services == ["master", "worker-1", "worker-2"]
+        assert LabSpec(2, 0.5, "hdfs").services == ["master", "worker-1", "worker-2"]
 
     def test_the_build_s_progress_is_shown_on_standard_error_line_by_line(
         self, fake: InstallFakes, capsys: pytest.CaptureFixture[str]
@@ -209,7 +209,7 @@ class TestCompose:
             COMPOSE.up()
 
     def test_each_rack_has_a_network_and_the_router_is_in_both(self) -> None:
-        services = override(Shape(5, 0.5, "hdfs", uplink_bit_s=10**8))["services"]
+        services = override(LabSpec(5, 0.5, "hdfs", uplink_bit_s=10**8))["services"]
         inside = {name: list(service["networks"]) for name, service in services.items()}
         assert inside.pop("router") == ["rack-1", "rack-2"]
         assert inside["master"] == inside["worker-3"] == ["rack-1"]

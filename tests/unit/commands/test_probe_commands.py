@@ -168,6 +168,6 @@ class TestProbing:
         lines = capsys.readouterr().out.splitlines()
         assert "- node1 eth0: 1gbit, expected 2.5gbit" in lines
         assert (
-            "- the path MTU of any pair of hosts was not measured; run clusterlift probe all"
+            "- no path MTU was measured; run clusterlift probe all"
             in lines
         )

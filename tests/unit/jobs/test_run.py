@@ -5,7 +5,7 @@ from __future__ import annotations
 from harness.model.run import Phase
 from harness.runtime.precision import UntilPrecise
 from harness.runtime.progress import PlanProgress, PrecisionProgress
-from harness.runtime.trials import Plan
+from harness.runtime.trials import FixedRounds
 from jobs.options import AutoTrials, TrialOptions
 from jobs.run import plan_rounds, summary
 from tests.unit.builders import failed, ok
@@ -13,7 +13,7 @@ from tests.unit.builders import failed, ok
 
 def test_a_number_of_trials_is_a_fixed_plan() -> None:
     rounds, observers = plan_rounds(TrialOptions(warmup_rounds=2, trials=6), ("a", "b"))
-    assert rounds == Plan(trials=6, warm_up=2)
+    assert rounds == FixedRounds(trials=6, warm_up=2)
     assert [type(observer) for observer in observers] == [PlanProgress]
 
 

@@ -38,7 +38,7 @@ elif arguments[0] == "exec":
 UPDATE = "limit.write_text(str(round(float(arguments[2]) * 1e9)))"
 SCRIPT = """\
 import pathlib, sys
-from harness.runtime.trials import wait_while_held
+from harness.runtime.trials import wait_for_release
 
 limit = pathlib.Path({limit!r})
 print("starts with", limit.read_text(), flush=True)
@@ -55,7 +55,7 @@ def fake_docker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
     (tmp_path / "bin").mkdir()
     monkeypatch.setenv("PATH", f"{tmp_path}/bin:/usr/bin:/bin")
 
-    def install(*, hold: str = "wait_while_held()", code: int = 0, update: str = UPDATE) -> Path:
+    def install(*, hold: str = "wait_for_release()", code: int = 0, update: str = UPDATE) -> Path:
         (tmp_path / "limit").write_text("500000000")
         script = SCRIPT.format(limit=str(tmp_path / "limit"), hold=hold, code=code)
         (tmp_path / "script.py").write_text(script)

@@ -11,7 +11,7 @@ import pytest
 
 from harness.lab import lifecycle
 from harness.lab.cluster import Lab, Node
-from harness.lab.compose import Shape
+from harness.lab.compose import LabSpec
 from harness.lab.submit import (
     BENCHMARK,
     END_WITH_INPUT,
@@ -183,7 +183,7 @@ class TestUp:
             "_wait_until_ready": lambda: limits.append(limit_of(state)),
         }.items():
             monkeypatch.setattr(lifecycle, name, fake)
-        assert lifecycle.up(Shape(2, 0.5, "hdfs"))
+        assert lifecycle.up(LabSpec(2, 0.5, "hdfs"))
         assert limits == [8]
         assert limit_of(state) == 0.5
 
@@ -194,5 +194,5 @@ class TestUp:
         set_cpu_limit(LAB, 8)
         monkeypatch.setattr(lifecycle, "compose_program", lambda: ["docker-compose"])
         monkeypatch.setattr(lifecycle, "find_lab", lambda: LAB)
-        assert not lifecycle.up(Shape(2, 0.5, "hdfs"))
+        assert not lifecycle.up(LabSpec(2, 0.5, "hdfs"))
         assert limit_of(state) == 0.5

@@ -19,7 +19,7 @@ from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.run import Ending, Phase
 from harness.present import data_formats, markdown, quantities, run, text
 from harness.present.comparison_table import probe_table
-from harness.present.data_formats import without_formula
+from harness.present.data_formats import escape_formula
 from harness.present.table import Footnotes
 from harness.terminal import shorten, visible
 from tests.unit.builders import a_run, assert_golden, column, configured, failed, ok, recorded
@@ -231,7 +231,7 @@ class TestQuantities:
         ],
     )
     def test_time(self, seconds: float, shown: str) -> None:
-        assert quantities.time(seconds) == shown
+        assert quantities.time_text(seconds) == shown
 
     @pytest.mark.parametrize(
         ("fraction", "shown"),
@@ -259,7 +259,7 @@ class TestQuantities:
         ],
     )
     def test_p_is_short(self, p: float, shown: str) -> None:
-        assert quantities.p(p) == shown
+        assert quantities.p_text(p) == shown
 
 
 class TestEscaping:
@@ -269,7 +269,7 @@ class TestEscaping:
 
     @given(st.text(st.characters(exclude_categories=()), max_size=50))
     def test_no_csv_field_begins_a_formula(self, name: str) -> None:
-        assert not without_formula(name).lstrip().startswith(("=", "+", "-", "@"))
+        assert not escape_formula(name).lstrip().startswith(("=", "+", "-", "@"))
 
     @given(st.text(max_size=50), st.integers(1, 60))
     def test_a_shortened_text_fits(self, name: str, width: int) -> None:

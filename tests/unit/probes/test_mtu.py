@@ -13,7 +13,7 @@ from harness.model.link import MIN_MTU
 from harness.model.network_metrics import PACKET_GOODPUT, PATH_MTU, VANISHED_PACKET
 from harness.probes.mtu import PathMtu, Search, packet_size_steps, path_mtu_steps, search_path_mtu
 from harness.probes.remote_process import CompletedCommand
-from harness.probes.tools.ping import Answer, Echo
+from harness.probes.tools.ping import Echo, PingReply
 from harness.probes.traffic import Load
 from harness.probes.transports.host import Host, HostError, by_local
 from tests.unit.probe_builders import a_link
@@ -21,19 +21,19 @@ from tests.unit.probe_builders import a_link
 TWO = [by_local("node1", "10.0.0.1"), by_local("node2", "10.0.0.2")]
 MAX_PACKETS = 20
 
-Path = Callable[[int], Answer]
+Path = Callable[[int], PingReply]
 SIZES = st.integers(MIN_MTU, 9000)
 
 
 def silent(mtu: int) -> Path:
     """Return a path that drops larger packets, as switches with different MTUs do."""
-    return lambda size: Answer(Echo.ARRIVED if size <= mtu else Echo.LOST)
+    return lambda size: PingReply(Echo.ARRIVED if size <= mtu else Echo.LOST)
 
 
 def refusing(mtu: int, *, names_mtu: bool = True) -> Path:
     """Return a path that refuses larger packets, as routers do."""
-    refusal = Answer(Echo.REFUSED, mtu if names_mtu else None)
-    return lambda size: Answer(Echo.ARRIVED) if size <= mtu else refusal
+    refusal = PingReply(Echo.REFUSED, mtu if names_mtu else None)
+    return lambda size: PingReply(Echo.ARRIVED) if size <= mtu else refusal
 
 
 def run(search: Search, path: Path) -> tuple[PathMtu | None, list[int]]:
@@ -84,8 +84,8 @@ class TestSearch:
         assert run(search_path_mtu(9000, [1500]), path)[1] == sizes
 
     def test_checks_the_mtu_that_a_refusal_names(self) -> None:
-        def liar(size: int) -> Answer:
-            return Answer(Echo.ARRIVED) if size <= 1400 else Answer(Echo.REFUSED, 4000)
+        def liar(size: int) -> PingReply:
+            return PingReply(Echo.ARRIVED) if size <= 1400 else PingReply(Echo.REFUSED, 4000)
 
         assert run(search_path_mtu(9000), liar)[0] == PathMtu(1400)
 

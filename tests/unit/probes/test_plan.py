@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.model.network_metrics import MESH_GOODPUT
-from harness.probes.plan import ProbeStep, listed, one_pair_per_round, round_robin, run_steps
+from harness.probes.plan import ProbeStep, join_names, one_pair_per_round, round_robin, run_steps
 
 
 class TestRoundRobin:
@@ -65,5 +65,5 @@ def test_repeats_number_their_measurements(capsys: pytest.CaptureFixture[str]) -
 
 
 def test_a_long_list_names_the_first_four() -> None:
-    assert listed("abcd") == "a, b, c, d"
-    assert listed("abcdef") == "a, b, c, d and 2 more"
+    assert join_names("abcd") == "a, b, c, d"
+    assert join_names("abcdef") == "a, b, c, d and 2 more"

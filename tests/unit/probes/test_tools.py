@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from harness.model.errors import ToolError
 from harness.node import interface, kernel
 from harness.probes.tools import cpu, iperf3, perftest, ping, sockperf
-from harness.probes.tools.ping import Answer, Echo
+from harness.probes.tools.ping import Echo, PingReply
 from tests.unit.probe_builders import output
 
 IPERF3 = ("3.2", "3.12", "3.16", "3.17-no-retransmits")
@@ -142,13 +142,13 @@ class TestSockperf:
 
 class TestPing:
     def test_one_packet_that_arrives_is_enough(self) -> None:
-        assert ping.read_answer(ARRIVED, "") == Answer(Echo.ARRIVED)
+        assert ping.read_answer(ARRIVED, "") == PingReply(Echo.ARRIVED)
 
     def test_the_summary_of_busybox_is_read(self) -> None:
-        assert ping.read_answer(BUSYBOX, "") == Answer(Echo.ARRIVED)
+        assert ping.read_answer(BUSYBOX, "") == PingReply(Echo.ARRIVED)
 
     def test_no_answer_is_a_loss(self) -> None:
-        assert ping.read_answer(LOST, "") == Answer(Echo.LOST)
+        assert ping.read_answer(LOST, "") == PingReply(Echo.LOST)
 
     @pytest.mark.parametrize(
         ("printed", "errors", "mtu"),
@@ -159,7 +159,7 @@ class TestPing:
         ],
     )
     def test_a_refusal_may_name_the_mtu(self, printed: str, errors: str, mtu: int | None) -> None:
-        assert ping.read_answer(printed, errors) == Answer(Echo.REFUSED, mtu)
+        assert ping.read_answer(printed, errors) == PingReply(Echo.REFUSED, mtu)
 
     @pytest.mark.parametrize(
         "error",

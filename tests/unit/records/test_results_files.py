@@ -23,7 +23,7 @@ from harness.model.run import Ending, Phase, RecordedRun, Run, Status, Trial, ne
 from harness.model.task_metrics import NodeBytes, ScheduleSimulation, WireBytes
 from harness.records.directories import configuration_directory
 from harness.records.lookup import find_run, find_runs, probes_beside
-from harness.records.reader import READABLE_VERSIONS, load, load_probes, upgrade
+from harness.records.reader import READABLE_VERSIONS, load, load_probes, migrate_line
 from harness.records.writer import SCHEMA_VERSION, Recording
 from tests.unit.builders import DELETED, GOLDEN, STARTED_AT, a_run, change_line, failed, ok
 
@@ -178,12 +178,12 @@ class TestSchema:
 
     def test_an_upgrade_keeps_the_order_of_keys(self) -> None:
         line = {"kind": "run", "parameters": {"a": 1, "reading": [], "unasked": None, "b": 2}}
-        upgrade(line)
+        migrate_line(line)
         assert list(line["parameters"]) == ["a", "data_workloads", "not_requested", "b"]
 
     def test_keys_of_users_are_not_renamed(self) -> None:
         line = {"kind": "run", "facts": {"reading": "1", "sharing": "2", "counted": "3"}}
-        upgrade(line)
+        migrate_line(line)
         assert line["facts"] == {"reading": "1", "sharing": "2", "counted": "3"}
 
     @pytest.mark.parametrize("version", [99, 0, True, "1", None, DELETED])
@@ -199,7 +199,7 @@ class TestSchema:
         """Each value of the file is in what was loaded, under the name that it has today."""
         head, *rest = map(json.loads, path.read_text().splitlines())
         for line in (head, *rest):
-            upgrade(line)
+            migrate_line(line)
         if path.parent.name == "probes":
             probed = load_probes(path)
             assert_has(asdict(probed.run), head)

@@ -8,7 +8,7 @@ import pytest
 
 from harness.model.run import Phase
 from harness.runtime.progress import PlanProgress, duration_text
-from harness.runtime.trials import Plan
+from harness.runtime.trials import FixedRounds
 from tests.unit.builders import failed, ok
 
 
@@ -23,7 +23,7 @@ def test_durations_are_readable(seconds: float, text: str) -> None:
 def test_each_line_shows_the_trial_its_number_and_the_time_left() -> None:
     now = [0.0]
     out = io.StringIO()
-    progress = PlanProgress(("fast", "slow"), Plan(trials=2, warm_up=1), lambda: now[0], out)
+    progress = PlanProgress(("fast", "slow"), FixedRounds(trials=2, warm_up=1), lambda: now[0], out)
 
     for trial in (
         ok("fast", 2, 1, Phase.WARM_UP),

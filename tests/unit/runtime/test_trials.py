@@ -12,7 +12,13 @@ import pytest
 from harness.model.errors import BadInput, SparkLost, WrongAnswer
 from harness.model.run import Ending, Phase, Status, Trial
 from harness.model.task_metrics import TaskMetrics, WireBytes
-from harness.runtime.trials import MAX_ERROR_LENGTH, Plan, error_line, run_trials, wait_while_held
+from harness.runtime.trials import (
+    MAX_ERROR_LENGTH,
+    FixedRounds,
+    error_line,
+    run_trials,
+    wait_for_release,
+)
 from tests.waiting import eventually
 
 Step = Callable[[], None]
@@ -86,20 +92,22 @@ class RecordingObserver:
 
 
 def run(
-    *runners: FakeRunner, plan: Plan, clock: FakeClock | None = None
+    *runners: FakeRunner, plan: FixedRounds, clock: FakeClock | None = None
 ) -> tuple[Ending, list[Trial]]:
     observer = RecordingObserver()
     ending = run_trials(runners, plan, [observer], clock or FakeClock())
     return ending, observer.trials
 
 
-ONCE = Plan(trials=1, warm_up=0)
+ONCE = FixedRounds(trials=1, warm_up=0)
 
 
 class TestOrder:
     def test_rounds_over_all_workloads_warm_up_first(self) -> None:
         observer = RecordingObserver()
-        ending = run_trials([FakeRunner("a"), FakeRunner("b")], Plan(2, 1), [observer], FakeClock())
+        ending = run_trials(
+            [FakeRunner("a"), FakeRunner("b")], FixedRounds(2, 1), [observer], FakeClock()
+        )
         order = [
             ("a", Phase.WARM_UP, 1),
             ("b", Phase.WARM_UP, 1),
@@ -120,12 +128,12 @@ class TestOrder:
 
     def test_each_trial_has_its_own_job_group(self) -> None:
         runner = FakeRunner("a")
-        _, trials = run(runner, plan=Plan(2, 1))
+        _, trials = run(runner, plan=FixedRounds(2, 1))
         assert [trial.job_group for trial in trials] == runner.groups
         assert len(set(runner.groups)) == 3
 
     def test_a_plan_counts_its_rounds(self) -> None:
-        plan = Plan(trials=3, warm_up=2)
+        plan = FixedRounds(trials=3, warm_up=2)
         assert plan.total_rounds == len(list(plan.rounds())) == 5
 
 
@@ -143,7 +151,7 @@ class TestFailure:
     def test_is_recorded_without_a_time_and_the_run_continues(self, step: str) -> None:
         broken = FakeRunner("broken")
         setattr(broken, step, raising(OSError("disk gone\nstack...")))
-        ending, trials = run(broken, FakeRunner("well"), plan=Plan(2, 0))
+        ending, trials = run(broken, FakeRunner("well"), plan=FixedRounds(2, 0))
         assert ending is Ending.COMPLETED
         assert [trial.status for trial in trials] == [Status.FAILED, Status.OK] * 2
         assert trials[0].wall_s is None
@@ -158,7 +166,7 @@ class TestFailure:
 
     def test_a_lost_spark_ends_the_run(self) -> None:
         lost = FakeRunner("lost", run=raising(SparkLost("the driver's JVM is gone")))
-        ending, trials = run(FakeRunner("a"), lost, FakeRunner("never"), plan=Plan(2, 0))
+        ending, trials = run(FakeRunner("a"), lost, FakeRunner("never"), plan=FixedRounds(2, 0))
         assert ending is Ending.SPARK_LOST
         assert [trial.workload for trial in trials] == ["a", "lost"]
         assert trials[1].error == "SparkLost: the driver's JVM is gone"
@@ -167,7 +175,9 @@ class TestFailure:
     def test_an_interrupt_keeps_what_was_measured(self, step: str) -> None:
         interrupted = FakeRunner("b")
         setattr(interrupted, step, raising(KeyboardInterrupt()))
-        ending, trials = run(FakeRunner("a"), interrupted, FakeRunner("never"), plan=Plan(2, 0))
+        ending, trials = run(
+            FakeRunner("a"), interrupted, FakeRunner("never"), plan=FixedRounds(2, 0)
+        )
         assert ending is Ending.INTERRUPTED
         assert [trial.workload for trial in trials] == ["a"]
 
@@ -213,7 +223,7 @@ class TestHold:
         self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     ) -> None:
         monkeypatch.delenv("CLUSTERLIFT_HOLD_FILE", raising=False)
-        wait_while_held()
+        wait_for_release()
         assert capsys.readouterr().out == ""
 
     def test_the_wait_ends_when_the_file_is_removed(
@@ -221,7 +231,7 @@ class TestHold:
     ) -> None:
         file = tmp_path / "hold"
         monkeypatch.setenv("CLUSTERLIFT_HOLD_FILE", str(file))
-        waiting = threading.Thread(target=wait_while_held)
+        waiting = threading.Thread(target=wait_for_release)
         waiting.start()
         eventually(file.exists)
         assert waiting.is_alive()
@@ -238,4 +248,4 @@ class TestHold:
         with pytest.raises(
             BadInput, match=r"^CLUSTERLIFT_HOLD_FILE is /no/such/file: No such file"
         ):
-            wait_while_held()
+            wait_for_release()

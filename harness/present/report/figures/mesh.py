@@ -1,4 +1,4 @@
-"""TCP throughput between every two hosts: a map for each configuration, and maps of the differences."""
+"""TCP throughput between each pair of hosts: a map for each configuration, and maps of the differences."""
 
 from __future__ import annotations
 

@@ -113,13 +113,13 @@ def _colour(part: str) -> str:
 
 def _seconds(value: float | None) -> Quantity:
     """Idle time can be slightly negative if executors came and went."""
-    return Quantity("" if value is None else quantities.time(value), value)
+    return Quantity("" if value is None else quantities.time_text(value), value)
 
 
 def _description(bar: Bar) -> str:
     """Return the three largest parts."""
     largest = sorted(bar.parts_s.items(), key=lambda part: -part[1])[:3]
-    return ", ".join(f"{NAMES[part]} {quantities.time(seconds)}" for part, seconds in largest)
+    return ", ".join(f"{NAMES[part]} {quantities.time_text(seconds)}" for part, seconds in largest)
 
 
 def _draw(bars: Sequence[Bar]) -> str:

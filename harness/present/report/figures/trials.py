@@ -37,7 +37,7 @@ class Mark:
     def text(self) -> str:
         """Return `12.3 s` or `failed`; warm-up trials are in brackets."""
         wall_s = self.trial.wall_s
-        text = str(self.trial.status) if wall_s is None else quantities.time(wall_s)
+        text = str(self.trial.status) if wall_s is None else quantities.time_text(wall_s)
         return f"({text})" if self.trial.phase is Phase.WARM_UP else text
 
 
@@ -92,7 +92,7 @@ def _range(marks: Sequence[Mark]) -> str:
     times_s = [mark.trial.wall_s for mark in marks if mark.trial.wall_s is not None]
     if not times_s:
         return f"{len(marks)} trials, none with a time"
-    low, high = quantities.time(min(times_s)), quantities.time(max(times_s))
+    low, high = quantities.time_text(min(times_s)), quantities.time_text(max(times_s))
     return f"{len(marks)} trials, {low} to {high}"
 
 
