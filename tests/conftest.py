@@ -1,8 +1,15 @@
-"""Hypothesis checks values, not durations, which depend on the machine and on its other users."""
+"""What holds for every test, on any machine and however the tests are started."""
+
+import signal
 
 from hypothesis import HealthCheck, settings
 
+# Properties are about values. A duration depends on the machine and on its other users.
 settings.register_profile(
     "any-machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("any-machine")
+
+# A shell that starts the tests in the background, or nohup, makes them and all that they start ignore these.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)

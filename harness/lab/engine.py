@@ -12,6 +12,7 @@ from harness.model.errors import BadInput, ClusterliftError
 from harness.terminal import last_line, say
 
 NO_OUTPUT = "no message"
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _DENIED = re.compile(r"permission denied", re.IGNORECASE)
 _NO_ENGINE = re.compile(
     r"cannot connect|failed to connect|error during connect|daemon (is )?running", re.IGNORECASE
@@ -66,8 +67,8 @@ def run_showing_output(
         try:
             for line in process.stdout:
                 lines.append(line)
-                if line.strip():
-                    say(line.rstrip())
+                if text := _COLOUR.sub("", line).rstrip():
+                    say(text)
         except BaseException:
             process.kill()  # or leaving the block would wait for it
             raise
