@@ -167,7 +167,4 @@ class TestProbing:
         assert main(["gate", "1g", "--expect", "2500mbit", "--results", str(tmp_path)]) == 1
         lines = capsys.readouterr().out.splitlines()
         assert "- node1 eth0: 1gbit, expected 2.5gbit" in lines
-        assert (
-            "- no path MTU was measured; run clusterlift probe all"
-            in lines
-        )
+        assert "- no path MTU was measured; run clusterlift probe all" in lines
