@@ -27,14 +27,16 @@ def completed(results: Path) -> list[RecordedRun]:
 
 
 def test_an_experiment_that_was_killed_can_be_resumed(
-    lab: Lab, results: Path, capsys: pytest.CaptureFixture[str]
+    lab: Lab, results: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     directory = results / "small"
+    experiment = tmp_path / "small.toml"
+    experiment.write_text(SMALL.read_text().replace("nodes = 3", f"nodes = {len(lab.workers)}"))
 
     def is_in_second_run() -> bool:
         return bool(completed(directory)) and any(run.ending is None for run in runs(directory))
 
-    with clusterlift("lab", "experiment", str(SMALL)) as process:
+    with clusterlift("lab", "experiment", str(experiment)) as process:
         eventually(is_in_second_run, "the second run did not start")
         process.kill()
     eventually(
@@ -43,7 +45,7 @@ def test_an_experiment_that_was_killed_can_be_resumed(
     )
     kept = [recorded.run.id for recorded in completed(directory)]
 
-    assert main(["lab", "experiment", str(SMALL)]) == 0
+    assert main(["lab", "experiment", str(experiment)]) == 0
     printed = capsys.readouterr()
     assert f"{len(kept)} of 3 runs are done already" in printed.err
     done = [recorded.run for recorded in completed(directory)]
