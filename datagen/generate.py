@@ -9,7 +9,6 @@ from pathlib import Path
 sys.path[0] = str(Path(__file__).resolve().parents[1])
 
 from datagen.dataset import Dataset
-from datagen.layout import FORMS, Layout
 from datagen.manifest import Format
 from datagen.recipe import MAX_ROWS, MAX_SEED, Recipe
 from datagen.spark import (
@@ -19,6 +18,7 @@ from datagen.spark import (
     wait_for_executors,
 )
 from datagen.writer import PATIENCE_S, ReplicationWait, Request, write_dataset
+from harness.model.layout import FORMS, Layout
 from harness.runtime.command_line import Parser, option_type, run_main, whole_number
 from harness.runtime.interrupt import interruptible
 from harness.runtime.progress import task_progress

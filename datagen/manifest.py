@@ -9,8 +9,8 @@ from enum import StrEnum
 from typing import Any, Self, TypeVar
 
 from datagen import recipe as recipes
-from datagen.layout import Layout, layout_text
 from datagen.recipe import Recipe, Totals
+from harness.model.layout import Layout, layout_text
 from harness.terminal import shorten
 
 T = TypeVar("T")

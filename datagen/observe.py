@@ -24,11 +24,11 @@ from datagen.dataset import (
     observe_files,
     read_manifest,
 )
-from datagen.layout import layout_text
 from datagen.manifest import FILE_NAME
 from datagen.spark import spark_errors_as_one_line, start_session
 from datagen.storage import locate
 from harness.model.errors import BadInput
+from harness.model.layout import layout_text
 from harness.runtime.command_line import Parser, run_main
 from harness.runtime.interrupt import interruptible
 

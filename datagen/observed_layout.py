@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from datagen.layout import UNKNOWN, Layout
+from harness.model.layout import UNKNOWN, Layout
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,6 @@ from datagen.dataset import (
     observe_files,
     open_dataset,
 )
-from datagen.layout import Layout
 from datagen.manifest import FILE_NAME, Format, Manifest
 from datagen.observed_layout import StoredFiles
 from datagen.recipe import Recipe, Totals
@@ -37,6 +36,7 @@ from datagen.storage import Storage, locate
 from datagen.write_lock import WriteLock, check_replaceable, lock_directory
 from harness import __version__
 from harness.model.errors import BadInput, ClusterliftError
+from harness.model.layout import Layout
 from harness.model.run import timestamp
 from harness.runtime.progress import StatusLine, duration_text
 

@@ -17,10 +17,10 @@ from urllib.parse import urlsplit
 from pyspark.sql import SparkSession
 
 from datagen.filesystem import Directory
-from datagen.layout import Layout
 from datagen.observed_layout import StoredFiles
 from datagen.spark import spark_errors_as_one_line
 from harness.model.errors import BadInput
+from harness.model.layout import Layout
 
 CONNECT_TIMEOUT_S = 10.0
 

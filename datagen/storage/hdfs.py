@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from datagen.filesystem import Directory
-from datagen.layout import UNKNOWN, Layout, LayoutKind
 from datagen.observed_layout import StoredFiles
 from datagen.storage import Storage, require_nodes
 from datagen.storage.namenode import policy_layout, stored_files
 from harness.model.errors import BadInput
+from harness.model.layout import UNKNOWN, Layout, LayoutKind
 
 REPLICATION = "REPLICATION"
 """The policy that makes the files of a directory replicated even if its parent is erasure coded."""

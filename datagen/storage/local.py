@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from datagen.filesystem import Directory
-from datagen.layout import UNKNOWN, Layout
 from datagen.observed_layout import StoredFile, StoredFiles
 from datagen.storage import Storage
 from harness.model.errors import BadInput
+from harness.model.layout import UNKNOWN, Layout
 
 
 class Local(Storage):

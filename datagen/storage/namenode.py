@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from datagen.filesystem import Directory
-from datagen.layout import UNKNOWN, Layout, LayoutKind, striped_layout
 from datagen.observed_layout import Holders, StoredFile, replicated_file, striped_file
+from harness.model.layout import UNKNOWN, Layout, LayoutKind, striped_layout
 
 SILENT_MS = 30_000
 """A DataNode without a heartbeat for this long does not count. HDFS itself calls such a node stale, and

@@ -14,11 +14,11 @@ from functools import cache
 from typing import Any
 
 from datagen.filesystem import Directory
-from datagen.layout import UNKNOWN, Layout, LayoutKind, striped_layout
 from datagen.observed_layout import StoredFile, StoredFiles, replicated_file, striped_file
 from datagen.storage import Storage, require_nodes
 from datagen.storage.metaserver import CHUNK_BYTES, Metaserver
 from harness.model.errors import BadInput
+from harness.model.layout import UNKNOWN, Layout, LayoutKind, striped_layout
 
 PARAMS = "fs.qfs.createParams"
 REED_SOLOMON = Layout.parse("rs:6+3:64k")

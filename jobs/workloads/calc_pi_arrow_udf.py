@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame
 
+from jobs.pi_estimate import PythonPiEstimate, seed_of
 from jobs.workload import Context
-from jobs.workloads.pi_estimate import PythonPiEstimate, seed_of
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -3,8 +3,8 @@
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from jobs.pi_estimate import PiEstimate, seed_of
 from jobs.workload import Context
-from jobs.workloads.pi_estimate import PiEstimate, seed_of
 
 
 class CalcPiDataframe(PiEstimate):

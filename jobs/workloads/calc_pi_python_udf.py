@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 
 from pyspark.sql import DataFrame
 
+from jobs.pi_estimate import PythonPiEstimate, seed_of
 from jobs.workload import Context
-from jobs.workloads.pi_estimate import PythonPiEstimate, seed_of
 
 
 def inside(_sample: int) -> bool:

@@ -14,13 +14,13 @@ from pyspark.sql import SparkSession
 
 import jobs
 from datagen.dataset import Dataset
-from datagen.layout import Layout
 from datagen.manifest import Format
 from datagen.recipe import Recipe
 from datagen.spark import start_session
 from datagen.writer import ReplicationWait, Request, write_dataset
 from harness.minicluster.cluster import Cluster
 from harness.minicluster.qfs_home import qfs_home
+from harness.model.layout import Layout
 from jobs.spark_event_log import EventLog
 
 Write = Callable[..., Dataset]

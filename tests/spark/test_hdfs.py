@@ -12,7 +12,6 @@ from pyspark.sql import SparkSession
 
 from datagen.dataset import INVALID, Dataset, open_dataset
 from datagen.filesystem import Directory
-from datagen.layout import Layout
 from datagen.manifest import FILE_NAME, Format
 from datagen.observed_layout import StoredFiles
 from datagen.recipe import Recipe
@@ -23,6 +22,7 @@ from datagen.writer import Request, write_dataset
 from harness.minicluster import hdfs
 from harness.minicluster.cluster import Cluster
 from harness.model.errors import BadInput, ClusterliftError
+from harness.model.layout import Layout
 from harness.model.run import RecordedRun
 from harness.records.reader import load
 from jobs.options import parse

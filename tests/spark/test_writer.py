@@ -11,12 +11,12 @@ from pyspark.sql import SparkSession
 from datagen import recipe as recipes
 from datagen import writer
 from datagen.dataset import GENERATING, open_dataset, verify_content
-from datagen.layout import UNKNOWN, Layout
 from datagen.manifest import FILE_NAME, Format, Manifest
 from datagen.observe import observe
 from datagen.recipe import COLUMNS, Recipe, rows
 from datagen.writer import Request, write_dataset
 from harness.model.errors import BadInput, ClusterliftError
+from harness.model.layout import UNKNOWN, Layout
 
 from .conftest import Write
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from datagen.layout import UNKNOWN
 from datagen.manifest import Format, Manifest
 from datagen.recipe import Recipe, Totals
+from harness.model.layout import UNKNOWN
 
 MANIFEST = Manifest(
     recipe=Recipe(1_000, seed=7),

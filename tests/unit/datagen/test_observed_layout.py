@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from datagen.layout import UNKNOWN, Layout, LayoutKind
 from datagen.observed_layout import (
     StoredFile,
     StoredFiles,
@@ -14,6 +13,7 @@ from datagen.observed_layout import (
     stripe_lengths,
     striped_file,
 )
+from harness.model.layout import UNKNOWN, Layout, LayoutKind
 
 TWO, THREE = Layout.parse("replicated:2"), Layout.parse("replicated:3")
 STRIPED = Layout.parse("rs:6+3:64k")

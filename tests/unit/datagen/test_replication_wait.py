@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import io
 
-from datagen.layout import Layout
 from datagen.observed_layout import StoredFile, StoredFiles
 from datagen.writer import ReplicationWait
+from harness.model.layout import Layout
 
 TWO = Layout.parse("replicated:2")
 

@@ -8,11 +8,11 @@ from typing import cast
 
 import pytest
 
-from datagen.layout import UNKNOWN, Layout
 from datagen.observed_layout import StoredFile
 from datagen.storage import qfs, storages
 from datagen.storage.metaserver import Metaserver
 from datagen.storage.namenode import Block, block_at, silent_nodes, stored_file
+from harness.model.layout import UNKNOWN, Layout
 
 # The JSON of Hadoop's BlockLocation, without the fields that are not read.
 BLOCK = {

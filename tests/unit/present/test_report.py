@@ -23,7 +23,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from datagen.generate import parse as parse_generate
-from datagen.layout import Layout
 from datagen.manifest import Format
 from datagen.recipe import Recipe
 from datagen.writer import Request
@@ -33,6 +32,7 @@ from harness.analysis.configuration import ConfigurationRuns
 from harness.analysis.mesh import pair_matrix
 from harness.analysis.price import rank_offers
 from harness.analysis.price_list import Item, Money, Offer, PriceList
+from harness.model.layout import Layout
 from harness.model.network_metrics import IDLE, MESH_GOODPUT, PACKET_GOODPUT, ROUND_TRIP
 from harness.model.probe import Measurement
 from harness.model.run import Ending, Phase, Run

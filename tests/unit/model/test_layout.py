@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from datagen.layout import UNKNOWN, Layout, LayoutKind, striped_layout
+from harness.model.layout import UNKNOWN, Layout, LayoutKind, striped_layout
 
 CELLS = st.none() | st.integers(1, 2**30)
 LAYOUTS = st.one_of(
