@@ -20,8 +20,9 @@ from harness.minicluster.daemon import (
     end,
     free_ports,
     port_problem,
-    start,
+    starting,
 )
+from harness.minicluster.guard import CLUSTERLIFT, guarded
 from harness.model.errors import BadInput, ClusterliftError
 from harness.runtime.interrupt import deferred_signals
 from harness.terminal import count_of, say
@@ -63,18 +64,19 @@ class FileSystem(Protocol):
 
 @contextmanager
 def running(system: FileSystem, servers: int, *, keep_logs: bool = False) -> Iterator[Cluster]:
-    """Provide a new cluster while entered; on leaving, stop it and remove its data.
+    """Provide a new cluster while entered; stop it and remove its data afterwards, and if we are killed.
 
     With `keep_logs`, the logs stay if a daemon has died.
     """
     name = f"run-{secrets.token_hex(4)}"
-    try:
-        yield up(system, name, servers)
-    finally:
-        # Find it by name: a signal may arrive when it is up but `up` has not returned yet.
-        with suppress(BadInput):
-            cluster = find(system.scheme, name)
-            down(cluster, keep_logs=keep_logs and bool(cluster.dead()))
+    with guarded(*CLUSTERLIFT, system.scheme, "down", "--name", name):
+        try:
+            yield up(system, name, servers)
+        finally:
+            # Find it by name: a signal may arrive when it is up but `up` has not returned yet.
+            with suppress(BadInput):
+                cluster = find(system.scheme, name)
+                down(cluster, keep_logs=keep_logs and bool(cluster.dead()))
 
 
 def up(system: FileSystem, name: str, servers: int, port: int | None = None) -> Cluster:
@@ -130,10 +132,12 @@ def _up_once(system: FileSystem, name: str, servers: int, port: int | None) -> C
         system.prepare(cluster)
         say(f"starting {system.title}: {system.head}, {count_of(servers, system.server)}")
         for launch in system.launches(cluster):
-            with deferred_signals():
-                daemon = start(launch, cluster.logs / f"{launch.name}.log", cluster.directory)
+            with (
+                deferred_signals(),
+                starting(launch, cluster.logs / f"{launch.name}.log", cluster.directory) as daemon,
+            ):
                 cluster = replace(cluster, daemons=(*cluster.daemons, daemon))
-                save(cluster)
+                save(cluster)  # before it runs: whoever cleans up after us knows of it
         _wait_for_servers(system, cluster)
     except BaseException:
         down(cluster, keep_logs=cluster.logs.is_dir() and any(cluster.logs.iterdir()))
