@@ -19,6 +19,7 @@ from harness.lab.cluster import Lab, Node, running_lab
 from harness.lab.compose import LabSpec, results_directory, shape_of
 from harness.lab.lifecycle import down, up
 from harness.lab.links import read_links, set_links, to_link
+from harness.lab.lock import lab_lock
 from harness.lab.submit import BENCHMARK, GENERATE, facts, spark_submit, with_facts
 from harness.lab.verify import LinkCheck, verify
 from harness.model.errors import BadInput, ClusterliftError
@@ -87,7 +88,7 @@ def lab() -> None:
 def up_command(nodes: int, cpus: float, storage: str, rack_count: int, uplink: str | None) -> None:
     """Start the lab and wait until it is ready. Its links are not shaped, and their MTU is 1500."""
     shape = LabSpec(nodes, cpus, storage, _uplink(nodes, rack_count, uplink))
-    with interruptible():
+    with lab_lock(), interruptible():
         started = up(shape)
     click.echo(status_text(running_lab()) if started else "this lab is up already")
 
@@ -161,9 +162,9 @@ def verify_command(rates: Sequence[str], seconds: int) -> int:
     One flow, two opposite flows, three flows into one node, and flows across the uplink if there is
     one. The exit code is 1 if a result deviates by more than 3 % (across the uplink: 5 %).
     """
-    current = running_lab()
     checks: list[LinkCheck] = []
-    with interruptible():
+    with lab_lock(), interruptible():
+        current = running_lab()
         for bit_s in [parse_rate("--rate", rate) for rate in rates]:
             say(f"verifying at {bit_s / 1e6:g} Mbit/s")
             with _at_rate(current.linked, bit_s):
@@ -179,7 +180,8 @@ def verify_command(rates: Sequence[str], seconds: int) -> int:
 @script_arguments
 def generate_command(conf: Sequence[str], arguments: Sequence[str]) -> int:
     """Run datagen/generate.py in the lab; ARGS are that script's arguments."""
-    return spark_submit(running_lab(), GENERATE, arguments, conf)
+    with lab_lock():
+        return spark_submit(running_lab(), GENERATE, arguments, conf)
 
 
 @lab.command("benchmark", context_settings=without_own_options)
@@ -190,8 +192,9 @@ def benchmark_command(conf: Sequence[str], arguments: Sequence[str]) -> int:
 
     Its results record that the cluster was emulated, and which links it had.
     """
-    current = running_lab()
-    return spark_submit(current, BENCHMARK, with_facts(arguments, facts(current)), conf)
+    with lab_lock():
+        current = running_lab()
+        return spark_submit(current, BENCHMARK, with_facts(arguments, facts(current)), conf)
 
 
 @lab.command("experiment")
@@ -205,7 +208,7 @@ def experiment_command(file: Path) -> int:
     """
     experiment = read_experiment(file)
     results = results_directory() / experiment.name
-    with interruptible(once=True):
+    with lab_lock(), interruptible(once=True):
         outcome = run_experiment(experiment, results)
     if outcome.measured:
         comparison = compare([find_configuration(name, results) for name in outcome.measured])
