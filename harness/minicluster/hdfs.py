@@ -63,10 +63,10 @@ class HdfsCluster:
         _write_site(cluster, {**_site(cluster), **self.properties})
         (cluster.conf_directory / "log4j2.properties").write_text(LOG4J, encoding="utf-8")
         log = cluster.logs / "format.log"
+        in_directory = ("sh", "-c", 'cd "$0" && exec "$@"', str(cluster.directory))
+        format_ = [*in_directory, *command, "-format", "-nonInteractive"]
         # A remote process of this machine: it ends if we are killed, so nothing writes here afterwards.
-        [done] = run_all(
-            [(by_local("localhost"), [*command, "-format", "-nonInteractive"])], FORMAT_S
-        )
+        [done] = run_all([(by_local("localhost"), format_)], FORMAT_S)
         if isinstance(done, HostError):
             raise done
         log.write_text(f"{done.output}\n{done.errors}", encoding="utf-8", errors="replace")

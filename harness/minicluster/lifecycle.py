@@ -119,7 +119,8 @@ def _os_error_as_one_line(what_failed: str) -> Iterator[None]:
         yield
     except OSError as error:
         # shutil.Error has no errno; its text lists what went wrong.
-        reason = f"{error.strerror}: {error.filename}" if error.errno else str(error)
+        named = f"{error.strerror}: {error.filename}" if error.filename else error.strerror
+        reason = named if error.errno else str(error)
         raise ClusterliftError(f"{what_failed}: {reason}") from error
 
 

@@ -37,8 +37,12 @@ class Interruption:
 
     @property
     def exit_codes(self) -> set[int]:
-        """The exit codes that say which signal ended a command; Popen's are negative without a handler."""
-        return {-self.number, 128 + self.number}
+        """The exit codes that say what ended a command: the signal, or an interrupt, of which there are three.
+
+        Popen gives the negative number of a signal that a process does not handle.
+        """
+        interrupted = set() if self.number is signal.SIGKILL else {128 + signal.SIGINT}
+        return {-self.number, 128 + self.number} | interrupted
 
     def __str__(self) -> str:
         return self.name
