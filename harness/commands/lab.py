@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,8 +22,9 @@ from harness.lab.links import read_links, set_links, to_link
 from harness.lab.lock import lab_lock
 from harness.lab.submit import BENCHMARK, GENERATE, facts, spark_submit, with_facts
 from harness.lab.verify import LinkCheck, verify
+from harness.minicluster.guard import CLUSTERLIFT, guarded
 from harness.model.errors import BadInput, ClusterliftError
-from harness.model.link import MAX_MTU, MIN_MTU, Link, parse_rate
+from harness.model.link import MAX_MTU, MIN_MTU, Link, parse_rate, rate_text
 from harness.present import markdown, text
 from harness.probes.transports.host import expand_names
 from harness.runtime.interrupt import interruptible
@@ -236,14 +237,29 @@ def _uplink(nodes: int, rack_count: int, uplink: str | None) -> int | None:
 
 @contextmanager
 def _at_rate(nodes: Sequence[Node], bit_s: int) -> Iterator[None]:
-    """While entered, give all links this rate; then restore them."""
-    before = read_links(nodes)
-    set_links(nodes, lambda link: replace(link, rate_bit_s=bit_s))
-    try:
-        yield
-    finally:
-        for node, link in zip(nodes, before, strict=True):
-            set_links([node], to_link(link))
+    """While entered, give all links this rate; then restore them, also if this process is killed."""
+    before = dict(zip(nodes, read_links(nodes), strict=True))
+    with ExitStack() as guards:
+        for link in dict.fromkeys(before.values()):
+            names = ",".join(node.name for node in nodes if before[node] == link)
+            guards.enter_context(
+                guarded(*CLUSTERLIFT, "lab", "link", *link_options(link), "--nodes", names)
+            )
+        set_links(nodes, lambda link: replace(link, rate_bit_s=bit_s))
+        try:
+            yield
+        finally:
+            for node, link in before.items():
+                set_links([node], to_link(link))
+
+
+def link_options(link: Link) -> list[str]:
+    """Return the options with which `lab link` makes a link like this."""
+    rate = link.rate_bit_s
+    return [
+        *(["--unshaped"] if rate is None else ["--rate", rate_text(rate)]),
+        *("--mtu", str(link.mtu)),
+    ]
 
 
 def status_text(current: Lab) -> str:

@@ -37,7 +37,7 @@ class Interruption:
 
     @property
     def exit_codes(self) -> set[int]:
-        """The exit codes that say what ended a command: the signal, or an interrupt, of which there are three.
+        """The exit codes that say what ended a command: the signal, or that it was interrupted.
 
         Popen gives the negative number of a signal that a process does not handle.
         """
