@@ -15,8 +15,8 @@ from pathlib import Path
 MARK = "CLUSTERLIFT_KILL_CAMPAIGN"
 """The environment variable that every process of a case inherits; its value is the case's."""
 
-END_S = 120.0
-"""How long a command may take to end after a signal, on a machine that does other work, too."""
+PATIENCE_S = 900.0
+"""How long a command may take, on a machine that does other work, too."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ def run(
                     was_hit = True
                     interruption.send(process)
             try:
-                code = process.wait(END_S)
+                code = process.wait(PATIENCE_S)
             except subprocess.TimeoutExpired:
                 hung = True
                 os.killpg(process.pid, signal.SIGKILL)

@@ -35,9 +35,7 @@ def scenario_of(templates: Path) -> Iterator[GetScenario]:
     def get(name: str) -> tuple[Scenario, float]:
         scenario = scenarios[name]
         if name not in measured:
-            measured[name] = seconds_without_a_signal(
-                scenario, templates / f"whole-{len(measured)}"
-            )
+            measured[name] = seconds_without_a_signal(scenario, templates)
         return scenario, measured[name]
 
     yield get
@@ -45,9 +43,10 @@ def scenario_of(templates: Path) -> Iterator[GetScenario]:
         scenario.close()
 
 
-def seconds_without_a_signal(scenario: Scenario, directory: Path) -> float:
+def seconds_without_a_signal(scenario: Scenario, templates: Path) -> float:
     """Return the duration of a scenario, after proving that it ends well and leaves nothing."""
     mark = secrets.token_hex(8)
+    directory = templates / mark
     scenario.prepare(directory)
     ended = run(scenario.commands(), directory, scenario.environment(directory, mark))
     assert ended.code == 0, ended.output
