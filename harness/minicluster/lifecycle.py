@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import secrets
 import shutil
+import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -22,7 +23,7 @@ from harness.minicluster.daemon import (
     port_problem,
     starting,
 )
-from harness.minicluster.guard import CLUSTERLIFT, guarded
+from harness.minicluster.guard import guarded
 from harness.model.errors import BadInput, ClusterliftError
 from harness.runtime.interrupt import deferred_signals
 from harness.terminal import count_of, say
@@ -69,7 +70,7 @@ def running(system: FileSystem, servers: int, *, keep_logs: bool = False) -> Ite
     With `keep_logs`, the logs stay if a daemon has died.
     """
     name = f"run-{secrets.token_hex(4)}"
-    with guarded(*CLUSTERLIFT, system.scheme, "down", "--name", name):
+    with guarded(sys.executable, "-m", __name__, system.scheme, name):
         try:
             yield up(system, name, servers)
         finally:
@@ -185,3 +186,8 @@ def _died(system: FileSystem, daemon: Daemon) -> ClusterliftError:
         f"{system.title} did not start: {daemon.name} died: {daemon.closing_message()}; "
         f"see {daemon.log}"
     )
+
+
+if __name__ == "__main__":  # a guard runs this, with scheme and name
+    with suppress(BadInput):  # it never came up
+        down(find(*sys.argv[1:]))

@@ -180,6 +180,14 @@ class TestUp:
                 up(FakeFileSystem(), "a", 1, port)
         assert find_all("fake") == []
 
+    def test_what_a_killed_process_left_is_removed(self, cache: Path) -> None:
+        with subprocess.Popen(["true"]) as ended:
+            pass
+        for process_id in (ended.pid, os.getpid()):
+            (cache / f".new-{process_id}-x").mkdir(parents=True)
+        up(FakeFileSystem(), "a", 1)
+        assert [path.name for path in cache.glob(".new-*")] == [f".new-{os.getpid()}-x"]
+
     def test_a_cache_that_cannot_be_written(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
