@@ -61,7 +61,9 @@ class LabExperiment(Scenario):
 
     def prepare(self, directory: Path) -> None:
         directory.mkdir()
-        self._results.mkdir(exist_ok=True)
+        if not self._results.exists():
+            self._results.mkdir()
+            self._run("up", "--nodes", "1", "--cpus", str(CPUS))
         name = self._experiment(directory)
         (directory / "experiment.toml").write_text(EXPERIMENT.replace("NAME", name))
 
@@ -105,9 +107,14 @@ class LabExperiment(Scenario):
     def close(self) -> None:
         """Remove the lab."""
         if self._results.exists():
-            place = self.templates / "down"
-            place.mkdir()
-            run([[*CLUSTERLIFT, "lab", "down"]], place, self.environment(place, "down"))
+            self._run("down")
+
+    def _run(self, command: str, *options: str) -> None:
+        place = self.templates / f"lab-{command}"
+        place.mkdir()
+        environment = self.environment(place, f"lab-{command}")
+        ended = run([[*CLUSTERLIFT, "lab", command, *options]], place, environment)
+        assert ended.code == 0, ended.output
 
     def _recorded(self, directory: Path) -> Path:
         return self._results / self._experiment(directory)
