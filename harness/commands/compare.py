@@ -15,7 +15,7 @@ from harness.model.errors import BadInput
 from harness.present import data_formats, markdown, text
 from harness.present.comparison_table import probe_table
 from harness.present.table import Table
-from harness.records.lookup import earlier_configuration, find_probes
+from harness.records.lookup import check_independent, earlier_configuration, find_probes
 
 FORMATS: dict[str, Callable[[Comparison], str]] = {
     "text": text.render,
@@ -100,13 +100,11 @@ def _probe_tables(configurations: Sequence[str], results: Path, format_: str) ->
         )
     if len(configurations) < MIN_CONFIGURATIONS:
         raise BadInput("compare needs two configurations or more: BEFORE AFTER [MORE...]")
+    found = [find_probes(name, results) for name in configurations]
+    check_independent(probed for probes in found for probed in probes)
     measurements = {
-        name: [
-            measurement
-            for probed in find_probes(name, results)
-            for measurement in probed.measurements
-        ]
-        for name in configurations
+        name: [measurement for probed in probes for measurement in probed.measurements]
+        for name, probes in zip(configurations, found, strict=True)
     }
     tables = compare_probes(measurements)
     if not tables:

@@ -11,7 +11,7 @@ import click
 
 from harness.commands.options import optional_import, report_write_errors, results_option
 from harness.present import export
-from harness.records.lookup import find_runs, probes_beside
+from harness.records.lookup import check_independent, find_runs, probes_beside
 from harness.terminal import count_of, visible
 
 TYPES = {
@@ -65,6 +65,7 @@ def export_command(names: Sequence[str], output: Path, results: Path) -> None:
     with optional_import("export", "report"):
         import_module("pyarrow")
     runs = list({run.source: run for name in names for run in find_runs(name, results)}.values())
+    check_independent(runs)
     rows = export.rows(runs, probes_beside(runs))
     with report_write_errors(output):
         output.mkdir(parents=True, exist_ok=True)

@@ -14,7 +14,7 @@ from harness.model.errors import BadInput
 from harness.model.link import MAX_BIT_S, MAX_MTU, MIN_MTU, parse_rate, throughput_text
 from harness.model.network_metrics import MESH_GOODPUT, PATH_MTU
 from harness.model.probe import RecordedProbes
-from harness.present.probes import emulation
+from harness.present.probes import remarks
 from harness.records.lookup import find_probes
 from harness.terminal import count_of, visible
 
@@ -66,4 +66,4 @@ def verdict(faults: Sequence[str], probed: RecordedProbes) -> str:
         if goodput := pair_matrix(probed.measurements, MESH_GOODPUT).values.values():
             checked.append(f"{throughput_text(min(goodput))} or more between each pair of hosts")
         lines = [f"no fault found: {', '.join(checked)}"]
-    return "".join(f"{visible(line)}\n" for line in (*emulation(probed), *lines))
+    return "".join(f"{visible(line)}\n" for line in (*remarks(probed), *lines))

@@ -14,12 +14,12 @@ from harness.model.errors import BadInput
 from harness.model.link import MAX_MTU, MIN_MTU
 from harness.model.probe import RecordedProbes
 from harness.model.run import Ending
-from harness.present.probes import emulation
 from harness.present.probes import latency as latency_page
 from harness.present.probes import link as link_page
 from harness.present.probes import mesh as mesh_page
 from harness.present.probes import mtu as mtu_page
 from harness.present.probes import racks as racks_page
+from harness.present.probes import remarks
 from harness.probes.all_probes import all_probes
 from harness.probes.latency import LATENCY_PROGRAMS, MESSAGE_BYTES, latency_steps
 from harness.probes.link import LINK_PROGRAMS
@@ -228,7 +228,7 @@ def _packet_sizes(text: str | None) -> list[int]:
 
 def _print(probed: RecordedProbes, pages: Sequence[Callable[[RecordedProbes], str]]) -> int:
     """Print what was found, and return the exit code: 1 if a host was excluded or a measurement failed."""
-    notes = [visible(line) for line in emulation(probed)]
+    notes = [visible(line) for line in remarks(probed)]
     tables = [page(probed) for page in pages]
     click.echo("\n".join(["\n".join(notes) + "\n", *tables] if notes else tables), nl=False)
     if probed.source:

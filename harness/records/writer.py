@@ -4,6 +4,9 @@ One run, or one call of `clusterlift probe`, writes a file once. The first line 
 each trial or probe event follows, and the last line is how it ended. Each line is on the disk before the
 next trial or measurement starts. A last line without its newline is what a killed process leaves behind:
 the reader reports and skips it. Anything else that is malformed is an error.
+
+The last key of each line is `checksum`, over the text of the line before this key and the checksum of the
+line before. Credentials are never written.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ from typing import Any, Self
 from harness.model.errors import BadInput, ClusterliftError
 from harness.model.probe import EVENT_KINDS, ProbeEvent, ProbeRun, RecordedProbes
 from harness.model.run import Ending, LinkErrors, Run, Trial, timestamp
+from harness.records.checksum import CHECKSUM_FORM, checksum
 from harness.records.directories import (
     SUFFIX,
     check_writable,
@@ -26,8 +30,9 @@ from harness.records.directories import (
     not_writable,
     probes_directory,
 )
+from harness.redaction import redacted
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 
 class _LineWriter:
@@ -35,14 +40,18 @@ class _LineWriter:
 
     path: Path | None
     _file: RawIOBase | None
+    _checksum = ""
 
     def _append(self, kind: str, values: Mapping[str, Any]) -> None:
         """Append a line; it is on the disk when this returns. Raises ClusterliftError if it cannot be."""
         if self._file is None:
             return
-        text = json.dumps({"kind": kind, **values}, ensure_ascii=False, allow_nan=False) + "\n"
+        line = redacted({"kind": kind, **values})
+        text = json.dumps(line, ensure_ascii=False, allow_nan=False).removesuffix("}")
         # Half of a surrogate pair has no UTF-8 form; it becomes the JSON escape that means the same.
-        data = memoryview(text.encode(errors="backslashreplace"))
+        content = text.encode(errors="backslashreplace")
+        self._checksum = checksum(content, self._checksum)
+        data = memoryview(content + CHECKSUM_FORM.format(self._checksum).encode() + b"\n")
         try:
             while data:
                 data = data[self._file.write(data) or 0 :]

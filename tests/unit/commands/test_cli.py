@@ -43,9 +43,9 @@ def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     directory = Path("results")
     early, late = "2026-11-21T10:00:00.000Z", "2026-11-21T11:00:00.000Z"
-    record(directory, a_run("1g", "a-late", started_at=late), ok("pi", 12.0), ok("pi", 11.0))
+    record(directory, a_run("1g", "a-late", started_at=late), ok("pi", 12.0), ok("pi", 11.0, 2))
     record(directory, a_run("1g", "b-early", started_at=early), ok("pi", 10.0))
-    record(directory, a_run("2.5g", "c"), ok("pi", 5.5), failed("pi"))
+    record(directory, a_run("2.5g", "c"), ok("pi", 5.5), failed("pi", round_=2))
     return directory
 
 
