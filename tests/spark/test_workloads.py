@@ -23,7 +23,6 @@ from datagen.recipe import Recipe, Totals
 from datagen.writer import Request, write_dataset
 from harness.model.errors import WrongAnswer
 from jobs.executors import JOB_GROUP
-from jobs.run_description import REDACTED, redact
 from jobs.sinks import SINKS, executed_tree
 from jobs.spark_event_log import EventLog
 from jobs.spark_trial import SparkTrialRunner
@@ -303,16 +302,3 @@ def test_the_expected_distinct_count_of_simple_cases(
     rows: int, values: int, expected: float
 ) -> None:
     assert distinct(rows, values)[0] == pytest.approx(expected)
-
-
-# Redaction.
-
-
-def test_values_are_redacted_by_sparks_own_pattern(spark: SparkSession) -> None:
-    facts = {
-        "serial": "12345",
-        "note": "my password",
-        "switch": "TEG",
-        "spark.redaction.regex": "(",
-    }
-    assert redact(spark, facts) == {**facts, "note": REDACTED}

@@ -27,6 +27,7 @@ from harness.records.lookup import find_run, find_runs, probes_beside
 from harness.records.reader import NO_CHECKSUMS, READABLE_VERSIONS, load, load_probes
 from harness.records.upgrade import upgrade_line
 from harness.records.writer import SCHEMA_VERSION, Recording
+from harness.redaction import digest
 from tests.unit.builders import (
     DELETED,
     GOLDEN,
@@ -314,6 +315,27 @@ class TestChecksums:
         loaded = load(as_version(path, version))
         assert loaded.trials == self.TRIALS
         assert loaded.warnings == (NO_CHECKSUMS,)
+
+
+class TestCredentials:
+    def test_are_never_written(self, tmp_path: Path) -> None:
+        run = a_run(
+            facts={"db_password": "hunter2", "note": "jdbc:x://u:hunter2@h"},
+            dataset={"uri": "s3a://k:hunter2@bucket/d", "layout": {}},
+            omitted={"w": "token=hunter2 is wrong"},
+        )
+        trials = [failed("pi", "IOException: hdfs://u:hunter2@h:9000 refuses password=hunter2")]
+        path = record(tmp_path, run, trials)
+        assert b"hunter2" not in path.read_bytes()
+        loaded = load(path)
+        assert loaded.run.dataset == {"uri": "s3a://***@bucket/d", "layout": {}}
+        assert loaded.trials[0].error == "IOException: hdfs://***@h:9000 refuses password=***"
+
+    def test_of_older_files_are_not_read(self, tmp_path: Path) -> None:
+        properties = {"spark.executorEnv.MINE": "hunter2", "spark.task.cpus": "1"}
+        path = record(tmp_path, a_run(environment={"spark_conf": properties}))
+        loaded = load(as_version(path, 2)).run.environment["spark_conf"]
+        assert loaded == {"spark.executorEnv.MINE": digest("hunter2"), "spark.task.cpus": "1"}
 
 
 class TestUniqueness:
