@@ -37,7 +37,7 @@ READABLE_VERSIONS = (1, 2, 3)
 """A version that was written once stays readable; the tests keep a file of each."""
 
 NO_CHECKSUMS = (
-    "the results files are of an older version, without checksums: damage would not be noticed"
+    "recorded by an older version, without checksums: damage would not be noticed"
 )
 
 MAX_NESTING = 50
