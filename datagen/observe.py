@@ -31,6 +31,7 @@ from harness.model.errors import BadInput
 from harness.model.layout import layout_text
 from harness.runtime.command_line import Parser, run_main
 from harness.runtime.interrupt import interruptible
+from harness.terminal import show
 
 PROG = "observe.py"
 
@@ -46,7 +47,7 @@ def main() -> int:
     with interruptible(), spark_errors_as_one_line("Spark failed"):
         text = json.dumps(observe(spark, options.uri), indent=1) + "\n"
     if options.output is None:
-        print(text, end="")
+        show(text)
         return 0
     try:
         options.output.write_text(text)

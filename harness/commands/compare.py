@@ -10,12 +10,14 @@ import click
 from harness.analysis.comparison import MIN_CONFIGURATIONS, Comparison, compare
 from harness.analysis.configuration import find_configuration
 from harness.analysis.probe_comparison import compare_probes
+from harness.commands.command import command
 from harness.commands.options import adjust_option, different_data_option, results_option
 from harness.model.errors import BadInput
 from harness.present import data_formats, markdown, text
 from harness.present.comparison_table import probe_table
 from harness.present.table import Table
 from harness.records.lookup import earlier_configuration, find_probes
+from harness.terminal import show
 
 FORMATS: dict[str, Callable[[Comparison], str]] = {
     "text": text.render,
@@ -29,7 +31,7 @@ PROBE_FORMATS: dict[str, Callable[[Table], str]] = {
 }
 
 
-@click.command("compare")
+@command("compare")
 @click.argument("configurations", nargs=-1, metavar="[BEFORE] AFTER [MORE...]")
 @click.option(
     "--format",
@@ -81,7 +83,7 @@ def compare_command(
             return
         configurations = (before, *configurations)
     if probes:
-        click.echo(_probe_tables(configurations, results, format_), nl=False)
+        show(_probe_tables(configurations, results, format_))
         return
     comparison = compare(
         [find_configuration(name, results) for name in configurations],
@@ -89,7 +91,7 @@ def compare_command(
         allow_different_data=allow_different_data,
         strict=strict,
     )
-    click.echo(FORMATS[format_](comparison), nl=False)
+    show(FORMATS[format_](comparison))
 
 
 def _probe_tables(configurations: Sequence[str], results: Path, format_: str) -> str:

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import click
 
+from harness.commands.command import command
 from harness.commands.options import optional_import, report_write_errors, results_option
 from harness.present import export
 from harness.records.lookup import find_runs, probes_beside
-from harness.terminal import count_of, visible
+from harness.terminal import count_of, show, visible
 
 TYPES = {
     str: "text",
@@ -45,7 +46,7 @@ def _column_lines(table: type[export.Row]) -> list[str]:
     ]
 
 
-@click.command("export", epilog=_columns_help())
+@command("export", epilog=_columns_help())
 @click.argument("names", nargs=-1, required=True, metavar="RUNS...")
 @click.option(
     "-o",
@@ -71,4 +72,4 @@ def export_command(names: Sequence[str], output: Path, results: Path) -> None:
         for name, table in export.TABLES.items():
             file = output / f"{name}.parquet"
             export.write(table, rows[name], file)
-            click.echo(f"{visible(str(file))}: {count_of(len(rows[name]), 'row')}")
+            show(f"{visible(str(file))}: {count_of(len(rows[name]), 'row')}")

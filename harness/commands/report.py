@@ -20,6 +20,7 @@ from harness.analysis.price_list import (
     parse_money,
     read_price_list,
 )
+from harness.commands.command import command
 from harness.commands.options import (
     adjust_option,
     different_data_option,
@@ -30,10 +31,10 @@ from harness.commands.options import (
 from harness.model.errors import BadInput
 from harness.model.probe import Measurement
 from harness.records.lookup import probes_beside
-from harness.terminal import visible
+from harness.terminal import show, visible
 
 
-@click.command("report")
+@command("report")
 @click.argument("configurations", nargs=-1, metavar="BEFORE AFTER [MORE...]")
 @click.option(
     "-o",
@@ -99,7 +100,7 @@ def report_command(
     )
     with report_write_errors(output):
         output.write_text(page, encoding="utf-8")
-    click.echo(visible(str(output)))
+    show(visible(str(output)))
 
 
 def _prices(costs: Sequence[str], hour: str | None, comparison: Comparison) -> PriceList | None:
