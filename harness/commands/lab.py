@@ -26,6 +26,7 @@ from harness.model.errors import BadInput, ClusterliftError
 from harness.model.link import MAX_MTU, MIN_MTU, Link, parse_rate
 from harness.present import markdown, text
 from harness.probes.transports.host import expand_names
+from harness.records.outputs import Kind, write_file
 from harness.runtime.interrupt import interruptible
 from harness.terminal import say, show, visible
 
@@ -211,7 +212,8 @@ def experiment_command(file: Path) -> int:
     if outcome.measured:
         comparison = compare([find_configuration(name, results) for name in outcome.measured])
         table = results / "comparison.md"
-        table.write_text(markdown.render(comparison), encoding="utf-8")
+        page = markdown.render(comparison).encode(errors="backslashreplace")
+        write_file(table, page, Kind("a table of clusterlift", markdown.is_table))
         show(f"{text.render(comparison)}\n")
         show(visible(f"results: {results}, table: {table}"))
     if outcome.undone:

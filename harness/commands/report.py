@@ -25,12 +25,12 @@ from harness.commands.options import (
     adjust_option,
     different_data_option,
     optional_import,
-    report_write_errors,
     results_option,
 )
 from harness.model.errors import BadInput
 from harness.model.probe import Measurement
 from harness.records.lookup import probes_beside
+from harness.records.outputs import Kind, write_file
 from harness.terminal import show, visible
 
 
@@ -73,7 +73,7 @@ def report_command(
     browser shows it without network access or other files.
     """
     with optional_import("report", "report"):
-        from harness.present.report.page import render  # noqa: PLC0415  compare works without
+        from harness.present.report.page import is_page, render  # noqa: PLC0415  compare works without
 
     comparison = compare(
         [find_configuration(name, results) for name in configurations],
@@ -98,8 +98,9 @@ def report_command(
             shlex.join(["clusterlift", "report", *shared, *own, f"--output={output}"]),
         ),
     )
-    with report_write_errors(output):
-        output.write_text(page, encoding="utf-8")
+    write_file(
+        output, page.encode(errors="backslashreplace"), Kind("a report of clusterlift", is_page)
+    )
     show(visible(str(output)))
 
 
