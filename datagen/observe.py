@@ -29,8 +29,10 @@ from datagen.spark import spark_errors_as_one_line, start_session
 from datagen.storage import locate
 from harness.model.errors import BadInput
 from harness.model.layout import layout_text
+from harness.records.outputs import Kind, write_file
 from harness.runtime.command_line import Parser, run_main
 from harness.runtime.interrupt import interruptible
+from harness.terminal import show
 
 PROG = "observe.py"
 
@@ -46,12 +48,9 @@ def main() -> int:
     with interruptible(), spark_errors_as_one_line("Spark failed"):
         text = json.dumps(observe(spark, options.uri), indent=1) + "\n"
     if options.output is None:
-        print(text, end="")
+        show(text)
         return 0
-    try:
-        options.output.write_text(text)
-    except OSError as error:
-        raise BadInput(f"--output {options.output}: {error.strerror}") from error
+    write_file(options.output, text.encode(), Kind("empty", lambda _: False))
     return 0
 
 

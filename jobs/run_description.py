@@ -83,4 +83,3 @@ def spark_facts(spark: SparkSession) -> dict[str, Any]:
         "executors": executors(spark),
         "spark_conf": recorded_properties(dict(context.getConf().getAll())),
     }
-

@@ -36,9 +36,7 @@ from harness.records.upgrade import FIRST_WITH_CHECKSUMS, upgrade_line
 READABLE_VERSIONS = (1, 2, 3)
 """A version that was written once stays readable; the tests keep a file of each."""
 
-NO_CHECKSUMS = (
-    "recorded by an older version, without checksums: damage would not be noticed"
-)
+NO_CHECKSUMS = "recorded by an older version, without checksums: damage would not be noticed"
 
 MAX_NESTING = 50
 """Levels of objects and arrays in a line; the writer needs about six."""

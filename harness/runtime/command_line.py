@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, NoReturn, TypeVar
 
 from harness.model.errors import BadInput, ClusterliftError
-from harness.terminal import visible
+from harness.terminal import OutputLost, hold_standard_descriptors, say, show
 
 T = TypeVar("T")
 
@@ -43,9 +43,14 @@ class Parser(argparse.ArgumentParser):
             raise argparse.ArgumentError(action, "expected a value, not '--'")
         return super()._get_values(action, arg_strings)
 
+    def print_help(self, file: object = None) -> None:
+        """Print the help to standard output, whatever `file` is. Raise OutputLost like `show`."""
+        show(self.format_help())
+
     def error(self, message: str) -> NoReturn:
         """Exit without printing the usage, which would hide the error message."""
-        self.exit(2, f"{self.prog}: error: {visible(message)}; see --help\n")
+        say(f"{self.prog}: error: {message}; see --help")
+        sys.exit(2)
 
 
 def whole_number(minimum: int, maximum: int) -> Callable[[str], int]:
@@ -90,13 +95,15 @@ def run_main(prog: str, main: Callable[[], int]) -> NoReturn:
     """Run a script's main function and exit with its code; print a ClusterliftError in one line."""
     # pyspark and py4j would also log the whole Java stack of an error.
     logging.disable(logging.CRITICAL)
+    hold_standard_descriptors()
     try:
         code = main()
-    except ClusterliftError as error:
-        print(f"{prog}: error: {visible(str(error))}", file=sys.stderr)
+    except (ClusterliftError, OutputLost) as error:
+        if message := str(error):
+            say(f"{prog}: error: {message}")
         code = error.exit_code
     except KeyboardInterrupt:
-        print(f"{prog}: interrupted", file=sys.stderr)
+        say(f"{prog}: interrupted")
         code = 130
     sys.exit(code)
 
