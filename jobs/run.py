@@ -129,6 +129,7 @@ def build_context(spark: SparkSession, dataset: Dataset | None, work: WorkOption
         repartition=work.repartition,
         pi_samples=work.pi_samples,
         parallelism=spark.sparkContext.defaultParallelism,
+        digests=dataset.digests if dataset else {},
     )
 
 
