@@ -12,16 +12,12 @@ from datagen import recipe as recipes
 from datagen.filesystem import Directory, Entry
 from datagen.manifest import FILE_NAME, Format, Manifest
 from datagen.observed_layout import StoredFiles
+from datagen.replaceable import GENERATING, INVALID
 from datagen.spark import spark_errors_as_one_line
 from datagen.storage import Storage, locate
+from datagen.swap import Place
 from harness.model.errors import BadInput
 from harness.terminal import first_line, shorten
-
-GENERATING = "_generating"
-"""The marker file of a generation: created before the first row, deleted after the manifest."""
-
-INVALID = "_invalid"
-"""Written instead of a manifest if the files are not as requested; it contains the reason."""
 
 
 def is_data(entry: Entry) -> bool:
@@ -45,6 +41,14 @@ class Dataset:
     @property
     def uri(self) -> str:
         return self.directory.uri
+
+    @property
+    def digests(self) -> Mapping[tuple[str, ...], str]:
+        """The digests that are known of the rows, by the columns that each covers."""
+        found: dict[tuple[str, ...], str] = {recipes.COLUMNS: self.manifest.digest}
+        if self.manifest.digest_without_value is not None:
+            found[recipes.COLUMNS_WITHOUT_VALUE] = self.manifest.digest_without_value
+        return found
 
     def frame(self, spark: SparkSession) -> DataFrame:
         """Return the rows, with the six columns of the recipe. Every action reads the files again."""
@@ -72,9 +76,7 @@ def open_dataset(spark: SparkSession, uri: str, *, accept_layout_drift: bool = F
     Raises BadInput if there is no dataset, if files differ from the manifest in name or length, and,
     unless `accept_layout_drift`, if a file has another layout or missing or excess parts.
     """
-    directory, storage = locate(spark, uri)
-    if not directory.exists():
-        raise BadInput(f"{directory.uri} does not exist; write it with datagen/generate.py")
+    directory, storage = locate_existing(spark, uri)
     manifest = _require_manifest(directory)
     if differences := file_differences(manifest, directory.entries()):
         raise BadInput(
@@ -90,6 +92,19 @@ def open_dataset(spark: SparkSession, uri: str, *, accept_layout_drift: bool = F
             "again with --overwrite, or benchmark it as it is with --accept-layout-drift"
         )
     return Dataset(directory, manifest, stored, drift)
+
+
+def locate_existing(spark: SparkSession, uri: str) -> tuple[Directory, Storage]:
+    """Return the directory at a URI and its storage. Raise BadInput if there is nothing.
+
+    If a generation was cut off where there is nothing for a moment, its swap is ended first.
+    """
+    directory, storage = locate(spark, uri)
+    place = Place.of(directory, storage)
+    place.recover()
+    if not directory.exists():
+        raise BadInput(f"{directory.uri} does not exist; write it with datagen/generate.py")
+    return directory, storage
 
 
 def read_manifest(directory: Directory) -> Manifest:
@@ -112,6 +127,11 @@ def _require_manifest(directory: Directory) -> Manifest:
     if FILE_NAME not in entries:
         state = "half-written" if GENERATING in entries else f"not a dataset (no {FILE_NAME})"
         raise BadInput(f"{directory.uri} is {state}; write it with datagen/generate.py")
+    if GENERATING in entries:
+        raise BadInput(
+            f"{directory.uri} has a manifest, and {GENERATING} of a generation that has not ended; wait "
+            "for that, or generate it again with --overwrite"
+        )
     return read_manifest(directory)
 
 
@@ -159,10 +179,17 @@ def file_differences(manifest: Manifest, entries: Mapping[str, Entry]) -> str | 
     return f"of {len(expected)} files, {', '.join(differences)}" if differences else None
 
 
-# The hash of a row is signed and 40 bits wide, so that the sum over billions of rows fits in 64 bits.
-# A sum does not depend on the order of the rows.
-ROW_HASH = f"shiftright(xxhash64({', '.join(recipes.COLUMNS)}), 24)"
-DIGEST = f"try_sum({ROW_HASH})"
+def row_hash(columns: Collection[str]) -> str:
+    """Return the expression of a hash of these columns of a row, a signed integer of 40 bits.
+
+    The sum over billions of rows fits in 64 bits, and does not depend on their order.
+    """
+    return f"shiftright(xxhash64({', '.join(columns)}), 24)"
+
+
+def digest_of(columns: Collection[str]) -> str:
+    """Return the aggregate over all rows whose `digest_text` a manifest holds."""
+    return f"try_sum({row_hash(columns)})"
 
 
 def digest_text(total: int | None) -> str:
@@ -172,7 +199,9 @@ def digest_text(total: int | None) -> str:
 
 def verify_content(spark: SparkSession, dataset: Dataset) -> None:
     """Read every row once. Raise BadInput unless row count and digest are those of the manifest."""
-    sums = dataset.frame(spark).selectExpr("count(*) as rows", f"{DIGEST} as digest")
+    sums = dataset.frame(spark).selectExpr(
+        "count(*) as rows", f"{digest_of(recipes.COLUMNS)} as digest"
+    )
     with spark_errors_as_one_line(f"{dataset.uri} cannot be read", BadInput):
         found = sums.collect()[0]
     manifest = dataset.manifest

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from py4j.java_gateway import is_instance_of
 from pyspark.sql import SparkSession
@@ -66,6 +67,36 @@ class Directory:
         """The scheme of the URI, such as `file`."""
         return str(self.path.toUri().getScheme())
 
+    @property
+    def name(self) -> str:
+        """The last part of the URI; empty for the root directory."""
+        return str(self.path.getName())
+
+    def parent(self) -> Self | None:
+        """Return the directory that contains this one; None for the root directory."""
+        return None if self.path.isRoot() else self._at(self.path.getParent())
+
+    def sibling(self, name: str) -> Self:
+        """Return the directory with another name beside this one, which is not the root directory."""
+        # Hadoop would take a name with a colon for a URI, unless the whole URI stands before it.
+        return self._at_uri(f"{str(self.path.getParent().toString()).rstrip('/')}/{name}")
+
+    def at_path(self, path: str) -> Self:
+        """Return the directory at an absolute path of the same file system."""
+        return self._at_uri(f"{self.scheme}:{path}")
+
+    def _at_uri(self, uri: str) -> Self:
+        return self._at(self._try(lambda: self._hadoop_fs.Path(uri)))
+
+    def _at(self, path: Any) -> Self:
+        other = copy.copy(self)
+        other.path, other.uri = path, str(path.toString())
+        return other
+
+    def has(self, name: str) -> bool:
+        """Return whether the directory exists and contains something with this name."""
+        return bool(self._try(lambda: self.fs.exists(self.child(name))))
+
     def exists(self) -> bool:
         """Return whether there is a file or a directory at the URI."""
         return bool(self._try(lambda: self.fs.exists(self.path)))
@@ -93,24 +124,30 @@ class Directory:
             stream.close()
 
     def write(self, name: str, text: str) -> None:
-        """Create or replace a file in the directory. Nobody ever sees it half-written."""
+        """Create a file in the directory that has none of that name. Nobody ever sees it half-written."""
         temporary = f"{TEMPORARY_PREFIX}{name}"
-        self.delete(temporary)
         self.create_new(temporary, text)
-        if name in self.entries():
-            self.delete(name)
         if not self._try(lambda: self.fs.rename(self.child(temporary), self.child(name))):
             raise BadInput(f"{self.uri}: the file system refused to create {name}")
 
     def create_new(self, name: str, text: str) -> None:
         """Create a file in the directory. Raise BadInput if the file exists."""
         stream = self._try(lambda: self.fs.create(self.child(name), False))  # noqa: FBT003  Java's signature
-        self._try(lambda: stream.write(bytearray(text.encode())))
+        try:
+            self._try(lambda: stream.write(bytearray(text.encode())))
+        except BadInput:
+            with suppress(BadInput):
+                self._try(stream.close)
+            raise
         self._try(stream.close)
 
     def delete(self, name: str) -> None:
         """Delete a file, or a directory with everything in it, if it exists."""
         self._try(lambda: self.fs.delete(self.child(name), True))  # noqa: FBT003  Java's signature
+
+    def remove(self) -> None:
+        """Delete the directory with everything in it, if it exists."""
+        self._try(lambda: self.fs.delete(self.path, True))  # noqa: FBT003  Java's signature
 
     def child(self, name: str) -> Any:
         """Return the Hadoop Path of a file in the directory."""

@@ -27,7 +27,7 @@ from harness.model.layout import FORMS, Layout
 from harness.runtime.command_line import Parser, option_type, run_main, whole_number
 from harness.runtime.interrupt import interruptible
 from harness.runtime.progress import task_progress
-from harness.terminal import visible
+from harness.terminal import show, visible
 
 PROG = "generate.py"
 
@@ -44,7 +44,7 @@ def main() -> int:
             lambda tasks: task_progress("generating", tasks, lambda: completed_tasks(spark)),
             replication_wait,
         )
-    print(visible(summary(dataset)))
+    show(visible(summary(dataset)))
     return 0
 
 

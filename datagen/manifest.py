@@ -1,4 +1,7 @@
-"""`_dataset.json`: a directory with this file is a dataset. It is written last and deleted first."""
+"""`_dataset.json`: a directory with this file is a dataset. It is written last and deleted first.
+
+A checksum finds what damaged or changed the file later.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +9,16 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 from datagen import recipe as recipes
+from datagen.manifest_schema import SCHEMAS, Whole, require_object
 from datagen.recipe import Recipe, Totals
 from harness.model.layout import Layout, layout_text
-from harness.terminal import shorten
-
-T = TypeVar("T")
+from harness.records.checksum import checksum
 
 FILE_NAME = "_dataset.json"
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 
 class Format(StrEnum):
@@ -30,9 +32,10 @@ class Format(StrEnum):
 class Manifest:
     """What a dataset was when its last file had been written.
 
-    `files` maps the name of each data file to its length in bytes. `digest` depends on the content of
-    all rows alone: not on their order, partitions, format or file system. A layout is None where none
-    was requested, or where the files differ.
+    `files` maps the name of each data file to its length in bytes. The digests depend on the content of
+    all rows alone: not on their order, partitions, format or file system. That without the column `value`
+    is None in manifests of schema version 1. A layout is None where none was requested, or where the
+    files differ.
     """
 
     recipe: Recipe
@@ -45,6 +48,7 @@ class Manifest:
     observed_layout: Layout | None
     written_by: str
     written_at: str
+    digest_without_value: str | None = None
 
     @property
     def bytes(self) -> int:
@@ -74,6 +78,7 @@ class Manifest:
         manifest = {
             "schema_version": SCHEMA_VERSION,
             **self.as_facts(),
+            "digest_without_value": self.digest_without_value,
             "totals": {
                 "rows": self.totals.rows,
                 "integer_sum": self.totals.integer_sum,
@@ -82,79 +87,72 @@ class Manifest:
             },
             "files": dict(sorted(self.files.items())),
         }
-        return json.dumps(manifest, indent=1) + "\n"
+        return json.dumps(manifest | {"checksum": content_checksum(manifest)}, indent=1) + "\n"
 
     @classmethod
     def from_json(cls, text: str) -> Self:
         """Read the text of the file. Raise ValueError, with one line on the reason, if it is invalid."""
         try:
-            facts = _value({"the manifest": json.loads(text)}, "the manifest", dict)
-            if (version := _value(facts, "schema_version", int)) != SCHEMA_VERSION:
-                raise ValueError(f"schema version {version} is not known to this clusterlift")
-            recipe, totals = _recipe(facts), _totals(facts)
-            if totals.rows != recipe.rows:
-                raise ValueError("its totals are not those of its recipe")
-            layouts = _value(facts, "layout", dict)
-            return cls(
-                recipe=recipe,
-                format=Format(_value(facts, "format", str)),
-                files=_counts(facts, "files"),
-                totals=totals,
-                requested_layout=_layout(layouts, "requested"),
-                observed_layout=_layout(layouts, "observed"),
-                **_values(facts, partitions=int, digest=str, written_by=str, written_at=str),
-            )
-        except KeyError as error:
-            raise ValueError(f"{error} is missing") from error
+            facts = require_object("the manifest", json.loads(text, object_pairs_hook=_unique))
         except RecursionError as error:
             raise ValueError("its values are nested too deeply") from error
+        _check(facts)
+        totals, layouts = facts["totals"], facts["layout"]
+        manifest = cls(
+            recipe=Recipe(facts["recipe"]["rows"], facts["recipe"]["seed"]),
+            format=Format(facts["format"]),
+            partitions=facts["partitions"],
+            files=facts["files"],
+            digest=facts["digest"],
+            digest_without_value=facts.get("digest_without_value"),
+            totals=Totals(**totals),
+            requested_layout=_layout(layouts["requested"]),
+            observed_layout=_layout(layouts["observed"]),
+            written_by=facts["written_by"],
+            written_at=facts["written_at"],
+        )
+        for name in ("rows", "bytes", "file_count"):
+            if facts[name] != (right := manifest.as_facts()[name]):
+                raise ValueError(f"{name} is {facts[name]:,}, and {right:,} by its other values")
+        return manifest
 
 
-_JSON_NAMES = {int: "a whole number", str: "a text", dict: "an object"}
-_NUMBER_LIMIT = 10**25
-"""Larger than every number of the largest dataset, and still small enough for a float."""
+def content_checksum(manifest: Mapping[str, Any]) -> str:
+    """Return the checksum of a manifest: of all its values except the checksum itself."""
+    content = {key: value for key, value in manifest.items() if key != "checksum"}
+    return checksum(json.dumps(content, sort_keys=True, separators=(",", ":")).encode())
 
 
-def _value(facts: Mapping[str, Any], key: str, kind: type[T]) -> T:
-    """Return the value of a key. Raise ValueError unless it has exactly this type: True is no number."""
-    value = facts[key]
-    if type(value) is not kind:
-        raise ValueError(f"{key} is {_brief(value)}, not {_JSON_NAMES[kind]}")
-    if isinstance(value, int) and not 0 <= value < _NUMBER_LIMIT:
-        raise ValueError(f"{key} is {_brief(value)}, which is out of range")
-    return value
-
-
-def _values(facts: Mapping[str, Any], /, **kinds: type) -> dict[str, Any]:
-    """Return the values of these keys. Raise ValueError like `_value`."""
-    return {key: _value(facts, key, kind) for key, kind in kinds.items()}
-
-
-def _brief(value: object) -> str:
-    return shorten(repr(value), 60)
-
-
-def _counts(facts: Mapping[str, Any], key: str) -> dict[str, int]:
-    counts = _value(facts, key, dict)
-    return _values(counts, **dict.fromkeys(counts, int))
-
-
-def _recipe(facts: Mapping[str, Any]) -> Recipe:
-    recipe = _value(facts, "recipe", dict)
-    name, version = _value(recipe, "name", str), _value(recipe, "version", int)
-    if (name, version) != (recipes.NAME, recipes.VERSION):
+def _check(facts: Mapping[str, Any]) -> None:
+    """Raise ValueError if a value is not as the schema says, or if values contradict each other."""
+    if "schema_version" not in facts:
+        raise ValueError("'schema_version' is missing")
+    Whole(0, 10**6).check("schema_version", version := facts["schema_version"])
+    if version not in SCHEMAS:
+        raise ValueError(f"schema version {version} is not known to this clusterlift")
+    SCHEMAS[version].check("the manifest", facts)
+    if "checksum" in facts and facts["checksum"] != content_checksum(facts):
+        raise ValueError("its checksum is wrong: the file was changed or damaged")
+    recipe, totals = facts["recipe"], facts["totals"]
+    if (recipe["name"], recipe["version"]) != (recipes.NAME, recipes.VERSION):
         raise ValueError(
-            f"its rows follow recipe {name} version {version}, "
+            f"its rows follow recipe {recipe['name']} version {recipe['version']}, "
             f"this clusterlift has {recipes.NAME} version {recipes.VERSION}"
         )
-    return Recipe(**_values(recipe, rows=int, seed=int))
+    fractions = totals["float_sum_e9"] - totals["integer_sum"] * recipes.SCALE
+    counted = sum(totals["rows_per_prefix2"].values())
+    if not totals["rows"] == counted == recipe["rows"] or not (
+        0 <= fractions <= recipe["rows"] * (recipes.SCALE - 1)
+    ):
+        raise ValueError("its totals are not those of its recipe")
 
 
-def _totals(facts: Mapping[str, Any]) -> Totals:
-    totals = _value(facts, "totals", dict)
-    sums = _values(totals, rows=int, integer_sum=int, float_sum_e9=int)
-    return Totals(**sums, rows_per_prefix2=_counts(totals, "rows_per_prefix2"))
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    facts = dict(pairs)
+    if len(facts) < len(pairs):
+        raise ValueError("a key stands twice in an object")
+    return facts
 
 
-def _layout(layouts: Mapping[str, Any], key: str) -> Layout | None:
-    return None if layouts[key] is None else Layout.parse(_value(layouts, key, str))
+def _layout(text: str | None) -> Layout | None:
+    return None if text is None else Layout.parse(text)

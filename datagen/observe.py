@@ -22,20 +22,22 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from datagen.dataset import (
-    INVALID,
     file_differences,
     invalid_reason,
     is_data,
+    locate_existing,
     observe_files,
     read_manifest,
 )
 from datagen.manifest import FILE_NAME
+from datagen.replaceable import INVALID
 from datagen.spark import spark_errors_as_one_line, start_session
-from datagen.storage import locate
 from harness.model.errors import BadInput
 from harness.model.layout import layout_text
+from harness.records.outputs import Kind, write_file
 from harness.runtime.command_line import Parser, run_main
 from harness.runtime.interrupt import interruptible
+from harness.terminal import show
 
 PROG = "observe.py"
 
@@ -51,12 +53,9 @@ def main() -> int:
     with interruptible(), spark_errors_as_one_line("Spark failed"):
         text = json.dumps(observe(spark, options.uri), indent=1) + "\n"
     if options.output is None:
-        print(text, end="")
+        show(text)
         return 0
-    try:
-        options.output.write_text(text)
-    except OSError as error:
-        raise BadInput(f"--output {options.output}: {error.strerror}") from error
+    write_file(options.output, text.encode(), Kind("empty", lambda _: False))
     return 0
 
 
@@ -66,9 +65,7 @@ def observe(spark: SparkSession, uri: str) -> dict[str, Any]:
     They are compared with the manifest or, without one, with each other. `problem` is None if nothing
     is wrong. `requested` and `manifest` are layouts, None if there is no manifest that names one.
     """
-    directory, storage = locate(spark, uri)
-    if not directory.exists():
-        raise BadInput(f"{directory.uri} does not exist")
+    directory, storage = locate_existing(spark, uri)
     entries = directory.entries()
     manifest = read_manifest(directory) if FILE_NAME in entries else None
     names = {entry.name for entry in entries.values() if is_data(entry) and not entry.is_directory}

@@ -28,6 +28,7 @@ VERSION = 1
 """Must be raised when the same (seed, row number) gives another row."""
 
 COLUMNS = ("value", "prefix2", "prefix4", "prefix8", "float_val", "integer_val")
+COLUMNS_WITHOUT_VALUE = COLUMNS[1:]
 SCHEMA = (
     "value string, prefix2 string, prefix4 string, prefix8 string, "
     "float_val double, integer_val long"

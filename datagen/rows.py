@@ -11,22 +11,27 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 from datagen import recipe as recipes
-from datagen.dataset import ROW_HASH
+from datagen.dataset import row_hash
 from datagen.recipe import Recipe, Totals
 
 OBSERVED_COLUMNS = {
     "_integer": "integer_val",
     "_fraction": "fraction",
-    "_hash": ROW_HASH,
+    "_hash": row_hash(recipes.COLUMNS),
+    "_hash_without_value": row_hash(recipes.COLUMNS_WITHOUT_VALUE),
     "_prefix": "crc32(cast(prefix2 as binary))",
 }
 """Columns that Spark computes in the same generated code as the columns that it writes."""
 SKETCH = "count_min_sketch(_prefix, 0.0001D, 0.5D, 3)"
+DIGESTS = {
+    "digest": "try_sum(_hash)",
+    "digest_without_value": "try_sum(_hash_without_value)",
+}
 OBSERVED = {
     "rows": "count(*)",
     "integer_sum": "sum(_integer)",
     "fraction_sum": "sum(_fraction)",
-    "digest": "try_sum(_hash)",
+    **DIGESTS,
     "sketch": f"hex({SKETCH})",
 }
 """Aggregates over OBSERVED_COLUMNS."""

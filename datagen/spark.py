@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from py4j.protocol import Py4JError, Py4JNetworkError
@@ -16,10 +16,12 @@ from pyspark.sql import SparkSession
 import datagen
 import harness
 from harness.model.errors import BadInput, ClusterliftError
+from harness.runtime.interrupt import deferred_signals
 from harness.terminal import first_line, say
 
 EXECUTORS_WAIT_S = 30.0
 EXECUTORS_STABLE_S = 2.0
+TASKS_END_WAIT_S = 10.0
 
 ENDED = "Spark has ended"
 NO_REASON = "no reason given"
@@ -125,6 +127,27 @@ def completed_tasks(spark: SparkSession) -> int:
     tracker = spark.sparkContext.statusTracker()
     stages = (tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds())
     return sum(stage.numCompletedTasks for stage in stages if stage)
+
+
+@contextmanager
+def jobs_ended(spark: SparkSession) -> Iterator[None]:
+    """If an error or a signal leaves the `with` block, end all jobs and tasks before it goes on."""
+    try:
+        yield
+    except BaseException:
+        # Spark may have ended, too: then there is nothing to wait for.
+        with suppress(Py4JError, OSError), deferred_signals():
+            spark.sparkContext.cancelAllJobs()
+            deadline = time.monotonic() + TASKS_END_WAIT_S
+            while _running_tasks(spark) and time.monotonic() < deadline:
+                time.sleep(0.05)
+        raise
+
+
+def _running_tasks(spark: SparkSession) -> int:
+    """Return how many tasks run on all executors."""
+    infos = scala_context(spark).statusTracker().getExecutorInfos()
+    return sum(info.numRunningTasks() for info in infos)
 
 
 @contextmanager

@@ -1,107 +1,129 @@
-"""A lock on a directory: one generation at a time writes there, and nobody else's files are touched.
+"""A lock on a dataset: one generation at a time writes it.
 
-The lock is a marker file with a random token. It exists from before the first row until after the
-manifest. A generation whose token has been replaced has lost the directory to another one.
+The lock is a file beside the dataset, with a random token and the process that has the lock. A process
+that was killed leaves the file: on the same machine, the next generation sees that the process has ended.
+From another machine it cannot be seen; then the user decides, with --overwrite or --reuse.
 """
 
 from __future__ import annotations
 
-import re
+import json
+import os
 import secrets
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import socket
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Self
 
-from datagen.dataset import GENERATING, INVALID
-from datagen.filesystem import TEMPORARY_PREFIX, Directory, Entry
-from datagen.manifest import FILE_NAME
-from harness.model.errors import BadInput, ClusterliftError
+from datagen.filesystem import Directory
+from harness.model.errors import BadInput
+from harness.model.run import timestamp
+from harness.terminal import shorten
 
-PART = r"part-\d{5,}-[0-9a-f-]{36}-c\d{3,}\.[a-z.]+"
-OURS = re.compile(
-    rf"{FILE_NAME}|{GENERATING}|{INVALID}|_SUCCESS|{PART}|\.(_SUCCESS|{PART})\.crc"
-    rf"|{TEMPORARY_PREFIX}.+"
-)
-UNCOMMITTED = "_temporary"
-"""The directory in which Spark writes uncommitted files: the only directory that is ever deleted."""
+PROC = Path("/proc")
+START_FIELD = 19
+"""The position of a process's start time among the fields of /proc/<pid>/stat after its name."""
+NAME_WIDTH = 80
+
+
+def machine() -> str:
+    """Return what identifies the system in which process ids are unique; empty if it is not known."""
+    try:
+        boot = (PROC / "sys/kernel/random/boot_id").read_text().strip()
+        return f"{boot} {(PROC / 'self/ns/pid').readlink()}"
+    except OSError:
+        return ""
+
+
+def started(pid: int) -> str:
+    """Return when a process of this machine started, in clock ticks; empty if it has ended."""
+    try:
+        state, *fields = (PROC / str(pid) / "stat").read_text().rpartition(") ")[2].split()
+        return "" if state == "Z" else fields[START_FIELD - 1]
+    except (OSError, IndexError):
+        return ""
 
 
 @dataclass(frozen=True)
-class WriteLock:
-    """The right to write into a directory. `replaced` is whether it had files before."""
+class Owner:
+    """The process that has a lock. The token differs between any two generations."""
 
-    directory: Directory
-    replaced: bool = False
     token: str = field(default_factory=lambda: secrets.token_hex(16))
+    host: str = field(default_factory=socket.gethostname)
+    machine: str = field(default_factory=machine)
+    pid: int = field(default_factory=os.getpid)
+    started: str = field(default_factory=lambda: started(os.getpid()))
+    since: str = field(default_factory=timestamp)
 
-    def check(self) -> None:
-        """Raise ClusterliftError if another generation has taken over the directory."""
-        entries = self.directory.entries()
-        if GENERATING not in entries or self.directory.read(GENERATING) != self.token:
-            raise ClusterliftError(
-                f"{self.directory.uri} was taken over by another generation; this one is void"
+    @classmethod
+    def parse(cls, text: str) -> Self | None:
+        """Return the owner that a lock file names; None if it was cut off before it named one."""
+        with suppress(ValueError, TypeError, RecursionError):
+            owner = cls(**json.loads(text))
+            if all(type(value) is type(default) for value, default in owner._with_defaults()):
+                return owner
+        return None
+
+    def _with_defaults(self) -> list[tuple[object, object]]:
+        return list(zip(asdict(self).values(), asdict(Owner()).values(), strict=True))
+
+    def to_json(self) -> str:
+        return json.dumps(asdict(self)) + "\n"
+
+    def has_ended(self) -> bool | None:
+        """Return whether the process has ended; None if it was started elsewhere."""
+        if not self.machine or self.machine != machine():
+            return None
+        return started(self.pid) != self.started
+
+    def __str__(self) -> str:
+        return shorten(f"process {self.pid} on {self.host}, since {self.since}", NAME_WIDTH)
+
+
+class WriteLock:
+    """The file `name` beside the dataset's directory.
+
+    Raises BadInput if a running generation has the lock, or, unless `take_over`, may have it.
+    """
+
+    def __init__(self, directory: Directory, name: str, *, take_over: bool) -> None:
+        parent = directory.parent()
+        if parent is None:
+            raise BadInput(f"{directory.uri} is the root directory, which cannot be locked")
+        self._parent, self._name, self._uri = parent, name, directory.uri
+        self._text = Owner().to_json()
+        parent.create()
+        if (text := self._read()) is not None:
+            self._check_free(Owner.parse(text), take_over=take_over)
+            parent.delete(name)
+        try:
+            parent.create_new(name, self._text)
+        except BadInput:
+            with suppress(BadInput):  # on a full disk, the file is there and empty
+                if (text := self._read()) == self._text or Owner.parse(text or "") is None:
+                    parent.delete(name)
+            raise
+
+    def _check_free(self, owner: Owner | None, *, take_over: bool) -> None:
+        ended = owner is None or owner.has_ended()
+        if ended is False:
+            raise BadInput(
+                f"{self._uri} is being generated by {owner}; wait until that has ended, or end it"
+            )
+        if ended is None and not take_over:
+            raise BadInput(
+                f"{self._uri} was being generated by {owner}; if that has ended, --overwrite goes on"
             )
 
+    def _read(self) -> str | None:
+        return self._parent.read(self._name) if self._parent.has(self._name) else None
+
+    def is_ours(self) -> bool:
+        """Return whether no other generation has taken the lock over."""
+        return self._read() == self._text
+
     def release(self) -> None:
-        """Delete the marker. The manifest, or the file that explains its absence, must exist by now."""
-        self.directory.delete(GENERATING)
-
-
-def lock_directory(
-    directory: Directory, *, overwrite: bool, replace_half_written: bool
-) -> WriteLock:
-    """Lock the directory and delete everything in it except the marker.
-
-    Raises BadInput, and changes nothing, if the directory holds anything that may not be replaced.
-    """
-    entries = check_replaceable(
-        directory, overwrite=overwrite, replace_half_written=replace_half_written
-    )
-    directory.create()
-    lock = WriteLock(directory, replaced=bool(entries))
-    if entries:
-        directory.write(GENERATING, lock.token)
-    else:
-        directory.create_new(GENERATING, lock.token)
-    # The manifest goes first: from then on, nothing takes the remaining files for a dataset.
-    for name in sorted(entries, key=lambda name: name != FILE_NAME):
-        if name != GENERATING:
-            directory.delete(name)
-    return lock
-
-
-def check_replaceable(
-    directory: Directory, *, overwrite: bool, replace_half_written: bool
-) -> Mapping[str, Entry]:
-    """Return what is in the directory and will be replaced.
-
-    Raises BadInput if it may not be replaced: foreign files never, a dataset only with `overwrite`, a
-    half-written or invalid one also with `replace_half_written`.
-    """
-    if directory.path.isRoot():
-        raise BadInput(f"{directory.uri} is the root directory; choose a directory below it")
-    entries = directory.entries() if directory.exists() else {}
-    _check_no_foreign_files(directory.uri, entries)
-    complete = FILE_NAME in entries
-    if entries and not (overwrite or (replace_half_written and not complete)):
-        state = "a dataset already" if complete else "a half-written dataset"
-        state = "a dataset that is not valid" if INVALID in entries else state
-        raise BadInput(f"{directory.uri} is {state}; --overwrite replaces it")
-    return entries
-
-
-def _check_no_foreign_files(uri: str, entries: Mapping[str, Entry]) -> None:
-    foreign = sorted(
-        entry.name
-        for entry in entries.values()
-        if not (entry.name == UNCOMMITTED if entry.is_directory else OURS.fullmatch(entry.name))
-    )
-    if foreign:
-        raise BadInput(
-            f"{uri} contains something that is not part of a dataset (first: {foreign[0]}); "
-            "move it elsewhere, or choose another directory"
-        )
-    if entries and not {FILE_NAME, GENERATING, INVALID} & entries.keys():
-        raise BadInput(
-            f"{uri} contains files, but neither a manifest nor a marker of an unfinished generation "
-            f"(first: {min(entries)}); choose another directory"
-        )
+        """Delete the file, unless another generation has taken the lock over."""
+        if self.is_ours():
+            self._parent.delete(self._name)

@@ -19,7 +19,6 @@ from pyspark.sql import functions as F
 
 from datagen import recipe as recipes
 from datagen.dataset import (
-    INVALID,
     Dataset,
     data_files,
     digest_text,
@@ -30,10 +29,10 @@ from datagen.dataset import (
 from datagen.manifest import FILE_NAME, Format, Manifest
 from datagen.observed_layout import StoredFiles
 from datagen.recipe import Recipe, Totals
-from datagen.rows import OBSERVED, OBSERVED_COLUMNS, row_frame, totals_from
-from datagen.spark import spark_errors_as_one_line
+from datagen.rows import DIGESTS, OBSERVED, OBSERVED_COLUMNS, row_frame, totals_from
+from datagen.spark import jobs_ended, spark_errors_as_one_line
 from datagen.storage import Storage, locate
-from datagen.write_lock import WriteLock, check_replaceable, lock_directory
+from datagen.swap import Place
 from harness import __version__
 from harness.model.errors import BadInput, ClusterliftError
 from harness.model.layout import Layout
@@ -128,68 +127,62 @@ def write_dataset(
     progress: Progress = lambda _tasks: nullcontext(),
     replication_wait: ReplicationWait | None = None,
 ) -> Dataset:
-    """Write the dataset, and its manifest last: without a manifest, it is no dataset.
+    """Write the dataset beside its place, prove it, and swap it in.
 
-    Raises BadInput, before anything is changed, if the directory holds anything that may not be
-    replaced, or if the file system cannot store the layout. Raises ClusterliftError, and writes no
-    manifest, if writing fails or the files are not stored as requested.
+    Until then, what is at the URI remains, whatever happens. Raises BadInput, before anything is changed,
+    if what is there may not be replaced, or if the file system cannot store the layout; ClusterliftError
+    if writing fails or the files are not stored as requested.
     """
     directory, storage = locate(spark, request.uri)
+    place = Place.of(directory, storage)
+    place.recover()
     if request.reuse and directory.exists() and FILE_NAME in directory.entries():
         dataset = open_dataset(spark, request.uri)
         if request.is_met_by(dataset.manifest):
             return dataset
     replacing = {"overwrite": request.overwrite, "replace_half_written": request.reuse}
-    check_replaceable(directory, **replacing)
+    place.check_writable(**replacing)
     layout = storage.check_request(directory, request.layout)
-    lock = lock_directory(directory, **replacing)
-    properties = storage.prepare(directory, layout)
     partitions = request.partitions or _default_partitions(spark, request.recipe.rows)
-    lost = ", and the dataset that it should replace is deleted" if lock.replaced else ""
-    with (
-        progress(partitions),
-        spark_errors_as_one_line(f"{directory.uri} could not be written{lost}"),
-    ):
-        rows = row_frame(spark, request.recipe, partitions)
-        totals, digest = _write_rows(rows, request, directory.uri, properties)
-    lock.check()
-    files = data_files(directory.entries())
-    _check_written(directory.uri, files, min(partitions, request.recipe.rows), partitions)
-    storage.finish(directory, sorted(files), layout)
-    stored = (replication_wait or ReplicationWait()).wait(
-        lambda: observe_files(storage, directory, files), layout
-    )
-    lock.check()
-    _check_layout(lock, storage, layout, stored)
-    manifest = Manifest(
-        recipe=request.recipe,
-        format=request.format,
-        partitions=partitions,
-        files=files,
-        digest=digest,
-        totals=totals,
-        requested_layout=layout,
-        observed_layout=stored.layout,
-        written_by=f"clusterlift {__version__}",
-        written_at=timestamp(),
-    )
-    directory.write(FILE_NAME, manifest.to_json())
-    lock.release()
+    with place.generation(**replacing) as new, jobs_ended(spark):
+        properties = storage.prepare(new, layout)
+        with progress(partitions), spark_errors_as_one_line(f"{directory.uri} cannot be written"):
+            rows = row_frame(spark, request.recipe, partitions)
+            totals, digests = _write_rows(rows, request, new.uri, properties)
+        files = data_files(new.entries())
+        _check_written(directory.uri, files, min(partitions, request.recipe.rows), partitions)
+        storage.finish(new, sorted(files), layout)
+        stored = (replication_wait or ReplicationWait()).wait(
+            lambda: observe_files(storage, new, files), layout
+        )
+        _check_layout(directory.uri, storage, layout, stored)
+        manifest = Manifest(
+            recipe=request.recipe,
+            format=request.format,
+            partitions=partitions,
+            files=files,
+            digest=digests["digest"],
+            digest_without_value=digests["digest_without_value"],
+            totals=totals,
+            requested_layout=layout,
+            observed_layout=stored.layout,
+            written_by=f"clusterlift {__version__}",
+            written_at=timestamp(),
+        )
+        new.write(FILE_NAME, manifest.to_json())
     return Dataset(directory, manifest, stored)
 
 
 def _check_layout(
-    lock: WriteLock, storage: Storage, requested: Layout | None, stored: StoredFiles
+    uri: str, storage: Storage, requested: Layout | None, stored: StoredFiles
 ) -> None:
-    """Raise ClusterliftError, and mark the dataset as invalid, unless every file is as requested."""
-    problem = stored.problem(requested)
-    if not problem:
-        return
-    request = f"layout {requested} was requested" if requested else "no layout was requested"
-    problem = f"{request}, but {problem}{in_brackets(storage.explain(requested, stored))}"
-    lock.directory.write(INVALID, problem)
-    lock.release()
-    raise ClusterliftError(f"{lock.directory.uri} is not valid: {problem}")
+    """Raise ClusterliftError unless every file is stored as requested."""
+    if problem := stored.problem(requested):
+        request = f"layout {requested} was requested" if requested else "no layout was requested"
+        raise ClusterliftError(
+            f"{uri} is not written: {request}, but {problem}"
+            f"{in_brackets(storage.explain(requested, stored))}"
+        )
 
 
 def _check_written(uri: str, files: Mapping[str, int], min_files: int, max_files: int) -> None:
@@ -204,24 +197,24 @@ def _check_written(uri: str, files: Mapping[str, int], min_files: int, max_files
         )
     jobs = {re.sub(r"part-\d+-(.{36}).*", r"\1", name) for name in files}
     if len(files) > max_files or len(jobs) > 1:
-        raise ClusterliftError(f"{uri}: another generation wrote here at the same time; try again")
+        raise ClusterliftError(f"{uri}: another generation wrote at the same time; try again")
 
 
 def _write_rows(
     rows: DataFrame, request: Request, uri: str, properties: Mapping[str, str]
-) -> tuple[Totals, str]:
-    """Write the files, and return the totals and the digest."""
+) -> tuple[Totals, Mapping[str, str]]:
+    """Write the files, and return the totals and the digests by their names in a manifest."""
     payload = PAYLOADS[request.format]
     if request.recipe.rows == 0:
         _save(rows.selectExpr(*payload), request.format, uri, properties)
-        return Totals(0, 0, 0, {}), digest_text(None)
+        return Totals(0, 0, 0, {}), dict.fromkeys(DIGESTS, digest_text(None))
     observation = Observation()
     columns = [f"{expression} as {name}" for name, expression in OBSERVED_COLUMNS.items()]
     aggregates = [F.expr(expression).alias(name) for name, expression in OBSERVED.items()]
     frame = rows.selectExpr(*payload, *columns).observe(observation, *aggregates)
     _save(frame.drop(*OBSERVED_COLUMNS), request.format, uri, properties)
     observed = observation.get
-    return totals_from(observed), digest_text(observed["digest"])
+    return totals_from(observed), {name: digest_text(observed[name]) for name in DIGESTS}
 
 
 def _save(payload: DataFrame, format_: Format, uri: str, properties: Mapping[str, str]) -> None:
@@ -232,6 +225,6 @@ def _save(payload: DataFrame, format_: Format, uri: str, properties: Mapping[str
         payload = payload.selectExpr(
             f"if({first}, concat('{recipes.CSV_HEADER}\\n', line), line) as line"
         )
-    # "append" keeps the marker file. Spark adds a writer's options to the tasks' Hadoop configuration.
+    # "append": the directory exists. Spark adds a writer's options to the tasks' Hadoop configuration.
     writer = payload.write.mode("append").option("maxRecordsPerFile", 0).options(**properties)
     writer.parquet(uri) if format_ is Format.PARQUET else writer.text(uri)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -11,8 +10,9 @@ from itertools import chain
 import click
 
 from harness import __version__
-from harness.model.errors import ClusterliftError
-from harness.terminal import visible
+from harness.commands.command import Group, group
+from harness.model.errors import BadInput, ClusterliftError
+from harness.terminal import OutputLost, first_line, hold_standard_descriptors, say, show
 
 GROUPS = {
     "Compare configurations": ("compare", "explain", "report", "show", "export", "import"),
@@ -25,12 +25,14 @@ GROUPS = {
 MODULES = {"import": "import_original", "hdfs": "minicluster", "qfs": "minicluster"}
 """The modules of harness.commands that have another name than their command."""
 
+PROG = "clusterlift"
 COMMANDS = tuple(chain.from_iterable(GROUPS.values()))
+INTERRUPTED = 130
 _SUMMARY_WIDTH = 200
 """Wider than any summary, so that the help wraps summaries instead of cutting them."""
 
 
-class LazyGroup(click.Group):
+class LazyGroup(Group):
     """A group that imports a command only when it is called: importing SciPy takes longer than `show`."""
 
     def list_commands(self, _: click.Context) -> list[str]:
@@ -56,38 +58,49 @@ class LazyGroup(click.Group):
                 )
 
 
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, message="%(prog)s %(version)s")
+def _show_version(ctx: click.Context, _: click.Parameter, value: object) -> None:
+    if value and not ctx.resilient_parsing:
+        show(f"{PROG} {__version__}")
+        ctx.exit()
+
+
+@group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show_version,
+    help="Show the version and exit.",
+)
 def clusterlift() -> None:
     """Measure what a network or storage upgrade buys a Spark cluster."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command line, by default the process's own, and return its exit code."""
-    _escape_unencodable_output()
+    hold_standard_descriptors()
+    given = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        code: int | None = clusterlift.main(
-            arguments, prog_name="clusterlift", standalone_mode=False
-        )
-    except ClusterliftError as error:
-        return _fail(str(error), error.exit_code)
+        if any("\0" in argument for argument in given):
+            raise BadInput("an argument contains the character NUL; leave it out")
+        # click's own main() would print by itself, and leave by sys.exit() if nobody reads.
+        with clusterlift.make_context(PROG, given) as context:
+            return clusterlift.invoke(context) or 0
+    except click.exceptions.Exit as exit_:
+        return exit_.exit_code
     except click.exceptions.NoArgsIsHelpError as error:
-        click.echo(error.format_message(), err=True)
+        for line in error.format_message().splitlines():
+            say(line)
         return error.exit_code
     except click.ClickException as error:
-        return _fail(error.format_message(), error.exit_code)
-    except click.Abort:
-        return _fail("interrupted", 130)
-    return code or 0
-
-
-def _fail(message: str, exit_code: int) -> int:
-    click.echo(f"clusterlift: error: {visible(message)}", err=True)
-    return exit_code
-
-
-def _escape_unencodable_output() -> None:
-    """Make output escape characters that the terminal's encoding lacks, such as `±`."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
+        message, code = error.format_message(), error.exit_code
+    except (ClusterliftError, OutputLost) as error:
+        message, code = str(error), error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        message, code = "interrupted", INTERRUPTED
+    except (ImportError, MemoryError) as error:
+        message, code = f"cannot continue: {first_line(str(error), 'out of memory')}", 1
+    if message:
+        say(f"{PROG}: error: {message}")
+    return code

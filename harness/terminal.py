@@ -1,13 +1,30 @@
-"""Text for a terminal. Names and messages may come from untrusted files, so they are escaped."""
+"""Text for a terminal, and the only functions that print.
+
+Names and messages may come from untrusted files, so control characters are escaped, and credentials are
+replaced. `show` prints results to standard output; `say` prints everything else to standard error.
+"""
 
 from __future__ import annotations
 
+import atexit
+import errno
+import os
 import sys
+import threading
 from contextlib import suppress
+from functools import cache
+from typing import TextIO
+
+from harness.redaction import without_credentials
+
+END_OF_LINE = "\n"
+ERASE_LINE = "\r\x1b[K"
 
 
 def visible(text: str) -> str:
     r"""Return one line without control characters: `\x1b`, `\n` and `\u202e` are escaped."""
+    if text.isprintable():
+        return text
     return "".join(
         character if character.isprintable() else character.encode("unicode_escape").decode("ascii")
         for character in text
@@ -37,7 +54,123 @@ def last_line(text: str, default: str = "") -> str:
     return first_line("\n".join(reversed(text.splitlines())), default)
 
 
-def say(line: str) -> None:
-    """Print a line of progress to standard error; ignore that nobody reads it any longer."""
+class OutputLost(Exception):
+    """Standard output cannot be written. The message is empty if its reader has gone, as in `| head`."""
+
+    exit_code = 1
+
+
+def show(text: str) -> None:
+    """Print lines, one or more, to standard output. Raise OutputLost if they cannot be written."""
+    try:
+        _write(sys.stdout, "".join(map(_printable_line, text.removesuffix("\n").split("\n"))))
+    except OSError as error:
+        if error.errno == errno.EPIPE:
+            raise OutputLost from error
+        raise OutputLost(
+            f"cannot write to standard output: {error.strerror}; send it to another place "
+            "(files that were written are complete)"
+        ) from error
+
+
+def say(text: str, stream: TextIO | None = None) -> None:
+    """Print a line to standard error, or to another stream; ignore that nobody reads it any longer."""
     with suppress(OSError):
-        print(visible(line), file=sys.stderr, flush=True)
+        _write(stream or sys.stderr, f"{_printable(text)}\n")
+
+
+def begin_line(text: str, stream: TextIO | None = None) -> None:
+    """Print the first part of a line, like `say`; `continue_line` prints the rest.
+
+    Whatever else is printed in between stands on a line of its own.
+    """
+    with suppress(OSError):
+        _write(stream or sys.stderr, _printable(text), unfinished=END_OF_LINE)
+
+
+def continue_line(text: str, stream: TextIO | None = None) -> None:
+    """Print the last part of the line that `begin_line` began, like `say`."""
+    with suppress(OSError):
+        _write(stream or sys.stderr, f"{_printable(text)}\n", continues=True)
+
+
+def replace_line(text: str, stream: TextIO | None = None) -> None:
+    """Print a line to a terminal, like `say`. Whatever is printed next replaces it."""
+    with suppress(OSError):
+        _write(stream or sys.stderr, _printable(text), unfinished=ERASE_LINE)
+
+
+def end_line() -> None:
+    """End the line that was begun, or erase the one to be replaced; do nothing without such a line."""
+    with suppress(OSError):
+        _write(sys.stderr, "")
+
+
+def hold_standard_descriptors() -> None:
+    """Occupy those of the descriptors 0, 1 and 2 that are closed, so that no other file gets their number.
+
+    Reading from them, or writing to them, fails as before.
+    """
+    for descriptor, mode in enumerate((os.O_WRONLY, os.O_RDONLY, os.O_RDONLY)):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, mode)  # gets the smallest free number
+
+
+_lock = threading.RLock()
+_unfinished: tuple[TextIO, str] | None = None
+"""The stream whose last line is not finished, and the text that finishes it."""
+
+
+def _write(
+    stream: TextIO | None, text: str, *, unfinished: str = "", continues: bool = False
+) -> None:
+    """Write a text at once, after finishing another line unless the text `continues` it.
+
+    `unfinished` is what finishes this line later. Raise OSError if the stream is closed or full.
+    """
+    global _unfinished  # noqa: PLW0603  the process has one terminal
+    with _lock:
+        before, _unfinished = _unfinished, None
+        if before and not continues:
+            with suppress(OSError):
+                _emit(*before)
+        if text:
+            if stream is None:  # it was closed when the process started
+                raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+            _unfinished = (stream, unfinished) if unfinished else None
+            _emit(stream, text)
+
+
+def _emit(stream: TextIO, text: str) -> None:
+    """Write and flush; escape characters that the stream's encoding lacks, such as `±`."""
+    encoding = stream.encoding or "utf-8"
+    try:
+        stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
+        stream.flush()
+    except OSError:
+        _discard_at_exit(stream)
+        raise
+
+
+@cache
+def _discard_at_exit(stream: TextIO) -> None:
+    """Have what a stream did not take discarded at exit, where Python would report it with exit code 120."""
+
+    def discard() -> None:
+        with suppress(OSError, ValueError):
+            null = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(null, stream.fileno())
+
+    atexit.register(discard)
+
+
+def _printable(text: str) -> str:
+    return visible(without_credentials(text))
+
+
+def _printable_line(line: str) -> str:
+    """Escape a line, and keep its end: lines of CSV end with CR LF."""
+    text = line.removesuffix("\r")
+    return f"{_printable(text)}{line[len(text) :]}\n"

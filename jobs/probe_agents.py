@@ -6,7 +6,6 @@ Executors connect to the driver at a free port, or at the one that `--conf spark
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from contextlib import suppress
@@ -36,7 +35,8 @@ from datagen.spark import (
 from harness.model.errors import BadInput, ClusterliftError
 from harness.probes.transports.spark.agent import CONNECTION_LOST, run_agent
 from harness.probes.transports.spark.relay import EXECUTORS_LINE, Relay
-from harness.runtime.command_line import run_main
+from harness.runtime.command_line import Parser, run_main
+from harness.terminal import say, show
 from jobs.executors import one_partition_per_executor, partition_executors
 
 PROG = "jobs/probe_agents.py"
@@ -47,7 +47,7 @@ START_S = 60.0
 
 def main() -> int:
     """Start an agent on every host, announce the hosts, and wait until the probes have ended."""
-    parser = argparse.ArgumentParser(PROG, description=__doc__)
+    parser = Parser(PROG, __doc__ or "")
     parser.add_argument("--socket", type=Path, required=True)
     path = parser.parse_args().socket
     spark = start_session("clusterlift probe", jobs)
@@ -72,11 +72,11 @@ def relay_commands(spark: SparkSession, path: Path) -> None:
             if host in connected and where.get(partition) == id_
         ]
         for host in sorted(set(executors.values()).difference(found)):
-            print(f"{host}: its executor does not reach the driver", file=sys.stderr)
+            say(f"{host}: its executor does not reach the driver")
         if not found:
             address, port = _driver_host(spark), relay.port
             raise ClusterliftError(f"no executor reached the driver at {address}, port {port}")
-        print(f"{EXECUTORS_LINE}{json.dumps(sorted(found))}", flush=True)
+        show(f"{EXECUTORS_LINE}{json.dumps(sorted(found))}")
         relay.await_owner_end()
 
 
@@ -104,7 +104,7 @@ def _run_agents(spark: SparkSession, executors: dict[str, str], relay: Relay) ->
     try:
         one_partition_per_executor(spark, executors).mapPartitions(run).collect()
     except (Py4JError, PySparkException) as error:
-        print(f"an executor runs no commands any more: {root_cause(error)}", file=sys.stderr)
+        say(f"an executor runs no commands any more: {root_cause(error)}")
     finally:
         relay.expect_no_more_agents()
 

@@ -21,7 +21,7 @@ from harness.records.writer import Recording
 from harness.runtime.precision import UntilPrecise
 from harness.runtime.progress import PlanProgress, PrecisionProgress
 from harness.runtime.trials import FixedRounds, Observer, Rounds, run_trials, wait_for_release
-from harness.terminal import say, visible
+from harness.terminal import say, show, visible
 from jobs.executors import node_links
 from jobs.options import AutoTrials, BenchmarkOptions, DatasetOptions, TrialOptions, WorkOptions
 from jobs.run_description import describe_run
@@ -64,12 +64,12 @@ def benchmark(spark: SparkSession, options: BenchmarkOptions) -> int:
         errors = link_errors(links, node_links(spark)) if completed else None
         recording.end(ending, rounds.stopped, errors)
 
-    print(summary(run.workloads, recorder.trials))
+    show(summary(run.workloads, recorder.trials))
     if rounds.stopped:
-        print(rounds.stopped)
+        show(rounds.stopped)
     if not completed:
         say(f"{ending}: the trials that were recorded before are kept")
-    print(visible(f"results: {recording.path}"))
+    show(visible(f"results: {recording.path}"))
     failed = any(trial.status is Status.FAILED for trial in recorder.trials)
     return EXIT_CODES[ending] or int(failed)
 
@@ -129,6 +129,7 @@ def build_context(spark: SparkSession, dataset: Dataset | None, work: WorkOption
         repartition=work.repartition,
         pi_samples=work.pi_samples,
         parallelism=spark.sparkContext.defaultParallelism,
+        digests=dataset.digests if dataset else {},
     )
 
 

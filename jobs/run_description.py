@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from pyspark.sql import SparkSession
@@ -11,13 +10,11 @@ from datagen.dataset import Dataset
 from datagen.spark import executors, java_packages
 from harness import __version__
 from harness.model.run import Run, new_run_id, timestamp
+from harness.model.spark_properties import recorded_properties
 from harness.node.machine import machine_facts
 from harness.node.node_links import NodeLinks, node_facts, unexpected_links_of_run
 from jobs.options import AUTO, AutoTrials, BenchmarkOptions
 from jobs.workload import Selection
-
-REDACTED = "*********(redacted)"
-DEFAULT_REDACTION = "(?i)secret|password|token|access[.]?key"
 
 
 def describe_run(
@@ -27,7 +24,7 @@ def describe_run(
     dataset: Dataset | None,
     links: NodeLinks,
 ) -> Run:
-    """Return the run, with a new id and with secrets redacted."""
+    """Return the run, with a new id."""
     environment = {**machine_facts(), **spark_facts(spark), "nodes": node_facts(links)}
     parameters = _parameters(options, selection) | {
         "parallelism": spark.sparkContext.defaultParallelism,
@@ -46,7 +43,7 @@ def describe_run(
         workloads=selection.names,
         written_by=f"clusterlift {__version__}",
         parameters=parameters,
-        facts=redact(spark, declared.facts),
+        facts=declared.facts,
         environment=environment,
         dataset=dataset.as_facts() if dataset else None,
         omitted=selection.omitted,
@@ -73,7 +70,7 @@ def _parameters(options: BenchmarkOptions, selection: Selection) -> dict[str, An
 
 
 def spark_facts(spark: SparkSession) -> dict[str, Any]:
-    """Return versions, the executors' hosts, and the configuration with its secrets redacted."""
+    """Return versions, the executors' hosts, and what is recorded of the configuration."""
     context, jvm = spark.sparkContext, java_packages(spark)
     return {
         "spark": spark.version,
@@ -84,19 +81,5 @@ def spark_facts(spark: SparkSession) -> dict[str, Any]:
         "application": context.applicationId,
         "parallelism": context.defaultParallelism,
         "executors": executors(spark),
-        "spark_conf": redact(spark, dict(context.getConf().getAll())),
-    }
-
-
-def redact(spark: SparkSession, facts: Mapping[str, str]) -> dict[str, str]:
-    """Replace each value if `spark.redaction.regex` matches it or its key. Java does the matching."""
-    regex = spark.sparkContext.getConf().get("spark.redaction.regex", DEFAULT_REDACTION)
-    pattern = java_packages(spark).java.util.regex.Pattern.compile(regex)
-
-    def is_secret(key: str, value: str) -> bool:
-        return bool(pattern.matcher(key).find() or pattern.matcher(value).find())
-
-    return {
-        key: REDACTED if is_secret(key, value) and key != "spark.redaction.regex" else value
-        for key, value in sorted(facts.items())
+        "spark_conf": recorded_properties(dict(context.getConf().getAll())),
     }

@@ -46,8 +46,7 @@ class SparkTrialRunner:
                 with outside_trials(spark):
                     prewarming.collect()
             spark.sparkContext.setJobGroup(job_group, job_group)
-            frame = self.workload.frame(self.context)
-            sink = self.sink(frame, self.workload.observe(self.context))
+            sink = self.sink(self.workload, self.context)
             traffic = traffic_snapshot(spark)
             self.log.begin()
         return _PreparedSparkTrial(self, spark, sink, executors, traffic)

@@ -14,14 +14,16 @@ import inspect
 import pkgutil
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any, ClassVar
 
 from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 import jobs.workloads
+from datagen.dataset import digest_of, digest_text
 from datagen.recipe import Totals
 from harness.model.errors import BadInput, WrongAnswer
 
@@ -40,9 +42,10 @@ class Bottleneck(IntEnum):
 class Context:
     """What workloads are built from.
 
-    `data` is the rows of the dataset, which every action reads again, and `totals` the right sums over
-    them. If no workload of the run reads data, both are those of no rows. `repartition` and
-    `pi_samples` are options of the benchmark, `parallelism` is Spark's default number of partitions.
+    `data` is the rows of the dataset, which every action reads again, `totals` the right sums over
+    them, and `digests` the right digests over some of their columns. If no workload of the run reads
+    data, all are those of no rows. `repartition` and `pi_samples` are options of the benchmark,
+    `parallelism` is Spark's default number of partitions.
     """
 
     spark: SparkSession
@@ -51,6 +54,7 @@ class Context:
     repartition: int
     pi_samples: int
     parallelism: int
+    digests: Mapping[tuple[str, ...], str] = field(default_factory=dict)
 
 
 class Workload(ABC):
@@ -75,6 +79,14 @@ class Workload(ABC):
         other workloads take would decide whether a trial has to start its workers.
         """
         return None
+
+    def observe_data(self, context: Context) -> Mapping[str, Column]:
+        """Return aggregates over the rows of `context.data` as they are read, by name.
+
+        They are for a workload whose own rows do not show every value that it read. They belong to the
+        answer as those of `observe` do.
+        """
+        return {}
 
     @abstractmethod
     def observe(self, context: Context) -> Mapping[str, Column]:
@@ -106,6 +118,17 @@ def expect_within(name: str, found: float | None, right: float, tolerance: float
     # This form of the comparison rejects NaN, too.
     if found is None or not abs(found - right) <= tolerance:
         raise WrongAnswer(f"{name} is {found}, not {right} ± {tolerance:.3g}")
+
+
+def observed_digest(columns: Collection[str]) -> Mapping[str, Column]:
+    """Return the aggregate over these columns of a dataset that `expect_digest` checks."""
+    return {"content": F.expr(digest_of(columns))}
+
+
+def expect_digest(answer: Answer, columns: tuple[str, ...], context: Context) -> None:
+    """Raise WrongAnswer unless the rows have the digest of the dataset, if that is known."""
+    if columns in context.digests:
+        expect("the digest of the rows", digest_text(answer["content"]), context.digests[columns])
 
 
 def shuffles(plan: str) -> int:

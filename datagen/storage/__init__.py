@@ -36,6 +36,34 @@ class Storage(ABC):
     advice: ClassVar[str] = ""
     """What to do if Hadoop does not know the file system; empty if Hadoop always knows it."""
 
+    def resolve(self, directory: Directory) -> Directory:
+        """Return the directory that the URI leads to, if it is a symbolic link."""
+        return directory
+
+    def check_renamable(self, directory: Directory) -> None:  # noqa: B027  most directories are
+        """Raise BadInput if it is known that the directory cannot be renamed at once."""
+
+    def rename(self, directory: Directory, new: Directory) -> None:
+        """Rename a directory at once. Raise BadInput if that is refused, or if `new` exists."""
+        # Hadoop would move the directory into one that exists.
+        refused = new.exists()
+        if not refused:
+            with directory.errors_as_bad_input():
+                refused = not directory.fs.rename(directory.path, new.path)
+        if refused:
+            raise BadInput(
+                f"the {self.name} file system does not rename {directory.uri} to {new.name}"
+            )
+
+    def copy_attributes(self, directory: Directory, new: Directory) -> None:
+        """Give a new directory the attributes of the one that it will replace: the permissions."""
+        with directory.errors_as_bad_input():
+            before, after = (
+                each.fs.getFileStatus(each.path).getPermission() for each in (directory, new)
+            )
+            if not before.equals(after):
+                new.fs.setPermission(new.path, before)
+
     def check_available(self, directory: Directory) -> None:  # noqa: B027  there may be nothing to check
         """Raise BadInput if the file system answers but cannot be used."""
 

@@ -17,6 +17,7 @@ from harness.analysis.sample import (
     take_sample,
 )
 from harness.model.errors import BadInput
+from harness.records.lookup import check_independent
 from harness.statistics.change import (
     Change,
     ControlShift,
@@ -96,6 +97,7 @@ def compare(
 
     Raises BadInput
     - for fewer than two configurations;
+    - if a run is in two of them;
     - if a configuration has no measured workload in common with the baseline;
     - if a configuration read other data than the baseline, unless `allow_different_data`;
     - if a configuration has confounders or contradicts its declaration, and `strict`;
@@ -103,6 +105,7 @@ def compare(
     """
     if len(columns) < MIN_CONFIGURATIONS:
         raise BadInput("compare needs two configurations or more: BEFORE AFTER [MORE...]")
+    check_independent(recorded for column in columns for recorded in column.runs)
     baseline, *others = columns
     for other in others:
         _require_common_workload(baseline, other)

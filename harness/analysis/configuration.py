@@ -60,26 +60,15 @@ class ConfigurationRuns:
 
 
 def with_unique_names(columns: Sequence[ConfigurationRuns]) -> tuple[ConfigurationRuns, ...]:
-    """Number columns of equal name (`1g`, `1g #2`), and note runs that appear in several columns."""
+    """Number columns of equal name: `1g`, `1g #2`."""
     unique: list[ConfigurationRuns] = []
     for column in columns:
         taken = {earlier.name for earlier in unique}
         name, number = column.name, 2
         while name in taken:
             name, number = f"{column.name} #{number}", number + 1
-        notes = (*column.notes, *_repeated_runs(column, unique))
-        unique.append(replace(column, name=name, notes=notes))
+        unique.append(replace(column, name=name))
     return tuple(unique)
-
-
-def _repeated_runs(
-    column: ConfigurationRuns, earlier: Sequence[ConfigurationRuns]
-) -> tuple[str, ...]:
-    ids = {recorded.run.id for recorded in column.runs}
-    same = [other.name for other in earlier if ids & {recorded.run.id for recorded in other.runs}]
-    return (
-        (f"has runs in common with {', '.join(same)}: trials are not independent",) if same else ()
-    )
 
 
 _WORK: Mapping[str, Callable[[Run], object]] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import click
@@ -10,12 +11,14 @@ import click
 from harness.analysis.comparison import MIN_CONFIGURATIONS, Comparison, compare
 from harness.analysis.configuration import find_configuration
 from harness.analysis.probe_comparison import compare_probes
+from harness.commands.command import command
 from harness.commands.options import adjust_option, different_data_option, results_option
 from harness.model.errors import BadInput
 from harness.present import data_formats, markdown, text
 from harness.present.comparison_table import probe_table
 from harness.present.table import Table
-from harness.records.lookup import earlier_configuration, find_probes
+from harness.records.lookup import check_independent, earlier_configuration, find_probes
+from harness.terminal import say, show
 
 FORMATS: dict[str, Callable[[Comparison], str]] = {
     "text": text.render,
@@ -29,7 +32,7 @@ PROBE_FORMATS: dict[str, Callable[[Table], str]] = {
 }
 
 
-@click.command("compare")
+@command("compare")
 @click.argument("configurations", nargs=-1, metavar="[BEFORE] AFTER [MORE...]")
 @click.option(
     "--format",
@@ -73,23 +76,44 @@ def compare_command(
     of results files of one configuration, or a results file. The trials of all runs of a
     configuration are pooled.
     """
-    if earlier:
-        if len(configurations) != 1:
-            raise BadInput("--earlier needs one configuration: AFTER")
-        before = earlier_configuration(configurations[0], results)
-        if before is None:
-            return
-        configurations = (before, *configurations)
     if probes:
-        click.echo(_probe_tables(configurations, results, format_), nl=False)
+        table = partial(_probe_tables, results=results, format_=format_)
+    else:
+        table = partial(
+            _table,
+            results=results,
+            format_=format_,
+            relative_to_controls=adjust == "controls",
+            allow_different_data=allow_different_data,
+            strict=strict,
+        )
+    if earlier:
+        _show_with_earlier(configurations, results, table)
+    else:
+        show(table(configurations))
+
+
+def _show_with_earlier(
+    configurations: Sequence[str], results: Path, table: Callable[[Sequence[str]], str]
+) -> None:
+    """Show AFTER beside the configuration before it. That the two cannot be compared is no mistake."""
+    if len(configurations) != 1:
+        raise BadInput("--earlier needs one configuration: AFTER")
+    [after] = configurations
+    before = earlier_configuration(after, results)
+    if before is None:
         return
-    comparison = compare(
-        [find_configuration(name, results) for name in configurations],
-        relative_to_controls=adjust == "controls",
-        allow_different_data=allow_different_data,
-        strict=strict,
-    )
-    click.echo(FORMATS[format_](comparison), nl=False)
+    try:
+        text = table([before, after])
+    except BadInput as error:
+        say(f"{before} was measured before {after}, but they cannot be compared: {error}")
+        return
+    show(text)
+
+
+def _table(configurations: Sequence[str], results: Path, format_: str, **how: bool) -> str:
+    columns = [find_configuration(name, results) for name in configurations]
+    return FORMATS[format_](compare(columns, **how))
 
 
 def _probe_tables(configurations: Sequence[str], results: Path, format_: str) -> str:
@@ -100,13 +124,11 @@ def _probe_tables(configurations: Sequence[str], results: Path, format_: str) ->
         )
     if len(configurations) < MIN_CONFIGURATIONS:
         raise BadInput("compare needs two configurations or more: BEFORE AFTER [MORE...]")
+    found = [find_probes(name, results) for name in configurations]
+    check_independent(probed for probes in found for probed in probes)
     measurements = {
-        name: [
-            measurement
-            for probed in find_probes(name, results)
-            for measurement in probed.measurements
-        ]
-        for name in configurations
+        name: [measurement for probed in probes for measurement in probed.measurements]
+        for name, probes in zip(configurations, found, strict=True)
     }
     tables = compare_probes(measurements)
     if not tables:

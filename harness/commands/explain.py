@@ -9,11 +9,13 @@ import click
 from harness.analysis.attribution import explain
 from harness.analysis.comparison import compare
 from harness.analysis.configuration import find_configuration
+from harness.commands.command import command
 from harness.commands.options import results_option
 from harness.present.explanation import render
+from harness.terminal import show
 
 
-@click.command("explain")
+@command("explain")
 @click.argument("before")
 @click.argument("after")
 @results_option
@@ -25,4 +27,4 @@ def explain_command(before: str, after: str, results: Path) -> None:
     waiting for shuffle blocks, computing, writing shuffle files and so on.
     """
     columns = [find_configuration(name, results) for name in (before, after)]
-    click.echo(render(explain(compare(columns))), nl=False)
+    show(render(explain(compare(columns))))

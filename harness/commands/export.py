@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 
 import click
 
-from harness.commands.options import optional_import, report_write_errors, results_option
+from harness.commands.command import command
+from harness.commands.options import optional_import, results_option
 from harness.present import export
-from harness.records.lookup import find_runs, probes_beside
-from harness.terminal import count_of, visible
+from harness.records.lookup import check_independent, find_runs, probes_beside
+from harness.records.outputs import Kind, write_directory
+from harness.terminal import count_of, show, visible
+
+EXPORT = Kind("an export of clusterlift", export.is_export)
 
 TYPES = {
     str: "text",
@@ -45,7 +50,7 @@ def _column_lines(table: type[export.Row]) -> list[str]:
     ]
 
 
-@click.command("export", epilog=_columns_help())
+@command("export", epilog=_columns_help())
 @click.argument("names", nargs=-1, required=True, metavar="RUNS...")
 @click.option(
     "-o",
@@ -53,7 +58,7 @@ def _column_lines(table: type[export.Row]) -> list[str]:
     type=click.Path(path_type=Path, file_okay=False),
     required=True,
     metavar="DIR",
-    help="Directory to write to, such as results.parquet. Tables that it has are replaced.",
+    help="Directory to write to, such as results.parquet. A former export is replaced as a whole.",
 )
 @results_option
 def export_command(names: Sequence[str], output: Path, results: Path) -> None:
@@ -65,10 +70,8 @@ def export_command(names: Sequence[str], output: Path, results: Path) -> None:
     with optional_import("export", "report"):
         import_module("pyarrow")
     runs = list({run.source: run for name in names for run in find_runs(name, results)}.values())
+    check_independent(runs)
     rows = export.rows(runs, probes_beside(runs))
-    with report_write_errors(output):
-        output.mkdir(parents=True, exist_ok=True)
-        for name, table in export.TABLES.items():
-            file = output / f"{name}.parquet"
-            export.write(table, rows[name], file)
-            click.echo(f"{visible(str(file))}: {count_of(len(rows[name]), 'row')}")
+    write_directory(output, partial(export.write_tables, rows), EXPORT)
+    files = ((output / export.file_name(name), len(rows[name])) for name in export.TABLES)
+    show("\n".join(f"{visible(str(file))}: {count_of(count, 'row')}" for file, count in files))

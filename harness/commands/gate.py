@@ -9,19 +9,20 @@ import click
 
 from harness.analysis.acceptance import Expectation, network_faults, upgrade_faults
 from harness.analysis.mesh import pair_matrix
+from harness.commands.command import command
 from harness.commands.options import results_option
 from harness.model.errors import BadInput
 from harness.model.link import MAX_BIT_S, MAX_MTU, MIN_MTU, parse_rate, throughput_text
 from harness.model.network_metrics import MESH_GOODPUT, PATH_MTU
 from harness.model.probe import RecordedProbes
-from harness.present.probes import emulation
+from harness.present.probes import remarks
 from harness.records.lookup import find_probes
-from harness.terminal import count_of, visible
+from harness.terminal import count_of, show, visible
 
 MAX_NAMES = 2
 
 
-@click.command("gate")
+@command("gate")
 @click.argument("names", nargs=-1, metavar="[BEFORE] AFTER")
 @click.option(
     "--expect",
@@ -52,7 +53,7 @@ def gate_command(names: Sequence[str], rate: str | None, mtu: int | None, result
     faults = (
         upgrade_faults(before[0], after, expected) if before else network_faults(after, expected)
     )
-    click.echo(verdict(faults, after), nl=False)
+    show(verdict(faults, after))
     return int(bool(faults))
 
 
@@ -66,4 +67,4 @@ def verdict(faults: Sequence[str], probed: RecordedProbes) -> str:
         if goodput := pair_matrix(probed.measurements, MESH_GOODPUT).values.values():
             checked.append(f"{throughput_text(min(goodput))} or more between each pair of hosts")
         lines = [f"no fault found: {', '.join(checked)}"]
-    return "".join(f"{visible(line)}\n" for line in (*emulation(probed), *lines))
+    return "".join(f"{visible(line)}\n" for line in (*remarks(probed), *lines))

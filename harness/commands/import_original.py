@@ -7,16 +7,16 @@ from pathlib import Path
 
 import click
 
+from harness.commands.command import command
 from harness.commands.options import results_option
-from harness.model.errors import BadInput
 from harness.model.run import Ending, new_run_id, timestamp
 from harness.records.original import read_original
 from harness.records.writer import Recording
 from harness.runtime.command_line import parse_facts
-from harness.terminal import visible
+from harness.terminal import show, visible
 
 
-@click.command("import")
+@command("import")
 @click.argument("file", type=click.Path(path_type=Path), metavar="FILE.csv")
 @click.option(
     "--configuration",
@@ -38,8 +38,6 @@ def import_command(file: Path, configuration: str, results: Path, facts: Sequenc
     FILE.csv has the columns test,seconds. The directory of part files that the original's option -o
     writes works, too. The command prints the path of the new results file.
     """
-    if not configuration.strip():
-        raise BadInput("--configuration is empty; give the configuration's name, for example 1g-rs")
     imported, trials = read_original(
         file, new_run_id(), configuration, timestamp(), parse_facts(facts)
     )
@@ -47,4 +45,4 @@ def import_command(file: Path, configuration: str, results: Path, facts: Sequenc
         for trial in trials:
             recording.trial(trial)
         recording.end(Ending.COMPLETED)
-    click.echo(visible(str(recording.path)))
+    show(visible(str(recording.path)))

@@ -12,6 +12,7 @@ from tabulate import tabulate
 
 from harness.analysis.comparison import compare
 from harness.analysis.configuration import find_configuration
+from harness.commands.command import group
 from harness.experiments.experiment import read_experiment
 from harness.experiments.runs import run_experiment
 from harness.lab import racks
@@ -27,8 +28,9 @@ from harness.model.errors import BadInput, ClusterliftError
 from harness.model.link import MAX_MTU, MIN_MTU, Link, parse_rate, rate_text
 from harness.present import markdown, text
 from harness.probes.transports.host import expand_names
+from harness.records.outputs import Kind, write_file
 from harness.runtime.interrupt import interruptible
-from harness.terminal import say
+from harness.terminal import say, show, visible
 
 MAX_WORKERS = 64
 DEFAULT_UPLINK = "1gbit"
@@ -43,7 +45,7 @@ conf_option = click.option(
 without_own_options = {"ignore_unknown_options": True, "help_option_names": []}
 
 
-@click.group()
+@group()
 def lab() -> None:
     """Run a cluster of containers with links of the rate that you choose."""
 
@@ -91,7 +93,7 @@ def up_command(nodes: int, cpus: float, storage: str, rack_count: int, uplink: s
     shape = LabSpec(nodes, cpus, storage, _uplink(nodes, rack_count, uplink))
     with lab_lock(), interruptible():
         started = up(shape)
-    click.echo(status_text(running_lab()) if started else "this lab is up already")
+    show(status_text(running_lab()) if started else "this lab is up already")
 
 
 @lab.command("down")
@@ -103,7 +105,7 @@ def down_command() -> None:
 @lab.command("status")
 def status_command() -> None:
     """Show the lab's nodes and their links."""
-    click.echo(status_text(running_lab()))
+    show(status_text(running_lab()))
 
 
 @lab.command("link")
@@ -137,7 +139,7 @@ def link_command(rate: str | None, unshaped: bool, mtu: int | None, names: str |
         raise BadInput("--nodes: the router's links are the uplink, which `lab up` sets")
     uplink = shape_of(current).uplink_bit_s
     for node, link in zip(nodes, set_links(nodes, change), strict=True):
-        click.echo(f"{node.name}: {link}")
+        show(f"{node.name}: {link}")
     if current.router is not None and uplink is not None and mtu is not None:
         racks.set_uplink(current.router, uplink, mtu)
 
@@ -172,7 +174,7 @@ def verify_command(rates: Sequence[str], seconds: int) -> int:
                 checks += verify(current, seconds)
         if not rates:
             checks += verify(current, seconds)
-    click.echo(checks_table(checks))
+    show(checks_table(checks))
     return int(not all(check.is_within_tolerance for check in checks))
 
 
@@ -214,9 +216,10 @@ def experiment_command(file: Path) -> int:
     if outcome.measured:
         comparison = compare([find_configuration(name, results) for name in outcome.measured])
         table = results / "comparison.md"
-        table.write_text(markdown.render(comparison), encoding="utf-8")
-        click.echo(text.render(comparison), nl=False)
-        click.echo(f"\nresults: {results}, table: {table}")
+        page = markdown.render(comparison).encode(errors="backslashreplace")
+        write_file(table, page, Kind("a table of clusterlift", markdown.is_table))
+        show(f"{text.render(comparison)}\n")
+        show(visible(f"results: {results}, table: {table}"))
     if outcome.undone:
         raise ClusterliftError(
             f"not done: {'; '.join(map(str, outcome.undone))}: the reasons are above; the same command "

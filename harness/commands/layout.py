@@ -8,11 +8,13 @@ from pathlib import Path
 
 import click
 
+from harness.commands.command import command
 from harness.local_spark import spark_submit
 from harness.present import layout
+from harness.terminal import show
 
 
-@click.command("layout")
+@command("layout")
 @click.argument("uri", metavar="URI")
 @click.option(
     "--properties-file",
@@ -33,5 +35,5 @@ def layout_command(uri: str, properties_file: str | None) -> int:
         file = Path(directory) / "observed.json"
         spark_submit("datagen/observe.py", uri, "--output", str(file), options=options)
         observed = json.loads(file.read_text())
-    click.echo(layout.render(observed), nl=False)
+    show(layout.render(observed))
     return int(bool(observed["problem"] or observed["invalid"]))

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 
 import click
 
+from harness.commands.command import group
 from harness.minicluster.cluster import Cluster, find, find_all
 from harness.minicluster.guard import NOTHING_TO_DO, guarded
 from harness.minicluster.hdfs import HdfsCluster
@@ -19,7 +20,7 @@ from harness.minicluster.qfs import QfsCluster
 from harness.minicluster.qfs_home import properties_text, qfs_home
 from harness.model.errors import BadInput, ClusterliftError
 from harness.runtime.interrupt import deferred_signals, interruptible, signal_handlers
-from harness.terminal import count_of, say, visible
+from harness.terminal import count_of, say, show, visible
 
 MAX_SERVERS = 64
 
@@ -44,11 +45,11 @@ def commands(system: FileSystem, servers: int) -> click.Group:
         help=f"Number of {system.server}s.",
     )
 
-    @click.group(system.scheme, help=f"Start and stop a small, real {title} on this machine.")
-    def group() -> None:
+    @group(system.scheme, help=f"Start and stop a small, real {title} on this machine.")
+    def subcommands() -> None:
         pass
 
-    @group.command(
+    @subcommands.command(
         "up",
         help=f"Start {title} and print the environment that its clients need, for a shell to eval. "
         "It listens on 127.0.0.1 only.",
@@ -61,23 +62,23 @@ def commands(system: FileSystem, servers: int) -> click.Group:
     def up_command(name: str, servers: int, port: int | None) -> None:
         with interruptible(once=True):
             cluster = up(system, name, servers, port)
-        click.echo(_exports(cluster, system.client_environment(cluster)))
+        show(_exports(cluster, system.client_environment(cluster)))
 
-    @group.command("status", help=f"Show each {title} that is up, and its daemons.")
+    @subcommands.command("status", help=f"Show each {title} that is up, and its daemons.")
     @click.option("--name", help="Show only the one of this name.  [default: all]")
     def status_command(name: str | None) -> None:
         clusters = find_all(system.scheme) if name is None else [find(system.scheme, name)]
         if not clusters:
-            click.echo(f"no {title} is up")
+            show(f"no {title} is up")
         for cluster in clusters:
-            click.echo(_visible_lines(_status(system, cluster)))
+            show(_visible_lines(_status(system, cluster)))
 
-    @group.command("down", help=f"Stop {title} and remove everything that it stores.")
+    @subcommands.command("down", help=f"Stop {title} and remove everything that it stores.")
     @name_option
     def down_command(name: str) -> None:
         down(find(system.scheme, name))
 
-    @group.command(
+    @subcommands.command(
         "run",
         help=f"Start {title}, run COMMAND with CLUSTERLIFT_FS set to its URI, stop {title} and remove "
         "its data. The exit code is the command's.",
@@ -88,7 +89,7 @@ def commands(system: FileSystem, servers: int) -> click.Group:
     def run(servers: int, command: Sequence[str]) -> int:
         return _run(system, servers, command)
 
-    return group
+    return subcommands
 
 
 def _run(system: FileSystem, servers: int, command: Sequence[str]) -> int:
@@ -170,4 +171,4 @@ qfs = commands(QfsCluster(), servers=4)
 @qfs.command("conf")
 def conf() -> None:
     """Print the properties with which Spark can use QFS, for --properties-file."""
-    click.echo(properties_text(qfs_home().spark_properties()), nl=False)
+    show(properties_text(qfs_home().spark_properties()))

@@ -57,14 +57,3 @@ def optional_import(command: str, extra: str) -> Iterator[None]:
             f"clusterlift {command} needs {error.name}, which is not installed: "
             f"in the checkout, pip install '.[{extra}]'"
         ) from error
-
-
-@contextmanager
-def report_write_errors(output: Path) -> Iterator[None]:
-    """Raise BadInput, which names --output, if the block cannot write there."""
-    try:
-        yield
-    except OSError as error:
-        raise BadInput(
-            f"--output: cannot write {output}: {error.strerror}; choose another path"
-        ) from error

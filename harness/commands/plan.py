@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import click
 
+from harness.commands.command import command
 from harness.commands.options import as_fraction
 from harness.statistics.change import ALPHA, min_trials
 from harness.statistics.power import MAX_TRIALS, POWER, detectable_change, trials_needed
-from harness.terminal import count_of
+from harness.terminal import count_of, show
 
 
-@click.command("plan")
+@command("plan")
 @click.option(
     "--change",
     callback=as_fraction,
@@ -59,18 +60,18 @@ def plan_command(
     needed = trials_needed(change, noise, comparisons, power)
     table = f"a table of {count_of(comparisons, 'comparison')}"
     if needed is None:
-        click.echo(
+        show(
             f"More than {MAX_TRIALS} trials of each workload are needed: a change of {change:.1%} is "
             f"too small for noise of {noise:.1%}. Reduce the noise: use longer trials or an idle machine."
         )
     else:
-        click.echo(
+        show(
             f"{needed} trials of each workload, before and after, detect a change of {change:.1%} in "
             f"{power:.0%} of cases, in {table} with noise of {noise:.1%}."
         )
     minimum = min_trials(1, 1, comparisons)
     smallest = detectable_change(noise, minimum, comparisons, power)
-    click.echo(
+    show(
         f"{minimum} trials detect {smallest:.1%} or more. With fewer, no change is significant at "
         f"{ALPHA:.0%} for the whole table, however large it is."
     )

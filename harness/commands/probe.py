@@ -9,17 +9,18 @@ from typing import Any
 import click
 from click import IntRange
 
+from harness.commands.command import group
 from harness.commands.probe_hosts import Site, integer_option, on_site
 from harness.model.errors import BadInput
 from harness.model.link import MAX_MTU, MIN_MTU
 from harness.model.probe import RecordedProbes
 from harness.model.run import Ending
-from harness.present.probes import emulation
 from harness.present.probes import latency as latency_page
 from harness.present.probes import link as link_page
 from harness.present.probes import mesh as mesh_page
 from harness.present.probes import mtu as mtu_page
 from harness.present.probes import racks as racks_page
+from harness.present.probes import remarks
 from harness.probes.all_probes import all_probes
 from harness.probes.latency import LATENCY_PROGRAMS, MESSAGE_BYTES, latency_steps
 from harness.probes.link import LINK_PROGRAMS
@@ -29,12 +30,12 @@ from harness.probes.plan import Links, ProbePlan, ProbeStep
 from harness.probes.racks import Rack, rack_steps
 from harness.probes.traffic import FIRST_PORT, Load
 from harness.probes.transports.host import Host
-from harness.terminal import visible
+from harness.terminal import show, visible
 
 INTERRUPTED = 130
 
 
-@click.group("probe")
+@group("probe")
 def probe_group() -> None:
     """Measure the network between hosts that ssh reaches, or in the lab."""
 
@@ -228,11 +229,11 @@ def _packet_sizes(text: str | None) -> list[int]:
 
 def _print(probed: RecordedProbes, pages: Sequence[Callable[[RecordedProbes], str]]) -> int:
     """Print what was found, and return the exit code: 1 if a host was excluded or a measurement failed."""
-    notes = [visible(line) for line in emulation(probed)]
+    notes = [visible(line) for line in remarks(probed)]
     tables = [page(probed) for page in pages]
-    click.echo("\n".join(["\n".join(notes) + "\n", *tables] if notes else tables), nl=False)
+    show("\n".join(["\n".join(notes) + "\n", *tables] if notes else tables))
     if probed.source:
-        click.echo(f"\n{visible(probed.source)}")
+        show(f"\n{visible(probed.source)}")
     if probed.ending is Ending.INTERRUPTED:
         return INTERRUPTED
     return int(

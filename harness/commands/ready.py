@@ -9,11 +9,13 @@ import click
 
 from harness.analysis.configuration import find_configuration
 from harness.analysis.readiness import readiness
+from harness.commands.command import command
 from harness.commands.options import results_option
 from harness.present.readiness import render
+from harness.terminal import show
 
 
-@click.command("ready")
+@command("ready")
 @click.argument("configurations", nargs=-1, required=True, metavar="RUNS...")
 @results_option
 def ready_command(configurations: Sequence[str], results: Path) -> int:
@@ -25,5 +27,5 @@ def ready_command(configurations: Sequence[str], results: Path) -> int:
     after the upgrade.
     """
     checked = [readiness(find_configuration(name, results)) for name in configurations]
-    click.echo("\n".join(map(render, checked)), nl=False)
+    show("\n".join(map(render, checked)))
     return int(any(baseline.missing for baseline in checked))

@@ -20,20 +20,21 @@ from harness.analysis.price_list import (
     parse_money,
     read_price_list,
 )
+from harness.commands.command import command
 from harness.commands.options import (
     adjust_option,
     different_data_option,
     optional_import,
-    report_write_errors,
     results_option,
 )
 from harness.model.errors import BadInput
 from harness.model.probe import Measurement
 from harness.records.lookup import probes_beside
-from harness.terminal import visible
+from harness.records.outputs import Kind, write_file
+from harness.terminal import show, visible
 
 
-@click.command("report")
+@command("report")
 @click.argument("configurations", nargs=-1, metavar="BEFORE AFTER [MORE...]")
 @click.option(
     "-o",
@@ -72,7 +73,7 @@ def report_command(
     browser shows it without network access or other files.
     """
     with optional_import("report", "report"):
-        from harness.present.report.page import render  # noqa: PLC0415  compare works without
+        from harness.present.report.page import is_page, render  # noqa: PLC0415  compare works without
 
     comparison = compare(
         [find_configuration(name, results) for name in configurations],
@@ -97,9 +98,10 @@ def report_command(
             shlex.join(["clusterlift", "report", *shared, *own, f"--output={output}"]),
         ),
     )
-    with report_write_errors(output):
-        output.write_text(page, encoding="utf-8")
-    click.echo(visible(str(output)))
+    write_file(
+        output, page.encode(errors="backslashreplace"), Kind("a report of clusterlift", is_page)
+    )
+    show(visible(str(output)))
 
 
 def _prices(costs: Sequence[str], hour: str | None, comparison: Comparison) -> PriceList | None:

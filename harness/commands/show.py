@@ -6,12 +6,14 @@ from pathlib import Path
 
 import click
 
+from harness.commands.command import command
 from harness.commands.options import results_option
 from harness.present import run
 from harness.records.lookup import find_run
+from harness.terminal import show
 
 
-@click.command("show")
+@command("show")
 @click.argument("name", metavar="RUN")
 @results_option
 def show_command(name: str, results: Path) -> None:
@@ -20,4 +22,4 @@ def show_command(name: str, results: Path) -> None:
     RUN is a results file. For the name of a configuration under --results or a directory of results
     files, the command shows the newest run.
     """
-    click.echo(run.render(find_run(name, results)), nl=False)
+    show(run.render(find_run(name, results)))

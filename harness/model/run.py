@@ -69,8 +69,8 @@ class Trial:
     def __post_init__(self) -> None:
         if (self.status is Status.OK) != (self.wall_s is not None):
             raise ValueError("a trial has a time if, and only if, it is ok")
-        if self.wall_s is not None and not 0 <= self.wall_s < float("inf"):
-            raise ValueError("a time is a finite number of seconds, 0 or more")
+        if self.wall_s is not None and not 0 < self.wall_s < float("inf"):
+            raise ValueError("a time is a finite number of seconds, more than 0")
         if (self.status is Status.FAILED) != (self.error is not None):
             raise ValueError("a trial has an error if, and only if, it failed")
 

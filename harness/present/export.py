@@ -12,6 +12,7 @@ from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, TypeVar, get_args, get_type_hints
 
+from harness import __version__
 from harness.analysis.environment import is_emulated
 from harness.model.probe import Measurement, RecordedProbes
 from harness.model.run import RecordedRun, Trial
@@ -205,6 +206,37 @@ def _time(text: str) -> datetime | None:
     return time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
 
 
+def file_name(table: str) -> str:
+    """Return the name of a table's file."""
+    return f"{table}.parquet"
+
+
+def write_tables(rows: Mapping[str, Sequence[Row]], directory: Path) -> None:
+    """Write every table to its file in the directory. Raises OSError."""
+    for name, table in TABLES.items():
+        write(table, rows[name], directory / file_name(name))
+
+
+def is_export(directory: Path) -> bool:
+    """Return whether a directory has nothing but files that `write` wrote. Raises OSError."""
+    names = set(map(file_name, TABLES))
+    return all(file.name in names and _is_ours(file) for file in directory.iterdir())
+
+
+def _is_ours(file: Path) -> bool:
+    import pyarrow.parquet as pq  # noqa: PLC0415
+    from pyarrow import ArrowInvalid  # noqa: PLC0415
+
+    if file.is_symlink() or not file.is_file():
+        return False
+    try:
+        with file.open("rb") as data:
+            metadata = pq.read_schema(data).metadata or {}
+    except ArrowInvalid:
+        return False
+    return bool(metadata.get(b"generator", b"").startswith(b"clusterlift "))
+
+
 def write(table: type[Row], rows: Sequence[Row], file: Path) -> None:
     """Write a table, with each column's description as metadata `about`. Raises OSError."""
     # pyarrow is an optional dependency, and `export --help` works without it.
@@ -223,10 +255,13 @@ def write(table: type[Row], rows: Sequence[Row], file: Path) -> None:
         [
             pa.field(column.name, types[column.type], metadata={"about": column.about})
             for column in columns(table)
-        ]
+        ],
+        metadata={"generator": f"clusterlift {__version__}"},
     )
     written = [{name: _writable(value) for name, value in vars(row).items()} for row in rows]
-    pq.write_table(pa.Table.from_pylist(written, schema=schema), file, compression="zstd")
+    # pyarrow takes no name that is not UTF-8, but any open file.
+    with file.open("wb") as data:
+        pq.write_table(pa.Table.from_pylist(written, schema=schema), data, compression="zstd")
 
 
 def _writable(value: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 from tabulate import tabulate
 
@@ -19,6 +20,11 @@ _HTML_ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 def render(comparison: Comparison) -> str:
     """Return table, caption and footnotes, the latter as a numbered list; ends with a newline."""
     return render_table(comparison_table(comparison))
+
+
+def is_table(file: Path) -> bool:
+    """Return whether a file has a table of workloads like those of `render`. Raises OSError."""
+    return b"\n| workload " in b"\n" + file.read_bytes()
 
 
 def render_table(table: Table) -> str:

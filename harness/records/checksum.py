@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import re
 
-DIGITS = 16
+CHECKSUM_FORM = ', "checksum": "{}"}}'
+"""The end of a line of a results file."""
+
+_WITH_CHECKSUM = re.compile(rb'(.*), "checksum": "([0-9a-f]{16})"\}', re.DOTALL)
 
 
 def checksum(data: bytes, previous: str = "") -> str:
@@ -13,4 +17,10 @@ def checksum(data: bytes, previous: str = "") -> str:
     `previous` is the checksum of the line before. With it, a line that is missing, repeated or moved shows
     in the checksums of the lines after it.
     """
-    return hashlib.sha256(previous.encode() + data).hexdigest()[:DIGITS]
+    return hashlib.sha256(previous.encode() + data).hexdigest()[:16]
+
+
+def split_checksum(line: bytes) -> tuple[bytes, str] | None:
+    """Return what the checksum of a line covers, and the checksum; None if the line has no checksum."""
+    match = _WITH_CHECKSUM.fullmatch(line)
+    return (match[1], match[2].decode()) if match else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from harness.model.errors import BadInput
@@ -16,19 +16,25 @@ from harness.records.directories import (
     results_files,
 )
 from harness.records.reader import load, load_probes
+from harness.terminal import say
+
+Record = RecordedRun | RecordedProbes
 
 
 def find_runs(name: str, results: Path) -> tuple[RecordedRun, ...]:
     """Return the runs that `name` refers to, one or more, sorted by their start.
 
     `name` is a results file, a directory with such files, or a configuration under `results`. Raises
-    BadInput if it is none of these. The runs may be of several configurations.
+    BadInput if it is none of these, and if two of the files are of the same run. The runs may be of several
+    configurations.
     """
     directories = (Path(name), configuration_directory(results, name))
     files = _files(name, directories)
     if not files:
         raise BadInput(_not_found(name, directories, results))
-    return tuple(sorted(map(load, files), key=_start))
+    runs = tuple(sorted(map(load, files), key=_start))
+    check_independent(runs)
+    return runs
 
 
 def find_run(name: str, results: Path) -> RecordedRun:
@@ -39,19 +45,40 @@ def find_run(name: str, results: Path) -> RecordedRun:
 def earlier_configuration(name: str, results: Path) -> str | None:
     """Return the configuration that was measured last before the newest run of `name`; None if none was.
 
-    Only runs from the same machine, on a dataset with the same digest, are considered. Raises BadInput
-    if a results file is malformed.
+    Only runs from the same machine, on a dataset with the same digest, are considered. Files that cannot
+    be read are reported, and not considered. Raises BadInput if there is no run of `name`.
     """
     newest = find_run(name, results)
-    runs = [load(file) for child in results.glob("*") for file in results_files(child)]
     earlier = [
         recorded
-        for recorded in runs
+        for recorded in _readable_runs(results)
         if recorded.run.configuration != newest.run.configuration
         and _start(recorded) < _start(newest)
         and _measured_on(recorded) == _measured_on(newest)
     ]
     return max(earlier, key=_start).run.configuration if earlier else None
+
+
+def _readable_runs(results: Path) -> Iterator[RecordedRun]:
+    for directory in sorted(results.glob("*")):
+        for file in results_files(directory):
+            try:
+                yield load(file)
+            except BadInput as error:
+                say(f"not considered: {error}")
+
+
+def check_independent(records: Iterable[Record]) -> None:
+    """Raise BadInput if two records have the same id: a copied file is no further measurement."""
+    sources: dict[str, str] = {}
+    for record in records:
+        id_ = record.run.id
+        if id_ in sources:
+            both = " and ".join(dict.fromkeys((sources[id_], record.source)))
+            raise BadInput(
+                f"run {id_} is given twice, by {both}: a copy is no further measurement; give each run once"
+            )
+        sources[id_] = record.source
 
 
 def find_probes(name: str, results: Path) -> list[RecordedProbes]:
@@ -80,7 +107,9 @@ def probes_beside(runs: Iterable[RecordedRun]) -> list[RecordedProbes]:
 
 
 def _probes(files: Iterable[Path]) -> list[RecordedProbes]:
-    return sorted(map(load_probes, files), key=lambda probed: probed.run.started_at)
+    found = sorted(map(load_probes, files), key=lambda probed: probed.run.started_at)
+    check_independent(found)
+    return found
 
 
 def _measured_on(recorded: RecordedRun) -> tuple[object, object]:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import csv
 import math
+import os
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -58,11 +60,11 @@ def read_original(
 def _lines(path: Path) -> Iterator[tuple[str, float]]:
     """Yield workload and seconds of each line, in order."""
     for file in _files(path):
-        yield from _read(file, may_be_empty=path.is_dir())
+        yield from _read(file, may_be_empty=file != path)
 
 
 def _files(path: Path) -> list[Path]:
-    if not path.is_dir():
+    if not os.path.isdir(path):  # noqa: PTH112  which has an answer for every name
         return [path]
     parts = sorted(path.glob(PARTS))
     if not parts:
@@ -75,6 +77,8 @@ def _files(path: Path) -> list[Path]:
 def _read(file: Path, *, may_be_empty: bool) -> Iterator[tuple[str, float]]:
     """Yield workload and seconds of each line. Spark writes an empty partition as an empty file."""
     try:
+        if not stat.S_ISREG(file.stat().st_mode):  # a FIFO would block
+            raise BadInput(f"{file} is not a file")
         with file.open(encoding="utf-8-sig", newline="") as lines:
             reader = csv.reader(lines, strict=True)
             header = next(reader, None)
@@ -94,8 +98,12 @@ def _trial(fields: list[str], where: str) -> tuple[str, float]:
     if len(fields) != len(HEADER) or not fields[0].strip():
         raise BadInput(f"{where}: a test's name and its seconds are expected, not {fields}")
     workload, seconds = (text.strip() for text in fields)
+    if not workload.isprintable():
+        raise BadInput(
+            f"{where}: the test's name {workload!r} has characters that are not printable"
+        )
     try:
-        wall_s = float(seconds)
+        wall_s = float(seconds.replace("_", "?"))  # Python reads 1_0 as 10
     except ValueError as error:
         raise BadInput(f"{where}: {seconds!r} is not a number of seconds") from error
     if not (math.isfinite(wall_s) and wall_s > 0):

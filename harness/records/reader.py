@@ -1,9 +1,10 @@
 """Reads results files of every schema version.
 
-Only the reader knows former versions: it renames their keys (`_RENAMED_IN_2`), then checks every line by
-the types of the vocabulary. Values that are free-form in the vocabulary - environment, parameters, dataset -
-are checked as far as another room relies on them. Whatever is malformed is one BadInput that names file
-and line.
+Every line is checked before anything uses it: its checksum; its shape by the types of the vocabulary; and
+that no trial or measurement is recorded twice. Values that are free-form in the vocabulary - environment,
+parameters, dataset - are checked as far as another room relies on them. Only the reader knows former
+versions: it renames their keys (`_RENAMED_IN_2`), and they have no checksums. Whatever is wrong is one
+BadInput that names file and line.
 """
 
 from __future__ import annotations
@@ -11,20 +12,31 @@ from __future__ import annotations
 import json
 import math
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any, NoReturn, Required, TypedDict, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import msgspec
 
 from harness.model.errors import BadInput
-from harness.model.probe import EVENT_KINDS, ProbeEvent, ProbeRun, RecordedProbes
+from harness.model.probe import (
+    EVENT_KINDS,
+    LinkSnapshot,
+    Measurement,
+    ProbeEvent,
+    ProbeRun,
+    RecordedProbes,
+)
 from harness.model.run import Ending, LinkErrors, RecordedRun, Run, Trial
+from harness.records.checksum import checksum, split_checksum
+from harness.records.shapes import SHAPES
+from harness.records.upgrade import FIRST_WITH_CHECKSUMS, upgrade_line
 
-READABLE_VERSIONS = (1, 2)
+READABLE_VERSIONS = (1, 2, 3)
 """A version that was written once stays readable; the tests keep a file of each."""
+
+NO_CHECKSUMS = "recorded by an older version, without checksums: damage would not be noticed"
 
 MAX_NESTING = 50
 """Levels of objects and arrays in a line; the writer needs about six."""
@@ -66,41 +78,90 @@ def _read(
     path: Path, head_kind: str, head_type: type[T], event_types: Mapping[str, type[EventT]]
 ) -> tuple[T, tuple[EventT, ...], _End, tuple[str, ...]]:
     """Return what the first line, the lines between and the last line describe, and the warnings."""
+    (head, *lines), warnings = _parsed_lines(path)
+    if head.kind != head_kind:
+        head.refuse(f"not a results file of this kind: the first line has to be a {head_kind} line")
+    version = _version(head)
+    if not head.has_checksum:
+        if version >= FIRST_WITH_CHECKSUMS:
+            head.refuse(f"the line has no checksum: {_RESTORE}")
+        warnings = (NO_CHECKSUMS, *warnings)
+    for line in (head, *lines):
+        upgrade_line(line.values, version)
+    end = lines.pop().convert(_End) if lines and lines[-1].kind == "end" else _End()
+    return head.convert(head_type), tuple(_events(lines, event_types)), end, warnings
+
+
+def _parsed_lines(path: Path) -> tuple[list[_Line], tuple[str, ...]]:
+    """Return the lines, one or more, after verifying the checksums that they have, and the warnings."""
     texts, warnings = _complete_lines(path)
     if not texts:
         raise BadInput(f"{path}:1: not a results file: it has no complete line")
-    head, *lines = (_Line.parse(f"{path}:{number}", text) for number, text in enumerate(texts, 1))
-    if head.kind != head_kind:
-        head.refuse(f"not a results file of this kind: the first line has to be a {head_kind} line")
-    if _version(head) == 1:
-        for line in (head, *lines):
-            migrate_line(line.values)
-    described = head.convert(head_type)
-    events: list[EventT] = []
-    end = None
+    has_checksums = split_checksum(texts[0]) is not None
+    if has_checksums:
+        _verify_checksums(path, texts)
+    lines = [
+        _Line.parse(f"{path}:{number}", text, has_checksums) for number, text in enumerate(texts, 1)
+    ]
+    return lines, warnings
+
+
+def _events(lines: Iterable[_Line], types: Mapping[str, type[EventT]]) -> Iterator[EventT]:
+    """Yield what each line describes. Raise BadInput for an unknown line, and for a repeated event."""
+    first: dict[object, str] = {}
     for line in lines:
-        if end is not None:
-            line.refuse("a line after the end of the run")
         if line.kind == "end":
-            end = line.convert(_End)
-        elif line.kind in event_types:
-            events.append(line.convert(event_types[line.kind]))
-        else:
+            line.refuse("a run ends once, in the last line")
+        if line.kind not in types:
             line.refuse(f"unknown kind of line: {line.kind!r}")
-    return described, tuple(events), end or _End(), warnings
+        event = line.convert(types[line.kind])
+        identity = _identity(event)
+        if (where := first.setdefault(identity, line.where)) != line.where:
+            line.refuse(f"{identity} is recorded twice: also in line {where.rpartition(':')[2]}")
+        yield event
 
 
-def _complete_lines(path: Path) -> tuple[list[str], tuple[str, ...]]:
+def _identity(event: object) -> object:
+    """Return what no two events of a file have in common."""
+    match event:
+        case Trial():
+            return f"{event.phase} trial {event.round} of {event.workload}"
+        case Measurement():
+            subject = ", ".join(filter(None, (event.subject, event.case)))
+            return f"measurement {event.round} of {event.probe} {event.metric}, {subject}"
+        case LinkSnapshot():
+            return f"the link of {event.link.host} {event.moment} the measurements"
+        case _:
+            return id(event)
+
+
+def _complete_lines(path: Path) -> tuple[list[bytes], tuple[str, ...]]:
     """Return the lines that have their newline, and a warning if the last one has none."""
     try:
         if not stat.S_ISREG(path.stat().st_mode):  # to read a pipe could take for ever
             raise BadInput(f"cannot read {path}: it is not a regular file")
-        text = path.read_text(encoding="utf-8", errors="surrogateescape")
+        content = path.read_bytes()
     except OSError as error:
         raise BadInput(f"cannot read {path}: {error.strerror}") from error
-    *complete, rest = text.split("\n")
+    *complete, rest = content.split(b"\n")
     cut_off = f"{path}:{len(complete) + 1}: the last line is cut off and was skipped"
     return complete, (cut_off,) if rest else ()
+
+
+def _verify_checksums(path: Path, lines: Sequence[bytes]) -> None:
+    """Raise BadInput unless every line has a checksum that fits to it and to the line before it."""
+    previous = ""
+    for number, line in enumerate(lines, 1):
+        content, found = split_checksum(line) or (line, "")
+        previous = checksum(content, previous)
+        if found != previous:
+            first = lines.index(line) + 1
+            repeated = f"the line repeats line {first}"
+            wrong = "the checksum is not that of the line" if found else "the line has no checksum"
+            raise BadInput(f"{path}:{number}: {repeated if first < number else wrong}: {_RESTORE}")
+
+
+_RESTORE = "the file was damaged or edited; restore it, or move it elsewhere"
 
 
 def _version(head: _Line) -> int:
@@ -120,19 +181,23 @@ class _Line:
 
     where: str
     values: dict[str, Any]
+    has_checksum: bool
 
     @classmethod
-    def parse(cls, where: str, text: str) -> _Line:
+    def parse(cls, where: str, text: bytes, has_checksum: bool) -> _Line:  # noqa: FBT001  it becomes a field
         try:
             values = json.loads(
-                text, parse_int=_integer, parse_float=_finite, parse_constant=_finite
+                text.decode(errors="surrogateescape"),
+                parse_int=_integer,
+                parse_float=_finite,
+                parse_constant=_finite,
             )
             _check_nesting(values)
         except (ValueError, RecursionError) as error:
             raise BadInput(f"{where}: not a results file: {error}") from error
         if not isinstance(values, dict):
             raise BadInput(f"{where}: not a results file: an object is expected")
-        return cls(where, values)
+        return cls(where, values, has_checksum)
 
     @property
     def kind(self) -> str:
@@ -141,8 +206,8 @@ class _Line:
     def convert(self, type_: type[T]) -> T:
         """Check the shape of the line, and return it as an object of this type."""
         try:
-            if self.kind in _SHAPES:
-                msgspec.convert(self.values, _SHAPES[self.kind])
+            if self.kind in SHAPES:
+                msgspec.convert(self.values, SHAPES[self.kind])
             return msgspec.convert(self.values, type_)
         except msgspec.ValidationError as error:
             raise BadInput(f"{self.where}: malformed {self.kind} line: {error}") from error
@@ -171,116 +236,3 @@ def _check_nesting(value: object, levels: int = MAX_NESTING) -> None:
             raise ValueError(f"values are nested more than {MAX_NESTING} levels deep")
         for child in value.values() if isinstance(value, dict) else value:
             _check_nesting(child, levels - 1)
-
-
-# The shapes of lines, beyond the types of the vocabulary: what other rooms rely on. A key that is not here
-# may have any value; a key that is here may be absent, unless it is Required.
-
-_Count = Annotated[int, msgspec.Meta(ge=0)]
-_Name = Annotated[str, msgspec.Meta(min_length=1)]
-_Names = list[str] | None
-
-
-class _CheckedLink(TypedDict, total=False):
-    speed_mbit_s: int | None
-    mtu_bytes: int | None
-    shaped_bit_s: int | None
-    duplex: str | None
-    driver: str | None
-    bus: str | None
-    state: str | None
-    sysctls: Mapping[str, str | None] | None
-
-
-class _CheckedEnvironment(TypedDict, total=False):
-    host: str | None
-    links: Mapping[str, _CheckedLink] | None
-    nodes: Mapping[str, Mapping[str, _CheckedLink]] | None
-    sysctls: Mapping[str, str | None] | None
-    executors: _Names
-    master: str | None
-    memory_bytes: _Count | None
-    spark_conf: Mapping[str, str] | None
-
-
-class _CheckedParameters(TypedDict, total=False):
-    controls: _Names
-    data_workloads: list[str]
-    not_requested: _Names
-    unexpected_links: _Names
-    max_time_s: float
-
-
-class _CheckedLayout(TypedDict, total=False):
-    requested: str | None
-    observed: str | None
-    drift: str | None
-
-
-class _CheckedDataset(TypedDict, total=False):
-    uri: Required[str]
-    layout: Required[_CheckedLayout]
-    recipe: Mapping[str, Any] | None
-    placement: Mapping[str, _Count] | None
-
-
-class _CheckedRun(TypedDict, total=False):
-    """The first line, of a run or of a probe run."""
-
-    id: Required[_Name]
-    configuration: Required[_Name]
-    started_at: Required[datetime]
-    written_by: Required[str]
-    workloads: list[_Name]
-    environment: _CheckedEnvironment
-    parameters: _CheckedParameters
-    dataset: _CheckedDataset | None
-
-
-class _CheckedTrial(TypedDict, total=False):
-    workload: Required[_Name]
-    round: Required[Annotated[int, msgspec.Meta(ge=1)]]
-    started_at: Required[datetime]
-    wall_s: Annotated[float, msgspec.Meta(gt=0)] | None
-
-
-class _CheckedMeasurement(TypedDict, total=False):
-    round: Annotated[int, msgspec.Meta(ge=1)]
-
-
-class _CheckedEnd(TypedDict, total=False):
-    ending: Required[Ending]
-    link_errors: Mapping[str, Mapping[str, _Count]] | None
-
-
-_SHAPES: Mapping[str, Any] = {
-    "run": _CheckedRun,
-    "probes": _CheckedRun,
-    "trial": _CheckedTrial,
-    "measurement": _CheckedMeasurement,
-    "end": _CheckedEnd,
-}
-
-_RENAMED_IN_2 = (
-    ((), "counted", "link_errors"),
-    (("parameters",), "reading", "data_workloads"),
-    (("parameters",), "unasked", "not_requested"),
-    (("dataset",), "sharing", "co_located"),
-    (("tasks",), "replay", "simulation"),
-    (("tasks", "simulation"), "as_it_was_s", "unchanged_s"),
-)
-"""Where a key of version 1 is, its name there, and its name in version 2."""
-
-
-def migrate_line(line: dict[str, Any]) -> None:
-    """Rename the keys of a line of version 1 in place to those of version 2; the order stays."""
-    if line.get("kind") == "trouble":
-        line["kind"] = "excluded"
-    for path, old, new in _RENAMED_IN_2:
-        table: Any = line
-        for key in path:
-            table = table.get(key) if isinstance(table, dict) else None
-        if isinstance(table, dict) and old in table:
-            renamed = {new if key == old else key: value for key, value in table.items()}
-            table.clear()
-            table.update(renamed)

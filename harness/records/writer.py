@@ -4,6 +4,9 @@ One run, or one call of `clusterlift probe`, writes a file once. The first line 
 each trial or probe event follows, and the last line is how it ended. Each line is on the disk before the
 next trial or measurement starts. A last line without its newline is what a killed process leaves behind:
 the reader reports and skips it. Anything else that is malformed is an error.
+
+The last key of each line is `checksum`, over the text of the line before this key and the checksum of the
+line before. Credentials are never written.
 """
 
 from __future__ import annotations
@@ -19,30 +22,61 @@ from typing import Any, Self
 from harness.model.errors import BadInput, ClusterliftError
 from harness.model.probe import EVENT_KINDS, ProbeEvent, ProbeRun, RecordedProbes
 from harness.model.run import Ending, LinkErrors, Run, Trial, timestamp
+from harness.records.checksum import CHECKSUM_FORM, checksum
 from harness.records.directories import (
     SUFFIX,
-    check_writable,
     configuration_directory,
     not_writable,
     probes_directory,
 )
+from harness.redaction import redacted
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 
 class _LineWriter:
     """A file to which lines are appended; without a path nothing is written."""
 
-    path: Path | None
-    _file: RawIOBase | None
+    path: Path | None = None
+    _file: RawIOBase | None = None
+    _checksum = ""
+
+    def _create(self, path: Path, kind: str, values: Mapping[str, Any]) -> None:
+        """Create the file: it appears under its name with the first line complete.
+
+        Raises BadInput if it exists or cannot be created.
+        """
+        self.path = path
+        temporary = path.with_name(f".{path.name}.temporary")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            # Only one process can create the temporary name, so none takes the final one meanwhile.
+            self._file = temporary.open("xb", buffering=0)
+        except FileExistsError as error:
+            raise _already_exists(path) from error
+        except OSError as error:
+            raise not_writable(path.parent, error) from error
+        try:
+            if path.exists():
+                raise _already_exists(path)
+            self._append(kind, {"schema_version": SCHEMA_VERSION, **values})
+            temporary.rename(path)
+            _sync_directory(path.parent)
+        except BaseException:
+            self._file.close()
+            temporary.unlink(missing_ok=True)
+            raise
 
     def _append(self, kind: str, values: Mapping[str, Any]) -> None:
         """Append a line; it is on the disk when this returns. Raises ClusterliftError if it cannot be."""
         if self._file is None:
             return
-        text = json.dumps({"kind": kind, **values}, ensure_ascii=False, allow_nan=False) + "\n"
+        line = redacted({"kind": kind, **values})
+        text = json.dumps(line, ensure_ascii=False, allow_nan=False).removesuffix("}")
         # Half of a surrogate pair has no UTF-8 form; it becomes the JSON escape that means the same.
-        data = memoryview(text.encode(errors="backslashreplace"))
+        content = text.encode(errors="backslashreplace")
+        self._checksum = checksum(content, self._checksum)
+        data = memoryview(content + CHECKSUM_FORM.format(self._checksum).encode() + b"\n")
         try:
             while data:
                 data = data[self._file.write(data) or 0 :]
@@ -69,33 +103,15 @@ class _LineWriter:
 class Recording(_LineWriter):
     """The results file of a run while it is written: `results/<configuration>/<run id>.jsonl`.
 
-    The file appears under its name with the first line complete. Raises BadInput if the file cannot be
-    created, and ClusterliftError if it cannot be continued; what was recorded until then is kept.
+    Raises BadInput if the file cannot be created, and ClusterliftError if it cannot be continued; what was
+    recorded until then is kept.
     """
 
     path: Path
 
     def __init__(self, results: Path, run: Run) -> None:
-        self.path = configuration_directory(results, run.configuration) / f"{run.id}{SUFFIX}"
-        temporary = self.path.with_name(f".{self.path.name}.temporary")
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            # Only one process can create the temporary name, so none takes the final one meanwhile.
-            self._file = temporary.open("xb", buffering=0)
-        except FileExistsError as error:
-            raise _already_exists(self.path) from error
-        except OSError as error:
-            raise not_writable(self.path.parent, error) from error
-        try:
-            if self.path.exists():
-                raise _already_exists(self.path)
-            self._append("run", {"schema_version": SCHEMA_VERSION, **asdict(run)})
-            temporary.rename(self.path)
-            _sync_directory(self.path.parent)
-        except BaseException:
-            self._file.close()
-            temporary.unlink(missing_ok=True)
-            raise
+        directory = configuration_directory(results, run.configuration)
+        self._create(directory / f"{run.id}{SUFFIX}", "run", asdict(run))
 
     def trial(self, trial: Trial) -> None:
         """Append a trial; it is on the disk when this returns."""
@@ -119,16 +135,9 @@ class ProbeRecording(_LineWriter):
         self._run = run
         self._events: list[ProbeEvent] = []
         self._ending: Ending | None = None
-        self.path, self._file = None, None
         if results is not None:
-            self.path = probes_directory(results, run.configuration) / f"{run.id}{SUFFIX}"
-            check_writable(results, run.configuration)
-            try:
-                self.path.parent.mkdir(exist_ok=True)
-                self._file = self.path.open("xb", buffering=0)
-            except OSError as error:
-                raise BadInput(f"--results: cannot create {self.path}: {error.strerror}") from error
-        self._append("probes", {"schema_version": SCHEMA_VERSION, **asdict(run)})
+            directory = probes_directory(results, run.configuration)
+            self._create(directory / f"{run.id}{SUFFIX}", "probes", asdict(run))
 
     def event(self, event: ProbeEvent) -> None:
         """Append an event; it is on the disk when this returns."""

@@ -11,7 +11,7 @@ from typing import Any, NoReturn, TypeVar
 
 from harness.model.errors import BadInput, ClusterliftError
 from harness.runtime.interrupt import end_at_ctrl_c, raise_at_ctrl_c
-from harness.terminal import visible
+from harness.terminal import OutputLost, hold_standard_descriptors, say, show
 
 T = TypeVar("T")
 
@@ -44,9 +44,14 @@ class Parser(argparse.ArgumentParser):
             raise argparse.ArgumentError(action, "expected a value, not '--'")
         return super()._get_values(action, arg_strings)
 
+    def print_help(self, file: object = None) -> None:
+        """Print the help to standard output, whatever `file` is. Raise OutputLost like `show`."""
+        show(self.format_help())
+
     def error(self, message: str) -> NoReturn:
         """Exit without printing the usage, which would hide the error message."""
-        self.exit(2, f"{self.prog}: error: {visible(message)}; see --help\n")
+        say(f"{self.prog}: error: {message}; see --help")
+        sys.exit(2)
 
 
 def whole_number(minimum: int, maximum: int) -> Callable[[str], int]:
@@ -92,13 +97,15 @@ def run_main(prog: str, main: Callable[[], int]) -> NoReturn:
     # pyspark and py4j would also log the whole Java stack of an error.
     logging.disable(logging.CRITICAL)
     raise_at_ctrl_c()
+    hold_standard_descriptors()
     try:
         code = main()
-    except ClusterliftError as error:
-        print(f"{prog}: error: {visible(str(error))}", file=sys.stderr)
+    except (ClusterliftError, OutputLost) as error:
+        if message := str(error):
+            say(f"{prog}: error: {message}")
         code = error.exit_code
     except KeyboardInterrupt:
-        print(f"{prog}: interrupted", file=sys.stderr)
+        say(f"{prog}: interrupted")
         code = 130
     end_at_ctrl_c()
     sys.exit(code)

@@ -7,13 +7,13 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import TextIO
 
 from harness.model.run import Phase, Status, Trial
 from harness.runtime.precision import UntilPrecise
 from harness.runtime.trials import Clock, FixedRounds, Observer
-from harness.terminal import visible
+from harness.terminal import begin_line, continue_line, end_line, replace_line, say
 
 MINUTE, HOUR = 60, 3600
 
@@ -43,33 +43,28 @@ class TrialProgress(Observer, ABC):
         self._rounds = rounds
         self._total = len(workloads) * sum(rounds.values()) if len(rounds) == len(Phase) else None
         self._width = max(map(len, workloads), default=0)
-        self._stream = stream or sys.stderr
+        self._stream = stream
         self._number = 0
 
     def starting(self, workload: str, phase: Phase, round_: int) -> None:
         """Print which trial starts."""
         self._number += 1
         number = f"{self._number:{len(str(self._total or 100))}}"
-        self._write(
+        begin_line(
             f"[{_of_total(number, self._total)}] {workload:{self._width}}  "
-            f"{phase} {_of_total(round_, self._rounds.get(phase))}  "
+            f"{phase} {_of_total(round_, self._rounds.get(phase))}  ",
+            self._stream,
         )
 
     def finished(self, trial: Trial) -> None:
         """Print the time or the error, and the outlook."""
         failed = trial.status is Status.FAILED
-        outcome = f"FAILED: {visible(str(trial.error))}" if failed else f"{trial.wall_s:8.3f} s"
-        self._write(f"{outcome}   {self.outlook()}\n")
+        outcome = f"FAILED: {trial.error}" if failed else f"{trial.wall_s:8.3f} s"
+        continue_line(f"{outcome}   {self.outlook()}", self._stream)
 
     @abstractmethod
     def outlook(self) -> str:
         """Return what is to come after the trial that ended last."""
-
-    def _write(self, text: str) -> None:
-        # The terminal may be closed by now; the run continues without it.
-        with suppress(OSError):
-            self._stream.write(text)
-            self._stream.flush()
 
 
 def _of_total(number: object, total: int | None) -> str:
@@ -143,20 +138,18 @@ class StatusLine:
 
     def __init__(self, stream: TextIO | None = None) -> None:
         self._stream = stream or sys.stderr
+        self._is_terminal = self._stream is not None and self._stream.isatty()
 
     def show(self, line: str, *, is_news: bool) -> None:
         """Show the line; where lines cannot be replaced, only if it is news."""
-        if self._stream.isatty():
-            self._stream.write(f"\r\x1b[K{line}")
+        if self._is_terminal:
+            replace_line(line, self._stream)
         elif is_news:
-            self._stream.write(f"{line}\n")
-        self._stream.flush()
+            say(line, self._stream)
 
     def erase(self) -> None:
         """Remove the line from a terminal."""
-        if self._stream.isatty():
-            self._stream.write("\r\x1b[K")
-            self._stream.flush()
+        end_line()
 
 
 @contextmanager

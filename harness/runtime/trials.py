@@ -16,7 +16,7 @@ from typing import ClassVar, Protocol
 from harness.model.errors import BadInput, SparkLost
 from harness.model.run import Ending, Phase, Status, Trial, timestamp
 from harness.model.task_metrics import TaskMetrics, WireBytes
-from harness.terminal import first_line
+from harness.terminal import first_line, show
 
 Clock = Callable[[], float]
 """Returns seconds since an arbitrary time, and never goes back."""
@@ -119,7 +119,7 @@ def wait_for_release() -> None:
     except OSError as error:
         raise BadInput(f"{HOLD_FILE} is {file}: {error.strerror}") from error
     try:
-        print(hold_message(file), flush=True)
+        show(hold_message(file))
         while Path(file).exists():
             time.sleep(POLL_S)
     finally:

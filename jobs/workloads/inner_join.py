@@ -5,8 +5,18 @@ from collections.abc import Mapping
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from datagen.recipe import COLUMNS
 from harness.model.errors import WrongAnswer
-from jobs.workload import Answer, Bottleneck, Context, Workload, expect, shuffles
+from jobs.workload import (
+    Answer,
+    Bottleneck,
+    Context,
+    Workload,
+    expect,
+    expect_digest,
+    observed_digest,
+    shuffles,
+)
 
 BOTH_SIDES = 2
 
@@ -24,13 +34,18 @@ class InnerJoin(Workload):
         return context.data.join(rows_per_prefix2(context.data).hint("merge"), "prefix2")
 
     def observe(self, context: Context) -> Mapping[str, Column]:
-        return {"rows": F.count("*"), "joined": F.sum("rows_of_prefix2")}
+        return {
+            "rows": F.count("*"),
+            "joined": F.sum("rows_of_prefix2"),
+            **observed_digest(COLUMNS),
+        }
 
     def check(self, answer: Answer, context: Context) -> None:
-        """Check the row count and the sum of the joined counts: a prefix with c rows adds c * c."""
+        """Check the rows, and the sum of the joined counts: a prefix with c rows adds c * c."""
         expect("rows", answer["rows"], context.totals.rows)
         squares = sum(count**2 for count in context.totals.rows_per_prefix2.values())
         expect("the sum of the joined counts", answer["joined"] or 0, squares)
+        expect_digest(answer, COLUMNS, context)
 
     def check_plan(self, plan: str) -> None:
         if "SortMergeJoin" not in plan or shuffles(plan) < BOTH_SIDES:

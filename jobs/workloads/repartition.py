@@ -5,8 +5,18 @@ from collections.abc import Mapping
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from datagen.recipe import COLUMNS
 from harness.model.errors import WrongAnswer
-from jobs.workload import Answer, Bottleneck, Context, Workload, expect, shuffles
+from jobs.workload import (
+    Answer,
+    Bottleneck,
+    Context,
+    Workload,
+    expect,
+    expect_digest,
+    observed_digest,
+    shuffles,
+)
 
 
 class Repartition(Workload):
@@ -17,11 +27,16 @@ class Repartition(Workload):
         return context.data.repartition(context.repartition, "prefix4")
 
     def observe(self, context: Context) -> Mapping[str, Column]:
-        return {"rows": F.count("*"), "integer_sum": F.sum("integer_val")}
+        return {
+            "rows": F.count("*"),
+            "integer_sum": F.sum("integer_val"),
+            **observed_digest(COLUMNS),
+        }
 
     def check(self, answer: Answer, context: Context) -> None:
         expect("rows", answer["rows"], context.totals.rows)
         expect("sum(integer_val)", answer["integer_sum"] or 0, context.totals.integer_sum)
+        expect_digest(answer, COLUMNS, context)
 
     def check_plan(self, plan: str) -> None:
         if not shuffles(plan):

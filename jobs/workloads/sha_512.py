@@ -6,8 +6,17 @@ from collections.abc import Mapping
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from datagen.recipe import COLUMNS
 from harness.model.errors import WrongAnswer
-from jobs.workload import Answer, Bottleneck, Context, Workload, expect
+from jobs.workload import (
+    Answer,
+    Bottleneck,
+    Context,
+    Workload,
+    expect,
+    expect_digest,
+    observed_digest,
+)
 
 SAMPLES = 200
 """About how many rows are hashed again with hashlib to check Spark's digests."""
@@ -31,6 +40,7 @@ class Sha512(Workload):
             "rows": F.count("*"),
             "digests": F.count("digest"),
             "sample": F.concat_ws("\n", F.collect_list(sampled)),
+            **(observed_digest(COLUMNS) if self.reads_data else {}),
         }
 
     def check(self, answer: Answer, context: Context) -> None:
@@ -45,3 +55,5 @@ class Sha512(Workload):
             value, digest = line.split(" ")
             if hashlib.sha512(value.encode()).hexdigest() != digest:
                 raise WrongAnswer(f"SHA-512 of {value} is not {digest}")
+        if self.reads_data:
+            expect_digest(answer, COLUMNS, context)

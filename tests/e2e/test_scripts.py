@@ -9,10 +9,12 @@ import pytest
 
 from datagen.manifest import FILE_NAME, Manifest
 from datagen.recipe import Recipe, totals
+from harness.cli import main
 from harness.model.run import Ending, Phase, RecordedRun, Status
 from harness.records.reader import load
 
 from .conftest import Cluster, Completed, Spark, own_lines
+from .secrets import leaks, plant
 
 FAST = ("--trials", 1, "--warmup", 0, "--repartition", 4, "--pi-samples", 20_000)
 WITHOUT_ARROW = {
@@ -55,12 +57,14 @@ def check_complete(run: RecordedRun, executors: int) -> None:
 def benchmarked(
     spark: Spark, checkout: Path, dataset: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[Completed, RecordedRun]:
-    """A run in local mode with facts, one of them secret."""
+    """A run in local mode with a fact, and with secrets wherever users put them."""
     cwd = tmp_path_factory.mktemp("elsewhere")
+    _, environment, facts = plant(cwd)
     done = spark.submit(
         *(checkout / "jobs/benchmark.py", "--dataset", dataset, *FAST, "--warmup", 1),
-        *("--configuration", "1g-rs", "--fact", "switch=TEG-7080ES", "--fact", "token=s3cret"),
+        *("--configuration", "1g-rs", "--fact", "switch=TEG-7080ES", *facts),
         cwd=cwd,
+        env=environment,
     )
     return done, recorded(cwd / "results")
 
@@ -83,14 +87,33 @@ def test_a_run_records_its_dataset_and_environment(
     assert run.dataset["layout"] == {"requested": "unknown", "observed": "unknown", "drift": None}
     for fact in ("kernel", "cpus", "memory_bytes", "links", "spark", "java", "hadoop", "master"):
         assert run.environment[fact], fact
-    assert run.environment["spark_conf"]["spark.master"] == "local[2]"
+    assert run.environment["master"] == "local[2]"
     assert run.parameters["pi_samples"] == 20_000
 
 
 @pytest.mark.smoke
-def test_a_secret_fact_is_redacted(benchmarked: tuple[Completed, RecordedRun]) -> None:
-    run = benchmarked[1].run
-    assert run.facts == {"switch": "TEG-7080ES", "token": "*********(redacted)"}
+def test_forty_secrets_reach_no_file_and_no_terminal(
+    benchmarked: tuple[Completed, RecordedRun],
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    done, run = benchmarked
+    secrets, _, _ = plant(tmp_path)
+    assert len(secrets) == 40
+    properties = run.run.environment["spark_conf"]
+    assert properties["spark.executorEnv.HARMLESS"].startswith("digest:")
+    assert properties["spark.driver.extraJavaOptions"].count("digest:") == 3
+    assert run.run.facts["switch"] == "TEG-7080ES"
+    exported = tmp_path / "exported"
+    for command in ("show", "ready", "export"):
+        more = ["--output", str(exported)] if command == "export" else []
+        main([command, run.source, *more])
+    printed = capfd.readouterr()
+    files = [Path(run.source), *exported.iterdir()]
+    texts = [done.stdout, done.stderr, printed.out, printed.err]
+    assert leaks(secrets, [*texts, *(file.read_bytes() for file in files)]) == {}
+    # The other way round: the search would have found them.
+    assert len(leaks(secrets, [(tmp_path / "spark-defaults.conf").read_text()])) == 34
 
 
 @pytest.mark.smoke

@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from datagen.dataset import INVALID, Dataset, open_dataset
+from datagen.dataset import Dataset, open_dataset
 from datagen.filesystem import Directory
 from datagen.manifest import FILE_NAME, Format
 from datagen.observed_layout import StoredFiles
 from datagen.recipe import Recipe
 from datagen.storage import hdfs as hdfs_storage
 from datagen.storage import locate, namenode
-from datagen.write_lock import GENERATING
+from datagen.write_lock import Owner
 from datagen.writer import Request, write_dataset
 from harness.minicluster import hdfs
 from harness.minicluster.cluster import Cluster
@@ -165,27 +165,70 @@ def test_a_scheme_in_capitals_is_accepted(spark: SparkSession, uri: str) -> None
     assert str(write_dataset(spark, requested).manifest.observed_layout) == "replicated:2"
 
 
-def test_a_dataset_is_not_valid_if_hdfs_stores_another_layout(
+def test_a_dataset_that_hdfs_stores_in_another_layout_is_not_kept(
     write_layout: Write, spark: SparkSession, uri: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    former = write_layout("replicated:1")
     with monkeypatch.context() as patched:
         patched.setattr(hdfs_storage.Hdfs, "prepare", lambda *_: {})
         with pytest.raises(
             ClusterliftError,
-            match=r"is not valid: layout replicated:2 was requested, but of 3 files, "
-            r"3 are replicated:3 \(first: part-",
+            match=r"is not written: layout replicated:2 was requested, but of 3 files, "
+            r"3 are replicated:3 \(first: part-.*; hdfs:.* is as it was before$",
         ) as failure:
-            write_layout("replicated:2")
+            write_layout("replicated:2", overwrite=True)
     assert failure.value.exit_code == 1
-    entries = Directory(spark, uri).entries()
-    assert INVALID in entries
-    assert not {FILE_NAME, GENERATING} & entries.keys()
-    with pytest.raises(BadInput, match="is not valid: layout replicated:2 was requested"):
-        open_dataset(spark, uri)
-    with pytest.raises(BadInput, match="a dataset that is not valid; --overwrite replaces it"):
-        write_layout("replicated:2")
-    assert str(write_layout("replicated:2", reuse=True).manifest.observed_layout) == "replicated:2"
-    open_dataset(spark, uri)
+    assert open_dataset(spark, uri).manifest == former.manifest
+    assert names_beside(former) == set()
+    assert str(write_layout("replicated:2", overwrite=True).stored.layout) == "replicated:2"
+    assert names_beside(former) == set()
+
+
+def names_beside(dataset: Dataset) -> set[str]:
+    """Return what a generation left beside its dataset."""
+    parent = dataset.directory.parent()
+    assert parent is not None
+    return {name for name in parent.entries() if dataset.directory.name in name} - {
+        dataset.directory.name
+    }
+
+
+def test_a_swap_that_was_killed_is_ended_by_the_next_reader(
+    write_layout: Write, spark: SparkSession, uri: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    former = write_layout("xor:2+1")
+    rename = hdfs_storage.Hdfs.rename
+    renamed: list[str] = []
+
+    def rename_once(storage: hdfs_storage.Hdfs, source: Directory, target: Directory) -> None:
+        if renamed:
+            raise SystemExit
+        renamed.append(source.name)
+        rename(storage, source, target)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(hdfs_storage.Hdfs, "rename", rename_once)
+        with pytest.raises(SystemExit):
+            write_layout("rs:3+2", overwrite=True)
+    assert not former.directory.exists()
+    found = open_dataset(spark, uri)
+    assert str(found.manifest.observed_layout) == str(found.stored.layout) == "rs:3+2:1m"
+    assert found.frame(spark).count() == CLUSTER_ROWS
+    monkeypatch.setattr(Owner, "has_ended", lambda _: True)
+    write_layout("replicated:2", overwrite=True)
+    assert names_beside(former) == set()
+
+
+def test_an_overwritten_dataset_keeps_the_policies_of_its_directory(
+    write_layout: Write, spark: SparkSession, uri: str
+) -> None:
+    directory = Directory(spark, uri)
+    directory.create()
+    directory.fs.setErasureCodingPolicy(directory.path, "XOR-2-1-1024k")
+    directory.fs.setStoragePolicy(directory.path, "ALL_SSD")
+    for _ in range(2):
+        assert str(write_layout(None, overwrite=True).manifest.observed_layout) == "xor:2+1:1m"
+        assert directory.fs.getStoragePolicy(directory.path).getName() == "ALL_SSD"
 
 
 def test_a_file_replaced_with_another_number_of_copies_is_noticed(

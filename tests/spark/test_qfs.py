@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from datagen.dataset import INVALID, open_dataset
+from datagen.dataset import open_dataset
 from datagen.filesystem import Directory
 from datagen.storage import qfs as qfs_storage
 from datagen.storage.metaserver import Metaserver
+from datagen.write_lock import Owner
 from harness.minicluster import qfs
 from harness.minicluster.cluster import Cluster
 from harness.model.errors import BadInput, ClusterliftError
@@ -115,9 +116,7 @@ def test_two_copies_fail_another_request_whatever_the_shims_option_is(
         r"\(QFS's Hadoop shim stores 2 copies if fs.qfs.createParams is set",
     ):
         write_layout(requested)
-    assert INVALID in Directory(spark, uri).entries()
-    with pytest.raises(BadInput, match="is not valid"):
-        open_dataset(spark, uri)
+    assert not Directory(spark, uri).exists()
 
 
 def test_reed_solomon_fails_a_request_for_copies(
@@ -185,6 +184,44 @@ def test_observing_repeatedly_opens_no_more_files(write_layout: Write, spark: Sp
     for _ in range(20):
         open_dataset(spark, dataset.uri)
     assert open_files() <= before + 10
+
+
+def test_a_swap_that_was_killed_is_ended_by_the_next_reader(
+    write_layout: Write, spark: SparkSession, uri: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    former = write_layout("rs:6+3").directory
+    rename = qfs_storage.Qfs.rename
+    renamed: list[str] = []
+
+    def rename_once(storage: qfs_storage.Qfs, source: Directory, target: Directory) -> None:
+        if renamed:
+            raise SystemExit
+        renamed.append(source.name)
+        rename(storage, source, target)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(qfs_storage.Qfs, "rename", rename_once)
+        with pytest.raises(SystemExit):
+            write_layout("replicated:2", overwrite=True)
+    assert not former.exists()
+    found = open_dataset(spark, uri)
+    assert str(found.manifest.observed_layout) == str(found.stored.layout) == "replicated:2"
+    assert found.frame(spark).count() == CLUSTER_ROWS
+    monkeypatch.setattr(Owner, "has_ended", lambda _: True)
+    overwritten = write_layout("rs:6+3", overwrite=True)
+    assert open_dataset(spark, uri).stored == overwritten.stored
+    parent = former.parent()
+    assert parent is not None
+    assert {name for name in parent.entries() if former.name in name} == {former.name}
+
+
+def test_a_directory_never_moves_into_one_that_exists(write_layout: Write, uri: str) -> None:
+    directory = write_layout("replicated:2").directory
+    other = directory.sibling("other")
+    other.create()
+    with pytest.raises(BadInput, match="the qfs file system does not rename"):
+        qfs_storage.STORAGE.rename(directory, other)
+    assert not other.entries()
 
 
 def test_stripes_on_the_same_server_are_counted(write_layout: Write) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,10 +11,15 @@ from pyspark.sql import SparkSession
 
 from datagen import recipe as recipes
 from datagen import writer
-from datagen.dataset import GENERATING, open_dataset, verify_content
+from datagen.dataset import open_dataset, verify_content
+from datagen.filesystem import Directory
 from datagen.manifest import FILE_NAME, Format, Manifest
 from datagen.observe import observe
 from datagen.recipe import COLUMNS, Recipe, rows
+from datagen.replaceable import GENERATING
+from datagen.storage.local import Local
+from datagen.swap import Interrupted
+from datagen.write_lock import Owner
 from datagen.writer import Request, write_dataset
 from harness.model.errors import BadInput, ClusterliftError
 from harness.model.layout import UNKNOWN, Layout
@@ -79,23 +85,140 @@ def test_a_written_manifest_is_read_back(write: Write) -> None:
     assert Manifest.from_json(manifest.to_json()) == manifest
 
 
-# Half-written datasets and foreign files.
+# A dataset is replaced at once, or not at all.
+
+
+def fail_with(error: BaseException) -> Callable[..., None]:
+    def fail(*_: object) -> None:
+        raise error
+
+    return fail
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (ClusterliftError("disk full"), "disk full; .*/dataset is as it was before"),
+        (KeyboardInterrupt(), "interrupted; .*/dataset is as it was before"),
+    ],
+)
+@pytest.mark.parametrize("step", ["_save", "data_files"])
+def test_a_failed_overwrite_leaves_the_former_dataset_and_nothing_else(
+    spark: SparkSession,
+    write: Write,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    step: str,
+    error: BaseException,
+    message: str,
+) -> None:
+    write(Recipe(100, seed=1))
+    monkeypatch.setattr(writer, step, fail_with(error))
+    with pytest.raises(ClusterliftError, match=message):
+        write(Recipe(100, seed=2), overwrite=True)
+    dataset = open_dataset(spark, str(tmp_path / "dataset"))
+    assert dataset.manifest.recipe.seed == 1
+    verify_content(spark, dataset)
+    assert [path.name for path in tmp_path.iterdir()] == ["dataset"]
+
+
+def test_a_failed_first_generation_leaves_nothing(
+    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writer, "data_files", fail_with(KeyboardInterrupt()))
+    with pytest.raises(Interrupted, match="interrupted; nothing is left of it"):
+        write(Recipe(100))
+    assert not list(tmp_path.iterdir())
+
+
+class Killed(BaseException):
+    """The process ends here: nothing that it would do afterwards is done."""
+
+
+def kill_at(monkeypatch: pytest.MonkeyPatch, number: int) -> Callable[[], int]:
+    """Let call `number` of the file system, and every later one, raise Killed. Return the number of calls."""
+    calls = 0
+    real = Directory._try
+
+    def count_or_die(self: Directory, call: Callable[[], object]) -> object:
+        nonlocal calls
+        calls += 1
+        if calls > number:
+            raise Killed
+        return real(self, call)
+
+    real_rename = Local.rename
+
+    def rename(self: Local, directory: Directory, new: Directory) -> None:
+        count_or_die(directory, lambda: real_rename(self, directory, new))
+
+    monkeypatch.setattr(Directory, "_try", count_or_die)
+    monkeypatch.setattr(Local, "rename", rename)
+    return lambda: calls
+
+
+def test_wherever_an_overwrite_is_killed_a_whole_dataset_remains_and_the_next_one_goes_on(
+    spark: SparkSession, write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From the last row on, one call of the file system after the other is the last."""
+    monkeypatch.setattr(Owner, "has_ended", lambda _: True)
+    real = writer.data_files
+    seeds = []
+    for number in itertools.count():
+        write(Recipe(10, seed=1), partitions=1, overwrite=True)
+        with monkeypatch.context() as patch:
+            calls: list[Callable[[], int]] = []
+
+            def proven(entries: object, calls: list[Callable[[], int]] = calls) -> object:
+                if not calls:
+                    calls.append(kill_at(patch, number))  # noqa: B023  called in this turn
+                return real(entries)  # type: ignore[arg-type]
+
+            patch.setattr(writer, "data_files", proven)
+            try:
+                write(Recipe(10, seed=2), partitions=1, overwrite=True)
+            except Killed:
+                ended = False
+            else:
+                ended = True
+        dataset = open_dataset(spark, str(tmp_path / "dataset"))
+        verify_content(spark, dataset)
+        seeds.append(dataset.manifest.recipe.seed)
+        if ended:
+            break
+    assert len(seeds) > 15
+    assert seeds == sorted(seeds)
+    assert set(seeds) == {1, 2}
+    assert [path.name for path in tmp_path.iterdir()] == ["dataset"]
+
+
+def test_an_overwritten_dataset_keeps_its_permissions_and_its_symbolic_link(
+    spark: SparkSession, write: Write, tmp_path: Path
+) -> None:
+    (tmp_path / "other disk").mkdir()
+    (tmp_path / "dataset").symlink_to(tmp_path / "other disk" / "rows")
+    write(Recipe(10, seed=1))
+    (tmp_path / "other disk" / "rows").chmod(0o750)
+    write(Recipe(10, seed=2), overwrite=True)
+    verify_content(spark, open_dataset(spark, str(tmp_path / "dataset")))
+    assert (tmp_path / "dataset").is_symlink()
+    assert (tmp_path / "other disk" / "rows").stat().st_mode & 0o777 == 0o750
+    assert [path.name for path in (tmp_path / "other disk").iterdir()] == ["rows"]
+
+
+def test_a_mount_point_is_refused(spark: SparkSession) -> None:
+    with pytest.raises(BadInput, match=r"file:/proc|is a mount point"):
+        write_dataset(spark, Request("/dev/shm", Recipe(1), Format.CSV, 1))  # noqa: S108
 
 
 @pytest.fixture
-def interrupted(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A generation was interrupted before it wrote its manifest."""
-
-    def interrupt(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(writer, "data_files", interrupt)
-        with pytest.raises(KeyboardInterrupt):
-            write(Recipe(100))
+def half_written(tmp_path: Path) -> None:
+    """What an earlier version left when it was killed."""
+    (tmp_path / "dataset").mkdir()
+    (tmp_path / "dataset" / GENERATING).write_text("token")
 
 
-@pytest.mark.usefixtures("interrupted")
+@pytest.mark.usefixtures("half_written")
 def test_a_half_written_dataset_is_refused(
     spark: SparkSession, write: Write, tmp_path: Path
 ) -> None:
@@ -107,19 +230,30 @@ def test_a_half_written_dataset_is_refused(
     assert not (tmp_path / "dataset" / GENERATING).exists()
 
 
-def test_a_failed_overwrite_leaves_no_dataset(
-    spark: SparkSession, write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_dataset_that_an_earlier_version_generates_is_refused(
+    spark: SparkSession, write: Write, tmp_path: Path
 ) -> None:
-    write(Recipe(100))
+    uri = write(Recipe(10)).uri
+    (tmp_path / "dataset" / GENERATING).write_text("token")
+    with pytest.raises(BadInput, match="_generating of a generation that has not ended"):
+        open_dataset(spark, uri)
 
-    def fail(*_: object) -> None:
-        raise BadInput("disk full")
 
-    monkeypatch.setattr(writer, "_save", fail)
-    with pytest.raises(BadInput, match="disk full"):
-        write(Recipe(100), overwrite=True)
-    with pytest.raises(BadInput, match="half-written"):
-        open_dataset(spark, str(tmp_path / "dataset"))
+def test_a_dataset_inside_another_one_is_refused(
+    spark: SparkSession, write: Write, tmp_path: Path
+) -> None:
+    outer = write(Recipe(10))
+    (tmp_path / "link").symlink_to(tmp_path / "dataset")
+    for name in ("dataset/inner", "dataset/a/b", "link/inner"):
+        with pytest.raises(BadInput, match="is inside the dataset file:.*/dataset"):
+            write(Recipe(10), name=name)
+    verify_content(spark, open_dataset(spark, outer.uri))
+
+
+def test_a_dataset_around_another_one_is_refused(write: Write) -> None:
+    write(Recipe(10), name="outer/inner")
+    with pytest.raises(BadInput, match=r"not part of a dataset \(first: inner\)"):
+        write(Recipe(10), name="outer", overwrite=True)
 
 
 def test_a_dataset_is_replaced_only_with_overwrite(write: Write) -> None:
@@ -154,38 +288,19 @@ def test_a_directory_with_a_name_like_a_part_is_foreign(write: Write, tmp_path: 
         write(Recipe(100), overwrite=True)
 
 
-def test_a_generation_whose_directory_was_taken_over_is_void(
+def test_two_generations_at_once_are_excluded(
     spark: SparkSession, write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real = writer._save
 
     def save_while_another_starts(*arguments: object) -> None:
         real(*arguments)  # type: ignore[arg-type]
-        monkeypatch.setattr(writer, "_save", real)
-        write(Recipe(50, seed=2), overwrite=True)
+        with pytest.raises(BadInput, match="is being generated by process"):
+            write(Recipe(50, seed=2), overwrite=True)
 
     monkeypatch.setattr(writer, "_save", save_while_another_starts)
-    with pytest.raises(ClusterliftError, match="was taken over by another generation"):
-        write(Recipe(100, seed=1))
-    survivor = open_dataset(spark, str(tmp_path / "dataset"))
-    assert survivor.manifest.recipe == Recipe(50, seed=2)
-    verify_content(spark, survivor)
-
-
-def test_a_generation_that_is_taken_over_while_it_waits_for_copies_is_void(
-    spark: SparkSession, write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    real = writer.ReplicationWait.wait
-
-    def wait_while_another_starts(*arguments: object) -> object:
-        monkeypatch.setattr(writer.ReplicationWait, "wait", real)
-        write(Recipe(50, seed=2), overwrite=True)
-        return real(*arguments)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(writer.ReplicationWait, "wait", wait_while_another_starts)
-    with pytest.raises(ClusterliftError, match=r"files are gone|was taken over"):
-        write(Recipe(100, seed=1))
-    assert open_dataset(spark, str(tmp_path / "dataset")).manifest.recipe == Recipe(50, seed=2)
+    write(Recipe(100, seed=1))
+    verify_content(spark, open_dataset(spark, str(tmp_path / "dataset")))
 
 
 def test_observing_reports_missing_files(spark: SparkSession, write: Write) -> None:
@@ -201,7 +316,7 @@ def test_the_root_directory_is_refused(spark: SparkSession) -> None:
         write_dataset(spark, Request("file:///", Recipe(1), Format.CSV, 1))
 
 
-@pytest.mark.usefixtures("interrupted")
+@pytest.mark.usefixtures("half_written")
 def test_reuse_replaces_a_half_written_dataset(write: Write) -> None:
     assert write(Recipe(100), reuse=True).manifest.recipe.rows == 100
 
@@ -231,10 +346,10 @@ def test_a_failed_write_is_reported_in_one_line(
     write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(writer, "PAYLOADS", {Format.CSV: ["raise_error('disk full') as line"]})
-    with pytest.raises(ClusterliftError, match=r"could not be written: .*disk full") as failed:
+    with pytest.raises(ClusterliftError, match=r"cannot be written: .*disk full") as failed:
         write(Recipe(10))
     assert "\n" not in str(failed.value)
-    assert not (tmp_path / "dataset" / FILE_NAME).exists()
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_dataset_cannot_replace_a_file(write: Write, tmp_path: Path) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 from harness.analysis.configuration import ConfigurationRuns
 from harness.model.run import Ending, Phase, RecordedRun, Run, Status, Trial
+from harness.records.checksum import CHECKSUM_FORM, checksum
 
 T = TypeVar("T")
 STARTED_AT = "2026-11-21T13:42:13.000Z"
@@ -92,6 +94,7 @@ def change_line(path: Path, number: int, change: dict[str, Any]) -> Path:
     """Replace values of a line; keys with dots name values in it, and DELETED removes a key."""
     lines = path.read_text().splitlines()
     values = json.loads(lines[number - 1])
+    values.pop("checksum", None)
     for dotted, value in change.items():
         *parents, key = dotted.split(".")
         table = values
@@ -100,6 +103,23 @@ def change_line(path: Path, number: int, change: dict[str, Any]) -> Path:
         table[key] = value
         if value is DELETED:
             del table[key]
-    lines[number - 1] = json.dumps(values)
-    path.write_text("\n".join([*lines, ""]))
+    lines[number - 1] = json.dumps(values, ensure_ascii=False)
+    return write_lines(path, lines)
+
+
+def write_lines(path: Path, lines: Iterable[str]) -> Path:
+    """Write a results file whose lines have the right checksums, whatever they had."""
+    previous, written = "", []
+    for line in lines:
+        text = re.sub(r'(, "checksum": "[0-9a-f]{16}")?}$', "", line)
+        previous = checksum(text.encode(), previous)
+        written.append(text + CHECKSUM_FORM.format(previous))
+    path.write_text("\n".join([*written, ""]))
+    return path
+
+
+def as_version(path: Path, version: int) -> Path:
+    """Make a results file one of an older version: the number, and no checksums."""
+    text = re.sub(r', "checksum": "[0-9a-f]{16}"', "", path.read_text())
+    path.write_text(re.sub(r'"schema_version": \d+', f'"schema_version": {version}', text, count=1))
     return path

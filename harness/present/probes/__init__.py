@@ -18,7 +18,7 @@ def page(sections: Sequence[str], notes: Footnotes | None = None) -> str:
     return "\n\n".join(filter(None, (*sections, last))) + "\n"
 
 
-def emulation(probed: RecordedProbes) -> list[str]:
-    """Return the line that marks an emulated network; none for a real one."""
+def remarks(probed: RecordedProbes) -> list[str]:
+    """Return lines that a reader of any of the pages must know: what is emulated, what is odd."""
     description = probed.run.facts.get("emulated")
-    return [f"emulated: {description}"] if description else []
+    return [*([f"emulated: {description}"] if description else []), *probed.warnings]

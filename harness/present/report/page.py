@@ -29,6 +29,14 @@ MAX_NAMES = 3
 """The title names at most this number of configurations, and counts more."""
 
 
+BEGINNING = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="generator" content="clusterlift """
+"""How every page begins, and nothing else does."""
+
+
 def render(
     comparison: Comparison,
     measured: Mapping[str, Sequence[Measurement]] | None = None,
@@ -69,6 +77,12 @@ def render(
             version=__version__,
         )
     )
+
+
+def is_page(file: Path) -> bool:
+    """Return whether `render` made the file. Raises OSError."""
+    with file.open("rb") as page:
+        return page.read(len(BEGINNING)) == BEGINNING.encode()
 
 
 def _template_environment() -> Environment:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from harness.analysis.configuration import ConfigurationRuns
 from harness.analysis.environment import is_emulated, relevant_spark_conf
 from harness.model.run import Facts, Run
+from harness.redaction import DIGEST
 
 _LAB_FACTS = frozenset({"emulated", "cpus", "link", "mtu", "uplink", "experiment", "round"})
 """Facts that the lab, or an experiment in it, declares by itself."""
@@ -18,8 +19,10 @@ _DEFAULT_SPARK_CONF = frozenset(
     }
 )
 """Properties that pyspark and the entry scripts set."""
+NOT_RECORDED = "<not recorded>"
 UNSHAPED, MIXED = "unshaped", "mixed:"
-REDACTED = "*********(redacted)"
+_NOT_RECORDED = (DIGEST, "*********(redacted)")
+"""What a value has in it that was not recorded: today, and in older files."""
 
 
 def commands(column: ConfigurationRuns) -> tuple[str, ...]:
@@ -76,8 +79,8 @@ def _lab_storage(dataset: Facts | None) -> str | None:
 def _spark_options(run: Run) -> Iterator[str]:
     yield from _options({"--master": run.environment.get("master")})
     for key, value in relevant_spark_conf(run.environment.get("spark_conf") or {}).items():
-        if key not in _DEFAULT_SPARK_CONF and value != REDACTED:
-            yield from ("--conf", f"{key}={value}")
+        if key not in _DEFAULT_SPARK_CONF:
+            yield from ("--conf", f"{key}={_recorded(value)}")
 
 
 def _generate_arguments(dataset: Facts) -> list[str]:
@@ -109,11 +112,16 @@ def _benchmark_arguments(run: Run) -> list[str]:
     }
     skips_check = run.dataset and parameters.get("content_checked") is False
     facts = [
-        f"--fact={name}={value}"
+        f"--fact={name}={_recorded(value)}"
         for name, value in run.facts.items()
-        if value != REDACTED and not (is_emulated(run) and name in _LAB_FACTS)
+        if not (is_emulated(run) and name in _LAB_FACTS)
     ]
     return [*_options(options), *(["--skip-content-check"] if skips_check else []), *facts]
+
+
+def _recorded(value: str) -> str:
+    """Return the value; what was not recorded becomes a gap that a reader has to fill."""
+    return NOT_RECORDED if any(part in value for part in _NOT_RECORDED) else value
 
 
 def _options(values: Mapping[str, object]) -> list[str]:

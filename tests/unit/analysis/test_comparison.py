@@ -189,10 +189,6 @@ class TestComparison:
         assert cell.sample.outcome is Outcome.OMITTED
         assert cell.notes == ("omitted: pyarrow is not installed",)
 
-    def test_a_baseline_of_zero_gives_no_change(self) -> None:
-        comparison = compare([column("a", {"x": [0]}), column("b", {"x": [1]})])
-        assert only_cell(comparison, "x", 1).change is None
-
     def test_equal_names_are_numbered(self) -> None:
         pair = [column("1g", {"x": [1]}, run_id=run_id) for run_id in ("r1", "r2", "r3")]
         assert [c.name for c in compare(pair).columns] == ["1g", "1g #2", "1g #3"]
@@ -202,9 +198,10 @@ class TestComparison:
         columns = [column(name, {"x": [1]}, run_id=str(i)) for i, name in enumerate(names)]
         assert [c.name for c in compare(columns).columns] == ["1g", "1g #2", "1g #3"]
 
-    def test_the_same_run_twice_is_noted(self) -> None:
-        twice = compare([column("1g", {"x": [1]}), column("1g", {"x": [1]})])
-        assert twice.columns[1].notes == ("has runs in common with 1g: trials are not independent",)
+    def test_a_run_cannot_be_in_two_columns(self) -> None:
+        both = r"results/1g/r\.jsonl and results/2\.5g/r\.jsonl"
+        with pytest.raises(BadInput, match=f"run r is given twice, by {both}: a copy"):
+            compare([column("1g", {"x": [1]}, run_id="r"), column("2.5g", {"x": [1]}, run_id="r")])
 
 
 class TestCaveats:

@@ -33,7 +33,10 @@ GB = 1_000_000_000
 
 def trials(workload: str, wall_s: float, **more: Any) -> list[Trial]:
     """Return six trials with slightly different times and the same task metrics."""
-    return [timed(workload, wall_s * (1 + each), **more) for each in NOISE]
+    return [
+        replace(timed(workload, wall_s * (1 + noise), **more), round=number)
+        for number, noise in enumerate(NOISE, 1)
+    ]
 
 
 def a_side(configuration: str, *of: Sequence[Trial], **fields: Any) -> RecordedRun:
@@ -281,7 +284,8 @@ class TestCommand:
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            (["explain", "old", "old"], "no workload has task metrics in both 'old' and 'old"),
+            (["explain", "old", "bare"], "no workload has task metrics in both 'old' and 'bare'"),
+            (["explain", "old", "old"], "run run-of-old is given twice"),
             (["explain", "old", "newer"], "'newer' is neither a results file"),
             (["explain", "old"], "Missing argument 'AFTER'"),
         ],
@@ -294,7 +298,8 @@ class TestCommand:
         monkeypatch: pytest.MonkeyPatch,
         capfd: pytest.CaptureFixture[str],
     ) -> None:
-        record(results, a_side("old", [ok("pi", 1.0)]))
+        for name in ("old", "bare"):
+            record(results, a_side(name, [ok("pi", 1.0)]))
         monkeypatch.chdir(results.parent)
         assert main(arguments) == 2
         printed = capfd.readouterr()

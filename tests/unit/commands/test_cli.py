@@ -43,9 +43,9 @@ def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     directory = Path("results")
     early, late = "2026-11-21T10:00:00.000Z", "2026-11-21T11:00:00.000Z"
-    record(directory, a_run("1g", "a-late", started_at=late), ok("pi", 12.0), ok("pi", 11.0))
+    record(directory, a_run("1g", "a-late", started_at=late), ok("pi", 12.0), ok("pi", 11.0, 2))
     record(directory, a_run("1g", "b-early", started_at=early), ok("pi", 10.0))
-    record(directory, a_run("2.5g", "c"), ok("pi", 5.5), failed("pi"))
+    record(directory, a_run("2.5g", "c"), ok("pi", 5.5), failed("pi", round_=2))
     return directory
 
 
@@ -83,6 +83,32 @@ class TestCompareWithTheEarlierConfiguration:
         self.record(tmp_path, "after", 6)
         assert main(["compare", "--earlier", "after", "--results", str(tmp_path)]) == 0
         assert capsys.readouterr().out == ""
+
+    def test_a_file_that_cannot_be_read_is_reported_and_left_out(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        self.record(tmp_path, "before", 2)
+        self.record(tmp_path, "after", 5)
+        broken = tmp_path / "broken" / "x.jsonl"
+        broken.parent.mkdir()
+        broken.write_text("x\n")
+        assert main(["compare", "--earlier", "after", "--results", str(tmp_path)]) == 0
+        printed = capsys.readouterr()
+        assert printed.out.split()[:2] == ["before", "after"]
+        assert printed.err.startswith(f"not considered: {broken}:1: not a results file")
+
+    def test_configurations_that_cannot_be_compared_are_no_mistake(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        self.record(tmp_path, "before", 2)
+        self.record(tmp_path, "after", 4, digest="e")
+        self.record(tmp_path, "after", 5)
+        assert main(["compare", "--earlier", "after", "--results", str(tmp_path)]) == 0
+        printed = capsys.readouterr()
+        assert printed.out == ""
+        assert printed.err.startswith(
+            "before was measured before after, but they cannot be compared: after mixes runs"
+        )
 
     def test_it_takes_one_configuration(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
+import dataclasses
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from datagen.manifest import Format, Manifest
+from datagen.manifest import SCHEMA_VERSION, Format, Manifest, content_checksum
+from datagen.manifest_schema import SCHEMAS, VERSION_1, Field, Nullable, Object, Table, Text, Whole
 from datagen.recipe import Recipe, Totals
 from harness.model.layout import UNKNOWN
 
@@ -23,6 +27,7 @@ MANIFEST = Manifest(
     observed_layout=UNKNOWN,
     written_by="clusterlift 0",
     written_at="2026-11-21T13:42:13.123Z",
+    digest_without_value="fedcba9876543210",
 )
 
 
@@ -36,12 +41,17 @@ def test_a_manifest_is_read_back_from_its_text() -> None:
         ("schema_version", 99, "schema version 99 is not known to this clusterlift"),
         ("schema_version", True, "schema_version is True, not a whole number"),
         ("partitions", float("inf"), "partitions is inf, not a whole number"),
+        ("rows", 999, "rows is 999, and 1,000 by its other values"),
+        ("bytes", 0, "bytes is 0, and 1,000 by its other values"),
+        ("file_count", 3, "file_count is 3, and 2 by its other values"),
+        ("colour", 3, "'colour' in the manifest is not known to this clusterlift"),
+        ("recipe.colour", 3, "'colour' in recipe is not known to this clusterlift"),
         ("partitions", -1, "partitions is -1, which is out of range"),
-        ("format", "orc", "'orc' is not a valid Format"),
+        ("format", "orc", "format is 'orc', not csv or parquet"),
         ("recipe", [], "recipe is [], not an object"),
         ("recipe.rows", "1000", "rows is '1000', not a whole number"),
         ("recipe.rows", 999, "its totals are not those of its recipe"),
-        ("recipe.rows", 10**10, "rows must be from 0 to 9,000,000,000, not 10,000,000,000"),
+        ("recipe.rows", 10**10, "rows is 10000000000, which is out of range"),
         ("recipe.version", 99, "recipe uuid-rows version 99, this clusterlift has uuid-rows"),
         ("totals.float_sum_e9", 10**400, "which is out of range"),
         ("totals.integer_sum", None, "integer_sum is None, not a whole number"),
@@ -62,17 +72,94 @@ def test_a_wrong_value_is_refused_in_one_line(keys: str, value: Any, message: st
     for parent in parents:
         inner = inner[parent]
     inner[last] = value
-    assert message in refusal(json.dumps(manifest))
+    assert message in refusal(with_checksum(manifest))
+
+
+def with_checksum(manifest: dict[str, Any]) -> str:
+    return json.dumps(manifest | {"checksum": content_checksum(manifest)})
 
 
 def test_a_missing_value_is_refused_with_its_name() -> None:
     manifest = json.loads(MANIFEST.to_json())
     for key in manifest:
-        if key in {"rows", "bytes", "file_count"}:  # these are derived from other values
-            continue
         incomplete = copy.deepcopy(manifest)
         del incomplete[key]
         assert refusal(json.dumps(incomplete)) == f"'{key}' is missing"
+
+
+# Every field of every schema version, with every value that it must not have.
+
+
+def fields(schema: Object, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Field]]:
+    for name, field in schema.fields.items():
+        yield (*path, name), field
+        if isinstance(field, Object):
+            yield from fields(field, (*path, name))
+
+
+def wrong_values(field: Field) -> Iterator[Any]:
+    yield from (True, 1.0, float("nan"), [], [[]], "x" * 10_000, {"a": {"b": 1}}, 10**400)
+    match field:
+        case Whole(minimum, maximum):
+            yield from (None, str(minimum), minimum - 1, maximum + 1)
+        case Text():
+            yield from (None, "", 5, "\n")
+        case Nullable():
+            yield from ("", 5)
+        case Table(_, values, size):
+            yield from (None, 5, {"a": None}, {"a": values.minimum - 1}, {"a": values.maximum + 1})
+            yield {f"{number:x}": 1 for number in range(size + 1)} if size < 1_000 else {"a/b": 1}
+        case Object():
+            yield from (None, 5, {})
+
+
+VIOLATIONS = [
+    pytest.param(version, path, value, id=f"{version}-{'.'.join(path)}-{number}")
+    for version, schema in SCHEMAS.items()
+    for path, field in fields(schema)
+    for number, value in enumerate(wrong_values(field))
+]
+
+
+@pytest.mark.parametrize(("version", "path", "value"), VIOLATIONS)
+def test_no_field_takes_a_value_of_another_type_or_range(
+    version: int, path: tuple[str, ...], value: Any
+) -> None:
+    manifest = of_version(version)
+    inner = manifest
+    for parent in path[:-1]:
+        inner = inner[parent]
+    inner[path[-1]] = value
+    if version == SCHEMA_VERSION and path != ("checksum",):
+        manifest["checksum"] = content_checksum(manifest)
+    refusal(json.dumps(manifest))
+
+
+def of_version(version: int) -> dict[str, Any]:
+    manifest = json.loads(MANIFEST.to_json())
+    if version == SCHEMA_VERSION:
+        return manifest
+    return {key: manifest[key] for key in VERSION_1} | {"schema_version": version}
+
+
+def test_a_manifest_of_version_1_is_read_without_what_it_did_not_have() -> None:
+    former = Manifest.from_json(json.dumps(of_version(1)))
+    assert former == dataclasses.replace(MANIFEST, digest_without_value=None)
+
+
+def test_every_flipped_bit_is_refused_or_changes_nothing() -> None:
+    text = MANIFEST.to_json()
+    for position in range(len(text)):
+        for bit in range(7):
+            flipped = chr(ord(text[position]) ^ (1 << bit))
+            damaged = text[:position] + flipped + text[position + 1 :]
+            with contextlib.suppress(ValueError):
+                assert Manifest.from_json(damaged) == MANIFEST
+
+
+def test_a_key_that_stands_twice_is_refused() -> None:
+    text = MANIFEST.to_json().replace('"partitions": 2', '"partitions": 2, "partitions": 2')
+    assert refusal(text) == "a key stands twice in an object"
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
@@ -22,7 +21,7 @@ from harness.model.task_metrics import (
 )
 from harness.records.reader import load
 from harness.records.writer import Recording
-from tests.unit.builders import a_run, ok
+from tests.unit.builders import a_run, change_line, ok
 from tests.unit.metrics_builders import task_metrics
 
 SECONDS = st.floats(0, 1e9)
@@ -123,6 +122,4 @@ def file_with_tasks(results: Path, tasks: dict[str, Any]) -> Path:
     """Return a results file whose only trial has these task metrics."""
     with Recording(results, a_run()) as recording:
         recording.trial(ok("pi", 1.5))
-    run, trial = recording.path.read_text().splitlines()
-    recording.path.write_text(f"{run}\n{json.dumps(json.loads(trial) | {'tasks': tasks})}\n")
-    return recording.path
+    return change_line(recording.path, 2, {"tasks": tasks})

@@ -596,13 +596,15 @@ class TestCommands:
                 *("--conf", "spark.executor.memory=1g"),
             ]
 
-    def test_redacted_values_are_omitted(self) -> None:
+    def test_values_that_were_not_recorded_are_gaps(self) -> None:
         hidden = replace(
             self.RUN,
             facts={"token": "*********(redacted)"},
-            environment={"spark_conf": {"spark.password": "*********(redacted)"}},
+            environment={"spark_conf": {"spark.x": "digest:12ab", "spark.task.cpus": "1"}},
         )
-        assert "redacted" not in str(arguments_of(hidden))
+        benchmark = commands(ConfigurationRuns("1g", (recorded(hidden),)))[-1]
+        assert "'spark.x=<not recorded>' --conf spark.task.cpus=1" in benchmark
+        assert "'--fact=token=<not recorded>'" in benchmark
 
     def test_an_emulated_run_begins_by_starting_the_lab(self) -> None:
         facts = {"emulated": "4 nodes", "link": "100mbit", "mtu": "9000", "cpus": "0.5", "nic": "x"}

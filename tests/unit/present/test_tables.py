@@ -279,7 +279,7 @@ class TestEscaping:
         assert shorten("1g-rs-on-four-nodes", 9) == "1g-r…odes"
 
 
-TIMES_S = st.lists(st.floats(min_value=0, max_value=1e7), min_size=1, max_size=12)
+TIMES_S = st.lists(st.floats(min_value=0, exclude_min=True, max_value=1e7), min_size=1, max_size=12)
 SIMILAR_TIMES_S = st.lists(st.floats(min_value=500, max_value=550), min_size=6, max_size=6)
 NAMES = st.text(st.characters(exclude_categories=()), min_size=1, max_size=80)
 
@@ -288,7 +288,7 @@ NAMES = st.text(st.characters(exclude_categories=()), min_size=1, max_size=80)
 def comparisons(draw: st.DrawFn) -> Comparison:
     """Generate comparisons of any kind; the workload `shared` is in every configuration."""
     columns = []
-    for _ in range(draw(st.integers(2, 5))):
+    for number in range(draw(st.integers(2, 5))):
         name = draw(NAMES)
         trials = [ok("shared", wall_s) for wall_s in draw(TIMES_S)]
         for workload in draw(st.lists(NAMES, max_size=3)):
@@ -296,7 +296,7 @@ def comparisons(draw: st.DrawFn) -> Comparison:
         trials += [failed(workload) for workload in draw(st.lists(NAMES, max_size=2))]
         ending = draw(st.sampled_from([*Ending, None]))
         omitted = draw(st.dictionaries(NAMES, NAMES, max_size=2))
-        columns.append(configured(name, trials, ending, omitted=omitted))
+        columns.append(configured(name, trials, ending, omitted=omitted, run_id=str(number)))
     return compare(columns)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -71,6 +72,9 @@ class TestBadInput:
             (("test,seconds", "a,1", "b,fast"), r":3: 'fast' is not a number of seconds"),
             (("test,seconds", "a,-1"), r":2: '-1' is not a time"),
             (("test,seconds", "a,0"), r":2: '0' is not a time; a finite number > 0 is expected"),
+            (("test,seconds", "a,1_0"), r":2: '1_0' is not a number of seconds"),
+            (("test,seconds", "a\0b,1"), r":2: the test's name 'a\\x00b' has characters that"),
+            (("test,seconds", "a\x1b[1m,1"), r":2: the test's name .* are not printable"),
             (("test,seconds", "a,nan"), r":2: 'nan' is not a time"),
             (("test,seconds", "a,inf"), r":2: 'inf' is not a time"),
             (("test,seconds", "a,"), r":2: '' is not a number of seconds"),
@@ -93,6 +97,12 @@ class TestBadInput:
         (tmp_path / "binary.csv").write_bytes(b"test,seconds\n\xff,1\n")
         with pytest.raises(BadInput, match=r"binary\.csv: not a CSV file in UTF-8"):
             read(tmp_path / "binary.csv")
+
+    def test_a_pipe_is_refused_without_reading_it(self, tmp_path: Path) -> None:
+        os.mkfifo(tmp_path / "part-0.csv")
+        for path in (tmp_path, tmp_path / "part-0.csv"):
+            with pytest.raises(BadInput, match=r"part-0\.csv is not a file"):
+                read(path)
 
     def test_a_directory_without_part_files_is_refused(self, tmp_path: Path) -> None:
         with pytest.raises(BadInput, match=r"has no part-\*\.csv"):

@@ -24,7 +24,7 @@ from harness.node.interface import parse_link
 from harness.records.lookup import find_probes, probes_beside
 from harness.records.reader import load_probes
 from harness.records.writer import ProbeRecording, Recording
-from tests.unit.builders import a_run, change_line
+from tests.unit.builders import a_run, as_version, change_line
 from tests.unit.probe_builders import output
 
 EVENTS: tuple[ProbeEvent, ...] = (
@@ -85,11 +85,9 @@ class TestFile:
         assert bool(loaded.warnings) == (not data[:length].endswith(b"\n"))
 
     def test_of_schema_version_1_is_read(self, tmp_path: Path) -> None:
-        path = file_of(tmp_path)
-        text = path.read_text()
-        former = text.replace('"schema_version": 2', '"schema_version": 1')
-        path.write_text(former.replace('"kind": "excluded"', '"kind": "trouble"'))
-        assert path.read_text() != text
+        path = as_version(file_of(tmp_path), 1)
+        path.write_text(path.read_text().replace('"kind": "excluded"', '"kind": "trouble"'))
+        assert path.read_text().count("trouble") == 1
         assert load_probes(path).events == EVENTS
 
     @pytest.mark.parametrize(
@@ -120,7 +118,7 @@ class TestFile:
         ],
     )
     def test_with_a_malformed_line_is_refused(self, tmp_path: Path, line: str, reason: str) -> None:
-        path = file_of(tmp_path)
+        path = as_version(file_of(tmp_path), 2)
         lines = path.read_text().splitlines()
         path.write_text("\n".join([*lines[:3], line, *lines[4:], ""]))
         with pytest.raises(BadInput, match=f"{path.name}:4: .*{reason}"):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -23,9 +24,21 @@ from harness.model.run import Ending, Phase, RecordedRun, Run, Status, Trial, ne
 from harness.model.task_metrics import NodeBytes, ScheduleSimulation, WireBytes
 from harness.records.directories import configuration_directory
 from harness.records.lookup import find_run, find_runs, probes_beside
-from harness.records.reader import READABLE_VERSIONS, load, load_probes, migrate_line
+from harness.records.reader import NO_CHECKSUMS, READABLE_VERSIONS, load, load_probes
+from harness.records.upgrade import upgrade_line
 from harness.records.writer import SCHEMA_VERSION, Recording
-from tests.unit.builders import DELETED, GOLDEN, STARTED_AT, a_run, change_line, failed, ok
+from harness.redaction import digest
+from tests.unit.builders import (
+    DELETED,
+    GOLDEN,
+    STARTED_AT,
+    a_run,
+    as_version,
+    change_line,
+    failed,
+    ok,
+    write_lines,
+)
 
 ROOT = Path(harness.__file__).parents[1]
 COMMITTED = sorted((ROOT / "results").rglob("*.jsonl"))
@@ -79,8 +92,14 @@ TRIALS = st.one_of(
 )  # fmt: skip
 
 
+def identity(trial: Trial) -> tuple[str, str, int]:
+    return trial.workload, trial.phase, trial.round
+
+
 class TestRoundTrip:
-    @given(RUNS, st.lists(TRIALS, max_size=5), st.none() | st.sampled_from(Ending))
+    @given(
+        RUNS, st.lists(TRIALS, max_size=5, unique_by=identity), st.none() | st.sampled_from(Ending)
+    )
     def test_a_recorded_run_is_loaded_unchanged(
         self, run: Run, trials: list[Trial], ending: Ending | None
     ) -> None:
@@ -88,7 +107,7 @@ class TestRoundTrip:
             path = record(Path(results), run, trials, ending)
             assert load(path) == RecordedRun(run, tuple(trials), ending, str(path))
 
-    @given(RUNS, st.lists(TRIALS, max_size=4), st.data())
+    @given(RUNS, st.lists(TRIALS, max_size=4, unique_by=identity), st.data())
     def test_a_file_cut_off_anywhere_has_its_first_trials(
         self, run: Run, trials: list[Trial], data: st.DataObject
     ) -> None:
@@ -178,12 +197,12 @@ class TestSchema:
 
     def test_an_upgrade_keeps_the_order_of_keys(self) -> None:
         line = {"kind": "run", "parameters": {"a": 1, "reading": [], "unasked": None, "b": 2}}
-        migrate_line(line)
+        upgrade_line(line, 1)
         assert list(line["parameters"]) == ["a", "data_workloads", "not_requested", "b"]
 
     def test_keys_of_users_are_not_renamed(self) -> None:
         line = {"kind": "run", "facts": {"reading": "1", "sharing": "2", "counted": "3"}}
-        migrate_line(line)
+        upgrade_line(line, 1)
         assert line["facts"] == {"reading": "1", "sharing": "2", "counted": "3"}
 
     @pytest.mark.parametrize("version", [99, 0, True, "1", None, DELETED])
@@ -191,7 +210,9 @@ class TestSchema:
         self, tmp_path: Path, version: object
     ) -> None:
         path = change_line(record(tmp_path, a_run()), 1, {"schema_version": version})
-        with pytest.raises(BadInput, match=r":1: schema version .* not known here \(known: 1, 2\)"):
+        with pytest.raises(
+            BadInput, match=r":1: schema version .* not known here \(known: 1, 2, 3\)"
+        ):
             load(path)
 
     @pytest.mark.parametrize("path", COMMITTED, ids=lambda path: str(path.relative_to(ROOT)))
@@ -199,7 +220,7 @@ class TestSchema:
         """Each value of the file is in what was loaded, under the name that it has today."""
         head, *rest = map(json.loads, path.read_text().splitlines())
         for line in (head, *rest):
-            migrate_line(line)
+            upgrade_line(line, 1)
         if path.parent.name == "probes":
             probed = load_probes(path)
             assert_has(asdict(probed.run), head)
@@ -221,6 +242,124 @@ def assert_has(loaded: dict[str, Any], line: dict[str, Any]) -> None:
     known = {key: value for key, value in line.items() if key not in {"kind", "schema_version"}}
     assert {key: stored[key] for key in known} == known
     assert not any(stored[key] for key in stored.keys() - known.keys())
+
+
+class TestChecksums:
+    """A file of five lines; the third is a trial."""
+
+    TRIALS = (ok("pi", 1.5), ok("pi", 1.6, 2), ok("pi", 1.7, 3))
+
+    def lines(self, results: Path) -> tuple[Path, list[bytes]]:
+        path = record(results, a_run(), self.TRIALS, Ending.COMPLETED)
+        return path, path.read_bytes().splitlines(keepends=True)
+
+    def refused(self, path: Path, lines: Iterable[bytes]) -> str:
+        path.write_bytes(b"".join(lines))
+        with pytest.raises(BadInput) as caught:
+            load(path)
+        return str(caught.value).removeprefix(str(path))
+
+    def test_no_flipped_bit_goes_unnoticed(self, tmp_path: Path) -> None:
+        """Each bit of the file in turn: it is refused, or the last line loses its newline."""
+        path = record(tmp_path, a_run(), [ok("pi", 1.5)], Ending.COMPLETED)
+        whole = path.read_bytes()
+        for position in range(8 * len(whole)):
+            damaged = bytearray(whole)
+            damaged[position // 8] ^= 1 << position % 8
+            path.write_bytes(damaged)
+            try:
+                warnings = load(path).warnings
+            except BadInput:
+                continue
+            assert position // 8 == len(whole) - 1
+            assert "the last line is cut off" in warnings[0]
+
+    def test_a_changed_line_is_named(self, tmp_path: Path) -> None:
+        path, lines = self.lines(tmp_path)
+        lines[2] = lines[2].replace(b"1.6", b"0.6")
+        assert self.refused(path, lines).startswith(
+            ":3: the checksum is not that of the line: the file was damaged or edited; restore"
+        )
+
+    def test_a_deleted_line_is_noticed(self, tmp_path: Path) -> None:
+        path, lines = self.lines(tmp_path)
+        del lines[2]
+        assert self.refused(path, lines).startswith(":3: the checksum is not that of the line")
+
+    def test_lines_in_another_order_are_noticed(self, tmp_path: Path) -> None:
+        path, lines = self.lines(tmp_path)
+        lines[2], lines[3] = lines[3], lines[2]
+        assert self.refused(path, lines).startswith(":3: the checksum is not that of the line")
+
+    def test_a_repeated_line_is_named_with_the_first(self, tmp_path: Path) -> None:
+        path, lines = self.lines(tmp_path)
+        assert self.refused(path, [*lines[:4], lines[1], lines[4]]).startswith(
+            ":5: the line repeats line 2: "
+        )
+
+    def test_a_line_without_a_checksum_is_refused(self, tmp_path: Path) -> None:
+        path, lines = self.lines(tmp_path)
+        lines[1] = b'{"kind": "trial"}\n'
+        assert self.refused(path, lines).startswith(":2: the line has no checksum: ")
+
+    def test_a_file_without_checksums_is_refused_if_its_version_has_them(
+        self, tmp_path: Path
+    ) -> None:
+        path, _ = self.lines(tmp_path)
+        lines = as_version(path, 3).read_bytes()
+        assert self.refused(path, [lines]).startswith(":1: the line has no checksum: ")
+
+    @pytest.mark.parametrize("version", [1, 2])
+    def test_an_older_file_has_none_and_says_so(self, tmp_path: Path, version: int) -> None:
+        path, _ = self.lines(tmp_path)
+        loaded = load(as_version(path, version))
+        assert loaded.trials == self.TRIALS
+        assert loaded.warnings == (NO_CHECKSUMS,)
+
+
+class TestCredentials:
+    def test_are_never_written(self, tmp_path: Path) -> None:
+        run = a_run(
+            facts={"db_password": "hunter2", "note": "jdbc:x://u:hunter2@h"},
+            dataset={"uri": "s3a://k:hunter2@bucket/d", "layout": {}},
+            omitted={"w": "token=hunter2 is wrong"},
+        )
+        trials = [failed("pi", "IOException: hdfs://u:hunter2@h:9000 refuses password=hunter2")]
+        path = record(tmp_path, run, trials)
+        assert b"hunter2" not in path.read_bytes()
+        loaded = load(path)
+        assert loaded.run.dataset == {"uri": "s3a://***@bucket/d", "layout": {}}
+        assert loaded.trials[0].error == "IOException: hdfs://***@h:9000 refuses password=***"
+
+    def test_of_older_files_are_not_read(self, tmp_path: Path) -> None:
+        properties = {"spark.executorEnv.MINE": "hunter2", "spark.task.cpus": "1"}
+        path = record(tmp_path, a_run(environment={"spark_conf": properties}))
+        loaded = load(as_version(path, 2)).run.environment["spark_conf"]
+        assert loaded == {"spark.executorEnv.MINE": digest("hunter2"), "spark.task.cpus": "1"}
+
+
+class TestUniqueness:
+    def test_a_trial_is_recorded_once(self, tmp_path: Path) -> None:
+        trials = [ok("pi", 1.5), ok("pi", 1.6, 2), ok("pi", 1.7, 2)]
+        path = record(tmp_path, a_run(), trials)
+        with pytest.raises(BadInput) as caught:
+            load(path)
+        assert str(caught.value) == (
+            f"{path}:4: measured trial 2 of pi is recorded twice: also in line 3"
+        )
+
+    def test_a_round_of_each_phase_is_another_trial(self, tmp_path: Path) -> None:
+        trials = (ok("pi", 1.5, phase=Phase.WARM_UP), ok("pi", 1.5), ok("sha", 1.5))
+        assert load(record(tmp_path, a_run(), trials)).trials == trials
+
+    @pytest.mark.parametrize("copy", [shutil.copy, os.symlink, os.link])
+    def test_a_run_counts_once(self, tmp_path: Path, copy: Callable[[Path, Path], object]) -> None:
+        path = record(tmp_path, a_run("1g", "a"), [ok("pi", 1.5)])
+        again = path.with_name("b.jsonl")
+        copy(path, again)
+        with pytest.raises(BadInput) as caught:
+            find_runs("1g", tmp_path)
+        assert str(caught.value).startswith(f"run a is given twice, by {path} and {again}: ")
 
 
 class TestMalformed:
@@ -253,9 +392,9 @@ class TestMalformed:
     def test_a_line_is_refused_by_file_and_number(
         self, tmp_path: Path, line: str, reason: str
     ) -> None:
-        path = record(tmp_path, a_run(), [ok("pi", 1.5), ok("pi", 1.6, 2)])
-        first, second, third = path.read_text().splitlines()
-        path.write_text(f"{first}\n{second}\n{line}\n{third}\n")
+        path = as_version(record(tmp_path, a_run(), [ok("pi", 1.5), ok("pi", 1.6, 2)]), 2)
+        first, second, _ = path.read_text().splitlines()
+        path.write_text(f"{first}\n{second}\n{line}\n")
         with pytest.raises(BadInput) as caught:
             load(path)
         assert str(caught.value).startswith(f"{path}:3: ")
@@ -353,8 +492,8 @@ class TestMalformed:
     def test_nothing_follows_the_end(self, tmp_path: Path) -> None:
         path = record(tmp_path, a_run(), [ok("pi", 1.5)], Ending.COMPLETED)
         lines = path.read_text().splitlines()
-        path.write_text("\n".join([*lines, lines[1], ""]))
-        with pytest.raises(BadInput, match=":4: a line after the end of the run"):
+        write_lines(path, [*lines, lines[1]])
+        with pytest.raises(BadInput, match=":3: a run ends once, in the last line"):
             load(path)
 
     @pytest.mark.parametrize("content", [b"", b"{}", b"test,seconds\n", b"\xff\xfe\n", b"{}\n"])

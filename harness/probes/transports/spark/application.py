@@ -20,6 +20,7 @@ from harness.model.errors import ClusterliftError
 from harness.probes.transports.host import Host, is_ip_address
 from harness.probes.transports.spark.agent import send_object
 from harness.probes.transports.spark.relay import EXECUTORS_LINE
+from harness.terminal import say
 
 SCRIPT = ROOT / "jobs" / "probe_agents.py"
 END_S = 20
@@ -71,13 +72,13 @@ def _await_hosts(process: subprocess.Popen[bytes]) -> list[str]:
         text = line.decode(errors="replace")
         if text.startswith(EXECUTORS_LINE):
             return list(map(str, json.loads(text.removeprefix(EXECUTORS_LINE))))
-        print(text, end="", file=sys.stderr)
+        say(text.rstrip())
     raise ClusterliftError("--via spark: the Spark application ended before an executor answered")
 
 
 def _show(output: IO[bytes]) -> None:
     for line in output:
-        print(line.decode(errors="replace"), end="", file=sys.stderr)
+        say(line.decode(errors="replace").rstrip())
 
 
 def _await_end(process: subprocess.Popen[bytes]) -> None:

@@ -21,6 +21,7 @@ from harness.probes.transports.spark.agent import (
     send_object,
 )
 from harness.probes.transports.spark.relay import UNREACHABLE
+from harness.terminal import say
 
 
 def run_command(path: str, host: str, *command: str) -> int:
@@ -42,7 +43,7 @@ def run_command(path: str, host: str, *command: str) -> int:
 
 
 def _unreachable(reason: str) -> int:
-    print(reason, file=sys.stderr)
+    say(reason)
     return UNREACHABLE
 
 

@@ -1,0 +1,100 @@
+"""Where a dataset may be written: not over foreign files, and not inside another dataset."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from datagen.filesystem import TEMPORARY_PREFIX, Directory, Entry
+from datagen.manifest import FILE_NAME
+from harness.model.errors import BadInput
+
+GENERATING = "_generating"
+"""Earlier versions wrote into the dataset's own directory, and this file until they had ended."""
+
+INVALID = "_invalid"
+"""Earlier versions wrote this instead of a manifest if the layout was wrong; it contains the reason."""
+
+UNCOMMITTED = "_temporary"
+"""The directory in which Spark writes uncommitted files."""
+
+RESERVED = re.compile(r"\..+\.(generating|new|former)")
+"""The names of what stands beside a dataset while it is generated."""
+
+PART = r"part-\d{5,}-[0-9a-f-]{36}-c\d{3,}\.[a-z.]+"
+OURS = re.compile(
+    rf"{FILE_NAME}|{GENERATING}|{INVALID}|_SUCCESS|{PART}|\.(_SUCCESS|{PART})\.crc"
+    rf"|{TEMPORARY_PREFIX}.+"
+)
+
+
+def lock_name(directory: Directory) -> str:
+    """Return the name of the file, beside a dataset's directory, that locks it."""
+    return f".{directory.name}.generating"
+
+
+def check_not_nested(directory: Directory) -> None:
+    """Raise BadInput if the directory is inside a dataset, or inside one that is being generated."""
+    ancestor = directory.parent()
+    while ancestor is not None:
+        parent = ancestor.parent()
+        if any(ancestor.has(name) for name in (FILE_NAME, GENERATING, INVALID)):
+            raise BadInput(
+                f"{directory.uri} is inside the dataset {ancestor.uri}, which would be spoilt; "
+                "choose a directory outside it"
+            )
+        if RESERVED.fullmatch(ancestor.name) or (parent and parent.has(lock_name(ancestor))):
+            raise BadInput(
+                f"{directory.uri} is inside {ancestor.uri}, where a dataset is being generated; "
+                "choose a directory outside it"
+            )
+        ancestor = parent
+
+
+def check_no_foreign_files(directory: Directory) -> Mapping[str, Entry]:
+    """Return what is in a directory. Raise BadInput if a generation did not write all of it."""
+    entries = directory.entries() if directory.exists() else {}
+    foreign = sorted(
+        entry.name
+        for entry in entries.values()
+        if not (entry.name == UNCOMMITTED if entry.is_directory else OURS.fullmatch(entry.name))
+    )
+    if foreign:
+        raise BadInput(
+            f"{directory.uri} contains something that is not part of a dataset "
+            f"(first: {foreign[0]}); move it elsewhere, or choose another directory"
+        )
+    return entries
+
+
+def check_replaceable(directory: Directory, *, overwrite: bool, replace_half_written: bool) -> None:
+    """Raise BadInput if a dataset may not be written in the place of what is at the directory.
+
+    Foreign files are never replaced, a dataset only with `overwrite`, a half-written or invalid one, of
+    an earlier version, also with `replace_half_written`.
+    """
+    entries = check_no_foreign_files(directory)
+    if not entries:
+        return
+    if not {FILE_NAME, GENERATING, INVALID} & entries.keys():
+        raise BadInput(
+            f"{directory.uri} contains files, but neither a manifest nor a marker of an unfinished "
+            f"generation (first: {min(entries)}); choose another directory"
+        )
+    complete = FILE_NAME in entries
+    if not (overwrite or (replace_half_written and not complete)):
+        state = "a dataset already" if complete else "a half-written dataset"
+        state = "a dataset that is not valid" if INVALID in entries else state
+        raise BadInput(f"{directory.uri} is {state}; --overwrite replaces it")
+
+
+def remove(directory: Directory) -> None:
+    """Delete a directory of files that a generation wrote, if it exists.
+
+    The manifest goes first: what a kill leaves is no dataset. Raises BadInput, and deletes nothing, if
+    there are foreign files in it.
+    """
+    if directory.exists():
+        check_no_foreign_files(directory)
+        directory.delete(FILE_NAME)
+        directory.remove()

@@ -1,0 +1,213 @@
+"""A dataset is written beside its place, and swapped in when it is proven.
+
+For a dataset at `rows`, the same directory contains meanwhile
+
+    .rows.generating    the lock of the generation
+    .rows.new           what is being written: a whole dataset from the moment it has a manifest
+    .rows.former        the dataset that is replaced, from the first rename until it is deleted
+
+The swap is two renames: `rows` becomes `.rows.former`, then `.rows.new` becomes `rows`. Wherever a
+generation is killed, a whole dataset remains. Between the renames there is nothing at `rows`: then
+whoever looks for the dataset ends the swap. The next generation deletes what a killed one left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Self
+
+from datagen.filesystem import Directory
+from datagen.manifest import FILE_NAME
+from datagen.replaceable import (
+    RESERVED,
+    check_no_foreign_files,
+    check_not_nested,
+    check_replaceable,
+    lock_name,
+    remove,
+)
+from datagen.storage import Storage
+from datagen.write_lock import WriteLock
+from harness.model.errors import BadInput, ClusterliftError
+from harness.runtime.interrupt import deferred_signals
+from harness.terminal import say
+
+
+class Interrupted(ClusterliftError):
+    """A signal ended the generation."""
+
+    exit_code = 130
+
+
+class SwapRefused(ClusterliftError):
+    """The file system does not rename the directories. The new dataset is whole, and is kept."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a dataset is or will be. `directory` is resolved: it is no symbolic link."""
+
+    directory: Directory
+    storage: Storage
+
+    @classmethod
+    def of(cls, directory: Directory, storage: Storage) -> Self:
+        """Return the place of the dataset at a directory, which may be a symbolic link."""
+        return cls(storage.resolve(directory), storage)
+
+    @cached_property
+    def new(self) -> Directory:
+        """The directory of the dataset that is being written."""
+        return self.directory.sibling(f".{self.directory.name}.new")
+
+    @cached_property
+    def former(self) -> Directory:
+        """The directory of the dataset that is being replaced."""
+        return self.directory.sibling(f".{self.directory.name}.former")
+
+    def recover(self) -> None:
+        """If a swap was cut off between its renames, end it, and print a line on it.
+
+        Raises BadInput if the file system refuses; the message names what is left.
+        """
+        if self.directory.exists():
+            return
+        for whole in (self.new, self.former):
+            if not whole.has(FILE_NAME):
+                continue
+            try:
+                self.storage.rename(whole, self.directory)
+            except BadInput as error:
+                if self.directory.exists():  # somebody else was faster
+                    return
+                raise BadInput(
+                    f"{self.directory.uri} does not exist, because a generation was cut off; "
+                    f"{whole.uri} is a whole dataset: rename it ({error})"
+                ) from error
+            say(
+                f"a generation was cut off; its swap is ended: {self.directory.uri} was {whole.uri}"
+            )
+            with suppress(BadInput):  # somebody who may only read can go on without this
+                remove(self.former)
+            return
+
+    def check_writable(self, *, overwrite: bool, replace_half_written: bool) -> None:
+        """Raise BadInput if no dataset may be written here."""
+        uri, name = self.directory.uri, self.directory.name
+        if self.directory.parent() is None:
+            raise BadInput(f"{uri} is the root directory; choose a directory below it")
+        if RESERVED.fullmatch(name):
+            raise BadInput(
+                f"{uri}: {name} is reserved for what stands beside a dataset while it is generated; "
+                "choose another name"
+            )
+        check_replaceable(
+            self.directory, overwrite=overwrite, replace_half_written=replace_half_written
+        )
+        for beside in (self.new, self.former):
+            check_no_foreign_files(beside)
+        check_not_nested(self.directory)
+        self.storage.check_renamable(self.directory)
+
+    @contextmanager
+    def generation(self, *, overwrite: bool, replace_half_written: bool) -> Iterator[Directory]:
+        """Lock the place, yield the empty directory to write into, and swap it in at the end.
+
+        Raises BadInput, before anything is changed, if no dataset may be written here; Interrupted
+        instead of KeyboardInterrupt. If anything is raised inside the `with` block, what was written is
+        deleted, and what was there before remains.
+        """
+        replacing = {"overwrite": overwrite, "replace_half_written": replace_half_written}
+        self.recover()
+        self.check_writable(**replacing)
+        lock = WriteLock(
+            self.directory, lock_name(self.directory), take_over=overwrite or replace_half_written
+        )
+        try:
+            # Meanwhile, another generation may have ended.
+            self.recover()
+            self.check_writable(**replacing)
+            remove(self.former)
+            remove(self.new)
+            self.new.create()
+            if self.directory.exists():
+                self.storage.copy_attributes(self.directory, self.new)
+            yield self.new
+        except BaseException as error:
+            with suppress(KeyboardInterrupt), deferred_signals():
+                remains = self._abandon(lock)
+            if isinstance(error, KeyboardInterrupt):
+                raise Interrupted(f"interrupted; {remains}") from error
+            if isinstance(error, ClusterliftError):
+                raise type(error)(f"{error}; {remains}") from error
+            raise
+        try:
+            with deferred_signals():
+                self._swap(lock)
+        except KeyboardInterrupt:
+            raise Interrupted(f"interrupted when {self.directory.uri} was complete") from None
+
+    def _abandon(self, lock: WriteLock) -> str:
+        """Delete what was written, unless another generation writes there. Return what remains."""
+        uri = self.directory.uri
+        try:
+            if not lock.is_ours():
+                return f"another generation of {uri} has taken over"
+            remove(self.new)
+            lock.release()
+            return (
+                f"{uri} is as it was before" if self.directory.exists() else "nothing is left of it"
+            )
+        except (BadInput, OSError):  # Spark may have ended, and with it the way to the file system
+            return (
+                f"{uri} is as it was before; its next generation deletes {self.new.name}, "
+                "which is left beside it"
+            )
+
+    def _swap(self, lock: WriteLock) -> None:
+        """Give the new dataset the place of what is there, which is deleted."""
+        if not lock.is_ours():
+            raise ClusterliftError(
+                f"{self.directory.uri} was taken over by another generation; this one is void"
+            )
+        try:
+            self._rename_both()
+        except BadInput as error:
+            with suppress(BadInput):
+                lock.release()
+            raise SwapRefused(
+                f"{error}; the new dataset is whole in {self.new.uri}: rename it by hand, or generate it "
+                "in another directory"
+            ) from error
+        for delete in (lambda: remove(self.former), lock.release):
+            try:
+                delete()
+            except BadInput as error:
+                say(f"{self.directory.uri} is complete; what is left beside it: {error}")
+
+    def _rename_both(self) -> None:
+        uri, rename = self.directory.uri, self.storage.rename
+        if not self.directory.exists():
+            rename(self.new, self.directory)
+            return
+        try:
+            check_no_foreign_files(self.directory)
+            rename(self.directory, self.former)
+        except BadInput as error:
+            raise BadInput(
+                f"{uri} is as it was before, because it cannot be renamed: {error}"
+            ) from error
+        try:
+            rename(self.new, self.directory)
+        except BadInput as error:
+            try:
+                rename(self.former, self.directory)
+            except BadInput:
+                raise BadInput(
+                    f"{uri} does not exist, because the file system refuses to rename: {error}; "
+                    f"what it was is whole in {self.former.uri}"
+                ) from error
+            raise BadInput(f"{uri} is as it was before: {error}") from error

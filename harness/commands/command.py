@@ -1,0 +1,66 @@
+"""Commands as `clusterlift` has them: they print as everything does, and refuse values that are empty."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import click
+
+from harness.terminal import show
+
+
+class Command(click.Command):
+    """A command whose options and arguments, if they are given, must not be blank.
+
+    An argument of type UNPROCESSED is passed on to another program as it is.
+    """
+
+    def get_help_option(self, ctx: click.Context) -> click.Option | None:
+        option = super().get_help_option(ctx)
+        if option is not None:
+            option.callback = _show_help
+        return option
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        given, _, order = self.make_parser(ctx).parse_args(args=list(args))
+        for parameter in order:
+            value = given.get(parameter.name or "")
+            if parameter.type is not click.UNPROCESSED and "" in map(_stripped, _values(value)):
+                option = isinstance(parameter, click.Option)
+                name = parameter.opts[-1] if option else parameter.make_metavar(ctx)
+                raise click.UsageError(f"{name} is empty; give a value", ctx)
+        return super().parse_args(ctx, args)
+
+
+class Group(Command, click.Group):
+    """A group of such commands."""
+
+    command_class = Command
+    group_class = type
+
+
+def command(name: str, **attributes: Any) -> Callable[[Callable[..., Any]], Command]:
+    """Make a Command of a function, like `click.command`."""
+    return click.command(name, cls=Command, **attributes)  # noqa: TID251  the one place
+
+
+def group(
+    name: str | None = None, cls: type[Group] = Group, **attributes: Any
+) -> Callable[[Callable[..., Any]], Group]:
+    """Make a Group of a function, like `click.group`."""
+    return click.group(name, cls=cls, **attributes)  # noqa: TID251  the one place
+
+
+def _show_help(ctx: click.Context, _: click.Parameter, value: object) -> None:
+    if value and not ctx.resilient_parsing:
+        show(ctx.get_help())
+        ctx.exit()
+
+
+def _values(value: Any) -> Sequence[Any]:
+    return value if isinstance(value, list | tuple) else (value,)
+
+
+def _stripped(value: object) -> object:
+    return value.strip() if isinstance(value, str) else value

@@ -1,0 +1,125 @@
+"""What is recorded of Spark's configuration: the values that explain times, and digests of all others.
+
+A configuration may contain anything, from file names to passwords, and results get published. So a value is
+recorded only if its property is listed here, with a reason, and if it looks as such a value does: a number
+with a unit, a word, the name of a class. Of every other property its name and a digest are recorded, so that
+a comparison still shows that the values differ.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping
+
+from harness.redaction import digest
+
+_KNOWN = {
+    "how many processors and how much memory the application gets": """
+        spark.cores.max spark.default.parallelism spark.driver.cores spark.driver.maxResultSize
+        spark.driver.memory spark.driver.memoryOverhead spark.driver.memoryOverheadFactor
+        spark.dynamicAllocation.enabled spark.dynamicAllocation.initialExecutors
+        spark.dynamicAllocation.maxExecutors spark.dynamicAllocation.minExecutors
+        spark.dynamicAllocation.shuffleTracking.enabled spark.executor.cores spark.executor.instances
+        spark.executor.memory spark.executor.memoryOverhead spark.executor.memoryOverheadFactor
+        spark.executor.pyspark.memory spark.kubernetes.executor.limit.cores
+        spark.kubernetes.executor.request.cores spark.memory.fraction spark.memory.offHeap.enabled
+        spark.memory.offHeap.size spark.memory.storageFraction spark.python.worker.memory
+        spark.python.worker.reuse spark.task.cpus spark.yarn.am.cores spark.yarn.am.memory""",
+    "how a shuffle writes, compresses and fetches its blocks": """
+        spark.broadcast.blockSize spark.broadcast.compress spark.checkpoint.compress
+        spark.io.compression.codec spark.io.compression.lz4.blockSize spark.io.compression.zstd.bufferSize
+        spark.io.compression.zstd.level spark.io.encryption.enabled spark.maxRemoteBlockSizeFetchToMem
+        spark.network.crypto.enabled spark.network.timeout spark.reducer.maxBlocksInFlightPerAddress
+        spark.reducer.maxReqsInFlight spark.reducer.maxSizeInFlight spark.rpc.io.numConnectionsPerPeer
+        spark.rpc.message.maxSize spark.shuffle.compress spark.shuffle.file.buffer
+        spark.shuffle.io.backLog spark.shuffle.io.clientThreads spark.shuffle.io.mode
+        spark.shuffle.io.numConnectionsPerPeer spark.shuffle.io.preferDirectBufs
+        spark.shuffle.io.serverThreads spark.shuffle.localDisk.file.output.buffer spark.shuffle.manager
+        spark.shuffle.push.enabled spark.shuffle.readHostLocalDisk spark.shuffle.service.enabled
+        spark.shuffle.sort.bypassMergeThreshold spark.shuffle.spill.compress
+        spark.shuffle.unsafe.file.output.buffer spark.storage.memoryMapThreshold""",
+    "how a query is planned and executed": """
+        spark.sql.adaptive.advisoryPartitionSizeInBytes spark.sql.adaptive.autoBroadcastJoinThreshold
+        spark.sql.adaptive.coalescePartitions.enabled
+        spark.sql.adaptive.coalescePartitions.initialPartitionNum
+        spark.sql.adaptive.coalescePartitions.minPartitionSize
+        spark.sql.adaptive.coalescePartitions.parallelismFirst spark.sql.adaptive.enabled
+        spark.sql.adaptive.localShuffleReader.enabled spark.sql.adaptive.skewJoin.enabled
+        spark.sql.ansi.enabled spark.sql.artifact.isolation.enabled spark.sql.autoBroadcastJoinThreshold
+        spark.sql.broadcastTimeout spark.sql.cbo.enabled spark.sql.codegen.factoryMode
+        spark.sql.codegen.maxFields spark.sql.codegen.wholeStage spark.sql.columnVector.offheap.enabled
+        spark.sql.csv.filterPushdown.enabled spark.sql.csv.parser.columnPruning.enabled
+        spark.sql.execution.arrow.maxRecordsPerBatch spark.sql.execution.arrow.pyspark.enabled
+        spark.sql.files.maxPartitionBytes spark.sql.files.minPartitionNum
+        spark.sql.files.openCostInBytes spark.sql.inMemoryColumnarStorage.batchSize
+        spark.sql.inMemoryColumnarStorage.compressed spark.sql.join.preferSortMergeJoin
+        spark.sql.parquet.columnarReaderBatchSize spark.sql.parquet.compression.codec
+        spark.sql.parquet.enableVectorizedReader spark.sql.parquet.filterPushdown
+        spark.sql.shuffle.partitions""",
+    "how objects are serialized": """
+        spark.kryo.referenceTracking spark.kryo.unsafe spark.kryoserializer.buffer
+        spark.kryoserializer.buffer.max spark.rdd.compress spark.serializer
+        spark.serializer.objectStreamReset""",
+    "when and where tasks run": """
+        spark.excludeOnFailure.enabled spark.locality.wait spark.locality.wait.node
+        spark.locality.wait.process spark.locality.wait.rack spark.scheduler.mode
+        spark.scheduler.minRegisteredResourcesRatio spark.speculation spark.speculation.interval
+        spark.speculation.multiplier spark.speculation.quantile spark.submit.deployMode
+        spark.task.maxFailures""",
+    "what else works beside the trials": """
+        spark.cleaner.periodicGC.interval spark.eventLog.compress spark.eventLog.enabled
+        spark.executor.heartbeatInterval spark.executor.processTreeMetrics.enabled spark.log.level
+        spark.ui.enabled spark.ui.showConsoleProgress""",
+    "how files are stored and read": """
+        spark.hadoop.dfs.blocksize spark.hadoop.dfs.client.read.shortcircuit
+        spark.hadoop.dfs.client.use.datanode.hostname spark.hadoop.dfs.replication
+        spark.hadoop.fs.AbstractFileSystem.qfs.impl spark.hadoop.fs.qfs.createParams
+        spark.hadoop.fs.qfs.impl spark.hadoop.io.file.buffer.size
+        spark.hadoop.mapreduce.fileoutputcommitter.algorithm.version""",
+}
+"""The properties whose values are recorded, by the reason."""
+
+KNOWN = frozenset(name for names in _KNOWN.values() for name in names.split())
+
+_NUMBER = re.compile(r"true|false|-?\d{1,20}(\.\d{1,20})?\s?[A-Za-z%]{0,5}", re.IGNORECASE)
+_WORD = re.compile(r"[\w.$,-]{1,120}")
+_TAKES_A_WORD = re.compile(
+    r".*\.(codec|createParams|deployMode|factoryMode|impl|level|manager|mode|serializer)"
+)
+_JAVA_OPTIONS = re.compile(r"spark\.(driver|executor)\.(extra|default)JavaOptions")
+_KNOWN_JAVA_OPTION = re.compile(
+    r"-X(ms|mx|mn|ss)\d+[kmgtKMGT]?|-XX:[+-]\w+|-XX:\w+=\d+[kmgtKMGT%]?"
+    r"|--(add-(modules|opens|exports|reads)|enable-native-access|sun-misc-unsafe-memory-access)=[\w./,=-]+"
+    r"|-D(java\.net\.prefer|jdk\.|io\.netty\.|sun\.|file\.encoding|user\.timezone)[\w.]*="
+    r"(true|false|\d{1,6}|UTF-?8|UTC)"
+)
+_OPTION_NAME = re.compile(r"-D[\w.-]+=?|-XX:\w+=?|--?[A-Za-z][\w-]*[:=]?")
+
+
+def recorded_properties(properties: Mapping[str, str]) -> dict[str, str]:
+    """Return what is recorded of each property, sorted by name: its value or a digest of it."""
+    return {name: _recorded(name, value) for name, value in sorted(properties.items())}
+
+
+def _recorded(name: str, value: str) -> str:
+    if _JAVA_OPTIONS.fullmatch(name):
+        return _recorded_java_options(value)
+    form = _WORD if _TAKES_A_WORD.fullmatch(name) else _NUMBER
+    return value if name in KNOWN and form.fullmatch(value) else digest(value)
+
+
+def _recorded_java_options(text: str) -> str:
+    """Return the options of a JVM, and of those that are not known the name and a digest."""
+    try:
+        options = shlex.split(text)
+    except ValueError:  # a quotation mark is not closed
+        return digest(text)
+    return " ".join(map(_recorded_java_option, options))
+
+
+def _recorded_java_option(option: str) -> str:
+    if _KNOWN_JAVA_OPTION.fullmatch(option):
+        return option
+    name = _OPTION_NAME.match(option)
+    return f"{name[0] if name else ''}{digest(option)}"

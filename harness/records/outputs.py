@@ -1,0 +1,190 @@
+"""Writes the files and directories that a user names: whole or not at all, and over former ones alone.
+
+What is written grows in a hidden directory beside the output, and takes the output's name when it is on the
+disk. What a killed process leaves of that directory, the next call beside it removes.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import fcntl
+import os
+import shutil
+import stat
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.model.errors import BadInput
+from harness.runtime.interrupt import interruptible
+
+PREFIX, SUFFIX = ".clusterlift-", ".temporary"
+FORMER = "former"
+"""The directory in the hidden one that has the former output, while its name belongs to nobody."""
+
+_AT_FDCWD = -100
+_RENAME_EXCHANGE = 2
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of output: `name`, such as `a report of clusterlift`, and how to recognise a former one."""
+
+    name: str
+    is_former: Callable[[Path], bool]
+
+
+def write_file(output: Path, data: bytes, kind: Kind) -> None:
+    """Write a file, or replace a former one of its kind; a symbolic link keeps pointing at it.
+
+    Raise BadInput, which names --output, if the file cannot be written, or if something else exists there.
+    """
+    with _errors_name(output):
+        target = _target(output)
+        _check_replaceable(output, target, kind, stat.S_ISREG, "file")
+        with _beside(target) as directory:
+            new = directory / "new"
+            with new.open("xb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            if target.exists():
+                shutil.copymode(target, new)
+            new.replace(target)
+
+
+def write_directory(output: Path, write: Callable[[Path], None], kind: Kind) -> None:
+    """Have `write` fill a new directory, which then becomes `output`, or replaces a former one.
+
+    Parents are created. Raise BadInput like `write_file`.
+    """
+    with _errors_name(output):
+        target = _target(output)
+        _check_replaceable(output, target, kind, stat.S_ISDIR, "directory")
+        with suppress(FileNotFoundError):  # the current directory has been deleted
+            if target in (current := Path.cwd().resolve(), *current.parents):
+                raise BadInput(f"--output: {output} contains the current directory; name a new one")
+        with _parents(target), _beside(target) as directory:
+            new = directory / "new"
+            new.mkdir()
+            write(new)
+            for path in (*new.iterdir(), new):
+                _sync(path)
+            _put_in_place(new, target, directory)
+
+
+def _target(output: Path) -> Path:
+    """Return the path without symbolic links: what they point at is replaced, not they."""
+    return Path(os.path.realpath(output))
+
+
+def _check_replaceable(
+    output: Path, target: Path, kind: Kind, has_type: Callable[[int], bool], noun: str
+) -> None:
+    try:
+        # Of /dev/stdout, realpath gives a name that does not exist.
+        status = output.stat()
+    except FileNotFoundError:
+        return
+    if not has_type(status.st_mode):
+        raise BadInput(f"--output: {output} is not a {noun}; choose another {noun}")
+    is_empty = not (any(target.iterdir()) if noun == "directory" else status.st_size)
+    if not is_empty and not kind.is_former(target):
+        raise BadInput(
+            f"--output: {output} exists and is not {kind.name}; choose another {noun}, or remove it"
+        )
+
+
+@contextmanager
+def _errors_name(output: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise BadInput(
+            f"--output: cannot write {output}: {error.strerror or error}; choose another path"
+        ) from error
+
+
+@contextmanager
+def _parents(target: Path) -> Iterator[None]:
+    """Create the directories above; remove them again if the block fails."""
+    created = [parent for parent in target.parents if not parent.exists()]
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        yield
+    except BaseException:
+        for parent in created:
+            with suppress(OSError):
+                parent.rmdir()
+        raise
+
+
+@contextmanager
+def _beside(target: Path) -> Iterator[Path]:
+    """Yield an empty hidden directory beside the target, and remove it afterwards."""
+    is_main = threading.current_thread() is threading.main_thread()
+    with interruptible(once=True) if is_main else nullcontext():
+        for abandoned in target.parent.glob(f"{PREFIX}*{SUFFIX}"):
+            _remove_if_abandoned(abandoned)
+        directory = Path(tempfile.mkdtemp(SUFFIX, PREFIX, target.parent))
+        lock = os.open(directory, os.O_RDONLY)
+        try:
+            with suppress(OSError):  # without locks, nothing is taken for abandoned
+                fcntl.flock(lock, fcntl.LOCK_EX)
+            yield directory
+            _sync(target.parent)
+        finally:
+            _remove(directory)
+            os.close(lock)
+
+
+def _remove_if_abandoned(directory: Path) -> None:
+    """Remove what a killed process left. A living one has a lock on its directory."""
+    with suppress(OSError):
+        lock = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _remove(directory)
+        finally:
+            os.close(lock)
+
+
+def _remove(directory: Path) -> None:
+    """Remove a hidden directory; give a former output its name back if nothing has it."""
+    for former in (directory / FORMER).glob("*"):
+        named = directory.parent / former.name
+        if not named.exists():
+            former.rename(named)
+    shutil.rmtree(directory, ignore_errors=True)
+
+
+def _put_in_place(new: Path, target: Path, directory: Path) -> None:
+    if not target.exists() or not any(target.iterdir()):
+        new.rename(target)  # an empty directory is replaced
+    elif not _exchange(new, target):
+        former = directory / FORMER
+        former.mkdir()
+        # Whoever dies between the two, the next call puts the former one back.
+        target.rename(former / target.name)
+        new.rename(target)
+
+
+def _exchange(path: Path, other: Path) -> bool:
+    """Exchange two paths at once; return False where the system cannot."""
+    try:
+        renameat2 = ctypes.CDLL(None).renameat2
+    except (AttributeError, OSError):
+        return False
+    paths = _AT_FDCWD, os.fsencode(path), _AT_FDCWD, os.fsencode(other)
+    return bool(renameat2(*paths, _RENAME_EXCHANGE) == 0)
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

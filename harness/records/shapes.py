@@ -1,0 +1,100 @@
+"""The shapes of the lines of a results file, beyond the types of the vocabulary: what other rooms rely on.
+
+A key that is not here may have any value. A key that is here may be absent, unless it is Required.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Annotated, Any, Required, TypedDict
+
+import msgspec
+
+from harness.model.run import Ending
+
+_Count = Annotated[int, msgspec.Meta(ge=0)]
+_Name = Annotated[str, msgspec.Meta(min_length=1)]
+_Names = list[str] | None
+
+
+class CheckedLink(TypedDict, total=False):
+    speed_mbit_s: int | None
+    mtu_bytes: int | None
+    shaped_bit_s: int | None
+    duplex: str | None
+    driver: str | None
+    bus: str | None
+    state: str | None
+    sysctls: Mapping[str, str | None] | None
+
+
+class CheckedEnvironment(TypedDict, total=False):
+    host: str | None
+    links: Mapping[str, CheckedLink] | None
+    nodes: Mapping[str, Mapping[str, CheckedLink]] | None
+    sysctls: Mapping[str, str | None] | None
+    executors: _Names
+    master: str | None
+    memory_bytes: _Count | None
+    spark_conf: Mapping[str, str] | None
+
+
+class CheckedParameters(TypedDict, total=False):
+    controls: _Names
+    data_workloads: list[str]
+    not_requested: _Names
+    unexpected_links: _Names
+    max_time_s: float
+
+
+class CheckedLayout(TypedDict, total=False):
+    requested: str | None
+    observed: str | None
+    drift: str | None
+
+
+class CheckedDataset(TypedDict, total=False):
+    uri: Required[str]
+    layout: Required[CheckedLayout]
+    recipe: Mapping[str, Any] | None
+    placement: Mapping[str, _Count] | None
+
+
+class CheckedRun(TypedDict, total=False):
+    """The first line, of a run or of a probe run."""
+
+    id: Required[_Name]
+    configuration: Required[_Name]
+    started_at: Required[datetime]
+    written_by: Required[str]
+    workloads: list[_Name]
+    environment: CheckedEnvironment
+    parameters: CheckedParameters
+    dataset: CheckedDataset | None
+
+
+class CheckedTrial(TypedDict, total=False):
+    workload: Required[_Name]
+    round: Required[Annotated[int, msgspec.Meta(ge=1)]]
+    started_at: Required[datetime]
+    wall_s: Annotated[float, msgspec.Meta(gt=0)] | None
+
+
+class CheckedMeasurement(TypedDict, total=False):
+    round: Annotated[int, msgspec.Meta(ge=1)]
+
+
+class CheckedEnd(TypedDict, total=False):
+    ending: Required[Ending]
+    link_errors: Mapping[str, Mapping[str, _Count]] | None
+
+
+SHAPES: Mapping[str, Any] = {
+    "run": CheckedRun,
+    "probes": CheckedRun,
+    "trial": CheckedTrial,
+    "measurement": CheckedMeasurement,
+    "end": CheckedEnd,
+}
+"""By the kind of the line."""

@@ -1,0 +1,333 @@
+"""Wherever a generation ends, there is the dataset of before or the new one, and the next one goes on."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Collection, Iterator
+
+import pytest
+
+from datagen import write_lock
+from datagen.filesystem import Directory
+from datagen.manifest import FILE_NAME
+from datagen.observed_layout import StoredFiles
+from datagen.storage import Storage
+from datagen.swap import Interrupted, Place, SwapRefused
+from datagen.write_lock import Owner
+from harness.model.errors import BadInput, ClusterliftError
+from harness.model.layout import Layout
+
+from .fake_hadoop import FileSystem, Killed, directory
+
+ROWS = "/data/rows"
+PARTS = [f"part-0000{n}-00000000-0000-0000-0000-000000000000-c000.csv" for n in range(3)]
+
+
+class FakeStorage(Storage):
+    name = "fake"
+    scheme = "fake"
+
+    def check_request(self, directory: Directory, layout: Layout | None) -> Layout | None:
+        return layout
+
+    def observe(self, directory: Directory, names: Collection[str]) -> StoredFiles:
+        return StoredFiles({})
+
+
+def place_of(fs: FileSystem, path: str = ROWS) -> Place:
+    return Place.of(directory(fs, path), FakeStorage())
+
+
+def generate(fs: FileSystem, content: str, path: str = ROWS, *, overwrite: bool = True) -> None:
+    """Write a dataset each of whose files has this content."""
+    place = place_of(fs, path)
+    with place.generation(overwrite=overwrite, replace_half_written=False) as new:
+        for name in PARTS:
+            new.create_new(name, content)
+        new.write(FILE_NAME, content)
+
+
+def found(fs: FileSystem) -> str | None:
+    """Return the content of the dataset whoever opens it finds, whole; None if there is none."""
+    place = place_of(fs)
+    place.recover()
+    if not place.directory.exists():
+        return None
+    names = set(place.directory.entries())
+    assert names == {*PARTS, FILE_NAME}
+    [content] = {place.directory.read(name) for name in names}
+    return content
+
+
+def beside(fs: FileSystem) -> set[str]:
+    data = directory(fs, "/data")
+    return set(data.entries()) - {"rows"} if data.exists() else set()
+
+
+def generate_and(fs: FileSystem, meanwhile: Callable[[Directory], object]) -> None:
+    """Write a dataset without files, while something else happens."""
+    with place_of(fs).generation(overwrite=True, replace_half_written=False) as new:
+        meanwhile(new)
+        new.write(FILE_NAME, "new")
+
+
+def failing(error: BaseException) -> Callable[[Directory], None]:
+    def fail(new: Directory) -> None:
+        new.create_new(PARTS[0], "half")
+        raise error
+
+    return fail
+
+
+@pytest.fixture
+def killed_processes_have_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tests are one process; each generation of theirs would be another one."""
+    monkeypatch.setattr(Owner, "has_ended", lambda _: True)
+
+
+def with_one_failure(
+    before: str | None, failure: type[BaseException]
+) -> Iterator[tuple[FileSystem, BaseException]]:
+    """Yield a file system for each change of a generation: there the generation failed."""
+    for step in itertools.count():
+        number, after = divmod(step, 2)
+        fs = FileSystem()
+        if before is not None:
+            generate(fs, before)
+        fs.failing_at, fs.after, fs.failure = fs.changes + number, bool(after), failure
+        try:
+            generate(fs, "new")
+        except (Killed, ClusterliftError) as error:
+            reached: BaseException | None = error
+        else:
+            reached = None
+        if fs.changes <= fs.failing_at:
+            assert number > 10
+            return
+        fs.dead, fs.failing_at = False, -1
+        yield fs, reached or AssertionError("the failure was ignored")
+
+
+@pytest.mark.usefixtures("killed_processes_have_ended")
+@pytest.mark.parametrize("before", [None, "before"])
+def test_a_kill_at_any_moment_leaves_one_whole_dataset(before: str | None) -> None:
+    outcomes = []
+    for fs, _ in with_one_failure(before, Killed):
+        outcomes.append(found(fs))
+        generate(fs, "next", overwrite=outcomes[-1] is not None)
+        assert found(fs) == "next"
+        assert not beside(fs)
+    assert set(outcomes) == {before, "new"}
+    assert outcomes == sorted(outcomes, key=lambda outcome: outcome == "new")
+
+
+@pytest.mark.usefixtures("killed_processes_have_ended")
+def test_a_kill_while_a_reader_ends_the_swap_leaves_one_whole_dataset() -> None:
+    for fs, _ in with_one_failure("before", Killed):
+        if not directory(fs, ROWS).exists():
+            break
+    cut_off = dict(fs.nodes)
+    for number, after in itertools.product(range(12), (False, True)):
+        fs = FileSystem(dict(cut_off), number, after)
+        try:
+            found(fs)
+        except Killed:
+            fs.dead, fs.failing_at = False, -1
+        assert found(fs) == "new"
+
+
+@pytest.mark.usefixtures("killed_processes_have_ended")
+@pytest.mark.parametrize("before", [None, "before"])
+def test_a_failed_change_leaves_one_whole_dataset(before: str | None) -> None:
+    """A full disk, for example. The lock stays only where the failed change was to delete it."""
+    locks = 0
+    for fs, error in with_one_failure(before, ValueError):
+        assert "\n" not in str(error)
+        locks += ".rows.generating" in beside(fs)
+        assert locks <= 1
+        assert found(fs) in {before, "new"}
+        generate(fs, "next", overwrite=found(fs) is not None)
+        assert found(fs) == "next"
+        assert not beside(fs)
+
+
+def test_a_failure_while_writing_leaves_nothing_of_the_new_dataset() -> None:
+    fs = FileSystem()
+    generate(fs, "before")
+    with pytest.raises(
+        ClusterliftError, match=f"^disk full; fake:{ROWS} is as it was before$"
+    ) as failed:
+        generate_and(fs, failing(ClusterliftError("disk full")))
+    assert failed.value.exit_code == 1
+    assert found(fs) == "before"
+    assert not beside(fs)
+
+
+@pytest.mark.parametrize(
+    ("before", "remains"),
+    [("before", f"fake:{ROWS} is as it was before"), (None, "nothing is left")],
+)
+def test_an_interrupt_says_what_remains(before: str | None, remains: str) -> None:
+    fs = FileSystem()
+    if before is not None:
+        generate(fs, before)
+    with pytest.raises(Interrupted, match=f"^interrupted; {remains}") as interrupted:
+        generate_and(fs, failing(KeyboardInterrupt()))
+    assert interrupted.value.exit_code == 130
+    assert found(fs) == before
+    assert not beside(fs)
+
+
+# A file system that does not rename directories at once.
+
+
+def test_where_directories_cannot_be_renamed_both_datasets_remain_and_a_line_says_so() -> None:
+    fs = FileSystem()
+    generate(fs, "before")
+    fs.renames_directories = False
+    with pytest.raises(
+        SwapRefused,
+        match=rf"^fake:{ROWS} is as it was before, because it cannot be renamed: .*; the new dataset "
+        r"is whole in fake:/data/\.rows\.new: .*by hand",
+    ):
+        generate(fs, "new")
+    assert found(fs) == "before"
+    assert beside(fs) == {".rows.new"}
+    fs.renames_directories = True
+    generate(fs, "next")
+    assert found(fs) == "next"
+    assert not beside(fs)
+
+
+def test_where_directories_cannot_be_renamed_a_first_dataset_is_found_beside_its_place() -> None:
+    fs = FileSystem(renames_directories=False)
+    with pytest.raises(SwapRefused, match=r"the new dataset is whole in fake:/data/\.rows\.new"):
+        generate(fs, "new")
+    with pytest.raises(BadInput, match=r"/data/\.rows\.new is a whole dataset: rename it"):
+        found(fs)
+    fs.renames_directories = True
+    assert found(fs) == "new"
+
+
+# Foreign files, locks and other datasets.
+
+
+@pytest.mark.parametrize("name", [".rows.new", ".rows.former"])
+def test_foreign_files_beside_the_dataset_are_never_deleted(name: str) -> None:
+    fs = FileSystem()
+    thesis = directory(fs, f"/data/{name}")
+    thesis.create()
+    thesis.create_new("thesis.tex", "years of work")
+    with pytest.raises(BadInput, match=r"not part of a dataset \(first: thesis.tex\)"):
+        generate(fs, "new")
+    assert beside(fs) == {name}
+    assert thesis.read("thesis.tex") == "years of work"
+
+
+def test_a_foreign_file_that_appears_meanwhile_is_kept() -> None:
+    fs = FileSystem()
+    generate(fs, "before")
+    with pytest.raises(SwapRefused, match=r"first: notes.txt"):
+        generate_and(fs, lambda _: directory(fs, ROWS).create_new("notes.txt", "keep"))
+    assert directory(fs, ROWS).read("notes.txt") == "keep"
+
+
+def test_two_generations_at_once_are_excluded() -> None:
+    fs = FileSystem()
+    with place_of(fs).generation(overwrite=True, replace_half_written=False) as new:
+        with pytest.raises(
+            BadInput, match=rf"^fake:{ROWS} is being generated by process {os.getpid()} on .*; wait"
+        ):
+            generate(fs, "other")
+        for name in PARTS:
+            new.create_new(name, "first")
+        new.write(FILE_NAME, "first")
+    assert found(fs) == "first"
+
+
+def test_a_generation_that_lost_its_lock_is_void_and_deletes_nothing() -> None:
+    """On another machine, the user took its dataset over with --overwrite."""
+    fs = FileSystem()
+    generate(fs, "before")
+    other = dataclasses.replace(Owner(), machine="another").to_json()
+    with pytest.raises(ClusterliftError, match="was taken over by another generation"):
+        generate_and(fs, lambda _: fs.nodes.update({"/data/.rows.generating": other}))
+    assert found(fs) == "before"
+    assert beside(fs) == {".rows.new", ".rows.generating"}
+    with pytest.raises(BadInput, match=r"is a dataset already; --overwrite"):
+        generate(fs, "next", overwrite=False)
+    generate(fs, "next")
+    assert found(fs) == "next"
+    assert not beside(fs)
+
+
+def test_only_overwrite_goes_on_where_another_machine_may_be_at_work() -> None:
+    fs = FileSystem()
+    owner = dataclasses.replace(Owner(), machine="another", host="far")
+    directory(fs, "/data").create()
+    fs.nodes["/data/.rows.generating"] = owner.to_json()
+    with pytest.raises(BadInput, match=r"by process \d+ on far, since .*--overwrite goes on"):
+        generate(fs, "new", overwrite=False)
+    generate(fs, "new")
+    assert found(fs) == "new"
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"pid": "5"}', "[" * 100_000, '{"token": 1}'])
+def test_a_lock_that_names_no_process_does_not_exclude(text: str) -> None:
+    fs = FileSystem()
+    directory(fs, "/data").create()
+    fs.nodes["/data/.rows.generating"] = text
+    generate(fs, "new", overwrite=False)
+    assert not beside(fs)
+
+
+@pytest.mark.parametrize("path", [f"{ROWS}/inner", f"{ROWS}/a/b", f"{ROWS}/_temporary"])
+def test_a_dataset_inside_another_one_is_refused(path: str) -> None:
+    fs = FileSystem()
+    generate(fs, "outer")
+    with pytest.raises(BadInput, match=rf"is inside the dataset fake:{ROWS}"):
+        generate(fs, "inner", path)
+    assert found(fs) == "outer"
+
+
+@pytest.mark.parametrize(
+    "path", [f"{ROWS}/inner", "/data/.rows.new/inner", "/data/.rows.former/a/b"]
+)
+def test_a_dataset_inside_one_that_is_being_generated_is_refused(path: str) -> None:
+    fs = FileSystem()
+    with place_of(fs).generation(overwrite=True, replace_half_written=False) as new:
+        with pytest.raises(BadInput, match="is being generated"):
+            generate(fs, "inner", path)
+        new.write(FILE_NAME, "outer")
+
+
+@pytest.mark.parametrize("path", ["/", "/data"])
+def test_a_dataset_around_another_one_is_refused(path: str) -> None:
+    fs = FileSystem()
+    generate(fs, "inner")
+    with pytest.raises(BadInput, match=r"root directory|not part of a dataset \(first: rows\)"):
+        generate(fs, "outer", path)
+    assert found(fs) == "inner"
+
+
+@pytest.mark.parametrize("name", [".rows.new", ".rows.former", ".rows.generating"])
+def test_the_names_beside_a_dataset_are_reserved(name: str) -> None:
+    with pytest.raises(BadInput, match=f"{name.replace('.', '[.]')} is reserved"):
+        generate(FileSystem(), "new", f"/data/{name}")
+
+
+def test_the_owner_of_a_lock_has_ended_when_its_process_has() -> None:
+    process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    owner = Owner(pid=process.pid, started=write_lock.started(process.pid))
+    assert Owner.parse(owner.to_json()) == owner
+    assert owner.has_ended() is False
+    process.communicate()
+    assert owner.has_ended() is True
+    assert Owner(started="5").has_ended() is True  # the id belongs to another process by now
+    assert Owner(machine="another").has_ended() is None
+    assert json.loads(owner.to_json())["pid"] == process.pid

@@ -1,0 +1,60 @@
+"""Of Spark's configuration, known properties are recorded with their values, all others as digests."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.model.spark_properties import recorded_properties
+from harness.redaction import digest
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("spark.executor.memory", "4g"),
+        ("spark.memory.fraction", "0.6"),
+        ("spark.sql.adaptive.enabled", "true"),
+        ("spark.sql.autoBroadcastJoinThreshold", "-1"),
+        ("spark.io.compression.codec", "zstd"),
+        ("spark.serializer", "org.apache.spark.serializer.KryoSerializer"),
+        ("spark.hadoop.fs.qfs.createParams", "1,6,3,65536,2"),
+        ("spark.executor.extraJavaOptions", "-Xms1g -XX:+UseG1GC -XX:MaxGCPauseMillis=200"),
+    ],
+)
+def test_a_known_property_has_its_value(name: str, value: str) -> None:
+    assert recorded_properties({name: value}) == {name: value}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("spark.hadoop.fs.azure.account.key.a", "abc=="),
+        ("spark.executorEnv.DB_PASS", "hunter2"),
+        ("spark.sql.catalog.c.url", "jdbc:postgresql://u:p@h/db"),
+        ("spark.executor.memory.mine", "4g"),
+        ("spark.executor.memory", "hunter2"),  # not the form of such a value
+        ("spark.app.name", "hunter2"),
+        ("spark.driver.extraClassPath", "/home/alice/x.jar"),
+    ],
+)
+def test_another_property_has_a_digest(name: str, value: str) -> None:
+    assert recorded_properties({name: value}) == {name: digest(value)}
+
+
+@pytest.mark.parametrize(
+    ("options", "recorded"),
+    [
+        ("-Ddb.pass=hunter2 -Xmx4g", f"-Ddb.pass={digest('-Ddb.pass=hunter2')} -Xmx4g"),
+        ("-Ddb.pass='hunter 2'", f"-Ddb.pass={digest('-Ddb.pass=hunter 2')}"),
+        ("-javaagent:/a.jar=hunter2", f"-javaagent:{digest('-javaagent:/a.jar=hunter2')}"),
+        ("hunter2 -XX:+UseG1GC", f"{digest('hunter2')} -XX:+UseG1GC"),
+        ("-Ddb.pass='hunter2", digest("-Ddb.pass='hunter2")),
+    ],
+)
+def test_an_unknown_option_of_java_has_its_name_and_a_digest(options: str, recorded: str) -> None:
+    name = "spark.driver.extraJavaOptions"
+    assert recorded_properties({name: options}) == {name: recorded}
+
+
+def test_properties_are_sorted() -> None:
+    assert list(recorded_properties({"b": "", "a": ""})) == ["a", "b"]
