@@ -183,20 +183,23 @@ class Overwrite(Generate):
         if found and found not in {self.old().whole(), self.whole()}:
             yield "what claims to be a dataset has the rows of neither the old nor the new one"
         if not found:
-            yield from self._accepted(directory)
+            yield from self._not_there(directory)
 
     def old(self) -> Generate:
         """Return how the old dataset was written."""
         return Generate(self.templates)
 
-    def _accepted(self, directory: Path) -> Iterator[str]:
-        """Yield what is wrong unless a benchmark refuses the dataset in one line."""
+    def _not_there(self, directory: Path) -> Iterator[str]:
+        """Yield what is wrong unless a benchmark finds a whole dataset or refuses in one line."""
         command = spark_submit(
             *("jobs/benchmark.py", "--dataset", "data/rows", "--workloads", "sha-512"),
             *("--trials", 1, "--warmup", 0, "--results", directory.with_name("refused")),
         )
         ended = run([command], directory, self.environment(directory, "refusal"))
-        if ended.code != 2 or ended.output.count("benchmark.py: error: ") != 1:
+        if ended.code == 0:
+            if content(directory / "data/rows") not in {self.old().whole(), self.whole()}:
+                yield "a benchmark accepted half a dataset"
+        elif ended.code != 2 or ended.output.count("benchmark.py: error: ") != 1:
             yield f"half a dataset was not refused in one line: {ended.output[-300:]}"
 
 
