@@ -9,7 +9,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
+import pytest
+
+from harness.lab.engine import compose_program
 from harness.lab.lifecycle import PORTS
+from harness.model.errors import ClusterliftError
 from harness.model.run import Ending
 
 from .processes import Ended, run
@@ -62,6 +66,10 @@ class LabExperiment(Scenario):
     def prepare(self, directory: Path) -> None:
         directory.mkdir()
         if not self._results.exists():
+            try:
+                compose_program()
+            except ClusterliftError as error:
+                pytest.skip(f"{error} (.ci/engine installs and starts one)")
             self._results.mkdir()
             self._run("up", "--nodes", "1", "--cpus", str(CPUS))
         name = self._experiment(directory)
