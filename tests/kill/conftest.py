@@ -32,6 +32,10 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[OUTCOMES] = Outcomes()
 
 
+def pytest_report_header() -> str:
+    return f"kills: KILLS={KILLS} SEED={SEED}"
+
+
 def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, config: pytest.Config
 ) -> None:

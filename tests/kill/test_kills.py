@@ -51,6 +51,7 @@ def seconds_without_a_signal(scenario: Scenario, templates: Path) -> float:
     ended = run(scenario.commands(), directory, scenario.environment(directory, mark))
     assert ended.code == 0, ended.output
     assert not list(wrong_at_the_end(scenario, directory, mark, ended))
+    assert not list(scenario.temporary_files(directory))
     return ended.seconds
 
 
