@@ -207,7 +207,7 @@ class Benchmark(Scenario):
     """Trials that are recorded as they end."""
 
     name = "benchmark"
-    workloads = ("calc-pi-dataframe", "sha-512")
+    workloads = ("calc-pi-python-udf", "sha-512")  # the first has Python workers
     rounds = 4
 
     def prepare(self, directory: Path) -> None:
