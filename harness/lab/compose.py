@@ -84,11 +84,11 @@ class Compose:
     variables: Mapping[str, str]
 
     def build(self) -> None:
-        """Build the image, and show the build's progress line by line.
+        """Build the image, and show the progress line by line. A failed build leaves no container.
 
         Raises ClusterliftError with the last line if the build fails.
         """
-        self._run(run_showing_output, "build", MASTER)
+        self._run(run_showing_output, "build", "--force-rm", MASTER)
 
     def up(self) -> None:
         """Start the containers that do not run. Raises ClusterliftError if one cannot be started."""

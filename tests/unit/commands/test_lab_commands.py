@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import socket
 import tarfile
 from collections.abc import Callable
@@ -295,3 +296,12 @@ class TestQfsTarball:
         assert packed[0] == packed[1]
         with tarfile.open(fileobj=io.BytesIO(packed[0])) as archive:
             assert "qfs/bin/metaserver" in archive.getnames()
+
+
+def test_compose_gets_its_second_file_as_input_and_leaves_no_container_of_a_failed_build(
+    fake: InstallFakes, tmp_path: Path
+) -> None:
+    fake(docker_compose=f'echo "$@" >{tmp_path}/arguments; /bin/cat /dev/stdin >{tmp_path}/added')
+    COMPOSE.build()
+    assert (tmp_path / "arguments").read_text().endswith("-f /dev/stdin build --force-rm master\n")
+    assert json.loads((tmp_path / "added").read_text()) == override(COMPOSE.shape)
