@@ -6,7 +6,7 @@ An unknown value is None, never 0.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import asdict, dataclass, fields, is_dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from types import UnionType
@@ -182,7 +182,7 @@ def _probe_row(probed: RecordedProbes, measured: Measurement) -> ProbeRow:
         configuration=probed.run.configuration,
         probe_run=probed.run.id,
         started_at=_time(probed.run.started_at),
-        **vars(measured),
+        **asdict(measured),
         source=probed.source,
     )
 

@@ -185,14 +185,18 @@ def _check_size(value: object, levels: int = MAX_NESTING) -> None:
 # may have any value; a key that is here may be absent, unless it is Required.
 
 _Count = Annotated[int, msgspec.Meta(ge=0)]
+_Seconds = Annotated[float, msgspec.Meta(ge=1e-9, le=1e9)]
+_Value = Annotated[float, msgspec.Meta(ge=-1e15, le=1e15)]
+_Mbit = Annotated[int, msgspec.Meta(ge=0, le=10**8)]
+_Mtu = Annotated[int, msgspec.Meta(ge=0, le=10**6)]
 _Name = Annotated[str, msgspec.Meta(min_length=1)]
 _Names = list[str] | None
 
 
 class _CheckedLink(TypedDict, total=False):
-    speed_mbit_s: int | None
-    mtu_bytes: int | None
-    shaped_bit_s: int | None
+    speed_mbit_s: _Mbit | None
+    mtu_bytes: _Mtu | None
+    shaped_bit_s: _Count | None
     duplex: str | None
     driver: str | None
     bus: str | None
@@ -209,6 +213,16 @@ class _CheckedEnvironment(TypedDict, total=False):
     master: str | None
     memory_bytes: _Count | None
     spark_conf: Mapping[str, str] | None
+    kernel: str | None
+    architecture: str | None
+    cpu_model: str | None
+    cpus: _Count | None
+    python: str | None
+    spark: str | None
+    hadoop: str | None
+    java: str | None
+    scala: str | None
+    parallelism: _Count | None
 
 
 class _CheckedParameters(TypedDict, total=False):
@@ -216,7 +230,14 @@ class _CheckedParameters(TypedDict, total=False):
     data_workloads: list[str]
     not_requested: _Names
     unexpected_links: _Names
-    max_time_s: float
+    max_time_s: _Seconds
+    precision: float
+    sink: str | None
+    trials: _Count | str
+    warmup: _Count | None
+    repartition: _Count | None
+    pi_samples: _Count | None
+    content_checked: bool | None
 
 
 class _CheckedLayout(TypedDict, total=False):
@@ -225,11 +246,25 @@ class _CheckedLayout(TypedDict, total=False):
     drift: str | None
 
 
+class _CheckedRecipe(TypedDict, total=False):
+    name: str
+    version: int
+    seed: int
+    rows: _Count
+
+
 class _CheckedDataset(TypedDict, total=False):
     uri: Required[str]
     layout: Required[_CheckedLayout]
-    recipe: Mapping[str, Any] | None
+    recipe: _CheckedRecipe | None
     placement: Mapping[str, _Count] | None
+    digest: str | None
+    format: str | None
+    rows: _Count | None
+    partitions: _Count | None
+    file_count: _Count | None
+    coder: str | None
+    page_cache: bool | None
 
 
 class _CheckedRun(TypedDict, total=False):
@@ -249,11 +284,23 @@ class _CheckedTrial(TypedDict, total=False):
     workload: Required[_Name]
     round: Required[Annotated[int, msgspec.Meta(ge=1)]]
     started_at: Required[datetime]
-    wall_s: Annotated[float, msgspec.Meta(gt=0)] | None
+    wall_s: _Seconds | None
 
 
 class _CheckedMeasurement(TypedDict, total=False):
+    value: _Value | None
     round: Annotated[int, msgspec.Meta(ge=1)]
+
+
+class _CheckedHostLink(TypedDict, total=False):
+    speed_mbit_s: _Mbit | None
+    mtu_bytes: _Mtu | None
+    shaped_bit_s: _Count | None
+    counters: Mapping[str, _Count] | None
+
+
+class _CheckedSnapshot(TypedDict, total=False):
+    link: _CheckedHostLink
 
 
 class _CheckedEnd(TypedDict, total=False):
@@ -266,6 +313,7 @@ _SHAPES: Mapping[str, Any] = {
     "probes": _CheckedRun,
     "trial": _CheckedTrial,
     "measurement": _CheckedMeasurement,
+    "link": _CheckedSnapshot,
     "end": _CheckedEnd,
 }
 

@@ -8,11 +8,11 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from harness.analysis import readiness as readiness_analysis
 from harness.analysis.acceptance import Expectation, network_faults, upgrade_faults
 from harness.analysis.attribution import explain
 from harness.analysis.comparison import Comparison, compare
@@ -20,7 +20,6 @@ from harness.analysis.configuration import ConfigurationRuns
 from harness.analysis.price import rank_offers
 from harness.analysis.price_list import PriceList, declared_prices
 from harness.analysis.probe_comparison import compare_probes
-from harness.analysis import readiness as readiness_analysis
 from harness.analysis.readiness import readiness
 from harness.commands.gate import verdict
 from harness.model.errors import BadInput
