@@ -10,7 +10,7 @@ sys.path[0] = str(Path(__file__).resolve().parents[1])
 
 from datagen.dataset import Dataset
 from datagen.manifest import Format
-from datagen.recipe import MAX_ROWS, MAX_SEED, Recipe
+from datagen.recipe import MAX_SEED, Recipe
 from datagen.spark import (
     completed_tasks,
     spark_errors_as_one_line,
@@ -19,6 +19,7 @@ from datagen.spark import (
 )
 from datagen.writer import PATIENCE_S, ReplicationWait, Request, write_dataset
 from harness.model.layout import FORMS, Layout
+from harness.model.limits import MAX_ROWS
 from harness.runtime.command_line import Parser, option_type, run_main, whole_number
 from harness.runtime.interrupt import interruptible
 from harness.runtime.progress import task_progress

@@ -20,7 +20,7 @@ from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.probe import ProbeRun, RecordedProbes
 from harness.model.run import Ending, Phase, RecordedRun, Run
 from harness.present import export
-from harness.present.export import TABLES, MetricRow, columns, rows
+from harness.present.export import TABLES, columns, rows
 from harness.records.writer import ProbeRecording, Recording
 from tests.unit import report_data
 from tests.unit.builders import a_run, failed, ok, recorded
@@ -32,13 +32,11 @@ def exported(
     directory: Path, runs: list[RecordedRun], probed: list[RecordedProbes] | None = None
 ) -> Exported:
     """Write the tables, read them again, and return their rows by table."""
-    tables = {}
-    for name, written in rows(runs, probed or []).items():
-        export.write(TABLES[name], written, directory / f"{name}.parquet")
-        tables[name] = pq.read_table(directory / f"{name}.parquet").to_pylist(
-            maps_as_pydicts="strict"
-        )
-    return tables
+    export.write_tables(rows(runs, probed or []), directory)
+    return {
+        name: pq.read_table(directory / f"{name}.parquet").to_pylist(maps_as_pydicts="strict")
+        for name in TABLES
+    }
 
 
 def a_run_with_facts(**fields: Any) -> Run:
@@ -107,9 +105,9 @@ class TestTrials:
             assert (row["error"], row["facts"]) == (text, {text: text})
 
     def test_types_do_not_depend_on_the_rows(self, tmp_path: Path) -> None:
+        export.write_tables({name: [] for name in TABLES}, tmp_path)
         for name, table in TABLES.items():
-            export.write(table, [], tmp_path / name)
-            schema = pq.read_schema(tmp_path / name)
+            schema = pq.read_schema(tmp_path / f"{name}.parquet")
             assert schema.names == [field.name for field in fields(table)]
             assert pa.null() not in schema.types
 
@@ -209,7 +207,7 @@ class TestCommand:
                 assert f"{column.name}: " in printed
 
     def test_the_file_describes_its_columns(self, tmp_path: Path) -> None:
-        export.write(MetricRow, [], tmp_path / "measurements.parquet")
+        export.write_tables({name: [] for name in TABLES}, tmp_path)
         schema = pq.read_schema(tmp_path / "measurements.parquet")
         assert (
             schema.field("metric").metadata[b"about"]
