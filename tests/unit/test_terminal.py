@@ -13,6 +13,7 @@ import pytest
 from harness import terminal
 from harness.terminal import (
     OutputLost,
+    Relay,
     begin_line,
     continue_line,
     end_line,
@@ -152,3 +153,23 @@ def test_descriptors_that_are_closed_are_occupied(tmp_path: Path) -> None:
     )
     assert done.returncode == 0
     hold_standard_descriptors()  # nothing is closed here, so nothing changes
+
+
+class TestRelay:
+    def test_it_copies_at_once_and_escapes_control_characters(
+        self, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        relay = Relay()
+        for chunk in (b"[1/2] pi  ", b"3 s\nbad \x1b[1m", b"\xff\n"):
+            relay.copy(chunk)
+        assert capsys.readouterr().out == "[1/2] pi  3 s\nbad \\x1b[1m\\xff\n"
+
+    def test_a_character_may_be_cut_in_two(self, capsys: pytest.CaptureFixture[str]) -> None:
+        relay = Relay()
+        for byte in "± 1 %\n".encode():
+            relay.copy(bytes([byte]))
+        assert capsys.readouterr().out == "± 1 %\n"
+
+    def test_nobody_has_to_read_it(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(sys, "stdout", None)
+        Relay().copy(b"x")
