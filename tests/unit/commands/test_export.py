@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Mapping
 from dataclasses import fields
@@ -182,6 +183,43 @@ class TestCommand:
         for names in (["1g", "2.5g"], ["1g"]):
             assert main(["export", *names, "--output", "out"]) == 0
         assert pq.read_table("out/trials.parquet").num_rows == 1
+
+    @pytest.mark.parametrize("name", ["notes.txt", "trials.parquet"])
+    def test_a_directory_with_something_else_is_kept(
+        self, name: str, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        Path("out").mkdir()
+        pq.write_table(pa.table({"mine": [1]}), Path("out") / name)
+        before = (Path("out") / name).read_bytes()
+        assert main(["export", "1g", "--output", "out"]) == 2
+        assert capsys.readouterr().err == (
+            "clusterlift: error: --output: out exists and is not an export of clusterlift; "
+            "choose another directory, or remove it\n"
+        )
+        assert [file.name for file in Path("out").iterdir()] == [name]
+        assert (Path("out") / name).read_bytes() == before
+
+    @pytest.mark.parametrize("name", ["results", "results/1g", "results/1g/probes"])
+    def test_a_directory_of_results_is_kept(self, name: str) -> None:
+        before = sorted(Path("results").rglob("*"))
+        assert main(["export", "1g", "--output", name]) == 2
+        assert sorted(Path("results").rglob("*")) == before
+
+    def test_a_pipe_in_the_place_of_a_table_is_not_read(self) -> None:
+        Path("out").mkdir()
+        os.mkfifo("out/trials.parquet")
+        assert main(["export", "1g", "--output", "out"]) == 2
+
+    def test_the_name_of_the_directory_may_be_any_bytes(self) -> None:
+        assert main(["export", "1g", "--output", "no\udcff/out"]) == 0
+        assert len(list(Path("no\udcff/out").iterdir())) == len(TABLES)
+
+    def test_an_export_whose_numbers_nobody_reads_is_whole(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(sys, "stdout", None)
+        assert main(["export", "1g", "--output", "out"]) == 1
+        assert len(list(Path("out").iterdir())) == len(TABLES)
 
     def test_an_unwritable_path_is_reported(self, capsys: pytest.CaptureFixture[str]) -> None:
         Path("file").touch()
