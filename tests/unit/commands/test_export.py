@@ -135,7 +135,8 @@ class TestMeasurements:
 
     def test_unknown_metrics_have_no_row(self, tmp_path: Path) -> None:
         assert not [metric for metric, _ in self.numbers(tmp_path) if "simulat" in metric]
-        assert exported(tmp_path, [recorded(a_run(), [ok("w", 1)])])["measurements"] == []
+        (other := tmp_path / "other").mkdir()
+        assert exported(other, [recorded(a_run(), [ok("w", 1)])])["measurements"] == []
 
 
 class TestProbes:
