@@ -21,7 +21,15 @@ import msgspec
 
 from harness.model.errors import BadInput
 from harness.model.probe import EVENT_KINDS, ProbeEvent, ProbeRun, RecordedProbes
-from harness.model.run import Ending, LinkErrors, RecordedRun, Run, Trial
+from harness.model.run import (
+    MAX_WALL_S,
+    MIN_WALL_S,
+    Ending,
+    LinkErrors,
+    RecordedRun,
+    Run,
+    Trial,
+)
 from harness.terminal import shorten
 
 READABLE_VERSIONS = (1, 2)
@@ -185,7 +193,7 @@ def _check_size(value: object, levels: int = MAX_NESTING) -> None:
 # may have any value; a key that is here may be absent, unless it is Required.
 
 _Count = Annotated[int, msgspec.Meta(ge=0)]
-_Seconds = Annotated[float, msgspec.Meta(ge=1e-9, le=1e9)]
+_Seconds = Annotated[float, msgspec.Meta(ge=MIN_WALL_S, le=MAX_WALL_S)]
 _Value = Annotated[float, msgspec.Meta(ge=-1e15, le=1e15)]
 _Mbit = Annotated[int, msgspec.Meta(ge=0, le=10**8)]
 _Mtu = Annotated[int, msgspec.Meta(ge=0, le=10**6)]

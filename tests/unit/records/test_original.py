@@ -70,7 +70,10 @@ class TestBadInput:
             (("test,seconds",), r"original\.csv has no trial"),
             (("test,seconds", "a,1", "b,fast"), r":3: 'fast' is not a number of seconds"),
             (("test,seconds", "a,-1"), r":2: '-1' is not a time"),
-            (("test,seconds", "a,0"), r":2: '0' is not a time; a finite number > 0 is expected"),
+            (
+                ("test,seconds", "a,0"),
+                r":2: '0' is not a time; 1e-09 to 1e\+09 seconds are expected",
+            ),
             (("test,seconds", "a,nan"), r":2: 'nan' is not a time"),
             (("test,seconds", "a,inf"), r":2: 'inf' is not a time"),
             (("test,seconds", "a,"), r":2: '' is not a number of seconds"),
