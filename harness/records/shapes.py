@@ -11,10 +11,10 @@ from typing import Annotated, Any, Required, TypedDict
 
 import msgspec
 
-from harness.model.run import Ending
+from harness.model.run import MAX_WALL_S, MIN_WALL_S, Ending
 
 _Count = Annotated[int, msgspec.Meta(ge=0)]
-_Seconds = Annotated[float, msgspec.Meta(ge=1e-9, le=1e9)]
+_Seconds = Annotated[float, msgspec.Meta(ge=MIN_WALL_S, le=MAX_WALL_S)]
 _Value = Annotated[float, msgspec.Meta(ge=-1e15, le=1e15)]
 _Mbit = Annotated[int, msgspec.Meta(ge=0, le=10**8)]
 _Mtu = Annotated[int, msgspec.Meta(ge=0, le=10**6)]
