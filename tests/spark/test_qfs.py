@@ -215,7 +215,7 @@ def test_a_swap_that_was_killed_is_ended_by_the_next_reader(
     assert {name for name in parent.entries() if former.name in name} == {former.name}
 
 
-def test_a_directory_never_moves_into_one_that_exists(write_layout: Write, uri: str) -> None:
+def test_a_directory_never_moves_into_one_that_exists(write_layout: Write) -> None:
     directory = write_layout("replicated:2").directory
     other = directory.sibling("other")
     other.create()
