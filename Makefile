@@ -13,6 +13,9 @@ DATANODES     ?= 3
 CHUNK_SERVERS ?= 4
 # Which of the lab's tests `make test-lab` runs.
 LAB           ?= tests/lab
+# How many commands `make test-kill` kills, and the seed of when; without a seed it chooses and prints one.
+KILLS         ?= 10
+SEED          ?=
 DATASET       ?= $(if $(CLUSTERLIFT_FS),$(CLUSTERLIFT_FS)/)data/rows-$(ROWS)
 # Options for spark-submit. On a cluster, name it here: --master spark://host:7077
 SPARK_OPTIONS ?= $(LOCAL_SPARK)
@@ -33,7 +36,7 @@ PYTEST    := pytest --durations=25
 
 .DEFAULT_GOAL := help
 .PHONY: help toolchain setup bench workloads report check test test-scripts test-e2e test-slow test-probes \
-  test-lab test-all microbench spark35 lock clean
+  test-lab test-kill test-all microbench spark35 lock clean
 
 help:
 	@echo "make bench [ROWS=$(ROWS)] [TRIALS=$(TRIALS)] [CONFIGURATION=$(CONFIGURATION)]"
@@ -48,6 +51,7 @@ help:
 	@echo "make test-slow     every command of the README and of docs/"
 	@echo "make test-probes   the probes with their real tools, between network namespaces; needs root"
 	@echo "make test-lab      the lab; needs Docker"
+	@echo "make test-kill [KILLS=$(KILLS)] [SEED=N]  kill commands at random moments; all of it: KILLS=100"
 	@echo "make test-all      all of these"
 	@echo "make microbench    how fast clusterlift itself is"
 
@@ -98,7 +102,7 @@ check: setup
 	@lint-imports --no-logo --no-cache
 
 test: setup
-	@$(PYTEST) -n 2 --dist loadfile -m "not bench and not lab and not slow and not netns and not e2e"
+	@$(PYTEST) -n 2 --dist loadfile -m "not bench and not lab and not slow and not netns and not e2e and not kill"
 
 test-scripts: setup
 	@$(PYTEST) -m smoke
@@ -116,7 +120,10 @@ test-probes: setup
 test-lab: setup
 	@$(PYTEST) -m lab $(LAB)
 
-test-all: check spark35 test test-e2e test-slow test-probes test-lab
+test-kill: setup
+	@KILLS=$(KILLS) SEED=$(SEED) pytest -m kill tests/kill
+
+test-all: check spark35 test test-e2e test-slow test-probes test-lab test-kill
 
 microbench: setup
 	@pytest -m bench -s tests/bench

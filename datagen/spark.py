@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -14,7 +15,7 @@ from pyspark.sql import SparkSession
 
 import datagen
 import harness
-from harness.model.errors import ClusterliftError
+from harness.model.errors import BadInput, ClusterliftError
 from harness.runtime.interrupt import deferred_signals
 from harness.terminal import first_line, say
 
@@ -30,7 +31,8 @@ def start_session(name: str, *packages: object) -> SparkSession:
     """Return the session that spark-submit configured, and start it if necessary.
 
     Functions of our packages, and of `packages`, are sent to the executors by value: executors need
-    Spark and Python, but not this checkout. Raises ClusterliftError if Spark does not start.
+    Spark and Python, but not this checkout. Raises ClusterliftError if Spark does not start,
+    BadInput if spark-submit could not pass on the command line.
     """
     for package in (datagen, harness, *packages):
         cloudpickle.register_pickle_by_value(package)  # type: ignore[no-untyped-call]
@@ -40,7 +42,24 @@ def start_session(name: str, *packages: object) -> SparkSession:
     conf.setIfMissing("spark.ui.showConsoleProgress", "false")
     conf.setIfMissing("spark.log.level", "OFF")
     with spark_errors_as_one_line("Spark did not start"):
-        return SparkSession.builder.appName(name).config(conf=conf).getOrCreate()
+        spark = SparkSession.builder.appName(name).config(conf=conf).getOrCreate()
+    encoding = java_packages(spark).System.getProperty("sun.jnu.encoding")
+    if lost := lost_characters(sys.argv[1:], encoding):
+        raise BadInput(
+            f"{lost!r} has question marks where Java cannot read a character in the encoding {encoding} "
+            "of this locale: set LC_ALL=C.UTF-8"
+        )
+    return spark
+
+
+def lost_characters(arguments: Sequence[str], encoding: str) -> str | None:
+    """Return the first argument that spark-submit may have changed; None if there is none.
+
+    In an ASCII locale, Java replaces each byte of another character by a question mark, and such a
+    character has two bytes or more.
+    """
+    is_ascii = encoding.upper() in {"ANSI_X3.4-1968", "US-ASCII", "ASCII", "646"}
+    return next((each for each in arguments if is_ascii and "??" in each), None)
 
 
 def executors(spark: SparkSession) -> list[str]:

@@ -8,6 +8,11 @@ from pathlib import Path
 # spark-submit puts the script's own directory first; our packages are one level above it.
 sys.path[0] = str(Path(__file__).resolve().parents[1])
 
+from harness.runtime.interrupt import end_at_ctrl_c
+
+if __name__ == "__main__":
+    end_at_ctrl_c()  # while the rest is loaded
+
 import jobs
 from datagen.spark import spark_errors_as_one_line, start_session
 from harness.runtime.command_line import run_main

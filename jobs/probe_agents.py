@@ -14,6 +14,11 @@ from pathlib import Path
 # spark-submit put this script's own directory first; our packages are one level above it.
 sys.path[0] = str(Path(__file__).resolve().parents[1])
 
+from harness.runtime.interrupt import end_at_ctrl_c
+
+if __name__ == "__main__":
+    end_at_ctrl_c()  # while the rest is loaded
+
 from py4j.protocol import Py4JError
 from pyspark import InheritableThread, TaskContext
 from pyspark.errors import PySparkException

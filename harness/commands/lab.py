@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,10 +20,12 @@ from harness.lab.cluster import Lab, Node, running_lab
 from harness.lab.compose import MAX_WORKERS, LabSpec, check_cpus, results_directory, shape_of
 from harness.lab.lifecycle import down, up
 from harness.lab.links import read_links, set_links, to_link
+from harness.lab.lock import lab_lock
 from harness.lab.submit import BENCHMARK, GENERATE, facts, spark_submit, with_facts
 from harness.lab.verify import LinkCheck, verify
+from harness.minicluster.guard import CLUSTERLIFT, guarded
 from harness.model.errors import BadInput, ClusterliftError
-from harness.model.link import MAX_MTU, MIN_MTU, Link, parse_rate
+from harness.model.link import MAX_MTU, MIN_MTU, Link, parse_rate, rate_text
 from harness.present import markdown, text
 from harness.probes.transports.host import expand_names
 from harness.records.outputs import Kind, write_file
@@ -98,7 +100,7 @@ def lab() -> None:
 def up_command(nodes: int, cpus: float, storage: str, rack_count: int, uplink: str | None) -> None:
     """Start the lab and wait until it is ready. Its links are not shaped, and their MTU is 1500."""
     shape = LabSpec(nodes, cpus, storage, _uplink(nodes, rack_count, uplink))
-    with interruptible():
+    with lab_lock(), interruptible():
         started = up(shape)
     show(status_text(running_lab()) if started else "this lab is up already")
 
@@ -172,9 +174,9 @@ def verify_command(rates: Sequence[str], seconds: int) -> int:
     One flow, two opposite flows, three flows into one node, and flows across the uplink if there is
     one. The exit code is 1 if a result deviates by more than 3 % (across the uplink: 5 %).
     """
-    current = running_lab()
     checks: list[LinkCheck] = []
-    with interruptible():
+    with lab_lock(), interruptible():
+        current = running_lab()
         for bit_s in [parse_rate("--rate", rate) for rate in rates]:
             say(f"verifying at {bit_s / 1e6:g} Mbit/s")
             with _at_rate(current.linked, bit_s):
@@ -190,7 +192,8 @@ def verify_command(rates: Sequence[str], seconds: int) -> int:
 @script_arguments
 def generate_command(conf: Sequence[str], arguments: Sequence[str]) -> int:
     """Run datagen/generate.py in the lab; ARGS are that script's arguments."""
-    return spark_submit(running_lab(), GENERATE, arguments, conf)
+    with lab_lock():
+        return spark_submit(running_lab(), GENERATE, arguments, conf)
 
 
 @lab.command("benchmark", context_settings=without_own_options)
@@ -201,8 +204,9 @@ def benchmark_command(conf: Sequence[str], arguments: Sequence[str]) -> int:
 
     Its results record that the cluster was emulated, and which links it had.
     """
-    current = running_lab()
-    return spark_submit(current, BENCHMARK, with_facts(arguments, facts(current)), conf)
+    with lab_lock():
+        current = running_lab()
+        return spark_submit(current, BENCHMARK, with_facts(arguments, facts(current)), conf)
 
 
 @lab.command("experiment")
@@ -216,7 +220,7 @@ def experiment_command(file: Path) -> int:
     """
     experiment = read_experiment(file)
     results = results_directory() / experiment.name
-    with interruptible(once=True):
+    with lab_lock(), interruptible(once=True):
         outcome = run_experiment(experiment, results)
     if outcome.measured:
         comparison = compare([find_configuration(name, results) for name in outcome.measured])
@@ -245,14 +249,29 @@ def _uplink(nodes: int, rack_count: int, uplink: str | None) -> int | None:
 
 @contextmanager
 def _at_rate(nodes: Sequence[Node], bit_s: int) -> Iterator[None]:
-    """While entered, give all links this rate; then restore them."""
-    before = read_links(nodes)
-    set_links(nodes, lambda link: replace(link, rate_bit_s=bit_s))
-    try:
-        yield
-    finally:
-        for node, link in zip(nodes, before, strict=True):
-            set_links([node], to_link(link))
+    """While entered, give all links this rate; then restore them, also if this process is killed."""
+    before = dict(zip(nodes, read_links(nodes), strict=True))
+    with ExitStack() as guards:
+        for link in dict.fromkeys(before.values()):
+            names = ",".join(node.name for node in nodes if before[node] == link)
+            guards.enter_context(
+                guarded(*CLUSTERLIFT, "lab", "link", *link_options(link), "--nodes", names)
+            )
+        set_links(nodes, lambda link: replace(link, rate_bit_s=bit_s))
+        try:
+            yield
+        finally:
+            for node, link in before.items():
+                set_links([node], to_link(link))
+
+
+def link_options(link: Link) -> list[str]:
+    """Return the options with which `lab link` makes a link like this."""
+    rate = link.rate_bit_s
+    return [
+        *(["--unshaped"] if rate is None else ["--rate", rate_text(rate)]),
+        *("--mtu", str(link.mtu)),
+    ]
 
 
 def status_text(current: Lab) -> str:

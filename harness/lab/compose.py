@@ -115,9 +115,10 @@ class Compose:
             "BUILDKIT_PROGRESS": "plain",
             **self.variables,
         }
-        with tempfile.TemporaryDirectory() as directory:
-            added = Path(directory) / "override.json"  # JSON is valid YAML
-            added.write_text(json.dumps(override(self.shape)), encoding="utf-8")
+        # A file without a name, which Compose opens as its standard input: nothing is left if we are killed.
+        with tempfile.TemporaryFile("w+", encoding="utf-8") as added:
+            json.dump(override(self.shape), added)  # JSON is valid YAML
+            added.seek(0)
             command = [
                 *self.program,
                 "--project-name",
@@ -125,9 +126,9 @@ class Compose:
                 "-f",
                 str(FILE),
                 "-f",
-                str(added),
+                "/dev/stdin",
             ]
-            done = runner([*command, *arguments], environment)
+            done = runner([*command, *arguments], environment, added)
         if done.returncode:
             reason = last_line(done.stderr.replace(SUMMARY, ""), NO_OUTPUT)
             raise ClusterliftError(f"compose {arguments[0]} failed: {reason}")

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import IO
 
 from harness.model.errors import BadInput, ClusterliftError
 from harness.terminal import last_line, say
@@ -32,13 +33,15 @@ def docker(*arguments: str) -> str:
 
 
 def run(
-    command: Sequence[str], environment: Mapping[str, str] | None = None
+    command: Sequence[str],
+    environment: Mapping[str, str] | None = None,
+    stdin: IO[str] | int = subprocess.DEVNULL,
 ) -> subprocess.CompletedProcess[str]:
     """Run a program to its end and capture its output."""
     return subprocess.run(
         command,
         env=environment,
-        stdin=subprocess.DEVNULL,
+        stdin=stdin,
         capture_output=True,
         text=True,
         errors="replace",
@@ -47,7 +50,9 @@ def run(
 
 
 def run_showing_output(
-    command: Sequence[str], environment: Mapping[str, str]
+    command: Sequence[str],
+    environment: Mapping[str, str],
+    stdin: IO[str] | int = subprocess.DEVNULL,
 ) -> subprocess.CompletedProcess[str]:
     """Run a program to its end and show each line of its output on standard error as it comes.
 
@@ -57,7 +62,7 @@ def run_showing_output(
     with subprocess.Popen(
         command,
         env=environment,
-        stdin=subprocess.DEVNULL,
+        stdin=stdin,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

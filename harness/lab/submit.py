@@ -17,6 +17,7 @@ from harness.lab.cluster import Lab, Node
 from harness.lab.compose import shape_of
 from harness.lab.engine import docker, docker_program
 from harness.lab.links import read_links
+from harness.minicluster.guard import guarded
 from harness.model.errors import BadInput, ClusterliftError
 from harness.model.link import rate_text
 from harness.runtime.interrupt import interruptible
@@ -100,13 +101,17 @@ def with_facts(arguments: Sequence[str], facts: Mapping[str, str]) -> list[str]:
 
 @contextmanager
 def cpu_limit_lifted(lab: Lab) -> Iterator[None]:
-    """While entered, let each worker use all processors of the machine; then set the lab's limit."""
+    """While entered, let each worker use all processors of the machine; then set the lab's limit.
+
+    It is set, too, if this process is killed.
+    """
     processors = float(docker("info", "--format", "{{.NCPU}}"))
-    set_cpu_limit(lab, max(processors, lab.cpus))
-    try:
-        yield
-    finally:
-        set_cpu_limit(lab, lab.cpus)
+    with guarded(docker_program(), *_update_command(lab, lab.cpus)):
+        set_cpu_limit(lab, max(processors, lab.cpus))
+        try:
+            yield
+        finally:
+            set_cpu_limit(lab, lab.cpus)
 
 
 def set_cpu_limit(lab: Lab, cpus: float) -> None:
@@ -117,7 +122,7 @@ def set_cpu_limit(lab: Lab, cpus: float) -> None:
     if not _other_limits(lab, cpus):
         return
     try:
-        docker("update", "--cpus", f"{cpus:g}", *(node.container for node in lab.workers))
+        docker(*_update_command(lab, cpus))
     except BadInput:
         raise
     except ClusterliftError as error:
@@ -130,6 +135,11 @@ def set_cpu_limit(lab: Lab, cpus: float) -> None:
             f"the workers should be limited to {cpus:g} processors, but Docker reports: {found} "
             "(0 is no limit)"
         )
+
+
+def _update_command(lab: Lab, cpus: float) -> list[str]:
+    """Return the arguments with which Docker limits the workers."""
+    return ["update", "--cpus", f"{cpus:g}", *(node.container for node in lab.workers)]
 
 
 def _run(command: Sequence[str], message: bytes, on_message: Callable[[], None]) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 from contextlib import suppress
@@ -9,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
+import psutil
 
 from harness.minicluster.daemon import LOCALHOST, Daemon, end
 from harness.model.errors import BadInput
@@ -16,6 +18,8 @@ from harness.records.directories import cache_directory
 from harness.terminal import say
 
 STATE_FILE = "cluster.json"
+UNFINISHED = ".new-"
+"""The prefix of a directory that has no name yet; the id of the process that makes it follows."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +77,8 @@ def claim_name(cluster: Cluster) -> None:
     """
     try:
         root().mkdir(parents=True, exist_ok=True)
-        directory = Path(tempfile.mkdtemp(prefix=".new-", dir=root()))
+        _remove_unfinished()
+        directory = Path(tempfile.mkdtemp(prefix=f"{UNFINISHED}{os.getpid()}-", dir=root()))
     except OSError as error:
         raise BadInput(
             f"cannot keep a cluster in {root()}: {error.strerror}; set XDG_CACHE_HOME"
@@ -133,6 +138,14 @@ def remove(cluster: Cluster) -> None:
                 entry.unlink()
         (cluster.directory / STATE_FILE).unlink()
         cluster.directory.rmdir()
+
+
+def _remove_unfinished() -> None:
+    """Remove the directories of processes that were killed while they claimed a name."""
+    for directory in root().glob(f"{UNFINISHED}*"):
+        process_id = directory.name.removeprefix(UNFINISHED).partition("-")[0]
+        if not (process_id.isdecimal() and psutil.pid_exists(int(process_id))):
+            shutil.rmtree(directory, ignore_errors=True)
 
 
 def _state_files(scheme: str) -> list[Path]:

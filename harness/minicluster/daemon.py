@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import signal
 import socket
 import subprocess
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,6 +27,8 @@ END_S = 30.0
 POLL_S = 0.05
 CREATE_TIME_TOLERANCE_S = 2.0
 """Clock corrections move the time at which the system says that a process was created."""
+# A shell that becomes the command once it has read a line: the process keeps its id.
+_AFTER_A_LINE = 'read -r _ && exec "$@" </dev/null'
 
 
 @dataclass(frozen=True)
@@ -78,29 +81,36 @@ class Daemon:
             return f"cannot read {self.log}: {error.strerror}"
 
 
-def start(launch: Launch, log: Path, directory: Path) -> Daemon:
-    """Start a daemon in a session of its own, where Ctrl-C in a terminal does not reach it.
+@contextmanager
+def starting(launch: Launch, log: Path, directory: Path) -> Iterator[Daemon]:
+    """Provide a daemon whose command starts when the `with` block ends; it never does if we die inside.
 
-    Raises ClusterliftError if the command cannot be started.
+    It has a session of its own, where Ctrl-C in a terminal does not reach it. Raises ClusterliftError if
+    the command cannot be started.
     """
+    if shutil.which(launch.command[0]) is None:
+        raise ClusterliftError(f"cannot start {launch.command[0]}: there is no such program")
     with log.open("wb") as output:
         try:
             process = subprocess.Popen(
-                launch.command,
+                ["/bin/sh", "-c", _AFTER_A_LINE, launch.name, *launch.command],
                 cwd=directory,
                 env={**os.environ, **(launch.environment or {})},
-                stdin=subprocess.DEVNULL,
+                stdin=subprocess.PIPE,
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
         except OSError as error:
-            raise ClusterliftError(f"cannot start {launch.command[0]}: {error.strerror}") from error
-    # Even if it has ended already, the system knows it until it is reaped.
-    create_time = psutil.Process(process.pid).create_time()
-    # The daemon is meant to outlive this object, which would otherwise warn that it still runs.
-    process.returncode = 0
-    return Daemon(launch.name, process.pid, create_time, str(log))
+            raise ClusterliftError(f"cannot start /bin/sh: {error.strerror}") from error
+    assert process.stdin is not None  # noqa: S101  it is a pipe
+    with process.stdin as pipe:
+        # Even if it has ended already, the system knows it until it is reaped.
+        create_time = psutil.Process(process.pid).create_time()
+        # The daemon is meant to outlive this object, which would otherwise warn that it still runs.
+        process.returncode = 0
+        yield Daemon(launch.name, process.pid, create_time, str(log))
+        pipe.write(b"\n")
 
 
 def end(daemons: Iterable[Daemon]) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
 import urllib.request
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
@@ -21,12 +20,15 @@ from harness.minicluster.cluster import Cluster
 from harness.minicluster.daemon import LOCALHOST, Launch
 from harness.minicluster.jar import minicluster_jar
 from harness.model.errors import BadInput, ClusterliftError
+from harness.probes.remote_process import run_all
+from harness.probes.transports.host import HostError, by_local
 
 NAMENODE = "org.apache.hadoop.hdfs.server.namenode.NameNode"
 DATANODE = "org.apache.hadoop.hdfs.server.datanode.DataNode"
 NAMENODE_HEAP = "512m"
 DATANODE_HEAP = "256m"
 ANSWER_S = 5.0
+FORMAT_S = 120.0
 
 LOG4J = """\
 rootLogger.level = info
@@ -61,17 +63,15 @@ class HdfsCluster:
         _write_site(cluster, {**_site(cluster), **self.properties})
         (cluster.conf_directory / "log4j2.properties").write_text(LOG4J, encoding="utf-8")
         log = cluster.logs / "format.log"
-        with log.open("wb") as output:
-            done = subprocess.run(
-                [*command, "-format", "-nonInteractive"],
-                cwd=cluster.directory,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                check=False,
-            )
-        if done.returncode != 0:
-            reason = closing_message(log.read_text(encoding="utf-8", errors="replace"))
+        in_directory = ("sh", "-c", 'cd "$0" && exec "$@"', str(cluster.directory))
+        format_ = [*in_directory, *command, "-format", "-nonInteractive"]
+        # A remote process of this machine: it ends if we are killed, so nothing writes here afterwards.
+        [done] = run_all([(by_local("localhost"), format_)], FORMAT_S)
+        if isinstance(done, HostError):
+            raise done
+        log.write_text(f"{done.output}\n{done.errors}", encoding="utf-8", errors="replace")
+        if done.code != 0:
+            reason = closing_message(f"{done.output}\n{done.errors}")
             raise ClusterliftError(f"the NameNode cannot be formatted: {reason}; see {log}")
 
     def launches(self, cluster: Cluster) -> Iterator[Launch]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
+import shutil
 import tempfile
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from harness.records.directories import cache_directory
 from harness.terminal import say
 
 ARTIFACT = "hadoop-client-minicluster"
+FETCHING = ".fetching-"
 # Spark brings these.
 EXCLUDED = "org.apache.hadoop:hadoop-client-api,org.apache.hadoop:hadoop-client-runtime"
 # The known checksum is of the Hadoop version that the pyspark of requirements.lock brings. For other
@@ -50,7 +52,9 @@ def minicluster_jar() -> Path:
 
 def _fetch(version: str, jar: Path) -> None:
     say(f"fetching {jar.name} once (about 56 MB), into {jar.parent}")
-    with tempfile.TemporaryDirectory(prefix=".fetching-", dir=jar.parent) as ivy:
+    for interrupted in jar.parent.glob(f"{FETCHING}*"):  # we have the lock, so nobody else fetches
+        shutil.rmtree(interrupted, ignore_errors=True)
+    with tempfile.TemporaryDirectory(prefix=FETCHING, dir=jar.parent) as ivy:
         # spark-submit fetches the jar and then runs a program that ends at once.
         done = run_spark_submit(
             *("--master", "local[1]", "--deploy-mode", "client"),

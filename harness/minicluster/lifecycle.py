@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import secrets
 import shutil
+import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -20,8 +21,9 @@ from harness.minicluster.daemon import (
     end,
     free_ports,
     port_problem,
-    start,
+    starting,
 )
+from harness.minicluster.guard import guarded
 from harness.model.errors import BadInput, ClusterliftError
 from harness.runtime.interrupt import deferred_signals
 from harness.terminal import count_of, say
@@ -63,18 +65,19 @@ class FileSystem(Protocol):
 
 @contextmanager
 def running(system: FileSystem, servers: int, *, keep_logs: bool = False) -> Iterator[Cluster]:
-    """Provide a new cluster while entered; on leaving, stop it and remove its data.
+    """Provide a new cluster while entered; stop it and remove its data afterwards, and if we are killed.
 
     With `keep_logs`, the logs stay if a daemon has died.
     """
     name = f"run-{secrets.token_hex(4)}"
-    try:
-        yield up(system, name, servers)
-    finally:
-        # Find it by name: a signal may arrive when it is up but `up` has not returned yet.
-        with suppress(BadInput):
-            cluster = find(system.scheme, name)
-            down(cluster, keep_logs=keep_logs and bool(cluster.dead()))
+    with guarded(sys.executable, "-m", __name__, system.scheme, name):
+        try:
+            yield up(system, name, servers)
+        finally:
+            # Find it by name: a signal may arrive when it is up but `up` has not returned yet.
+            with suppress(BadInput):
+                cluster = find(system.scheme, name)
+                down(cluster, keep_logs=keep_logs and bool(cluster.dead()))
 
 
 def up(system: FileSystem, name: str, servers: int, port: int | None = None) -> Cluster:
@@ -117,7 +120,8 @@ def _os_error_as_one_line(what_failed: str) -> Iterator[None]:
         yield
     except OSError as error:
         # shutil.Error has no errno; its text lists what went wrong.
-        reason = f"{error.strerror}: {error.filename}" if error.errno else str(error)
+        named = f"{error.strerror}: {error.filename}" if error.filename else error.strerror
+        reason = named if error.errno else str(error)
         raise ClusterliftError(f"{what_failed}: {reason}") from error
 
 
@@ -130,10 +134,12 @@ def _up_once(system: FileSystem, name: str, servers: int, port: int | None) -> C
         system.prepare(cluster)
         say(f"starting {system.title}: {system.head}, {count_of(servers, system.server)}")
         for launch in system.launches(cluster):
-            with deferred_signals():
-                daemon = start(launch, cluster.logs / f"{launch.name}.log", cluster.directory)
+            with (
+                deferred_signals(),
+                starting(launch, cluster.logs / f"{launch.name}.log", cluster.directory) as daemon,
+            ):
                 cluster = replace(cluster, daemons=(*cluster.daemons, daemon))
-                save(cluster)
+                save(cluster)  # before it runs: whoever cleans up after us knows of it
         _wait_for_servers(system, cluster)
     except BaseException:
         down(cluster, keep_logs=cluster.logs.is_dir() and any(cluster.logs.iterdir()))
@@ -180,3 +186,8 @@ def _died(system: FileSystem, daemon: Daemon) -> ClusterliftError:
         f"{system.title} did not start: {daemon.name} died: {daemon.closing_message()}; "
         f"see {daemon.log}"
     )
+
+
+if __name__ == "__main__":  # a guard runs this, with scheme and name
+    with suppress(BadInput):  # it never came up
+        down(find(*sys.argv[1:]))

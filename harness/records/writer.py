@@ -81,10 +81,16 @@ class _LineWriter:
             while data:
                 data = data[self._file.write(data) or 0 :]
             os.fsync(self._file.fileno())
+            is_deleted = os.fstat(self._file.fileno()).st_nlink == 0
         except OSError as error:
             raise ClusterliftError(
                 f"cannot continue writing {self.path}: {error.strerror}; earlier lines are kept"
             ) from error
+        if is_deleted:
+            raise ClusterliftError(
+                f"cannot continue writing {self.path}: it was deleted, with all that it had; "
+                "start the run again"
+            )
 
     def __enter__(self) -> Self:
         return self

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, NoReturn, TypeVar
 
 from harness.model.errors import BadInput, ClusterliftError
+from harness.runtime.interrupt import end_at_ctrl_c, raise_at_ctrl_c
 from harness.terminal import OutputLost, first_line, hold_standard_descriptors, say, show
 
 T = TypeVar("T")
@@ -95,6 +96,7 @@ def run_main(prog: str, main: Callable[[], int]) -> NoReturn:
     """Run a script's main function and exit with its code; print a ClusterliftError in one line."""
     # pyspark and py4j would also log the whole Java stack of an error.
     logging.disable(logging.CRITICAL)
+    raise_at_ctrl_c()
     hold_standard_descriptors()
     try:
         code = main()
@@ -108,6 +110,7 @@ def run_main(prog: str, main: Callable[[], int]) -> NoReturn:
     except KeyboardInterrupt:
         say(f"{prog}: interrupted")
         code = 130
+    end_at_ctrl_c()
     sys.exit(code)
 
 

@@ -40,6 +40,21 @@ def interruptible(*, once: bool = False) -> Iterator[None]:
             sys.unraisablehook = unraisable
 
 
+def end_at_ctrl_c() -> None:
+    """Let Ctrl-C end this process without a stack trace, as long as there is nothing to clean up."""
+    _replace_ctrl_c_handler(signal.SIG_DFL)
+
+
+def raise_at_ctrl_c() -> None:
+    """Let Ctrl-C raise KeyboardInterrupt in the main thread, as Python does by itself."""
+    _replace_ctrl_c_handler(signal.default_int_handler)
+
+
+def _replace_ctrl_c_handler(handler: Handler | signal.Handlers) -> None:
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:  # as under nohup
+        signal.signal(signal.SIGINT, handler)
+
+
 @contextmanager
 def signal_handlers(handlers: Mapping[signal.Signals, Handler]) -> Iterator[None]:
     """Install handlers for the `with` block; a signal that is ignored stays ignored."""

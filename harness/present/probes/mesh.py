@@ -54,6 +54,8 @@ def _goodput(case: str, goodput: PairMatrix, notes: Footnotes) -> str:
 
 
 def _remarks(one_way: PairMatrix, both_ways: PairMatrix) -> str:
+    if not one_way.hosts:
+        return "no pair of hosts was measured"
     lines = slow_hosts_and_pairs(one_way)
     lines += [f"{line} (both ways at once)" for line in slow_hosts_and_pairs(both_ways)]
     return "\n".join(map(visible, lines)) or "no host and no pair is slower than the others"

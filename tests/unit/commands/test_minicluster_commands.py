@@ -185,13 +185,24 @@ class TestRun:
         assert code in {130, -signal.SIGINT}  # the last signal may arrive after everything is done
         assert error.split()[:3] == ["clusterlift:", "error:", "interrupted"]
 
-    def test_after_kill_9_down_removes_the_cluster(self, tmp_path: Path) -> None:
-        process, cluster = self.start("touch $0; exec sleep 1", ready=tmp_path / "ready")
+    def test_kill_9_ends_the_command_and_the_cluster_too(self, tmp_path: Path) -> None:
+        script = "echo $$ > $0.pid; touch $0; exec sleep 600"
+        process, cluster = self.start(script, ready=tmp_path / "ready")
+        command = Path("/proc", (tmp_path / "ready.pid").read_text().strip(), "cmdline")
         process.kill()
-        process.communicate(timeout=60)
-        assert cluster.name in fake("status").stdout
-        assert cluster.dead() == []
-        assert fake("down", "--name", cluster.name).returncode == 0
+        process.wait(timeout=60)
+        eventually(
+            lambda: not (command.exists() and command.read_bytes()), "the command still runs"
+        )
+        eventually(lambda: not cluster.directory.exists(), "the cluster's data is left")
+        assert len(cluster.dead()) == 3
+
+    def test_kill_9_during_the_start_does_so_too(
+        self, starting: tuple[subprocess.Popen[str], Cluster]
+    ) -> None:
+        process, cluster = starting
+        process.kill()
+        eventually(lambda: not cluster.directory.exists(), "the cluster's data is left")
         assert len(cluster.dead()) == 3
 
     def test_a_daemon_that_dies_in_the_meantime_is_reported(self, tmp_path: Path) -> None:

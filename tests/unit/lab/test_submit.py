@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import subprocess
+import sys
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -110,6 +111,29 @@ class TestSubmit:
         with pytest.raises(ClusterliftError, match=r"limited to 0.5 processors, but Docker rep"):
             spark_submit(LAB, BENCHMARK, [])
         assert "runs trials" not in capfd.readouterr().out
+
+
+LIFTS_THE_LIMIT = """
+import sys
+from harness.lab.cluster import Lab, Node
+from harness.lab.submit import cpu_limit_lifted
+with cpu_limit_lifted(Lab((Node("worker-1", "worker-1", "running"),), "hdfs", 0.5)):
+    print("lifted", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_the_limit_is_set_again_after_kill_9(fake_docker: Install) -> None:
+    state = fake_docker()
+    with subprocess.Popen(
+        [sys.executable, "-c", LIFTS_THE_LIMIT], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"lifted\n"
+        assert limit_of(state) == 8
+        process.kill()
+    limit = state / "limit"  # empty for a moment, while the guard writes it
+    eventually(lambda: limit.read_text() == "500000000", "the limit is still lifted")
 
 
 class TestWithFacts:

@@ -91,6 +91,11 @@ class TestMiniclusterJar:
         assert "--packages org.apache.hadoop:hadoop-client-minicluster:9.9 " in call
         assert file_names(fetched[0].parent) == {".lock", fetched[0].name}
 
+    def test_what_a_killed_fetch_left_is_removed(self, spark: InstallSpark, cache: Path) -> None:
+        (cache / "jars/.fetching-x/jars").mkdir(parents=True)
+        spark()
+        assert file_names(minicluster_jar().parent) == {".lock", minicluster_jar().name}
+
     def test_is_fetched_once_by_concurrent_starts(
         self, spark: InstallSpark, tmp_path: Path
     ) -> None:

@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +17,7 @@ import pytest
 from harness.minicluster import cluster as clusters
 from harness.minicluster import lifecycle
 from harness.minicluster.cluster import Cluster, find, find_all
-from harness.minicluster.daemon import Daemon, Launch, end, free_ports, port_problem, start
+from harness.minicluster.daemon import Daemon, Launch, end, free_ports, port_problem, starting
 from harness.minicluster.lifecycle import down, running, up
 from harness.model.errors import BadInput, ClusterliftError
 from harness.runtime.interrupt import deferred_signals, interruptible
@@ -42,7 +43,10 @@ def unrelated_process() -> Iterator[subprocess.Popen[bytes]]:
 
 
 def start_script(tmp_path: Path, script: str, name: str = "d") -> Daemon:
-    return start(Launch(name, ["sh", "-c", script, name]), tmp_path / f"{name}.log", tmp_path)
+    launch = Launch(name, ["sh", "-c", script, name])
+    with starting(launch, tmp_path / f"{name}.log", tmp_path) as daemon:
+        pass
+    return daemon
 
 
 def first_log_line(daemon: Daemon) -> str:
@@ -93,12 +97,24 @@ class TestDaemon:
         eventually(lambda: not child.exists() or not child.read_bytes())  # gone, or not reaped yet
 
     def test_a_program_that_cannot_be_started_is_named(self, tmp_path: Path) -> None:
-        with pytest.raises(ClusterliftError, match=r"^cannot start /no/such: No such file"):
-            start(Launch("d", ["/no/such"]), tmp_path / "log", tmp_path)
+        with (
+            pytest.raises(ClusterliftError, match=r"^cannot start /no/such: there is no such prog"),
+            starting(Launch("d", ["/no/such"]), tmp_path / "log", tmp_path),
+        ):
+            pass
+
+    def test_it_starts_only_after_it_is_recorded(self, tmp_path: Path) -> None:
+        launch = Launch("d", ["sh", "-c", "echo started"])
+        with suppress(ZeroDivisionError), starting(launch, tmp_path / "log", tmp_path) as daemon:
+            assert daemon.is_alive()
+            raise ZeroDivisionError  # as if the record could not be written
+        wait_until_dead(daemon)
+        assert (tmp_path / "log").read_text() == ""
 
     def test_it_gets_its_environment_and_directory(self, tmp_path: Path) -> None:
         launch = Launch("d", ["sh", "-c", "echo $X $PWD"], {"X": "1"})
-        daemon = start(launch, tmp_path / "log", tmp_path)
+        with starting(launch, tmp_path / "log", tmp_path) as daemon:
+            pass
         wait_until_dead(daemon)
         assert daemon.closing_message() == f"1 {tmp_path}"
 
@@ -163,6 +179,14 @@ class TestUp:
             with pytest.raises(BadInput, match=f"^--port {port} is taken on 127.0.0.1; "):
                 up(FakeFileSystem(), "a", 1, port)
         assert find_all("fake") == []
+
+    def test_what_a_killed_process_left_is_removed(self, cache: Path) -> None:
+        with subprocess.Popen(["true"]) as ended:
+            pass
+        for process_id in (ended.pid, os.getpid()):
+            (cache / f".new-{process_id}-x").mkdir(parents=True)
+        up(FakeFileSystem(), "a", 1)
+        assert [path.name for path in cache.glob(".new-*")] == [f".new-{os.getpid()}-x"]
 
     def test_a_cache_that_cannot_be_written(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -79,6 +79,11 @@ def test_a_mesh() -> None:
     assert_golden("probe-mesh.txt", mesh.render(measured_mesh()))
 
 
+def test_a_mesh_that_was_interrupted_before_its_first_pair_claims_nothing() -> None:
+    page = mesh.render(probed([]))
+    assert page.splitlines()[-1] == "no pair of hosts was measured"
+
+
 def test_a_mesh_of_many_hosts_has_one_line_for_each() -> None:
     hosts = tuple(f"host{i}.my.company.com" for i in range(1, 13))
     assert_golden("probe-mesh-of-many.txt", mesh.render(measured_mesh(hosts)))

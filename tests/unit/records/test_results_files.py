@@ -613,6 +613,16 @@ class TestAFullDisk:
             recording.trial(ok("pi", 1.5))
 
 
+def test_a_recording_whose_file_was_deleted_ends(tmp_path: Path) -> None:
+    with Recording(tmp_path, a_run()) as recording:
+        recording.trial(ok("pi", 1.5))
+        recording.path.unlink()
+        with pytest.raises(
+            ClusterliftError, match=r"cannot continue writing .*\.jsonl: it was deleted, with all"
+        ):
+            recording.trial(ok("pi", 1.5))
+
+
 def test_recording_needs_the_standard_library_alone() -> None:
     """A fresh interpreter without site-packages imports the writer and all that runs beside it."""
     rooms = ("terminal", "model", "node", "eventlog", "runtime")

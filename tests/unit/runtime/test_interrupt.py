@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import signal
+import subprocess
+import sys
 import time
 
 import pytest
@@ -48,3 +50,30 @@ def test_the_previous_handlers_are_restored() -> None:
     with interruptible():
         assert signal.getsignal(signal.SIGTERM) is not before
     assert signal.getsignal(signal.SIGTERM) is before
+
+
+SCRIPT = """
+import signal, sys
+from harness.runtime.interrupt import end_at_ctrl_c
+from harness.runtime.command_line import run_main
+if "ignored" in sys.argv:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+end_at_ctrl_c()
+if "while it loads" in sys.argv:
+    signal.raise_signal(signal.SIGINT)
+run_main("script", lambda: signal.raise_signal(signal.SIGINT) or 0)
+"""
+
+
+@pytest.mark.parametrize(
+    ("when", "code", "printed"),
+    [
+        ("while it loads", -signal.SIGINT, ""),
+        ("while it works", 130, "script: interrupted\n"),
+        ("ignored, as under nohup", 0, ""),
+    ],
+)
+def test_ctrl_c_ends_a_script_without_a_stack_trace(when: str, code: int, printed: str) -> None:
+    command = [sys.executable, "-c", SCRIPT, *when.split(", ")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (code, printed)

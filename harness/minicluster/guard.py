@@ -1,0 +1,50 @@
+"""A guard: a small process that cleans up after this one if this one is killed.
+
+SIGKILL leaves a process no time to clean up. But the kernel then closes its end of a pipe, and a shell that
+reads the other end runs the command that cleans up.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from harness.model.errors import ClusterliftError
+
+CLUSTERLIFT = (sys.executable, "-m", "harness")
+NOTHING_TO_DO = 2
+"""An exit code of the command: there is nothing to clean up. `clusterlift` has it for wrong input, too."""
+# What is cleaned up may still change, so a command that fails is tried again.
+_SCRIPT = f"""
+cat
+for pause in 1 2 4 8; do
+  "$@"
+  case $? in 0 | {NOTHING_TO_DO}) exit ;; esac
+  sleep "$pause"
+done
+"""
+
+
+@contextmanager
+def guarded(*command: str) -> Iterator[None]:
+    """Let a guard run `command` if this process is killed inside the `with` block.
+
+    Leaving the block in any other way dismisses the guard. Raises ClusterliftError if there can be none.
+    """
+    try:
+        process = subprocess.Popen(
+            ["/bin/sh", "-c", _SCRIPT, "guard", *command],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,  # a terminal's Ctrl-C does not reach it
+        )
+    except OSError as error:
+        raise ClusterliftError(f"cannot start /bin/sh: {error.strerror}") from error
+    with process:
+        try:
+            yield
+        finally:
+            process.kill()  # before the block's end closes the pipe

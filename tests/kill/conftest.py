@@ -1,0 +1,63 @@
+"""The campaign's size and seed, from the environment: KILLS and SEED."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from .campaign import Outcomes, cases
+
+KILLS = int(os.environ.get("KILLS") or 10)
+SEED = int(os.environ.get("SEED") or random.SystemRandom().randrange(10**6))
+OUTCOMES = pytest.StashKey[Outcomes]()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker("kill")
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "case" in metafunc.fixturenames:
+        metafunc.parametrize("case", list(cases(SEED, KILLS)), ids=str)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[OUTCOMES] = Outcomes()
+
+
+def pytest_report_header() -> str:
+    return f"kills: KILLS={KILLS} SEED={SEED}"
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    outcomes = config.stash[OUTCOMES]
+    if outcomes.when:
+        terminalreporter.section(f"kills: KILLS={KILLS} SEED={SEED}")
+        terminalreporter.write_line(outcomes.table())
+
+
+@pytest.fixture(scope="session")
+def outcomes(pytestconfig: pytest.Config) -> Outcomes:
+    return pytestconfig.stash[OUTCOMES]
+
+
+@pytest.fixture(scope="session")
+def templates(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory for what is made once and copied for each case."""
+    return tmp_path_factory.mktemp("templates")
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> Iterator[Path]:
+    """A place for one case, removed after it: a hundred cases would fill a disk."""
+    yield tmp_path / "case"
+    shutil.rmtree(tmp_path, ignore_errors=True)

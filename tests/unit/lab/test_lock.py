@@ -1,0 +1,55 @@
+"""A lab serves one command at a time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from harness.cli import main
+from harness.lab.lock import lab_lock
+from harness.model.errors import BadInput
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    return tmp_path
+
+
+@pytest.mark.parametrize("command", [["generate", "/x"], ["benchmark"], ["up"], ["verify"]])
+def test_a_second_command_is_refused_in_one_line(
+    command: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with lab_lock():
+        assert main(["lab", *command]) == 2
+    assert capsys.readouterr().err == (
+        "clusterlift: error: another command is using the lab: wait for its end, or set "
+        "COMPOSE_PROJECT_NAME for a second lab\n"
+    )
+
+
+def test_so_is_a_second_experiment(capsys: pytest.CaptureFixture[str]) -> None:
+    small = Path(__file__).parents[3] / "docker/experiments/small.toml"
+    with lab_lock():
+        assert main(["lab", "experiment", str(small)]) == 2
+    assert "another command is using the lab" in capsys.readouterr().err
+
+
+def test_another_lab_is_another_lock(monkeypatch: pytest.MonkeyPatch) -> None:
+    with lab_lock():
+        monkeypatch.setenv("COMPOSE_PROJECT_NAME", "../second")
+        with lab_lock():
+            pass
+
+
+def test_the_lock_ends_with_the_command() -> None:
+    for _ in range(2):
+        with lab_lock():
+            pass
+
+
+def test_a_cache_that_cannot_be_written(cache: Path) -> None:
+    (cache / "clusterlift").touch()
+    with pytest.raises(BadInput, match=r"File exists; set XDG_CACHE_HOME$"), lab_lock():
+        pass
