@@ -15,7 +15,7 @@ if __name__ == "__main__":
 
 from datagen.dataset import Dataset
 from datagen.manifest import Format
-from datagen.recipe import MAX_ROWS, MAX_SEED, Recipe
+from datagen.recipe import MAX_SEED, Recipe
 from datagen.spark import (
     completed_tasks,
     spark_errors_as_one_line,
@@ -24,6 +24,7 @@ from datagen.spark import (
 )
 from datagen.writer import PATIENCE_S, ReplicationWait, Request, write_dataset
 from harness.model.layout import FORMS, Layout
+from harness.model.limits import MAX_ROWS
 from harness.runtime.command_line import Parser, option_type, run_main, whole_number
 from harness.runtime.interrupt import interruptible
 from harness.runtime.progress import task_progress

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from datagen import recipe as recipes
+from harness.model.limits import MAX_ROWS
 from harness.terminal import shorten
 
 MAX_FILES = 10**6
 MAX_FILE_BYTES = 2**63 - 1
-MAX_SUM = recipes.MAX_ROWS * recipes.DRAWS
+MAX_SUM = MAX_ROWS * recipes.DRAWS
 VALUE_WIDTH = 60
 
 
@@ -97,8 +98,8 @@ Field = Whole | Text | Nullable | Table | Object
 
 DIGEST = Text("[0-9a-f]{16}", "16 hexadecimal digits")
 LAYOUT = Nullable(Text(r"[a-z]{1,10}(:[0-9a-z+]{1,20}){0,2}", "a layout"))
-ROWS = Whole(0, recipes.MAX_ROWS)
-COUNTS = Table(Text("[0-9a-f]{2}", "two hexadecimal digits"), Whole(1, recipes.MAX_ROWS), 256)
+ROWS = Whole(0, MAX_ROWS)
+COUNTS = Table(Text("[0-9a-f]{2}", "two hexadecimal digits"), Whole(1, MAX_ROWS), 256)
 FILES = Table(
     Text(r"[^/\x00-\x1f]{1,255}", "the name of a file"), Whole(0, MAX_FILE_BYTES), MAX_FILES
 )

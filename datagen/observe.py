@@ -32,7 +32,6 @@ from datagen.dataset import (
 from datagen.manifest import FILE_NAME
 from datagen.replaceable import INVALID
 from datagen.spark import spark_errors_as_one_line, start_session
-from harness.model.errors import BadInput
 from harness.model.layout import layout_text
 from harness.records.outputs import Kind, write_file
 from harness.runtime.command_line import Parser, run_main

@@ -23,6 +23,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from harness.model.limits import MAX_ROWS
+
 NAME = "uuid-rows"
 VERSION = 1
 """Must be raised when the same (seed, row number) gives another row."""
@@ -36,8 +38,6 @@ SCHEMA = (
 CSV_BYTES_PER_ROW = 75
 
 MAX_SEED = 2**63 - 1
-MAX_ROWS = 9 * 10**9
-"""The sum of the fractions, each below 10^9, fits in 64 bits up to this number of rows."""
 
 DRAWS = 10**15
 SCALE = 10**9

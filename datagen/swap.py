@@ -134,6 +134,7 @@ class Place:
             remove(self.new)
             self.new.create()
             if self.directory.exists():
+                say(f"{self.directory.uri} stays as it is until the new dataset is complete")
                 self.storage.copy_attributes(self.directory, self.new)
             yield self.new
         except BaseException as error:
@@ -156,8 +157,10 @@ class Place:
         try:
             if not lock.is_ours():
                 return f"another generation of {uri} has taken over"
-            remove(self.new)
-            lock.release()
+            try:
+                remove(self.new)
+            finally:
+                lock.release()
             return (
                 f"{uri} is as it was before" if self.directory.exists() else "nothing is left of it"
             )
@@ -182,16 +185,16 @@ class Place:
                 f"{error}; the new dataset is whole in {self.new.uri}: rename it by hand, or generate it "
                 "in another directory"
             ) from error
-        for delete in (lambda: remove(self.former), lock.release):
-            try:
-                delete()
-            except BadInput as error:
-                say(f"{self.directory.uri} is complete; what is left beside it: {error}")
+        try:
+            remove(self.former)
+        except BadInput as error:
+            say(f"{self.directory.uri} is complete; what it replaced could not be deleted: {error}")
+        lock.release()
 
     def _rename_both(self) -> None:
         uri, rename = self.directory.uri, self.storage.rename
         if not self.directory.exists():
-            rename(self.new, self.directory)
+            self._rename_new()
             return
         try:
             check_no_foreign_files(self.directory)
@@ -201,7 +204,7 @@ class Place:
                 f"{uri} is as it was before, because it cannot be renamed: {error}"
             ) from error
         try:
-            rename(self.new, self.directory)
+            self._rename_new()
         except BadInput as error:
             try:
                 rename(self.former, self.directory)
@@ -211,3 +214,11 @@ class Place:
                     f"what it was is whole in {self.former.uri}"
                 ) from error
             raise BadInput(f"{uri} is as it was before: {error}") from error
+
+    def _rename_new(self) -> None:
+        try:
+            self.storage.rename(self.new, self.directory)
+        except BadInput:
+            # A reader who found nothing at the place may have ended the swap.
+            if self.new.exists() or not self.directory.has(FILE_NAME):
+                raise

@@ -99,7 +99,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         message, code = str(error), error.exit_code
     except (click.Abort, KeyboardInterrupt):
         message, code = "interrupted", INTERRUPTED
-    except (ImportError, MemoryError) as error:
+    except (ImportError, MemoryError, OSError) as error:  # the machine refuses
         message, code = f"cannot continue: {first_line(str(error), 'out of memory')}", 1
     if message:
         say(f"{PROG}: error: {message}")

@@ -11,6 +11,7 @@ import errno
 import os
 import sys
 import threading
+from codecs import getincrementaldecoder
 from contextlib import suppress
 from functools import cache
 from typing import TextIO
@@ -104,6 +105,22 @@ def end_line() -> None:
     """End the line that was begun, or erase the one to be replaced; do nothing without such a line."""
     with suppress(OSError):
         _write(sys.stderr, "")
+
+
+class Relay:
+    """Prints what another program prints, as soon as it comes, to standard output.
+
+    Nobody has to read it: the other program continues.
+    """
+
+    def __init__(self) -> None:
+        self._decoder = getincrementaldecoder("utf-8")("backslashreplace")
+
+    def copy(self, chunk: bytes) -> None:
+        """Print some bytes of the output; a character may be cut in two between them."""
+        text = self._decoder.decode(chunk)
+        with suppress(OSError):
+            _write(sys.stdout, "\n".join(map(_printable, text.split("\n"))))
 
 
 def hold_standard_descriptors() -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.model.errors import BadInput
+from harness.model.limits import MAX_PARTITIONS, MAX_PI_SAMPLES, MAX_TRIALS
 from harness.model.link import MAX_BIT_S, parse_rate
 from harness.runtime.command_line import (
     Parser,
@@ -21,7 +22,6 @@ from jobs.sinks import SINKS
 from jobs.workload import discover, known_workloads
 
 PROG = "benchmark.py"
-MAX_TRIALS = 10_000
 AUTO = "auto"
 
 
@@ -132,9 +132,9 @@ def _parser() -> Parser:
     add("--sink", choices=list(SINKS), default="noop",
         help="what forces the computation: Spark's noop data source, or df.rdd.count() as in the "
         "benchmark of 2020")  # fmt: skip
-    add("--repartition", type=whole_number(1, 10**6), default=200, metavar="N",
+    add("--repartition", type=whole_number(1, MAX_PARTITIONS), default=200, metavar="N",
         help="number of partitions that the workload repartition creates")  # fmt: skip
-    add("--pi-samples", type=whole_number(1, 10**13), default=10**7, metavar="N",
+    add("--pi-samples", type=whole_number(1, MAX_PI_SAMPLES), default=10**7, metavar="N",
         help="number of points that each calc-pi workload draws")  # fmt: skip
     add("--results", type=option_type(_results_directory), default=Path("results"), metavar="DIR",
         help="directory of the results; the run is written to "

@@ -25,7 +25,7 @@ from pyspark.sql import functions as F
 import jobs.workloads
 from datagen.dataset import digest_of, digest_text
 from datagen.recipe import Totals
-from harness.model.errors import BadInput, WrongAnswer
+from harness.model.errors import BadInput, ClusterliftError, WrongAnswer
 
 Answer = Mapping[str, Any]
 """The observed values of `Workload.observe`'s columns, by name."""
@@ -180,7 +180,8 @@ def select_workloads(names: Sequence[str] | None) -> Selection:
 def discover() -> dict[str, Workload]:
     """Return every workload by name: the subclasses of Workload in the modules of jobs.workloads.
 
-    An abstract class without a name is a base of workloads, and no workload itself.
+    An abstract class without a name is a base of workloads, and no workload itself. Raises ClusterliftError
+    unless a workload's file is named like the workload, which is how others know the names without Spark.
     """
     found: list[Workload] = []
     for entry in pkgutil.iter_modules(jobs.workloads.__path__, f"{jobs.workloads.__name__}."):
@@ -193,6 +194,12 @@ def discover() -> dict[str, Workload]:
             and not (inspect.isabstract(member) and not hasattr(member, "name"))
             and member.__module__ == module.__name__
         ]
+    for workload in found:
+        file = type(workload).__module__.rpartition(".")[2]
+        if file.replace("_", "-") != workload.name:
+            raise ClusterliftError(
+                f"jobs/workloads/{file}.py has the workload {workload.name}; name the file like it"
+            )
     in_order = sorted(found, key=lambda workload: (workload.bottleneck, workload.name))
     return {workload.name: workload for workload in in_order}
 

@@ -10,13 +10,14 @@ from harness.analysis.comparison import Comparison
 from harness.analysis.declared import rates
 from harness.analysis.environment import link_speeds
 from harness.analysis.mesh import pair_matrix, typical_bit_s
-from harness.analysis.price_list import Money, Offer, PriceList
+from harness.analysis.price_list import MAX_AMOUNT, MAX_NAME, Money, Offer, PriceList
 from harness.model.errors import BadInput
 from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.probe import Measurement
 from harness.model.run import RecordedRun, Run
 from harness.statistics.change import Verdict
 from harness.statistics.median import Interval
+from harness.terminal import shorten
 
 MBIT = 10**6
 HOUR_S = 3600
@@ -79,12 +80,12 @@ def rank_offers(
 ) -> tuple[CostBenefit, ...]:
     """Return every offer for every configuration that it leads to, the best value first.
 
-    `measured` are probe measurements by configuration. Raises BadInput if an offer is for a
-    configuration that is not compared, if the baseline has several costs, and if currencies differ.
+    `measured` are probe measurements by configuration. Raises BadInput if an offer is for the baseline or
+    for a configuration that is not compared, if something is there twice, and if currencies differ.
     """
     _require_consistent(comparison, prices)
     baseline, *others = comparison.columns
-    base = next((o.cost.amount for o in prices.offers if _leads_to(o, baseline.name)), 0.0)
+    base = prices.baseline.amount if prices.baseline else 0.0
     rates_bit_s = {
         column.name: link_bit_s(column.runs, (measured or {}).get(column.name, ()))
         for column in comparison.columns
@@ -100,7 +101,7 @@ def rank_offers(
         )
         for index, column in enumerate(others, 1)
         for offer in prices.offers
-        if offer.configurations is None or _leads_to(offer, column.name)
+        if offer.configurations is None or column.name in offer.configurations
     ]
     return tuple(sorted(found, key=_rank))
 
@@ -160,10 +161,6 @@ def _rate_bit_s(run: Run) -> float | None:
     return MBIT * max(known) if len(known) == 1 else None
 
 
-def _leads_to(offer: Offer, configuration: str) -> bool:
-    return offer.configurations is not None and configuration in offer.configurations
-
-
 def _difference(before: float | None, after: float | None) -> float | None:
     return None if before is None or after is None else after - before
 
@@ -175,16 +172,28 @@ def _rank(found: CostBenefit) -> tuple[float, float]:
 
 
 def _require_consistent(comparison: Comparison, prices: PriceList) -> None:
-    names = [column.name for column in comparison.columns]
+    baseline, *others = (column.name for column in comparison.columns)
+    names = [offer.name for offer in prices.offers]
     for offer in prices.offers:
-        for name in offer.configurations or ():
-            if name not in names:
+        leads_to = offer.configurations or ()
+        where = f"the offer {shorten(offer.name, MAX_NAME)!r}"
+        if names.count(offer.name) > 1:
+            raise BadInput(f"{where} is there twice; to compare offers, give each a name in a file")
+        if offer.cost.amount > MAX_AMOUNT:
+            raise BadInput(f"{where} costs more than {MAX_AMOUNT:,} {offer.currency}")
+        for name in leads_to:
+            if name == baseline:
                 raise BadInput(
-                    f"the offer {offer.name!r} is for the configuration {name!r}, which is not compared"
+                    f"{where} is for {name!r}, the baseline; price what the change from it costs"
                 )
-    if len([offer for offer in prices.offers if _leads_to(offer, names[0])]) > 1:
-        raise BadInput(f"the baseline {names[0]!r} has several costs; give one")
-    amounts = [*(offer.cost for offer in prices.offers), *([prices.hour] if prices.hour else [])]
+            if name not in others:
+                raise BadInput(
+                    f"{where} is for the configuration {shorten(name, MAX_NAME)!r}, which is not compared"
+                )
+            if leads_to.count(name) > 1:
+                raise BadInput(f"{where} names the configuration {name!r} twice; name it once")
+    amounts = [offer.cost for offer in prices.offers]
+    amounts += filter(None, (prices.baseline, prices.hour))
     currencies = list(dict.fromkeys(money.currency for money in amounts))
     if len(currencies) > 1:
         raise BadInput(f"costs are in several currencies ({', '.join(currencies)}); use one")

@@ -13,18 +13,34 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
+
+import msgspec
 
 from harness.analysis.configuration import ConfigurationRuns
 from harness.model.errors import BadInput
-from harness.records.toml import TomlTable
+from harness.records.toml import convert, read_toml
+from harness.terminal import shorten
 
-_MONEY = re.compile(r"(\d+(?:\.\d{1,2})?) ?([A-Za-z]{3})")
-_CURRENCY = re.compile(r"[A-Za-z]{3}")
-_MAX_AMOUNT = 1e12
+MAX_AMOUNT = 10**12
 """Larger amounts are taken for mistakes."""
+MAX_COUNT = 10**6
+MAX_NAME = 100
 COST_FACT = "cost"
+
+Amount = Annotated[float, msgspec.Meta(ge=0, le=MAX_AMOUNT)]
+Name = Annotated[
+    str,
+    msgspec.Meta(
+        pattern=r"^[^\x00-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069]+\Z",
+        max_length=MAX_NAME,
+        description=f"1 to {MAX_NAME} printable characters",
+    ),
+]
+_MONEY = re.compile(r"([0-9]{1,13}(?:\.[0-9]{1,2})?) ?([A-Za-z]{3})")
 
 
 @dataclass(frozen=True)
@@ -61,73 +77,115 @@ class Offer:
 
 @dataclass(frozen=True)
 class PriceList:
-    """Offers, and the value of an hour that is saved; None if it is not given."""
+    """Offers; what the baseline itself cost; and the value of an hour that is saved. None: not given."""
 
     offers: tuple[Offer, ...]
     hour: Money | None = None
+    baseline: Money | None = None
 
 
 def parse_money(option: str, text: str) -> Money:
     """Parse `350USD` or `29.99 eur`. Raises BadInput that names the option."""
     match = _MONEY.fullmatch(text.strip())
-    if match is None:
-        raise BadInput(f"{option} {text!r} is not an amount of money; write for example 350USD")
+    if match is None or float(match[1]) > MAX_AMOUNT:
+        raise BadInput(
+            f"{option} {shorten(text, MAX_NAME)!r} is not an amount of money; write for example 350USD"
+        )
     return Money(float(match[1]), match[2].upper())
 
 
 def parse_cost(text: str) -> Offer:
     """Parse `350USD`, or `2.5g-rs=350USD` for a single configuration. Raises BadInput."""
     name, equals, amount = text.rpartition("=")
-    if equals and not name.strip():
+    name = name.strip()
+    if equals and not name:
         raise BadInput(f"--cost {text!r} names no configuration; write for example 2.5g=350USD")
     money = parse_money("--cost", amount)
-    configurations = (name.strip(),) if equals else None
     items = (Item("all", money.amount),)
-    return Offer(name.strip() or "the change", items, money.currency, configurations)
+    return Offer(name or "the change", items, money.currency, (name,) if equals else None)
 
 
-def declared_offer(column: ConfigurationRuns) -> Offer | None:
-    """Return the cost that runs declare, as with `--fact cost=350USD`; None unless all declare the same."""
+def declared_prices(columns: Sequence[ConfigurationRuns]) -> PriceList:
+    """Return the costs that runs declare, as with `--fact cost=350USD`; the first column is the baseline.
+
+    A configuration has a cost if all its runs declare the same.
+    """
+    baseline, *others = map(_declared_cost, columns)
+    offers = tuple(
+        Offer(column.name, (Item("all", cost.amount),), cost.currency, (column.name,))
+        for column, cost in zip(columns[1:], others, strict=True)
+        if cost
+    )
+    return PriceList(offers, baseline=baseline)
+
+
+def _declared_cost(column: ConfigurationRuns) -> Money | None:
     costs = {str(recorded.run.facts.get(COST_FACT)) for recorded in column.runs}
-    match = _MONEY.fullmatch(costs.pop()) if len(costs) == 1 else None
-    if match is None:
+    try:
+        return parse_money(COST_FACT, costs.pop()) if len(costs) == 1 else None
+    except BadInput:
         return None
-    item = Item("all", float(match[1]))
-    return Offer(column.name, (item,), match[2].upper(), (column.name,))
+
+
+class ItemTable(msgspec.Struct, forbid_unknown_fields=True):
+    """`items.NAME` of an offer."""
+
+    price: Amount
+    count: Annotated[int, msgspec.Meta(ge=1, le=MAX_COUNT)] = 1
+
+    def __post_init__(self) -> None:
+        _check_cents("price", self.price)
+
+
+class OfferTable(msgspec.Struct, forbid_unknown_fields=True):
+    """`[offers.NAME]`."""
+
+    items: Annotated[
+        dict[Name, ItemTable],
+        msgspec.Meta(min_length=1, description="one table or more: items.NAME"),
+    ]
+    configurations: (
+        Annotated[list[str], msgspec.Meta(min_length=1, description="one name or more")] | None
+    ) = None
+
+
+class PriceFile(msgspec.Struct, forbid_unknown_fields=True):
+    """The whole file."""
+
+    currency: Annotated[
+        str,
+        msgspec.Meta(pattern=r"^[A-Za-z]{3}\Z", description="a code of three letters, such as USD"),
+    ]
+    offers: Annotated[
+        dict[Name, OfferTable],
+        msgspec.Meta(min_length=1, description="one table or more: [offers.NAME]"),
+    ]
+    hour: Amount | None = None
+
+    def __post_init__(self) -> None:
+        _check_cents("hour", self.hour or 0)
+
+    def prices(self) -> PriceList:
+        """Return the prices in the file."""
+        currency = self.currency.upper()
+        offers = tuple(
+            Offer(
+                name,
+                tuple(Item(item, table.price, table.count) for item, table in offer.items.items()),
+                currency,
+                None if offer.configurations is None else tuple(offer.configurations),
+            )
+            for name, offer in self.offers.items()
+        )
+        return PriceList(offers, None if self.hour is None else Money(self.hour, currency))
 
 
 def read_price_list(file: Path) -> PriceList:
     """Read a TOML file of offers. Raises BadInput that names the file and the mistake."""
-    table = TomlTable.read(file)
-    currency = table.take("currency", str)
-    if not _CURRENCY.fullmatch(currency):
-        raise BadInput(f"{file}: currency {currency!r} is not a code of three letters, such as USD")
-    hour = Money(_amount(table, "hour"), currency.upper()) if "hour" in table else None
-    offers = tuple(
-        _offer(name, offer, currency.upper()) for name, offer in table.tables("offers").items()
-    )
-    table.end()
-    return PriceList(offers, hour)
+    return convert(read_toml(file), PriceFile, file).prices()
 
 
-def _offer(name: str, table: TomlTable, currency: str) -> Offer:
-    configurations = table.take("configurations", list[str], None)
-    items = tuple(_item(item, fields) for item, fields in table.tables("items").items())
-    table.end()
-    return Offer(name, items, currency, None if configurations is None else tuple(configurations))
-
-
-def _item(name: str, table: TomlTable) -> Item:
-    count = table.take("count", int, 1)
-    if count < 1:
-        raise BadInput(f"{table.where}: count {count} is not 1 or more")
-    item = Item(name, _amount(table, "price"), count)
-    table.end()
-    return item
-
-
-def _amount(table: TomlTable, name: str) -> float:
-    amount = table.take(name, float)
-    if not 0 <= amount <= _MAX_AMOUNT:
-        raise BadInput(f"{table.where}: {name} {amount} is not an amount of money")
-    return amount
+def _check_cents(name: str, amount: float) -> None:
+    """Raise ValueError if an amount has more than two decimals, of which 10^-300 would be one."""
+    if amount != round(amount, 2):
+        raise ValueError(f"{name} has to have at most two decimals, not {amount}")

@@ -13,11 +13,11 @@ from tabulate import tabulate
 from harness.analysis.comparison import compare
 from harness.analysis.configuration import find_configuration
 from harness.commands.command import group
-from harness.experiments.experiment import read_experiment
+from harness.experiments.experiment_file import read_experiment
 from harness.experiments.runs import run_experiment
 from harness.lab import racks
 from harness.lab.cluster import Lab, Node, running_lab
-from harness.lab.compose import LabSpec, results_directory, shape_of
+from harness.lab.compose import MAX_WORKERS, LabSpec, check_cpus, results_directory, shape_of
 from harness.lab.lifecycle import down, up
 from harness.lab.links import read_links, set_links, to_link
 from harness.lab.lock import lab_lock
@@ -32,7 +32,6 @@ from harness.records.outputs import Kind, write_file
 from harness.runtime.interrupt import interruptible
 from harness.terminal import say, show, visible
 
-MAX_WORKERS = 64
 DEFAULT_UPLINK = "1gbit"
 
 script_arguments = click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="ARGS...")
@@ -43,6 +42,15 @@ conf_option = click.option(
     help="A Spark property for spark-submit; repeatable.",
 )
 without_own_options = {"ignore_unknown_options": True, "help_option_names": []}
+
+
+def _as_cpus(_: click.Context, __: click.Parameter, value: float) -> float:
+    """Check a number of processors; an option's callback."""
+    try:
+        check_cpus(value)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from error
+    return value
 
 
 @group()
@@ -61,7 +69,8 @@ def lab() -> None:
 )
 @click.option(
     "--cpus",
-    type=click.FloatRange(0.1, 1024),
+    type=float,
+    callback=_as_cpus,
     default=0.5,
     show_default=True,
     metavar="X",
@@ -235,7 +244,7 @@ def _uplink(nodes: int, rack_count: int, uplink: str | None) -> int | None:
         return None
     if nodes < rack_count:
         raise BadInput(f"--racks {rack_count} needs a worker in each; add --nodes")
-    return parse_rate("--uplink", uplink or DEFAULT_UPLINK)
+    return parse_rate("--uplink", DEFAULT_UPLINK if uplink is None else uplink)
 
 
 @contextmanager

@@ -12,10 +12,8 @@ from harness.analysis.comparison import Comparison, compare
 from harness.analysis.configuration import find_configuration
 from harness.analysis.price import rank_offers
 from harness.analysis.price_list import (
-    Money,
-    Offer,
     PriceList,
-    declared_offer,
+    declared_prices,
     parse_cost,
     parse_money,
     read_price_list,
@@ -88,7 +86,7 @@ def report_command(
         *(["--allow-different-data"] if allow_different_data else []),
         *(["--results", str(results)] if results != Path("results") else []),
     ]
-    own = [*(f"--cost={cost}" for cost in costs), *([f"--hour={hour}"] if hour else [])]
+    own = [*(f"--cost={cost}" for cost in costs), *([f"--hour={hour}"] if hour is not None else [])]
     page = render(
         comparison,
         measured=measured,
@@ -106,21 +104,19 @@ def report_command(
 
 def _prices(costs: Sequence[str], hour: str | None, comparison: Comparison) -> PriceList | None:
     """Return the prices of the command line, else those that the runs declare, else None."""
-    offers: list[Offer] = []
-    hours: list[Money | None] = []
-    for cost in costs:
-        if cost.endswith(".toml"):
-            prices = read_price_list(Path(cost))
-            offers += prices.offers
-            hours += [prices.hour]
-        else:
-            offers.append(parse_cost(cost))
-    if not costs:
-        offers += filter(None, map(declared_offer, comparison.columns))
+    given = [
+        read_price_list(Path(cost)) if cost.endswith(".toml") else PriceList((parse_cost(cost),))
+        for cost in costs
+    ]
+    prices = given or [declared_prices(comparison.columns)]
+    offers = tuple(offer for each in prices for offer in each.offers)
+    hours = [parse_money("--hour", hour)] if hour is not None else [each.hour for each in prices]
+    worth = list(dict.fromkeys(filter(None, hours)))
     if hour is not None and not offers:
         raise BadInput("--hour needs the cost of the change; add --cost, for example --cost 350USD")
-    worth = parse_money("--hour", hour) if hour else next(filter(None, hours), None)
-    return PriceList(tuple(offers), worth) if offers else None
+    if len(worth) > 1:
+        raise BadInput("--cost: the files differ in `hour`; give one value with --hour")
+    return PriceList(offers, next(iter(worth), None), prices[0].baseline) if offers else None
 
 
 def _measurements(comparison: Comparison) -> dict[str, list[Measurement]]:

@@ -22,6 +22,8 @@ from harness.terminal import last_line
 
 FILE = ROOT / "docker/compose.yaml"
 WORKERS_IN_FILE = 4
+MAX_WORKERS = 64
+MIN_CPUS, MAX_CPUS = 0.1, 1024
 SUMMARY = "ERROR: Encountered errors while bringing up the project."
 """The last line of Compose 1.29 after any error; the reason is before it."""
 
@@ -44,6 +46,14 @@ class LabSpec:
     def __str__(self) -> str:
         uplink = f", an uplink of {rate_text(self.uplink_bit_s)}" if self.uplink_bit_s else ""
         return f"{self.workers} workers of {self.cpus:g} processors, {self.storage}{uplink}"
+
+
+def check_cpus(cpus: float) -> None:
+    """Raise ValueError unless a worker can have exactly this many processors."""
+    if not (MIN_CPUS <= cpus <= MAX_CPUS and cpus == round(cpus, 2)):
+        raise ValueError(
+            f"a worker has from {MIN_CPUS} to {MAX_CPUS} processors, in hundredths, not {cpus}"
+        )
 
 
 def shape_of(lab: Lab) -> LabSpec:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import secrets
 import subprocess
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 
@@ -23,6 +22,7 @@ from harness.model.errors import BadInput, ClusterliftError
 from harness.model.link import rate_text
 from harness.runtime.interrupt import interruptible
 from harness.runtime.trials import HOLD_FILE, hold_message
+from harness.terminal import Relay
 
 CHECKOUT = "/opt/clusterlift"
 GENERATE, BENCHMARK = "datagen/generate.py", "jobs/benchmark.py"
@@ -168,11 +168,9 @@ def _show_output(
     pipe: int, message: bytes | None = None, on_message: Callable[[], None] | None = None
 ) -> None:
     """Copy a pipe to standard output until it is closed; call the function at the first message."""
-    sys.stdout.flush()
-    seen = b""
+    relay, seen = Relay(), b""
     while chunk := os.read(pipe, CHUNK_BYTES):
-        with suppress(OSError):  # nobody may read it any more; the script continues
-            os.write(1, chunk)
+        relay.copy(chunk)
         if message is None or on_message is None:
             continue
         seen += chunk

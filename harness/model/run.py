@@ -20,6 +20,9 @@ Facts = Mapping[str, Any]
 LinkErrors = Mapping[str, Mapping[str, int]]
 """By `host interface`, the number of packets with `errors` and of `drops` during a run."""
 
+MIN_WALL_S, MAX_WALL_S = 1e-9, 1e9
+"""A clock's resolution, and 30 years: no recorded trial is shorter or longer."""
+
 
 class Phase(StrEnum):
     """Whether a trial counts: warm-up trials are recorded, but never compared."""

@@ -6,11 +6,11 @@ An unknown value is None, never 0.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import asdict, dataclass, fields, is_dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from types import UnionType
-from typing import Annotated, Any, TypeVar, get_args, get_type_hints
+from typing import Annotated, Any, BinaryIO, TypeVar, get_args, get_type_hints
 
 from harness import __version__
 from harness.analysis.environment import is_emulated
@@ -183,7 +183,7 @@ def _probe_row(probed: RecordedProbes, measured: Measurement) -> ProbeRow:
         configuration=probed.run.configuration,
         probe_run=probed.run.id,
         started_at=_time(probed.run.started_at),
-        **vars(measured),
+        **asdict(measured),
         source=probed.source,
     )
 
@@ -214,7 +214,9 @@ def file_name(table: str) -> str:
 def write_tables(rows: Mapping[str, Sequence[Row]], directory: Path) -> None:
     """Write every table to its file in the directory. Raises OSError."""
     for name, table in TABLES.items():
-        write(table, rows[name], directory / file_name(name))
+        # pyarrow takes no name that is not UTF-8, but any open file.
+        with (directory / file_name(name)).open("xb") as file:
+            write(table, rows[name], file)
 
 
 def is_export(directory: Path) -> bool:
@@ -237,7 +239,7 @@ def _is_ours(file: Path) -> bool:
     return bool(metadata.get(b"generator", b"").startswith(b"clusterlift "))
 
 
-def write(table: type[Row], rows: Sequence[Row], file: Path) -> None:
+def write(table: type[Row], rows: Sequence[Row], file: BinaryIO) -> None:
     """Write a table, with each column's description as metadata `about`. Raises OSError."""
     # pyarrow is an optional dependency, and `export --help` works without it.
     import pyarrow as pa  # noqa: PLC0415
@@ -259,9 +261,7 @@ def write(table: type[Row], rows: Sequence[Row], file: Path) -> None:
         metadata={"generator": f"clusterlift {__version__}"},
     )
     written = [{name: _writable(value) for name, value in vars(row).items()} for row in rows]
-    # pyarrow takes no name that is not UTF-8, but any open file.
-    with file.open("wb") as data:
-        pq.write_table(pa.Table.from_pylist(written, schema=schema), data, compression="zstd")
+    pq.write_table(pa.Table.from_pylist(written, schema=schema), file, compression="zstd")
 
 
 def _writable(value: Any) -> Any:

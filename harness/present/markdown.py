@@ -40,7 +40,7 @@ def render_table(table: Table) -> str:
     ]
     body = tabulate(
         rows,
-        headers=[table.heading, *headings],
+        headers=[escape(table.heading), *headings],
         tablefmt="pipe",
         disable_numparse=True,
         colalign=["left", *("right" for _ in headings)],

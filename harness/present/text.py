@@ -113,7 +113,9 @@ def _grid(table: Table, widths: tuple[int, int], gap: str, notes: Footnotes) -> 
         )
         for index in range(len(table.columns))
     ]
-    subheadings, *lines = zip([table.heading, *names], *blocks, strict=True)
+    subheadings, *lines = zip(
+        [shorten(visible(table.heading), WIDTH), *names], *blocks, strict=True
+    )
     rule = Rule("", "-", "  ", "")
     form = TableFormat(None, rule, None, None, _row("  "), _row("  "), 0, None)
     return _tabulated([["", *headings], subheadings, SEPARATING_LINE, *lines], form, "left")

@@ -64,6 +64,12 @@ def not_writable(directory: Path, error: OSError) -> BadInput:
 
 
 def cache_directory() -> Path:
-    """Return `$XDG_CACHE_HOME/clusterlift` if that path is absolute, else `~/.cache/clusterlift`."""
+    """Return `$XDG_CACHE_HOME/clusterlift` if that path is absolute, else `~/.cache/clusterlift`.
+
+    Raises BadInput if the user has no home directory, either.
+    """
     base = Path(os.environ.get("XDG_CACHE_HOME", ""))
-    return (base if base.is_absolute() else Path.home() / ".cache") / "clusterlift"
+    try:
+        return (base if base.is_absolute() else Path.home() / ".cache") / "clusterlift"
+    except RuntimeError as error:
+        raise BadInput("you have no home directory; set HOME or XDG_CACHE_HOME") from error

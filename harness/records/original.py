@@ -8,7 +8,6 @@ with `rdd.count()`.
 from __future__ import annotations
 
 import csv
-import math
 import os
 import stat
 from collections.abc import Iterator
@@ -16,7 +15,7 @@ from pathlib import Path
 
 from harness import __version__
 from harness.model.errors import BadInput
-from harness.model.run import Phase, Run, Status, Trial
+from harness.model.run import MAX_WALL_S, MIN_WALL_S, Phase, Run, Status, Trial
 
 HEADER = ["test", "seconds"]
 PARTS = "part-*.csv"
@@ -28,8 +27,8 @@ def read_original(
     """Return the run and its measured trials from a CSV file, or from a directory of `part-*.csv`.
 
     The n-th line of a test is its trial of round n. `started_at` is the time of the import, because the
-    file has none. Raises BadInput, which names file and line, unless every time is a finite number of
-    seconds greater than 0.
+    file has none. Raises BadInput, which names file and line, unless every time is one that a trial may
+    have.
     """
     trials: list[Trial] = []
     rounds: dict[str, int] = {}
@@ -106,6 +105,8 @@ def _trial(fields: list[str], where: str) -> tuple[str, float]:
         wall_s = float(seconds.replace("_", "?"))  # Python reads 1_0 as 10
     except ValueError as error:
         raise BadInput(f"{where}: {seconds!r} is not a number of seconds") from error
-    if not (math.isfinite(wall_s) and wall_s > 0):
-        raise BadInput(f"{where}: {seconds!r} is not a time; a finite number > 0 is expected")
+    if not MIN_WALL_S <= wall_s <= MAX_WALL_S:
+        raise BadInput(
+            f"{where}: {seconds!r} is not a time; {MIN_WALL_S:g} to {MAX_WALL_S:g} seconds are expected"
+        )
     return workload, wall_s

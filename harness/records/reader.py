@@ -32,6 +32,7 @@ from harness.model.run import Ending, LinkErrors, RecordedRun, Run, Trial
 from harness.records.checksum import checksum, split_checksum
 from harness.records.shapes import SHAPES
 from harness.records.upgrade import FIRST_WITH_CHECKSUMS, upgrade_line
+from harness.terminal import shorten
 
 READABLE_VERSIONS = (1, 2, 3)
 """A version that was written once stays readable; the tests keep a file of each."""
@@ -42,6 +43,10 @@ MAX_NESTING = 50
 """Levels of objects and arrays in a line; the writer needs about six."""
 
 MAX_INTEGER = 2**64
+MAX_TEXT = 100_000
+"""Characters of a text; the longest are lists of jars in Spark's configuration."""
+MAX_REASON = 300
+"""Characters of an error message, which may quote a text."""
 
 T = TypeVar("T")
 EventT = TypeVar("EventT")
@@ -192,7 +197,7 @@ class _Line:
                 parse_float=_finite,
                 parse_constant=_finite,
             )
-            _check_nesting(values)
+            _check_size(values)
         except (ValueError, RecursionError) as error:
             raise BadInput(f"{where}: not a results file: {error}") from error
         if not isinstance(values, dict):
@@ -209,11 +214,12 @@ class _Line:
             if self.kind in SHAPES:
                 msgspec.convert(self.values, SHAPES[self.kind])
             return msgspec.convert(self.values, type_)
-        except msgspec.ValidationError as error:
-            raise BadInput(f"{self.where}: malformed {self.kind} line: {error}") from error
+        except (msgspec.ValidationError, UnicodeEncodeError) as error:
+            reason = shorten(str(error), MAX_REASON)
+            raise BadInput(f"{self.where}: malformed {self.kind} line: {reason}") from error
 
     def refuse(self, reason: str) -> NoReturn:
-        raise BadInput(f"{self.where}: {reason}")
+        raise BadInput(f"{self.where}: {shorten(reason, MAX_REASON)}")
 
 
 def _integer(text: str) -> int:
@@ -230,9 +236,11 @@ def _finite(text: str) -> float:
     return value
 
 
-def _check_nesting(value: object, levels: int = MAX_NESTING) -> None:
+def _check_size(value: object, levels: int = MAX_NESTING) -> None:
+    if isinstance(value, str) and len(value) > MAX_TEXT:
+        raise ValueError(f"a text has {len(value):,} characters, more than {MAX_TEXT:,}")
     if isinstance(value, dict | list):
         if not levels:
             raise ValueError(f"values are nested more than {MAX_NESTING} levels deep")
         for child in value.values() if isinstance(value, dict) else value:
-            _check_nesting(child, levels - 1)
+            _check_size(child, levels - 1)

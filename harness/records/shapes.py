@@ -11,17 +11,21 @@ from typing import Annotated, Any, Required, TypedDict
 
 import msgspec
 
-from harness.model.run import Ending
+from harness.model.run import MAX_WALL_S, MIN_WALL_S, Ending
 
 _Count = Annotated[int, msgspec.Meta(ge=0)]
+_Seconds = Annotated[float, msgspec.Meta(ge=MIN_WALL_S, le=MAX_WALL_S)]
+_Value = Annotated[float, msgspec.Meta(ge=-1e15, le=1e15)]
+_Mbit = Annotated[int, msgspec.Meta(ge=0, le=10**8)]
+_Mtu = Annotated[int, msgspec.Meta(ge=0, le=10**6)]
 _Name = Annotated[str, msgspec.Meta(min_length=1)]
 _Names = list[str] | None
 
 
 class CheckedLink(TypedDict, total=False):
-    speed_mbit_s: int | None
-    mtu_bytes: int | None
-    shaped_bit_s: int | None
+    speed_mbit_s: _Mbit | None
+    mtu_bytes: _Mtu | None
+    shaped_bit_s: _Count | None
     duplex: str | None
     driver: str | None
     bus: str | None
@@ -38,6 +42,16 @@ class CheckedEnvironment(TypedDict, total=False):
     master: str | None
     memory_bytes: _Count | None
     spark_conf: Mapping[str, str] | None
+    kernel: str | None
+    architecture: str | None
+    cpu_model: str | None
+    cpus: _Count | None
+    python: str | None
+    spark: str | None
+    hadoop: str | None
+    java: str | None
+    scala: str | None
+    parallelism: _Count | None
 
 
 class CheckedParameters(TypedDict, total=False):
@@ -45,7 +59,14 @@ class CheckedParameters(TypedDict, total=False):
     data_workloads: list[str]
     not_requested: _Names
     unexpected_links: _Names
-    max_time_s: float
+    max_time_s: _Seconds
+    precision: float
+    sink: str | None
+    trials: _Count | str
+    warmup: _Count | None
+    repartition: _Count | None
+    pi_samples: _Count | None
+    content_checked: bool | None
 
 
 class CheckedLayout(TypedDict, total=False):
@@ -54,11 +75,25 @@ class CheckedLayout(TypedDict, total=False):
     drift: str | None
 
 
+class CheckedRecipe(TypedDict, total=False):
+    name: str
+    version: int
+    seed: int
+    rows: _Count
+
+
 class CheckedDataset(TypedDict, total=False):
     uri: Required[str]
     layout: Required[CheckedLayout]
-    recipe: Mapping[str, Any] | None
+    recipe: CheckedRecipe | None
     placement: Mapping[str, _Count] | None
+    digest: str | None
+    format: str | None
+    rows: _Count | None
+    partitions: _Count | None
+    file_count: _Count | None
+    coder: str | None
+    page_cache: bool | None
 
 
 class CheckedRun(TypedDict, total=False):
@@ -78,11 +113,23 @@ class CheckedTrial(TypedDict, total=False):
     workload: Required[_Name]
     round: Required[Annotated[int, msgspec.Meta(ge=1)]]
     started_at: Required[datetime]
-    wall_s: Annotated[float, msgspec.Meta(gt=0)] | None
+    wall_s: _Seconds | None
 
 
 class CheckedMeasurement(TypedDict, total=False):
+    value: _Value | None
     round: Annotated[int, msgspec.Meta(ge=1)]
+
+
+class CheckedHostLink(TypedDict, total=False):
+    speed_mbit_s: _Mbit | None
+    mtu_bytes: _Mtu | None
+    shaped_bit_s: _Count | None
+    counters: Mapping[str, _Count] | None
+
+
+class CheckedSnapshot(TypedDict, total=False):
+    link: CheckedHostLink
 
 
 class CheckedEnd(TypedDict, total=False):
@@ -95,6 +142,7 @@ SHAPES: Mapping[str, Any] = {
     "probes": CheckedRun,
     "trial": CheckedTrial,
     "measurement": CheckedMeasurement,
+    "link": CheckedSnapshot,
     "end": CheckedEnd,
 }
 """By the kind of the line."""

@@ -11,7 +11,7 @@ from typing import Any, NoReturn, TypeVar
 
 from harness.model.errors import BadInput, ClusterliftError
 from harness.runtime.interrupt import end_at_ctrl_c, raise_at_ctrl_c
-from harness.terminal import OutputLost, hold_standard_descriptors, say, show
+from harness.terminal import OutputLost, first_line, hold_standard_descriptors, say, show
 
 T = TypeVar("T")
 
@@ -104,6 +104,9 @@ def run_main(prog: str, main: Callable[[], int]) -> NoReturn:
         if message := str(error):
             say(f"{prog}: error: {message}")
         code = error.exit_code
+    except (MemoryError, OSError) as error:  # the machine refuses
+        say(f"{prog}: error: cannot continue: {first_line(str(error), 'out of memory')}")
+        code = 1
     except KeyboardInterrupt:
         say(f"{prog}: interrupted")
         code = 130

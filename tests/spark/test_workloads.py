@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -108,6 +109,47 @@ def test_a_wrong_answer_is_rejected(workload: Workload, context: Context, totals
     for wrong in wrong_answers(answer):
         with pytest.raises(WrongAnswer):
             workload.check(wrong, context)
+
+
+READERS = [name for name, workload in WORKLOADS.items() if workload.reads_data]
+
+
+@pytest.mark.parametrize("name", READERS)
+@pytest.mark.parametrize("column", ["prefix4", "float_val", "integer_val"])
+def test_one_flipped_bit_in_a_file_is_a_wrong_answer(
+    context: Context, tmp_path: Path, name: str, column: str
+) -> None:
+    """Without Hadoop's checksums of local files, the answer alone shows it."""
+    spark = context.spark
+    dataset = write_dataset(spark, Request(str(tmp_path / "rows"), RECIPE, Format.CSV, 2))
+    part = min((tmp_path / "rows").glob("part-*"))
+    part.with_name(f".{part.name}.crc").unlink()
+    lines = part.read_bytes().split(b"\n")
+    values = lines[700].split(b",")
+    last = bytearray(values[recipes.COLUMNS.index(column)])
+    last[-1] ^= 1  # a digit becomes the next or the previous one
+    values[recipes.COLUMNS.index(column)] = bytes(last)
+    lines[700] = b",".join(values)
+    part.write_bytes(b"\n".join(lines))
+    damaged = replace(context, data=dataset.frame(spark), digests=dataset.digests)
+    answer = answer_of(WORKLOADS[name], damaged)
+    with pytest.raises(WrongAnswer, match=r"the digest of the rows is|is .*, not"):
+        WORKLOADS[name].check(answer, damaged)
+
+
+def test_the_digest_of_an_older_manifest_is_left_out(context: Context) -> None:
+    older = replace(context, digests={})
+    for name in READERS:
+        WORKLOADS[name].check(answer_of(WORKLOADS[name], older) | {"content": 5}, older)
+
+
+def test_the_group_by_does_not_read_the_column_that_it_does_not_need(context: Context) -> None:
+    ready = SINKS["rdd-count"](WORKLOADS["group-by"], context)
+    ready.run()
+    plans = ready._frame._jdf.queryExecution().toString()
+    read = re.findall(r"ReadSchema: struct<(.*?)>", plans)
+    assert read
+    assert not [columns for columns in read if "value:" in columns]
 
 
 def wrong_answers(answer: dict[str, Any]) -> list[dict[str, Any]]:

@@ -207,8 +207,8 @@ def test_an_overwritten_dataset_keeps_its_permissions_and_its_symbolic_link(
 
 
 def test_a_mount_point_is_refused(spark: SparkSession) -> None:
-    with pytest.raises(BadInput, match=r"file:/proc|is a mount point"):
-        write_dataset(spark, Request("/dev/shm", Recipe(1), Format.CSV, 1))  # noqa: S108
+    with pytest.raises(BadInput, match="file:/proc is a mount point"):
+        Local().check_renamable(Directory(spark, "/proc"))
 
 
 @pytest.fixture
@@ -235,7 +235,7 @@ def test_a_dataset_that_an_earlier_version_generates_is_refused(
 ) -> None:
     uri = write(Recipe(10)).uri
     (tmp_path / "dataset" / GENERATING).write_text("token")
-    with pytest.raises(BadInput, match="_generating of a generation that has not ended"):
+    with pytest.raises(BadInput, match=r"_generating of a generation that has not ended"):
         open_dataset(spark, uri)
 
 
@@ -245,7 +245,7 @@ def test_a_dataset_inside_another_one_is_refused(
     outer = write(Recipe(10))
     (tmp_path / "link").symlink_to(tmp_path / "dataset")
     for name in ("dataset/inner", "dataset/a/b", "link/inner"):
-        with pytest.raises(BadInput, match="is inside the dataset file:.*/dataset"):
+        with pytest.raises(BadInput, match=r"is inside the dataset file:.*/dataset"):
             write(Recipe(10), name=name)
     verify_content(spark, open_dataset(spark, outer.uri))
 

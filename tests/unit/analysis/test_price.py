@@ -16,6 +16,7 @@ from harness.analysis.price_list import (
     Money,
     Offer,
     PriceList,
+    declared_prices,
     parse_cost,
     parse_money,
     read_price_list,
@@ -109,8 +110,17 @@ class TestCostBenefit:
         assert (found.cost_per_second_saved, found.runs_to_pay_back) == (None, None)
 
     def test_extra_cost_is_the_difference_from_the_cost_of_the_baseline(self) -> None:
-        prices = PriceList((offer(350, "new", ("2.5g",)), offer(100, "old", ("1g",))))
+        prices = PriceList((offer(350, "new", ("2.5g",)),), baseline=Money(100, "USD"))
         assert only_offer(upgrade(a=0.5), prices).extra_cost == Money(250, "USD")
+
+    def test_runs_may_declare_their_costs_and_that_of_the_baseline(self) -> None:
+        columns = [
+            column(name, {"w": SIX}, facts={"cost": cost})
+            for name, cost in (("1g", "100USD"), ("2.5g", "350USD"), ("10g", f"{'9' * 400}USD"))
+        ]
+        prices = declared_prices(columns)
+        assert prices.baseline == Money(100, "USD")
+        assert [(each.name, each.cost.amount) for each in prices.offers] == [("2.5g", 350)]
 
     def test_an_offer_is_for_every_configuration_unless_it_names_some(self) -> None:
         comparison = compare([column(name, {"w": SIX}) for name in ("1g", "2.5g", "10g")])
@@ -136,10 +146,13 @@ class TestCostBenefit:
                 "is for the configuration '10g', which is not compared",
             ),
             (
-                (offer(1, "a", ("1g",)), offer(2, "b", ("1g",))),
+                (offer(1, "a", ("1g", "2.5g")),),
                 None,
-                "the baseline '1g' has several costs; give one",
+                "the offer 'a' is for '1g', the baseline; price what the change from it costs",
             ),
+            ((offer(1), offer(2)), None, "the offer 'switch' is there twice"),
+            ((offer(1, "a", ("2.5g", "2.5g")),), None, "names the configuration '2.5g' twice"),
+            ((offer(1e13),), None, "costs more than 1,000,000,000,000 USD"),
             ((offer(1),), Money(1, "EUR"), r"several currencies \(USD, EUR\); use one"),
         ],
     )
@@ -158,7 +171,8 @@ class TestCostBenefit:
         self, cents: list[int], factor: float, hour: float
     ) -> None:
         costs = [cost / 100 for cost in cents]
-        prices = PriceList(tuple(map(offer, costs)), Money(hour, "USD"))
+        offers = tuple(offer(cost, f"offer {number}") for number, cost in enumerate(costs))
+        prices = PriceList(offers, Money(hour, "USD"))
         ranked = rank_offers(upgrade(a=factor), prices)
         assert [found.extra_cost.amount for found in ranked] == sorted(costs)
         for found in ranked:
@@ -210,7 +224,11 @@ class TestMoney:
         assert parse_money("--cost", text) == parsed
 
     @pytest.mark.parametrize(
-        "text", ["", "350", "USD", "-1USD", "1,350USD", "350 dollars", "1e3USD"]
+        "text",
+        [
+            *("", "350", "USD", "-1USD", "1,350USD", "350 dollars", "1e3USD", "infUSD", "nanUSD"),
+            *("1.234USD", f"{'9' * 400}USD", "1000000000001USD", "٣USD"),
+        ],
     )
     def test_anything_else_is_an_error(self, text: str) -> None:
         with pytest.raises(BadInput, match="is not an amount of money; write for example 350USD"):
@@ -265,21 +283,41 @@ class TestPriceList:
     @pytest.mark.parametrize(
         ("old", "new", "message"),
         [
-            ("hour = 20", "hour = -1", "hour -1.0 is not an amount of money"),
-            ("hour = 20", "hour = nan", "hour has to be a number up to"),
+            ("hour = 20", "hour = -1", "hour has to be from 0 to 1,000,000,000,000, not -1"),
+            ("hour = 20", "hour = nan", "hour has to be from 0 to 1,000,000,000,000, not nan"),
+            ("hour = 20", "hour = 1e-300", "hour has to have at most two decimals, not 1e-300"),
+            (
+                "hour = 20",
+                f"hour = 1{'0' * 400}",
+                "hour has to be from 0 .* not a number of 1329 bits",
+            ),
             ("hour = 20", "hours = 20", "unknown key hours"),
-            ('"usd"', '"$"', "currency '\\$' is not a code of three letters"),
+            ('"usd"', '"$"', "currency has to be a code of three letters, such as USD, not '\\$'"),
             (
                 "price = 700",
                 'price = "700"',
-                "eight ports, items.switch: price: Expected `float`, got `str`",
+                "eight ports.items.switch: price: Expected `float`, got `str`",
             ),
-            ("price = 700", "cost = 700", "items.switch: price is missing"),
-            ("count = 4", "count = 0", "items.adapter: count 0 is not 1 or more"),
+            ("price = 700", "cost = 700", "items.switch: unknown key cost"),
+            ("price = 700", "price = inf", "items.switch: price has to be from 0 to 1,0"),
+            (
+                "price = 700",
+                "price = 0.001",
+                "items.switch: price has to have at most two decimals",
+            ),
+            ("count = 4", "count = 0", "items.adapter: count has to be from 1 to 1,000,000, not 0"),
+            (
+                '"eight ports"',
+                '""',
+                "offers: a name has to be 1 to 100 printable characters, not ''",
+            ),
+            ('"eight ports"', '"\\u001b[31m"', "offers: a name has to be 1 to 100 printable"),
+            ('["2.5g"]', "[]", "configurations has to be one name or more"),
             ("count = 4", "cuont = 4", "items.adapter: unknown key cuont"),
             ('["2.5g"]', "[1]", "configurations: Expected `str`, got `int`"),
             ("[offers", "[[offers", "not a TOML|Expected"),
-            ('[offers."eight ports"]', "[offer]", "offers is missing"),
+            ("switch.price = 700", "switch.count = 1", "items.switch: price is missing"),
+            ('[offers."eight ports"]', "[offer]", "unknown key offer"),
         ],
     )
     def test_mistakes_are_reported_with_the_file(

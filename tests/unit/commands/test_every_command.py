@@ -239,6 +239,18 @@ class TestProcess:
         done = process(f"{gone} {SHOWN}", tmp_path, environment={"PATH": os.defpath})
         assert done.returncode == 0
 
+    def test_a_user_without_a_home_directory_is_asked_for_one(self, tmp_path: Path) -> None:
+        script = (
+            "import os, sys, harness.cli as cli\n"
+            "os.path.expanduser = str\n"  # what it does for a user without an entry in passwd
+            "sys.exit(cli.main())"
+        )
+        done = process(f"'{sys.executable}' -c '{script}' hdfs status", tmp_path)
+        assert (done.returncode, done.stderr) == (
+            2,
+            b"clusterlift: error: you have no home directory; set HOME or XDG_CACHE_HOME\n",
+        )
+
     def test_too_little_memory_is_one_line(self, tmp_path: Path) -> None:
         script = (
             "import sys, harness.cli as cli, harness.commands.plan as plan\n"

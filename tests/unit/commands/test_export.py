@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Mapping
 from dataclasses import fields
@@ -20,7 +21,7 @@ from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.probe import ProbeRun, RecordedProbes
 from harness.model.run import Ending, Phase, RecordedRun, Run
 from harness.present import export
-from harness.present.export import TABLES, MetricRow, columns, rows
+from harness.present.export import TABLES, columns, rows
 from harness.records.writer import ProbeRecording, Recording
 from tests.unit import report_data
 from tests.unit.builders import a_run, failed, ok, recorded
@@ -32,13 +33,11 @@ def exported(
     directory: Path, runs: list[RecordedRun], probed: list[RecordedProbes] | None = None
 ) -> Exported:
     """Write the tables, read them again, and return their rows by table."""
-    tables = {}
-    for name, written in rows(runs, probed or []).items():
-        export.write(TABLES[name], written, directory / f"{name}.parquet")
-        tables[name] = pq.read_table(directory / f"{name}.parquet").to_pylist(
-            maps_as_pydicts="strict"
-        )
-    return tables
+    export.write_tables(rows(runs, probed or []), directory)
+    return {
+        name: pq.read_table(directory / f"{name}.parquet").to_pylist(maps_as_pydicts="strict")
+        for name in TABLES
+    }
 
 
 def a_run_with_facts(**fields: Any) -> Run:
@@ -107,9 +106,9 @@ class TestTrials:
             assert (row["error"], row["facts"]) == (text, {text: text})
 
     def test_types_do_not_depend_on_the_rows(self, tmp_path: Path) -> None:
+        export.write_tables({name: [] for name in TABLES}, tmp_path)
         for name, table in TABLES.items():
-            export.write(table, [], tmp_path / name)
-            schema = pq.read_schema(tmp_path / name)
+            schema = pq.read_schema(tmp_path / f"{name}.parquet")
             assert schema.names == [field.name for field in fields(table)]
             assert pa.null() not in schema.types
 
@@ -136,7 +135,8 @@ class TestMeasurements:
 
     def test_unknown_metrics_have_no_row(self, tmp_path: Path) -> None:
         assert not [metric for metric, _ in self.numbers(tmp_path) if "simulat" in metric]
-        assert exported(tmp_path, [recorded(a_run(), [ok("w", 1)])])["measurements"] == []
+        (other := tmp_path / "other").mkdir()
+        assert exported(other, [recorded(a_run(), [ok("w", 1)])])["measurements"] == []
 
 
 class TestProbes:
@@ -185,6 +185,43 @@ class TestCommand:
             assert main(["export", *names, "--output", "out"]) == 0
         assert pq.read_table("out/trials.parquet").num_rows == 1
 
+    @pytest.mark.parametrize("name", ["notes.txt", "trials.parquet"])
+    def test_a_directory_with_something_else_is_kept(
+        self, name: str, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        Path("out").mkdir()
+        pq.write_table(pa.table({"mine": [1]}), Path("out") / name)
+        before = (Path("out") / name).read_bytes()
+        assert main(["export", "1g", "--output", "out"]) == 2
+        assert capsys.readouterr().err == (
+            "clusterlift: error: --output: out exists and is not an export of clusterlift; "
+            "choose another directory, or remove it\n"
+        )
+        assert [file.name for file in Path("out").iterdir()] == [name]
+        assert (Path("out") / name).read_bytes() == before
+
+    @pytest.mark.parametrize("name", ["results", "results/1g", "results/1g/probes"])
+    def test_a_directory_of_results_is_kept(self, name: str) -> None:
+        before = sorted(Path("results").rglob("*"))
+        assert main(["export", "1g", "--output", name]) == 2
+        assert sorted(Path("results").rglob("*")) == before
+
+    def test_a_pipe_in_the_place_of_a_table_is_not_read(self) -> None:
+        Path("out").mkdir()
+        os.mkfifo("out/trials.parquet")
+        assert main(["export", "1g", "--output", "out"]) == 2
+
+    def test_the_name_of_the_directory_may_be_any_bytes(self) -> None:
+        assert main(["export", "1g", "--output", "no\udcff/out"]) == 0
+        assert len(list(Path("no\udcff/out").iterdir())) == len(TABLES)
+
+    def test_an_export_whose_numbers_nobody_reads_is_whole(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(sys, "stdout", None)
+        assert main(["export", "1g", "--output", "out"]) == 1
+        assert len(list(Path("out").iterdir())) == len(TABLES)
+
     def test_an_unwritable_path_is_reported(self, capsys: pytest.CaptureFixture[str]) -> None:
         Path("file").touch()
         assert main(["export", "1g", "--output", "file/out"]) == 2
@@ -209,7 +246,7 @@ class TestCommand:
                 assert f"{column.name}: " in printed
 
     def test_the_file_describes_its_columns(self, tmp_path: Path) -> None:
-        export.write(MetricRow, [], tmp_path / "measurements.parquet")
+        export.write_tables({name: [] for name in TABLES}, tmp_path)
         schema = pq.read_schema(tmp_path / "measurements.parquet")
         assert (
             schema.field("metric").metadata[b"about"]

@@ -98,6 +98,14 @@ class TestWithoutDocker:
         assert error_line(capsys) == "clusterlift: error: docker ps failed: last"
 
 
+@pytest.mark.parametrize("cpus", ["nan", "inf", "-1", "0.05", "0.123", "1025"])
+def test_a_number_of_processors_that_no_worker_can_have_is_refused(
+    capsys: pytest.CaptureFixture[str], cpus: str
+) -> None:
+    assert main(["lab", "up", "--cpus", cpus]) == 2
+    assert "'--cpus': a worker has from 0.1 to 1024 processors" in error_line(capsys)
+
+
 class TestWithoutALab:
     @pytest.mark.parametrize(
         "command",

@@ -77,6 +77,34 @@ class TestReport:
         assert "two configurations or more" in capsys.readouterr().err
         assert not Path("report.html").exists()
 
+    def test_a_former_report_is_replaced(self) -> None:
+        first = report("1g", "2.5g")
+        assert report("2.5g", "1g") != first
+
+    def test_measurements_and_prices_are_never_replaced(
+        self, results: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        with ProbeRecording(ProbeRun("1g", ("a", "b")), results) as recording:
+            recording.event(MESH_GOODPUT.of("a -> b", 2.35e9))
+        Path("prices.toml").write_text(PRICE_LIST)
+        for file in (*results.rglob("*.jsonl"), Path("prices.toml")):
+            before = file.read_bytes()
+            assert main(["report", "1g", "2.5g", "--cost=prices.toml", "-o", str(file)]) == 2
+            [line] = capsys.readouterr().err.splitlines()
+            assert line.endswith(
+                f"{file} exists and is not a report of clusterlift; choose another file, or remove it"
+            )
+            assert file.read_bytes() == before
+
+    def test_a_page_that_mentions_clusterlift_is_no_report(self) -> None:
+        Path("page.html").write_text('<p>\n<meta name="generator" content="clusterlift 0.1.0">')
+        assert main(["report", "1g", "2.5g", "-o", "page.html"]) == 2
+
+    def test_the_name_of_the_file_may_be_any_bytes(self) -> None:
+        for _ in range(2):
+            assert main(["report", "1g", "2.5g", "-o", "\udcff.html"]) == 0
+        assert Path("\udcff.html").stat().st_size
+
     def test_an_unwritable_path_is_reported(self, capsys: pytest.CaptureFixture[str]) -> None:
         assert main(["report", "1g", "2.5g", "-o", "nowhere/report.html"]) == 2
         assert "--output: cannot write nowhere/report.html: No such file" in capsys.readouterr().err
@@ -138,6 +166,11 @@ class TestPrice:
             (["--hour", "20USD"], "--hour needs the cost of the change"),
             (["--cost", "350"], "--cost '350' is not an amount of money"),
             (["--cost", "350USD", "--hour", "x"], "--hour 'x' is not an amount of money"),
+            (["--cost", ""], "--cost is empty; give a value"),
+            (["--cost", f"{'9' * 400}USD"], "is not an amount of money"),
+            (["--cost", "350USD", "--hour", " "], "--hour is empty; give a value"),
+            (["--cost", "1g=350USD"], "the offer '1g' is for '1g', the baseline"),
+            (["--cost", "1USD", "--cost", "2USD"], "the offer 'the change' is there twice"),
             (["--cost", "none.toml"], "none.toml: No such file"),
             (["--cost", "10g=350USD"], "is for the configuration '10g', which is not compared"),
         ],

@@ -183,6 +183,26 @@ def test_an_interrupt_says_what_remains(before: str | None, remains: str) -> Non
     assert not beside(fs)
 
 
+@pytest.mark.parametrize("before", [None, "before"])
+def test_a_reader_may_end_the_swap_of_a_generation_that_runs(before: str | None) -> None:
+    fs = FileSystem()
+    if before is not None:
+        generate(fs, before)
+
+    class ReadInBetween(FakeStorage):
+        def rename(self, directory: Directory, new: Directory) -> None:
+            if directory.name == ".rows.new":
+                assert found(fs) == "new"
+            super().rename(directory, new)
+
+    place = Place.of(directory(fs, ROWS), ReadInBetween())
+    with place.generation(overwrite=True, replace_half_written=False) as new:
+        for name in (*PARTS, FILE_NAME):
+            new.create_new(name, "new")
+    assert found(fs) == "new"
+    assert not beside(fs)
+
+
 # A file system that does not rename directories at once.
 
 

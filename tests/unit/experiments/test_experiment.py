@@ -5,11 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal, get_args, get_origin
 
+import msgspec
 import pytest
 
+from datagen.manifest import Format
+from datagen.storage.qfs import REED_SOLOMON
 from harness.experiments import runs
-from harness.experiments.experiment import SINKS, Experiment, read_experiment
+from harness.experiments.experiment import Experiment
+from harness.experiments.experiment_file import (
+    CODED_LAYOUTS,
+    DatasetTable,
+    ExperimentFile,
+    layout_problem,
+    read_experiment,
+    workload_problems,
+)
 from harness.experiments.runs import ExperimentOutcome, run_experiment
 from harness.lab.cluster import Node
 from harness.model.errors import BadInput, ClusterliftError
@@ -19,7 +31,16 @@ from harness.model.run import Ending, new_run_id
 from harness.probes.plan import ProbePlan
 from harness.records.writer import ProbeRecording, Recording
 from jobs import sinks
+from jobs.workload import discover
 from tests.unit.builders import a_run, failed, ok
+
+
+def schema_choices(table: type, key: str) -> set[str]:
+    """Return the values that a key of a table may have."""
+    [field] = [field for field in msgspec.structs.fields(table) if field.name == key]
+    choices = [field.type, *get_args(field.type)]
+    return {value for each in choices if get_origin(each) is Literal for value in get_args(each)}
+
 
 ROOT = Path(__file__).parents[3]
 TEXT = """
@@ -72,24 +93,82 @@ class TestReading:
         ("old", "new", "message"),
         [
             ('name = "upgrade"', "", "name is missing"),
-            ('name = "upgrade"', 'name = "../up"', "name has letters"),
+            ('name = "upgrade"', 'name = "../up"', "name has to be up to 64 letters"),
+            ('name = "upgrade"', f'name = "{"n" * 65}"', "name has to be up to 64 letters"),
             ('name = "upgrade"', "name = 3", "name: Expected `str`, got `int`"),
             ("nodes = 3", 'nodes = "3"', "nodes: Expected `int`, got `str`"),
-            ("nodes = 3", "nodes = 0", "nodes is 1 or more"),
-            ("nodes = 3", 'sink = "drain"', "sink is noop or rdd-count"),
+            ("nodes = 3", "nodes = 0", "nodes has to be from 1 to 64, not 0"),
+            ("nodes = 3", "nodes = 65", "nodes has to be from 1 to 64, not 65"),
+            ("nodes = 3", f"nodes = 1{'0' * 400}", "nodes has to be from 1 to 64, not a number of"),
+            ("nodes = 3", "cpus = nan", "cpus has to be from 0.1 to 1,024, not nan"),
+            ("nodes = 3", "cpus = -1", "cpus has to be from 0.1 to 1,024, not -1"),
+            ("nodes = 3", "cpus = 0.123", "processors, in hundredths, not 0.123"),
+            ("nodes = 3", 'sink = "drain"', "sink has to be noop or rdd-count, not 'drain'"),
+            ("nodes = 3", "repartition = 0", "repartition has to be from 1 to 1,000,000, not 0"),
+            ("nodes = 3", "pi_samples = -1", "pi_samples has to be from 1 to 10,000,000,000,000"),
+            ("nodes = 3", "probe_seconds = 0", "probe_seconds has to be from 1 to 3,600, not 0"),
             ('["group-by"]', "[1]", "workloads: Expected `str`, got `int`"),
-            ("rounds = 2", "rounds = 0", "rounds is 1 or more"),
+            ("rounds = 2", "rounds = 0", "rounds has to be from 1 to 1,000, not 0"),
             ("trials = 4", "trails = 4", "unknown key trails"),
+            ('["group-by"]', '["group-buy"]', "no workload 'group-buy'; did you mean group-by?"),
+            ('["group-by"]', '["zzz"]', "no workload 'zzz'; there are broadcast-inner-join, "),
+            ('["group-by"]', '["group-by", "group-by"]', "workloads: group-by is there twice"),
+            ('["group-by"]', "[]", "workloads has to be one name or more"),
             ("rows = 1000\nlayout", "layout", "datasets.coded: rows is missing"),
-            ('"100mbit"', '"fast"', "rate 'fast' is not a rate"),
-            ("mtu = 9000", "mtu = 9001", "mtu is from 576 to 9000"),
-            ("mtu = 9000", "mtoo = 9000", "configurations.fast: unknown key mtoo"),
-            ('dataset = "coded"\n', 'dataset = "codec"\n', "dataset is one of coded, plain"),
-            ("nodes = 3", 'storage = "s3"', "storage is hdfs or qfs"),
             (
-                "[configurations.fast]",
-                "[configurations.slow.x]",
-                "configurations has to have 2 tables or more",
+                "rows = 1000",
+                "rows = 9_000_000_001",
+                "rows has to be from 1 to 9,000,000,000, not 9",
+            ),
+            (
+                "rows = 1000",
+                'rows = 1\nformat = "orc"',
+                "format has to be csv or parquet, not 'orc'",
+            ),
+            ('"xor:2+1"', '"raid:5"', "datasets.coded: 'raid:5' is not a layout; the forms are"),
+            ('"xor:2+1"', f'"{"x" * 41}"', "datasets.coded: layout has to be replicated:N, rs:D+P"),
+            ('"xor:2+1"', '"rs:3+2"', "layout rs:3+2 needs 5 nodes, and the experiment has 3"),
+            (
+                '"xor:2+1"',
+                '"replicated:4"',
+                "layout replicated:4 needs 4 nodes, and the experiment",
+            ),
+            (
+                '"xor:2+1"',
+                '"rs:2+1"',
+                "layout rs:2+1 does not exist on hdfs, which has replicated:N",
+            ),
+            ('"xor:2+1"', '"unknown"', "layout unknown does not exist on hdfs"),
+            ("nodes = 3", 'storage = "qfs"', "layout xor:2+1 does not exist on qfs"),
+            ("[datasets.coded]", f"[datasets.{'d' * 65}]", "datasets: a name has to be up to 64"),
+            (
+                "[configurations.slow]",
+                "[configurations.'a/b']",
+                "a name has to be up to 64 letters",
+            ),
+            (
+                'rate = "100mbit"',
+                "rate = 100",
+                "configurations.slow: rate: Expected `str`, got `int`",
+            ),
+            ('"100mbit"', '"100gbit"', "rate '100gbit' is not between 1mbit and 40gbit"),
+            ('"100mbit"', '"fast"', "rate 'fast' is not a rate"),
+            (
+                "mtu = 9000",
+                "mtu = 9001",
+                "configurations.fast: mtu has to be from 576 to 9,000, not 9001",
+            ),
+            ("mtu = 9000", "mtoo = 9000", "configurations.fast: unknown key mtoo"),
+            (
+                'dataset = "coded"\n',
+                'dataset = "codec"\n',
+                "configurations.slow: dataset has to be one of coded, plain",
+            ),
+            ("nodes = 3", 'storage = "s3"', "storage has to be hdfs or qfs, not 's3'"),
+            (
+                '[configurations.fast]\nrate = "250mbit"\nmtu = 9000\ndataset = "coded"\n',
+                "",
+                "configurations has to be two tables or more: [configurations.NAME]",
             ),
             ("nodes = 3", "nodes = ", "Invalid value"),
         ],
@@ -101,7 +180,18 @@ class TestReading:
         assert message in str(failure.value)
 
     def test_the_sinks_are_the_benchmark_s(self) -> None:
-        assert set(SINKS) == set(sinks.SINKS)
+        assert schema_choices(ExperimentFile, "sink") == set(sinks.SINKS)
+
+    def test_the_formats_are_those_of_datasets(self) -> None:
+        assert schema_choices(DatasetTable, "format") == {str(format_) for format_ in Format}
+
+    def test_the_workloads_are_the_benchmark_s(self) -> None:
+        assert not list(workload_problems(list(discover())))
+
+    @pytest.mark.parametrize("layout", ["rs:6+3", "rs:6+3:64k", "replicated:4"])
+    def test_qfs_stores_several_stripes_on_a_node(self, layout: str) -> None:
+        assert layout_problem(layout, "qfs", nodes=4) is None
+        assert str(REED_SOLOMON) in CODED_LAYOUTS["qfs"]
 
     def test_a_missing_file_is_named(self, tmp_path: Path) -> None:
         with pytest.raises(BadInput, match=r"nowhere.toml: No such file"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.model.errors import BadInput
+from harness.model.errors import BadInput, ClusterliftError
 from jobs.workload import Workload, discover, known_workloads, select_workloads
 from jobs.workloads.calc_pi_arrow_udf import CalcPiArrowUdf
 
@@ -23,6 +23,12 @@ def test_all_workloads_are_found_in_the_order_of_their_bottlenecks() -> None:
         "sha-512",
         "sha-512-cached",
     ]
+
+
+def test_a_workload_is_named_like_its_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(CalcPiArrowUdf, "name", "pi")
+    with pytest.raises(ClusterliftError, match=r"calc_pi_arrow_udf.py has the workload pi; name"):
+        discover()
 
 
 def test_an_unknown_workload_is_refused_with_the_most_similar_names() -> None:

@@ -3,13 +3,38 @@
 from __future__ import annotations
 
 import io
+import sys
 
 import pytest
 
 from harness.model.run import Phase
-from harness.runtime.progress import PlanProgress, duration_text
+from harness.runtime.progress import PlanProgress, StatusLine, duration_text
 from harness.runtime.trials import FixedRounds
+from harness.terminal import say
 from tests.unit.builders import failed, ok
+
+
+class Terminal(io.StringIO):
+    """A stream that shows one line at a time."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_an_error_replaces_a_status_line_and_follows_a_trial_on_a_new_line(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    out = Terminal()
+    monkeypatch.setattr(sys, "stderr", out)
+    StatusLine().show("generating: 3 of 9 tasks", is_news=True)
+    say("error: no space")
+    PlanProgress(("pi",), FixedRounds(trials=1, warm_up=0)).starting("pi", Phase.MEASURED, 1)
+    say("error: interrupted")
+    assert out.getvalue().split("\r\x1b[K")[1].splitlines() == [
+        "error: no space",
+        "[1/1] pi  measured 1/1  ",
+        "error: interrupted",
+    ]
 
 
 @pytest.mark.parametrize(

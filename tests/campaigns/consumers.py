@@ -1,0 +1,156 @@
+"""What the commands do with a file that the reader accepts, and what nobody may see on their pages."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+import pytest
+
+from harness.analysis import readiness as readiness_analysis
+from harness.analysis.acceptance import Expectation, network_faults, upgrade_faults
+from harness.analysis.attribution import explain
+from harness.analysis.comparison import Comparison, compare
+from harness.analysis.configuration import ConfigurationRuns
+from harness.analysis.price import rank_offers
+from harness.analysis.price_list import PriceList, declared_prices
+from harness.analysis.probe_comparison import compare_probes
+from harness.analysis.readiness import readiness
+from harness.commands.gate import verdict
+from harness.model.errors import BadInput
+from harness.model.probe import RecordedProbes
+from harness.present import data_formats, explanation, export, markdown, run, text
+from harness.present import readiness as readiness_page
+from harness.present.comparison_table import probe_table
+from harness.present.report import chart, page
+from harness.present.report.figures import (
+    change,
+    mesh,
+    placement,
+    probe_lines,
+    time_spent,
+    trials,
+)
+
+NONSENSE = re.compile(r"(?<![\w.-])(?:nan|inf|infinity|None|NaN)(?![\w-])|\d{30}")
+"""No page shows such a word or number. (It shows `x`, `3.5` and other mutations that mean something.)"""
+_HIDDEN = re.compile(r"<(script|style|svg)\b.*?</\1>", re.DOTALL)
+LONGEST_LINE = 200_000
+
+
+def run_outputs(column: ConfigurationRuns, other: ConfigurationRuns) -> Iterator[str]:
+    """Yield what compare, show, ready, explain, report and export make of a run."""
+    for recorded in column.runs:
+        yield run.render(recorded)
+    yield readiness_page.render(readiness(column))
+    yield from comparison_outputs([other, column])
+    with contextlib.suppress(BadInput):
+        yield text.render(compare([column, other], allow_different_data=True))
+    for relative, strict in ((True, False), (False, True)):
+        with contextlib.suppress(BadInput):
+            compare([other, column], relative_to_controls=relative, strict=strict)
+    export_rows(export.rows(column.runs, ()))
+
+
+def comparison_outputs(columns: Sequence[ConfigurationRuns]) -> Iterator[str]:
+    """Yield the pages of a comparison; nothing if there is nothing to compare."""
+    with contextlib.suppress(BadInput):
+        comparison = compare(columns, allow_different_data=True)
+        yield text.render(comparison)
+        yield markdown.render(comparison)
+        yield data_formats.as_csv(comparison)
+        yield json.dumps(json.loads(data_formats.as_json(comparison), parse_constant=_no_number))
+        yield explanation.render(explain(comparison))
+        yield report_page(comparison)
+
+
+def probe_outputs(
+    probed: RecordedProbes, before: RecordedProbes, runs: Comparison
+) -> Iterator[str]:
+    """Yield what gate, compare --probes, report and export make of probes."""
+    expected = Expectation()
+    yield verdict(network_faults(probed, expected), probed)
+    yield verdict(upgrade_faults(before, probed, expected), probed)
+    measured = {"1g": before.measurements, "2.5g": probed.measurements}
+    for table in map(probe_table, compare_probes(measured)):
+        yield text.render_table(table)
+        yield markdown.render_table(table)
+    yield report_page(runs, measured)
+    export_rows(export.rows((), [probed]))
+
+
+def price_outputs(prices: PriceList, comparison: Comparison) -> Iterator[str]:
+    """Yield the page with prices."""
+    yield _visible(page.render(comparison, offers=rank_offers(comparison, prices)))
+
+
+def report_page(comparison: Comparison, measured: Mapping[str, Any] | None = None) -> str:
+    """Return the visible text of the page, with the prices that the runs declare."""
+    offers = rank_offers(comparison, declared_prices(comparison.columns))
+    return _visible(page.render(comparison, measured, offers))
+
+
+def export_rows(rows: Mapping[str, Sequence[Any]]) -> None:
+    """Write each table to memory."""
+    for name, table in export.TABLES.items():
+        export.write(table, rows[name], io.BytesIO())
+
+
+def problem_of(output: str) -> str | None:
+    """Return what is wrong with what a command would print; None if nothing is."""
+    try:
+        output.encode()
+    except UnicodeEncodeError:
+        return "half of a surrogate pair, which no file can have"
+    for line in output.splitlines():
+        if not line.isprintable():
+            return f"a control character in {line[:100]!r}"
+        if len(line) > LONGEST_LINE:
+            return f"a line of {len(line):,} characters: {line[:100]!r}"
+        if found := NONSENSE.search(line):
+            return f"{found[0][:40]} in {line[max(0, found.start() - 60) : found.end() + 30]!r}"
+    return None
+
+
+def _visible(html: str) -> str:
+    return _HIDDEN.sub("", html)
+
+
+def _no_number(constant: str) -> float:
+    raise AssertionError(f"{constant} in JSON")
+
+
+class Blank:
+    """Stands for altair, and for whatever comes out of it: drawing takes longer than all else together."""
+
+    def __getattr__(self, _: str) -> Blank:
+        return self
+
+    def __call__(self, *_: Any, **__: Any) -> Blank:
+        return self
+
+
+@pytest.fixture(scope="session")
+def quick_pages() -> Iterator[None]:
+    """Check the data of charts instead of drawing them; keep what does not depend on the mutation."""
+
+    def checked(rows: Sequence[Mapping[str, Any]]) -> Blank:
+        json.dumps(list(map(dict, rows)), allow_nan=False)
+        return Blank()
+
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (change, mesh, placement, probe_lines, time_spent, trials):
+            if hasattr(module, "alt"):
+                patch.setattr(module, "alt", Blank())
+        patch.setattr(chart, "alt", Blank())
+        patch.setattr(chart, "svg", lambda _: "<svg></svg>")
+        patch.setattr(chart, "data", checked)
+        patch.setattr(page, "_template_environment", cache(page._template_environment))
+        for module, name in ((readiness_analysis, "detectable_change"),):
+            patch.setattr(module, name, cache(getattr(module, name)))
+        yield

@@ -1,0 +1,258 @@
+"""A complete document of each kind: every field of its schema has a value in one of its lines."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from datagen.manifest import Format, Manifest
+from datagen.recipe import Recipe, totals
+from harness.model.interface import Bond, BondMember
+from harness.model.layout import Layout
+from harness.model.network_metrics import (
+    LATENCY_PERCENTILES,
+    MESH_GOODPUT,
+    PACKET_GOODPUT,
+    PATH_MTU,
+    RECEIVER_PACKET_COST,
+    ROUND_TRIP,
+    SENDER_PACKET_COST,
+)
+from harness.model.probe import AFTER, BEFORE, ExcludedHost, LinkSnapshot, ProbeEvent, ProbeRun
+from harness.model.run import Ending, Run, Trial
+from harness.model.task_metrics import ScheduleSimulation, Stragglers
+from harness.records.writer import ProbeRecording, Recording
+from tests.unit.builders import STARTED_AT, a_run, failed, ok
+from tests.unit.metrics_builders import received, task_metrics
+from tests.unit.probe_builders import a_link
+
+Lines = Sequence[Mapping[str, Any]]
+
+ROUNDS = 6
+LINK = {
+    "speed_mbit_s": 1000,
+    "mtu_bytes": 1500,
+    "shaped_bit_s": 10**9,
+    "duplex": "full",
+    "driver": "igb",
+    "bus": "pci",
+    "state": "up",
+    "sysctls": {"net.ipv4.tcp_mtu_probing": "0"},
+}
+TASKS = task_metrics(
+    slots=2.0,
+    fetch_wait_s=1.5,
+    cpu_s=12.0,
+    python_worker_s=0.5,
+    gc_share=0.01,
+    stragglers=Stragglers(9.5, 9.0),
+    simulation=ScheduleSimulation(10.0, 9.0, 7.0),
+    tasks_by_locality={"NODE_LOCAL": 2},
+    input_bytes_by_locality={"NODE_LOCAL": 75_000},
+    incomplete="two tasks have no metrics",
+)
+
+
+def complete_run(configuration: str) -> Run:
+    """Return a run in which everything is known."""
+    return a_run(
+        configuration,
+        workloads=("group-by", "sha-512"),
+        parameters={
+            "sink": "noop",
+            "trials": ROUNDS,
+            "warmup": 1,
+            "repartition": 8,
+            "pi_samples": 1000,
+            "controls": ["sha-512"],
+            "data_workloads": ["group-by"],
+            "not_requested": ["inner-join"],
+            "unexpected_links": ["n1 eth0 has 1 Gbit/s"],
+            "max_time_s": 60.0,
+            "precision": 0.02,
+            "content_checked": True,
+        },
+        facts={"link": "2.5 Gbit/s", "cost": "350USD", "emulated": "2 nodes on one host"},
+        environment={
+            "host": "n1",
+            "links": {"eth0": LINK},
+            "nodes": {"n1": {"eth0": LINK}, "n2": {"eth0": LINK}},
+            "sysctls": {"net.ipv4.tcp_congestion_control": "bbr"},
+            "executors": ["n1", "n2"],
+            "master": "spark://n1:7077",
+            "memory_bytes": 10**10,
+            "spark_conf": {"spark.executor.memory": "1g"},
+            "spark": "4.3.0",
+            "hadoop": "3.4.1",
+            "java": "17",
+            "scala": "2.13",
+            "python": "3.12",
+            "kernel": "Linux 6.1",
+            "architecture": "x86_64",
+            "cpu_model": "a processor",
+            "cpus": 4,
+            "parallelism": 8,
+        },
+        dataset={
+            "uri": "hdfs://n1:9820/rows",
+            "layout": {
+                "requested": "replicated:2",
+                "observed": "replicated:2",
+                "drift": "a block has one copy",
+            },
+            "recipe": {"name": "uuid-rows", "version": 1, "seed": 0, "rows": 1000},
+            "placement": {"n1:9866": 1000, "n2:9866": 1000},
+            "format": "csv",
+            "rows": 1000,
+            "partitions": 4,
+            "file_count": 4,
+            "coder": "native",
+            "page_cache": True,
+            "digest": "00011a3e89fde421",
+        },
+        omitted={"calc-pi-arrow-udf": "pyarrow is not installed"},
+    )
+
+
+def complete_trials(factor: float) -> list[Trial]:
+    """Return trials of two workloads: first one in which everything is known, then a failed one."""
+    first, *others = [
+        ok(workload, factor * (10 + round_ / 10), round_, tasks=TASKS, wire=received(900, 800))
+        for round_ in range(1, ROUNDS + 1)
+        for workload in ("group-by", "sha-512")
+    ]
+    known = replace(
+        first,
+        job_group="group-by measured 1",
+        note="an executor was lost",
+        wire=received(900, 800, unread=("n3",)),
+    )
+    return [known, failed("inner-join"), *others]
+
+
+def complete_events() -> list[ProbeEvent]:
+    """Return links, a bond among them, and measurements of both ways between two hosts."""
+    members = (BondMember("eth1", "up", 1000, "full", 1), BondMember("eth2", "up", 1000, "full", 1))
+    facts = {
+        "kind": "bond",
+        "shaped_bit_s": 10**9,
+        "offloads": {"tcp-segmentation-offload": True},
+        "bond": Bond("IEEE 802.3ad", 1, members),
+        "sysctls": {"net.ipv4.tcp_mtu_probing": "0"},
+    }
+    links = [a_link("n1", **facts), a_link("n2")]
+    metrics = {
+        MESH_GOODPUT: 940e6,
+        PATH_MTU: 1500.0,
+        PACKET_GOODPUT: 940e6,
+        SENDER_PACKET_COST: 0.5,
+        RECEIVER_PACKET_COST: 0.6,
+        **{ROUND_TRIP[rank]: 100 + rank for rank in LATENCY_PERCENTILES},
+    }
+    pairs = ("n1 -> n2", "n2 -> n1")
+    return [
+        *(LinkSnapshot(BEFORE, link) for link in links),
+        ExcludedHost("n3", "no route to host"),
+        *(metric.of(pair, value, "idle") for metric, value in metrics.items() for pair in pairs),
+        *(metric.of(pair, value) for metric, value in metrics.items() for pair in pairs),
+        MESH_GOODPUT.failed("n1 -> n3", "no route to host"),
+        *(LinkSnapshot(AFTER, link) for link in links),
+    ]
+
+
+def run_lines(directory: Path, configuration: str, factor: float) -> Lines:
+    """Return the lines of a whole results file."""
+    with Recording(directory, complete_run(configuration)) as recording:
+        for trial in complete_trials(factor):
+            recording.trial(trial)
+        recording.end(
+            Ending.COMPLETED, "the number was given", {"n1 eth0": {"errors": 0, "drops": 3}}
+        )
+    return _without_checksums(recording.path)
+
+
+def probe_lines(directory: Path, configuration: str) -> Lines:
+    """Return the lines of a whole file of probes."""
+    run = ProbeRun(
+        configuration,
+        ("n1", "n2", "n3"),
+        {"probe": "all"},
+        {"emulated": "2 nodes on one host"},
+        id="a-probe",
+        started_at=STARTED_AT,
+    )
+    with ProbeRecording(run, directory) as recording:
+        for event in complete_events():
+            recording.event(event)
+        recording.end(Ending.COMPLETED)
+    assert recording.path is not None
+    return _without_checksums(recording.path)
+
+
+def manifest_document() -> dict[str, Any]:
+    """Return a manifest of schema version 1, which has no checksum that would find every mutation."""
+    recipe = Recipe(rows=1000)
+    manifest = Manifest(
+        recipe=recipe,
+        format=Format.CSV,
+        partitions=2,
+        files={"part-0.csv": 40_000, "part-1.csv": 35_000},
+        digest="00011a3e89fde421",
+        totals=totals(recipe),
+        requested_layout=Layout.parse("replicated:2"),
+        observed_layout=Layout.parse("replicated:2"),
+        written_by="clusterlift 0.1.0",
+        written_at=STARTED_AT,
+    )
+    values: dict[str, Any] = json.loads(manifest.to_json())
+    counts = values["totals"]["rows_per_prefix2"]
+    values["totals"] = {
+        key: values["totals"][key] for key in ("rows", "integer_sum", "float_sum_e9")
+    } | {"rows_per_prefix2": counts}
+    later = {"checksum", "digest_without_value"}
+    return {key: value for key, value in values.items() if key not in later} | {"schema_version": 1}
+
+
+EXPERIMENT: Mapping[str, Any] = {
+    "name": "upgrade",
+    "nodes": 3,
+    "cpus": 0.5,
+    "storage": "hdfs",
+    "rounds": 2,
+    "trials": 4,
+    "warmup": 1,
+    "workloads": ["group-by", "sha-512"],
+    "sink": "noop",
+    "repartition": 16,
+    "pi_samples": 1000,
+    "probe_seconds": 3,
+    "datasets": {"coded": {"rows": 1000, "layout": "xor:2+1", "format": "csv"}},
+    "configurations": {
+        "slow": {"dataset": "coded", "rate": "100mbit", "mtu": 1500},
+        "fast": {"dataset": "coded", "rate": "250mbit", "mtu": 9000},
+    },
+}
+
+PRICES: Mapping[str, Any] = {
+    "currency": "USD",
+    "hour": 20.0,
+    "offers": {
+        "eight ports": {
+            "configurations": ["2.5g"],
+            "items": {
+                "switch": {"price": 700.0, "count": 1},
+                "adapter": {"price": 29.99, "count": 4},
+            },
+        }
+    },
+}
+
+
+def _without_checksums(file: Path) -> Lines:
+    """Return the lines as schema version 2 has them: a checksum would find every mutation at once."""
+    lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    lines[0]["schema_version"] = 2
+    return [{key: value for key, value in line.items() if key != "checksum"} for line in lines]
