@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,7 +23,7 @@ from harness.probes.traffic import Load
 from harness.records.directories import configuration_directory, probes_directory, results_files
 from harness.records.reader import load, load_probes
 from harness.runtime.progress import duration_text
-from harness.terminal import say
+from harness.terminal import say, shorten
 
 INTERRUPTED, REFUSED = 130, 2
 
@@ -94,7 +95,7 @@ def completed_runs(experiment: Experiment, results: Path) -> dict[PlannedRun, Re
                     "the experiment another name"
                 )
             if recorded.ending is Ending.COMPLETED:
-                completed[PlannedRun(configuration, int(recorded_facts["round"]))] = recorded
+                completed[PlannedRun(configuration, _round(recorded_facts, file))] = recorded
     return completed
 
 
@@ -103,12 +104,22 @@ def probed_runs(experiment: Experiment, results: Path) -> set[PlannedRun]:
     if experiment.probe_seconds is None:
         return set(planned_runs(experiment))
     return {
-        PlannedRun(configuration, int(probed.run.facts["round"]))
+        PlannedRun(configuration, _round(probed.run.facts, file))
         for configuration in experiment.configurations
         for file in results_files(probes_directory(results, configuration.name))
         if (probed := load_probes(file)).ending is Ending.COMPLETED
         and probed.run.facts.get("experiment") == experiment.digest
     }
+
+
+def _round(facts: Mapping[str, str], file: Path) -> int:
+    """Return the round that a run declares. Raises BadInput if it declares none."""
+    text = facts.get("round", "")
+    if not re.fullmatch("[1-9][0-9]{0,5}", text):
+        raise BadInput(
+            f"{file} is of this experiment, but its round is {shorten(text, 40)!r}; move it elsewhere"
+        )
+    return int(text)
 
 
 def _outcome(experiment: Experiment, results: Path) -> ExperimentOutcome:

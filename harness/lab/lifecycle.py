@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from dataclasses import replace
 
 from harness.lab import racks
-from harness.lab.cluster import Lab, find_lab, lab_filter, networks, running_lab
+from harness.lab.cluster import Lab, find_lab, lab_filter, networks, project, running_lab
 from harness.lab.compose import Compose, LabSpec, shape_of
 from harness.lab.engine import NO_OUTPUT, compose_program, docker, free_bytes
 from harness.lab.links import set_links
@@ -40,7 +41,7 @@ def up(shape: LabSpec, data_bytes: int = 0) -> bool:
             return False
         _check_same_shape(lab, shape)
     else:
-        check_ports()
+        check_variables()
     _check_disk(NEEDED_BYTES + (0 if lab else data_bytes))
     variables = qfs_variables() if shape.storage == "qfs" else {}
     compose = Compose(program, shape, variables)
@@ -75,7 +76,19 @@ def down() -> None:
             docker(*removal, *names)
 
 
-def check_ports() -> None:
+def check_variables() -> None:
+    """Raise BadInput that names the environment variable which cannot have its value."""
+    _check_ports()
+    cores = os.environ.get("CORES") or "1"
+    if not re.fullmatch("[1-9][0-9]{0,2}", cores):
+        raise BadInput(f"CORES is {cores!r}: set it to a whole number from 1 to 999")
+    if not re.fullmatch("[a-z0-9][a-z0-9_-]{0,62}", name := project()):
+        raise BadInput(
+            f"COMPOSE_PROJECT_NAME is {name!r}: use lower-case letters, digits, dashes and underscores"
+        )
+
+
+def _check_ports() -> None:
     """Raise BadInput that names the variable if a port is taken or is not a port."""
     for variable, default in PORTS.items():
         text = os.environ.get(variable) or str(default)

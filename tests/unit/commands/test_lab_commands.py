@@ -16,7 +16,7 @@ from harness.commands.lab import checks_table
 from harness.lab import qfs_tarball, racks
 from harness.lab.cluster import Lab, Node
 from harness.lab.compose import Compose, LabSpec, override
-from harness.lab.lifecycle import check_ports
+from harness.lab.lifecycle import check_variables
 from harness.lab.verify import LinkCheck, patterns
 from harness.model.errors import BadInput, ClusterliftError
 from harness.model.link import Link
@@ -139,10 +139,23 @@ class TestWithoutALab:
         message = f"port {port} is taken on 127.0.0.1: set SPARK_UI_PORT to another port"
         assert error_line(capsys) == f"clusterlift: error: {message}"
 
-    def test_a_value_that_is_no_port_is_refused(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setenv("SPARK_UI_PORT", "http")
-        with pytest.raises(BadInput, match="SPARK_UI_PORT is 'http'"):
-            check_ports()
+    @pytest.mark.parametrize(
+        ("variable", "value"),
+        [
+            ("SPARK_UI_PORT", "http"),
+            ("CORES", "x"),
+            ("CORES", "-1"),
+            ("CORES", "0"),
+            ("CORES", "9" * 400),
+            ("COMPOSE_PROJECT_NAME", "../x"),
+        ],
+    )
+    def test_a_variable_that_cannot_have_its_value_is_refused(
+        self, monkeypatch: pytest.MonkeyPatch, variable: str, value: str
+    ) -> None:
+        monkeypatch.setenv(variable, value)
+        with pytest.raises(BadInput, match=f"{variable} is '{value[:5]}"):
+            check_variables()
 
     @pytest.mark.parametrize(
         ("command", "free_gb", "needed"), [("up", 1, "5.0"), ("experiment large.toml", 30, "35.0")]
@@ -158,7 +171,7 @@ class TestWithoutALab:
         needed: str,
     ) -> None:
         fake(docker="exit 0")
-        monkeypatch.setattr("harness.lab.lifecycle.check_ports", lambda: None)
+        monkeypatch.setattr("harness.lab.lifecycle.check_variables", lambda: None)
         monkeypatch.setattr("harness.lab.lifecycle.free_bytes", lambda: free_gb * 10**9)
         monkeypatch.chdir(tmp_path)
         Path("large.toml").write_text(LARGE)

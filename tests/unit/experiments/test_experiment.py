@@ -333,6 +333,14 @@ class TestRunExperiment:
         with pytest.raises(BadInput, match="is not of this experiment as it is now; move"):
             lab.run(TEXT.replace("100mbit", "50mbit"))
 
+    @pytest.mark.parametrize("facts", [{}, {"round": "x"}, {"round": "0"}, {"round": "9" * 5000}])
+    def test_a_run_of_no_round_is_refused(self, lab: FakeLab, facts: dict[str, str]) -> None:
+        run = a_run("slow", "r", facts={"experiment": lab.read().digest, **facts})
+        with Recording(lab.results, run) as recording:
+            recording.end(Ending.COMPLETED)
+        with pytest.raises(BadInput, match="is of this experiment, but its round is"):
+            lab.run()
+
     def test_optional_values_become_options(self, lab: FakeLab) -> None:
         lab.run(f'sink = "rdd-count"\nrepartition = 16\n{TEXT}')
         assert {"--sink", "rdd-count", "--repartition", "16"} < set(lab.arguments)

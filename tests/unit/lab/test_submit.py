@@ -199,7 +199,7 @@ class TestUp:
         for name, fake in {
             "compose_program": lambda: ["docker-compose"],
             "find_lab": lambda: None,
-            "check_ports": lambda: None,
+            "check_variables": lambda: None,
             "free_bytes": lambda: None,
             "Compose": Mock(),
             "running_lab": lambda: LAB,
