@@ -12,7 +12,7 @@ import click
 from harness import __version__
 from harness.commands.command import Group, group
 from harness.model.errors import BadInput, ClusterliftError
-from harness.terminal import OutputLost, first_line, hold_standard_descriptors, say, show
+from harness.terminal import OutputLost, first_line, hold_standard_descriptors, say, say_error, show
 
 GROUPS = {
     "Compare configurations": ("compare", "explain", "report", "show", "export", "import"),
@@ -102,5 +102,5 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (ImportError, MemoryError, OSError) as error:  # the machine refuses
         message, code = f"cannot continue: {first_line(str(error), 'out of memory')}", 1
     if message:
-        say(f"{PROG}: error: {message}")
+        say_error(PROG, message)
     return code

@@ -18,6 +18,7 @@ from typing import TextIO
 
 from harness.redaction import without_credentials
 
+MAX_ERROR = 1_000
 END_OF_LINE = "\n"
 ERASE_LINE = "\r\x1b[K"
 
@@ -78,6 +79,11 @@ def say(text: str, stream: TextIO | None = None) -> None:
     """Print a line to standard error, or to another stream; ignore that nobody reads it any longer."""
     with suppress(OSError):
         _write(stream or sys.stderr, f"{_printable(text)}\n")
+
+
+def say_error(program: str, message: str) -> None:
+    """Print an error, like `say`; a message that quotes a very long value is shortened in its middle."""
+    say(f"{program}: error: {shorten(message, MAX_ERROR)}")
 
 
 def begin_line(text: str, stream: TextIO | None = None) -> None:

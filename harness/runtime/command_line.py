@@ -11,7 +11,7 @@ from typing import Any, NoReturn, TypeVar
 
 from harness.model.errors import BadInput, ClusterliftError
 from harness.runtime.interrupt import end_at_ctrl_c, raise_at_ctrl_c
-from harness.terminal import OutputLost, first_line, hold_standard_descriptors, say, show
+from harness.terminal import OutputLost, first_line, hold_standard_descriptors, say, say_error, show
 
 T = TypeVar("T")
 
@@ -50,7 +50,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Exit without printing the usage, which would hide the error message."""
-        say(f"{self.prog}: error: {message}; see --help")
+        say_error(self.prog, f"{message}; see --help")
         sys.exit(2)
 
 
@@ -102,10 +102,10 @@ def run_main(prog: str, main: Callable[[], int]) -> NoReturn:
         code = main()
     except (ClusterliftError, OutputLost) as error:
         if message := str(error):
-            say(f"{prog}: error: {message}")
+            say_error(prog, message)
         code = error.exit_code
     except (MemoryError, OSError) as error:  # the machine refuses
-        say(f"{prog}: error: cannot continue: {first_line(str(error), 'out of memory')}")
+        say_error(prog, f"cannot continue: {first_line(str(error), 'out of memory')}")
         code = 1
     except KeyboardInterrupt:
         say(f"{prog}: interrupted")

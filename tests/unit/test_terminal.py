@@ -20,6 +20,7 @@ from harness.terminal import (
     hold_standard_descriptors,
     replace_line,
     say,
+    say_error,
     show,
 )
 
@@ -36,6 +37,24 @@ class Stream(io.TextIOWrapper):
     @property
     def text(self) -> str:
         return self.bytes.getvalue().decode(self.encoding)
+
+
+class TestErrors:
+    def test_name_the_program(self) -> None:
+        stream = Stream()
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(sys, "stderr", stream)
+            say_error("benchmark.py", "--trials: 'x' is not a whole number")
+        assert stream.text == "benchmark.py: error: --trials: 'x' is not a whole number\n"
+
+    def test_keep_the_option_and_the_advice_of_a_message_that_quotes_too_much(self) -> None:
+        stream = Stream()
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(sys, "stderr", stream)
+            say_error("p", f"--sink: {'a' * 100_000} is not a sink; see --help")
+        assert len(stream.text) < 1100
+        assert stream.text.startswith("p: error: --sink: aaa")
+        assert stream.text.endswith("aaa is not a sink; see --help\n")
 
 
 class TestShow:
