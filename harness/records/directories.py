@@ -63,6 +63,15 @@ def not_writable(directory: Path, error: OSError) -> BadInput:
     )
 
 
+def sync(path: Path) -> None:
+    """Have the file or directory written to the disk. Raises OSError."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 def cache_directory() -> Path:
     """Return `$XDG_CACHE_HOME/clusterlift` if that path is absolute, else `~/.cache/clusterlift`.
 

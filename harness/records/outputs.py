@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.model.errors import BadInput
+from harness.records.directories import sync
 from harness.runtime.interrupt import interruptible
 
 PREFIX, SUFFIX = ".clusterlift-", ".temporary"
@@ -72,7 +73,7 @@ def write_directory(output: Path, write: Callable[[Path], None], kind: Kind) -> 
             new.mkdir()
             write(new)
             for path in (*new.iterdir(), new):
-                _sync(path)
+                sync(path)
             _put_in_place(new, target, directory)
 
 
@@ -135,7 +136,7 @@ def _beside(target: Path) -> Iterator[Path]:
             with suppress(OSError):  # without locks, nothing is taken for abandoned
                 fcntl.flock(lock, fcntl.LOCK_EX)
             yield directory
-            _sync(target.parent)
+            sync(target.parent)
         finally:
             _remove(directory)
             os.close(lock)
@@ -180,11 +181,3 @@ def _exchange(path: Path, other: Path) -> bool:
         return False
     paths = _AT_FDCWD, os.fsencode(path), _AT_FDCWD, os.fsencode(other)
     return bool(renameat2(*paths, _RENAME_EXCHANGE) == 0)
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

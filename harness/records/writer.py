@@ -28,6 +28,7 @@ from harness.records.directories import (
     configuration_directory,
     not_writable,
     probes_directory,
+    sync,
 )
 from harness.redaction import redacted
 
@@ -61,7 +62,7 @@ class _LineWriter:
                 raise _already_exists(path)
             self._append(kind, {"schema_version": SCHEMA_VERSION, **values})
             temporary.rename(path)
-            _sync_directory(path.parent)
+            sync(path.parent)
         except BaseException:
             self._file.close()
             temporary.unlink(missing_ok=True)
@@ -158,11 +159,3 @@ class ProbeRecording(_LineWriter):
 
 def _already_exists(path: Path) -> BadInput:
     return BadInput(f"{path} belongs to another run; start the run again, and it gets another id")
-
-
-def _sync_directory(directory: Path) -> None:
-    descriptor = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
