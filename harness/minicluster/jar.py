@@ -40,7 +40,8 @@ def minicluster_jar() -> Path:
         lock = (jar.parent / ".lock").open("w")
     except OSError as error:
         raise BadInput(
-            f"{jar.name} cannot be kept in {jar.parent}: {error.strerror}; set XDG_CACHE_HOME"
+            f"{jar.name} cannot be kept in {jar.parent}: {error.strerror}; set XDG_CACHE_HOME "
+            "to a directory that you can write to"
         ) from error
     with lock:
         # Without a lock, two first starts at the same time would both fetch it.
