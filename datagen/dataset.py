@@ -188,7 +188,7 @@ def row_hash(columns: Collection[str]) -> str:
     return f"shiftright(xxhash64({', '.join(columns)}), 24)"
 
 
-def digest_of(columns: Collection[str]) -> str:
+def digest_expression(columns: Collection[str]) -> str:
     """Return the aggregate over all rows that `digest_text` turns into the digest in a manifest."""
     return f"try_sum({row_hash(columns)})"
 
@@ -201,7 +201,7 @@ def digest_text(total: int | None) -> str:
 def verify_content(spark: SparkSession, dataset: Dataset) -> None:
     """Read every row once. Raise BadInput unless row count and digest are those of the manifest."""
     sums = dataset.frame(spark).selectExpr(
-        "count(*) as rows", f"{digest_of(recipes.COLUMNS)} as digest"
+        "count(*) as rows", f"{digest_expression(recipes.COLUMNS)} as digest"
     )
     with spark_errors_as_one_line(f"{dataset.uri} cannot be read", BadInput):
         found = sums.collect()[0]

@@ -233,6 +233,6 @@ class Place:
 
 def _taken_over(uri: str) -> str:
     return (
-        f"another process took over the generation of {uri}, and this one stopped; wait until that one "
+        f"another process took over writing {uri}, and this one stopped; wait until that one "
         "has finished"
     )

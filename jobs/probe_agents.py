@@ -76,12 +76,12 @@ def relay_commands(spark: SparkSession, path: Path) -> None:
             reason = (
                 "Spark may have run its task on another executor; try again"
                 if host in connected
-                else f"its executor did not reach the driver at {driver}; open that port ({PORT_CONF})"
+                else f"its executor did not reach the driver at {driver}; open that port, or set {PORT_CONF}"
             )
             say(f"{host} is not probed: {reason}")
         if not found:
             raise ClusterliftError(
-                f"no executor reached the driver at {driver}; open that port ({PORT_CONF})"
+                f"no executor reached the driver at {driver}; open that port, or set {PORT_CONF}"
             )
         show(f"{EXECUTORS_LINE}{json.dumps(sorted(found))}")
         relay.await_owner_end()

@@ -203,4 +203,4 @@ def _require_consistent(comparison: Comparison, prices: PriceList) -> None:
     amounts += filter(None, (prices.baseline, prices.hour))
     currencies = list(dict.fromkeys(money.currency for money in amounts))
     if len(currencies) > 1:
-        raise BadInput(f"costs are in several currencies ({', '.join(currencies)}); use one")
+        raise BadInput(f"prices are in several currencies ({', '.join(currencies)}); use one")

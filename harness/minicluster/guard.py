@@ -14,14 +14,14 @@ from contextlib import contextmanager
 from harness.model.errors import ClusterliftError
 
 CLUSTERLIFT = (sys.executable, "-m", "harness")
-NOTHING_TO_DO = 2
+NOTHING_TO_CLEAN_UP = 2
 """The command exits with this code if nothing was left to clean up; it equals that for wrong input."""
 # What is cleaned up may still change, so a command that fails is tried again.
 _SCRIPT = f"""
 cat
 for pause in 1 2 4 8; do
   "$@"
-  case $? in 0 | {NOTHING_TO_DO}) exit ;; esac
+  case $? in 0 | {NOTHING_TO_CLEAN_UP}) exit ;; esac
   sleep "$pause"
 done
 """

@@ -56,7 +56,7 @@ def _fetch(version: str, jar: Path) -> None:
     for interrupted in jar.parent.glob(f"{FETCHING}*"):  # we have the lock, so nobody else fetches
         shutil.rmtree(interrupted, ignore_errors=True)
     with tempfile.TemporaryDirectory(prefix=FETCHING, dir=jar.parent) as ivy:
-        # spark-submit fetches the jar and then runs a program that ends at once.
+        # spark-submit fetches the jar and then runs a program that ends immediately.
         done = run_spark_submit(
             *("--master", "local[1]", "--deploy-mode", "client"),
             *("--conf", f"spark.jars.ivy={ivy}"),

@@ -185,7 +185,7 @@ def test_a_dataset_that_hdfs_stores_in_another_layout_is_not_kept(
 
 
 def names_beside(dataset: Dataset) -> set[str]:
-    """Return what a generation left beside its dataset."""
+    """Return what generate.py left beside its dataset."""
     parent = dataset.directory.parent()
     assert parent is not None
     return {name for name in parent.entries() if dataset.directory.name in name} - {

@@ -122,7 +122,7 @@ def test_a_failed_overwrite_leaves_the_former_dataset_and_nothing_else(
     assert [path.name for path in tmp_path.iterdir()] == ["dataset"]
 
 
-def test_a_failed_first_generation_leaves_nothing(
+def test_a_failed_first_dataset_leaves_nothing(
     write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(writer, "data_files", fail_with(KeyboardInterrupt()))
@@ -290,7 +290,7 @@ def test_a_directory_with_a_name_like_a_part_is_foreign(write: Write, tmp_path: 
         write(Recipe(100), overwrite=True)
 
 
-def test_two_generations_at_once_are_excluded(
+def test_two_processes_at_the_same_time_are_excluded(
     spark: SparkSession, write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real = writer._save
@@ -372,7 +372,7 @@ def test_reuse_keeps_only_a_dataset_that_meets_the_request(write: Write) -> None
         write(Recipe(101), reuse=True)
 
 
-# Changes after the generation.
+# Changes after the dataset was written.
 
 
 def first_part(tmp_path: Path) -> Path:

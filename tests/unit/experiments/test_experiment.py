@@ -1,4 +1,4 @@
-"""Experiment files are read strictly; experiments run in turns and can be resumed."""
+"""Experiment files are read strictly; configurations run alternately, and experiments can be resumed."""
 
 from __future__ import annotations
 
