@@ -12,7 +12,7 @@ from datagen import recipe as recipes
 from datagen.filesystem import Directory, Entry
 from datagen.manifest import FILE_NAME, Format, Manifest
 from datagen.observed_layout import StoredFiles
-from datagen.replaceable import GENERATING, INVALID
+from datagen.replaceable import HALF_WRITTEN, INVALID
 from datagen.spark import spark_errors_as_one_line
 from datagen.storage import Storage, locate
 from datagen.swap import Place
@@ -44,7 +44,7 @@ class Dataset:
 
     @property
     def digests(self) -> Mapping[tuple[str, ...], str]:
-        """The digests that are known of the rows, by the columns that each covers."""
+        """The known digests of the rows, each by the columns that it covers."""
         found: dict[tuple[str, ...], str] = {recipes.COLUMNS: self.manifest.digest}
         if self.manifest.digest_without_value is not None:
             found[recipes.COLUMNS_WITHOUT_VALUE] = self.manifest.digest_without_value
@@ -97,7 +97,7 @@ def open_dataset(spark: SparkSession, uri: str, *, accept_layout_drift: bool = F
 def locate_existing(spark: SparkSession, uri: str) -> tuple[Directory, Storage]:
     """Return the directory at a URI and its storage. Raise BadInput if there is nothing.
 
-    If a generation was cut off where there is nothing for a moment, its swap is ended first.
+    If a generate.py was killed between the two renames of a swap, the swap is finished first.
     """
     directory, storage = locate(spark, uri)
     place = Place.of(directory, storage)
@@ -125,12 +125,13 @@ def _require_manifest(directory: Directory) -> Manifest:
             "generate it again with --overwrite"
         )
     if FILE_NAME not in entries:
-        state = "half-written" if GENERATING in entries else f"not a dataset (no {FILE_NAME})"
+        state = "half-written" if HALF_WRITTEN in entries else f"not a dataset (no {FILE_NAME})"
         raise BadInput(f"{directory.uri} is {state}; write it with datagen/generate.py")
-    if GENERATING in entries:
+    if HALF_WRITTEN in entries:
         raise BadInput(
-            f"{directory.uri} has a manifest, and {GENERATING} of a generation that has not ended; wait "
-            "for that, or generate it again with --overwrite"
+            f"{directory.uri} has a manifest and the file {HALF_WRITTEN}: a generate.py of an earlier "
+            "version is writing it, or was killed; wait if it still runs, else generate it again with "
+            "--overwrite"
         )
     return read_manifest(directory)
 
@@ -187,20 +188,20 @@ def row_hash(columns: Collection[str]) -> str:
     return f"shiftright(xxhash64({', '.join(columns)}), 24)"
 
 
-def digest_of(columns: Collection[str]) -> str:
-    """Return the aggregate over all rows whose `digest_text` a manifest holds."""
+def digest_expression(columns: Collection[str]) -> str:
+    """Return the aggregate over all rows that `digest_text` turns into the digest in a manifest."""
     return f"try_sum({row_hash(columns)})"
 
 
 def digest_text(total: int | None) -> str:
-    """Return the digest as a manifest holds it; None is the sum over no rows."""
+    """Return the digest of rows as it is in a manifest; None is the sum over no rows."""
     return f"{(total or 0) & (2**64 - 1):016x}"
 
 
 def verify_content(spark: SparkSession, dataset: Dataset) -> None:
     """Read every row once. Raise BadInput unless row count and digest are those of the manifest."""
     sums = dataset.frame(spark).selectExpr(
-        "count(*) as rows", f"{digest_of(recipes.COLUMNS)} as digest"
+        "count(*) as rows", f"{digest_expression(recipes.COLUMNS)} as digest"
     )
     with spark_errors_as_one_line(f"{dataset.uri} cannot be read", BadInput):
         found = sums.collect()[0]

@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Any, Self
 
 from datagen import recipe as recipes
-from datagen.manifest_schema import SCHEMAS, Whole, require_object
+from datagen.manifest_schema import SCHEMAS, WholeNumber, require_object
 from datagen.recipe import Recipe, Totals
 from harness.model.layout import Layout, layout_text
 from harness.records.checksum import checksum
@@ -113,7 +113,7 @@ class Manifest:
         )
         for name in ("rows", "bytes", "file_count"):
             if facts[name] != (right := manifest.as_facts()[name]):
-                raise ValueError(f"{name} is {facts[name]:,}, and {right:,} by its other values")
+                raise ValueError(f"{name} is {facts[name]:,}, but the other values give {right:,}")
         return manifest
 
 
@@ -127,12 +127,14 @@ def _check(facts: Mapping[str, Any]) -> None:
     """Raise ValueError if a value is not as the schema says, or if values contradict each other."""
     if "schema_version" not in facts:
         raise ValueError("'schema_version' is missing")
-    Whole(0, 10**6).check("schema_version", version := facts["schema_version"])
+    WholeNumber(0, 10**6).check("schema_version", version := facts["schema_version"])
     if version not in SCHEMAS:
-        raise ValueError(f"schema version {version} is not known to this clusterlift")
+        raise ValueError(
+            f"schema version {version} is not known to this clusterlift, but may be to a newer one"
+        )
     SCHEMAS[version].check("the manifest", facts)
     if "checksum" in facts and facts["checksum"] != content_checksum(facts):
-        raise ValueError("its checksum is wrong: the file was changed or damaged")
+        raise ValueError("its checksum is wrong: the file was edited or damaged")
     recipe, totals = facts["recipe"], facts["totals"]
     if (recipe["name"], recipe["version"]) != (recipes.NAME, recipes.VERSION):
         raise ValueError(
@@ -144,13 +146,13 @@ def _check(facts: Mapping[str, Any]) -> None:
     if not totals["rows"] == counted == recipe["rows"] or not (
         0 <= fractions <= recipe["rows"] * (recipes.SCALE - 1)
     ):
-        raise ValueError("its totals are not those of its recipe")
+        raise ValueError("its totals contradict its recipe")
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     facts = dict(pairs)
     if len(facts) < len(pairs):
-        raise ValueError("a key stands twice in an object")
+        raise ValueError("a key occurs twice in an object")
     return facts
 
 

@@ -18,8 +18,8 @@ VALUE_WIDTH = 60
 
 
 @dataclass(frozen=True)
-class Whole:
-    """A whole number within these bounds. True and 1.0 are none."""
+class WholeNumber:
+    """A whole number within these bounds. True and 1.0 are not accepted."""
 
     minimum: int
     maximum: int
@@ -60,11 +60,11 @@ class Nullable:
 
 
 @dataclass(frozen=True)
-class Table:
-    """An object with any keys of one type, and values of another, at most `size` of them."""
+class Dictionary:
+    """An object with keys of any name: keys of one type, values of another, at most `size` of them."""
 
     keys: Text
-    values: Whole
+    values: WholeNumber
     size: int
 
     def check(self, name: str, value: object) -> None:
@@ -94,31 +94,31 @@ class Object:
             raise ValueError(f"{_brief(unknown[0])} in {name} is not known to this clusterlift")
 
 
-Field = Whole | Text | Nullable | Table | Object
+Field = WholeNumber | Text | Nullable | Dictionary | Object
 
 DIGEST = Text("[0-9a-f]{16}", "16 hexadecimal digits")
 LAYOUT = Nullable(Text(r"[a-z]{1,10}(:[0-9a-z+]{1,20}){0,2}", "a layout"))
-ROWS = Whole(0, MAX_ROWS)
-COUNTS = Table(Text("[0-9a-f]{2}", "two hexadecimal digits"), Whole(1, MAX_ROWS), 256)
-FILES = Table(
-    Text(r"[^/\x00-\x1f]{1,255}", "the name of a file"), Whole(0, MAX_FILE_BYTES), MAX_FILES
+ROWS = WholeNumber(0, MAX_ROWS)
+COUNTS = Dictionary(Text("[0-9a-f]{2}", "two hexadecimal digits"), WholeNumber(1, MAX_ROWS), 256)
+FILES = Dictionary(
+    Text(r"[^/\x00-\x1f]{1,255}", "the name of a file"), WholeNumber(0, MAX_FILE_BYTES), MAX_FILES
 )
 
 VERSION_1: Mapping[str, Field] = {
-    "schema_version": Whole(1, 1),
+    "schema_version": WholeNumber(1, 1),
     "recipe": Object(
         {
             "name": Text(".{1,100}"),
-            "version": Whole(1, 10**6),
-            "seed": Whole(0, recipes.MAX_SEED),
+            "version": WholeNumber(1, 10**6),
+            "seed": WholeNumber(0, recipes.MAX_SEED),
             "rows": ROWS,
         }
     ),
     "format": Text("csv|parquet", "csv or parquet"),
     "rows": ROWS,
-    "partitions": Whole(1, MAX_FILES),
-    "bytes": Whole(0, MAX_FILES * MAX_FILE_BYTES),
-    "file_count": Whole(0, MAX_FILES),
+    "partitions": WholeNumber(1, MAX_FILES),
+    "bytes": WholeNumber(0, MAX_FILES * MAX_FILE_BYTES),
+    "file_count": WholeNumber(0, MAX_FILES),
     "layout": Object({"requested": LAYOUT, "observed": LAYOUT}),
     "digest": DIGEST,
     "written_by": Text(r"clusterlift \S{1,100}", "a version of clusterlift"),
@@ -129,8 +129,8 @@ VERSION_1: Mapping[str, Field] = {
     "totals": Object(
         {
             "rows": ROWS,
-            "integer_sum": Whole(0, MAX_SUM // recipes.SCALE),
-            "float_sum_e9": Whole(0, MAX_SUM),
+            "integer_sum": WholeNumber(0, MAX_SUM // recipes.SCALE),
+            "float_sum_e9": WholeNumber(0, MAX_SUM),
             "rows_per_prefix2": COUNTS,
         }
     ),
@@ -138,7 +138,7 @@ VERSION_1: Mapping[str, Field] = {
 }
 VERSION_2 = {
     **VERSION_1,
-    "schema_version": Whole(2, 2),
+    "schema_version": WholeNumber(2, 2),
     "digest_without_value": DIGEST,
     "checksum": DIGEST,
 }

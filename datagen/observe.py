@@ -33,7 +33,7 @@ from datagen.manifest import FILE_NAME
 from datagen.replaceable import INVALID
 from datagen.spark import spark_errors_as_one_line, start_session
 from harness.model.layout import layout_text
-from harness.records.outputs import Kind, write_file
+from harness.records.outputs import OutputKind, write_file
 from harness.runtime.command_line import Parser, run_main
 from harness.runtime.interrupt import interruptible
 from harness.terminal import show
@@ -54,7 +54,7 @@ def main() -> int:
     if options.output is None:
         show(text)
         return 0
-    write_file(options.output, text.encode(), Kind("empty", lambda _: False))
+    write_file(options.output, text.encode(), OutputKind("empty", lambda _: False))
     return 0
 
 

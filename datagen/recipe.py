@@ -69,7 +69,7 @@ def base_stages(recipe: Recipe) -> list[list[str]]:
 
     Each list is selected from the result of the list before it. Spark's hex() writes capitals, and
     converting them to lower case would cost more than all other steps. Therefore eight hexadecimal
-    digits are converted at once in one 64-bit word: the first steps spread the digits over the bytes
+    digits are converted together in one 64-bit word: the first steps spread the digits over the bytes
     of the word, the last one adds to each byte the offset that makes it a character. The casts from
     long to binary need `spark.sql.ansi.enabled=false`.
     """

@@ -9,8 +9,8 @@ from datagen.filesystem import TEMPORARY_PREFIX, Directory, Entry
 from datagen.manifest import FILE_NAME
 from harness.model.errors import BadInput
 
-GENERATING = "_generating"
-"""Earlier versions wrote into the dataset's own directory, and this file until they had ended."""
+HALF_WRITTEN = "_generating"
+"""Earlier versions wrote into the dataset's own directory; this file existed while they ran."""
 
 INVALID = "_invalid"
 """Earlier versions wrote this instead of a manifest if the layout was wrong; it contains the reason."""
@@ -23,7 +23,7 @@ RESERVED = re.compile(r"\..+\.(generating|new|former)")
 
 PART = r"part-\d{5,}-[0-9a-f-]{36}-c\d{3,}\.[a-z.]+"
 OURS = re.compile(
-    rf"{FILE_NAME}|{GENERATING}|{INVALID}|_SUCCESS|{PART}|\.(_SUCCESS|{PART})\.crc"
+    rf"{FILE_NAME}|{HALF_WRITTEN}|{INVALID}|_SUCCESS|{PART}|\.(_SUCCESS|{PART})\.crc"
     rf"|{TEMPORARY_PREFIX}.+"
 )
 
@@ -38,7 +38,7 @@ def check_not_nested(directory: Directory) -> None:
     ancestor = directory.parent()
     while ancestor is not None:
         parent = ancestor.parent()
-        if any(ancestor.has(name) for name in (FILE_NAME, GENERATING, INVALID)):
+        if any(ancestor.has(name) for name in (FILE_NAME, HALF_WRITTEN, INVALID)):
             raise BadInput(
                 f"{directory.uri} is inside the dataset {ancestor.uri}, which would be spoilt; "
                 "choose a directory outside it"
@@ -52,7 +52,7 @@ def check_not_nested(directory: Directory) -> None:
 
 
 def check_no_foreign_files(directory: Directory) -> Mapping[str, Entry]:
-    """Return what is in a directory. Raise BadInput if a generation did not write all of it."""
+    """Return what is in a directory. Raise BadInput if generate.py did not write all of it."""
     entries = directory.entries() if directory.exists() else {}
     foreign = sorted(
         entry.name
@@ -76,10 +76,10 @@ def check_replaceable(directory: Directory, *, overwrite: bool, replace_half_wri
     entries = check_no_foreign_files(directory)
     if not entries:
         return
-    if not {FILE_NAME, GENERATING, INVALID} & entries.keys():
+    if not {FILE_NAME, HALF_WRITTEN, INVALID} & entries.keys():
         raise BadInput(
-            f"{directory.uri} contains files, but neither a manifest nor a marker of an unfinished "
-            f"generation (first: {min(entries)}); choose another directory"
+            f"{directory.uri} contains files, but neither a manifest nor the marker of a half-written "
+            f"dataset (first: {min(entries)}); choose another directory"
         )
     complete = FILE_NAME in entries
     if not (overwrite or (replace_half_written and not complete)):
@@ -89,7 +89,7 @@ def check_replaceable(directory: Directory, *, overwrite: bool, replace_half_wri
 
 
 def remove(directory: Directory) -> None:
-    """Delete a directory of files that a generation wrote, if it exists.
+    """Delete a directory of files that generate.py wrote, if it exists.
 
     The manifest goes first: what a kill leaves is no dataset. Raises BadInput, and deletes nothing, if
     there are foreign files in it.

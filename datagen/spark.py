@@ -130,8 +130,8 @@ def completed_tasks(spark: SparkSession) -> int:
 
 
 @contextmanager
-def jobs_ended(spark: SparkSession) -> Iterator[None]:
-    """If an error or a signal leaves the `with` block, end all jobs and tasks before it goes on."""
+def cancel_jobs_on_error(spark: SparkSession) -> Iterator[None]:
+    """If the `with` block ends by an error or a signal, cancel all jobs, and wait for their tasks."""
     try:
         yield
     except BaseException:

@@ -2,13 +2,13 @@
 
 For a dataset at `rows`, the same directory contains meanwhile
 
-    .rows.generating    the lock of the generation
+    .rows.generating    the lock of the process that generates it
     .rows.new           what is being written: a whole dataset from the moment it has a manifest
     .rows.former        the dataset that is replaced, from the first rename until it is deleted
 
-The swap is two renames: `rows` becomes `.rows.former`, then `.rows.new` becomes `rows`. Wherever a
-generation is killed, a whole dataset remains. Between the renames there is nothing at `rows`: then
-whoever looks for the dataset ends the swap. The next generation deletes what a killed one left.
+The swap is two renames: `rows` becomes `.rows.former`, then `.rows.new` becomes `rows`. Wherever the
+process is killed, a whole dataset remains. Between the renames there is nothing at `rows`: then whoever
+looks for the dataset finishes the swap. The next generate.py deletes what a killed one left.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ from harness.terminal import say
 
 
 class Interrupted(ClusterliftError):
-    """A signal ended the generation."""
+    """A signal came while the dataset was being generated."""
 
     exit_code = 130
 
 
 class SwapRefused(ClusterliftError):
-    """The file system does not rename the directories. The new dataset is whole, and is kept."""
+    """The new dataset could not be put in its place. It is complete, and is kept."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Place:
         return self.directory.sibling(f".{self.directory.name}.former")
 
     def recover(self) -> None:
-        """If a swap was cut off between its renames, end it, and print a line on it.
+        """If a swap was not finished between its renames, finish it, and print a line on it.
 
         Raises BadInput if the file system refuses; the message names what is left.
         """
@@ -84,11 +84,13 @@ class Place:
                 if self.directory.exists():  # somebody else was faster
                     return
                 raise BadInput(
-                    f"{self.directory.uri} does not exist, because a generation was cut off; "
-                    f"{whole.uri} is a whole dataset: rename it ({error})"
+                    f"{self.directory.uri} does not exist, because its last generate.py did not finish "
+                    f"renaming; the complete dataset is in {whole.uri}: rename that to "
+                    f"{self.directory.uri} when the file system permits it ({error})"
                 ) from error
             say(
-                f"a generation was cut off; its swap is ended: {self.directory.uri} was {whole.uri}"
+                f"{self.directory.uri} did not exist, because its last generate.py did not finish "
+                f"renaming; {whole.uri} has been renamed to {self.directory.uri}"
             )
             with suppress(BadInput):  # somebody who may only read can go on without this
                 remove(self.former)
@@ -113,7 +115,7 @@ class Place:
         self.storage.check_renamable(self.directory)
 
     @contextmanager
-    def generation(self, *, overwrite: bool, replace_half_written: bool) -> Iterator[Directory]:
+    def writing(self, *, overwrite: bool, replace_half_written: bool) -> Iterator[Directory]:
         """Lock the place, yield the empty directory to write into, and swap it in at the end.
 
         Raises BadInput, before anything is changed, if no dataset may be written here; Interrupted
@@ -127,7 +129,7 @@ class Place:
             self.directory, lock_name(self.directory), take_over=overwrite or replace_half_written
         )
         try:
-            # Meanwhile, another generation may have ended.
+            # Meanwhile, another process may have finished here.
             self.recover()
             self.check_writable(**replacing)
             remove(self.former)
@@ -149,46 +151,51 @@ class Place:
             with deferred_signals():
                 self._swap(lock)
         except KeyboardInterrupt:
-            raise Interrupted(f"interrupted when {self.directory.uri} was complete") from None
+            raise Interrupted(
+                f"interrupted, but {self.directory.uri} is complete: the signal came too late to stop it"
+            ) from None
 
     def _abandon(self, lock: WriteLock) -> str:
-        """Delete what was written, unless another generation writes there. Return what remains."""
+        """Delete what was written, unless another process writes there. Return what remains."""
         uri = self.directory.uri
         try:
             if not lock.is_ours():
-                return f"another generation of {uri} has taken over"
+                return _taken_over(uri)
             try:
                 remove(self.new)
             finally:
                 lock.release()
             return (
-                f"{uri} is as it was before" if self.directory.exists() else "nothing is left of it"
+                f"{uri} is as it was before"
+                if self.directory.exists()
+                else "nothing is left of the new dataset"
             )
         except (BadInput, OSError):  # Spark may have ended, and with it the way to the file system
             return (
-                f"{uri} is as it was before; its next generation deletes {self.new.name}, "
+                f"{uri} is as it was before; the next generate.py for it deletes {self.new.name}, "
                 "which is left beside it"
             )
 
     def _swap(self, lock: WriteLock) -> None:
         """Give the new dataset the place of what is there, which is deleted."""
         if not lock.is_ours():
-            raise ClusterliftError(
-                f"{self.directory.uri} was taken over by another generation; this one is void"
-            )
+            raise ClusterliftError(_taken_over(self.directory.uri))
         try:
             self._rename_both()
         except BadInput as error:
             with suppress(BadInput):
                 lock.release()
             raise SwapRefused(
-                f"{error}; the new dataset is whole in {self.new.uri}: rename it by hand, or generate it "
-                "in another directory"
+                f"{error}; the new dataset is complete in {self.new.uri}: rename it by hand to "
+                f"{self.directory.uri}, once nothing has that name, or generate it in another directory"
             ) from error
         try:
             remove(self.former)
         except BadInput as error:
-            say(f"{self.directory.uri} is complete; what it replaced could not be deleted: {error}")
+            say(
+                f"{self.directory.uri} is complete, but the former dataset could not be deleted: {error}; "
+                f"delete {self.former.uri}"
+            )
         lock.release()
 
     def _rename_both(self) -> None:
@@ -211,7 +218,7 @@ class Place:
             except BadInput:
                 raise BadInput(
                     f"{uri} does not exist, because the file system refuses to rename: {error}; "
-                    f"what it was is whole in {self.former.uri}"
+                    f"the former dataset is complete in {self.former.uri}: rename that to keep it"
                 ) from error
             raise BadInput(f"{uri} is as it was before: {error}") from error
 
@@ -219,6 +226,13 @@ class Place:
         try:
             self.storage.rename(self.new, self.directory)
         except BadInput:
-            # A reader who found nothing at the place may have ended the swap.
+            # A reader who found nothing at the place may have finished the swap.
             if self.new.exists() or not self.directory.has(FILE_NAME):
                 raise
+
+
+def _taken_over(uri: str) -> str:
+    return (
+        f"another process took over writing {uri}, and this one stopped; wait until that one "
+        "has finished"
+    )

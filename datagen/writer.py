@@ -30,7 +30,7 @@ from datagen.manifest import FILE_NAME, Format, Manifest
 from datagen.observed_layout import StoredFiles
 from datagen.recipe import Recipe, Totals
 from datagen.rows import DIGESTS, OBSERVED, OBSERVED_COLUMNS, row_frame, totals_from
-from datagen.spark import jobs_ended, spark_errors_as_one_line
+from datagen.spark import cancel_jobs_on_error, spark_errors_as_one_line
 from datagen.storage import Storage, locate
 from datagen.swap import Place
 from harness import __version__
@@ -144,7 +144,7 @@ def write_dataset(
     place.check_writable(**replacing)
     layout = storage.check_request(directory, request.layout)
     partitions = request.partitions or _default_partitions(spark, request.recipe.rows)
-    with place.generation(**replacing) as new, jobs_ended(spark):
+    with place.writing(**replacing) as new, cancel_jobs_on_error(spark):
         properties = storage.prepare(new, layout)
         with progress(partitions), spark_errors_as_one_line(f"{directory.uri} cannot be written"):
             rows = row_frame(spark, request.recipe, partitions)
@@ -180,7 +180,7 @@ def _check_layout(
     if problem := stored.problem(requested):
         request = f"layout {requested} was requested" if requested else "no layout was requested"
         raise ClusterliftError(
-            f"{uri} is not written: {request}, but {problem}"
+            f"the new dataset for {uri} is not accepted: {request}, but {problem}"
             f"{in_brackets(storage.explain(requested, stored))}"
         )
 
@@ -197,7 +197,9 @@ def _check_written(uri: str, files: Mapping[str, int], min_files: int, max_files
         )
     jobs = {re.sub(r"part-\d+-(.{36}).*", r"\1", name) for name in files}
     if len(files) > max_files or len(jobs) > 1:
-        raise ClusterliftError(f"{uri}: another generation wrote at the same time; try again")
+        raise ClusterliftError(
+            f"{uri}: another process wrote into the new dataset; when that has finished, repeat the command"
+        )
 
 
 def _write_rows(

@@ -1,7 +1,7 @@
-"""Credentials never reach a file or a terminal: results get published, and terminals get logged.
+"""Credentials of a known form are replaced: results get published, and terminals get logged.
 
-Everything that is recorded or printed passes `without_credentials`. A recorded value whose name announces a
-secret becomes a digest.
+What is recorded or printed passes `without_credentials`. A recorded value whose name announces a secret
+becomes a short digest.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def without_credentials(text: str) -> str:
 
 
 def digest(value: str) -> str:
-    """Return `digest:` and 16 bits of the value's SHA-256 in hexadecimal: `digest:9f86`.
+    """Return a short digest: `digest:` and 16 bits of the value's SHA-256 in hexadecimal, `digest:9f86`.
 
     It shows that two values differ, except for one pair in 65,536. It is short on purpose: among a billion
     candidate passwords, some 15,000 have the same digest, so that nobody can confirm a guess.
@@ -53,14 +53,14 @@ def digest(value: str) -> str:
 def redacted(value: Any) -> Any:
     """Return a JSON value with every text in it redacted, at any depth.
 
-    A text below a name that announces a secret becomes a digest.
+    If a key's name announces a secret, the whole text that is its value becomes a digest.
     """
     match value:
         case str():
             return without_credentials(value)
         case dict():
             return {
-                redacted(name): _digest_once(below)
+                redacted(name): _as_digest(below)
                 if isinstance(below, str) and SENSITIVE_NAME.search(name)
                 else redacted(below)
                 for name, below in value.items()
@@ -71,5 +71,5 @@ def redacted(value: Any) -> Any:
             return value
 
 
-def _digest_once(value: str) -> str:
+def _as_digest(value: str) -> str:
     return value if value.startswith(DIGEST) else digest(value)

@@ -149,7 +149,7 @@ _unfinished: tuple[TextIO, str] | None = None
 def _write(
     stream: TextIO | None, text: str, *, unfinished: str = "", continues: bool = False
 ) -> None:
-    """Write a text at once, after finishing another line unless the text `continues` it.
+    """Write a text, after finishing another line unless the text `continues` it.
 
     `unfinished` is what finishes this line later. Raise OSError if the stream is closed or full.
     """

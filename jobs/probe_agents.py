@@ -71,11 +71,18 @@ def relay_commands(spark: SparkSession, path: Path) -> None:
             for partition, (id_, host) in enumerate(executors.items())
             if host in connected and where.get(partition) == id_
         ]
+        driver = f"{_driver_host(spark)}, port {relay.port}"
         for host in sorted(set(executors.values()).difference(found)):
-            say(f"{host}: its executor does not reach the driver")
+            reason = (
+                "Spark may have run its task on another executor; try again"
+                if host in connected
+                else f"its executor did not reach the driver at {driver}; open that port, or set {PORT_CONF}"
+            )
+            say(f"{host} is not probed: {reason}")
         if not found:
-            address, port = _driver_host(spark), relay.port
-            raise ClusterliftError(f"no executor reached the driver at {address}, port {port}")
+            raise ClusterliftError(
+                f"no executor reached the driver at {driver}; open that port, or set {PORT_CONF}"
+            )
         show(f"{EXECUTORS_LINE}{json.dumps(sorted(found))}")
         relay.await_owner_end()
 
@@ -104,7 +111,9 @@ def _run_agents(spark: SparkSession, executors: dict[str, str], relay: Relay) ->
     try:
         one_partition_per_executor(spark, executors).mapPartitions(run).collect()
     except (Py4JError, PySparkException) as error:
-        say(f"an executor runs no commands any more: {root_cause(error)}")
+        say(
+            f"the executors stopped, because their Spark job failed: {root_cause(error)}; probe again"
+        )
     finally:
         relay.expect_no_more_agents()
 

@@ -23,7 +23,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 import jobs.workloads
-from datagen.dataset import digest_of, digest_text
+from datagen.dataset import digest_expression, digest_text
 from datagen.recipe import Totals
 from harness.model.errors import BadInput, ClusterliftError, WrongAnswer
 
@@ -122,7 +122,7 @@ def expect_within(name: str, found: float | None, right: float, tolerance: float
 
 def observed_digest(columns: Collection[str]) -> Mapping[str, Column]:
     """Return the aggregate over these columns of a dataset that `expect_digest` checks."""
-    return {"content": F.expr(digest_of(columns))}
+    return {"content": F.expr(digest_expression(columns))}
 
 
 def expect_digest(answer: Answer, columns: tuple[str, ...], context: Context) -> None:

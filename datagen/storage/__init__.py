@@ -41,10 +41,10 @@ class Storage(ABC):
         return directory
 
     def check_renamable(self, directory: Directory) -> None:  # noqa: B027  most directories are
-        """Raise BadInput if it is known that the directory cannot be renamed at once."""
+        """Raise BadInput if it is known that the directory cannot be renamed in one step."""
 
     def rename(self, directory: Directory, new: Directory) -> None:
-        """Rename a directory at once. Raise BadInput if that is refused, or if `new` exists."""
+        """Rename a directory in one step. Raise BadInput if that is refused, or if `new` exists."""
         # Hadoop would move the directory into one that exists.
         refused = new.exists()
         if not refused:
@@ -141,7 +141,7 @@ def _directory(spark: SparkSession, uri: str, storage: Storage) -> Directory:
 
 
 def _check_answers(uri: str) -> None:
-    """Raise BadInput at once if nothing listens at the host and port: clients retry for minutes."""
+    """Raise BadInput if nothing listens at the host and port: clients would retry for minutes."""
     try:
         host, port = urlsplit(uri).hostname, urlsplit(uri).port
     except ValueError as error:

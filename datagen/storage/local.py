@@ -31,7 +31,7 @@ class Local(Storage):
             )
 
     def rename(self, directory: Directory, new: Directory) -> None:
-        """Rename a directory at once. Raise BadInput if that is refused, or if `new` has files."""
+        """Rename a directory in one step. Raise BadInput if that is refused, or if `new` has files."""
         # Hadoop would copy the files, one after the other, where the system does not rename.
         try:
             os.rename(_path(directory), _path(new))  # noqa: PTH104  these are the texts of URIs

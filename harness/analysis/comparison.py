@@ -17,7 +17,7 @@ from harness.analysis.sample import (
     take_sample,
 )
 from harness.model.errors import BadInput
-from harness.records.lookup import check_independent
+from harness.records.lookup import check_no_run_twice
 from harness.statistics.change import (
     Change,
     ControlShift,
@@ -105,7 +105,7 @@ def compare(
     """
     if len(columns) < MIN_CONFIGURATIONS:
         raise BadInput("compare needs two configurations or more: BEFORE AFTER [MORE...]")
-    check_independent(recorded for column in columns for recorded in column.runs)
+    check_no_run_twice(recorded for column in columns for recorded in column.runs)
     baseline, *others = columns
     for other in others:
         _require_common_workload(baseline, other)

@@ -178,17 +178,24 @@ def _require_consistent(comparison: Comparison, prices: PriceList) -> None:
         leads_to = offer.configurations or ()
         where = f"the offer {shorten(offer.name, MAX_NAME)!r}"
         if names.count(offer.name) > 1:
-            raise BadInput(f"{where} is there twice; to compare offers, give each a name in a file")
+            raise BadInput(
+                f"--cost: {shorten(offer.name, MAX_NAME)!r} is the name of two offers; give each its own "
+                "name, in a TOML file"
+            )
         if offer.cost.amount > MAX_AMOUNT:
-            raise BadInput(f"{where} costs more than {MAX_AMOUNT:,} {offer.currency}")
+            raise BadInput(
+                f"{where} costs more than {MAX_AMOUNT:,} {offer.currency}, the largest price allowed; "
+                "correct it"
+            )
         for name in leads_to:
             if name == baseline:
                 raise BadInput(
-                    f"{where} is for {name!r}, the baseline; price what the change from it costs"
+                    f"{where} is for {name!r}, the baseline; name the configuration that you pay for"
                 )
             if name not in others:
                 raise BadInput(
-                    f"{where} is for the configuration {shorten(name, MAX_NAME)!r}, which is not compared"
+                    f"{where} is for the configuration {shorten(name, MAX_NAME)!r}, which is not compared; "
+                    "name one that is"
                 )
             if leads_to.count(name) > 1:
                 raise BadInput(f"{where} names the configuration {name!r} twice; name it once")
@@ -196,4 +203,4 @@ def _require_consistent(comparison: Comparison, prices: PriceList) -> None:
     amounts += filter(None, (prices.baseline, prices.hour))
     currencies = list(dict.fromkeys(money.currency for money in amounts))
     if len(currencies) > 1:
-        raise BadInput(f"costs are in several currencies ({', '.join(currencies)}); use one")
+        raise BadInput(f"prices are in several currencies ({', '.join(currencies)}); use one")

@@ -186,6 +186,6 @@ def read_price_list(file: Path) -> PriceList:
 
 
 def _check_cents(name: str, amount: float) -> None:
-    """Raise ValueError if an amount has more than two decimals, of which 10^-300 would be one."""
+    """Raise ValueError if an amount has more than two decimals; 1e-300, for example, has 300."""
     if amount != round(amount, 2):
         raise ValueError(f"{name} has to have at most two decimals, not {amount}")

@@ -17,7 +17,7 @@ from harness.model.errors import BadInput
 from harness.present import data_formats, markdown, text
 from harness.present.comparison_table import probe_table
 from harness.present.table import Table
-from harness.records.lookup import check_independent, earlier_configuration, find_probes
+from harness.records.lookup import check_no_run_twice, earlier_configuration, find_probes
 from harness.terminal import say, show
 
 FORMATS: dict[str, Callable[[Comparison], str]] = {
@@ -96,7 +96,7 @@ def compare_command(
 def _show_with_earlier(
     configurations: Sequence[str], results: Path, table: Callable[[Sequence[str]], str]
 ) -> None:
-    """Show AFTER beside the configuration before it. That the two cannot be compared is no mistake."""
+    """Show AFTER beside the configuration before it, or say why the two cannot be compared."""
     if len(configurations) != 1:
         raise BadInput("--earlier needs one configuration: AFTER")
     [after] = configurations
@@ -125,7 +125,7 @@ def _probe_tables(configurations: Sequence[str], results: Path, format_: str) ->
     if len(configurations) < MIN_CONFIGURATIONS:
         raise BadInput("compare needs two configurations or more: BEFORE AFTER [MORE...]")
     found = [find_probes(name, results) for name in configurations]
-    check_independent(probed for probes in found for probed in probes)
+    check_no_run_twice(probed for probes in found for probed in probes)
     measurements = {
         name: [measurement for probed in probes for measurement in probed.measurements]
         for name, probes in zip(configurations, found, strict=True)

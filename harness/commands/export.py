@@ -13,11 +13,11 @@ import click
 from harness.commands.command import command
 from harness.commands.options import optional_import, results_option
 from harness.present import export
-from harness.records.lookup import check_independent, find_runs, probes_beside
-from harness.records.outputs import Kind, write_directory
+from harness.records.lookup import check_no_run_twice, find_runs, probes_beside
+from harness.records.outputs import OutputKind, write_directory
 from harness.terminal import count_of, show, visible
 
-EXPORT = Kind("an export of clusterlift", export.is_export)
+EXPORT = OutputKind("an export of clusterlift", export.is_export)
 
 TYPES = {
     str: "text",
@@ -70,7 +70,7 @@ def export_command(names: Sequence[str], output: Path, results: Path) -> None:
     with optional_import("export", "report"):
         import_module("pyarrow")
     runs = list({run.source: run for name in names for run in find_runs(name, results)}.values())
-    check_independent(runs)
+    check_no_run_twice(runs)
     rows = export.rows(runs, probes_beside(runs))
     write_directory(output, partial(export.write_tables, rows), EXPORT)
     files = ((output / export.file_name(name), len(rows[name])) for name in export.TABLES)

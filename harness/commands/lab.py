@@ -28,7 +28,7 @@ from harness.model.errors import BadInput, ClusterliftError
 from harness.model.link import MAX_MTU, MIN_MTU, Link, parse_rate, rate_text
 from harness.present import markdown, text
 from harness.probes.transports.host import expand_names
-from harness.records.outputs import Kind, write_file
+from harness.records.outputs import OutputKind, write_file
 from harness.runtime.interrupt import interruptible
 from harness.terminal import say, show, visible
 
@@ -75,7 +75,7 @@ def lab() -> None:
     show_default=True,
     metavar="X",
     help="Processors of each worker during trials and probes. Set the environment variable "
-    "CORES to choose how many tasks each worker runs at once.",
+    "CORES to choose how many tasks each worker runs at the same time.",
 )
 @click.option(
     "--storage",
@@ -214,7 +214,7 @@ def benchmark_command(conf: Sequence[str], arguments: Sequence[str]) -> int:
 def experiment_command(file: Path) -> int:
     """Run the experiment that FILE.toml defines, and compare its configurations.
 
-    This starts the lab, generates and verifies the datasets, and runs the configurations in turns. The
+    This starts the lab, generates and verifies the datasets, and runs the configurations alternately. The
     same command resumes an interrupted experiment. It writes the results and the table comparison.md
     to results/NAME.
     """
@@ -226,7 +226,7 @@ def experiment_command(file: Path) -> int:
         comparison = compare([find_configuration(name, results) for name in outcome.measured])
         table = results / "comparison.md"
         page = markdown.render(comparison).encode(errors="backslashreplace")
-        write_file(table, page, Kind("a table of clusterlift", markdown.is_table))
+        write_file(table, page, OutputKind("a table of clusterlift", markdown.is_table))
         show(f"{text.render(comparison)}\n")
         show(visible(f"results: {results}, table: {table}"))
     if outcome.undone:

@@ -13,7 +13,7 @@ import click
 
 from harness.commands.command import group
 from harness.minicluster.cluster import Cluster, find, find_all
-from harness.minicluster.guard import NOTHING_TO_DO, guarded
+from harness.minicluster.guard import NOTHING_TO_CLEAN_UP, guarded
 from harness.minicluster.hdfs import HdfsCluster
 from harness.minicluster.lifecycle import FileSystem, down, running, up
 from harness.minicluster.qfs import QfsCluster
@@ -125,7 +125,7 @@ def _run_in_foreground(command: Sequence[str], environment: Mapping[str, str]) -
                 child = subprocess.Popen(command, env={**os.environ, **environment})  # noqa: S603  the user's own command
             except OSError as error:
                 raise ClusterliftError(f"cannot run {command[0]}: {error.strerror}") from error
-        with guarded("sh", "-c", f"kill {child.pid} || exit {NOTHING_TO_DO}"):
+        with guarded("sh", "-c", f"kill {child.pid} || exit {NOTHING_TO_CLEAN_UP}"):
             code = child.wait()
     return 128 - code if code < 0 else code
 

@@ -120,7 +120,7 @@ def mesh_command(site: Site, load: Load, *, both_ways: bool, alone: bool) -> int
 @port_option
 @with_load
 def racks_command(site: Site, load: Load, *, racks: Sequence[str], draws: int, seed: int) -> int:
-    """Measure what two racks carry within and between each other, with all hosts sending at once."""
+    """Measure what two racks carry within and between each other, with all hosts sending at the same time."""
     first, second = site.racks(racks)
 
     def make_steps(hosts: Sequence[Host], _links: Links) -> list[ProbeStep]:

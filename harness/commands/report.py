@@ -28,7 +28,7 @@ from harness.commands.options import (
 from harness.model.errors import BadInput
 from harness.model.probe import Measurement
 from harness.records.lookup import probes_beside
-from harness.records.outputs import Kind, write_file
+from harness.records.outputs import OutputKind, write_file
 from harness.terminal import show, visible
 
 
@@ -97,7 +97,9 @@ def report_command(
         ),
     )
     write_file(
-        output, page.encode(errors="backslashreplace"), Kind("a report of clusterlift", is_page)
+        output,
+        page.encode(errors="backslashreplace"),
+        OutputKind("a report of clusterlift", is_page),
     )
     show(visible(str(output)))
 

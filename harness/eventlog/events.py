@@ -225,7 +225,7 @@ def _counters(metrics: Any, accumulables: Any, fetching_result_ms: int) -> TaskC
 
 
 def _python_ns(accumulables: Any) -> int | None:
-    """Return the time of the slowest Python operator: they all work at once, as a pipeline.
+    """Return the time of the slowest Python operator: they all work simultaneously, as a pipeline.
 
     Spark's other metrics of Python time cannot be used: a worker that is used again counts the time
     that it was idle as its initialization.

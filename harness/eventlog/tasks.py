@@ -108,7 +108,7 @@ class TaskSums:
 
 
 class Stages:
-    """All stages of a trial, of which several may run at once.
+    """All stages of a trial, of which several may run at the same time.
 
     `python_is_timed` is false if a stage that ran Python has no metric of its time. `stragglers` are
     those of the stage whose longest task exceeds the median by most.
@@ -130,7 +130,7 @@ class Stages:
             self._running[task.key].add(task, parts_ns)
 
     def ended(self, key: StageKey, slots: int) -> None:
-        """End a stage that could run as many tasks at once as there are slots."""
+        """End a stage that could run as many tasks in parallel as there are slots."""
         stage = self._running.pop(key, None)
         if stage is None:
             return

@@ -24,7 +24,7 @@ from harness.model.task_metrics import TaskMetrics
 
 
 class Slots:
-    """How many tasks can run at once, while executors come and go.
+    """How many tasks can run in parallel, while executors come and go.
 
     `cores` has the cores of each executor at the start, by its id; a task occupies `task_cpus`.
     """

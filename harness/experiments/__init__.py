@@ -1,1 +1,1 @@
-"""Several configurations in one lab, run in turns."""
+"""Several configurations in one lab, run alternately."""

@@ -1,4 +1,4 @@
-"""An experiment in the lab: configurations that are measured in turns."""
+"""An experiment in the lab: configurations that are measured alternately."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Configuration:
 
 @dataclass(frozen=True)
 class Experiment:
-    """The whole definition. Results are comparable if their experiments have the same `digest`."""
+    """The whole definition. Results are comparable if their experiments have the same `id`."""
 
     name: str
     shape: LabSpec
@@ -45,7 +45,7 @@ class Experiment:
     repartition: int | None
     pi_samples: int | None
     probe_seconds: int | None
-    digest: str
+    id: str
 
     @property
     def datasets(self) -> list[Data]:

@@ -92,7 +92,7 @@ class ConfigurationTable(msgspec.Struct, forbid_unknown_fields=True):
 
     @property
     def link(self) -> Link:
-        """The link of every node. Raises ValueError if the rate is no rate."""
+        """The link of every node. Raises ValueError if the rate cannot be parsed."""
         try:
             return Link(None if self.rate is None else parse_rate("rate", self.rate), self.mtu)
         except BadInput as error:
@@ -126,7 +126,7 @@ class ExperimentFile(msgspec.Struct, forbid_unknown_fields=True):
     probe_seconds: Annotated[int, msgspec.Meta(ge=1, le=MAX_PROBE_SECONDS)] | None = None
 
     def __post_init__(self) -> None:
-        """Raise ValueError if parts of the file contradict each other, or the checkout or the lab."""
+        """Raise ValueError if parts of the file contradict each other, the checkout or the lab."""
         check_cpus(self.cpus)
         for name, table in self.datasets.items():
             if problem := layout_problem(table.layout, self.storage, self.nodes):
@@ -139,7 +139,7 @@ class ExperimentFile(msgspec.Struct, forbid_unknown_fields=True):
         for problem in workload_problems(self.workloads or ()):
             raise ValueError(f"workloads: {problem}")
 
-    def experiment(self, digest: str) -> Experiment:
+    def experiment(self, id_: str) -> Experiment:
         """Return the experiment that the file defines."""
         data = {
             name: Data(name, table.rows, table.layout, table.format)
@@ -160,14 +160,14 @@ class ExperimentFile(msgspec.Struct, forbid_unknown_fields=True):
             repartition=self.repartition,
             pi_samples=self.pi_samples,
             probe_seconds=self.probe_seconds,
-            digest=digest,
+            id=id_,
         )
 
 
 def read_experiment(file: Path) -> Experiment:
     """Return the experiment that a file defines. Raises BadInput that names the file and the mistake."""
     values = read_toml(file)
-    return convert(values, ExperimentFile, file).experiment(_digest(values))
+    return convert(values, ExperimentFile, file).experiment(_id(values))
 
 
 def layout_problem(text: str | None, storage: str, nodes: int) -> str | None:
@@ -204,12 +204,12 @@ def workload_problems(names: Sequence[str]) -> Iterator[str]:
             yield f"{name} is there twice"
 
 
-_NOT_IN_DIGEST = frozenset({"rounds", "trials", "warmup", "probe_seconds"})
+_NOT_IN_ID = frozenset({"rounds", "trials", "warmup", "probe_seconds"})
 """Raising one of these adds to the results that exist."""
 
 
-def _digest(values: Mapping[str, Any]) -> str:
-    """Return a digest of everything that affects results; the numbers of repetitions do not."""
-    affecting = {key: value for key, value in values.items() if key not in _NOT_IN_DIGEST}
+def _id(values: Mapping[str, Any]) -> str:
+    """Return the experiment's id: a hash of all that affects results, so not of the repetitions."""
+    affecting = {key: value for key, value in values.items() if key not in _NOT_IN_ID}
     text = json.dumps(affecting, sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:12]

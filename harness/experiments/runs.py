@@ -89,7 +89,7 @@ def completed_runs(experiment: Experiment, results: Path) -> dict[PlannedRun, Re
         for file in results_files(configuration_directory(results, configuration.name)):
             recorded = load(file)
             recorded_facts = recorded.run.facts
-            if recorded_facts.get("experiment") != experiment.digest:
+            if recorded_facts.get("experiment") != experiment.id:
                 raise BadInput(
                     f"{file} is not of this experiment as it is now; move {results} away, or give "
                     "the experiment another name"
@@ -108,7 +108,7 @@ def probed_runs(experiment: Experiment, results: Path) -> set[PlannedRun]:
         for configuration in experiment.configurations
         for file in results_files(probes_directory(results, configuration.name))
         if (probed := load_probes(file)).ending is Ending.COMPLETED
-        and probed.run.facts.get("experiment") == experiment.digest
+        and probed.run.facts.get("experiment") == experiment.id
     }
 
 
@@ -208,7 +208,7 @@ def _run_facts(experiment: Experiment, lab: Lab, run: PlannedRun) -> dict[str, s
     return {
         **facts(lab),
         **({"layout": layout} if layout else {}),
-        "experiment": experiment.digest,
+        "experiment": experiment.id,
         "round": str(run.round),
     }
 

@@ -14,7 +14,7 @@ from harness.records.directories import cache_directory
 
 @contextmanager
 def lab_lock() -> Iterator[None]:
-    """Keep the lab to ourselves in the `with` block; the system ends that, too, if we are killed.
+    """Lock the lab in the `with` block. The system releases the lock if this process is killed.
 
     Raises BadInput if another command of this user has it, or if the cache cannot be written.
     """
@@ -24,14 +24,15 @@ def lab_lock() -> Iterator[None]:
         lock = file.open("w")
     except OSError as error:
         raise BadInput(
-            f"cannot lock the lab with {file}: {error.strerror}; set XDG_CACHE_HOME"
+            f"cannot lock the lab with {file}: {error.strerror}; set XDG_CACHE_HOME to a directory that "
+            "you can write to"
         ) from error
     with lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             raise BadInput(
-                "another command is using the lab: wait for its end, or set COMPOSE_PROJECT_NAME for a "
-                "second lab"
+                "another command is using the lab: wait until it has finished, or set "
+                "COMPOSE_PROJECT_NAME for a second lab"
             ) from error
         yield

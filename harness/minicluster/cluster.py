@@ -81,7 +81,8 @@ def claim_name(cluster: Cluster) -> None:
         directory = Path(tempfile.mkdtemp(prefix=f"{UNFINISHED}{os.getpid()}-", dir=root()))
     except OSError as error:
         raise BadInput(
-            f"cannot keep a cluster in {root()}: {error.strerror}; set XDG_CACHE_HOME"
+            f"cannot keep a cluster in {root()}: {error.strerror}; set XDG_CACHE_HOME to a directory "
+            "that you can write to"
         ) from error
     try:
         save(cluster, directory)

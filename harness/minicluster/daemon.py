@@ -83,10 +83,10 @@ class Daemon:
 
 @contextmanager
 def starting(launch: Launch, log: Path, directory: Path) -> Iterator[Daemon]:
-    """Provide a daemon whose command starts when the `with` block ends; it never does if we die inside.
+    """Provide a daemon whose command starts when the `with` block ends.
 
-    It has a session of its own, where Ctrl-C in a terminal does not reach it. Raises ClusterliftError if
-    the command cannot be started.
+    If this process dies before that, the command never starts. The daemon has a session of its own,
+    where Ctrl-C in a terminal does not reach it. Raises ClusterliftError if it cannot be started.
     """
     if shutil.which(launch.command[0]) is None:
         raise ClusterliftError(f"cannot start {launch.command[0]}: there is no such program")

@@ -14,14 +14,14 @@ from contextlib import contextmanager
 from harness.model.errors import ClusterliftError
 
 CLUSTERLIFT = (sys.executable, "-m", "harness")
-NOTHING_TO_DO = 2
-"""An exit code of the command: there is nothing to clean up. `clusterlift` has it for wrong input, too."""
+NOTHING_TO_CLEAN_UP = 2
+"""The command exits with this code if nothing was left to clean up; it equals that for wrong input."""
 # What is cleaned up may still change, so a command that fails is tried again.
 _SCRIPT = f"""
 cat
 for pause in 1 2 4 8; do
   "$@"
-  case $? in 0 | {NOTHING_TO_DO}) exit ;; esac
+  case $? in 0 | {NOTHING_TO_CLEAN_UP}) exit ;; esac
   sleep "$pause"
 done
 """
@@ -31,7 +31,7 @@ done
 def guarded(*command: str) -> Iterator[None]:
     """Let a guard run `command` if this process is killed inside the `with` block.
 
-    Leaving the block in any other way dismisses the guard. Raises ClusterliftError if there can be none.
+    Leaving the block in any other way dismisses the guard. Raises ClusterliftError if it cannot start.
     """
     try:
         process = subprocess.Popen(

@@ -75,7 +75,7 @@ class HdfsCluster:
             raise ClusterliftError(f"the NameNode cannot be formatted: {reason}; see {log}")
 
     def launches(self, cluster: Cluster) -> Iterator[Launch]:
-        """Yield all daemons at once: DataNodes retry until the NameNode answers."""
+        """Yield all daemons together: DataNodes retry until the NameNode answers."""
         yield Launch("namenode", _java(cluster, NAMENODE_HEAP, NAMENODE))
         command = _java(cluster, DATANODE_HEAP, DATANODE)
         for number in range(1, cluster.servers + 1):

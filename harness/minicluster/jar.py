@@ -40,7 +40,8 @@ def minicluster_jar() -> Path:
         lock = (jar.parent / ".lock").open("w")
     except OSError as error:
         raise BadInput(
-            f"{jar.name} cannot be kept in {jar.parent}: {error.strerror}; set XDG_CACHE_HOME"
+            f"{jar.name} cannot be kept in {jar.parent}: {error.strerror}; set XDG_CACHE_HOME "
+            "to a directory that you can write to"
         ) from error
     with lock:
         # Without a lock, two first starts at the same time would both fetch it.
@@ -55,7 +56,7 @@ def _fetch(version: str, jar: Path) -> None:
     for interrupted in jar.parent.glob(f"{FETCHING}*"):  # we have the lock, so nobody else fetches
         shutil.rmtree(interrupted, ignore_errors=True)
     with tempfile.TemporaryDirectory(prefix=FETCHING, dir=jar.parent) as ivy:
-        # spark-submit fetches the jar and then runs a program that ends at once.
+        # spark-submit fetches the jar and then runs a program that ends immediately.
         done = run_spark_submit(
             *("--master", "local[1]", "--deploy-mode", "client"),
             *("--conf", f"spark.jars.ivy={ivy}"),

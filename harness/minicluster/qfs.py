@@ -55,7 +55,7 @@ class QfsCluster:
             (cluster.directory / f"chunks-{number}").mkdir()
 
     def launches(self, cluster: Cluster) -> Iterator[Launch]:
-        """Yield all daemons at once: chunk servers retry until the metaserver answers."""
+        """Yield all daemons together: chunk servers retry until the metaserver answers."""
         home = qfs_home()
         for name, (program, _) in _daemons(cluster).items():
             command = [str(home.program(program)), str(cluster.directory / f"{name}.prp")]

@@ -128,5 +128,5 @@ def timestamp() -> str:
 
 
 def new_run_id() -> str:
-    """Return an identifier that sorts by time and differs between runs that start at once."""
+    """Return an identifier that sorts by time and differs between runs that start at the same time."""
     return f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}"

@@ -93,7 +93,7 @@ class ScheduleSimulation(Quantities):
 class TaskMetrics(Quantities):
     """What Spark's event log reports of a trial's tasks; every attempt counts.
 
-    - `slots`: how many tasks could run at once: the executors' cores divided by `spark.task.cpus`, on
+    - `slots`: how many tasks could run in parallel: the executors' cores divided by `spark.task.cpus`, on
       average between the start of the first job and the end of the last one. If the executors are not
       known, `slots` and `simulation` are None.
     - `gc_share`: the fraction of the tasks' run time in which their JVM collected garbage. This time is

@@ -28,7 +28,7 @@ SET_UP_S = 2.0
 def mesh_steps(
     hosts: Sequence[Host], load: Load, *, both_ways: bool, alone: bool
 ) -> list[ProbeStep]:
-    """Measure every pair in one direction, then in the other, then, with `both_ways`, in both at once.
+    """Measure every pair in one direction, then in the other, then, with `both_ways`, in both together.
 
     The pairs of a round are measured at the same time, and no host is in two pairs. With `alone`, one pair
     is measured at a time, so that a link which several pairs share does not show.

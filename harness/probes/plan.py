@@ -1,7 +1,7 @@
 """A probe plan, and how it is run: check the hosts, read their links, run the steps, read the links again.
 
 Steps can be repeated, and before each a user sees how much time is left. A probe that measures pairs of
-hosts does so in rounds, so that no host is in two pairs at once.
+hosts does so in rounds, so that no host is in two pairs at the same time.
 """
 
 from __future__ import annotations

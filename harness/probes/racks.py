@@ -1,4 +1,4 @@
-"""The racks probe: what two racks carry within and between each other, with all hosts sending at once.
+"""The racks probe: what two racks carry within and between each other, with all hosts sending together.
 
 Only the seconds in which all flows ran count: before and after them, a flow may have the uplink for itself.
 """

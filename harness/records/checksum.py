@@ -1,4 +1,4 @@
-"""Checksums of what is recorded: they find damage and edits, not forgery."""
+"""Checksums of what is recorded. They find accidents: whoever edits a file can compute them, too."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def find_runs(name: str, results: Path) -> tuple[RecordedRun, ...]:
     if not files:
         raise BadInput(_not_found(name, directories, results))
     runs = tuple(sorted(map(load, files), key=_start))
-    check_independent(runs)
+    check_no_run_twice(runs)
     return runs
 
 
@@ -68,15 +68,17 @@ def _readable_runs(results: Path) -> Iterator[RecordedRun]:
                 say(f"not considered: {error}")
 
 
-def check_independent(records: Iterable[Record]) -> None:
-    """Raise BadInput if two records have the same id: a copied file is no further measurement."""
+def check_no_run_twice(records: Iterable[Record]) -> None:
+    """Raise BadInput if two records have the same id: a copied file is not a new measurement."""
     sources: dict[str, str] = {}
     for record in records:
         id_ = record.run.id
         if id_ in sources:
-            both = " and ".join(dict.fromkeys((sources[id_], record.source)))
+            if sources[id_] == record.source:
+                raise BadInput(f"{record.source}, with run {id_}, is given twice; name it once")
             raise BadInput(
-                f"run {id_} is given twice, by {both}: a copy is no further measurement; give each run once"
+                f"{sources[id_]} and {record.source} have the same run {id_}; name only one of them, or "
+                "move one elsewhere"
             )
         sources[id_] = record.source
 
@@ -108,7 +110,7 @@ def probes_beside(runs: Iterable[RecordedRun]) -> list[RecordedProbes]:
 
 def _probes(files: Iterable[Path]) -> list[RecordedProbes]:
     found = sorted(map(load_probes, files), key=lambda probed: probed.run.started_at)
-    check_independent(found)
+    check_no_run_twice(found)
     return found
 
 

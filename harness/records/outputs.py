@@ -1,4 +1,6 @@
-"""Writes the files and directories that a user names: whole or not at all, and over former ones alone.
+"""Writes the files and directories that a user names.
+
+An output is written completely or not at all, and replaces only an earlier output of the same kind.
 
 What is written grows in a hidden directory beside the output, and takes the output's name when it is on the
 disk. What a killed process leaves of that directory, the next call beside it removes.
@@ -24,29 +26,29 @@ from harness.runtime.interrupt import interruptible
 
 PREFIX, SUFFIX = ".clusterlift-", ".temporary"
 FORMER = "former"
-"""The directory in the hidden one that has the former output, while its name belongs to nobody."""
+"""Where, in the hidden directory, the former output is between two renames."""
 
 _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
 
 
 @dataclass(frozen=True)
-class Kind:
+class OutputKind:
     """A kind of output: `name`, such as `a report of clusterlift`, and how to recognise a former one."""
 
     name: str
     is_former: Callable[[Path], bool]
 
 
-def write_file(output: Path, data: bytes, kind: Kind) -> None:
+def write_file(output: Path, data: bytes, kind: OutputKind) -> None:
     """Write a file, or replace a former one of its kind; a symbolic link keeps pointing at it.
 
     Raise BadInput, which names --output, if the file cannot be written, or if something else exists there.
     """
-    with _errors_name(output):
+    with _errors_as_bad_input(output):
         target = _target(output)
-        _check_replaceable(output, target, kind, stat.S_ISREG, "file")
-        with _beside(target) as directory:
+        _check_replaceable(output, target, kind, stat.S_ISREG, "regular file")
+        with _hidden_directory(target) as directory:
             new = directory / "new"
             with new.open("xb") as file:
                 file.write(data)
@@ -57,18 +59,20 @@ def write_file(output: Path, data: bytes, kind: Kind) -> None:
             new.replace(target)
 
 
-def write_directory(output: Path, write: Callable[[Path], None], kind: Kind) -> None:
+def write_directory(output: Path, write: Callable[[Path], None], kind: OutputKind) -> None:
     """Have `write` fill a new directory, which then becomes `output`, or replaces a former one.
 
     Parents are created. Raise BadInput like `write_file`.
     """
-    with _errors_name(output):
+    with _errors_as_bad_input(output):
         target = _target(output)
         _check_replaceable(output, target, kind, stat.S_ISDIR, "directory")
         with suppress(FileNotFoundError):  # the current directory has been deleted
             if target in (current := Path.cwd().resolve(), *current.parents):
-                raise BadInput(f"--output: {output} contains the current directory; name a new one")
-        with _parents(target), _beside(target) as directory:
+                raise BadInput(
+                    f"--output: {output} contains the current directory; name one that does not exist"
+                )
+        with _parents(target), _hidden_directory(target) as directory:
             new = directory / "new"
             new.mkdir()
             write(new)
@@ -78,12 +82,12 @@ def write_directory(output: Path, write: Callable[[Path], None], kind: Kind) -> 
 
 
 def _target(output: Path) -> Path:
-    """Return the path without symbolic links: what they point at is replaced, not they."""
+    """Return the path without symbolic links, so that a link's target is replaced and the link stays."""
     return Path(os.path.realpath(output))
 
 
 def _check_replaceable(
-    output: Path, target: Path, kind: Kind, has_type: Callable[[int], bool], noun: str
+    output: Path, target: Path, kind: OutputKind, has_type: Callable[[int], bool], noun: str
 ) -> None:
     try:
         # Of /dev/stdout, realpath gives a name that does not exist.
@@ -91,16 +95,16 @@ def _check_replaceable(
     except FileNotFoundError:
         return
     if not has_type(status.st_mode):
-        raise BadInput(f"--output: {output} is not a {noun}; choose another {noun}")
+        raise BadInput(f"--output: {output} exists and is not a {noun}; choose another name")
     is_empty = not (any(target.iterdir()) if noun == "directory" else status.st_size)
     if not is_empty and not kind.is_former(target):
         raise BadInput(
-            f"--output: {output} exists and is not {kind.name}; choose another {noun}, or remove it"
+            f"--output: {output} exists and is not {kind.name}; choose another name, or move it elsewhere"
         )
 
 
 @contextmanager
-def _errors_name(output: Path) -> Iterator[None]:
+def _errors_as_bad_input(output: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
@@ -124,7 +128,7 @@ def _parents(target: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _beside(target: Path) -> Iterator[Path]:
+def _hidden_directory(target: Path) -> Iterator[Path]:
     """Yield an empty hidden directory beside the target, and remove it afterwards."""
     is_main = threading.current_thread() is threading.main_thread()
     with interruptible(once=True) if is_main else nullcontext():
@@ -154,7 +158,7 @@ def _remove_if_abandoned(directory: Path) -> None:
 
 
 def _remove(directory: Path) -> None:
-    """Remove a hidden directory; give a former output its name back if nothing has it."""
+    """Remove a hidden directory. First rename a former output back, if its path is free."""
     for former in (directory / FORMER).glob("*"):
         named = directory.parent / former.name
         if not named.exists():
@@ -174,7 +178,7 @@ def _put_in_place(new: Path, target: Path, directory: Path) -> None:
 
 
 def _exchange(path: Path, other: Path) -> bool:
-    """Exchange two paths at once; return False where the system cannot."""
+    """Exchange two paths in one step; return False where the system cannot."""
     try:
         renameat2 = ctypes.CDLL(None).renameat2
     except (AttributeError, OSError):

@@ -116,13 +116,13 @@ def _events(lines: Iterable[_Line], types: Mapping[str, type[EventT]]) -> Iterat
     first: dict[object, str] = {}
     for line in lines:
         if line.kind == "end":
-            line.refuse("a run ends once, in the last line")
+            line.refuse(f"lines follow after this end of the run: {_RESTORE}")
         if line.kind not in types:
             line.refuse(f"unknown kind of line: {line.kind!r}")
         event = line.convert(types[line.kind])
         identity = _identity(event)
         if (where := first.setdefault(identity, line.where)) != line.where:
-            line.refuse(f"{identity} is recorded twice: also in line {where.rpartition(':')[2]}")
+            line.refuse(f"{identity} is also in line {where.rpartition(':')[2]}: {_RESTORE}")
         yield event
 
 

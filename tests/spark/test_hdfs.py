@@ -173,7 +173,7 @@ def test_a_dataset_that_hdfs_stores_in_another_layout_is_not_kept(
         patched.setattr(hdfs_storage.Hdfs, "prepare", lambda *_: {})
         with pytest.raises(
             ClusterliftError,
-            match=r"is not written: layout replicated:2 was requested, but of 3 files, "
+            match=r"is not accepted: layout replicated:2 was requested, but of 3 files, "
             r"3 are replicated:3 \(first: part-.*; hdfs:.* is as it was before$",
         ) as failure:
             write_layout("replicated:2", overwrite=True)
@@ -185,7 +185,7 @@ def test_a_dataset_that_hdfs_stores_in_another_layout_is_not_kept(
 
 
 def names_beside(dataset: Dataset) -> set[str]:
-    """Return what a generation left beside its dataset."""
+    """Return what generate.py left beside its dataset."""
     parent = dataset.directory.parent()
     assert parent is not None
     return {name for name in parent.entries() if dataset.directory.name in name} - {

@@ -16,7 +16,7 @@ from datagen.filesystem import Directory
 from datagen.manifest import FILE_NAME, Format, Manifest
 from datagen.observe import observe
 from datagen.recipe import COLUMNS, Recipe, rows
-from datagen.replaceable import GENERATING
+from datagen.replaceable import HALF_WRITTEN
 from datagen.storage.local import Local
 from datagen.swap import Interrupted
 from datagen.write_lock import Owner
@@ -122,11 +122,11 @@ def test_a_failed_overwrite_leaves_the_former_dataset_and_nothing_else(
     assert [path.name for path in tmp_path.iterdir()] == ["dataset"]
 
 
-def test_a_failed_first_generation_leaves_nothing(
+def test_a_failed_first_dataset_leaves_nothing(
     write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(writer, "data_files", fail_with(KeyboardInterrupt()))
-    with pytest.raises(Interrupted, match="interrupted; nothing is left of it"):
+    with pytest.raises(Interrupted, match="interrupted; nothing is left of the new dataset"):
         write(Recipe(100))
     assert not list(tmp_path.iterdir())
 
@@ -215,7 +215,7 @@ def test_a_mount_point_is_refused(spark: SparkSession) -> None:
 def half_written(tmp_path: Path) -> None:
     """What an earlier version left when it was killed."""
     (tmp_path / "dataset").mkdir()
-    (tmp_path / "dataset" / GENERATING).write_text("token")
+    (tmp_path / "dataset" / HALF_WRITTEN).write_text("token")
 
 
 @pytest.mark.usefixtures("half_written")
@@ -227,15 +227,17 @@ def test_a_half_written_dataset_is_refused(
     with pytest.raises(BadInput, match="half-written dataset; --overwrite replaces it"):
         write(Recipe(100))
     assert write(Recipe(100), overwrite=True).manifest.recipe.rows == 100
-    assert not (tmp_path / "dataset" / GENERATING).exists()
+    assert not (tmp_path / "dataset" / HALF_WRITTEN).exists()
 
 
 def test_a_dataset_that_an_earlier_version_generates_is_refused(
     spark: SparkSession, write: Write, tmp_path: Path
 ) -> None:
     uri = write(Recipe(10)).uri
-    (tmp_path / "dataset" / GENERATING).write_text("token")
-    with pytest.raises(BadInput, match=r"_generating of a generation that has not ended"):
+    (tmp_path / "dataset" / HALF_WRITTEN).write_text("token")
+    with pytest.raises(
+        BadInput, match=r"the file _generating: a generate.py of an earlier version"
+    ):
         open_dataset(spark, uri)
 
 
@@ -288,7 +290,7 @@ def test_a_directory_with_a_name_like_a_part_is_foreign(write: Write, tmp_path: 
         write(Recipe(100), overwrite=True)
 
 
-def test_two_generations_at_once_are_excluded(
+def test_two_processes_at_the_same_time_are_excluded(
     spark: SparkSession, write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real = writer._save
@@ -370,7 +372,7 @@ def test_reuse_keeps_only_a_dataset_that_meets_the_request(write: Write) -> None
         write(Recipe(101), reuse=True)
 
 
-# Changes after the generation.
+# Changes after the dataset was written.
 
 
 def first_part(tmp_path: Path) -> Path:

@@ -29,7 +29,7 @@ MAX_NAMES = 3
 """The title names at most this number of configurations, and counts more."""
 
 
-BEGINNING = """<!doctype html>
+PAGE_BEGINNING = """<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -82,7 +82,7 @@ def render(
 def is_page(file: Path) -> bool:
     """Return whether `render` made the file. Raises OSError."""
     with file.open("rb") as page:
-        return page.read(len(BEGINNING)) == BEGINNING.encode()
+        return page.read(len(PAGE_BEGINNING)) == PAGE_BEGINNING.encode()
 
 
 def _template_environment() -> Environment:

@@ -22,7 +22,7 @@ _DEFAULT_SPARK_CONF = frozenset(
 NOT_RECORDED = "<not recorded>"
 UNSHAPED, MIXED = "unshaped", "mixed:"
 _NOT_RECORDED = (DIGEST, "*********(redacted)")
-"""What a value has in it that was not recorded: today, and in older files."""
+"""The marks, now and in older files, of a value that was not recorded."""
 
 
 def commands(column: ConfigurationRuns) -> tuple[str, ...]:
@@ -80,7 +80,7 @@ def _spark_options(run: Run) -> Iterator[str]:
     yield from _options({"--master": run.environment.get("master")})
     for key, value in relevant_spark_conf(run.environment.get("spark_conf") or {}).items():
         if key not in _DEFAULT_SPARK_CONF:
-            yield from ("--conf", f"{key}={_recorded(value)}")
+            yield from ("--conf", f"{key}={_value_or_gap(value)}")
 
 
 def _generate_arguments(dataset: Facts) -> list[str]:
@@ -112,14 +112,14 @@ def _benchmark_arguments(run: Run) -> list[str]:
     }
     skips_check = run.dataset and parameters.get("content_checked") is False
     facts = [
-        f"--fact={name}={_recorded(value)}"
+        f"--fact={name}={_value_or_gap(value)}"
         for name, value in run.facts.items()
         if not (is_emulated(run) and name in _LAB_FACTS)
     ]
     return [*_options(options), *(["--skip-content-check"] if skips_check else []), *facts]
 
 
-def _recorded(value: str) -> str:
+def _value_or_gap(value: str) -> str:
     """Return the value; what was not recorded becomes a gap that a reader has to fill."""
     return NOT_RECORDED if any(part in value for part in _NOT_RECORDED) else value
 

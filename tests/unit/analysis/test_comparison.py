@@ -200,7 +200,7 @@ class TestComparison:
 
     def test_a_run_cannot_be_in_two_columns(self) -> None:
         both = r"results/1g/r\.jsonl and results/2\.5g/r\.jsonl"
-        with pytest.raises(BadInput, match=f"run r is given twice, by {both}: a copy"):
+        with pytest.raises(BadInput, match=f"^{both} have the same run r; name only one"):
             compare([column("1g", {"x": [1]}, run_id="r"), column("2.5g", {"x": [1]}, run_id="r")])
 
 

@@ -285,7 +285,7 @@ class TestCommand:
         ("arguments", "message"),
         [
             (["explain", "old", "bare"], "no workload has task metrics in both 'old' and 'bare'"),
-            (["explain", "old", "old"], "run run-of-old is given twice"),
+            (["explain", "old", "old"], "with run run-of-old, is given twice; name it once"),
             (["explain", "old", "newer"], "'newer' is neither a results file"),
             (["explain", "old"], "Missing argument 'AFTER'"),
         ],

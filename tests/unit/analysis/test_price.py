@@ -148,11 +148,19 @@ class TestCostBenefit:
             (
                 (offer(1, "a", ("1g", "2.5g")),),
                 None,
-                "the offer 'a' is for '1g', the baseline; price what the change from it costs",
+                "the offer 'a' is for '1g', the baseline; name the configuration that you pay for",
             ),
-            ((offer(1), offer(2)), None, "the offer 'switch' is there twice"),
+            (
+                (offer(1), offer(2)),
+                None,
+                "--cost: 'switch' is the name of two offers; give",
+            ),
             ((offer(1, "a", ("2.5g", "2.5g")),), None, "names the configuration '2.5g' twice"),
-            ((offer(1e13),), None, "costs more than 1,000,000,000,000 USD"),
+            (
+                (offer(1e13),),
+                None,
+                "costs more than 1,000,000,000,000 USD, the largest price allowed",
+            ),
             ((offer(1),), Money(1, "EUR"), r"several currencies \(USD, EUR\); use one"),
         ],
     )

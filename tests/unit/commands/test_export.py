@@ -195,7 +195,7 @@ class TestCommand:
         assert main(["export", "1g", "--output", "out"]) == 2
         assert capsys.readouterr().err == (
             "clusterlift: error: --output: out exists and is not an export of clusterlift; "
-            "choose another directory, or remove it\n"
+            "choose another name, or move it elsewhere\n"
         )
         assert [file.name for file in Path("out").iterdir()] == [name]
         assert (Path("out") / name).read_bytes() == before

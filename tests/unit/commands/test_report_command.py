@@ -92,7 +92,7 @@ class TestReport:
             assert main(["report", "1g", "2.5g", "--cost=prices.toml", "-o", str(file)]) == 2
             [line] = capsys.readouterr().err.splitlines()
             assert line.endswith(
-                f"{file} exists and is not a report of clusterlift; choose another file, or remove it"
+                f"{file} exists and is not a report of clusterlift; choose another name, or move it elsewhere"
             )
             assert file.read_bytes() == before
 
@@ -170,7 +170,10 @@ class TestPrice:
             (["--cost", f"{'9' * 400}USD"], "is not an amount of money"),
             (["--cost", "350USD", "--hour", " "], "--hour is empty; give a value"),
             (["--cost", "1g=350USD"], "the offer '1g' is for '1g', the baseline"),
-            (["--cost", "1USD", "--cost", "2USD"], "the offer 'the change' is there twice"),
+            (
+                ["--cost", "1USD", "--cost", "2USD"],
+                "--cost: 'the change' is the name of two offers",
+            ),
             (["--cost", "none.toml"], "none.toml: No such file"),
             (["--cost", "10g=350USD"], "is for the configuration '10g', which is not compared"),
         ],

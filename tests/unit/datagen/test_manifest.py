@@ -12,7 +12,16 @@ from typing import Any
 import pytest
 
 from datagen.manifest import SCHEMA_VERSION, Format, Manifest, content_checksum
-from datagen.manifest_schema import SCHEMAS, VERSION_1, Field, Nullable, Object, Table, Text, Whole
+from datagen.manifest_schema import (
+    SCHEMAS,
+    VERSION_1,
+    Dictionary,
+    Field,
+    Nullable,
+    Object,
+    Text,
+    WholeNumber,
+)
 from datagen.recipe import Recipe, Totals
 from harness.model.layout import UNKNOWN
 
@@ -41,16 +50,16 @@ def test_a_manifest_is_read_back_from_its_text() -> None:
         ("schema_version", 99, "schema version 99 is not known to this clusterlift"),
         ("schema_version", True, "schema_version is True, not a whole number"),
         ("partitions", float("inf"), "partitions is inf, not a whole number"),
-        ("rows", 999, "rows is 999, and 1,000 by its other values"),
-        ("bytes", 0, "bytes is 0, and 1,000 by its other values"),
-        ("file_count", 3, "file_count is 3, and 2 by its other values"),
+        ("rows", 999, "rows is 999, but the other values give 1,000"),
+        ("bytes", 0, "bytes is 0, but the other values give 1,000"),
+        ("file_count", 3, "file_count is 3, but the other values give 2"),
         ("colour", 3, "'colour' in the manifest is not known to this clusterlift"),
         ("recipe.colour", 3, "'colour' in recipe is not known to this clusterlift"),
         ("partitions", -1, "partitions is -1, which is out of range"),
         ("format", "orc", "format is 'orc', not csv or parquet"),
         ("recipe", [], "recipe is [], not an object"),
         ("recipe.rows", "1000", "rows is '1000', not a whole number"),
-        ("recipe.rows", 999, "its totals are not those of its recipe"),
+        ("recipe.rows", 999, "its totals contradict its recipe"),
         ("recipe.rows", 10**10, "rows is 10000000000, which is out of range"),
         ("recipe.version", 99, "recipe uuid-rows version 99, this clusterlift has uuid-rows"),
         ("totals.float_sum_e9", 10**400, "which is out of range"),
@@ -100,13 +109,13 @@ def fields(schema: Object, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[s
 def wrong_values(field: Field) -> Iterator[Any]:
     yield from (True, 1.0, float("nan"), [], [[]], "x" * 10_000, {"a": {"b": 1}}, 10**400)
     match field:
-        case Whole(minimum, maximum):
+        case WholeNumber(minimum, maximum):
             yield from (None, str(minimum), minimum - 1, maximum + 1)
         case Text():
             yield from (None, "", 5, "\n")
         case Nullable():
             yield from ("", 5)
-        case Table(_, values, size):
+        case Dictionary(_, values, size):
             yield from (None, 5, {"a": None}, {"a": values.minimum - 1}, {"a": values.maximum + 1})
             yield {f"{number:x}": 1 for number in range(size + 1)} if size < 1_000 else {"a/b": 1}
         case Object():
@@ -159,7 +168,7 @@ def test_every_flipped_bit_is_refused_or_changes_nothing() -> None:
 
 def test_a_key_that_stands_twice_is_refused() -> None:
     text = MANIFEST.to_json().replace('"partitions": 2', '"partitions": 2, "partitions": 2')
-    assert refusal(text) == "a key stands twice in an object"
+    assert refusal(text) == "a key occurs twice in an object"
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Wherever a generation ends, there is the dataset of before or the new one, and the next one goes on."""
+"""Wherever generate.py ends, there is the former dataset or the new one, and the next one can start."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def place_of(fs: FileSystem, path: str = ROWS) -> Place:
 def generate(fs: FileSystem, content: str, path: str = ROWS, *, overwrite: bool = True) -> None:
     """Write a dataset each of whose files has this content."""
     place = place_of(fs, path)
-    with place.generation(overwrite=overwrite, replace_half_written=False) as new:
+    with place.writing(overwrite=overwrite, replace_half_written=False) as new:
         for name in PARTS:
             new.create_new(name, content)
         new.write(FILE_NAME, content)
@@ -71,7 +71,7 @@ def beside(fs: FileSystem) -> set[str]:
 
 def generate_and(fs: FileSystem, meanwhile: Callable[[Directory], object]) -> None:
     """Write a dataset without files, while something else happens."""
-    with place_of(fs).generation(overwrite=True, replace_half_written=False) as new:
+    with place_of(fs).writing(overwrite=True, replace_half_written=False) as new:
         meanwhile(new)
         new.write(FILE_NAME, "new")
 
@@ -86,14 +86,14 @@ def failing(error: BaseException) -> Callable[[Directory], None]:
 
 @pytest.fixture
 def killed_processes_have_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The tests are one process; each generation of theirs would be another one."""
+    """The tests are one process; each dataset would be written by another one."""
     monkeypatch.setattr(Owner, "has_ended", lambda _: True)
 
 
 def with_one_failure(
     before: str | None, failure: type[BaseException]
 ) -> Iterator[tuple[FileSystem, BaseException]]:
-    """Yield a file system for each change of a generation: there the generation failed."""
+    """Yield a file system for each change while a dataset is written: there it failed."""
     for step in itertools.count():
         number, after = divmod(step, 2)
         fs = FileSystem()
@@ -127,7 +127,7 @@ def test_a_kill_at_any_moment_leaves_one_whole_dataset(before: str | None) -> No
 
 
 @pytest.mark.usefixtures("killed_processes_have_ended")
-def test_a_kill_while_a_reader_ends_the_swap_leaves_one_whole_dataset() -> None:
+def test_a_kill_while_a_reader_finishes_the_swap_leaves_one_whole_dataset() -> None:
     for fs, _ in with_one_failure("before", Killed):
         if not directory(fs, ROWS).exists():
             break
@@ -184,7 +184,7 @@ def test_an_interrupt_says_what_remains(before: str | None, remains: str) -> Non
 
 
 @pytest.mark.parametrize("before", [None, "before"])
-def test_a_reader_may_end_the_swap_of_a_generation_that_runs(before: str | None) -> None:
+def test_a_reader_may_finish_the_swap_of_a_process_that_runs(before: str | None) -> None:
     fs = FileSystem()
     if before is not None:
         generate(fs, before)
@@ -196,14 +196,14 @@ def test_a_reader_may_end_the_swap_of_a_generation_that_runs(before: str | None)
             super().rename(directory, new)
 
     place = Place.of(directory(fs, ROWS), ReadInBetween())
-    with place.generation(overwrite=True, replace_half_written=False) as new:
+    with place.writing(overwrite=True, replace_half_written=False) as new:
         for name in (*PARTS, FILE_NAME):
             new.create_new(name, "new")
     assert found(fs) == "new"
     assert not beside(fs)
 
 
-# A file system that does not rename directories at once.
+# A file system that does not rename directories.
 
 
 def test_where_directories_cannot_be_renamed_both_datasets_remain_and_a_line_says_so() -> None:
@@ -213,7 +213,7 @@ def test_where_directories_cannot_be_renamed_both_datasets_remain_and_a_line_say
     with pytest.raises(
         SwapRefused,
         match=rf"^fake:{ROWS} is as it was before, because it cannot be renamed: .*; the new dataset "
-        r"is whole in fake:/data/\.rows\.new: .*by hand",
+        r"is complete in fake:/data/\.rows\.new: .*by hand",
     ):
         generate(fs, "new")
     assert found(fs) == "before"
@@ -226,9 +226,9 @@ def test_where_directories_cannot_be_renamed_both_datasets_remain_and_a_line_say
 
 def test_where_directories_cannot_be_renamed_a_first_dataset_is_found_beside_its_place() -> None:
     fs = FileSystem(renames_directories=False)
-    with pytest.raises(SwapRefused, match=r"the new dataset is whole in fake:/data/\.rows\.new"):
+    with pytest.raises(SwapRefused, match=r"the new dataset is complete in fake:/data/\.rows\.new"):
         generate(fs, "new")
-    with pytest.raises(BadInput, match=r"/data/\.rows\.new is a whole dataset: rename it"):
+    with pytest.raises(BadInput, match=r"dataset is in fake:/data/\.rows\.new: rename that to"):
         found(fs)
     fs.renames_directories = True
     assert found(fs) == "new"
@@ -257,9 +257,9 @@ def test_a_foreign_file_that_appears_meanwhile_is_kept() -> None:
     assert directory(fs, ROWS).read("notes.txt") == "keep"
 
 
-def test_two_generations_at_once_are_excluded() -> None:
+def test_two_processes_at_the_same_time_are_excluded() -> None:
     fs = FileSystem()
-    with place_of(fs).generation(overwrite=True, replace_half_written=False) as new:
+    with place_of(fs).writing(overwrite=True, replace_half_written=False) as new:
         with pytest.raises(
             BadInput, match=rf"^fake:{ROWS} is being generated by process {os.getpid()} on .*; wait"
         ):
@@ -270,12 +270,12 @@ def test_two_generations_at_once_are_excluded() -> None:
     assert found(fs) == "first"
 
 
-def test_a_generation_that_lost_its_lock_is_void_and_deletes_nothing() -> None:
+def test_a_process_that_lost_its_lock_stops_and_deletes_nothing() -> None:
     """On another machine, the user took its dataset over with --overwrite."""
     fs = FileSystem()
     generate(fs, "before")
     other = dataclasses.replace(Owner(), machine="another").to_json()
-    with pytest.raises(ClusterliftError, match="was taken over by another generation"):
+    with pytest.raises(ClusterliftError, match=r"another process took over .* wait until that one"):
         generate_and(fs, lambda _: fs.nodes.update({"/data/.rows.generating": other}))
     assert found(fs) == "before"
     assert beside(fs) == {".rows.new", ".rows.generating"}
@@ -286,12 +286,12 @@ def test_a_generation_that_lost_its_lock_is_void_and_deletes_nothing() -> None:
     assert not beside(fs)
 
 
-def test_only_overwrite_goes_on_where_another_machine_may_be_at_work() -> None:
+def test_only_overwrite_starts_again_where_another_machine_may_be_at_work() -> None:
     fs = FileSystem()
     owner = dataclasses.replace(Owner(), machine="another", host="far")
     directory(fs, "/data").create()
     fs.nodes["/data/.rows.generating"] = owner.to_json()
-    with pytest.raises(BadInput, match=r"by process \d+ on far, since .*--overwrite goes on"):
+    with pytest.raises(BadInput, match=r"by process \d+ on far, since .* with --overwrite"):
         generate(fs, "new", overwrite=False)
     generate(fs, "new")
     assert found(fs) == "new"
@@ -320,7 +320,7 @@ def test_a_dataset_inside_another_one_is_refused(path: str) -> None:
 )
 def test_a_dataset_inside_one_that_is_being_generated_is_refused(path: str) -> None:
     fs = FileSystem()
-    with place_of(fs).generation(overwrite=True, replace_half_written=False) as new:
+    with place_of(fs).writing(overwrite=True, replace_half_written=False) as new:
         with pytest.raises(BadInput, match="is being generated"):
             generate(fs, "inner", path)
         new.write(FILE_NAME, "outer")
@@ -343,11 +343,11 @@ def test_the_names_beside_a_dataset_are_reserved(name: str) -> None:
 
 def test_the_owner_of_a_lock_has_ended_when_its_process_has() -> None:
     process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
-    owner = Owner(pid=process.pid, started=write_lock.started(process.pid))
+    owner = Owner(pid=process.pid, start_ticks=write_lock.start_ticks(process.pid))
     assert Owner.parse(owner.to_json()) == owner
     assert owner.has_ended() is False
     process.communicate()
     assert owner.has_ended() is True
-    assert Owner(started="5").has_ended() is True  # the id belongs to another process by now
+    assert Owner(start_ticks="5").has_ended() is True  # the id belongs to another process by now
     assert Owner(machine="another").has_ended() is None
     assert json.loads(owner.to_json())["pid"] == process.pid

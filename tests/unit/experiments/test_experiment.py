@@ -1,4 +1,4 @@
-"""Experiment files are read strictly; experiments run in turns and can be resumed."""
+"""Experiment files are read strictly; configurations run alternately, and experiments can be resumed."""
 
 from __future__ import annotations
 
@@ -201,7 +201,7 @@ class TestReading:
         first = experiment(tmp_path)
         longer = experiment(tmp_path, TEXT.replace("rounds = 2", "rounds = 3"))
         other = experiment(tmp_path, TEXT.replace("rows = 1000", "rows = 1001", 1))
-        assert first.digest == longer.digest != other.digest
+        assert first.id == longer.id != other.id
 
 
 DONE = ExperimentOutcome(("slow", "fast"), (), failed=False)
@@ -310,7 +310,7 @@ class TestRunExperiment:
         text = TEXT.replace('"coded"\n\n[', '"plain"\n\n[')
         lab.run(text)
         slow, fast, *_ = lab.facts
-        assert slow == {"emulated": "yes", "experiment": lab.read(text).digest, "round": "1"}
+        assert slow == {"emulated": "yes", "experiment": lab.read(text).id, "round": "1"}
         assert fast == slow | {"layout": "xor:2+1"}
 
     def test_completed_runs_are_not_repeated(self, lab: FakeLab) -> None:

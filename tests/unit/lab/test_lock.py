@@ -24,7 +24,7 @@ def test_a_second_command_is_refused_in_one_line(
     with lab_lock():
         assert main(["lab", *command]) == 2
     assert capsys.readouterr().err == (
-        "clusterlift: error: another command is using the lab: wait for its end, or set "
+        "clusterlift: error: another command is using the lab: wait until it has finished, or set "
         "COMPOSE_PROJECT_NAME for a second lab\n"
     )
 
@@ -51,5 +51,8 @@ def test_the_lock_ends_with_the_command() -> None:
 
 def test_a_cache_that_cannot_be_written(cache: Path) -> None:
     (cache / "clusterlift").touch()
-    with pytest.raises(BadInput, match=r"File exists; set XDG_CACHE_HOME$"), lab_lock():
+    with (
+        pytest.raises(BadInput, match=r"File exists; set XDG_CACHE_HOME to a directory"),
+        lab_lock(),
+    ):
         pass

@@ -193,7 +193,10 @@ class TestUp:
     ) -> None:
         (tmp_path / "file").touch()
         monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
-        with pytest.raises(BadInput, match=r"Not a directory; set XDG_CACHE_HOME$"):
+        with pytest.raises(
+            BadInput,
+            match=r"Not a directory; set XDG_CACHE_HOME to a directory",
+        ):
             up(FakeFileSystem(), "a", 1)
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from harness.model.errors import BadInput
 from harness.records import outputs
-from harness.records.outputs import Kind, write_directory, write_file
+from harness.records.outputs import OutputKind, write_directory, write_file
 from tests.waiting import eventually
 
 ROOT = Path(__file__).parents[3]
@@ -28,8 +28,8 @@ def has_pages_alone(directory: Path) -> bool:
     return all(map(is_page, directory.iterdir()))
 
 
-PAGE = Kind("a page of ours", is_page)
-PAGES = Kind("a directory of ours", has_pages_alone)
+PAGE = OutputKind("a page of ours", is_page)
+PAGES = OutputKind("a directory of ours", has_pages_alone)
 
 
 def pages(text: str = "page", count: int = 3) -> Callable[[Path], None]:
@@ -71,7 +71,7 @@ class TestFile:
         Path("out").write_text("measurements")
         with pytest.raises(
             BadInput,
-            match=r"^--output: out exists and is not a page of ours; choose another file, or remove it$",
+            match=r"^--output: out exists and is not a page of ours; choose another name, or move",
         ):
             write_file(Path("out"), b"page 2", PAGE)
         assert contents(place) == {"out": "measurements"}
@@ -80,7 +80,7 @@ class TestFile:
     def test_what_is_no_file_is_refused_without_opening_it(self, place: Path, path: str) -> None:
         os.mkfifo("fifo")
         Path("directory").mkdir()
-        with pytest.raises(BadInput, match=f"--output: {path} is not a file"):
+        with pytest.raises(BadInput, match=f"--output: {path} exists and is not a regular file"):
             write_file(Path(path), b"page", PAGE)
 
     def test_a_link_keeps_pointing_at_its_file(self, place: Path) -> None:
@@ -147,7 +147,7 @@ class TestDirectory:
         os.chdir("inner")
         Path("inner").mkdir()
         with pytest.raises(BadInput, match="--output: "):
-            write_directory(Path(name), pages(), Kind("", lambda _: True))
+            write_directory(Path(name), pages(), OutputKind("", lambda _: True))
 
     @pytest.mark.parametrize("before", [["above"], []])
     def test_an_error_leaves_what_was_there(self, place: Path, before: list[str]) -> None:
@@ -196,7 +196,7 @@ if sys.argv[1] == "renaming":
     Path.rename = rename_once
 if sys.argv[1] == "exchanged":
     outputs._remove = stop
-kind = outputs.Kind("", lambda _: True)
+kind = outputs.OutputKind("", lambda _: True)
 outputs.write_directory(Path("out"), write, kind)
 """
 

@@ -356,7 +356,8 @@ class TestUniqueness:
         with pytest.raises(BadInput) as caught:
             load(path)
         assert str(caught.value) == (
-            f"{path}:4: measured trial 2 of pi is recorded twice: also in line 3"
+            f"{path}:4: measured trial 2 of pi is also in line 3: "
+            "the file was damaged or edited; restore it, or move it elsewhere"
         )
 
     def test_a_round_of_each_phase_is_another_trial(self, tmp_path: Path) -> None:
@@ -370,7 +371,7 @@ class TestUniqueness:
         copy(path, again)
         with pytest.raises(BadInput) as caught:
             find_runs("1g", tmp_path)
-        assert str(caught.value).startswith(f"run a is given twice, by {path} and {again}: ")
+        assert str(caught.value).startswith(f"{path} and {again} have the same run a; ")
 
 
 class TestMalformed:
@@ -504,7 +505,7 @@ class TestMalformed:
         path = record(tmp_path, a_run(), [ok("pi", 1.5)], Ending.COMPLETED)
         lines = path.read_text().splitlines()
         write_lines(path, [*lines, lines[1]])
-        with pytest.raises(BadInput, match=":3: a run ends once, in the last line"):
+        with pytest.raises(BadInput, match=":3: lines follow after this end of the run: the file"):
             load(path)
 
     @pytest.mark.parametrize("content", [b"", b"{}", b"test,seconds\n", b"\xff\xfe\n", b"{}\n"])
