@@ -150,7 +150,9 @@ class Place:
         try:
             with deferred_signals():
                 self._swap(lock)
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as error:
+            if isinstance(refused := error.__context__, ClusterliftError):
+                raise Interrupted(f"interrupted; {refused}") from error
             raise Interrupted(
                 f"interrupted, but {self.directory.uri} is complete: the signal came too late to stop it"
             ) from None

@@ -6,6 +6,7 @@ import dataclasses
 import itertools
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Collection, Iterator
@@ -45,7 +46,10 @@ def place_of(fs: FileSystem, path: str = ROWS) -> Place:
 
 def generate(fs: FileSystem, content: str, path: str = ROWS, *, overwrite: bool = True) -> None:
     """Write a dataset each of whose files has this content."""
-    place = place_of(fs, path)
+    write(place_of(fs, path), content, overwrite=overwrite)
+
+
+def write(place: Place, content: str, *, overwrite: bool = True) -> None:
     with place.writing(overwrite=overwrite, replace_half_written=False) as new:
         for name in PARTS:
             new.create_new(name, content)
@@ -232,6 +236,24 @@ def test_where_directories_cannot_be_renamed_a_first_dataset_is_found_beside_its
         found(fs)
     fs.renames_directories = True
     assert found(fs) == "new"
+
+
+@pytest.mark.parametrize("refuses", [False, True])
+def test_an_interrupt_of_the_swap_reports_how_it_ended(refuses: bool) -> None:  # noqa: FBT001
+    fs = FileSystem()
+    generate(fs, "before")
+
+    class SignalledWhileRenaming(FakeStorage):
+        def rename(self, directory: Directory, new: Directory) -> None:
+            signal.raise_signal(signal.SIGINT)
+            fs.renames_directories = not refuses
+            super().rename(directory, new)
+
+    place = Place.of(directory(fs, ROWS), SignalledWhileRenaming())
+    ending = f"fake:{ROWS} is as it was before" if refuses else f"fake:{ROWS} is complete"
+    with pytest.raises(Interrupted, match=f"^interrupted(; |, but ){ending}"):
+        write(place, "new")
+    assert found(fs) == ("before" if refuses else "new")
 
 
 # Foreign files, locks and other datasets.
