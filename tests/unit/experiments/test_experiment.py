@@ -335,7 +335,7 @@ class TestRunExperiment:
 
     @pytest.mark.parametrize("facts", [{}, {"round": "x"}, {"round": "0"}, {"round": "9" * 5000}])
     def test_a_run_of_no_round_is_refused(self, lab: FakeLab, facts: dict[str, str]) -> None:
-        run = a_run("slow", "r", facts={"experiment": lab.read().digest, **facts})
+        run = a_run("slow", "r", facts={"experiment": lab.read().id, **facts})
         with Recording(lab.results, run) as recording:
             recording.end(Ending.COMPLETED)
         with pytest.raises(BadInput, match="is of this experiment, but its round is"):
