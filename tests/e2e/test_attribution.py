@@ -13,7 +13,7 @@ from harness.records.reader import load
 
 from .conftest import Cluster, Spark
 
-KNOWN_PARTS = """
+COMMON = """
 import time
 from pyspark.sql import functions as F
 from jobs.workload import Bottleneck, Workload, expect
@@ -30,7 +30,8 @@ class KnownPart:
     reads_data = False
     def observe(self, context):
         return {"rows": F.count("*")}
-
+"""
+SLEEPING = """
 class Sleeping(KnownPart, Workload):
     name = "sleeping"
     def frame(self, context):
@@ -38,7 +39,8 @@ class Sleeping(KnownPart, Workload):
         return rows.select(F.udf(nap, "long", useArrow=False)("id"))
     def check(self, answer, context):
         expect("rows", answer["rows"], TASKS)
-
+"""
+SPINNING = """
 class Spinning(KnownPart, Workload):
     name = "spinning"
     def frame(self, context):
@@ -46,7 +48,8 @@ class Spinning(KnownPart, Workload):
         return rows.where(F.sha2(F.sha2(F.col("id").cast("string"), 512), 512) != "")
     def check(self, answer, context):
         expect("rows", answer["rows"], 600_000)
-
+"""
+SHUFFLING = """
 class Shuffling(KnownPart, Workload):
     name = "shuffling"
     def frame(self, context):
@@ -63,7 +66,12 @@ def known_parts(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
     """A checkout with workloads that spend their time in known parts."""
     copy = tmp_path_factory.mktemp("known") / "clusterlift"
     shutil.copytree(checkout, copy)
-    (copy / "jobs/workloads/known_parts.py").write_text(KNOWN_PARTS)
+    for name, text in (
+        ("sleeping", SLEEPING),
+        ("spinning", SPINNING),
+        ("shuffling", SHUFFLING),
+    ):
+        (copy / f"jobs/workloads/{name}.py").write_text(COMMON + text)
     return copy
 
 
