@@ -106,7 +106,7 @@ def _show_with_earlier(
     try:
         text = table([before, after])
     except BadInput as error:
-        say(f"{before} was measured before {after}, but they cannot be compared: {error}")
+        say(f"{before!r} was measured before {after!r}, but they cannot be compared: {error}")
         return
     show(text)
 

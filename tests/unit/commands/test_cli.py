@@ -107,7 +107,7 @@ class TestCompareWithTheEarlierConfiguration:
         printed = capsys.readouterr()
         assert printed.out == ""
         assert printed.err.startswith(
-            "before was measured before after, but they cannot be compared: after mixes runs"
+            "'before' was measured before 'after', but they cannot be compared: after mixes runs"
         )
 
     def test_it_takes_one_configuration(
