@@ -16,10 +16,10 @@ from harness.statistics.mixed_model import MixedModel, run_time
 class ProbeCell:
     """One subject in one configuration; `sample` is None if the subject was not probed there.
 
-    `runs` counts the probe runs that have a value. `value` is the geometric mean of the medians of the probe runs, in the metric's unit; where values
-    of 0 or less are among them, it is the median of all. It is None without values, and `interval`, its
-    95 % confidence interval, with fewer than two probe runs. `change` is relative to the baseline; the
-    table's `better` says which direction is an improvement.
+    `runs` counts the probe runs that have a value. `value` is the geometric mean of their medians, in the
+    metric's unit; where values of 0 or less are among them, it is the median of all. It is None without
+    values, and `interval`, its 95 % confidence interval, with fewer than two probe runs. `change` is
+    relative to the baseline; the table's `better` says which direction is an improvement.
     """
 
     sample: ProbeSample | None
