@@ -1,9 +1,11 @@
-# make bench | make test | make check | make help
+# make bench | make aa | make test | make check | make help
 PYTHON        ?= python3
 JAVA          := $(if $(JAVA_HOME),$(JAVA_HOME)/bin/java,java)
 ROWS          ?= 1000000
 TRIALS        ?= 6
-CONFIGURATION ?= default
+# Runs of a configuration, each a Spark application. Of one run alone no change can be claimed.
+RUNS          ?= $(if $(filter aa,$(MAKECMDGOALS)),12,3)
+CONFIGURATION ?= $(if $(filter aa,$(MAKECMDGOALS)),aa,default)
 RESULTS       ?= results
 # local, hdfs or qfs. hdfs and qfs run on this machine for the length of the benchmark.
 STORAGE       ?= local
@@ -35,14 +37,15 @@ LOCKED    := $(PIP) --require-hashes
 PYTEST    := pytest --durations=25
 
 .DEFAULT_GOAL := help
-.PHONY: help toolchain setup bench workloads report check test test-scripts test-e2e test-slow test-probes \
+.PHONY: help toolchain setup bench aa runs report check test test-scripts test-e2e test-slow test-probes \
   test-lab test-kill test-all microbench spark35 lock clean
 
 help:
-	@echo "make bench [ROWS=$(ROWS)] [TRIALS=$(TRIALS)] [CONFIGURATION=$(CONFIGURATION)]"
-	@echo "                   generate data, run the workloads, print the table and, if another"
-	@echo "                   configuration was measured on the same data before, the comparison"
+	@echo "make bench [ROWS=$(ROWS)] [RUNS=$(RUNS)] [TRIALS=$(TRIALS)] [CONFIGURATION=$(CONFIGURATION)]"
+	@echo "                   generate data, run the workloads in RUNS applications, print the table and,"
+	@echo "                   if another configuration was measured on the same data before, the comparison"
 	@echo "make bench STORAGE=hdfs|qfs [LAYOUT=replicated:2]  the same on a small file system on this machine"
+	@echo "make aa [RUNS=12]  how much identical runs differ on this machine; takes STORAGE and all others, too"
 	@echo "make report        build the report of the experiment in results/ethernet-upgrade"
 	@echo "make check         lint, format, types, and which room imports which"
 	@echo "make test          the tests of every room"
@@ -76,20 +79,29 @@ $(VENV)/installed: requirements.lock pyproject.toml
 	@touch $@
 
 bench: setup
-	@case "$(STORAGE)" in \
-	  local) $(MAKE) --no-print-directory workloads ;; \
-	  hdfs) clusterlift hdfs run --datanodes $(DATANODES) -- $(MAKE) --no-print-directory workloads ;; \
-	  qfs) clusterlift qfs run --chunk-servers $(CHUNK_SERVERS) -- $(MAKE) --no-print-directory workloads ;; \
-	  *) echo "clusterlift: STORAGE is '$(STORAGE)': choose local, hdfs or qfs" >&2; exit 2 ;; \
-	esac
+	+@$(call on_storage,runs)
+	@clusterlift compare --earlier "$(CONFIGURATION)" --results "$(RESULTS)"
 
-# On whatever file system DATASET is.
-workloads: setup
+# Identical runs, which should not differ.
+aa: setup
+	+@$(call on_storage,runs)
+	@clusterlift aa "$(CONFIGURATION)" --results "$(RESULTS)"
+
+# Make a target while the file system is up.
+on_storage = case "$(STORAGE)" in \
+  local) $(call again,$(1)) ;; \
+  hdfs) clusterlift hdfs run --datanodes $(DATANODES) -- $(call again,$(1)) ;; \
+  qfs) clusterlift qfs run --chunk-servers $(CHUNK_SERVERS) -- $(call again,$(1)) ;; \
+  *) echo "clusterlift: STORAGE is '$(STORAGE)': choose local, hdfs or qfs" >&2; exit 2 ;; \
+esac
+again = $(MAKE) --no-print-directory $(1) RUNS="$(RUNS)" CONFIGURATION="$(CONFIGURATION)"
+
+# On whatever file system DATASET is. The same command continues where it was interrupted.
+runs: setup
 	@spark-submit $(SPARK_OPTIONS) datagen/generate.py "$(DATASET)" --rows $(ROWS) --reuse \
 	  $(if $(LAYOUT),--layout "$(LAYOUT)")
-	@spark-submit $(SPARK_OPTIONS) jobs/benchmark.py --dataset "$(DATASET)" --trials $(TRIALS) \
+	@clusterlift run --runs $(RUNS) $(SPARK_OPTIONS) -- --dataset "$(DATASET)" --trials $(TRIALS) \
 	  --repartition $(REPARTITION) --configuration "$(CONFIGURATION)" --results "$(RESULTS)"
-	@clusterlift compare --earlier "$(CONFIGURATION)" --results "$(RESULTS)"
 
 report: setup
 	@clusterlift report 1g-rs 2.5g-rs 2.5g-2x --results results/ethernet-upgrade \

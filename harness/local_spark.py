@@ -78,11 +78,16 @@ def spark_submit(script: str, *arguments: str, options: Sequence[str] = ()) -> N
     The output is shown only as part of an error. Raise BadInput if there is no Spark or no checkout;
     if the script fails, raise its own error message as BadInput or ClusterliftError.
     """
-    if not (ROOT / script).is_file():
-        raise BadInput(f"{ROOT / script} does not exist; run clusterlift from a checkout")
-    done = run_spark_submit(*options, str(ROOT / script), *arguments)
+    done = run_spark_submit(*options, script_path(script), *arguments)
     if done.returncode:
         raise _error(done, Path(script).name)
+
+
+def script_path(script: str) -> str:
+    """Return the path of an entry script of the checkout. Raise BadInput if there is no checkout."""
+    if not (ROOT / script).is_file():
+        raise BadInput(f"{ROOT / script} does not exist; run clusterlift from a checkout")
+    return str(ROOT / script)
 
 
 def run_spark_submit(*arguments: str) -> subprocess.CompletedProcess[str]:

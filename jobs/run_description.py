@@ -13,6 +13,7 @@ from harness.model.run import Run, new_run_id, timestamp
 from harness.model.spark_properties import recorded_properties
 from harness.node.machine import machine_facts
 from harness.node.node_links import NodeLinks, node_facts, unexpected_links_of_run
+from harness.runtime.series import current_series
 from jobs.options import AUTO, AutoTrials, BenchmarkOptions
 from jobs.workload import Selection
 
@@ -30,6 +31,8 @@ def describe_run(
         "parallelism": spark.sparkContext.defaultParallelism,
         "content_checked": dataset is not None and not options.dataset.skip_content_check,
     }
+    if series := current_series():
+        parameters["series"] = series
     declared = options.record
     if (expected := declared.expected_link_bit_s) is not None:
         parameters |= {

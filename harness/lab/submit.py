@@ -17,7 +17,7 @@ from harness.lab.cluster import Lab, Node
 from harness.lab.compose import shape_of
 from harness.lab.engine import docker, docker_program
 from harness.lab.links import read_links
-from harness.minicluster.guard import guarded
+from harness.minicluster.guard import END_WITH_INPUT, guarded
 from harness.model.errors import BadInput, ClusterliftError
 from harness.model.link import rate_text
 from harness.runtime.interrupt import interruptible
@@ -28,13 +28,6 @@ CHECKOUT = "/opt/clusterlift"
 GENERATE, BENCHMARK = "datagen/generate.py", "jobs/benchmark.py"
 CHUNK_BYTES = 2**16
 LIMITATIONS = "; shared cores and disk, no CPU saved by jumbo frames"
-# Run a command until the shell's standard input is closed: then interrupt it. The input is also
-# closed when whoever submitted the command dies. The shell leads the command's process group.
-END_WITH_INPUT = """
-exec 3<&0 </dev/null
-{ cat <&3; kill -s INT -- "-$$"; } >/dev/null 2>&1 &
-exec "$@" 3<&-
-"""
 
 
 def spark_submit(

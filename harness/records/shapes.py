@@ -67,6 +67,7 @@ class CheckedParameters(TypedDict, total=False):
     repartition: _Count | None
     pi_samples: _Count | None
     content_checked: bool | None
+    series: str | None
 
 
 class CheckedLayout(TypedDict, total=False):

@@ -74,6 +74,7 @@ def complete_run(configuration: str) -> Run:
             "max_time_s": 60.0,
             "precision": 0.02,
             "content_checked": True,
+            "series": "5e71e5000000",
         },
         facts={"link": "2.5 Gbit/s", "cost": "350USD", "emulated": "2 nodes on one host"},
         environment={

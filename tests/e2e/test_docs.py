@@ -24,7 +24,7 @@ from .conftest import ROOT
 
 README = ROOT / "README.md"
 PAGES = [README, *sorted((ROOT / "docs").glob("*.md"))]
-LITTLE_DATA = {"ROWS": "2000", "TRIALS": "1"}
+LITTLE_DATA = {"ROWS": "2000", "TRIALS": "1", "RUNS": "1"}
 README_BYTES = 8192
 COMPARED = [
     ["csv", "parquet"],

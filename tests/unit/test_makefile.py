@@ -1,8 +1,9 @@
-"""`make toolchain` reports an unsuitable Java or Python in one line, before any download."""
+"""What make runs, and that it reports an unsuitable Java or Python in one line, before any download."""
 
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 from pathlib import Path
 
@@ -50,3 +51,69 @@ def test_a_missing_java_is_reported(tmp_path: Path) -> None:
 def test_a_missing_python_is_reported() -> None:
     [line] = toolchain("PYTHON=python3.99")
     assert "Python 3.11 or newer is needed, and 'python3.99' is not" in line
+
+
+def commands(*goals: str, **environment: str) -> list[str]:
+    """Return what make would run, a line each."""
+    done = subprocess.run(
+        ["make", "--no-print-directory", "--dry-run", *goals],
+        cwd=ROOT,
+        env=OUTSIDE_MAKE | environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout.replace("\\\n", "").splitlines()
+
+
+def command(program: str, *goals: str, **environment: str) -> list[str]:
+    """Return the arguments of a program that make would run once."""
+    [line] = [line for line in commands(*goals, **environment) if line.startswith(f"{program} ")]
+    return shlex.split(line)
+
+
+class TestRuns:
+    def test_are_three_of_the_default_configuration(self) -> None:
+        run = command("clusterlift run", "bench")
+        assert run[2:4] == ["--runs", "3"]
+        assert run[run.index("--configuration") + 1] == "default"
+
+    @pytest.mark.parametrize("variables", [{}, {"RUNS": "5", "CONFIGURATION": "a b"}])
+    def test_of_make_aa_are_compared_with_each_other(self, variables: dict[str, str]) -> None:
+        expected = {"RUNS": "12", "CONFIGURATION": "aa"} | variables
+        run = command("clusterlift run", "aa", **variables)
+        assert run[2:4] == ["--runs", expected["RUNS"]]
+        assert run[run.index("--configuration") + 1] == expected["CONFIGURATION"]
+        assert command("clusterlift aa", "aa", **variables)[2] == expected["CONFIGURATION"]
+        assert not [line for line in commands("aa", **variables) if "compare" in line]
+
+    def test_share_the_file_system_that_is_started(self, tmp_path: Path) -> None:
+        (tmp_path / "clusterlift").write_text('#!/bin/sh\necho "$@" >> "$LOG"\n')
+        (tmp_path / "clusterlift").chmod(0o755)
+        log = tmp_path / "log"
+        subprocess.run(
+            [
+                *("make", "-o", "setup", "bench", f"VENV={tmp_path / 'none'}"),
+                *("STORAGE=hdfs", "RUNS=4", "CONFIGURATION=x"),
+            ],
+            cwd=ROOT,
+            env=OUTSIDE_MAKE | {"PATH": f"{tmp_path}:{os.environ['PATH']}", "LOG": str(log)},
+            check=True,
+        )
+        started, compared = log.read_text().splitlines()
+        assert started.startswith(
+            "hdfs run --datanodes 3 -- make --no-print-directory runs RUNS=4 "
+        )
+        assert compared.startswith("compare --earlier x ")
+
+    def test_on_an_unknown_file_system_are_refused(self) -> None:
+        done = subprocess.run(
+            ["make", "--no-print-directory", "-o", "setup", "bench", "STORAGE=s3"],
+            cwd=ROOT,
+            env=OUTSIDE_MAKE,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 2
+        assert done.stderr.startswith("clusterlift: STORAGE is 's3': choose local, hdfs or qfs\n")

@@ -1,11 +1,9 @@
-"""Scripts in the lab: when they end, and that only trials run under the workers' CPU limit."""
+"""Scripts in the lab: only trials run under the workers' CPU limit."""
 
 from __future__ import annotations
 
-import signal
 import subprocess
 import sys
-from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
@@ -15,7 +13,6 @@ from harness.lab.cluster import Lab, Node
 from harness.lab.compose import LabSpec
 from harness.lab.submit import (
     BENCHMARK,
-    END_WITH_INPUT,
     GENERATE,
     cpu_limit_lifted,
     set_cpu_limit,
@@ -27,49 +24,7 @@ from tests.waiting import eventually
 
 from .conftest import Install, limit_of
 
-PATIENCE_S = 120
 LAB = Lab(tuple(Node(n, n, "running") for n in ("master", "worker-1", "worker-2")), "hdfs", 0.5)
-
-
-class TestEndWithInput:
-    def start(self, *command: str) -> subprocess.Popen[bytes]:
-        """Start a command in a session of its own, as Docker does."""
-        return subprocess.Popen(
-            ["sh", "-c", END_WITH_INPUT, "submit", *command],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            start_new_session=True,
-        )
-
-    def test_a_command_is_interrupted_when_its_input_is_closed(self) -> None:
-        process = self.start("sleep", "1000")
-        process.communicate(timeout=PATIENCE_S)
-        assert process.returncode == -signal.SIGINT
-
-    def test_so_are_the_processes_that_it_started(self) -> None:
-        process = self.start("sh", "-c", "sleep 1000; true")
-        # Between fork and exec, a child of dash may lose an interrupt, so let it run `sleep` first.
-        eventually(lambda: "sleep" in children(process.pid))
-        output, _ = process.communicate(timeout=PATIENCE_S)  # ends when no process has it open
-        assert (output, process.returncode) == (b"", -signal.SIGINT)
-
-    def test_while_its_input_is_open_it_ends_by_itself(self) -> None:
-        process = self.start("sh", "-c", "echo done; exit 3")
-        assert process.stdout is not None
-        assert process.stdout.read() == b"done\n"
-        assert process.wait(PATIENCE_S) == 3
-        process.communicate()
-
-    def test_it_gets_no_input(self) -> None:
-        process = self.start("cat")
-        assert process.wait(PATIENCE_S) == 0
-        process.communicate()
-
-
-def children(pid: int) -> list[str]:
-    """Return the names of the programs that a process has started."""
-    started = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    return [Path(f"/proc/{child}/comm").read_text().strip() for child in started]
 
 
 class TestSubmit:

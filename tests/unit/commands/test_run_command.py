@@ -1,0 +1,319 @@
+"""`clusterlift run`, tested with a spark-submit that records a run without Spark."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from harness.cli import main
+from harness.commands.run import SPARK_OPTIONS, _where
+from harness.model.run import Ending
+from harness.records.directories import results_files
+from harness.records.reader import load
+from harness.runtime.series import series_of
+from jobs.options import _parser, parse
+from tests.waiting import eventually
+
+ROOT = Path(__file__).parents[3]
+PATIENCE_S = 60
+FAKE = """
+import json, os, signal, sys, time
+from pathlib import Path
+from harness.commands.run import _where
+from harness.model.run import Ending, new_run_id
+from harness.records.writer import Recording
+from harness.runtime.interrupt import interruptible
+from harness.runtime.series import current_series
+from tests.unit.builders import a_run, failed, ok
+
+home = Path(__file__).parent
+with (home / "calls").open("a") as calls:
+    calls.write(json.dumps(sys.argv[1:]) + "\\n")
+outcomes = (home / "outcomes").read_text().split()
+outcome = outcomes.pop(0) if outcomes else "complete"
+(home / "outcomes").write_text(" ".join(outcomes))
+script = next(i for i, word in enumerate(sys.argv) if word.endswith("jobs/benchmark.py"))
+results, configuration = _where(sys.argv[script + 1 :])
+if outcome == "refused":
+    print("benchmark.py: error: no")
+    sys.exit(2)
+run = a_run(configuration, new_run_id(), parameters={"series": current_series()})
+with Recording(results, run) as recording:
+    recording.trial(failed("w") if outcome == "failed" else ok("w", 1.0))
+    if outcome == "wait":
+        try:
+            with interruptible():
+                (home / "waiting").touch()
+                time.sleep(600)
+        except KeyboardInterrupt:
+            recording.end(Ending.INTERRUPTED)
+            sys.exit(130)
+    if outcome == "killed":
+        os.kill(os.getpid(), signal.SIGKILL)
+    recording.end(Ending.SPARK_LOST if outcome == "lost" else Ending.COMPLETED)
+sys.exit(outcome != "complete")
+"""
+
+
+class FakeSpark:
+    """A Spark whose spark-submit has the outcomes that are planned, and then complete runs."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        (home / "jars").mkdir(parents=True)
+        (home / "bin").mkdir()
+        (home / "fake.py").write_text(FAKE)
+        program = home / "bin/spark-submit"
+        python = f"PYTHONPATH={shlex.quote(str(ROOT))} exec {shlex.quote(sys.executable)}"
+        program.write_text(f'#!/bin/sh\n{python} {home}/fake.py "$@"\n')
+        program.chmod(0o755)
+        self.plan()
+
+    def plan(self, *outcomes: str) -> None:
+        (self.home / "outcomes").write_text(" ".join(outcomes))
+
+    def calls(self) -> list[list[str]]:
+        """Return the command line of each spark-submit."""
+        file = self.home / "calls"
+        return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
+
+    def is_waiting(self) -> bool:
+        return (self.home / "waiting").exists()
+
+
+@pytest.fixture
+def spark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeSpark:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("CLUSTERLIFT_FS", raising=False)
+    monkeypatch.setenv("SPARK_HOME", str(tmp_path / "spark"))
+    return FakeSpark(tmp_path / "spark")
+
+
+def endings(directory: str = "results/default") -> list[str]:
+    """Return how the runs ended, sorted: names of files of the same second have no order."""
+    return sorted(str(load(file).ending) for file in results_files(Path(directory)))
+
+
+def lines(text: str) -> list[str]:
+    return text.splitlines()
+
+
+class TestCommandLine:
+    def test_options_of_spark_submit_come_before_the_script_and_all_others_after_it(
+        self, spark: FakeSpark
+    ) -> None:
+        given = "--trials 6 --master spark://h:7077 --dataset d --conf a=b --fact x=y --conf=c=d"
+        assert main(["run", "--runs", "1", *given.split()]) == 0
+        assert spark.calls() == [
+            [
+                *("--master", "spark://h:7077", "--conf", "a=b", "--conf", "c=d"),
+                str(ROOT / "jobs/benchmark.py"),
+                *("--trials", "6", "--dataset", "d", "--fact", "x=y"),
+            ]
+        ]
+
+    def test_two_dashes_may_separate_them(self, spark: FakeSpark) -> None:
+        assert main(["run", "--runs=1", "--conf", "a=b", "--", "--trials", "6"]) == 0
+        assert spark.calls()[0][-3:] == [str(ROOT / "jobs/benchmark.py"), "--trials", "6"]
+
+    def test_no_option_of_the_script_is_one_of_spark_submit(self) -> None:
+        own = {option for action in _parser()._actions for option in action.option_strings}
+        assert not own & {f"--{name}" for name in SPARK_OPTIONS}
+
+    @pytest.mark.parametrize(
+        "arguments",
+        [[], ["--results=r", "--configuration", "1g"], ["--results", "r", "--configuration= a b "]],
+    )
+    def test_the_place_of_the_results_is_the_script_s(self, arguments: list[str]) -> None:
+        record = parse(arguments).record
+        assert _where([*arguments, "--trials", "3"]) == (record.results, record.configuration)
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            (["--runs", "0"], "Invalid value for '--runs': 0 is not in the range 1<=x<=1000"),
+            (["--runs", "two"], "Invalid value for '--runs': 'two' is not a valid integer"),
+            (["--master"], "Option '--master' requires an argument"),
+            (["--conf", ""], "--conf is empty; give a value"),
+            (["--results"], "--results: expected one argument"),
+            (["--", "--configuration"], "--configuration: expected one argument"),
+        ],
+    )
+    def test_a_mistake_is_one_line(
+        self,
+        arguments: list[str],
+        message: str,
+        spark: FakeSpark,
+        capfd: pytest.CaptureFixture[str],
+    ) -> None:
+        assert main(["run", *arguments]) == 2
+        [line] = lines(capfd.readouterr().err)
+        assert line.startswith(f"clusterlift: error: {message}")
+        assert spark.calls() == []
+
+
+class TestRuns:
+    def run(self, *arguments: str) -> int:
+        return main(["run", *arguments])
+
+    def test_each_is_an_application_of_its_own(
+        self, spark: FakeSpark, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        assert self.run("--trials", "6") == 0
+        assert endings() == ["completed"] * 3
+        assert len(spark.calls()) == 3
+        first, second, third = lines(capfd.readouterr().err)
+        assert first == "run 1 of 3"
+        assert second.startswith("run 2 of 3; about ")
+        assert third.endswith(" left")
+
+    def test_complete_ones_are_not_repeated(
+        self, spark: FakeSpark, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        self.run("--configuration", "1g")
+        capfd.readouterr()
+        assert self.run("--configuration=1g") == 0
+        assert len(spark.calls()) == 3
+        expected = "1g has 3 complete runs with these arguments; for one more: --runs 4\n"
+        assert capfd.readouterr() == (expected, "")
+        assert self.run("--runs", "4", "--configuration=1g") == 0
+        assert len(spark.calls()) == 4
+
+    @pytest.mark.parametrize("others", [["--trials", "7"], ["--conf", "a=b"]])
+    def test_runs_with_other_arguments_do_not_count(
+        self, spark: FakeSpark, others: list[str]
+    ) -> None:
+        self.run("--runs", "2")
+        self.run("--runs", "2", *others)
+        assert len(spark.calls()) == 4
+
+    def test_a_file_system_of_this_machine_may_have_another_port(
+        self, spark: FakeSpark, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        for uri in ("hdfs://127.0.0.1:1234", "hdfs://127.0.0.1:5678"):
+            monkeypatch.setenv("CLUSTERLIFT_FS", uri)
+            assert self.run("--runs", "2", "--dataset", f"{uri}/rows") == 0
+        assert len(spark.calls()) == 2
+
+    def test_after_a_failed_trial_the_others_follow(self, spark: FakeSpark) -> None:
+        spark.plan("failed")
+        assert self.run() == 1
+        assert endings() == ["completed"] * 3
+
+    def test_after_a_lost_spark_the_others_follow_and_the_same_command_makes_another(
+        self, spark: FakeSpark, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        spark.plan("complete", "lost")
+        assert self.run() == 1
+        assert "error: 1 run of 3 ended early: the reasons are above" in capfd.readouterr().err
+        [lost] = [f for f in results_files(Path("results/default")) if not is_complete(f)]
+        assert self.run() == 0
+        errors = lines(capfd.readouterr().err)
+        assert errors == [f"{lost} is not complete, so it does not count", "run 3 of 3"]
+        assert len(spark.calls()) == 4
+
+    def test_a_refused_run_is_the_last(
+        self, spark: FakeSpark, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        spark.plan("complete", "refused")
+        assert self.run() == 2
+        assert len(spark.calls()) == 2
+        assert capfd.readouterr().out == "benchmark.py: error: no\n"
+
+    def test_so_is_one_that_a_signal_ended(
+        self, spark: FakeSpark, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        spark.plan("killed")
+        assert self.run() == 130
+        assert lines(capfd.readouterr().err)[1:] == [
+            "the same command continues",
+            "clusterlift: error: interrupted",
+        ]
+        assert endings() == ["None"]
+
+    @pytest.mark.usefixtures("spark")
+    def test_a_results_file_that_cannot_be_read_is_named_before_any_run(
+        self, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        broken = Path("results/default/x.jsonl")
+        broken.parent.mkdir(parents=True)
+        broken.write_text("{}\n")
+        assert self.run() == 2
+        assert str(broken) in capfd.readouterr().err
+
+
+def is_complete(file: Path) -> bool:
+    return load(file).ending is Ending.COMPLETED
+
+
+class TestSignals:
+    def start(self, spark: FakeSpark) -> subprocess.Popen[str]:
+        """Start a command in a process group of its own, and wait until its second run waits."""
+        spark.plan("complete", "wait")
+        process = subprocess.Popen(
+            [sys.executable, "-m", "harness", "run", "--trials", "6"],
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            process_group=0,
+        )
+        eventually(spark.is_waiting)
+        return process
+
+    @pytest.mark.parametrize(
+        ("number", "send"),
+        [
+            (signal.SIGINT, os.killpg),  # as a terminal does at Ctrl-C
+            (signal.SIGINT, os.kill),
+            (signal.SIGTERM, os.kill),
+            (signal.SIGHUP, os.kill),
+        ],
+    )
+    def test_a_signal_ends_the_run_and_the_same_command_continues(
+        self, number: signal.Signals, send: Callable[[int, int], None], spark: FakeSpark
+    ) -> None:
+        process = self.start(spark)
+        send(process.pid, number)
+        _, error = process.communicate(timeout=PATIENCE_S)
+        assert process.returncode == 130
+        assert lines(error)[2:] == ["the same command continues", "clusterlift: error: interrupted"]
+        assert endings() == ["completed", "interrupted"]
+        assert main(["run", "--trials", "6"]) == 0
+        assert endings() == ["completed"] * 3 + ["interrupted"]
+
+    def test_kill_9_interrupts_the_run(self, spark: FakeSpark) -> None:
+        process = self.start(spark)
+        process.kill()
+        process.communicate(timeout=PATIENCE_S)
+        eventually(lambda: endings() == ["completed", "interrupted"], "the run goes on")
+
+    def test_a_run_in_the_background_of_a_shell_can_be_interrupted(self, spark: FakeSpark) -> None:
+        before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+        try:
+            process = self.start(spark)
+        finally:
+            signal.signal(signal.SIGINT, before)
+        process.terminate()
+        process.communicate(timeout=PATIENCE_S)
+        assert process.returncode == 130
+        assert endings() == ["completed", "interrupted"]
+
+
+class TestSeries:
+    def test_both_forms_of_an_option_are_the_same(self) -> None:
+        assert series_of(["--trials=6", "--fact=a=b"]) == series_of(
+            ["--trials", "6", "--fact", "a=b"]
+        )
+
+    @pytest.mark.parametrize("others", [["--trials", "7"], ["--trials=6", "x"], [], ["trials=6"]])
+    def test_other_arguments_are_another_series(self, others: Sequence[str]) -> None:
+        assert series_of(others) != series_of(["--trials", "6"])
