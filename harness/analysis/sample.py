@@ -73,9 +73,15 @@ class Summary:
 
 
 def measured_trials(runs: Iterable[RecordedRun]) -> Iterator[Trial]:
-    """Yield the trials of all runs that are not warm-up trials."""
+    """Yield the trials of all runs that count: neither warm-up trials nor disturbed ones."""
     for recorded in runs:
-        yield from (trial for trial in recorded.trials if trial.phase is Phase.MEASURED)
+        yield from (t for t in recorded.trials if t.phase is Phase.MEASURED and not t.disturbed)
+
+
+def disturbed_trials(runs: Iterable[RecordedRun]) -> Iterator[Trial]:
+    """Yield the trials of all runs that would count if nothing had disturbed them."""
+    for recorded in runs:
+        yield from (t for t in recorded.trials if t.phase is Phase.MEASURED and t.disturbed)
 
 
 def take_sample(workload: str, runs: Iterable[RecordedRun]) -> Sample:
