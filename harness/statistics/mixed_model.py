@@ -146,8 +146,8 @@ class MixedModel:
         per_run = max(self._per_run(before, after, name) for name in controls)
         if not self._run_df:
             return Estimate(log, PRIOR_RUN_SD**2 * per_run, MANY)
-        moves = self._moves(controls).values()
-        return Estimate(log, _sum_of_squares(moves) / self._run_df * per_run, self._run_df)
+        effects = self._run_effects(controls).values()
+        return Estimate(log, _sum_of_squares(effects) / self._run_df * per_run, self._run_df)
 
     def ratio_beyond_controls(
         self, before: int, after: int, workload: str, controls: Collection[str]
@@ -230,26 +230,30 @@ class MixedModel:
             for r, run in enumerate(runs)
         }
 
-    def _moves(self, workloads: Collection[str] | None = None) -> dict[tuple[int, int], float]:
-        """Return how far each run moved these workloads together, all of them by default."""
-        moves = {}
+    def _run_effects(self, workloads: Collection[str]) -> dict[tuple[int, int], float]:
+        """Return the effect of each run on these workloads together."""
+        effects = {}
         for run, residuals in self._residuals.items():
-            chosen = {n: v for n, v in residuals.items() if workloads is None or n in workloads}
+            chosen = {name: value for name, value in residuals.items() if name in workloads}
             weights = {name: 1 / self._trial_variances[name] for name in chosen}
-            moves[run] = _weighted_mean(chosen, weights) if chosen else 0.0
-        return moves
+            effects[run] = _weighted_mean(chosen, weights) if chosen else 0.0
+        return effects
+
+    @cached_property
+    def _effects_on_all(self) -> dict[tuple[int, int], float]:
+        return self._run_effects(self._trial_variances)
 
     @cached_property
     def _own(self) -> dict[str, tuple[int, float]]:
         """What a run does to a workload alone: degrees of freedom and variance, in trial variances."""
-        moves = self._moves()
-        weights = {name: 1 / v for name, v in self._trial_variances.items()}
-        total = sum(weights.values())
+        effects = self._effects_on_all
+        total_weight = sum(1 / v for v in self._trial_variances.values())
         found = {}
         for name, trial_variance in self._trial_variances.items():
-            own = [res[name] - moves[run] for run, res in self._residuals.items() if name in res]
+            own = [res[name] - effects[run] for run, res in self._residuals.items() if name in res]
             df = sum(max(0, self.runs(c, name) - 1) for c in range(len(self.configurations)))
-            free = 1 - weights[name] / total
+            # What a workload adds to the effect on all is missing from its own.
+            free = 1 - 1 / trial_variance / total_weight
             if df and free > 0:
                 found[name] = df, _sum_of_squares(own) / (df * trial_variance * free)
         return found
@@ -264,10 +268,10 @@ class MixedModel:
         """Return the variance between runs; Satterthwaite's degrees of freedom."""
         if not self._run_df:
             return _Variance(0.0, PRIOR_RUN_SD**2, MANY)
-        shared = _sum_of_squares(self._moves_of_all.values()) / self._run_df
-        if workload not in self._own:
+        shared = _sum_of_squares(self._effects_on_all.values()) / self._run_df
+        if not self._own:  # the table has one workload: nothing is its own
             return _Variance(shared, 0.0, self._run_df)
-        df, value = self._own[workload]
+        df, value = self._own.get(workload, (0, 0.0))
         all_df = sum(df for df, _ in self._own.values()) - self._run_df
         moderated = (PRIOR_WEIGHT * self._scale + df * value) / (PRIOR_WEIGHT + df)
         own = moderated * self._trial_variances[workload]
@@ -278,20 +282,16 @@ class MixedModel:
         spread = shared**2 / self._run_df + own**2 / own_df
         return _Variance(shared, own, (shared + own) ** 2 / spread if spread else self._run_df)
 
-    @cached_property
-    def _moves_of_all(self) -> dict[tuple[int, int], float]:
-        return self._moves()
-
     def _following(self, workload: str, controls: Collection[str]) -> tuple[float, float]:
         """Return the factor by which a workload follows the controls, and its variance."""
-        moves = self._moves(controls)
+        effects = self._run_effects(controls)
         pairs = [
-            (moves[run], res[workload]) for run, res in self._residuals.items() if workload in res
+            (effects[run], res[workload]) for run, res in self._residuals.items() if workload in res
         ]
         noise = self._variance(workload).total or MIN_TRIAL_SD**2
         prior = 1 / PRIOR_FOLLOWING_SD**2
-        learnt = math.fsum(move**2 for move, _ in pairs) / noise
-        product = math.fsum(move * value for move, value in pairs) / noise
+        learnt = math.fsum(effect**2 for effect, _ in pairs) / noise
+        product = math.fsum(effect * value for effect, value in pairs) / noise
         return (prior * PRIOR_FOLLOWING + product) / (prior + learnt), 1 / (prior + learnt)
 
 
