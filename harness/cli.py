@@ -17,7 +17,7 @@ from harness.terminal import OutputLost, first_line, hold_standard_descriptors, 
 GROUPS = {
     "Measure a configuration": ("run",),
     "Compare configurations": ("compare", "explain", "report", "show", "export", "import"),
-    "Prepare a comparison": ("plan", "ready", "layout"),
+    "Prepare a comparison": ("plan", "ready", "aa", "layout"),
     "Measure the network": ("probe", "gate"),
     "Run a test cluster on this machine": ("hdfs", "qfs", "lab"),
 }

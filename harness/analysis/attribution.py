@@ -234,10 +234,10 @@ def _notes(metrics: Sequence[TaskMetrics]) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class ExplainedRow:
-    """The change of one workload's median, divided into parts.
+    """The change of one workload's time, divided into parts.
 
     `cells` are those of the comparison, before and after. `change_s` is the difference of their
-    medians in seconds, None if a side has no median. `before` and `after` are None if no trial of that
+    times in seconds, None if a side has none. `before` and `after` are None if no trial of that
     side has task metrics. `parts_s` is the difference of the medians of each part, and empty unless
     both attributions are known. `rest_s` is the remainder of the change: medians do not add up as
     times do, and trials without task metrics contribute to the change alone.
@@ -288,7 +288,7 @@ def _explained(row: Row, before: ConfigurationRuns, after: ConfigurationRuns) ->
 def _change_s(before: Cell, after: Cell) -> float | None:
     if before.summary is None or after.summary is None:
         return None
-    return after.summary.median_s - before.summary.median_s
+    return after.summary.time_s - before.summary.time_s
 
 
 def _differences(before: Attribution | None, after: Attribution | None) -> Parts:

@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from harness.analysis.configuration import ConfigurationRuns, caveats, with_unique_names
 from harness.analysis.confounders import Confounder, confounders, different_data
 from harness.analysis.declared import contradictions
-from harness.analysis.sample import (
-    Outcome,
-    Sample,
-    Summary,
-    relative_change,
-    summarize,
-    take_sample,
-)
+from harness.analysis.sample import Outcome, Sample, Summary, table_model, take_sample
 from harness.model.errors import BadInput
 from harness.records.lookup import check_no_run_twice
 from harness.statistics.change import (
+    MIN_RUNS,
     Change,
     ControlShift,
-    TwoSampleTest,
+    Difference,
+    Verdict,
     adjusted_changes,
     control_shift,
-    two_sample_test,
 )
-from harness.statistics.median import Interval
+from harness.statistics.mixed_model import MixedModel
 from harness.terminal import count_of
 
 MIN_CONFIGURATIONS = 2
@@ -37,7 +32,7 @@ class Cell:
     """One workload in one configuration.
 
     `summary` is None exactly if the sample has no times. `change` is relative to the baseline: None
-    in the baseline itself, and if the median of either side is missing or the baseline's is 0.
+    in the baseline itself, and if either side has no times.
     `confounders` are lines on what else differs from the baseline and may explain the change of this
     workload, but not of all workloads.
     """
@@ -66,19 +61,54 @@ class Comparison:
     """Every workload in every configuration; the first column is the baseline.
 
     `control_shifts` has for each column the joint change of the controls from the baseline: None in
-    the baseline itself, and if there are no common controls. If `relative_to_controls`, every change
-    is what remains after that shift.
+    the baseline itself, and if there are no common controls. `model` is what times and changes were
+    computed with. If `relative_to_controls`, every change is what remains of it beyond the part in which
+    its workload follows the controls.
     """
 
     columns: tuple[ConfigurationRuns, ...]
     rows: tuple[Row, ...]
     control_shifts: tuple[ControlShift | None, ...]
+    model: MixedModel
     relative_to_controls: bool = False
 
     @property
     def changes(self) -> tuple[Change, ...]:
         """All changes of the table; their p-values are adjusted for each other."""
         return tuple(cell.change for row in self.rows for cell in row.cells if cell.change)
+
+    @property
+    def followings(self) -> dict[str, tuple[float, float]]:
+        """The smallest and the largest factor by which workloads follow the controls, by configuration.
+
+        Empty unless changes are relative to the controls.
+        """
+        if not self.relative_to_controls:
+            return {}
+        found = {}
+        for column, shift in zip(self.columns, self.control_shifts, strict=True):
+            factors = [
+                self.model.following(row.workload, shift.workloads)
+                for row in self.rows
+                if shift and row.workload not in shift.workloads
+            ]
+            if factors:
+                found[column.name] = min(factors), max(factors)
+        return found
+
+    @property
+    def limit_of_single_runs(self) -> float | None:
+        """The largest relative change that could be another run, where a side has one run.
+
+        None if every change was tested.
+        """
+        margins = [
+            self.model.ratio(0, index, row.workload).margin
+            for row in self.rows
+            for index, cell in enumerate(row.cells)
+            if cell.change and cell.change.verdict is Verdict.TOO_FEW
+        ]
+        return math.expm1(max(margins)) if margins else None
 
     @property
     def common_controls(self) -> frozenset[str]:
@@ -101,7 +131,7 @@ def compare(
     - if a configuration has no measured workload in common with the baseline;
     - if a configuration read other data than the baseline, unless `allow_different_data`;
     - if a configuration has confounders or contradicts its declaration, and `strict`;
-    - if there are too few trials of common controls, and `relative_to_controls`.
+    - if there are too few runs of common controls, and `relative_to_controls`.
     """
     if len(columns) < MIN_CONFIGURATIONS:
         raise BadInput("compare needs two configurations or more: BEFORE AFTER [MORE...]")
@@ -151,15 +181,14 @@ def _require_no_confounders(baseline: ConfigurationRuns, other: ConfigurationRun
         )
 
 
-Samples = Mapping[str, Sample]
-"""The samples of one column, by workload."""
-
-
 def _tabulate(columns: Sequence[ConfigurationRuns], *, relative_to_controls: bool) -> Comparison:
     names = tuple(dict.fromkeys(name for column in columns for name in column.workloads))
-    samples = [{name: take_sample(name, column.runs) for name in names} for column in columns]
-    shifts = _control_shifts(columns, samples)
-    changes = _changes(samples, _control_ratios(columns, shifts) if relative_to_controls else {})
+    model = table_model((column.runs for column in columns), names)
+    controls = _common_controls(columns, model)
+    shifts = _control_shifts(model, controls)
+    if relative_to_controls:
+        _require_testable_controls(columns, shifts)
+    changes = _changes(model, names, controls if relative_to_controls else None)
     baseline = columns[0]
     found = [
         confounders(baseline.runs, column.runs) if column is not baseline else ()
@@ -167,10 +196,10 @@ def _tabulate(columns: Sequence[ConfigurationRuns], *, relative_to_controls: boo
     ]
 
     def cell(name: str, index: int) -> Cell:
-        sample = samples[index][name]
+        sample = take_sample(name, columns[index].runs)
         return Cell(
             sample=sample,
-            summary=summarize(sample) if sample.times_s else None,
+            summary=_summary(model, index, sample) if sample.runs_s else None,
             change=changes.get((name, index)),
             confounders=tuple(
                 confounder.describe(baseline.name)
@@ -188,65 +217,84 @@ def _tabulate(columns: Sequence[ConfigurationRuns], *, relative_to_controls: boo
             Row(name, tuple(cell(name, index) for index in range(len(columns)))) for name in names
         ),
         control_shifts=shifts,
+        model=model,
         relative_to_controls=relative_to_controls,
     )
 
 
+def _summary(model: MixedModel, column: int, sample: Sample) -> Summary:
+    time = model.time(column, sample.workload)
+    runs = len(sample.runs_s)
+    interval_s = time.interval if runs >= MIN_RUNS else None
+    return Summary(time.value, interval_s, runs, len(sample.times_s))
+
+
 def _changes(
-    samples: Sequence[Samples], control_ratios: Mapping[int, Interval]
+    model: MixedModel, workloads: Sequence[str], controls: Sequence[tuple[str, ...]] | None
 ) -> dict[tuple[str, int], Change]:
-    """Return changes by workload and column, their p-values adjusted for the whole table."""
-    baseline, *others = samples
-    tests: dict[tuple[str, int], TwoSampleTest] = {}
-    for name, before in baseline.items():
-        for index, other in enumerate(others, 1):
-            after, control_ratio = other[name], control_ratios.get(index)
-            change = _median_change(before, after, control_ratio)
-            if change is not None:
-                tests[name, index] = two_sample_test(
-                    change, before.times_s, after.times_s, control_ratio
-                )
-    return dict(zip(tests, adjusted_changes(list(tests.values())), strict=True))
+    """Return changes by workload and column, their p-values adjusted for the whole table.
+
+    With `controls`, those of each column, a change is what remains beyond theirs.
+    """
+    differences = {
+        (name, after): Difference(
+            model.ratio_beyond_controls(0, after, name, controls[after])
+            if controls
+            else model.ratio(0, after, name),
+            min(model.runs(0, name), model.runs(after, name)),
+        )
+        for name in workloads
+        for after in range(1, len(model.configurations))
+        if model.runs(0, name) and model.runs(after, name)
+    }
+    return dict(zip(differences, adjusted_changes(list(differences.values())), strict=True))
 
 
-def _median_change(before: Sample, after: Sample, control_ratio: Interval | None) -> float | None:
-    """Return the change of the median, relative to the time that the controls' ratio predicts."""
-    if not (before.times_s and after.times_s):
-        return None
-    expected_s = summarize(before).median_s * (control_ratio.middle if control_ratio else 1)
-    return relative_change(expected_s, summarize(after).median_s)
+def _common_controls(
+    columns: Sequence[ConfigurationRuns], model: MixedModel
+) -> list[tuple[str, ...]]:
+    """Return for each column the workloads that are controls there and in the baseline, with times."""
+    baseline = columns[0]
+    return [
+        tuple(
+            name
+            for name in baseline.workloads
+            if name in baseline.controls & column.controls
+            and model.runs(0, name)
+            and model.runs(index, name)
+        )
+        for index, column in enumerate(columns)
+    ]
 
 
 def _control_shifts(
-    columns: Sequence[ConfigurationRuns], samples: Sequence[Samples]
+    model: MixedModel, controls: Sequence[tuple[str, ...]]
 ) -> tuple[ControlShift | None, ...]:
-    """Return the shift of each column, from the workloads that are controls on both sides."""
-    baseline, *others = columns
-    shifts = []
-    for index, other in enumerate(others, 1):
-        controls = {
-            name: (samples[0][name].times_s, samples[index][name].times_s)
-            for name in baseline.workloads
-            if name in baseline.controls & other.controls
-        }
-        shifts.append(control_shift({name: both for name, both in controls.items() if all(both)}))
+    """Return the common shift of each column's controls from the baseline."""
+    shifts = (
+        control_shift(
+            names,
+            Difference(
+                model.controls_ratio(0, after, names),
+                min(min(model.runs(0, name), model.runs(after, name)) for name in names),
+            ),
+        )
+        if names
+        else None
+        for after, names in enumerate(controls[1:], 1)
+    )
     return (None, *shifts)
 
 
-def _control_ratios(
+def _require_testable_controls(
     columns: Sequence[ConfigurationRuns], shifts: Sequence[ControlShift | None]
-) -> dict[int, Interval]:
-    """Return the interval of the controls' ratio, after / before, by column."""
-    ratios = {}
-    for index, (column, shift) in enumerate(zip(columns, shifts, strict=True)):
-        if index and (shift is None or shift.interval is None):
+) -> None:
+    for column, shift in zip(columns[1:], shifts[1:], strict=True):
+        if shift is None or shift.interval is None:
             raise BadInput(
-                f"--adjust controls: {column.name!r} and {columns[0].name!r} have too few trials of "
+                f"--adjust controls: {column.name!r} and {columns[0].name!r} need {MIN_RUNS} runs each of "
                 "controls in common; run the Pi workloads and sha-512-cached in both"
             )
-        if shift and shift.interval:
-            ratios[index] = shift.interval
-    return ratios
 
 
 def _affects_all(confounder: Confounder, workloads: Sequence[str]) -> bool:

@@ -41,7 +41,7 @@ class CostBenefit:
     """The cost of an offer and the benefit of the configuration that it leads to.
 
     `extra_cost` is what the offer costs more than the baseline. `saving` is None if there are too few
-    trials, `gained_bit_s` (of a node's link) if a link's rate is unknown. `hour` is the value of an
+    runs, `gained_bit_s` (of a node's link) if a link's rate is unknown. `hour` is the value of an
     hour of the cluster's time, None if it is not given.
     """
 
@@ -107,15 +107,14 @@ def rank_offers(
 
 
 def saving(comparison: Comparison, index: int) -> Saving | None:
-    """Return the saving of the column with this index; None if no workload has enough trials."""
+    """Return the saving of the column with this index; None if no workload has enough runs."""
     controls = comparison.common_controls
-    shift = comparison.control_shifts[index] if comparison.relative_to_controls else None
-    factor = shift.interval.middle if shift and shift.interval else 1.0
     tested = [
-        (row.workload, summary.median_s * factor, change)
+        # Beyond the controls, a change is relative to the time that was to be expected without it.
+        (row.workload, summary.time_s / (1 + change.relative_change), change)
         for row in comparison.rows
         if row.workload not in controls
-        and (summary := row.cells[0].summary)
+        and (summary := row.cells[index].summary)
         and (change := row.cells[index].change)
         and change.verdict is not Verdict.TOO_FEW
     ]
@@ -123,17 +122,17 @@ def saving(comparison: Comparison, index: int) -> Saving | None:
         return None
     changed = [each for each in tested if each[2].verdict is Verdict.CHANGED]
     return Saving(
-        math.fsum(-change.relative_change * median_s for _, median_s, change in changed),
-        _saved_interval([(median_s, change.interval) for _, median_s, change in changed]),
+        math.fsum(-change.relative_change * expected_s for _, expected_s, change in changed),
+        _saved_interval([(expected_s, change.interval) for _, expected_s, change in changed]),
         tuple(name for name, _, _ in changed),
     )
 
 
 def _saved_interval(changes: Sequence[tuple[float, Interval | None]]) -> Interval | None:
-    """Sum up intervals of relative changes, weighted by medians, as seconds saved."""
+    """Sum up intervals of relative changes of expected times, as seconds saved."""
     ends = [
-        (-interval.high * median_s, -interval.low * median_s)
-        for median_s, interval in changes
+        (-interval.high * expected_s, -interval.low * expected_s)
+        for expected_s, interval in changes
         if interval
     ]
     if not ends or len(ends) < len(changes):

@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 
-from harness.analysis.sample import relative_change
 from harness.model.probe import Measurement, ProbeSample, samples
-from harness.statistics.change import Change, adjusted_changes, two_sample_test
-from harness.statistics.median import Interval, median_interval
+from harness.statistics.change import MIN_RUNS, Change, Difference, adjusted_changes
+from harness.statistics.median import Interval
+from harness.statistics.mixed_model import MixedModel, run_time
 
 
 @dataclass(frozen=True)
 class ProbeCell:
     """One subject in one configuration; `sample` is None if the subject was not probed there.
 
-    `median` and its 95 % `interval` are in the metric's unit, and None without values. `change` is
+    `runs` counts the probe runs that have a value. `value` is the geometric mean of their medians, in the
+    metric's unit; where values of 0 or less are among them, it is the median of all. It is None without
+    values, and `interval`, its 95 % confidence interval, with fewer than two probe runs. `change` is
     relative to the baseline; the table's `better` says which direction is an improvement.
     """
 
     sample: ProbeSample | None
-    median: float | None = None
+    runs: int = 0
+    value: float | None = None
     interval: Interval | None = None
     change: Change | None = None
 
@@ -45,56 +48,110 @@ class ProbeTable:
 
 _Metric = tuple[str, str, str, str]
 """Probe, metric, unit, and which direction is better."""
-_Column = dict[tuple[str, str], ProbeSample]
-"""The samples of one metric in one configuration, by subject and case."""
+_Subject = tuple[str, str]
+"""Subject and case."""
+_ProbeRun = dict[_Subject, ProbeSample]
+"""The samples of one metric in one probe run."""
 
 
-def compare_probes(measured: Mapping[str, Sequence[Measurement]]) -> tuple[ProbeTable, ...]:
-    """Return a table for each metric, from measurements by configuration, the baseline first."""
-    columns = [_by_metric(measurements) for measurements in measured.values()]
-    metrics = dict.fromkeys(metric for column in columns for metric in column)
+def compare_probes(
+    measured: Mapping[str, Sequence[Sequence[Measurement]]],
+) -> tuple[ProbeTable, ...]:
+    """Return a table for each metric, from the measurements of each configuration's probe runs.
+
+    The first configuration is the baseline.
+    """
+    columns = [list(map(_by_metric, runs)) for runs in measured.values()]
+    metrics = dict.fromkeys(metric for runs in columns for run in runs for metric in run)
     return tuple(
         ProbeTable(
-            *metric, tuple(measured), tuple(_rows([column.get(metric, {}) for column in columns]))
+            *metric,
+            tuple(measured),
+            tuple(_rows([[run.get(metric, {}) for run in runs] for runs in columns])),
         )
         for metric in metrics
     )
 
 
-def _by_metric(
-    measurements: Sequence[Measurement],
-) -> dict[_Metric, _Column]:
-    found: dict[_Metric, _Column] = {}
+def _by_metric(measurements: Sequence[Measurement]) -> dict[_Metric, _ProbeRun]:
+    found: dict[_Metric, _ProbeRun] = {}
     for sample in samples(measurements):
         metric = (sample.probe, sample.metric, sample.unit, sample.better)
         found.setdefault(metric, {})[sample.subject, sample.case] = sample
     return found
 
 
-def _rows(columns: Sequence[_Column]) -> Iterator[tuple[str, tuple[ProbeCell, ...]]]:
-    subjects = list(dict.fromkeys(subject for column in columns for subject in column))
-    tests = {
-        (subject, index): two_sample_test(change, before.values, after.values, None)
-        for subject in subjects
-        for index, column in enumerate(columns[1:], 1)
-        if (before := columns[0].get(subject))
-        and (after := column.get(subject))
-        and before.values
-        and after.values
-        and (change := relative_change(median(before.values), median(after.values))) is not None
-    }
-    changes = dict(zip(tests, adjusted_changes(list(tests.values())), strict=True))
-    for subject in subjects:
-        name = ", ".join(filter(None, subject))
-        cells = (
-            _cell(column.get(subject), changes.get((subject, index)))
-            for index, column in enumerate(columns)
+def _rows(columns: Sequence[Sequence[_ProbeRun]]) -> Iterator[tuple[str, tuple[ProbeCell, ...]]]:
+    subjects = list(dict.fromkeys(key for runs in columns for run in runs for key in run))
+    model = _model(columns, subjects)
+    differences = {
+        (subject, after): Difference(
+            model.ratio(0, after, name), min(model.runs(0, name), model.runs(after, name))
         )
-        yield name, tuple(cells)
+        for subject in subjects
+        for after in range(1, len(columns))
+        if model.runs(0, name := _name(subject)) and model.runs(after, name)
+    }
+    changes = dict(zip(differences, adjusted_changes(list(differences.values())), strict=True))
+    for subject in subjects:
+        cells = (
+            _cell(model, index, subject, runs, changes.get((subject, index)))
+            for index, runs in enumerate(columns)
+        )
+        yield _name(subject), tuple(cells)
 
 
-def _cell(sample: ProbeSample | None, change: Change | None) -> ProbeCell:
-    if sample is None or not sample.values:
+def _name(subject: _Subject) -> str:
+    return ", ".join(filter(None, subject))
+
+
+def _model(columns: Sequence[Sequence[_ProbeRun]], subjects: Sequence[_Subject]) -> MixedModel:
+    """Return the model of the subjects of which every value is greater than 0."""
+    modelled = [
+        subject
+        for subject in subjects
+        if all(
+            min(run[subject].values, default=1) > 0
+            for runs in columns
+            for run in runs
+            if subject in run
+        )
+    ]
+    return MixedModel(
+        [
+            [
+                {
+                    _name(subject): run_time(run[subject].values)
+                    for subject in modelled
+                    if subject in run and run[subject].values
+                }
+                for run in runs
+            ]
+            for runs in columns
+        ]
+    )
+
+
+def _cell(
+    model: MixedModel,
+    column: int,
+    subject: _Subject,
+    runs: Sequence[_ProbeRun],
+    change: Change | None,
+) -> ProbeCell:
+    found = [run[subject] for run in runs if subject in run]
+    if not found:
+        return ProbeCell(None)
+    sample = replace(
+        found[0],
+        values=tuple(value for each in found for value in each.values),
+        errors=tuple(error for each in found for error in each.errors),
+    )
+    if not sample.values:
         return ProbeCell(sample)
-    interval = median_interval(sorted(sample.values))
-    return ProbeCell(sample, median(sample.values), interval, change)
+    counted = sum(bool(each.values) for each in found)
+    if not model.runs(column, _name(subject)):
+        return ProbeCell(sample, counted, median(sample.values))
+    value = model.time(column, _name(subject))
+    interval = value.interval if counted >= MIN_RUNS else None
+    return ProbeCell(sample, counted, value.value, interval, change)

@@ -5,17 +5,17 @@ The checks have to be made while the network that the baseline was measured on s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
 from harness.analysis import declared, environment
 from harness.analysis.configuration import ConfigurationRuns
 from harness.analysis.confounders import confounders
-from harness.analysis.sample import measured_trials, take_sample
+from harness.analysis.sample import measured_trials, table_model, take_sample
 from harness.model.run import Ending, Run, Status
-from harness.statistics.change import min_trials
-from harness.statistics.median import noise
+from harness.statistics.change import MIN_RUNS
+from harness.statistics.mixed_model import MixedModel
 from harness.statistics.power import detectable_change
 from harness.terminal import count_of
 
@@ -40,14 +40,15 @@ class Finding:
 class Sensitivity:
     """The smallest change of a workload that a comparison will detect.
 
-    It holds if the other configuration gets as many trials, `n`. `noise` is the standard deviation of
-    a trial as a fraction, None if unknown. `min_change` is the smallest relative change that is detected
-    with the usual power, None if the noise is unknown or the trials are too few for any change.
+    It holds if the other configuration gets as many `runs`. `noise` is the relative standard deviation
+    of the trials of a run, `run_sd` that of runs. `min_change` is the smallest relative change that is
+    detected with the usual power, None if the runs are too few for any change.
     """
 
     workload: str
-    n: int
-    noise: float | None
+    runs: int
+    noise: float
+    run_sd: float
     min_change: float | None
 
 
@@ -70,18 +71,19 @@ class Readiness:
 def readiness(baseline: ConfigurationRuns) -> Readiness:
     """Check a baseline that will be compared with one other configuration, in all its workloads."""
     workloads = _measured_workloads(baseline)
+    model = table_model([baseline.runs], workloads)
     return Readiness(
         baseline,
         {name: check(baseline) for name, check in _CHECKS.items()},
-        tuple(_sensitivity(name, baseline, len(workloads)) for name in workloads),
+        tuple(_sensitivity(name, model, len(workloads)) for name in workloads),
     )
 
 
-def _sensitivity(workload: str, baseline: ConfigurationRuns, comparisons: int) -> Sensitivity:
-    times_s = take_sample(workload, baseline.runs).times_s
-    noise_ = noise(times_s)
-    min_change = None if noise_ is None else detectable_change(noise_, len(times_s), comparisons)
-    return Sensitivity(workload, len(times_s), noise_, min_change)
+def _sensitivity(workload: str, model: MixedModel, comparisons: int) -> Sensitivity:
+    runs, sd = model.runs(0, workload), model.run_sd(workload)
+    return Sensitivity(
+        workload, runs, model.trial_sd(workload), sd, detectable_change(sd, runs, comparisons)
+    )
 
 
 def _ok(message: str) -> Finding:
@@ -121,29 +123,22 @@ def _all_completed(baseline: ConfigurationRuns) -> Finding:
     return _ok(f"{count_of(len(baseline.runs), 'run')} finished")
 
 
-def _enough_trials(baseline: ConfigurationRuns) -> Finding:
-    """Check that a change of any workload can be significant, given as many trials after it."""
+def _enough_runs(baseline: ConfigurationRuns) -> Finding:
+    """Check that a change of any workload can be significant, given as many runs after it."""
     numbers = {
-        name: len(take_sample(name, baseline.runs).times_s)
-        for name in _measured_workloads(baseline)
+        name: len(take_sample(name, baseline.runs).runs_s) for name in _measured_workloads(baseline)
     }
     if not numbers:
         return _missing("no measured trial is ok; run jobs/benchmark.py")
-    needed = min_trials(1, 1, len(numbers))
-    table = f"a table of {count_of(len(numbers), 'workload')}"
-    few = [f"{n} of {name}" for name, n in numbers.items() if n < needed]
+    few = [name for name, runs in numbers.items() if runs < MIN_RUNS]
     if few:
-        found = _listed(few) if len(few) < len(numbers) else _per_workload(numbers.values())
+        which = _listed(few) if len(few) < len(numbers) else "every workload"
         return _missing(
-            f"{found}: with fewer than {needed}, no change can be significant in {table}; run the "
-            "benchmark again, the trials of all runs count"
+            f"one run of {which}: times differ from run to run, so with fewer than {MIN_RUNS} no change "
+            "can be significant; run the benchmark again"
         )
-    return _ok(f"{_per_workload(numbers.values())}; {table} needs {needed}")
-
-
-def _per_workload(numbers: Collection[int]) -> str:
-    low, high = min(numbers), max(numbers)
-    return f"{low} per workload" if low == high else f"{low} to {high} per workload"
+    low, high = min(numbers.values()), max(numbers.values())
+    return _ok(f"{low if low == high else f'{low} to {high}'} of every workload")
 
 
 def _no_failures(baseline: ConfigurationRuns) -> Finding:
@@ -195,16 +190,6 @@ def _has_task_metrics(baseline: ConfigurationRuns) -> Finding:
             f"{len(partial)} of {count_of(len(trials), 'trial')} have none, or incomplete ones"
         )
     return _ok(f"complete for {count_of(len(trials), 'trial')}")
-
-
-def _several_submissions(baseline: ConfigurationRuns) -> Finding:
-    """Check that the noise includes differences between one start of Spark and the next."""
-    if len(baseline.runs) == 1:
-        return _advice(
-            "all trials are of one spark-submit, and times differ from start to start; several runs "
-            "of fewer trials are more reliable"
-        )
-    return _ok(f"{len(baseline.runs)} runs of spark-submit")
 
 
 def _no_contradictions(baseline: ConfigurationRuns) -> Finding:
@@ -311,8 +296,8 @@ def _content_checked(baseline: ConfigurationRuns) -> Finding:
 
 
 _CHECKS: Mapping[str, Callable[[ConfigurationRuns], Finding]] = {
-    "runs": _all_completed,
-    "trials": _enough_trials,
+    "endings": _all_completed,
+    "runs": _enough_runs,
     "failures": _no_failures,
     "workloads": _all_workloads,
     "controls": _has_controls,
@@ -323,5 +308,4 @@ _CHECKS: Mapping[str, Callable[[ConfigurationRuns], Finding]] = {
     "confounders": _no_confounders,
     "layout": _layout_verified,
     "content": _content_checked,
-    "submissions": _several_submissions,
 }

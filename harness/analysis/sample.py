@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
 from harness.model.run import Phase, RecordedRun, Trial
-from harness.statistics.median import Interval, median_interval
+from harness.statistics.median import Interval
+from harness.statistics.mixed_model import MixedModel, run_time
 
 
 class Outcome(StrEnum):
@@ -24,20 +26,25 @@ class Outcome(StrEnum):
 class Sample:
     """The measured trials of one workload in one configuration, without warm-up trials.
 
-    `times_s` are the wall-clock seconds of the trials that are ok, in the order of measurement;
-    `errors` has one line for each failed trial; `omissions` are the reasons why runs omitted the
-    workload.
+    `runs_s` has the wall-clock seconds of the trials that are ok, by run: a tuple for each run that has
+    such trials, in the order of measurement. `errors` has one line for each failed trial; `omissions`
+    are the reasons why runs omitted the workload.
     """
 
     workload: str
-    times_s: tuple[float, ...] = ()
+    runs_s: tuple[tuple[float, ...], ...] = ()
     errors: tuple[str, ...] = ()
     omissions: tuple[str, ...] = ()
 
     @property
+    def times_s(self) -> tuple[float, ...]:
+        """The seconds of all trials."""
+        return tuple(itertools.chain.from_iterable(self.runs_s))
+
+    @property
     def outcome(self) -> Outcome:
         """MEASURED if at least one trial is ok; MISSING if nothing at all is recorded."""
-        if self.times_s:
+        if self.runs_s:
             return Outcome.MEASURED
         if self.errors:
             return Outcome.FAILED
@@ -46,52 +53,72 @@ class Sample:
 
 @dataclass(frozen=True)
 class Summary:
-    """The median of a sample.
+    """The time of a workload in a configuration: the geometric mean of the medians of its runs.
 
-    `median_s` is in seconds; `interval_s` is its 95 % confidence interval, None for fewer than six
-    trials; `n` counts the trials that are ok.
+    `time_s` is in seconds; `interval_s` is its 95 % confidence interval, None for a single run. `runs`
+    and `trials` count those that are ok.
     """
 
-    median_s: float
+    time_s: float
     interval_s: Interval | None
-    n: int
+    runs: int
+    trials: int
 
     @property
     def uncertainty(self) -> float | None:
-        """Distance from the median to the farther end of the interval, as a fraction of the median."""
+        """Distance from the time to the farther end of the interval, as a fraction of the time."""
         if self.interval_s is None:
             return None
-        return fraction(self.interval_s.max_distance(self.median_s), self.median_s)
+        return fraction(self.interval_s.max_distance(self.time_s), self.time_s)
 
 
 def measured_trials(runs: Iterable[RecordedRun]) -> Iterator[Trial]:
-    """Yield the trials of all runs that are not warm-up trials."""
+    """Yield the trials of all runs that count: neither warm-up trials nor disturbed ones."""
     for recorded in runs:
-        yield from (trial for trial in recorded.trials if trial.phase is Phase.MEASURED)
+        yield from (t for t in recorded.trials if t.phase is Phase.MEASURED and not t.disturbed)
+
+
+def disturbed_trials(runs: Iterable[RecordedRun]) -> Iterator[Trial]:
+    """Yield the trials of all runs that would count if nothing had disturbed them."""
+    for recorded in runs:
+        yield from (t for t in recorded.trials if t.phase is Phase.MEASURED and t.disturbed)
 
 
 def take_sample(workload: str, runs: Iterable[RecordedRun]) -> Sample:
-    """Return the sample of a workload, pooled over the runs of one configuration."""
+    """Return the sample of a workload from the runs of one configuration."""
     runs = tuple(runs)
-    trials = [trial for trial in measured_trials(runs) if trial.workload == workload]
+    trials = [
+        [trial for trial in measured_trials([recorded]) if trial.workload == workload]
+        for recorded in runs
+    ]
+    times_s = (
+        tuple(trial.wall_s for trial in of_run if trial.wall_s is not None) for of_run in trials
+    )
     return Sample(
         workload=workload,
-        times_s=tuple(trial.wall_s for trial in trials if trial.wall_s is not None),
-        errors=tuple(trial.error for trial in trials if trial.error is not None),
+        runs_s=tuple(filter(None, times_s)),
+        errors=tuple(t.error for of_run in trials for t in of_run if t.error is not None),
         omissions=tuple(
             recorded.run.omitted[workload] for recorded in runs if workload in recorded.run.omitted
         ),
     )
 
 
-def summarize(sample: Sample) -> Summary:
-    """Return the summary of a sample's times. Raises ValueError if it has none."""
-    if not sample.times_s:
-        raise ValueError(f"{sample.workload} has no measured times")
-    times_s = sorted(sample.times_s)
-    n = len(times_s)
-    middle = Interval(times_s[(n - 1) // 2], times_s[n // 2]).middle
-    return Summary(middle, median_interval(times_s), n)
+def table_model(columns: Iterable[Iterable[RecordedRun]], workloads: Collection[str]) -> MixedModel:
+    """Return the model of a table's times, from the runs of each of its configurations."""
+    return MixedModel(
+        [
+            [
+                {
+                    name: run_time(sample.times_s)
+                    for name in workloads
+                    if (sample := take_sample(name, [recorded])).times_s
+                }
+                for recorded in runs
+            ]
+            for runs in columns
+        ]
+    )
 
 
 def fraction(part: float, whole: float) -> float | None:

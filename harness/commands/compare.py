@@ -73,8 +73,8 @@ def compare_command(
     """Compare the times of workloads in two or more configurations.
 
     BEFORE is the baseline. Each argument is the name of a configuration under --results, a directory
-    of results files of one configuration, or a results file. The trials of all runs of a
-    configuration are pooled.
+    of results files of one configuration, or a results file. Runs of a
+    configuration are repetitions: how much they differ decides what a change means.
     """
     if probes:
         table = partial(_probe_tables, results=results, format_=format_)
@@ -127,7 +127,7 @@ def _probe_tables(configurations: Sequence[str], results: Path, format_: str) ->
     found = [find_probes(name, results) for name in configurations]
     check_no_run_twice(probed for probes in found for probed in probes)
     measurements = {
-        name: [measurement for probed in probes for measurement in probed.measurements]
+        name: [probed.measurements for probed in probes]
         for name, probes in zip(configurations, found, strict=True)
     }
     tables = compare_probes(measurements)

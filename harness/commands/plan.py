@@ -1,17 +1,31 @@
-"""`clusterlift plan`: how many trials a comparison needs."""
+"""`clusterlift plan`: how many runs and trials a comparison needs."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
+from harness.analysis.configuration import find_configuration
+from harness.analysis.plan import Plan, plan_for, plan_from
 from harness.commands.command import command
-from harness.commands.options import as_fraction
-from harness.statistics.change import ALPHA, min_trials
-from harness.statistics.power import MAX_TRIALS, POWER, detectable_change, trials_needed
-from harness.terminal import count_of, show
+from harness.commands.options import as_fraction, results_option
+from harness.model.errors import BadInput
+from harness.model.limits import MAX_TRIALS
+from harness.present.plan import render
+from harness.statistics.mixed_model import PRIOR_RUN_SD
+from harness.statistics.power import POWER
+from harness.terminal import show
+
+
+def _fraction_or_none(
+    context: click.Context, parameter: click.Parameter, value: str | None
+) -> float | None:
+    return None if value is None else as_fraction(context, parameter, value)
 
 
 @command("plan")
+@click.argument("runs", required=False, metavar="[RUNS]")
 @click.option(
     "--change",
     callback=as_fraction,
@@ -21,17 +35,30 @@ from harness.terminal import count_of, show
 )
 @click.option(
     "--noise",
-    callback=as_fraction,
-    required=True,
+    callback=_fraction_or_none,
     metavar="PERCENT",
-    help="Relative standard deviation of repeated trials; `clusterlift ready` measures it.",
+    help="Without RUNS: relative standard deviation of repeated trials of a run.",
+)
+@click.option(
+    "--between",
+    callback=_fraction_or_none,
+    metavar="PERCENT",
+    help="Without RUNS: relative standard deviation between runs, however many trials they have. "
+    f"[default: {PRIOR_RUN_SD:.0%}]",
+)
+@click.option(
+    "--trials",
+    type=click.IntRange(1, MAX_TRIALS),
+    default=6,
+    show_default=True,
+    help="Without RUNS: measured trials of each workload in a run.",
 )
 @click.option(
     "--workloads",
     type=click.IntRange(1, 1000),
     default=9,
     show_default=True,
-    help="Workloads in the table. A table of more workloads needs more trials of each.",
+    help="Without RUNS: workloads in the table. A table of more workloads needs more runs.",
 )
 @click.option(
     "--configurations",
@@ -48,30 +75,38 @@ from harness.terminal import count_of, show
     metavar="PERCENT",
     help="Probability of detecting the change.",
 )
+@results_option
 def plan_command(
-    change: float, noise: float, workloads: int, configurations: int, power: float
+    runs: str | None,
+    change: float,
+    noise: float | None,
+    between: float | None,
+    trials: int,
+    workloads: int,
+    configurations: int,
+    power: float,
+    results: Path,
 ) -> None:
-    """Compute how many trials are needed to detect a change.
+    """Compute how many runs, of how many trials, are needed to detect a change.
 
-    The baseline and each other configuration need that many trials of each workload. The significance
-    level is 5% for the whole table: if nothing changed, at most one table in twenty shows a change.
+    RUNS are earlier runs of the baseline: the name of a configuration under --results, a directory of
+    results files, or a results file. They show how much trials and runs differ and what they cost. Without
+    them, name the noise. The significance level is 5% for the whole table: if nothing changed, at most
+    one table in twenty shows a change.
     """
-    comparisons = workloads * configurations
-    needed = trials_needed(change, noise, comparisons, power)
-    table = f"a table of {count_of(comparisons, 'comparison')}"
-    if needed is None:
-        show(
-            f"More than {MAX_TRIALS} trials of each workload are needed: a change of {change:.1%} is "
-            f"too small for noise of {noise:.1%}. Reduce the noise: use longer trials or an idle machine."
+    if runs is None:
+        if noise is None:
+            raise BadInput("plan needs RUNS of the baseline, or --noise")
+        plan: Plan = plan_for(
+            change,
+            noise,
+            PRIOR_RUN_SD if between is None else between,
+            trials,
+            workloads * configurations,
+            power,
         )
     else:
-        show(
-            f"{needed} trials of each workload, before and after, detect a change of {change:.1%} in "
-            f"{power:.0%} of cases, in {table} with noise of {noise:.1%}."
-        )
-    minimum = min_trials(1, 1, comparisons)
-    smallest = detectable_change(noise, minimum, comparisons, power)
-    show(
-        f"{minimum} trials detect {smallest:.1%} or more. With fewer, no change is significant at "
-        f"{ALPHA:.0%} for the whole table, however large it is."
-    )
+        if noise is not None or between is not None:
+            raise BadInput("--noise and --between have no effect beside RUNS, which show both")
+        plan = plan_from(find_configuration(runs, results), change, configurations, power)
+    show(render(plan))

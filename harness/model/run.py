@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
+from harness.model.interference import NodeInterference
 from harness.model.task_metrics import TaskMetrics, WireBytes
 
 Facts = Mapping[str, Any]
@@ -55,6 +56,9 @@ class Trial:
     - `error`: why the trial failed, in one line.
     - `note`: an event that may explain the duration, in one line, such as the loss of an executor.
     - `tasks`, `wire`: where the time went, and what the nodes' links carried; None if unknown.
+    - `interference`: what else happened on each node meanwhile; None if unknown.
+    - `disturbed`: why the trial does not count, in one line, such as
+      `n2: processors slower than usual (by 31 %)`; None if it counts.
     """
 
     workload: str
@@ -68,6 +72,8 @@ class Trial:
     note: str | None = None
     tasks: TaskMetrics | None = None
     wire: WireBytes | None = None
+    interference: tuple[NodeInterference, ...] | None = None
+    disturbed: str | None = None
 
     def __post_init__(self) -> None:
         if (self.status is Status.OK) != (self.wall_s is not None):

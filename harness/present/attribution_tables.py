@@ -18,7 +18,7 @@ from harness.analysis.attribution import (
 )
 from harness.present import quantities
 from harness.present.text import WIDTH, fill
-from harness.statistics.change import Verdict
+from harness.statistics.change import MIN_RUNS, Verdict
 from harness.terminal import shorten, visible
 
 NAMES: Mapping[str, str] = {
@@ -151,7 +151,7 @@ def _caption(rows: Sequence[ExplainedRow], kept: Sequence[str], decimals: int) -
     sentences = [
         f"Differences of medians, in {unit}.",
         f"{quantities.NOISE}: no significant change." if Verdict.NOISE in verdicts else "",
-        "Changes of workloads with too few trials may be chance: run more trials."
+        f"Changes from one run on a side may be chance: measure {MIN_RUNS} runs or more on each."
         if Verdict.TOO_FEW in verdicts
         else "",
         f"Left out, because nothing changed: {unchanged}." if unchanged else "",

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import count
 
 from harness.analysis.comparison import Cell, Comparison
 from harness.analysis.probe_comparison import ProbeCell, ProbeTable
 from harness.analysis.sample import fraction
 from harness.present import quantities
-from harness.present.table import NEEDS, Entry, Fields, Heading, Line, Table, common, fields
-from harness.statistics.change import Change, ControlShift, Verdict
-from harness.statistics.median import median_interval
+from harness.present.table import (
+    HEADINGS,
+    Counts,
+    Entry,
+    Fields,
+    Heading,
+    Line,
+    Table,
+    common,
+    fields,
+)
+from harness.statistics.change import MIN_RUNS, Change, ControlShift, Verdict
+from harness.statistics.mixed_model import PRIOR_RUN_SD
 from harness.terminal import count_of
 
-_MIN_FOR_AN_INTERVAL = next(n for n in count(1) if median_interval([0.0] * n))
 _TRIAL, _VALUE = "trial", "value"
 _DISPLAY_UNITS = {"bit/s": ("Mbit/s", 1e6)}
 """The unit that a table shows instead of the measured one, and its size in measured units."""
@@ -24,22 +32,17 @@ _UNIT_SUFFIXES = ("_per_gbit_s", "_per_s", "_bit_s", "_percent", "_bytes", "_us"
 def comparison_table(comparison: Comparison) -> Table:
     """Return the table with a line for each workload and a column for each configuration."""
     summaries = [cell.summary for row in comparison.rows for cell in row.cells if cell.summary]
-    n = common(summary.n for summary in summaries)
+    counts = common(Counts(summary.runs, summary.trials) for summary in summaries)
     return Table(
         heading="workload",
+        headings=HEADINGS._replace(value="time"),
         columns=tuple(Heading(column.name, column.notes) for column in comparison.columns),
         lines=tuple(
             Line(row.workload, tuple(map(_workload_entry, row.cells))) for row in comparison.rows
         ),
-        with_n=n is None,
+        with_n=counts is None,
         warnings=warnings(comparison),
-        caption=caption(
-            n,
-            _TRIAL,
-            comparison.changes,
-            has_intervals=any(summary.interval_s for summary in summaries),
-            relative_to_controls=comparison.relative_to_controls,
-        ),
+        caption=" ".join([*_time_sentences(counts, _TRIAL), *_change_sentences(comparison)]),
     )
 
 
@@ -47,26 +50,37 @@ def _workload_entry(cell: Cell) -> Entry:
     summary = cell.summary
     if summary is None:
         return Entry(Fields(str(cell.sample.outcome)), cell.notes)
-    median = quantities.time_text(summary.median_s)
-    return Entry(fields(median, summary.uncertainty, cell.change, summary.n, _TRIAL), cell.notes)
+    time = quantities.time_text(summary.time_s)
+    counts = Counts(summary.runs, summary.trials)
+    return Entry(fields(time, summary.uncertainty, cell.change, counts), cell.notes)
 
 
 def probe_table(probed: ProbeTable) -> Table:
     """Return the table of one metric, with a line for each host or pair of hosts."""
     cells = [cell for _, row in probed.rows for cell in row]
-    n = common(len(cell.sample.values) for cell in cells if cell.sample and cell.sample.values)
+    counts = common(_counts(cell) for cell in cells if cell.value is not None)
     unit, size = _DISPLAY_UNITS.get(probed.unit, (probed.unit, 1.0))
     return Table(
         heading=f"{probed.probe}: {_without_unit(probed.metric)}, {unit}",
+        headings=HEADINGS,
         columns=tuple(Heading(name) for name in probed.configurations),
         lines=tuple(
             Line(name, tuple(_probe_entry(cell, size) for cell in row)) for name, row in probed.rows
         ),
-        with_n=n is None,
+        with_n=counts is None,
         warnings=(),
-        caption=f"{probed.better.capitalize()} is better. "
-        + caption(n, _VALUE, probed.changes, has_intervals=any(cell.interval for cell in cells)),
+        caption=" ".join(
+            [
+                f"{probed.better.capitalize()} is better.",
+                *_time_sentences(counts, _VALUE),
+                *_verdict_sentences(probed.changes, ""),
+            ]
+        ),
     )
+
+
+def _counts(cell: ProbeCell) -> Counts:
+    return Counts(cell.runs, len(cell.sample.values) if cell.sample else 0)
 
 
 def _without_unit(metric: str) -> str:
@@ -81,56 +95,68 @@ def _probe_entry(cell: ProbeCell, size: float) -> Entry:
         return Entry(Fields("missing"))
     errors = cell.sample.errors
     notes = (f"{len(errors)} failed, the first with: {errors[0]}",) if errors else ()
-    if cell.median is None:
+    if cell.value is None:
         return Entry(Fields("failed"), notes)
     uncertainty = (
-        fraction(cell.interval.max_distance(cell.median), cell.median) if cell.interval else None
+        fraction(cell.interval.max_distance(cell.value), cell.value) if cell.interval else None
     )
-    value = quantities.significant(cell.median / size)
-    return Entry(fields(value, uncertainty, cell.change, len(cell.sample.values), _VALUE), notes)
+    value = quantities.significant(cell.value / size)
+    return Entry(fields(value, uncertainty, cell.change, _counts(cell)), notes)
 
 
-def caption(
-    n: int | None,
-    noun: str,
-    changes: Sequence[Change],
-    *,
-    has_intervals: bool,
-    relative_to_controls: bool = False,
-) -> str:
-    """Return the sentences below a table, only those that apply to it.
+def _time_sentences(counts: Counts | None, noun: str) -> Iterator[str]:
+    """Yield what a value is; `noun` is what a measurement is called.
 
-    `n` is the number of measurements in every cell, None if the table has a column for it; `noun`
-    is what a measurement is called, such as `trial`.
+    `counts` are the numbers of all cells, None if the table has a column for them.
     """
-    measured = f"n measured {noun}s" if n is None else count_of(n, f"measured {noun}")
-    precision = (
-        ", ± its 95 % confidence interval."
-        if has_intervals
-        else f". A confidence interval needs {_MIN_FOR_AN_INTERVAL} {noun}s."
-    )
-    sentences = _change_sentences(changes, noun, relative_to_controls=relative_to_controls)
-    return " ".join([f"Median of {measured}{precision}", *sentences])
-
-
-def _change_sentences(
-    changes: Sequence[Change], noun: str, *, relative_to_controls: bool
-) -> Iterator[str]:
-    verdicts = {change.verdict for change in changes}
-    comparisons = count_of(len(changes), "comparison")
-    if verdicts - {Verdict.TOO_FEW}:
-        beyond = " beyond that of the controls" if relative_to_controls else ""
+    interval = f", ± its 95 % confidence interval, which needs {MIN_RUNS} runs"
+    if counts is None:
+        yield f"Geometric mean of the medians of the runs{interval}; n: {noun}s in how many runs."
+    elif counts.runs == 1:
+        yield f"Median of {count_of(counts.measurements, noun)} of one run."
+    else:
+        of_run = count_of(counts.measurements // counts.runs, noun)
         yield (
-            f"Change{beyond} relative to the first column, ± its 95 % confidence interval; p of the "
-            f"Mann-Whitney test, Holm-adjusted for {comparisons}."
+            f"Geometric mean of the medians of {counts.runs} runs of {of_run} each, ± its 95 % "
+            "confidence interval."
         )
-    if Verdict.TOO_FEW in verdicts:
+
+
+def _change_sentences(comparison: Comparison) -> Iterator[str]:
+    beyond = " beyond that of the controls" if comparison.relative_to_controls else ""
+    yield from _verdict_sentences(comparison.changes, beyond)
+    for configuration, (low, high) in comparison.followings.items():
         yield (
-            f"{NEEDS}N {noun}s: with fewer on either side, no change can be significant among "
-            f"{comparisons}. Run more."
+            f"Workloads follow the controls by a factor of {low:.2f} to {high:.2f} in {configuration}, as "
+            "learnt from runs of the same configuration; that part is taken away from their changes."
+        )
+    limit = comparison.limit_of_single_runs
+    if limit is not None:
+        source = (
+            "by how much the other runs differ"
+            if comparison.model.knows_runs
+            else f"assuming that runs differ by {PRIOR_RUN_SD:.0%}"
+        )
+        yield (
+            f"With one run on a side, changes below {limit:.0%} cannot be told from another run, "
+            f"{source}."
+        )
+
+
+def _verdict_sentences(changes: Sequence[Change], beyond: str) -> Iterator[str]:
+    verdicts = {change.verdict for change in changes}
+    tested = sum(change.verdict is not Verdict.TOO_FEW for change in changes)
+    if tested:
+        yield (
+            f"Change{beyond} relative to the first column, ± its 95 % confidence interval; p of a t test "
+            f"on runs, Holm-adjusted for {count_of(tested, 'comparison')}."
         )
     if Verdict.NOISE in verdicts:
         yield f"{quantities.NOISE}: no significant change; any real change is likely to be within ±."
+    if Verdict.TOO_FEW in verdicts:
+        yield (
+            f"{quantities.UNKNOWN}: not tested, because a test needs >= {MIN_RUNS} runs on either side."
+        )
 
 
 def warnings(comparison: Comparison) -> tuple[str, ...]:
@@ -138,7 +164,7 @@ def warnings(comparison: Comparison) -> tuple[str, ...]:
     return tuple(
         _control_warning(column.name, shift, relative=comparison.relative_to_controls)
         for column, shift in zip(comparison.columns, comparison.control_shifts, strict=True)
-        if shift and shift.moved
+        if shift and shift.p is not None and shift.moved
     )
 
 
@@ -155,6 +181,6 @@ def _control_warning(configuration: str, shift: ControlShift, *, relative: bool)
     )
     return (
         f"The controls ({', '.join(shift.workloads)}) moved in {configuration}: "
-        f"{quantities.change(shift.ratio - 1)}{interval}, p {quantities.p_text(shift.p)}. Network and "
+        f"{quantities.change(shift.ratio - 1)}{interval}, p {quantities.p_text(shift.p or 0)}. Network and "
         f"storage cannot affect them, so something else changed. {advice}"
     )

@@ -19,20 +19,20 @@ CSV_COLUMNS = (
     "workload",
     "configuration",
     "outcome",
-    "median_s",
-    "median_low_s",
-    "median_high_s",
+    "time_s",
+    "time_low_s",
+    "time_high_s",
     "verdict",
     "relative_change",
     "relative_change_low",
     "relative_change_high",
     "adjusted_p",
-    "trials_needed",
+    "runs",
     "trials_ok",
     "trials_failed",
     "notes",
 )
-JSON_SCHEMA_VERSION = 2
+JSON_SCHEMA_VERSION = 3
 _FORMULA_STARTS = ("=", "+", "-", "@")
 
 
@@ -55,15 +55,15 @@ def as_csv(comparison: Comparison) -> str:
 def _csv_line(workload: str, column: ConfigurationRuns, cell: Cell) -> dict[str, object]:
     values = _json_cell(cell)
     change = values["change"] or {}
-    median_low_s, median_high_s = values["median_interval_s"] or (None, None)
+    time_low_s, time_high_s = values["time_interval_s"] or (None, None)
     change_low, change_high = change.get("relative_change_interval") or (None, None)
     return {
         **values,
         **change,
         "workload": escape_formula(workload),
         "configuration": escape_formula(column.name),
-        "median_low_s": median_low_s,
-        "median_high_s": median_high_s,
+        "time_low_s": time_low_s,
+        "time_high_s": time_high_s,
         "relative_change_low": change_low,
         "relative_change_high": change_high,
         "notes": escape_formula("; ".join((*cell.notes, *column.notes))),
@@ -79,7 +79,7 @@ def escape_formula(text: str) -> str:
 def as_json(comparison: Comparison) -> str:
     """Return one JSON object, indented, in ASCII; ends with a newline.
 
-    `schema_version` is 2; it increases when a key changes its name or meaning. The first configuration
+    `schema_version` is 3; it increases when a key changes its name or meaning. The first configuration
     is the baseline. `relative_change` is after / before - 1: -0.095 is 9.5 % less time. An unknown
     value is null. `footnotes` lists each note once.
     """
@@ -132,10 +132,11 @@ def _json_cell(cell: Cell) -> dict[str, Any]:
     summary = cell.summary
     return {
         "outcome": cell.sample.outcome,
-        "median_s": summary.median_s if summary else None,
-        "median_interval_s": _json_interval(summary.interval_s if summary else None),
+        "time_s": summary.time_s if summary else None,
+        "time_interval_s": _json_interval(summary.interval_s if summary else None),
         "change": _json_change(cell.change) if cell.change else None,
-        "times_s": cell.sample.times_s,
+        "times_s_by_run": cell.sample.runs_s,
+        "runs": len(cell.sample.runs_s),
         "trials_ok": len(cell.sample.times_s),
         "trials_failed": len(cell.sample.errors),
         "notes": cell.notes,
@@ -149,7 +150,6 @@ def _json_change(change: Change) -> dict[str, Any]:
         "relative_change_interval": _json_interval(change.interval),
         "p": change.p,
         "adjusted_p": change.adjusted_p,
-        "trials_needed": change.trials_needed,
     }
 
 

@@ -95,6 +95,11 @@ def _clauses(row: ExplainedRow) -> Iterator[str]:
         yield f"{before} before, {after} after"
     elif change and change.verdict is Verdict.NOISE:
         yield f"{quantities.NOISE}, {quantities.signed_time(row.change_s)} is not significant"
+    elif change and change.verdict is Verdict.TOO_FEW:
+        yield (
+            f"{quantities.signed_time(row.change_s)} {quantities.UNKNOWN}{_main_parts(row)}; "
+            "a single run may differ by chance"
+        )
     else:
         yield quantities.signed_time(row.change_s) + _main_parts(row)
     if row.before and row.after:

@@ -54,7 +54,7 @@ def render_table(table: Table) -> str:
 def _cell(entry: Entry, notes: Footnotes, *, with_n: bool) -> str:
     fields = entry.fields
     parts = (
-        escape(fields.median) + notes.mark(entry.notes),
+        escape(fields.value) + notes.mark(entry.notes),
         fields.interval,
         fields.change,
         fields.change_interval,

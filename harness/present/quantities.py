@@ -6,6 +6,8 @@ import math
 
 NOISE = "~"
 """Stands for a change that is not significant."""
+UNKNOWN = "?"
+"""Follows a change that a single run cannot prove."""
 
 _MAX_PLAIN = 1e6
 """Larger numbers have an exponent: their digits carry no information and would break the table."""

@@ -37,19 +37,22 @@ def _findings(findings: Mapping[str, Finding]) -> str:
 
 def _sensitivities(sensitivities: Sequence[Sensitivity]) -> str:
     introduction = fill(
-        f"The smallest changes that a comparison detects in {POWER:.0%} of cases, with as many trials "
-        "after the upgrade. `clusterlift plan` computes how many trials a smaller change needs:"
+        f"The smallest changes that a comparison detects in {POWER:.0%} of cases, with as many runs "
+        "after the upgrade. `clusterlift plan` computes how many runs a smaller change needs:"
     )
     rows = [
         (
             shorten(visible(sensitivity.workload), _NAME_WIDTH),
-            str(sensitivity.n),
-            "unknown" if sensitivity.noise is None else f"{sensitivity.noise:.1%}",
+            str(sensitivity.runs),
+            f"{sensitivity.noise:.1%}",
+            f"{sensitivity.run_sd:.1%}",
             *_detectable_changes(sensitivity),
         )
         for sensitivity in sensitivities
     ]
-    table = simple_table(("workload", "n", "noise", "faster", "slower"), rows)
+    table = simple_table(
+        ("workload", "runs", "trials differ", "runs differ", "faster", "slower"), rows
+    )
     return f"{introduction}\n\n{table}"
 
 
@@ -57,7 +60,7 @@ def _detectable_changes(sensitivity: Sensitivity) -> tuple[str, str]:
     """Return the change to a shorter and to a longer time; half the time is as far as double."""
     change = sensitivity.min_change
     if change is None:
-        return ("unknown",) * 2 if sensitivity.noise is None else ("none",) * 2
+        return ("none",) * 2
     return f"{-change / (1 + change):+.1%}", f"{change:+.1%}"
 
 

@@ -9,14 +9,11 @@ from typing import NamedTuple
 from harness.present import quantities
 from harness.statistics.change import Change, Verdict
 
-NEEDS = "need >= "
-"""Begins the words that stand for a change if there are too few measurements."""
-
 
 class Fields(NamedTuple):
     """The words of a cell; an empty field is not shown."""
 
-    median: str
+    value: str
     interval: str = ""
     change: str = ""
     change_interval: str = ""
@@ -24,7 +21,7 @@ class Fields(NamedTuple):
     n: str = ""
 
 
-HEADINGS = Fields("median", "±", "change", "±", "p", "n")
+HEADINGS = Fields("value", "±", "change", "±", "p", "n")
 
 
 class Heading(NamedTuple):
@@ -54,12 +51,13 @@ class Line:
 class Table:
     """A table with a line for each workload or host and a column for each configuration.
 
-    The first column is the baseline. `heading` is the heading of the names; `warnings` precede the
-    table, and `caption` follows it. `with_n` is false if every cell has the same number of
-    measurements; the caption then states it.
+    The first column is the baseline. `heading` is the heading of the names, and `headings` are those of
+    the fields; `warnings` precede the table, and `caption` follows it. `with_n` is false if every cell
+    has the same number of runs and measurements; the caption then states it.
     """
 
     heading: str
+    headings: Fields
     columns: tuple[Heading, ...]
     lines: tuple[Line, ...]
     with_n: bool
@@ -67,27 +65,39 @@ class Table:
     caption: str
 
 
-def fields(
-    median: str, uncertainty: float | None, change: Change | None, n: int, noun: str
-) -> Fields:
-    """Return the words of a measured cell; `noun` is what a measurement is called, such as `trial`."""
-    measured = Fields(median, quantities.uncertainty(uncertainty), n=str(n))
+class Counts(NamedTuple):
+    """How many runs a cell has, and how many measurements in all of them."""
+
+    runs: int
+    measurements: int
+
+    def __str__(self) -> str:
+        return f"{self.measurements} in {self.runs}"
+
+
+def fields(value: str, uncertainty: float | None, change: Change | None, counts: Counts) -> Fields:
+    """Return the words of a measured cell."""
+    measured = Fields(value, quantities.uncertainty(uncertainty), n=str(counts))
     if change is None:
         return measured
-    if change.verdict is Verdict.TOO_FEW:
-        return measured._replace(change=f"{NEEDS}{change.trials_needed} {noun}s")
+    shown = quantities.change(change.relative_change)
+    if change.adjusted_p is None:
+        return measured._replace(change=shown, change_interval=quantities.UNKNOWN)
     is_noise = change.verdict is Verdict.NOISE
     return measured._replace(
-        change=quantities.NOISE if is_noise else quantities.change(change.relative_change),
+        change=quantities.NOISE if is_noise else shown,
         change_interval=quantities.uncertainty(change.uncertainty),
         p=quantities.p_text(change.adjusted_p),
     )
 
 
-def common(numbers: Iterable[int]) -> int | None:
-    """Return the common value, or None if values differ or there are none."""
-    different = set(numbers)
-    return different.pop() if len(different) == 1 else None
+def common(counts: Iterable[Counts]) -> Counts | None:
+    """Return the common numbers, or None if they differ, cannot be equal in all runs, or are missing."""
+    different = set(counts)
+    if len(different) != 1:
+        return None
+    [same] = different
+    return None if same.measurements % same.runs else same
 
 
 _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")

@@ -14,7 +14,7 @@ from tabulate import Line as Rule
 
 from harness.analysis.comparison import Comparison
 from harness.present.comparison_table import comparison_table
-from harness.present.table import HEADINGS, NEEDS, Fields, Footnotes, Table, superscript
+from harness.present.table import Fields, Footnotes, Table, superscript
 from harness.terminal import shorten, visible
 
 WIDTH = 100
@@ -106,6 +106,7 @@ def _grid(table: Table, widths: tuple[int, int], gap: str, notes: Footnotes) -> 
     marks = [[notes.mark(entry.notes) for entry in line.entries] for line in table.lines]
     blocks = [
         _block(
+            table.headings,
             [line.entries[index].fields for line in table.lines],
             [line_marks[index] for line_marks in marks],
             gap,
@@ -128,36 +129,21 @@ def _marked(name: str, width: int, about: tuple[str, ...], notes: Footnotes) -> 
     return shown + notes.mark((*full, *about))
 
 
-def _block(cells: Sequence[Fields], marks: Sequence[str], gap: str, *, with_n: bool) -> Block:
-    """Lay out one configuration: median, interval, change and n; omit what no cell has."""
-    rows = [HEADINGS, *cells]
-    medians = [f"{row.median}{mark}" for row, mark in zip(rows, _padded(["", *marks]), strict=True)]
+def _block(
+    headings: Fields, cells: Sequence[Fields], marks: Sequence[str], gap: str, *, with_n: bool
+) -> Block:
+    """Lay out one configuration: value, interval, change and n; omit what no cell has."""
+    rows = [headings, *cells]
+    values = [f"{row.value}{mark}" for row, mark in zip(rows, _padded(["", *marks]), strict=True)]
     columns = [
-        medians,
+        values,
         [row.interval for row in rows],
-        _changes(rows, gap),
+        [row.change for row in rows],
+        [row.change_interval for row in rows],
+        [row.p for row in rows],
         [row.n if with_n else "" for row in rows],
     ]
     return _beside(columns, gap)
-
-
-def _changes(rows: Sequence[Fields], gap: str) -> Block:
-    """Lay out change, interval and p; `need >= ...` takes the width of all three."""
-    is_need = [row.change.startswith(NEEDS) for row in rows]
-    columns = [
-        ["" if need else field for field, need in zip(column, is_need, strict=True)]
-        for column in (
-            [row.change for row in rows],
-            [row.change_interval for row in rows],
-            [row.p for row in rows],
-        )
-    ]
-    lines = _beside(columns, gap)
-    if not any(lines) and any(is_need):
-        lines[0] = HEADINGS.change
-    return [
-        row.change if need else line for row, need, line in zip(rows, is_need, lines, strict=True)
-    ]
 
 
 def _beside(columns: Sequence[Block], gap: str) -> Block:

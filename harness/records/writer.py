@@ -32,7 +32,7 @@ from harness.records.directories import (
 )
 from harness.redaction import redacted
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 
 
 class _LineWriter:

@@ -1,21 +1,16 @@
-"""The median of one sample: its confidence interval, and the noise of the values around it.
+"""The confidence interval of a sample's median, without an assumption on its distribution.
 
-Neither assumes a distribution. Standard library only.
+Standard library only.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
-from statistics import median, stdev
 from typing import NamedTuple
 
 LEVEL = 0.95
-MIN_NOISE_TIMES = 5
-_NORMAL_CONSISTENCY = 1.4826
-"""A normal distribution's standard deviation, divided by its median absolute deviation."""
 
 
 class Interval(NamedTuple):
@@ -59,20 +54,3 @@ def _rank(n: int, level: float) -> int:
         k += 1
         tail += coefficient
     return k
-
-
-def noise(times_s: Sequence[float]) -> float | None:
-    """Return the standard deviation of the times' logarithms: about that of the times / median.
-
-    It is estimated from the median absolute deviation, corrected for small samples (Croux and
-    Rousseeuw 1992), so a few outliers hardly change it. If more than half of the times are equal,
-    the ordinary standard deviation replaces the estimate. Even of ten times the result is only right
-    to a third. Return None for fewer than five times, and if a time is not greater than 0.
-    """
-    n = len(times_s)
-    if n < MIN_NOISE_TIMES or min(times_s) <= 0:
-        return None
-    center_s = median(times_s)
-    logarithms = [math.log(time_s / center_s) for time_s in times_s]
-    deviation = median(map(abs, logarithms))
-    return _NORMAL_CONSISTENCY * deviation * n / (n - 0.8) if deviation else stdev(logarithms)

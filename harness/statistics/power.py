@@ -1,88 +1,102 @@
-"""How many trials it takes to find a change, and how small a change a number of trials finds.
+"""How many runs it takes to find a change, and how small a change a number of runs finds.
 
-The power comes from a simulation with a fixed seed: log-normal noise on either side, the exact
-Mann-Whitney U test, and the strictest of Holm's thresholds, which a table's first change has to pass.
+The power is that of the t test of `mixed_model` at the strictest of Holm's thresholds, which a table's
+first change has to pass. Half of the variance between runs is taken to be common to all workloads.
 """
 
 from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from functools import lru_cache
+from functools import partial
 
-import numpy as np
+from scipy.special import nctdtr, stdtrit
 
-from harness.statistics.change import ALPHA, min_trials
-from harness.statistics.rank_test import Numbers, largest_rejected_u
+from harness.statistics.change import ALPHA, MIN_RUNS
+from harness.statistics.mixed_model import PRIOR_WEIGHT
 
 POWER = 0.9
 """The probability of finding a change that is there."""
-MAX_TRIALS = 400
+MAX_RUNS = 200
 """On either side; a change that takes more is not worth waiting for."""
-_SIMULATIONS = 4000
-"""They determine the power to about half a percent."""
-_SEED = 20201129
-_MAX_EFFECT = 50.0
+MAX_EFFICIENT_TRIALS = 100
+_MEDIAN_VARIANCE = math.pi / 2
+"""The variance of a median of many normal values, in variances of their mean."""
+_MAX_LOG_CHANGE = 50.0
 
 
-def trials_needed(
-    change: float, noise: float, comparisons: int, power: float = POWER
-) -> int | None:
-    """Return the smallest number of trials on either side that finds `change` with this power.
+def run_sd(between: float, noise: float, trials: int) -> float:
+    """Return the relative standard deviation of a run's median.
 
-    `change` is relative (-0.05 or 0.05); `noise` is a trial's relative standard deviation. Return
-    None if it takes more than MAX_TRIALS.
+    `between` is that of runs with any number of trials, `noise` that of a trial.
     """
-    effect = math.inf if noise == 0 else abs(math.log1p(change)) / noise
+    return math.hypot(between, math.sqrt(median_variance(trials)) * noise)
 
-    def power_at(n: int) -> float:
-        return statistical_power(effect, n, comparisons)
 
-    if power_at(MAX_TRIALS) < power:
+def median_variance(trials: int) -> float:
+    """Return the variance of the median of normal values, in variances of one value."""
+    return (1 if trials <= 2 else _MEDIAN_VARIANCE) / trials  # noqa: PLR2004  of two it is the mean
+
+
+def efficient_trials(between: float, noise: float, run_s: float, round_s: float) -> int:
+    """Return how many trials of a run find the smallest change in a given time.
+
+    `run_s` is what a run costs besides its rounds of trials, `round_s` what a round costs, in seconds.
+    Source: Kalibera and Jones (2013), for two levels.
+    """
+    if between == 0:
+        return MAX_EFFICIENT_TRIALS
+    optimum = math.sqrt(run_s / round_s * _MEDIAN_VARIANCE) * noise / between
+    return min(MAX_EFFICIENT_TRIALS, max(1, round(optimum)))
+
+
+def runs_needed(change: float, sd: float, comparisons: int, power: float = POWER) -> int | None:
+    """Return the smallest number of runs on either side that finds `change` with this power.
+
+    `change` is relative (-0.05 or 0.05); `sd` is the relative standard deviation of runs. Return None if
+    it takes more than MAX_RUNS.
+    """
+    power_at = partial(statistical_power, change, sd, comparisons=comparisons)
+    if power_at(MAX_RUNS) < power:
         return None
-    candidates = range(min_trials(1, 1, comparisons), MAX_TRIALS)
+    candidates = range(MIN_RUNS, MAX_RUNS)
     return candidates.start + bisect_left(candidates, power, key=power_at)
 
 
-def detectable_change(noise: float, n: int, comparisons: int, power: float = POWER) -> float | None:
-    """Return the smallest relative change that `n` trials on either side find with this power.
+def detectable_change(sd: float, runs: int, comparisons: int, power: float = POWER) -> float | None:
+    """Return the smallest relative increase that `runs` on either side find with this power.
 
-    Return None if `n` trials cannot find a change of any size.
+    Return None if so few runs cannot find a change of any size.
     """
-    if n < min_trials(1, 1, comparisons):
+    if runs < MIN_RUNS:
         return None
-    low, high = 0.0, _MAX_EFFECT
-    for _ in range(30):
+    low, high = 0.0, _MAX_LOG_CHANGE
+    for _ in range(50):
         middle = (low + high) / 2
-        is_found = statistical_power(middle, n, comparisons) >= power
+        is_found = statistical_power(math.expm1(middle), sd, runs, comparisons) >= power
         low, high = (low, middle) if is_found else (middle, high)
-    return math.expm1(high * noise)
+    return math.expm1(high)
 
 
-def statistical_power(effect: float, n: int, comparisons: int) -> float:
-    """Return the probability that `n` trials on either side find a change.
+def statistical_power(change: float, sd: float, runs: int, comparisons: int) -> float:
+    """Return the probability that `runs` on either side find a relative change.
 
-    `effect` is the change of the logarithm of the time in standard deviations of the noise.
+    `sd` is the relative standard deviation of runs, `comparisons` the size of the table.
     """
-    max_u = largest_rejected_u(((n, n),), ALPHA / comparisons)
-    if max_u is None:
-        return 0.0
-    if math.isinf(effect):
-        return 1.0
-    before, after = _noise(n)
-    smaller_u = n * n - _u_statistics(before, after + effect)
-    return float(np.mean(smaller_u <= max_u))
+    effect = abs(math.log1p(change))
+    if sd == 0:
+        return float(effect > 0)
+    df = _degrees_of_freedom(runs, comparisons)
+    threshold = float(stdtrit(df, 1 - ALPHA / comparisons / 2))
+    distance = effect / (sd * math.sqrt(2 / runs))
+    # A tail far beyond the threshold is exact to no more digits than 1 - power has.
+    power = 1.0 - float(nctdtr(df, distance, threshold))
+    return 1.0 if math.isnan(power) else power
 
 
-def _u_statistics(before: Numbers, after: Numbers) -> Numbers:
-    """Return the U statistic of `after` for each row: in how many pairs it is greater."""
-    n = before.shape[1]
-    ranks = np.argsort(np.argsort(np.concatenate([before, after], axis=1), axis=1), axis=1) + 1.0
-    return np.asarray(ranks[:, n:].sum(axis=1) - n * (n + 1) / 2, float)
-
-
-@lru_cache(maxsize=4)
-def _noise(n: int) -> tuple[Numbers, Numbers]:
-    """Return standard normal samples before and after, each of shape (_SIMULATIONS, n)."""
-    random = np.random.default_rng(_SEED)
-    return random.standard_normal((_SIMULATIONS, n)), random.standard_normal((_SIMULATIONS, n))
+def _degrees_of_freedom(runs: int, workloads: int) -> float:
+    shared = 2 * (runs - 1)
+    if workloads == 1:
+        return shared
+    own = min(shared * (workloads - 1), PRIOR_WEIGHT + shared)
+    return 4 / (1 / shared + 1 / own)

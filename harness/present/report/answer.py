@@ -14,7 +14,7 @@ from harness.present.comparison_table import comparison_table
 from harness.present.report.costs import offer_summary
 from harness.present.report.table import Tone
 from harness.present.table import Fields
-from harness.statistics.change import Change, ControlShift, Verdict
+from harness.statistics.change import MIN_RUNS, Change, ControlShift, Verdict
 from harness.terminal import count_of
 
 MAX_DIFFERENCES = 4
@@ -51,7 +51,7 @@ class _Outcome:
     @property
     def text(self) -> str:
         if self.change is None:
-            return f"{self.workload} ({self.before.median} before, {self.after.median} after)"
+            return f"{self.workload} ({self.before.value} before, {self.after.value} after)"
         return f"{self.workload} {self.after.change} {self.after.change_interval}".strip()
 
     @property
@@ -113,7 +113,7 @@ def _headline(outcomes: Sequence[_Outcome]) -> str:
     if Verdict.NOISE in verdicts:
         return "No workload changed by more than chance can explain."
     if Verdict.TOO_FEW in verdicts:
-        return "Unknown: there are too few trials."
+        return f"Unknown: a claim needs {MIN_RUNS} runs or more on either side."
     return "Unknown: no workload has times both before and after."
 
 
@@ -128,18 +128,12 @@ def _changes(outcomes: Sequence[_Outcome]) -> Iterator[Remark]:
         (Tone.GAIN, "Less time", [o for o in outcomes if o.significant_change(-1)]),
         (Tone.LOSS, "More time", [o for o in outcomes if o.significant_change(+1)]),
         (Tone.LEVEL, "Within noise", [o for o in outcomes if o.verdict is Verdict.NOISE]),
+        (Tone.LEVEL, "Too few runs", [o for o in outcomes if o.verdict is Verdict.TOO_FEW]),
         (Tone.LEVEL, "Not compared", [o for o in outcomes if o.verdict is None]),
     )
     for tone, topic, group in groups:
         if group:
             yield Remark(tone, topic, tuple(outcome.text for outcome in group))
-    workloads_by_need: dict[str, list[str]] = {}
-    for outcome in outcomes:
-        if outcome.verdict is Verdict.TOO_FEW:
-            workloads_by_need.setdefault(outcome.after.change, []).append(outcome.workload)
-    if workloads_by_need:
-        items = (f"{', '.join(names)}: {need}" for need, names in workloads_by_need.items())
-        yield Remark(Tone.LEVEL, "Too few trials", tuple(items))
 
 
 def _controls(shift: ControlShift | None) -> Remark:
@@ -147,8 +141,8 @@ def _controls(shift: ControlShift | None) -> Remark:
         text = "none was measured, so a change of the machine itself would go unnoticed"
         return Remark(Tone.LEVEL, "Controls", (text,))
     names = ", ".join(shift.workloads)
-    if shift.interval is None:
-        text = f"too few trials to tell whether they moved: {names}"
+    if shift.interval is None or shift.p is None:
+        text = f"too few runs to tell whether they moved: {names}"
         return Remark(Tone.LEVEL, "Controls", (text,))
     ends = " to ".join(quantities.change(e - 1) for e in shift.interval)
     p = quantities.p_statement(quantities.p_text(shift.p))

@@ -95,7 +95,7 @@ def _gained(bit_s: float | None) -> str:
 
 def _saving(saving: Saving | None) -> str:
     if saving is None:
-        return "unknown: too few trials"
+        return "unknown: too few runs"
     if not saving.workloads:
         return "nothing significant"
     ends = saving.interval

@@ -38,7 +38,7 @@ class TableCell:
 
 @dataclass(frozen=True)
 class TableRow:
-    """A workload: the baseline's median, then median and change of every other configuration."""
+    """A workload: the baseline's time, then time and change of every other configuration."""
 
     workload: str
     is_control: bool
@@ -79,9 +79,9 @@ def _cells(
         fields = entry.fields
         n = f"n={fields.n}" if with_n and fields.n else ""
         yield TableCell(
-            fields.median,
+            fields.value,
             addition=f"{fields.interval} {n}".strip(),
-            sort_by=cell.summary.median_s if cell.summary else None,
+            sort_by=cell.summary.time_s if cell.summary else None,
             notes=notes.numbers(entry.notes),
         )
         if index > 0:
@@ -94,7 +94,7 @@ def _cells(
 
 
 def _sort_by(change: Change | None) -> float | None:
-    """Too few trials support no statement about the change, and so no order either."""
+    """A single run supports no statement about the change, and so no order either."""
     return None if change is None or change.verdict is Verdict.TOO_FEW else change.relative_change
 
 

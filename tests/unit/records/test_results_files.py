@@ -222,7 +222,7 @@ class TestSchema:
     ) -> None:
         path = change_line(record(tmp_path, a_run()), 1, {"schema_version": version})
         with pytest.raises(
-            BadInput, match=r":1: schema version .* not known here \(known: 1, 2, 3\)"
+            BadInput, match=r":1: schema version .* not known here \(known: 1, 2, 3, 4\)"
         ):
             load(path)
 

@@ -39,13 +39,8 @@ class Dot:
     fields: Fields
 
     @property
-    def has_enough_trials(self) -> bool:
-        """Whether there are enough trials to draw it."""
-        return self.change.verdict is not Verdict.TOO_FEW
-
-    @property
     def text(self) -> str:
-        """Return the words of the table: `-9.5% ±1%`, `~ ±3%`, `need >= 6 trials`."""
+        """Return the words of the table: `-9.5% ±1%`, `~ ±3%`, `-9.5% ?`."""
         return f"{self.fields.change} {self.fields.change_interval}".strip()
 
 
@@ -67,9 +62,9 @@ def dots(comparison: Comparison) -> tuple[Dot, ...]:
 
 
 def figure(comparison: Comparison) -> Figure | None:
-    """Return the figure; None if there are too few trials for any change."""
+    """Return the figure; None if nothing can be compared."""
     found = dots(comparison)
-    if not any(dot.has_enough_trials for dot in found):
+    if not found:
         return None
     keys = series_of(column.name for column in comparison.columns)
     baseline, *others = keys
@@ -77,7 +72,7 @@ def figure(comparison: Comparison) -> Figure | None:
         anchor="change",
         title="How much each workload changed",
         alternative=(
-            f"Dot plot: the change of each median time against {baseline}, with its 95 % interval. "
+            f"Dot plot: the change of each time against {baseline}, with its 95 % interval. "
             + "; ".join(f"{dot.workload} in {dot.configuration}: {dot.text}" for dot in found)
         ),
         pictures=(Picture(*(_draw(found, keys, size) for size in (WIDE, NARROW))),),
@@ -92,13 +87,10 @@ def figure(comparison: Comparison) -> Figure | None:
 
 def _numbers(dot: Dot) -> tuple[str | Quantity, ...]:
     change, interval = dot.change, dot.change.interval
-    if not dot.has_enough_trials:
-        missing = Quantity("", None)
-        return (dot.workload, dot.configuration, Quantity(dot.fields.change, None), *[missing] * 3)
     return (
         dot.workload,
         dot.configuration,
-        Quantity(dot.fields.change, change.relative_change),
+        Quantity(_shown(dot), change.relative_change),
         *(
             Quantity("" if end is None else quantities.change(end), end)
             for end in interval or (None, None)
@@ -107,13 +99,21 @@ def _numbers(dot: Dot) -> tuple[str | Quantity, ...]:
     )
 
 
+def _shown(dot: Dot) -> str:
+    is_tested = dot.change.verdict is not Verdict.TOO_FEW
+    return dot.fields.change if is_tested else dot.text
+
+
 def _remarks(found: Sequence[Dot]) -> Iterator[str]:
     verdicts = {dot.change.verdict for dot in found}
     if Verdict.CHANGED in verdicts:
         yield "Filled dots are changes that chance does not explain."
     if Verdict.NOISE in verdicts:
         yield f"Hollow dots, marked {quantities.NOISE}, are changes that chance may explain."
-    yield "Lines are 95 % intervals."
+    if Verdict.TOO_FEW in verdicts:
+        yield f"Crosses, marked {quantities.UNKNOWN}, are single runs, which prove nothing."
+    if verdicts - {Verdict.TOO_FEW}:
+        yield "Lines are 95 % intervals."
     if any(dot.is_control for dot in found):
         yield "Controls use neither network nor storage: if they move, the machine has changed."
 
@@ -165,13 +165,13 @@ class _Frame:
         return alt.Y("workload:N", sort=list(workloads), title=None, axis=axis)
 
     def row(self, dot: Dot) -> dict[str, Any]:
-        interval = dot.change.interval if dot.has_enough_trials else None
+        interval = dot.change.interval
         return {
             "workload": self.workloads[dot.workload],
             "line": list(self.series).index(dot.configuration),
             **self.series[dot.configuration].mark,
             "verdict": str(dot.change.verdict),
-            "change": dot.change.relative_change if dot.has_enough_trials else None,
+            "change": dot.change.relative_change,
             "low": interval and interval.low,
             "high": interval and min(interval.high, self.domain[1]),
             "is_cut": bool(interval and interval.high > self.domain[1]),
@@ -185,7 +185,7 @@ def _draw(found: Sequence[Dot], series: Mapping[str, Series], size: _Size) -> st
         size,
         series,
         workloads=labels((dot.workload for dot in found), size.name_width),
-        domain=_domain([dot.change for dot in found if dot.has_enough_trials]),
+        domain=_domain([dot.change for dot in found]),
     )
     parts = {
         "workloads": [frame.row(dot) for dot in found if not dot.is_control],
@@ -224,6 +224,9 @@ def _part(
         .encode(x="high:Q"),
         marked.transform_filter("datum.verdict === 'changed'").mark_point(filled=True, **dot),
         marked.transform_filter("datum.verdict === 'noise'").mark_point(fill=chart.PAPER, **dot),
+        base.transform_filter("datum.verdict === 'too-few-runs'")
+        .mark_point(shape="cross", filled=True, **dot)
+        .encode(x="change:Q"),
         base.mark_text(align="left", fontSize=size.text_px).encode(
             x=alt.value(size.dots_px + 10), text="text:N", color=alt.value(chart.INK)
         ),

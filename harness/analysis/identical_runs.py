@@ -1,0 +1,152 @@
+"""How much runs of one configuration vary, and how often two halves of them would be called different."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from harness.analysis.configuration import ConfigurationRuns
+from harness.analysis.sample import table_model
+from harness.model.errors import BadInput
+from harness.statistics.change import Difference, Verdict, adjusted_changes, control_shift
+from harness.statistics.mixed_model import MixedModel, Run
+
+SIZES = (1, 2, 3)
+"""Runs on either side of a pair."""
+MIN_IDENTICAL_RUNS = 2 * SIZES[0]
+MAX_PAIRS = 2000
+"""Of each size; if there are more, a random selection is taken, with a fixed seed."""
+_SEED = 20201129
+_MOST = 0.95
+
+
+@dataclass(frozen=True)
+class Variation:
+    """How much a workload varies, as fractions of its time.
+
+    `trials_sd` is the standard deviation of the trials of a run, `runs_sd` that of the medians of runs.
+    """
+
+    workload: str
+    is_control: bool
+    trials_sd: float
+    runs_sd: float
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """What comparisons of identical runs find, with this number of `runs` on either side.
+
+    `claims` and `alarms` are the fractions of `pairs` in which a workload is claimed to have changed and
+    in which the controls are claimed to have moved; None if so few runs claim nothing. `most_differ` is
+    the relative difference that 95 % of the workloads' differences do not exceed.
+    """
+
+    runs: int
+    pairs: int
+    claims: float | None
+    alarms: float | None
+    most_differ: float
+
+
+@dataclass(frozen=True)
+class IdenticalRuns:
+    """The variation of each workload, and the pairs of each size."""
+
+    configuration: ConfigurationRuns
+    variations: tuple[Variation, ...]
+    pairs: tuple[Pairs, ...]
+
+
+def identical_runs(configuration: ConfigurationRuns) -> IdenticalRuns:
+    """Compare runs of one configuration with each other, split in all ways into two equal sides.
+
+    Raises BadInput for a single run.
+    """
+    if len(configuration.runs) < MIN_IDENTICAL_RUNS:
+        raise BadInput(
+            f"{configuration.name!r} has a single run; make several identical ones, such as "
+            "`make aa RUNS=12`"
+        )
+    names = configuration.workloads
+    model = table_model([configuration.runs], names)
+    [runs] = model.configurations
+    controls = [name for name in names if name in configuration.controls]
+    sizes = [size for size in SIZES if 2 * size <= len(runs)]
+    return IdenticalRuns(
+        configuration,
+        tuple(
+            Variation(name, name in controls, model.trial_sd(name), model.run_sd(name))
+            for name in names
+            if model.runs(0, name)
+        ),
+        tuple(_pairs(runs, size, controls) for size in sizes),
+    )
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What one comparison finds; None if it tests nothing."""
+
+    claims: bool | None
+    alarms: bool | None
+    differences: tuple[float, ...]
+
+
+def _pairs(runs: Sequence[Run], size: int, controls: Sequence[str]) -> Pairs:
+    found = [_compare(before, after, controls) for before, after in _splits(runs, size)]
+    differences = sorted(abs(change) for pair in found for change in pair.differences)
+    return Pairs(
+        size,
+        len(found),
+        _fraction([each.claims for each in found]),
+        _fraction([each.alarms for each in found]),
+        differences[min(len(differences) - 1, int(_MOST * len(differences)))],
+    )
+
+
+def _splits(runs: Sequence[Run], size: int) -> Iterator[tuple[list[Run], list[Run]]]:
+    """Yield every unordered pair of disjoint sets of `size` runs, or MAX_PAIRS of them at random."""
+    pairs = [
+        (before, after)
+        for before in combinations(range(len(runs)), size)
+        for after in combinations(
+            [i for i in range(before[0] + 1, len(runs)) if i not in before], size
+        )
+    ]
+    if len(pairs) > MAX_PAIRS:
+        pairs = random.Random(_SEED).sample(pairs, MAX_PAIRS)  # noqa: S311  no secret depends on it
+    for before, after in pairs:
+        yield [runs[i] for i in before], [runs[i] for i in after]
+
+
+def _compare(before: Sequence[Run], after: Sequence[Run], controls: Sequence[str]) -> _Found:
+    model = MixedModel([before, after])
+    names = [name for name in before[0] if model.runs(1, name)]
+    changes = adjusted_changes(
+        [
+            Difference(model.ratio(0, 1, name), min(model.runs(0, name), model.runs(1, name)))
+            for name in names
+        ]
+    )
+    verdicts = {change.verdict for change in changes}
+    measured = [name for name in controls if name in names]
+    shift = (
+        control_shift(
+            measured, Difference(model.controls_ratio(0, 1, measured), min(len(before), len(after)))
+        )
+        if measured
+        else None
+    )
+    return _Found(
+        None if verdicts <= {Verdict.TOO_FEW} else Verdict.CHANGED in verdicts,
+        None if shift is None or shift.p is None else shift.moved,
+        tuple(change.relative_change for change in changes),
+    )
+
+
+def _fraction(answers: Sequence[bool | None]) -> float | None:
+    known = [answer for answer in answers if answer is not None]
+    return sum(known) / len(known) if known else None

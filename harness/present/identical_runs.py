@@ -1,0 +1,59 @@
+"""How much identical runs vary, for the terminal."""
+
+from __future__ import annotations
+
+from harness.analysis.identical_runs import IdenticalRuns
+from harness.present.text import fill, simple_table
+from harness.terminal import count_of, shorten, visible
+
+_NAME_WIDTH = 40
+_UNTESTED = "-"
+
+
+def render(found: IdenticalRuns) -> str:
+    """Return how much each workload varies, and what comparisons of equal runs claim."""
+    variations = simple_table(
+        ("workload", "trials differ", "runs differ", ""),
+        [
+            (
+                shorten(visible(each.workload), _NAME_WIDTH),
+                f"{each.trials_sd:.1%}",
+                f"{each.runs_sd:.1%}",
+                "control" if each.is_control else "",
+            )
+            for each in found.variations
+        ],
+    )
+    pairs = simple_table(
+        (
+            "runs on each side",
+            "comparisons",
+            "claim a change",
+            "controls moved",
+            "95 % differ by at most",
+        ),
+        [
+            (
+                str(each.runs),
+                str(each.pairs),
+                _percent(each.claims),
+                _percent(each.alarms),
+                f"{each.most_differ:.1%}",
+            )
+            for each in found.pairs
+        ],
+    )
+    runs = count_of(len(found.configuration.runs), "run")
+    introduction = fill(
+        f"{visible(found.configuration.name)}, {runs}. Standard deviations of the trials of a run and "
+        "of the medians of runs:"
+    )
+    explanation = fill(
+        "The same runs compared with each other, split in all ways. Nothing changed between them, so at "
+        "most 5 % should claim that something did:"
+    )
+    return f"{introduction}\n\n{variations}\n\n{explanation}\n\n{pairs}"
+
+
+def _percent(fraction: float | None) -> str:
+    return _UNTESTED if fraction is None else f"{fraction:.1%}"

@@ -1,0 +1,56 @@
+"""A plan of runs and trials, for the terminal."""
+
+from __future__ import annotations
+
+from statistics import median
+
+from harness.analysis.plan import Plan
+from harness.present.text import fill, simple_table
+from harness.statistics.power import MAX_RUNS
+from harness.terminal import count_of, shorten, visible
+
+_NAME_WIDTH = 40
+
+
+def render(plan: Plan) -> str:
+    """Return the runs that each workload needs, and a sentence on all of them."""
+    rows = [
+        (
+            shorten(visible(each.workload), _NAME_WIDTH),
+            f"{each.noise:.1%}",
+            f"{each.between:.1%}",
+            str(each.trials),
+            f"> {MAX_RUNS}" if each.runs is None else str(each.runs),
+        )
+        for each in plan.workloads
+    ]
+    table = simple_table(("workload", "trials differ", "runs differ", "trials", "runs"), rows)
+    return f"{table}\n\n{fill(' '.join(_sentences(plan)))}"
+
+
+def _sentences(plan: Plan) -> list[str]:
+    of_table = f"in a table of {count_of(plan.comparisons, 'comparison')}"
+    if any(each.runs is None for each in plan.workloads):
+        found = (
+            f"More than {MAX_RUNS} runs would be needed to detect a change of {plan.change:.1%} "
+            f"everywhere, {of_table}. Reduce the noise: use longer trials or an idle machine."
+        )
+    else:
+        most = max(each.runs or 0 for each in plan.workloads)
+        found = (
+            f"{most} runs on either side detect a change of {plan.change:.1%} of any workload in "
+            f"{plan.power:.0%} of cases, {of_table}."
+        )
+    efficient = [each.efficient_trials for each in plan.workloads if each.efficient_trials]
+    costs = (
+        f"By the time that runs and rounds took, about {round(median(efficient))} trials a run find the "
+        "smallest change in a given time."
+        if efficient
+        else ""
+    )
+    assumed = (
+        "A single run does not show how much runs differ: the usual value is assumed."
+        if plan.is_assumed
+        else ""
+    )
+    return [text for text in (found, costs, assumed) if text]

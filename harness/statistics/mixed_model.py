@@ -1,0 +1,313 @@
+"""A mixed model of logarithmic times: runs are the unit, and the workloads of a table share what they know.
+
+The logarithm of a trial's time is the sum of its configuration's effect on its workload, of an effect of
+its run on all workloads, of an effect of its run on its workload, and of the trial's own noise. A run's
+value for a workload is the median of its trials, so only the differences between runs decide how far a
+configuration's time can be relied on (Kalibera and Jones 2013).
+
+A table has few runs and several workloads. The variance between the runs of one workload is therefore
+estimated from all of them: in proportion to the noise of its trials, and moderated as in limma (Smyth
+2004), with a fixed weight. The degrees of freedom are Satterthwaite's. docs/noise.md has the simulations
+that chose this among other models.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import median, variance
+
+from scipy.special import stdtr, stdtrit
+
+from harness.statistics.median import LEVEL, Interval
+
+PRIOR_RUN_SD = 0.05
+"""How much runs differ where nothing was repeated: 4 to 7 % on the machines of docs/noise.md."""
+PRIOR_WEIGHT = 4
+"""Degrees of freedom of the variance that the workloads of a table have in common."""
+MIN_TRIAL_SD = 0.001
+"""Trials are not taken to be more alike than this: their clock and their scheduler are not."""
+MIN_OWN_FRACTION = 0.3
+"""Of a workload's variance between runs, the smallest fraction that counts as its own."""
+MANY = 10**6
+"""Degrees of freedom with which Student's t distribution is the normal distribution."""
+PRIOR_FOLLOWING, PRIOR_FOLLOWING_SD = 1.0, 0.5
+"""How far a workload follows the controls where nothing is known: fully, give or take a half."""
+
+
+@dataclass(frozen=True)
+class RunTime:
+    """The time of one workload in one run.
+
+    `log_time` is the median of the logarithms of its trials' seconds, `trial_variance` the sample
+    variance of these logarithms, None for a single trial.
+    """
+
+    log_time: float
+    trial_variance: float | None
+    trials: int
+
+
+Run = Mapping[str, RunTime]
+"""The times of one run, by workload."""
+
+
+def run_time(times_s: Sequence[float]) -> RunTime:
+    """Return the time of a run from its trials: one or more seconds greater than 0."""
+    logs = [math.log(time_s) for time_s in times_s]
+    return RunTime(median(logs), variance(logs) if len(logs) > 1 else None, len(logs))
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """The logarithm of a time, or of a ratio of two times, with its variance.
+
+    `df` are the degrees of freedom of the variance; MANY if the variance is a prior one.
+    """
+
+    log: float
+    variance: float
+    df: float
+
+    @property
+    def value(self) -> float:
+        """The time in seconds, or the ratio after / before."""
+        return math.exp(self.log)
+
+    @property
+    def margin(self) -> float:
+        """Half the width of the 95 % interval of the logarithm."""
+        return float(stdtrit(self.df, (1 + LEVEL) / 2)) * math.sqrt(self.variance)
+
+    @property
+    def interval(self) -> Interval:
+        """The 95 % confidence interval of `value`."""
+        return Interval(math.exp(self.log - self.margin), math.exp(self.log + self.margin))
+
+    @property
+    def p(self) -> float:
+        """The two-sided p value of the null hypothesis that the ratio is 1."""
+        if self.variance == 0:
+            return float(self.log == 0)
+        return float(2 * stdtr(self.df, -abs(self.log) / math.sqrt(self.variance)))
+
+
+@dataclass(frozen=True)
+class _Variance:
+    """The variance of a run's value for a workload: that of all workloads together, and its own."""
+
+    shared: float
+    own: float
+    df: float
+
+    @property
+    def total(self) -> float:
+        return self.shared + self.own
+
+
+@dataclass(frozen=True)
+class MixedModel:
+    """The model of one table: for each configuration, its runs. Every run has a time or more."""
+
+    configurations: Sequence[Sequence[Run]]
+
+    def runs(self, configuration: int, workload: str) -> int:
+        """Return in how many runs a configuration has this workload."""
+        return sum(workload in run for run in self.configurations[configuration])
+
+    def trials(self, configuration: int, workload: str) -> list[int]:
+        """Return how many trials of a workload each run of a configuration has."""
+        runs = self.configurations[configuration]
+        return [run[workload].trials for run in runs if workload in run]
+
+    def time(self, configuration: int, workload: str) -> Estimate:
+        """Return the geometric mean of the runs' times in seconds."""
+        variance_ = self._variance(workload)
+        runs = self.runs(configuration, workload)
+        return Estimate(self._means[configuration][workload], variance_.total / runs, variance_.df)
+
+    def ratio(self, before: int, after: int, workload: str) -> Estimate:
+        """Return a workload's ratio of times, after / before."""
+        log = self._means[after][workload] - self._means[before][workload]
+        variance_ = self._variance(workload)
+        return Estimate(log, variance_.total * self._per_run(before, after, workload), variance_.df)
+
+    def controls_ratio(self, before: int, after: int, controls: Collection[str]) -> Estimate:
+        """Return the common ratio of the controls' times, after / before.
+
+        Its variance is that between runs of the controls together, and of nothing else.
+        """
+        weights = {name: 1 / self._trial_variances[name] for name in controls}
+        log = _weighted_mean(
+            {name: self.ratio(before, after, name).log for name in controls}, weights
+        )
+        per_run = max(self._per_run(before, after, name) for name in controls)
+        if not self._run_df:
+            return Estimate(log, PRIOR_RUN_SD**2 * per_run, MANY)
+        effects = self._run_effects(controls).values()
+        return Estimate(log, _sum_of_squares(effects) / self._run_df * per_run, self._run_df)
+
+    def ratio_beyond_controls(
+        self, before: int, after: int, workload: str, controls: Collection[str]
+    ) -> Estimate:
+        """Return what remains of a workload's ratio after the part in which it follows the controls.
+
+        The factor by which it follows them is learnt from the runs of the same configuration, from a
+        prior of 1 ± 0.5.
+        """
+        shift = self.controls_ratio(before, after, controls)
+        following, uncertainty = self._following(workload, controls)
+        variance_ = self._variance(workload)
+        others = self._scale * 1 / sum(1 / self._trial_variances[name] for name in controls)
+        remaining = variance_.own + others + (1 - following) ** 2 * variance_.shared
+        return Estimate(
+            self.ratio(before, after, workload).log - following * shift.log,
+            remaining * self._per_run(before, after, workload) + uncertainty * shift.log**2,
+            variance_.df,
+        )
+
+    def following(self, workload: str, controls: Collection[str]) -> float:
+        """Return how far a workload follows the controls from run to run: 1 is fully, 0 not at all."""
+        return self._following(workload, controls)[0]
+
+    def run_sd(self, workload: str) -> float:
+        """Return the standard deviation between runs, as a fraction of the time."""
+        return math.sqrt(self._variance(workload).total)
+
+    def trial_sd(self, workload: str) -> float:
+        """Return the standard deviation of the trials of a run, as a fraction of the time."""
+        return math.sqrt(self._trial_variances[workload])
+
+    @property
+    def knows_runs(self) -> bool:
+        """Whether any configuration has several runs; otherwise their variance is a prior one."""
+        return self._run_df > 0
+
+    def _per_run(self, before: int, after: int, workload: str) -> float:
+        return 1 / self.runs(before, workload) + 1 / self.runs(after, workload)
+
+    @cached_property
+    def _run_df(self) -> int:
+        return sum(max(0, len(runs) - 1) for runs in self.configurations)
+
+    @cached_property
+    def _means(self) -> list[dict[str, float]]:
+        """The mean logarithm by configuration and workload."""
+        return [
+            {
+                name: _mean([run[name].log_time for run in runs if name in run])
+                for name in _names(runs)
+            }
+            for runs in self.configurations
+        ]
+
+    @cached_property
+    def _trial_variances(self) -> dict[str, float]:
+        """The variance of the trials of a run, by workload; the typical one where trials are single."""
+        known: dict[str, float] = {}
+        names = dict.fromkeys(name for runs in self.configurations for name in _names(runs))
+        for name in names:
+            times = [run[name] for runs in self.configurations for run in runs if name in run]
+            repeated = [
+                (t.trials - 1, t.trial_variance) for t in times if t.trial_variance is not None
+            ]
+            if repeated:
+                known[name] = math.fsum(df * v for df, v in repeated) / sum(
+                    df for df, _ in repeated
+                )
+        floored = {name: max(v, MIN_TRIAL_SD**2) for name, v in known.items()}
+        typical = median(floored.values()) if floored else PRIOR_RUN_SD**2
+        return {name: floored.get(name, typical) for name in names}
+
+    @cached_property
+    def _residuals(self) -> dict[tuple[int, int], dict[str, float]]:
+        """The difference of each run's value from its configuration's mean, by workload."""
+        return {
+            (c, r): {name: time.log_time - self._means[c][name] for name, time in run.items()}
+            for c, runs in enumerate(self.configurations)
+            for r, run in enumerate(runs)
+        }
+
+    def _run_effects(self, workloads: Collection[str]) -> dict[tuple[int, int], float]:
+        """Return the effect of each run on these workloads together."""
+        effects = {}
+        for run, residuals in self._residuals.items():
+            chosen = {name: value for name, value in residuals.items() if name in workloads}
+            weights = {name: 1 / self._trial_variances[name] for name in chosen}
+            effects[run] = _weighted_mean(chosen, weights) if chosen else 0.0
+        return effects
+
+    @cached_property
+    def _effects_on_all(self) -> dict[tuple[int, int], float]:
+        return self._run_effects(self._trial_variances)
+
+    @cached_property
+    def _own(self) -> dict[str, tuple[int, float]]:
+        """What a run does to a workload alone: degrees of freedom and variance, in trial variances."""
+        effects = self._effects_on_all
+        total_weight = sum(1 / v for v in self._trial_variances.values())
+        found = {}
+        for name, trial_variance in self._trial_variances.items():
+            own = [res[name] - effects[run] for run, res in self._residuals.items() if name in res]
+            df = sum(max(0, self.runs(c, name) - 1) for c in range(len(self.configurations)))
+            # What a workload adds to the effect on all is missing from its own.
+            free = 1 - 1 / trial_variance / total_weight
+            if df and free > 0:
+                found[name] = df, _sum_of_squares(own) / (df * trial_variance * free)
+        return found
+
+    @cached_property
+    def _scale(self) -> float:
+        """The typical variance that a run adds to a workload, in variances of its trials."""
+        df = sum(df for df, _ in self._own.values())
+        return math.fsum(df * value for df, value in self._own.values()) / df if df else 0.0
+
+    def _variance(self, workload: str) -> _Variance:
+        """Return the variance between runs; Satterthwaite's degrees of freedom."""
+        if not self._run_df:
+            return _Variance(0.0, PRIOR_RUN_SD**2, MANY)
+        shared = _sum_of_squares(self._effects_on_all.values()) / self._run_df
+        if not self._own:  # the table has one workload: nothing is its own
+            return _Variance(shared, 0.0, self._run_df)
+        df, value = self._own.get(workload, (0, 0.0))
+        all_df = sum(df for df, _ in self._own.values()) - self._run_df
+        moderated = (PRIOR_WEIGHT * self._scale + df * value) / (PRIOR_WEIGHT + df)
+        own = moderated * self._trial_variances[workload]
+        # The workloads' own effects do not cancel entirely in the runs' common ones.
+        counted_twice = self._scale / sum(1 / v for v in self._trial_variances.values())
+        own = max(own - counted_twice, MIN_OWN_FRACTION * own)
+        own_df = max(1, min(all_df, PRIOR_WEIGHT + df))
+        spread = shared**2 / self._run_df + own**2 / own_df
+        return _Variance(shared, own, (shared + own) ** 2 / spread if spread else self._run_df)
+
+    def _following(self, workload: str, controls: Collection[str]) -> tuple[float, float]:
+        """Return the factor by which a workload follows the controls, and its variance."""
+        effects = self._run_effects(controls)
+        pairs = [
+            (effects[run], res[workload]) for run, res in self._residuals.items() if workload in res
+        ]
+        noise = self._variance(workload).total or MIN_TRIAL_SD**2
+        prior = 1 / PRIOR_FOLLOWING_SD**2
+        learnt = math.fsum(effect**2 for effect, _ in pairs) / noise
+        product = math.fsum(effect * value for effect, value in pairs) / noise
+        return (prior * PRIOR_FOLLOWING + product) / (prior + learnt), 1 / (prior + learnt)
+
+
+def _names(runs: Sequence[Run]) -> dict[str, None]:
+    return dict.fromkeys(name for run in runs for name in run)
+
+
+def _mean(values: Sequence[float]) -> float:
+    return math.fsum(values) / len(values)
+
+
+def _weighted_mean(values: Mapping[str, float], weights: Mapping[str, float]) -> float:
+    return math.fsum(weights[n] * v for n, v in values.items()) / math.fsum(
+        weights[n] for n in values
+    )
+
+
+def _sum_of_squares(values: Iterable[float]) -> float:
+    return math.fsum(value**2 for value in values)
