@@ -26,13 +26,14 @@ class Sample:
 
     `times_s` are the wall-clock seconds of the trials that are ok, in the order of measurement;
     `errors` has one line for each failed trial; `omissions` are the reasons why runs omitted the
-    workload.
+    workload; `disturbed` is the number of trials that do not count because something disturbed them.
     """
 
     workload: str
     times_s: tuple[float, ...] = ()
     errors: tuple[str, ...] = ()
     omissions: tuple[str, ...] = ()
+    disturbed: int = 0
 
     @property
     def outcome(self) -> Outcome:
@@ -87,6 +88,7 @@ def take_sample(workload: str, runs: Iterable[RecordedRun]) -> Sample:
         omissions=tuple(
             recorded.run.omitted[workload] for recorded in runs if workload in recorded.run.omitted
         ),
+        disturbed=sum(trial.workload == workload for trial in disturbed_trials(runs)),
     )
 
 

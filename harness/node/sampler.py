@@ -32,6 +32,7 @@ INTERVALS_S = (0.035, 0.065)
 WATCH_EACH = 20
 """After so many loops, the process looks whether the one that it watches still runs."""
 TIMEOUT_S = 10.0
+_MAX_ANSWER = 4096
 _CREDENTIALS = struct.Struct("3i")
 
 Sums = dict[str, int]
@@ -57,10 +58,10 @@ def _ask(address: str) -> Sums | None:
             if user != os.geteuid():  # a stranger has taken the name
                 return None
             with connection.makefile("rb") as answer:
-                found: Sums = json.load(answer)
+                found = json.loads(answer.read(_MAX_ANSWER))
         except (OSError, ValueError):
             return None
-        return found
+        return found if isinstance(found, dict) else None
 
 
 def _start(address: str, watched: int, program: str) -> bool:
