@@ -28,13 +28,15 @@ class Sample:
 
     `runs_s` has the wall-clock seconds of the trials that are ok, by run: a tuple for each run that has
     such trials, in the order of measurement. `errors` has one line for each failed trial; `omissions`
-    are the reasons why runs omitted the workload.
+    are the reasons why runs omitted the workload; `disturbed` is the number of trials that do not count
+    because something disturbed them.
     """
 
     workload: str
     runs_s: tuple[tuple[float, ...], ...] = ()
     errors: tuple[str, ...] = ()
     omissions: tuple[str, ...] = ()
+    disturbed: int = 0
 
     @property
     def times_s(self) -> tuple[float, ...]:
@@ -101,6 +103,7 @@ def take_sample(workload: str, runs: Iterable[RecordedRun]) -> Sample:
         omissions=tuple(
             recorded.run.omitted[workload] for recorded in runs if workload in recorded.run.omitted
         ),
+        disturbed=sum(trial.workload == workload for trial in disturbed_trials(runs)),
     )
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import ClassVar, Protocol
 
 from harness.model.errors import BadInput, SparkLost
+from harness.model.interference import Nodes
 from harness.model.run import Ending, Phase, Status, Trial, timestamp
 from harness.model.task_metrics import TaskMetrics, WireBytes
 from harness.terminal import first_line, show
@@ -28,17 +29,24 @@ HOLD_FILE = "CLUSTERLIFT_HOLD_FILE"
 POLL_S = 0.05
 
 
+@dataclass(frozen=True)
+class TrialMetrics:
+    """What was observed while a trial ran; the fields are those of Trial."""
+
+    tasks: TaskMetrics | None = None
+    wire: WireBytes | None = None
+    interference: Nodes | None = None
+    disturbed: str | None = None
+
+
 class PreparedTrial(Protocol):
     """One prepared execution of a workload."""
 
     def run(self) -> None:
         """Force the computation. Only this is timed."""
 
-    def metrics(self) -> tuple[TaskMetrics | None, WireBytes | None]:
-        """Return how the tasks of `run` spent their time, and the bytes on the links.
-
-        It is called right after `run`.
-        """
+    def metrics(self) -> TrialMetrics:
+        """Return what was observed of `run`. It is called right after it."""
 
     def check(self) -> None:
         """Compare the answer of `run` with the oracle. Raise WrongAnswer if they differ."""
@@ -169,13 +177,13 @@ def _run_trial(runner: TrialRunner, phase: Phase, round_: int, clock: Clock) -> 
         start = clock()
         prepared.run()
         wall_s = clock() - start
-        tasks, wire = prepared.metrics()
+        metrics = prepared.metrics()
         prepared.check()
         note = prepared.note()
     except Exception as error:  # noqa: BLE001  whatever a workload raises is that trial's outcome
         failed = trial(status=Status.FAILED, error=error_line(error))
         return failed, isinstance(error, SparkLost)
-    return trial(status=Status.OK, wall_s=wall_s, note=note, tasks=tasks, wire=wire), False
+    return trial(status=Status.OK, wall_s=wall_s, note=note, **vars(metrics)), False
 
 
 def error_line(error: BaseException) -> str:

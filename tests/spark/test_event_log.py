@@ -215,7 +215,8 @@ class TestWhichTasks:
         for workload, tasks in ((CalcPiDataframe(), 2 + 1), (CalcPiPythonUdf(), 2)):
             trial = SparkTrialRunner(workload, context, NoopSink, log).prepare("group")
             trial.run()
-            metrics, wire = trial.metrics()
+            observed = trial.metrics()
+            metrics, wire = observed.tasks, observed.wire
             trial.check()
             assert metrics is not None
             assert (metrics.tasks, metrics.incomplete) == (tasks, None)
