@@ -34,8 +34,8 @@ class SparkTrialRunner:
     def name(self) -> str:
         return self.workload.name
 
-    def prepare(self, job_group: str) -> PreparedTrial:
-        """Build the frame anew, because a frame that was forced keeps its shuffle files."""
+    def prepare(self, job_group: str, executions: int) -> PreparedTrial:
+        """Build all frames anew, because a frame that was forced keeps its shuffle files."""
         spark = self.context.spark
         with _spark_loss_detected(spark):
             executors = executor_hosts(spark)
@@ -46,10 +46,10 @@ class SparkTrialRunner:
                 with outside_trials(spark):
                     prewarming.collect()
             spark.sparkContext.setJobGroup(job_group, job_group)
-            sink = self.sink(self.workload, self.context)
+            sink = self.sink(self.workload, self.context, executions)
             traffic = traffic_snapshot(spark)
             self.log.begin()
-        return _PreparedSparkTrial(self, spark, sink, executors, traffic)
+        return _PreparedSparkTrial(self, spark, sink, executions, executors, traffic)
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,7 @@ class _PreparedSparkTrial:
     runner: SparkTrialRunner
     spark: SparkSession
     sink: Sink
+    executions: int
     executors_before: Mapping[str, str]
     traffic_before: TrafficSnapshot
 
@@ -71,7 +72,7 @@ class _PreparedSparkTrial:
             self.sink.run()
 
     def metrics(self) -> tuple[TaskMetrics | None, WireBytes]:
-        """Return the task metrics and the bytes on the wire.
+        """Return the task metrics and the bytes on the wire, per execution.
 
         The log ends before the job that reads the interfaces, and is read afterwards.
         """
@@ -79,16 +80,18 @@ class _PreparedSparkTrial:
         with _spark_loss_detected(self.spark):
             log.end()
             wire = wire_bytes(self.traffic_before, traffic_snapshot(self.spark))
-        return log.metrics(), wire
+        tasks = log.metrics()
+        return tasks and tasks.per_execution(self.executions), wire.per_execution(self.executions)
 
     def check(self) -> None:
         workload, context = self.runner.workload, self.runner.context
         with _spark_loss_detected(self.spark):
-            plan, answer = self.sink.plan(), self.sink.answer()
-        # If there are no rows, Spark may leave out any part of the plan.
-        if context.totals.rows:
-            workload.check_plan(plan)
-        workload.check(answer, context)
+            plans, answers = self.sink.plans(), self.sink.answers()
+        for plan, answer in zip(plans, answers, strict=True):
+            # If there are no rows, Spark may leave out any part of the plan.
+            if context.totals.rows:
+                workload.check_plan(plan)
+            workload.check(answer, context)
 
     def note(self) -> str | None:
         """Return which executors were lost since the trial was prepared."""

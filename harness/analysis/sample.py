@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
 from harness.model.run import Phase, RecordedRun, Trial
+from harness.runtime.warm_up import AUTO, needed_trials, unsteady_workloads
 from harness.statistics.median import Interval, median_interval
 
 
@@ -26,13 +27,14 @@ class Sample:
 
     `times_s` are the wall-clock seconds of the trials that are ok, in the order of measurement;
     `errors` has one line for each failed trial; `omissions` are the reasons why runs omitted the
-    workload.
+    workload; `unsteady` are the reasons why nobody can tell that it became steady in a run.
     """
 
     workload: str
     times_s: tuple[float, ...] = ()
     errors: tuple[str, ...] = ()
     omissions: tuple[str, ...] = ()
+    unsteady: tuple[str, ...] = ()
 
     @property
     def outcome(self) -> Outcome:
@@ -76,6 +78,16 @@ def disturbed_trials(runs: Iterable[RecordedRun]) -> Iterator[Trial]:
         yield from (t for t in recorded.trials if t.phase is Phase.MEASURED and t.disturbed)
 
 
+def unsteady(recorded: RecordedRun) -> Mapping[str, str]:
+    """Return the workloads of a run that never became steady, and the reason of each.
+
+    A run with a fixed number of warm-up rounds does not look for it, and has none.
+    """
+    if recorded.run.parameters.get("warmup") != AUTO:
+        return {}
+    return unsteady_workloads(recorded.trials, needed_trials(recorded.run))
+
+
 def take_sample(workload: str, runs: Iterable[RecordedRun]) -> Sample:
     """Return the sample of a workload, pooled over the runs of one configuration."""
     runs = tuple(runs)
@@ -86,6 +98,9 @@ def take_sample(workload: str, runs: Iterable[RecordedRun]) -> Sample:
         errors=tuple(trial.error for trial in trials if trial.error is not None),
         omissions=tuple(
             recorded.run.omitted[workload] for recorded in runs if workload in recorded.run.omitted
+        ),
+        unsteady=tuple(
+            reason for recorded in runs if (reason := unsteady(recorded).get(workload)) is not None
         ),
     )
 
