@@ -27,9 +27,13 @@ SMALL_DRIFT = 0.01
 def steady_from(times_s: Sequence[float], trials: int) -> int | None:
     """Return the index from which on the times, at least `trials` of them, do not become shorter.
 
-    It is the first such index. Times become shorter if both a one-sided test of Mann and Kendall says so
-    at LEVEL, and the median of their first half exceeds that of their second half by SMALL_DRIFT or
-    more. Fewer than four times never show a trend. Return None if there is no such index.
+    It is the first such index. Times become shorter
+
+    - if a one-sided test of Mann and Kendall says so at LEVEL, and the median of their first half exceeds
+      that of their second half by SMALL_DRIFT or more;
+    - or if the first exceeds all others by SMALL_DRIFT or more, which a test of ranks hardly sees.
+
+    Return None if there is no such index.
     """
     scores = _scores(times_s)
     starts = range(len(times_s) - trials + 1)
@@ -48,6 +52,9 @@ def _scores(times_s: Sequence[float]) -> list[int]:
 
 
 def _become_shorter(times_s: Sequence[float], score: int) -> bool:
+    first, *others = times_s
+    if others and first >= (1 + SMALL_DRIFT) * max(others):
+        return True
     n = len(times_s)
     deviation = math.sqrt(n * (n - 1) * (2 * n + 5) / 18)
     # The normal approximation with a correction for continuity; from four values on it is close enough.
