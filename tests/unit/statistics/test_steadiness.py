@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from harness.statistics.steadiness import LEVEL, SMALL_DRIFT, steady_from
 from harness.runtime.warm_up import DEFAULT_TRIALS
+from harness.statistics.steadiness import LEVEL, SMALL_DRIFT, steady_from
 from tests.unit.statistics.warm_ups import WarmUp, nine, simulate
 
 TIMES = st.lists(st.floats(0.1, 1e4), min_size=1, max_size=30)
