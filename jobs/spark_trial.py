@@ -39,8 +39,8 @@ class SparkTrialRunner:
     def name(self) -> str:
         return self.workload.name
 
-    def prepare(self, job_group: str) -> PreparedTrial:
-        """Build the frame anew, because a frame that was forced keeps its shuffle files."""
+    def prepare(self, job_group: str, executions: int) -> PreparedTrial:
+        """Build all frames anew, because a frame that was forced keeps its shuffle files."""
         spark = self.context.spark
         with _spark_loss_detected(spark):
             executors = executor_hosts(spark)
@@ -51,10 +51,10 @@ class SparkTrialRunner:
                 with outside_trials(spark):
                     prewarming.collect()
             spark.sparkContext.setJobGroup(job_group, job_group)
-            sink = self.sink(self.workload, self.context)
+            sink = self.sink(self.workload, self.context, executions)
             nodes = nodes_snapshot(spark)
             self.log.begin()
-        return _PreparedSparkTrial(self, spark, sink, executors, nodes)
+        return _PreparedSparkTrial(self, spark, sink, executions, executors, nodes)
 
 
 @dataclass(frozen=True)
@@ -68,6 +68,7 @@ class _PreparedSparkTrial:
     runner: SparkTrialRunner
     spark: SparkSession
     sink: Sink
+    executions: int
     executors_before: Mapping[str, str]
     nodes_before: NodesSnapshot
 
@@ -76,7 +77,7 @@ class _PreparedSparkTrial:
             self.sink.run()
 
     def metrics(self) -> TrialMetrics:
-        """Return the task metrics, the bytes on the wire, and what disturbed the trial.
+        """Return the task metrics and the bytes on the wire per execution, and what disturbed the trial.
 
         The log ends before the job that reads the nodes' counters, and is read afterwards.
         """
@@ -88,17 +89,24 @@ class _PreparedSparkTrial:
         disturbed = disturbance(nodes, earlier) if nodes else None
         if nodes:
             earlier.append(nodes)
-        wire = wire_bytes(before.traffic, after.traffic)
-        return TrialMetrics(log.metrics(), wire, nodes, disturbed)
+        tasks, wire = log.metrics(), wire_bytes(before.traffic, after.traffic)
+        executions = self.executions
+        return TrialMetrics(
+            tasks and tasks.per_execution(executions),
+            wire.per_execution(executions),
+            nodes,
+            disturbed,
+        )
 
     def check(self) -> None:
         workload, context = self.runner.workload, self.runner.context
         with _spark_loss_detected(self.spark):
-            plan, answer = self.sink.plan(), self.sink.answer()
-        # If there are no rows, Spark may leave out any part of the plan.
-        if context.totals.rows:
-            workload.check_plan(plan)
-        workload.check(answer, context)
+            plans, answers = self.sink.plans(), self.sink.answers()
+        for plan, answer in zip(plans, answers, strict=True):
+            # If there are no rows, Spark may leave out any part of the plan.
+            if context.totals.rows:
+                workload.check_plan(plan)
+            workload.check(answer, context)
 
     def note(self) -> str | None:
         """Return which executors were lost since the trial was prepared."""

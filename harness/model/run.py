@@ -49,10 +49,12 @@ class Ending(StrEnum):
 
 @dataclass(frozen=True)
 class Trial:
-    """One execution of one workload.
+    """One execution of one workload, or several if one would be too short to time well.
 
-    - `round`: counts from 1 within the phase.
+    - `round`: counts from 1 within the phase if the number of warm-up rounds was fixed, else within the run.
     - `wall_s`: duration of the sink's action in seconds; None if, and only if, the trial failed.
+    - `executions`: how many times the trial executed the workload, one after the other; `wall_s`, `tasks`
+      and `wire` are averages over them.
     - `error`: why the trial failed, in one line.
     - `note`: an event that may explain the duration, in one line, such as the loss of an executor.
     - `tasks`, `wire`: where the time went, and what the nodes' links carried; None if unknown.
@@ -74,6 +76,7 @@ class Trial:
     wire: WireBytes | None = None
     interference: Nodes | None = None
     disturbed: str | None = None
+    executions: int = 1
 
     def __post_init__(self) -> None:
         if (self.status is Status.OK) != (self.wall_s is not None):
@@ -82,6 +85,8 @@ class Trial:
             raise ValueError("a time is a finite number of seconds, more than 0")
         if (self.status is Status.FAILED) != (self.error is not None):
             raise ValueError("a trial has an error if, and only if, it failed")
+        if self.executions < 1:
+            raise ValueError("a trial executes its workload once or more")
 
 
 @dataclass(frozen=True)
