@@ -23,8 +23,8 @@ from harness.model.errors import BadInput, ClusterliftError
 from harness.model.run import Ending, RecordedRun
 from harness.records.directories import configuration_directory, results_files
 from harness.records.reader import load
+from harness.runtime.clock import duration_text
 from harness.runtime.interrupt import interruptible
-from harness.runtime.progress import duration_text
 from harness.runtime.series import SERIES, SparkOptions, series_of
 from harness.terminal import count_of, say, show
 

@@ -151,7 +151,10 @@ def test_trials_continue_until_the_time_is_over(
         cwd=tmp_path,
     )
     run = recorded(tmp_path / "results")
-    stopped = "after 1 round, another would not have ended in time (widest is group-by: unknown)"
+    stopped = (
+        "after 1 round, another would not have ended in time; "
+        "not reached: group-by (no interval), calc-pi-dataframe (no interval)"
+    )
     assert run.stopped == stopped
     assert f"\n{stopped}\n" in done.stdout
     assert (run.run.parameters["trials"], run.run.parameters["precision"]) == ("auto", 1e-5)
