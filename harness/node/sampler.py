@@ -33,7 +33,8 @@ WATCH_EACH = 20
 """After so many loops, the process looks whether the one that it watches still runs."""
 TIMEOUT_S = 10.0
 _MAX_ANSWER = 4096
-_CREDENTIALS = struct.Struct("3i")
+_CREDENTIALS = "3i"
+"""Process, user and group, as the kernel has them in `struct ucred`."""
 
 Sums = dict[str, int]
 """`started_ns` identifies the process; `loops` and `loop_ns` are their number and CPU time."""
@@ -53,8 +54,10 @@ def _ask(address: str) -> Sums | None:
         connection.settimeout(TIMEOUT_S)
         try:
             connection.connect(f"\0{address}")
-            peer = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
-            _, user, _ = _CREDENTIALS.unpack(peer)
+            peer = connection.getsockopt(
+                socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize(_CREDENTIALS)
+            )
+            _, user, _ = struct.unpack(_CREDENTIALS, peer)
             if user != os.geteuid():  # a stranger has taken the name
                 return None
             with connection.makefile("rb") as answer:
