@@ -51,7 +51,7 @@ def find_warm_up(trials: Sequence[Trial], needed: int = DEFAULT_TRIALS) -> WarmU
     times_s = [trial.wall_s for trial in later if trial.wall_s is not None]
     start = steady_from(times_s, needed)
     if start is None and len(later) < needed:
-        return WarmUp(2, f"{len(later)} of {count_of(needed, 'trial')}")
+        return WarmUp(2, f"only {len(later)} of {count_of(needed, 'trial')}")
     unsteady = None if start is not None else f"its last {needed} trials still became faster"
     first = len(later) - needed if start is None else start
     return WarmUp(later[first].round if first else 2, unsteady)

@@ -228,7 +228,7 @@ class TestUntilSteady:
     def test_a_workload_that_is_always_disturbed_ends_at_the_limit(self) -> None:
         bench = Bench({"a": steady(10)}, Goal(trials=2), disturbed=range(100))
         assert bench.until.stopped == (
-            "after 8 rounds, which is the limit; not reached: a (0 of 2 trials); "
+            "after 8 rounds, which is the limit; not reached: a (only 0 of 2 trials); "
             "8 disturbed trials left out"
         )
 
@@ -265,7 +265,7 @@ def test_progress_shows_the_round_what_is_missing_and_the_time_left() -> None:
 
 def test_progress_shows_rounds_while_nobody_knows_which_are_warm_up() -> None:
     bench = Bench({"a": steady(10)}, Goal(trials=1), disturbed={2})
-    waits = "waits for a (0 of 1 trial), 277 h 46 min left at most"
+    waits = "waits for a (only 0 of 1 trial), 277 h 46 min left at most"
     assert bench.out.getvalue().splitlines()[:2] == [
         f"[  1] a  round 1    10.000 s   {waits}",
         f"[  2] a  round 2    10.000 s   disturbed (n1: a busy neighbour)   {waits}",
