@@ -27,7 +27,8 @@ class Sample:
 
     `times_s` are the wall-clock seconds of the trials that are ok, in the order of measurement;
     `errors` has one line for each failed trial; `omissions` are the reasons why runs omitted the
-    workload; `unsteady` are the reasons why nobody can tell that it became steady in a run.
+    workload; `unsteady` are the reasons why nobody can tell that it became steady in a run; `disturbed`
+    is the number of trials that do not count because something disturbed them.
     """
 
     workload: str
@@ -35,6 +36,7 @@ class Sample:
     errors: tuple[str, ...] = ()
     omissions: tuple[str, ...] = ()
     unsteady: tuple[str, ...] = ()
+    disturbed: int = 0
 
     @property
     def outcome(self) -> Outcome:
@@ -102,6 +104,7 @@ def take_sample(workload: str, runs: Iterable[RecordedRun]) -> Sample:
         unsteady=tuple(
             reason for recorded in runs if (reason := unsteady(recorded).get(workload)) is not None
         ),
+        disturbed=sum(trial.workload == workload for trial in disturbed_trials(runs)),
     )
 
 

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
-from harness.model.interference import NodeInterference
+from harness.model.interference import Nodes
 from harness.model.task_metrics import TaskMetrics, WireBytes
 
 Facts = Mapping[str, Any]
@@ -74,7 +74,7 @@ class Trial:
     note: str | None = None
     tasks: TaskMetrics | None = None
     wire: WireBytes | None = None
-    interference: tuple[NodeInterference, ...] | None = None
+    interference: Nodes | None = None
     disturbed: str | None = None
     executions: int = 1
 

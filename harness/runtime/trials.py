@@ -9,11 +9,13 @@ import math
 import os
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Protocol
 
 from harness.model.errors import BadInput, SparkLost
+from harness.model.interference import Nodes
 from harness.model.run import Ending, Phase, Status, Trial, timestamp
 from harness.model.task_metrics import TaskMetrics, WireBytes
 from harness.runtime.clock import Clock
@@ -37,17 +39,24 @@ MAX_EXECUTIONS = 10
 """Each execution is prepared and checked, outside the time that is measured; more would take too long."""
 
 
+@dataclass(frozen=True)
+class TrialMetrics:
+    """What was observed while a trial ran; the fields are those of Trial."""
+
+    tasks: TaskMetrics | None = None
+    wire: WireBytes | None = None
+    interference: Nodes | None = None
+    disturbed: str | None = None
+
+
 class PreparedTrial(Protocol):
     """Prepared executions of a workload, one or more."""
 
     def run(self) -> None:
         """Force the computation of every execution, one after the other. Only this is timed."""
 
-    def metrics(self) -> tuple[TaskMetrics | None, WireBytes | None]:
-        """Return how the tasks of an execution spent their time, and the bytes on the links.
-
-        Both are averages over the executions. It is called right after `run`.
-        """
+    def metrics(self) -> TrialMetrics:
+        """Return what was observed of `run`, as averages over its executions. It is called right after it."""
 
     def check(self) -> None:
         """Compare the answer of every execution with the oracle. Raise WrongAnswer if they differ."""
@@ -153,13 +162,13 @@ def _run_trial(
         start = clock()
         prepared.run()
         wall_s = (clock() - start) / executions
-        tasks, wire = prepared.metrics()
+        metrics = prepared.metrics()
         prepared.check()
         note = prepared.note()
     except Exception as error:  # noqa: BLE001  whatever a workload raises is that trial's outcome
         failed = trial(status=Status.FAILED, error=error_line(error))
         return failed, isinstance(error, SparkLost)
-    return trial(status=Status.OK, wall_s=wall_s, note=note, tasks=tasks, wire=wire), False
+    return trial(status=Status.OK, wall_s=wall_s, note=note, **vars(metrics)), False
 
 
 def error_line(error: BaseException) -> str:

@@ -217,7 +217,8 @@ class TestWhichTasks:
                 "group", executions=3
             )
             trial.run()
-            metrics, wire = trial.metrics()
+            observed = trial.metrics()
+            metrics, wire = observed.tasks, observed.wire
             trial.check()
             assert metrics is not None
             assert (metrics.tasks, metrics.incomplete) == (tasks, None)

@@ -11,12 +11,14 @@ from pathlib import Path
 import pytest
 
 from harness.model.errors import BadInput, SparkLost, WrongAnswer
+from harness.model.interference import NodeInterference
 from harness.model.run import Ending, Phase, Status, Trial
-from harness.model.task_metrics import TaskMetrics, WireBytes
+from harness.model.task_metrics import WireBytes
 from harness.runtime.rounds import FixedRounds
 from harness.runtime.trials import (
     MAX_ERROR_LENGTH,
     MAX_EXECUTIONS,
+    TrialMetrics,
     error_line,
     run_trials,
     wait_for_release,
@@ -72,13 +74,13 @@ class FakeRunner:
     check: Step = nothing
     noted: str | None = None
     metrics_step: Step = nothing
-    wire: WireBytes | None = None
+    measured: TrialMetrics = field(default_factory=TrialMetrics)
     groups: list[str] = field(default_factory=list)
     executions: list[int] = field(default_factory=list)
 
-    def metrics(self) -> tuple[TaskMetrics | None, WireBytes | None]:
+    def metrics(self) -> TrialMetrics:
         self.metrics_step()
-        return None, self.wire
+        return self.measured
 
     def note(self) -> str | None:
         return self.noted
@@ -254,9 +256,11 @@ class TestErrorLine:
 
 
 def test_a_trial_keeps_its_metrics() -> None:
-    wire = WireBytes((), unread=("n2",))
-    _, [trial] = run(FakeRunner("a", wire=wire))
+    wire, node = WireBytes((), unread=("n2",)), NodeInterference("n1", duration_s=1.5, processors=2)
+    metrics = TrialMetrics(None, wire, (node,), disturbed="n1: it swapped")
+    _, [trial] = run(FakeRunner("a", measured=metrics))
     assert (trial.tasks, trial.wire) == (None, wire)
+    assert (trial.interference, trial.disturbed) == ((node,), "n1: it swapped")
 
 
 def test_a_trial_keeps_its_note() -> None:
