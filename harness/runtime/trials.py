@@ -32,7 +32,8 @@ POLL_S = 0.05
 MIN_TRIAL_S = 1.0
 """A trial executes its workload as often as it takes to last about this long.
 
-docs/noise.md has the figures: what does not last half a second varies twice as much from trial to trial.
+What starts a job takes as long for a short workload as for a long one, and processors change their speed
+within a second: docs/noise.md has the figures.
 """
 
 MAX_EXECUTIONS = 10

@@ -5,7 +5,7 @@ A run decides by this when to stop; whoever reads its file decides by the same w
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from harness.model.run import Phase, Run, Trial
@@ -71,16 +71,14 @@ def with_phases(trials: Sequence[Trial], needed: int) -> tuple[Trial, ...]:
 def unsteady_workloads(trials: Sequence[Trial], needed: int) -> dict[str, str]:
     """Return the workloads that never became steady, and why nobody can tell that they did.
 
-    A workload of which no trial counts is not among them: it has no sample.
+    A workload of which no trial counts after the first round is not among them: it has no sample.
     """
-    return dict(_unsteady(trials, needed))
-
-
-def _unsteady(trials: Sequence[Trial], needed: int) -> Iterator[tuple[str, str]]:
-    for name, own in by_workload(trials).items():
-        reason = find_warm_up(own, needed).unsteady
-        if reason and any(map(counts, own)):
-            yield name, reason
+    found = {
+        name: find_warm_up(own, needed).unsteady
+        for name, own in by_workload(trials).items()
+        if any(trial.round > 1 and counts(trial) for trial in own)
+    }
+    return {name: reason for name, reason in found.items() if reason}
 
 
 def by_workload(trials: Sequence[Trial]) -> Mapping[str, Sequence[Trial]]:

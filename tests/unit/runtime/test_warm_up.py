@@ -94,6 +94,7 @@ class TestUnsteady:
 
     def test_a_workload_without_any_time_has_no_sample_that_could_be_unsteady(self) -> None:
         assert unsteady_workloads(trials_of((None, None)), 6) == {}
+        assert unsteady_workloads(trials_of((10, None)), 6) == {}
 
 
 @pytest.mark.parametrize(
