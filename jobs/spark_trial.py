@@ -77,7 +77,7 @@ class _PreparedSparkTrial:
             self.sink.run()
 
     def metrics(self) -> TrialMetrics:
-        """Return the task metrics and the bytes on the wire per execution, and what disturbed the trial.
+        """Return what was observed; task metrics and the bytes on the wire are those of one execution.
 
         The log ends before the job that reads the nodes' counters, and is read afterwards.
         """
@@ -90,10 +90,9 @@ class _PreparedSparkTrial:
         if nodes:
             earlier.append(nodes)
         tasks, wire = log.metrics(), wire_bytes(before.traffic, after.traffic)
-        executions = self.executions
         return TrialMetrics(
-            tasks and tasks.per_execution(executions),
-            wire.per_execution(executions),
+            tasks and tasks.per_execution(self.executions),
+            wire.per_execution(self.executions),
             nodes,
             disturbed,
         )

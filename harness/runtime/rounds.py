@@ -157,7 +157,7 @@ class UntilReached(Rounds):
         self._min_rounds = (goal.trials or 1) + (goal.warm_up is None)
         self._clock = clock
         self._started = 0.0
-        self._round_s = 0.0
+        self._round, self._round_started, self._round_s = 0, 0.0, 0.0
 
     def rounds(self) -> Iterator[tuple[Phase, int]]:
         """Yield each round's phase and number from 1; a request for the next decides whether to stop."""
@@ -165,9 +165,9 @@ class UntilReached(Rounds):
         for number in range(1, self.totals.get(Phase.WARM_UP, 0) + 1):
             yield Phase.WARM_UP, number
         for number in count(1):
-            round_started = self._clock()
+            self._round, self._round_started = number, self._clock()
             yield Phase.MEASURED, number
-            self._round_s = self._clock() - round_started
+            self._round_s = self._clock() - self._round_started
             if reason := self._reason_to_stop(number):
                 self.stopped = "; ".join(
                     (f"after {count_of(number, 'round')}, {reason}", *self._remarks())
@@ -184,9 +184,9 @@ class UntilReached(Rounds):
     def outlook(self) -> str:
         """Return which workload has not reached the goal, and the time that is left at most."""
         waiting = self._waiting()
-        left = f"{duration_text(self._seconds_left())} left at most"
         if not waiting:
-            return f"{self._goal}, {left}"
+            return "no workload is waited for"
+        left = f"{duration_text(self._left_at_most_s())} left at most"
         name, missing = next(iter(waiting.items()))
         others = f" and {len(waiting) - 1} more" if waiting.keys() - {name} else ""
         return f"waits for {name} ({missing}){others}, {left}"
@@ -225,6 +225,17 @@ class UntilReached(Rounds):
 
     def _seconds_left(self) -> float:
         return max(0.0, self._started + self._max_s - self._clock())
+
+    def _left_at_most_s(self) -> float:
+        """Return the time until the limits, if every round lasts as long as the last complete one."""
+        if not self._round_s:
+            return self._seconds_left()
+        until_now_s = self._clock() - self._round_started
+        required_s, allowed_s = (
+            (rounds - self._round + 1) * self._round_s - until_now_s
+            for rounds in (self._min_rounds, self._max_rounds)
+        )
+        return max(0.0, required_s, min(self._seconds_left(), allowed_s))
 
 
 def half_width(times_s: Sequence[float]) -> float:

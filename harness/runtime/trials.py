@@ -31,7 +31,8 @@ POLL_S = 0.05
 MIN_TRIAL_S = 1.0
 """A trial executes its workload as often as it takes to last about this long.
 
-docs/noise.md has the figures: what does not last half a second varies twice as much from trial to trial.
+What starts a job takes as long for a short workload as for a long one, and processors change their speed
+within a second: docs/noise.md has the figures.
 """
 
 MAX_EXECUTIONS = 10
@@ -55,7 +56,7 @@ class PreparedTrial(Protocol):
         """Force the computation of every execution, one after the other. Only this is timed."""
 
     def metrics(self) -> TrialMetrics:
-        """Return what was observed of `run`, on average over the executions. It is called right after it."""
+        """Return what was observed of `run`, as averages over its executions. It is called right after it."""
 
     def check(self) -> None:
         """Compare the answer of every execution with the oracle. Raise WrongAnswer if they differ."""

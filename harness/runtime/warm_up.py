@@ -5,7 +5,7 @@ A run decides by this when to stop; whoever reads its file decides by the same w
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from harness.model.run import Phase, Run, Trial
@@ -51,7 +51,7 @@ def find_warm_up(trials: Sequence[Trial], needed: int = DEFAULT_TRIALS) -> WarmU
     times_s = [trial.wall_s for trial in later if trial.wall_s is not None]
     start = steady_from(times_s, needed)
     if start is None and len(later) < needed:
-        return WarmUp(2, f"{len(later)} of {count_of(needed, 'trial')}")
+        return WarmUp(2, f"only {len(later)} of {count_of(needed, 'trial')}")
     unsteady = None if start is not None else f"its last {needed} trials still became faster"
     first = len(later) - needed if start is None else start
     return WarmUp(later[first].round if first else 2, unsteady)
@@ -71,16 +71,14 @@ def with_phases(trials: Sequence[Trial], needed: int) -> tuple[Trial, ...]:
 def unsteady_workloads(trials: Sequence[Trial], needed: int) -> dict[str, str]:
     """Return the workloads that never became steady, and why nobody can tell that they did.
 
-    A workload of which no trial counts is not among them: it has no sample.
+    A workload of which no trial counts after the first round is not among them: it has no sample.
     """
-    return dict(_unsteady(trials, needed))
-
-
-def _unsteady(trials: Sequence[Trial], needed: int) -> Iterator[tuple[str, str]]:
-    for name, own in by_workload(trials).items():
-        reason = find_warm_up(own, needed).unsteady
-        if reason and any(map(counts, own)):
-            yield name, reason
+    found = {
+        name: find_warm_up(own, needed).unsteady
+        for name, own in by_workload(trials).items()
+        if any(trial.round > 1 and counts(trial) for trial in own)
+    }
+    return {name: reason for name, reason in found.items() if reason}
 
 
 def by_workload(trials: Sequence[Trial]) -> Mapping[str, Sequence[Trial]]:

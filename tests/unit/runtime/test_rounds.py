@@ -228,7 +228,7 @@ class TestUntilSteady:
     def test_a_workload_that_is_always_disturbed_ends_at_the_limit(self) -> None:
         bench = Bench({"a": steady(10)}, Goal(trials=2), disturbed=range(100))
         assert bench.until.stopped == (
-            "after 8 rounds, which is the limit; not reached: a (0 of 2 trials); "
+            "after 8 rounds, which is the limit; not reached: a (only 0 of 2 trials); "
             "8 disturbed trials left out"
         )
 
@@ -258,17 +258,24 @@ def test_progress_shows_the_round_what_is_missing_and_the_time_left() -> None:
         "[  3] fast  measured 1     1.002 s   waits for fast (no interval) and 1 more, 13 s left at most",
         "[  4] dead  measured 1  FAILED: E: no   waits for fast (no interval) and 1 more, 12 s left at most",
     ]
-    assert lines[-1] == (
-        "[ 14] dead  measured 6  FAILED: E: no   every median is known to ±2%, 2 s left at most"
-    )
+    assert lines[-1] == ("[ 14] dead  measured 6  FAILED: E: no   no workload is waited for")
 
 
 def test_progress_shows_rounds_while_nobody_knows_which_are_warm_up() -> None:
     bench = Bench({"a": steady(10)}, Goal(trials=1), disturbed={2})
-    waits = "waits for a (0 of 1 trial), 277 h 46 min left at most"
-    assert bench.out.getvalue().splitlines()[:2] == [
-        f"[  1] a  round 1    10.000 s   {waits}",
-        f"[  2] a  round 2    10.000 s   disturbed (n1: a busy neighbour)   {waits}",
+    waits = "waits for a (only 0 of 1 trial)"
+    assert bench.out.getvalue().splitlines() == [
+        f"[  1] a  round 1    10.000 s   {waits}, 277 h 46 min left at most",
+        f"[  2] a  round 2    10.000 s   disturbed (n1: a busy neighbour)   {waits}, 20 s left at most",
+        "[  3] a  round 3    10.000 s   no workload is waited for",
+    ]
+
+
+def test_the_time_left_is_that_of_the_trials_that_are_run_in_any_case() -> None:
+    bench = Bench({"a": steady(10)}, Goal(trials=2), max_s=1)
+    assert [line.rpartition(", ")[2] for line in bench.out.getvalue().splitlines()[:2]] == [
+        "0 s left at most",
+        "10 s left at most",
     ]
 
 

@@ -49,13 +49,13 @@ class TestFindWarmUp:
         assert find_warm_up(trials_of(ENDLESS), 6) == WarmUp(7, unsteady)
 
     def test_with_fewer_trials_than_needed_all_but_the_first_round_count(self) -> None:
-        assert find_warm_up(trials_of(STEADY[:4]), 6) == WarmUp(2, "3 of 6 trials")
+        assert find_warm_up(trials_of(STEADY[:4]), 6) == WarmUp(2, "only 3 of 6 trials")
 
     @pytest.mark.parametrize("fourth", [None, -99])
     def test_failed_and_disturbed_trials_do_not_show_anything(self, fourth: float | None) -> None:
         times_s = (*STEADY[:3], fourth, *STEADY[3:])
         assert find_warm_up(trials_of(times_s), 6) == WarmUp(2)
-        assert find_warm_up(trials_of(times_s[:-1]), 6) == WarmUp(2, "5 of 6 trials")
+        assert find_warm_up(trials_of(times_s[:-1]), 6) == WarmUp(2, "only 5 of 6 trials")
 
     def test_a_failure_in_the_second_round_is_no_warm_up(self) -> None:
         assert find_warm_up(trials_of((9, None, *STEADY)), 6) == WarmUp(2)
@@ -89,11 +89,12 @@ class TestUnsteady:
         ]
         assert unsteady_workloads(trials, 6) == {
             "endless": "its last 6 trials still became faster",
-            "short": "2 of 6 trials",
+            "short": "only 2 of 6 trials",
         }
 
     def test_a_workload_without_any_time_has_no_sample_that_could_be_unsteady(self) -> None:
         assert unsteady_workloads(trials_of((None, None)), 6) == {}
+        assert unsteady_workloads(trials_of((10, None)), 6) == {}
 
 
 @pytest.mark.parametrize(
