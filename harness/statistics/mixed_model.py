@@ -14,6 +14,7 @@ that chose this among other models.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -109,13 +110,13 @@ class _Variance:
 
 @dataclass(frozen=True)
 class MixedModel:
-    """The model of one table: for each configuration, its runs. Every run has a time or more."""
+    """The model of one table: for each configuration, its runs. A run without times counts for nothing."""
 
     configurations: Sequence[Sequence[Run]]
 
     def runs(self, configuration: int, workload: str) -> int:
         """Return in how many runs a configuration has this workload."""
-        return sum(workload in run for run in self.configurations[configuration])
+        return self._numbers_of_runs[configuration][workload]
 
     def trials(self, configuration: int, workload: str) -> list[int]:
         """Return how many trials of a workload each run of a configuration has."""
@@ -144,10 +145,11 @@ class MixedModel:
             {name: self.ratio(before, after, name).log for name in controls}, weights
         )
         per_run = max(self._per_run(before, after, name) for name in controls)
-        if not self._run_df:
+        effects = self._run_effects(controls)
+        df = _degrees_of_freedom(effects)
+        if not df:
             return Estimate(log, PRIOR_RUN_SD**2 * per_run, MANY)
-        effects = self._run_effects(controls).values()
-        return Estimate(log, _sum_of_squares(effects) / self._run_df * per_run, self._run_df)
+        return Estimate(log, _sum_of_squares(effects.values()) / df * per_run, df)
 
     def ratio_beyond_controls(
         self, before: int, after: int, workload: str, controls: Collection[str]
@@ -189,8 +191,13 @@ class MixedModel:
         return 1 / self.runs(before, workload) + 1 / self.runs(after, workload)
 
     @cached_property
+    def _numbers_of_runs(self) -> list[Counter[str]]:
+        """In how many runs each workload is, by configuration."""
+        return [Counter(name for run in runs for name in run) for runs in self.configurations]
+
+    @cached_property
     def _run_df(self) -> int:
-        return sum(max(0, len(runs) - 1) for runs in self.configurations)
+        return _degrees_of_freedom(self._effects_on_all)
 
     @cached_property
     def _means(self) -> list[dict[str, float]]:
@@ -223,20 +230,28 @@ class MixedModel:
 
     @cached_property
     def _residuals(self) -> dict[tuple[int, int], dict[str, float]]:
-        """The difference of each run's value from its configuration's mean, by workload."""
+        """The difference of each run's value from its configuration's mean, by workload.
+
+        The mean of a single run is its own value, which shows nothing: it is left out.
+        """
         return {
-            (c, r): {name: time.log_time - self._means[c][name] for name, time in run.items()}
+            (c, r): {
+                name: time.log_time - self._means[c][name]
+                for name, time in run.items()
+                if self.runs(c, name) > 1
+            }
             for c, runs in enumerate(self.configurations)
             for r, run in enumerate(runs)
         }
 
     def _run_effects(self, workloads: Collection[str]) -> dict[tuple[int, int], float]:
-        """Return the effect of each run on these workloads together."""
+        """Return the effect on these workloads together, of each run that shows one."""
         effects = {}
         for run, residuals in self._residuals.items():
             chosen = {name: value for name, value in residuals.items() if name in workloads}
-            weights = {name: 1 / self._trial_variances[name] for name in chosen}
-            effects[run] = _weighted_mean(chosen, weights) if chosen else 0.0
+            if chosen:
+                weights = {name: 1 / self._trial_variances[name] for name in chosen}
+                effects[run] = _weighted_mean(chosen, weights)
         return effects
 
     @cached_property
@@ -286,13 +301,21 @@ class MixedModel:
         """Return the factor by which a workload follows the controls, and its variance."""
         effects = self._run_effects(controls)
         pairs = [
-            (effects[run], res[workload]) for run, res in self._residuals.items() if workload in res
+            (effect, self._residuals[run][workload])
+            for run, effect in effects.items()
+            if workload in self._residuals[run]
         ]
         noise = self._variance(workload).total or MIN_TRIAL_SD**2
         prior = 1 / PRIOR_FOLLOWING_SD**2
         learnt = math.fsum(effect**2 for effect, _ in pairs) / noise
         product = math.fsum(effect * value for effect, value in pairs) / noise
         return (prior * PRIOR_FOLLOWING + product) / (prior + learnt), 1 / (prior + learnt)
+
+
+def _degrees_of_freedom(effects: Iterable[tuple[int, int]]) -> int:
+    """Return those of the differences between the runs of each configuration."""
+    numbers = Counter(configuration for configuration, _ in effects)
+    return sum(number - 1 for number in numbers.values())
 
 
 def _names(runs: Sequence[Run]) -> dict[str, None]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -73,6 +75,31 @@ def column(
         for round_, wall_s in enumerate(walls, 1)
     ]
     return configured(configuration, trials, **fields)
+
+
+def in_runs(configuration: ConfigurationRuns, runs: int = 2) -> ConfigurationRuns:
+    """Return a configuration of one run with its trials dealt out to several, workload by workload.
+
+    The first trial of each workload goes to the first run, the second to the second, and so on.
+    """
+    [whole] = configuration.runs
+    of_runs: list[list[Trial]] = [[] for _ in range(runs)]
+    dealt: Counter[tuple[str, Phase]] = Counter()
+    for trial in whole.trials:
+        of_runs[dealt[trial.workload, trial.phase] % runs].append(trial)
+        dealt[trial.workload, trial.phase] += 1
+    return replace(
+        configuration,
+        runs=tuple(
+            recorded(
+                replace(whole.run, id=f"{whole.run.id}-{number}"),
+                trials,
+                whole.ending,
+                whole.warnings,
+            )
+            for number, trials in enumerate(of_runs, 1)
+        ),
+    )
 
 
 def known(value: T | None) -> T:

@@ -3,26 +3,61 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from random import Random
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import t
 
 from harness.analysis.comparison import Cell, Comparison, compare, overview
-from harness.analysis.configuration import find_configuration
-from harness.analysis.sample import Outcome, Sample, summarize, take_sample
+from harness.analysis.configuration import ConfigurationRuns, find_configuration
+from harness.analysis.sample import Outcome, Sample, Summary, take_sample
 from harness.model.errors import BadInput
-from harness.model.run import Ending, Phase
+from harness.model.run import MAX_WALL_S, MIN_WALL_S, Ending, Phase
 from harness.records.writer import Recording
 from harness.statistics.change import Change, Verdict
-from harness.statistics.median import Interval
-from tests.unit.builders import a_run, column, configured, failed, known, ok, recorded
+from tests.unit.builders import (
+    a_run,
+    column,
+    configured,
+    failed,
+    in_runs,
+    known,
+    ok,
+    recorded,
+)
 
 SIX = [10.0, 10.1, 10.2, 10.3, 10.4, 10.5]
-TIMES_S = st.lists(st.floats(min_value=1e-3, max_value=1e6), min_size=1, max_size=30)
+
+
+def scaled(factor: float, times_s: Sequence[float] = SIX) -> list[float]:
+    return [time_s * factor for time_s in times_s]
+
+
+TIMES_S = st.lists(st.floats(MIN_WALL_S, MAX_WALL_S), min_size=1, max_size=30)
+RUNS_S = st.lists(TIMES_S, min_size=1, max_size=5)
+
+
+def of_runs(
+    name: str, times_s: Sequence[Mapping[str, Sequence[float]]], **fields: Any
+) -> ConfigurationRuns:
+    """Return a configuration with a run for each mapping of workloads to times."""
+    runs = [
+        column(name, of_run, run_id=f"{name}-{number}", **fields).runs[0]
+        for number, of_run in enumerate(times_s)
+    ]
+    return ConfigurationRuns(name, tuple(runs))
+
+
+def summary_of(runs_s: Sequence[Sequence[float]]) -> Summary:
+    """Return the summary of a workload that is alone in its table."""
+    alone = overview(of_runs("1g", [{"w": times_s} for times_s in runs_s]))
+    return known(only_cell(alone, "w", 0).summary)
 
 
 def only_cell(comparison: Comparison, workload: str, index: int) -> Cell:
@@ -40,16 +75,22 @@ class TestSample:
             a_run(),
             [ok("pi", 29.0, phase=Phase.WARM_UP), failed("pi", phase=Phase.WARM_UP), ok("pi", 10)],
         )
-        assert take_sample("pi", [run]) == Sample("pi", times_s=(10,))
+        assert take_sample("pi", [run]) == Sample("pi", ((10,),))
 
-    def test_trials_of_several_runs_are_pooled_in_order(self) -> None:
-        runs = [recorded(a_run(), [ok("pi", 3), ok("sha", 9)]), recorded(a_run(), [ok("pi", 1)])]
-        assert take_sample("pi", runs).times_s == (3, 1)
+    def test_trials_are_in_order_and_stay_with_their_run(self) -> None:
+        runs = [
+            recorded(a_run(), [ok("pi", 3), ok("sha", 9), ok("pi", 2)]),
+            recorded(a_run(), [ok("sha", 9), failed("pi")]),
+            recorded(a_run(), [ok("pi", 1)]),
+        ]
+        sample = take_sample("pi", runs)
+        assert sample.runs_s == ((3, 2), (1,))
+        assert sample.times_s == (3, 2, 1)
 
     @pytest.mark.parametrize(
         ("sample", "outcome"),
         [
-            (Sample("w", (1.0,), ("boom",), ("no data",)), Outcome.MEASURED),
+            (Sample("w", ((1.0,),), ("boom",), ("no data",)), Outcome.MEASURED),
             (Sample("w", (), ("boom",), ("no data",)), Outcome.FAILED),
             (Sample("w", (), (), ("no data",)), Outcome.OMITTED),
             (Sample("w"), Outcome.MISSING),
@@ -62,51 +103,55 @@ class TestSample:
 
 
 class TestSummary:
-    def test_median_of_an_even_number_is_midway(self) -> None:
-        assert summarize(Sample("w", (4, 1, 2, 3))).median_s == 2.5
+    def test_the_time_of_a_run_is_the_median_of_its_trials(self) -> None:
+        assert summary_of([[10, 12, 11, 90, 1]]).time_s == pytest.approx(11)
 
-    def test_interval_of_six_trials_is_their_whole_range(self) -> None:
-        summary = summarize(Sample("w", (10, 9, 12, 10, 10, 11)))
-        assert summary.interval_s == Interval(9, 12)
-        assert summary.uncertainty == pytest.approx(0.2)
+    def test_the_time_is_the_geometric_mean_of_the_runs(self) -> None:
+        summary = summary_of([[4, 4, 99], [9, 1, 9]])
+        assert summary.time_s == pytest.approx(6)
+        assert (summary.runs, summary.trials) == (2, 6)
 
-    def test_interval_of_ten_trials_excludes_the_lowest_and_the_highest(self) -> None:
-        times_s = (1, *range(10, 18), 99)
-        assert summarize(Sample("w", times_s)).interval_s == Interval(10, 17)
+    def test_the_interval_is_that_of_the_runs_however_many_trials_they_have(self) -> None:
+        few, many = (summary_of([[time_s] * n for time_s in (10, 10.5, 11)]) for n in (2, 9))
+        logs = np.log([10, 10.5, 11])
+        margin = t.ppf(0.975, 2) * np.std(logs, ddof=1) / math.sqrt(3)
+        expected = np.exp([logs.mean() - margin, logs.mean() + margin])
+        assert few.interval_s == pytest.approx(expected)
+        assert few.interval_s == many.interval_s
+        assert few.uncertainty == pytest.approx(expected[1] / few.time_s - 1)
 
-    def test_five_trials_have_no_interval(self) -> None:
-        summary = summarize(Sample("w", (10, 9, 12, 10, 10)))
-        assert (summary.n, summary.interval_s, summary.uncertainty) == (5, None, None)
-
-    def test_a_median_of_zero_has_no_relative_uncertainty(self) -> None:
-        assert summarize(Sample("w", (0, 0, 0, 0, 0, 0, 1))).uncertainty is None
+    def test_a_single_run_has_no_interval(self) -> None:
+        summary = summary_of([[10, 9, 12, 10, 10, 11, 10]])
+        assert (summary.runs, summary.interval_s, summary.uncertainty) == (1, None, None)
 
     def test_a_sample_without_times_has_no_summary(self) -> None:
-        with pytest.raises(ValueError, match="w has no measured times"):
-            summarize(Sample("w", errors=("boom",)))
+        cell = only_cell(overview(configured("1g", [failed("w")])), "w", 0)
+        assert cell.summary is None
 
-    @given(TIMES_S)
-    def test_half_of_the_times_are_on_either_side_of_the_median(self, times_s: list[float]) -> None:
-        median_s = summarize(Sample("w", tuple(times_s))).median_s
-        assert min(times_s) <= median_s <= max(times_s)
-        assert sum(time < median_s for time in times_s) * 2 <= len(times_s)
-        assert sum(time > median_s for time in times_s) * 2 <= len(times_s)
+    @given(RUNS_S)
+    def test_the_time_is_among_those_of_the_trials(self, runs_s: list[list[float]]) -> None:
+        time_s = summary_of(runs_s).time_s
+        every = [time_s for times_s in runs_s for time_s in times_s]
+        assert min(every) * (1 - 1e-9) <= time_s <= max(every) * (1 + 1e-9)
 
-    @given(TIMES_S, st.randoms())
-    def test_order_does_not_matter(self, times_s: list[float], random: Random) -> None:
-        shuffled = list(times_s)
+    @given(RUNS_S, st.randoms())
+    def test_order_does_not_matter(self, runs_s: list[list[float]], random: Random) -> None:
+        shuffled = [random.sample(times_s, len(times_s)) for times_s in runs_s]
         random.shuffle(shuffled)
-        assert summarize(Sample("w", tuple(shuffled))) == summarize(Sample("w", tuple(times_s)))
+        one_way, other_way = summary_of(runs_s), summary_of(shuffled)
+        assert other_way.time_s == pytest.approx(one_way.time_s)
+        if one_way.interval_s:
+            assert other_way.interval_s == pytest.approx(one_way.interval_s, rel=1e-6)
 
-    @given(st.lists(st.floats(min_value=0, allow_infinity=False, allow_nan=False), min_size=1))
-    def test_is_finite_for_any_times(self, times_s: list[float]) -> None:
-        summary = summarize(Sample("w", tuple(times_s)))
-        assert math.isfinite(summary.median_s)
+    @given(st.lists(TIMES_S, min_size=2, max_size=4))
+    def test_is_finite_for_any_times(self, runs_s: list[list[float]]) -> None:
+        summary = summary_of(runs_s)
+        assert all(map(math.isfinite, (summary.time_s, *known(summary.interval_s))))
         assert summary.uncertainty is None or math.isfinite(summary.uncertainty)
 
 
 class TestComparison:
-    def test_a_change_is_that_of_the_median_relative_to_the_first_column(self) -> None:
+    def test_a_change_is_that_of_the_time_relative_to_the_first_column(self) -> None:
         before, after = column("1g", {"join": [100, 90, 200]}), column("2.5g", {"join": [80]})
         row = compare([before, after]).rows[0]
         assert row.cells[0].change is None
@@ -114,39 +159,78 @@ class TestComparison:
         assert row.cells[1].change.relative_change == pytest.approx(-0.2)
 
     def test_p_values_are_adjusted_for_the_number_of_comparisons(self) -> None:
-        times_s = ([10.0, 11, 12, 13], [1.0, 2, 3, 4])
-        alone = [column(name, {"x": times}) for name, times in zip("ab", times_s, strict=True)]
-        among = [
-            column(name, {"x": times} | {f"y{n}": [1.0, 2, 3, 4] for n in range(7)})
-            for name, times in zip("ab", times_s, strict=True)
+        sides = [
+            in_runs(column(name, {"x": scaled(factor), **{f"y{n}": SIX for n in range(7)}}), 3)
+            for name, factor in (("a", 1), ("b", 0.9))
         ]
-        assert only_change(compare(alone), "x").verdict is Verdict.CHANGED
-        assert only_change(compare(among), "x").verdict is Verdict.TOO_FEW
-        assert only_change(compare(among), "x").trials_needed == 6
+        found = only_change(compare(sides), "x")
+        assert found.verdict is Verdict.CHANGED
+        assert known(found.adjusted_p) == pytest.approx(8 * known(found.p))
+
+    def test_many_trials_of_a_single_run_claim_nothing(self) -> None:
+        many = [time for _ in range(20) for time in SIX]
+        sides = [column("a", {"x": many}), in_runs(column("b", {"x": scaled(0.5, many)}), 5)]
+        found = only_change(compare(sides), "x")
+        assert found.verdict is Verdict.TOO_FEW
+        assert found.relative_change == pytest.approx(-0.5, abs=0.01)
+
+    def test_the_limit_of_single_runs_is_that_of_runs_that_are_known(self) -> None:
+        repeated = in_runs(column("a", {"x": SIX, "y": SIX}), 3)
+        limits = [
+            known(compare([baseline, column("b", {"x": SIX, "y": SIX})]).limit_of_single_runs)
+            for baseline in (column("a", {"x": SIX, "y": SIX}), repeated)
+        ]
+        assert limits[0] == pytest.approx(math.exp(1.96 * 0.05 * math.sqrt(2)) - 1, rel=0.001)
+        assert 0 < limits[1] < limits[0] / 2
+
+    def test_there_is_no_limit_of_single_runs_if_every_change_was_tested(self) -> None:
+        sides = [in_runs(column(name, {"x": SIX})) for name in "ab"]
+        assert compare(sides).limit_of_single_runs is None
+
+    def test_a_run_without_times_is_no_evidence_on_how_runs_differ(self) -> None:
+        """Runs were killed at once on both sides: they do not make the others more alike."""
+        times_s = [{"x": [10.0], "y": [5.0]}, {"x": [10.3], "y": [5.1]}]
+        killed: list[dict[str, list[float]]] = [{}, {}]
+        plain, with_killed = (
+            compare([of_runs("a", runs), of_runs("b", runs)])
+            for runs in (times_s, times_s + killed)
+        )
+        for workload in ("x", "y"):
+            assert only_change(plain, workload) == only_change(with_killed, workload)
 
     def test_a_shift_of_the_controls_is_reported_and_can_be_subtracted(self) -> None:
-        slower = [time * 1.1 for time in SIX]
+        slower = scaled(1.1)
         controls = {"controls": ["pi", "pi-2"]}
         sides = [
-            column("a", {"join": SIX, "pi": SIX, "pi-2": SIX}, parameters=controls),
-            column("b", {"join": slower, "pi": slower, "pi-2": slower}, parameters=controls),
+            in_runs(column("a", {"join": SIX, "pi": SIX, "pi-2": SIX}, parameters=controls), 3),
+            in_runs(
+                column("b", {"join": slower, "pi": slower, "pi-2": slower}, parameters=controls), 3
+            ),
         ]
         plain = compare(sides)
         assert plain.control_shifts[0] is None
         shift = known(plain.control_shifts[1])
         assert (shift.workloads, shift.moved) == (("pi", "pi-2"), True)
         assert only_change(plain, "join").verdict is Verdict.CHANGED
+        assert plain.followings == {}
         beyond = compare(sides, relative_to_controls=True)
         assert only_change(beyond, "join").verdict is Verdict.NOISE
         assert only_change(beyond, "join").relative_change == pytest.approx(0, abs=0.01)
+        assert set(beyond.followings) == {"b"}
 
     def test_a_control_must_be_declared_on_both_sides(self) -> None:
         sides = [
-            column("a", {"pi": SIX}, parameters={"controls": ["pi"]}),
-            column("b", {"pi": [time * 2 for time in SIX]}, parameters={}),
+            in_runs(column("a", {"pi": SIX}, parameters={"controls": ["pi"]})),
+            in_runs(column("b", {"pi": scaled(2)}, parameters={})),
         ]
         assert compare(sides).control_shifts == (None, None)
-        with pytest.raises(BadInput, match="--adjust controls: 'b' and 'a' have too few trials"):
+        with pytest.raises(BadInput, match="--adjust controls: 'b' and 'a' need 2 runs each of"):
+            compare(sides, relative_to_controls=True)
+
+    def test_controls_of_a_single_run_cannot_be_adjusted_for(self) -> None:
+        sides = [column(name, {"pi": SIX}, parameters={"controls": ["pi"]}) for name in "ab"]
+        assert known(compare(sides).control_shifts[1]).moved is False
+        with pytest.raises(BadInput, match="--adjust controls: 'b' and 'a' need 2 runs each of"):
             compare(sides, relative_to_controls=True)
 
     def test_rows_are_in_the_order_of_the_baseline_then_of_the_others(self) -> None:
@@ -172,8 +256,7 @@ class TestComparison:
     def test_failed_trials_are_counted_in_a_note(self) -> None:
         after = configured("b", [ok("x", 1), failed("x", "OSError: gone"), ok("x", 1)])
         cell = only_cell(compare([column("a", {"x": [1]}), after]), "x", 1)
-        assert cell.summary is not None
-        assert cell.summary.n == 2
+        assert known(cell.summary).trials == 2
         assert cell.notes == ("1 of 3 trials failed, the first with: OSError: gone",)
 
     def test_a_workload_whose_trials_all_failed_has_no_summary_and_no_change(self) -> None:

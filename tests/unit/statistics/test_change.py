@@ -1,6 +1,8 @@
-"""A comparison claims a change, calls it noise, or says that there are too few trials."""
+"""A comparison claims a change, calls it noise, or says that there are too few runs."""
 
 from __future__ import annotations
+
+import math
 
 import pytest
 from hypothesis import given
@@ -8,33 +10,29 @@ from hypothesis import strategies as st
 
 from harness.statistics.change import (
     ALPHA,
+    MIN_RUNS,
     Change,
+    Difference,
     Verdict,
     adjusted_changes,
     control_shift,
     holm,
-    min_trials,
-    two_sample_test,
 )
-from harness.statistics.median import Interval
-from harness.statistics.rank_test import min_p_value
+from harness.statistics.mixed_model import MANY, Estimate
 from tests.unit.builders import known
 
 PROBABILITIES = st.lists(st.floats(0, 1), min_size=1, max_size=20)
-SLOW = [10.0, 10.1, 10.2, 10.3, 10.4, 10.5]
-FAST = [time * 0.9 for time in SLOW]
+UNCHANGED = Difference(Estimate(0.0, 0.0001, 4), 3)
 
 
-def change(
-    before: list[float],
-    after: list[float],
-    comparisons: int = 1,
-    relative_to: Interval | None = None,
-) -> Change:
+def difference(ratio: float, sd: float = 0.01, runs: int = 3) -> Difference:
+    return Difference(Estimate(math.log(ratio), sd**2, 2 * (runs - 1) or MANY), runs)
+
+
+def change(ratio: float, sd: float = 0.01, runs: int = 3, comparisons: int = 1) -> Change:
     """Return the change in a table with this number of comparisons, the others without change."""
-    test = two_sample_test(-0.1, before, after, relative_to)
-    unchanged = two_sample_test(0.0, SLOW, SLOW, None)
-    return adjusted_changes([test, *([unchanged] * (comparisons - 1))])[0]
+    others = [UNCHANGED] * (comparisons - 1)
+    return adjusted_changes([difference(ratio, sd, runs), *others])[0]
 
 
 class TestHolm:
@@ -53,82 +51,76 @@ class TestHolm:
         assert min(holm(p_values)) == pytest.approx(min(1, min(p_values) * len(p_values)))
 
 
-class TestMinTrials:
-    @pytest.mark.parametrize(("comparisons", "needed"), [(1, 4), (8, 6), (16, 6), (24, 7)])
-    def test_for_equal_sides(self, comparisons: int, needed: int) -> None:
-        assert min_trials(1, 1, comparisons) == needed
-
-    def test_a_side_with_many_trials_helps_the_other(self) -> None:
-        assert min_trials(100, 1, 8) == 2
-
-    @given(st.integers(1, 12), st.integers(1, 12), st.integers(1, 30))
-    def test_is_the_smallest_number_that_can_be_significant(
-        self, before: int, after: int, comparisons: int
-    ) -> None:
-        needed = min_trials(before, after, comparisons)
-
-        def can_be_significant(n: int) -> bool:
-            return min_p_value(max(before, n), max(after, n)) * comparisons <= ALPHA
-
-        assert can_be_significant(needed)
-        assert needed == 1 or not can_be_significant(needed - 1)
-
-
 class TestVerdict:
-    def test_six_trials_without_overlap_are_a_change_among_eight_comparisons(self) -> None:
-        assert change(SLOW, FAST, 8).verdict is Verdict.CHANGED
+    def test_a_difference_far_beyond_that_of_runs_is_a_change_among_eight_comparisons(self) -> None:
+        found = change(0.9, comparisons=8)
+        assert found.verdict is Verdict.CHANGED
+        assert found.relative_change == pytest.approx(-0.1)
 
-    def test_five_trials_are_too_few_among_eight_comparisons(self) -> None:
-        of_eight = change(SLOW[:5], FAST[:5], 8)
-        assert of_eight.verdict is Verdict.TOO_FEW
-        assert of_eight.trials_needed == 6
-        assert change(SLOW[:5], FAST[:5], 1).verdict is Verdict.CHANGED
+    def test_more_comparisons_need_stronger_evidence(self) -> None:
+        assert change(0.965).verdict is Verdict.CHANGED
+        assert change(0.965, comparisons=8).verdict is Verdict.NOISE
 
-    def test_overlapping_samples_are_noise(self) -> None:
-        assert change(SLOW, [*FAST[:3], *SLOW[3:]], 8).verdict is Verdict.NOISE
+    def test_a_difference_like_that_of_runs_is_noise(self) -> None:
+        assert change(0.99).verdict is Verdict.NOISE
 
-    def test_identical_samples_are_noise(self) -> None:
-        same = change(SLOW, SLOW, 8)
-        assert same.verdict is Verdict.NOISE
-        assert same.adjusted_p == 1
+    def test_an_exact_tie_is_noise(self) -> None:
+        same = change(1, sd=0)
+        assert (same.verdict, same.adjusted_p) == (Verdict.NOISE, 1)
 
-    @given(
-        st.lists(st.floats(1, 2), min_size=4, max_size=9),
-        st.lists(st.floats(1, 2), min_size=4, max_size=9),
-    )
-    def test_the_interval_of_a_claimed_change_excludes_0(
-        self, before: list[float], after: list[float]
+    @pytest.mark.parametrize("runs", range(MIN_RUNS))
+    def test_one_run_on_a_side_shows_its_change_and_claims_nothing(self, runs: int) -> None:
+        found = change(0.5, sd=0.001, runs=runs)
+        assert found.verdict is Verdict.TOO_FEW
+        assert found.relative_change == pytest.approx(-0.5)
+        assert (found.interval, found.p, found.adjusted_p) == (None, None, None)
+
+    def test_what_is_not_tested_does_not_weaken_the_other_comparisons(self) -> None:
+        alone = change(0.965)
+        found, untested = adjusted_changes([difference(0.965), difference(0.5, runs=1)])
+        assert found == alone
+        assert untested.verdict is Verdict.TOO_FEW
+
+    @given(st.floats(0.01, 100), st.floats(1e-6, 1), st.integers(2, 20))
+    def test_the_interval_of_a_single_comparison_excludes_0_exactly_if_it_is_claimed(
+        self, ratio: float, sd: float, runs: int
     ) -> None:
-        found = change(before, after)
-        if found.verdict is Verdict.CHANGED and len({*before, *after}) == len(before) + len(after):
-            assert found.interval is not None
-            test = two_sample_test(-0.1, before, after, None)
-            assert test.interval == found.interval
-            # The interval is widened to contain the relative change, here -0.1 for any samples.
-            assert not found.interval.low < 0 < found.interval.high or found.relative_change == -0.1
+        found = change(ratio, sd, runs)
+        interval = known(found.interval)
+        assert interval.low <= found.relative_change <= interval.high
+        if abs(known(found.p) - ALPHA) > 1e-9:
+            is_claimed = found.verdict is Verdict.CHANGED
+            assert is_claimed == (not interval.low <= 0 <= interval.high)
 
 
-class TestRelativeToControls:
-    def test_a_change_that_the_controls_share_is_noise(self) -> None:
-        assert change(SLOW, FAST, relative_to=Interval(0.89, 0.91)).verdict is Verdict.NOISE
+class TestUncertainty:
+    def test_of_a_change_is_the_distance_from_it_to_the_farther_end(self) -> None:
+        found = change(0.5)
+        assert found.uncertainty == pytest.approx(known(found.interval).high + 0.5)
 
-    def test_a_change_beyond_that_of_the_controls_is_claimed(self) -> None:
-        assert change(SLOW, FAST, relative_to=Interval(0.99, 1.01)).verdict is Verdict.CHANGED
+    def test_of_noise_is_the_distance_from_0(self) -> None:
+        found = change(0.99)
+        assert found.uncertainty == pytest.approx(-known(found.interval).low)
 
-    def test_a_change_within_the_interval_of_the_controls_is_noise(self) -> None:
-        assert change(SLOW, FAST, relative_to=Interval(0.5, 1.5)).adjusted_p == 1
+    def test_of_a_single_run_is_unknown(self) -> None:
+        assert change(0.5, runs=1).uncertainty is None
 
 
 class TestControlShift:
-    def test_is_significant_for_all_controls_together_though_not_for_each(self) -> None:
-        after = [time * 1.025 for time in SLOW]
-        single = known(control_shift({"pi": (SLOW, after)}))
-        assert not single.moved
-        shift = known(control_shift({str(i): (SLOW, after) for i in range(4)}))
+    def test_that_is_significant_has_moved(self) -> None:
+        shift = control_shift(["pi", "sha"], difference(1.1))
         assert shift.moved
-        assert shift.ratio == pytest.approx(1.025, abs=0.005)
-        assert shift.interval is not None
-        assert shift.interval.low < 1.025 < shift.interval.high
+        assert shift.workloads == ("pi", "sha")
+        assert shift.ratio == pytest.approx(1.1)
+        interval = known(shift.interval)
+        assert 1 < interval.low < 1.1 < interval.high
 
-    def test_is_none_without_controls(self) -> None:
-        assert control_shift({}) is None
+    def test_that_chance_explains_has_not(self) -> None:
+        shift = control_shift(["pi"], difference(1.01))
+        assert not shift.moved
+        assert known(shift.p) > ALPHA
+
+    def test_of_one_run_on_a_side_raises_no_alarm(self) -> None:
+        shift = control_shift(["pi"], difference(2, runs=1))
+        assert (shift.moved, shift.interval, shift.p) == (False, None, None)
+        assert shift.ratio == pytest.approx(2)

@@ -1,64 +1,124 @@
-"""The number of trials to plan agrees with how often the test finds the change."""
+"""The number of runs to plan agrees with how often the model itself finds the change."""
 
 from __future__ import annotations
 
 import math
 
-import numpy as np
 import pytest
 
 from harness.statistics.power import (
-    MAX_TRIALS,
+    MAX_EFFICIENT_TRIALS,
+    MAX_RUNS,
     detectable_change,
+    efficient_trials,
+    median_variance,
+    run_sd,
+    runs_needed,
     statistical_power,
-    trials_needed,
 )
-from harness.statistics.rank_test import p_value
 from tests.unit.builders import known
+from tests.unit.statistics.simulation import Scenario, Tables
+
+SD = 0.02
+"""Of runs: half of its variance is common to all workloads, as the power assumes."""
 
 
 class TestStatisticalPower:
-    def test_is_how_often_the_test_itself_finds_the_change(self) -> None:
-        random = np.random.default_rng(4)
-        found = 0
-        for _ in range(1000):
-            before, after = random.normal(10, 1, 7), random.normal(12.5, 1, 7)
-            found += p_value([(before.tolist(), after.tolist())]) <= 0.05 / 8
-        assert statistical_power(2.5, 7, 8) == pytest.approx(found / 1000, abs=0.05)
-
-    def test_without_a_change_is_at_most_alpha(self) -> None:
-        assert statistical_power(0, 10, 8) <= 0.05 / 8
-
-    def test_grows_with_trials_and_effect_and_shrinks_with_comparisons(self) -> None:
-        assert (
-            statistical_power(1, 10, 8) < statistical_power(2, 10, 8) < statistical_power(2, 15, 8)
+    @pytest.mark.parametrize(("runs", "percent"), [(2, 20), (3, 8), (5, 5), (8, 4)])
+    def test_is_how_often_the_model_itself_finds_the_change(
+        self, runs: int, percent: float
+    ) -> None:
+        trials = 6
+        within = 0.02
+        between = math.sqrt(SD**2 - median_variance(trials) * within**2)
+        scenario = Scenario(
+            runs=runs,
+            workloads=9,
+            trials=trials,
+            between_sd=between,
+            within_sd=within,
+            # All of the variance between runs, the trials' part included, is to be half common.
+            common_fraction=0.5 * SD**2 / between**2,
         )
-        assert statistical_power(2, 10, 16) < statistical_power(2, 10, 8)
+        found = Tables(scenario, seed=runs).power(percent / 100, tables=250)
+        assert statistical_power(percent / 100, SD, runs, 9) == pytest.approx(found, abs=0.08)
 
-    def test_is_0_for_five_trials_in_a_table_of_eight(self) -> None:
-        assert statistical_power(math.inf, 5, 8) == 0
-        assert detectable_change(0.02, 5, 8) is None
+    def test_without_a_change_is_the_strictest_of_holms_thresholds(self) -> None:
+        assert statistical_power(0, SD, 5, 8) == pytest.approx(0.05 / 8 / 2, rel=0.01)
+
+    def test_grows_with_runs_and_change_and_shrinks_with_comparisons(self) -> None:
+        power = statistical_power(0.04, SD, 4, 9)
+        assert power < statistical_power(0.05, SD, 4, 9) < statistical_power(0.05, SD, 5, 9)
+        assert statistical_power(0.04, SD, 4, 18) < power
+
+    def test_a_longer_and_a_shorter_time_of_the_same_ratio_are_found_as_often(self) -> None:
+        assert statistical_power(1.0, 0.3, 4, 9) == pytest.approx(
+            statistical_power(-0.5, 0.3, 4, 9)
+        )
+
+    def test_without_noise_any_change_is_found_and_none_that_is_not_there(self) -> None:
+        assert [statistical_power(change, 0, 2, 9) for change in (0.001, 0)] == [1, 0]
 
 
 class TestPlanning:
-    def test_without_noise_the_smallest_number_that_can_be_significant_is_enough(self) -> None:
-        assert trials_needed(0.001, 0, 8) == 6
+    def test_without_noise_two_runs_are_enough(self) -> None:
+        assert runs_needed(0.001, 0, 8) == 2
 
-    def test_one_trial_less_than_needed_is_not_enough(self) -> None:
-        needed = known(trials_needed(0.05, 0.02, 8, power=0.9))
-        effect = math.log1p(0.05) / 0.02
+    def test_one_run_less_than_needed_is_not_enough(self) -> None:
+        needed = known(runs_needed(0.05, SD, 8, power=0.9))
+        assert needed > 2
         assert (
-            statistical_power(effect, needed, 8) >= 0.9 > statistical_power(effect, needed - 1, 8)
+            statistical_power(0.05, SD, needed, 8)
+            >= 0.9
+            > statistical_power(0.05, SD, needed - 1, 8)
         )
 
-    def test_the_maximum_number_of_trials_is_enough_for_the_change_that_it_detects(self) -> None:
-        smallest = known(detectable_change(0.02, MAX_TRIALS, 8))
-        needed = known(trials_needed(smallest * 1.001, 0.02, 8))
-        assert MAX_TRIALS - 20 < needed <= MAX_TRIALS
+    @pytest.mark.parametrize("runs", [2, 3, 8, 50, MAX_RUNS])
+    @pytest.mark.parametrize("comparisons", [1, 9, 40])
+    def test_needed_runs_and_detectable_change_are_inverse(
+        self, runs: int, comparisons: int
+    ) -> None:
+        smallest = known(detectable_change(SD, runs, comparisons))
+        assert runs_needed(smallest * 1.001, SD, comparisons) == runs
+        more = runs_needed(smallest * 0.98, SD, comparisons)
+        assert more is None if runs == MAX_RUNS else known(more) > runs
 
-    def test_no_number_of_trials_finds_a_change_far_below_the_noise(self) -> None:
-        assert trials_needed(0.001, 0.05, 8) is None
+    def test_no_number_of_runs_finds_a_change_far_below_the_noise(self) -> None:
+        assert runs_needed(0.001, 0.1, 8) is None
 
-    def test_needed_trials_and_detectable_change_are_inverse(self) -> None:
-        smallest = known(detectable_change(0.02, 8, 8))
-        assert trials_needed(smallest * 1.001, 0.02, 8) == 8
+    @pytest.mark.parametrize("runs", [0, 1])
+    def test_a_single_run_detects_no_change_of_any_size(self, runs: int) -> None:
+        assert detectable_change(SD, runs, 8) is None
+
+
+class TestRunSd:
+    def test_is_that_of_the_median_of_the_trials_and_of_the_run_together(self) -> None:
+        assert run_sd(0.03, 0, 6) == pytest.approx(0.03)
+        assert run_sd(0, 0.04, 1) == pytest.approx(0.04)
+        assert run_sd(0.03, 0.04, 1) == pytest.approx(0.05)
+
+    def test_more_trials_do_not_help_beyond_the_difference_between_runs(self) -> None:
+        assert 0.03 < run_sd(0.03, 0.04, 10_000) < 0.0301
+
+
+class TestEfficientTrials:
+    def test_are_more_the_longer_a_run_takes_to_start(self) -> None:
+        found = [efficient_trials(0.02, 0.02, run_s, round_s=10) for run_s in (10, 90, 900)]
+        assert found == sorted(set(found))
+
+    def test_is_a_single_one_if_only_runs_differ(self) -> None:
+        assert efficient_trials(0.05, 0.001, 60, 60) == 1
+
+    def test_has_a_limit_if_only_trials_differ(self) -> None:
+        assert efficient_trials(0, 0.05, 60, 60) == MAX_EFFICIENT_TRIALS
+
+    @pytest.mark.parametrize("run_s", [30.0, 120.0, 600.0])
+    def test_find_a_smaller_change_in_the_same_time_than_other_numbers(self, run_s: float) -> None:
+        between, noise, round_s = 0.01, 0.04, 20.0
+
+        def variance_in_a_given_time(trials: int) -> float:
+            variance = between**2 + math.pi / 2 * noise**2 / trials
+            return variance * (run_s + trials * round_s)
+
+        best = min(range(1, 100), key=variance_in_a_given_time)
+        assert abs(efficient_trials(between, noise, run_s, round_s) - best) <= 1
