@@ -127,3 +127,7 @@ def test_a_node_that_booted_meanwhile_is_left_out() -> None:
 
 def test_without_nodes_nothing_is_known() -> None:
     assert interference({}, {"a": node(AFTER)}) is None
+
+
+def test_a_node_on_which_no_time_passed_is_left_out() -> None:
+    assert interference({"a": node(BEFORE)}, {"a": node(BEFORE)}) is None
