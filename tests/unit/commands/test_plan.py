@@ -39,7 +39,7 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 
 
 def record(results: Path, factors: tuple[float, ...], before_trials_s: float = 60) -> None:
-    """Record runs of three workloads, of which one differs; a round takes 20 s and begins this long after the run does."""
+    """Record runs of three workloads, of which one differs; rounds of 20 s begin after a while."""
     for number, factor in enumerate(factors, 1):
         with Recording(results, a_run("1g", f"run-{number}")) as recording:
             for round_, time_s in enumerate(TRIALS, 1):
