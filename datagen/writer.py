@@ -37,7 +37,8 @@ from harness import __version__
 from harness.model.errors import BadInput, ClusterliftError
 from harness.model.layout import Layout
 from harness.model.run import timestamp
-from harness.runtime.progress import StatusLine, duration_text
+from harness.runtime.clock import duration_text
+from harness.runtime.progress import StatusLine
 
 PAYLOADS = {
     Format.CSV: [f"{recipes.CSV_LINE} as line"],

@@ -5,11 +5,14 @@ The driver's node runs them itself, the node of each executor in a task on it.
 
 from __future__ import annotations
 
+import os
 import platform
 import subprocess
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any, TypeVar
 
 from py4j.protocol import Py4JError
@@ -21,10 +24,15 @@ from pyspark.sql import SparkSession
 from datagen.spark import executor_hosts, is_local, java_packages, scala_context
 from harness.model.errors import ToolError
 from harness.model.interface import HostLink
+from harness.node import sampler
+from harness.node.counters import node_counters
 from harness.node.interface import link_command, parse_link
+from harness.node.interference import CountersSnapshot, NodeCounters
 from harness.node.node_links import NodeLinks
+from harness.node.processes import Application, process_namespace
 from harness.node.traffic import (
     NodeTraffic,
+    Traffic,
     TrafficSnapshot,
     interface_traffic,
     node_identity,
@@ -38,11 +46,32 @@ _JOB_PROPERTIES = ("spark.jobGroup.id", "spark.job.description")
 T = TypeVar("T")
 
 
-def traffic_snapshot(spark: SparkSession) -> TrafficSnapshot:
-    """Return the interface counters of every node that answers. No trial may run meanwhile."""
-    answers, executors = run_on_nodes(spark, interface_traffic)
-    nodes = {id_: NodeTraffic(id_, host, traffic) for id_, (host, traffic) in answers.items()}
-    return TrafficSnapshot(nodes, executors)
+@dataclass(frozen=True)
+class NodesSnapshot:
+    """The counters of every node that answers: of its interfaces, and of what may disturb a trial."""
+
+    traffic: TrafficSnapshot
+    counters: CountersSnapshot
+
+
+def nodes_snapshot(spark: SparkSession) -> NodesSnapshot:
+    """Read the counters of all nodes, in one job. No trial may run meanwhile."""
+    application = Application(
+        id=str(spark.sparkContext.applicationId),
+        driver=os.getpid(),
+        driver_namespace=process_namespace(),
+    )
+    read = partial(_read_node, application, Path(sampler.__file__).read_text())
+    answers, executors = run_on_nodes(spark, read)
+    traffic = {id_: NodeTraffic(id_, host, read) for id_, (host, (read, _)) in answers.items()}
+    counters = {id_: NodeCounters(host, *read) for id_, (host, (_, read)) in answers.items()}
+    return NodesSnapshot(TrafficSnapshot(traffic, executors), counters)
+
+
+def _read_node(
+    application: Application, program: str
+) -> tuple[dict[str, Traffic], tuple[str, dict[str, float]]]:
+    return interface_traffic(), node_counters(application, program)
 
 
 def node_links(spark: SparkSession) -> NodeLinks:

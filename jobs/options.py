@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,11 +18,12 @@ from harness.runtime.command_line import (
     parse_time,
     whole_number,
 )
+from harness.runtime.rounds import ROUNDS_PER_TRIAL
+from harness.runtime.warm_up import AUTO, DEFAULT_TRIALS
 from jobs.sinks import SINKS
 from jobs.workload import discover, known_workloads
 
 PROG = "benchmark.py"
-AUTO = "auto"
 
 
 @dataclass(frozen=True)
@@ -34,20 +35,25 @@ class DatasetOptions:
     accept_layout_drift: bool
 
 
-@dataclass(frozen=True)
-class AutoTrials:
-    """Measure until each median's 95 % interval is within ± `precision`, a fraction, or time is up."""
-
-    precision: float = 0.02
-    max_time_s: float = 30 * 60.0
+PRECISION = 0.02
+MAX_TIME_S = 30 * 60.0
 
 
 @dataclass(frozen=True)
 class TrialOptions:
-    """How many rounds over the workloads to run: first `warmup_rounds`, then the measured ones."""
+    """How many rounds over the workloads to run: warm-up rounds, then measured ones.
 
-    warmup_rounds: int
-    trials: int | AutoTrials
+    - `warmup`: the number of warm-up rounds; None to run until every workload is steady.
+    - `trials`: how many trials have to count; None to run until each median's 95 % interval is within
+      ± `precision`, a fraction.
+    - `precision`: None unless `trials` is.
+    - `max_time_s`: the time for rounds whose number the run chooses; None if it is fixed.
+    """
+
+    warmup: int | None = None
+    trials: int | None = DEFAULT_TRIALS
+    precision: float | None = None
+    max_time_s: float | None = MAX_TIME_S
 
 
 @dataclass(frozen=True)
@@ -84,9 +90,10 @@ def parse(arguments: list[str] | None = None) -> BenchmarkOptions:
     """Read the command line; exit with code 2, and one line on the reason, if it is wrong."""
     parser = _parser()
     options = parser.parse_args(arguments)
-    for option in ("precision", "max_time"):
-        if options.trials != AUTO and getattr(options, option) is not None:
-            parser.error(f"--{option.replace('_', '-')} has no effect without --trials auto")
+    if options.precision is not None and options.trials != AUTO:
+        parser.error("--precision has no effect without --trials auto")
+    if options.max_time is not None and AUTO not in {options.trials, options.warmup}:
+        parser.error("--max-time has no effect without --trials auto or --warmup auto")
     try:
         facts = parse_facts(options.fact or [])
     except BadInput as error:
@@ -96,7 +103,7 @@ def parse(arguments: list[str] | None = None) -> BenchmarkOptions:
         dataset=DatasetOptions(
             options.dataset, options.skip_content_check, options.accept_layout_drift
         ),
-        trials=TrialOptions(options.warmup, _trials(options)),
+        trials=_trial_options(options),
         work=WorkOptions(options.sink, options.repartition, options.pi_samples),
         record=RecordOptions(options.results, options.configuration, facts, options.expect_link),
     )
@@ -117,18 +124,21 @@ def _parser() -> Parser:
     add("--workloads", metavar="A,B,...", type=option_type(_workload_names),
         help="workloads to run, in this order; by default all, in this order: "
         f"{', '.join(discover())}")  # fmt: skip
-    add("--trials", type=_rounds, default=6, metavar="N",
-        help="number of measured rounds over the workloads, or auto: as many rounds as every median "
+    add("--trials", type=_count_or_auto(1), default=DEFAULT_TRIALS, metavar="N",
+        help="number of trials of each workload that have to count, or auto: as many as every median "
         "needs to be precise")  # fmt: skip
     add("--precision", type=option_type(parse_fraction), metavar="FRACTION",
         help="with --trials auto: largest distance of each median from the ends of its 95%% interval, "
-        f"as a fraction of the median (default: {AutoTrials.precision:.0%}%)")  # fmt: skip
+        f"as a fraction of the median (default: {PRECISION:.0%}%)")  # fmt: skip
+    add("--warmup", type=_count_or_auto(0), default=AUTO, metavar="N",
+        help="number of warm-up rounds before the measured ones, or auto: the trials of a workload count "
+        "from where they no longer become faster, and rounds are run until that is so for every "
+        f"workload, at most {ROUNDS_PER_TRIAL} rounds for each trial; warm-up trials are recorded, but "
+        "not compared")  # fmt: skip
     add("--max-time", type=option_type(parse_time), metavar="TIME",
-        help="with --trials auto: time for all rounds, warm-up included; no round starts that would "
-        f"probably end later (default: {AutoTrials.max_time_s / 60:.0f}m)")  # fmt: skip
-    add("--warmup", type=whole_number(0, MAX_TRIALS), default=1, metavar="N",
-        help="number of warm-up rounds before the measured ones; they are recorded, but not "
-        "compared")  # fmt: skip
+        help="with --warmup auto or --trials auto: time for all rounds; no round starts that would "
+        "probably end later, except for those that N trials take in any case "
+        f"(default: {MAX_TIME_S / 60:.0f}m)")  # fmt: skip
     add("--sink", choices=list(SINKS), default="noop",
         help="what forces the computation: Spark's noop data source, or df.rdd.count() as in the "
         "benchmark of 2020")  # fmt: skip
@@ -153,15 +163,22 @@ def _parser() -> Parser:
     return parser
 
 
-def _trials(options: argparse.Namespace) -> int | AutoTrials:
-    if options.trials != AUTO:
-        return int(options.trials)
-    limits = {"precision": options.precision, "max_time_s": options.max_time}
-    return AutoTrials(**{name: value for name, value in limits.items() if value is not None})
+def _trial_options(options: argparse.Namespace) -> TrialOptions:
+    warmup, trials = (
+        None if value == AUTO else value for value in (options.warmup, options.trials)
+    )
+    return TrialOptions(
+        warmup,
+        trials,
+        precision=(options.precision or PRECISION) if trials is None else None,
+        max_time_s=(options.max_time or MAX_TIME_S) if None in {warmup, trials} else None,
+    )
 
 
-def _rounds(text: str) -> int | str:
-    return AUTO if text == AUTO else whole_number(1, MAX_TRIALS)(text)
+def _count_or_auto(least: int) -> Callable[[str], int | str]:
+    """Return the type of an option that is a number of at least `least`, or auto."""
+    number = whole_number(least, MAX_TRIALS)
+    return lambda text: AUTO if text == AUTO else number(text)
 
 
 def _dataset_uri(text: str) -> str:

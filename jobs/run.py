@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import fcntl
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import median
 
 from pyspark.sql import SparkSession
@@ -18,12 +19,13 @@ from harness.model.run import Ending, Phase, Run, Status, Trial
 from harness.node.node_links import link_errors
 from harness.records.directories import cache_directory, check_writable
 from harness.records.writer import Recording
-from harness.runtime.precision import UntilPrecise
-from harness.runtime.progress import PlanProgress, PrecisionProgress
-from harness.runtime.trials import FixedRounds, Observer, Rounds, run_trials, wait_for_release
+from harness.runtime.progress import TrialProgress
+from harness.runtime.rounds import FixedRounds, Goal, Observer, Rounds, UntilReached
+from harness.runtime.trials import run_trials, wait_for_release
+from harness.runtime.warm_up import DEFAULT_TRIALS, counts, unsteady_workloads, with_phases
 from harness.terminal import say, show, visible
 from jobs.executors import node_links
-from jobs.options import AutoTrials, BenchmarkOptions, DatasetOptions, TrialOptions, WorkOptions
+from jobs.options import BenchmarkOptions, DatasetOptions, TrialOptions, WorkOptions
 from jobs.run_description import describe_run
 from jobs.sinks import SINKS
 from jobs.spark_event_log import EventLog
@@ -53,18 +55,19 @@ def benchmark(spark: SparkSession, options: BenchmarkOptions) -> int:
     _announce(run)
     wait_for_release()
 
-    rounds, observers = plan_rounds(options.trials, run.workloads)
+    rounds = plan_rounds(options.trials, run.workloads)
     with Recording(options.record.results, run) as recording, EventLog(spark) as log:
         sink = SINKS[options.work.sink]
         runners = [SparkTrialRunner(w, context, sink, log) for w in selection.workloads]
         recorder = _Recorder(recording)
-        ending = run_trials(runners, rounds, [recorder, *observers])
+        progress = TrialProgress(run.workloads, rounds)
+        ending = run_trials(runners, rounds, [recorder, progress])
         # After any other ending, the executors may not answer.
         completed = ending is Ending.COMPLETED
         errors = link_errors(links, node_links(spark)) if completed else None
         recording.end(ending, rounds.stopped, errors)
 
-    show(summary(run.workloads, recorder.trials))
+    show(summary(run.workloads, recorder.trials, options.trials))
     if rounds.stopped:
         show(rounds.stopped)
     if not completed:
@@ -140,17 +143,12 @@ def _announce(run: Run) -> None:
         say(f"--expect-link: {line}")
 
 
-def plan_rounds(
-    options: TrialOptions, workloads: tuple[str, ...]
-) -> tuple[Rounds, Sequence[Observer]]:
-    """Return the rounds to run, and the observers that need each trial."""
-    match options.trials:
-        case AutoTrials(precision, max_time_s):
-            until = UntilPrecise(workloads, options.warmup_rounds, precision, max_time_s)
-            return until, [until, PrecisionProgress(workloads, until)]
-        case trials:
-            plan = FixedRounds(trials, options.warmup_rounds)
-            return plan, [PlanProgress(workloads, plan)]
+def plan_rounds(options: TrialOptions, workloads: tuple[str, ...]) -> Rounds:
+    """Return the rounds to run."""
+    if options.warmup is not None and options.trials is not None:
+        return FixedRounds(workloads, options.trials, options.warmup)
+    goal = Goal(options.warmup, options.trials, options.precision)
+    return UntilReached(workloads, goal, options.max_time_s or math.inf)
 
 
 class _Recorder(Observer):
@@ -165,14 +163,35 @@ class _Recorder(Observer):
         self.trials.append(trial)
 
 
-def summary(workloads: Iterable[str], trials: Sequence[Trial]) -> str:
-    """Return a line per workload: median, minimum and maximum of its measured trials in seconds."""
-    lines = [f"{'workload':22} {'median':>10} {'min':>10} {'max':>10} {'n':>4}"]
+def summary(
+    workloads: Iterable[str], trials: Sequence[Trial], options: TrialOptions | None = None
+) -> str:
+    """Return a line per workload: median, minimum and maximum of its measured trials in seconds.
+
+    A note says what does not count.
+    """
+    unsteady: Mapping[str, str] = {}
+    if options and options.warmup is None:
+        needed = options.trials or DEFAULT_TRIALS
+        trials, unsteady = with_phases(trials, needed), unsteady_workloads(trials, needed)
+    lines = [f"{'workload':22} {'median':>10} {'min':>10} {'max':>10} {'n':>4} {'warm-up':>8}"]
     for name in workloads:
-        measured = [t for t in trials if t.workload == name and t.phase is Phase.MEASURED]
-        times = [t.wall_s for t in measured if t.wall_s is not None]
-        failed = sum(t.status is Status.FAILED for t in measured)
+        own = [trial for trial in trials if trial.workload == name]
+        measured = [trial for trial in own if trial.phase is Phase.MEASURED]
+        times = [t.wall_s for t in measured if t.wall_s is not None and counts(t)]
         cells = [f"{f(times):8.3f} s" for f in (median, min, max)] if times else ["-".rjust(10)] * 3
-        note = f"   {failed} of {len(measured)} failed" if failed else ""
-        lines.append(f"{name:22} {' '.join(cells)} {len(times):4}{note}")
+        notes = "; ".join(_notes(measured, unsteady.get(name)))
+        line = f"{name:22} {' '.join(cells)} {len(times):4} {len(own) - len(measured):8}   {notes}"
+        lines.append(line.rstrip())
     return "\n".join(lines)
+
+
+def _notes(measured: Sequence[Trial], unsteady: str | None) -> Iterator[str]:
+    for what, number in (
+        ("failed", sum(trial.status is Status.FAILED for trial in measured)),
+        ("disturbed", sum(trial.disturbed is not None for trial in measured)),
+    ):
+        if number:
+            yield f"{number} of {len(measured)} {what}"
+    if unsteady:
+        yield f"never became steady: {unsteady}"

@@ -14,7 +14,8 @@ from harness.model.spark_properties import recorded_properties
 from harness.node.machine import machine_facts
 from harness.node.node_links import NodeLinks, node_facts, unexpected_links_of_run
 from harness.runtime.series import current_series
-from jobs.options import AUTO, AutoTrials, BenchmarkOptions
+from harness.runtime.warm_up import AUTO
+from jobs.options import BenchmarkOptions
 from jobs.workload import Selection
 
 
@@ -54,10 +55,10 @@ def describe_run(
 
 
 def _parameters(options: BenchmarkOptions, selection: Selection) -> dict[str, Any]:
-    trials = options.trials.trials
+    trials = options.trials
     parameters: dict[str, Any] = {
-        "trials": AUTO if isinstance(trials, AutoTrials) else trials,
-        "warmup": options.trials.warmup_rounds,
+        "trials": AUTO if trials.trials is None else trials.trials,
+        "warmup": AUTO if trials.warmup is None else trials.warmup,
         "sink": options.work.sink,
         "repartition": options.work.repartition,
         "pi_samples": options.work.pi_samples,
@@ -67,9 +68,8 @@ def _parameters(options: BenchmarkOptions, selection: Selection) -> dict[str, An
         ],
         "not_requested": list(selection.not_requested),
     }
-    if isinstance(trials, AutoTrials):
-        parameters |= {"precision": trials.precision, "max_time_s": trials.max_time_s}
-    return parameters
+    limits = {"precision": trials.precision, "max_time_s": trials.max_time_s}
+    return parameters | {name: limit for name, limit in limits.items() if limit is not None}
 
 
 def spark_facts(spark: SparkSession) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol, TypeVar
 
@@ -21,78 +21,91 @@ DATA, ANSWER = "data", "answer"
 
 
 class Sink(Protocol):
-    """A frame that is ready to be forced, once."""
+    """Frames of a workload that are ready to be forced, each once, one after the other."""
 
     def run(self) -> None:
-        """Force the computation. Only this is timed."""
+        """Force the computation of every frame. Only this is timed."""
 
-    def answer(self) -> Answer:
-        """Return what was observed during `run`."""
+    def answers(self) -> Sequence[Answer]:
+        """Return what was observed of each frame during `run`."""
 
-    def plan(self) -> str:
-        """Return the tree of operators that Spark executed, after all adaptive changes."""
+    def plans(self) -> Sequence[str]:
+        """Return the tree of operators that Spark executed for each frame, after all adaptive changes."""
 
 
 class NoopSink:
     """Spark's noop data source: it computes every row and stores none."""
 
-    def __init__(self, workload: Workload, context: Context) -> None:
+    def __init__(self, workload: Workload, context: Context, executions: int) -> None:
         self._spark = context.spark
-        observations = {name: Observation(name) for name in (DATA, ANSWER)}
-        observed, self._observations = _observed_frame(workload, context, observations)
-        self._writer = observed.write.format("noop").mode("overwrite")
+        self._observations = []
+        self._writers = []
+        for _ in range(executions):
+            named = {name: Observation(name) for name in (DATA, ANSWER)}
+            observed, observations = _observed_frame(workload, context, named)
+            self._observations.append(observations.values())
+            self._writers.append(observed.write.format("noop").mode("overwrite"))
 
     def run(self) -> None:
-        self._writer.save()
+        for writer in self._writers:
+            writer.save()
 
-    def answer(self) -> Answer:
-        return {
-            name: value
-            for observation in self._observations.values()
-            for name, value in observation.get.items()
-        }
+    def answers(self) -> list[Answer]:
+        return [
+            {name: value for observation in each for name, value in observation.get.items()}
+            for each in self._observations
+        ]
 
-    def plan(self) -> str:
+    def plans(self) -> list[str]:
         # Only the status store of Spark's UI has the executed plan of a write. A queue of events fills
         # the store, and pyspark has no public way to it.
         session: Any = self._spark
         scala_context(session).listenerBus().waitUntilEmpty(EVENTS_WAIT_MS)
         store = session._jsparkSession.sharedState().statusStore()  # noqa: SLF001
-        latest = store.executionsList().last()
-        if latest.description() != session.sparkContext.getLocalProperty("spark.job.description"):
-            raise WrongAnswer("Spark lost the event with the executed plan")
-        return executed_tree(str(latest.physicalPlanDescription()))
+        latest = store.executionsList().takeRight(len(self._writers))
+        executions = [latest.apply(index) for index in range(latest.size())]
+        ours = session.sparkContext.getLocalProperty("spark.job.description")
+        if [execution.description() for execution in executions] != [ours] * len(self._writers):
+            raise WrongAnswer("Spark lost an event with an executed plan")
+        return [executed_tree(str(each.physicalPlanDescription())) for each in executions]
 
 
 class RddCountSink:
     """What the benchmark of 2020 did: convert every row to a Python object, and count the objects."""
 
-    def __init__(self, workload: Workload, context: Context) -> None:
+    def __init__(self, workload: Workload, context: Context, executions: int) -> None:
         names = {name: name for name in (DATA, ANSWER)}
-        self._frame, self._names = _observed_frame(workload, context, names)
+        self._frames = []
+        for _ in range(executions):
+            frame, self._names = _observed_frame(workload, context, names)
+            self._frames.append(frame)
 
     def run(self) -> None:
-        self._frame.rdd.count()
+        for frame in self._frames:
+            frame.rdd.count()
 
-    def answer(self) -> Answer:
+    def answers(self) -> list[Answer]:
         # Listeners do not see the action of an RDD; the frame's own execution keeps the metrics.
-        metrics = self._execution().observedMetrics()
-        return {
-            name: value
-            for observation in self._names
-            for name, value in json.loads(metrics.apply(observation).json()).items()
-        }
+        metrics = [_execution(frame).observedMetrics() for frame in self._frames]
+        return [
+            {
+                name: value
+                for observation in self._names
+                for name, value in json.loads(each.apply(observation).json()).items()
+            }
+            for each in metrics
+        ]
 
-    def plan(self) -> str:
-        return executed_tree(str(self._execution().executedPlan().toString()))
-
-    def _execution(self) -> Any:
-        frame: Any = self._frame
-        return frame._jdf.queryExecution()  # noqa: SLF001
+    def plans(self) -> list[str]:
+        return [executed_tree(str(_execution(f).executedPlan().toString())) for f in self._frames]
 
 
-SinkFactory = Callable[[Workload, Context], Sink]
-"""Creates a sink that forces the frame of a workload, and observes its answer meanwhile."""
+def _execution(frame: Any) -> Any:
+    return frame._jdf.queryExecution()  # noqa: SLF001
+
+
+SinkFactory = Callable[[Workload, Context, int], Sink]
+"""Creates a sink that forces a number of frames of a workload, and observes their answers meanwhile."""
 
 SINKS: Mapping[str, SinkFactory] = {"noop": NoopSink, "rdd-count": RddCountSink}
 

@@ -5,17 +5,18 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
 from datagen.spark import executor_hosts, java_packages, scala_context
 from harness.model.errors import SparkLost
-from harness.model.task_metrics import TaskMetrics, WireBytes
-from harness.node.traffic import TrafficSnapshot, wire_bytes
-from harness.runtime.trials import PreparedTrial
-from jobs.executors import outside_trials, traffic_snapshot
+from harness.model.interference import Nodes, disturbance
+from harness.node.interference import interference
+from harness.node.traffic import wire_bytes
+from harness.runtime.trials import PreparedTrial, TrialMetrics
+from jobs.executors import NodesSnapshot, nodes_snapshot, outside_trials
 from jobs.sinks import Sink, SinkFactory
 from jobs.spark_event_log import EventLog
 from jobs.workload import Context, Workload
@@ -23,19 +24,23 @@ from jobs.workload import Context, Workload
 
 @dataclass(frozen=True)
 class SparkTrialRunner:
-    """A workload, what it runs on, the sink that forces it, and the event log of its trials."""
+    """A workload, what it runs on, the sink that forces it, and the event log of its trials.
+
+    `earlier` has what the nodes counted in each of its trials until now.
+    """
 
     workload: Workload
     context: Context
     sink: SinkFactory
     log: EventLog
+    earlier: list[Nodes] = field(default_factory=list)
 
     @property
     def name(self) -> str:
         return self.workload.name
 
-    def prepare(self, job_group: str) -> PreparedTrial:
-        """Build the frame anew, because a frame that was forced keeps its shuffle files."""
+    def prepare(self, job_group: str, executions: int) -> PreparedTrial:
+        """Build all frames anew, because a frame that was forced keeps its shuffle files."""
         spark = self.context.spark
         with _spark_loss_detected(spark):
             executors = executor_hosts(spark)
@@ -46,49 +51,61 @@ class SparkTrialRunner:
                 with outside_trials(spark):
                     prewarming.collect()
             spark.sparkContext.setJobGroup(job_group, job_group)
-            sink = self.sink(self.workload, self.context)
-            traffic = traffic_snapshot(spark)
+            sink = self.sink(self.workload, self.context, executions)
+            nodes = nodes_snapshot(spark)
             self.log.begin()
-        return _PreparedSparkTrial(self, spark, sink, executors, traffic)
+        return _PreparedSparkTrial(self, spark, sink, executions, executors, nodes)
 
 
 @dataclass(frozen=True)
 class _PreparedSparkTrial:
     """A trial that is ready to run.
 
-    `executors_before` and `traffic_before` are the executors' hosts by id and the counters of the
-    nodes' interfaces just before the trial.
+    `executors_before` and `nodes_before` are the executors' hosts by id and the counters of the nodes
+    just before the trial.
     """
 
     runner: SparkTrialRunner
     spark: SparkSession
     sink: Sink
+    executions: int
     executors_before: Mapping[str, str]
-    traffic_before: TrafficSnapshot
+    nodes_before: NodesSnapshot
 
     def run(self) -> None:
         with _spark_loss_detected(self.spark):
             self.sink.run()
 
-    def metrics(self) -> tuple[TaskMetrics | None, WireBytes]:
-        """Return the task metrics and the bytes on the wire.
+    def metrics(self) -> TrialMetrics:
+        """Return what was observed; task metrics and the bytes on the wire are those of one execution.
 
-        The log ends before the job that reads the interfaces, and is read afterwards.
+        The log ends before the job that reads the nodes' counters, and is read afterwards.
         """
-        log = self.runner.log
+        log, earlier = self.runner.log, self.runner.earlier
         with _spark_loss_detected(self.spark):
             log.end()
-            wire = wire_bytes(self.traffic_before, traffic_snapshot(self.spark))
-        return log.metrics(), wire
+            before, after = self.nodes_before, nodes_snapshot(self.spark)
+        nodes = interference(before.counters, after.counters)
+        disturbed = disturbance(nodes, earlier) if nodes else None
+        if nodes:
+            earlier.append(nodes)
+        tasks, wire = log.metrics(), wire_bytes(before.traffic, after.traffic)
+        return TrialMetrics(
+            tasks and tasks.per_execution(self.executions),
+            wire.per_execution(self.executions),
+            nodes,
+            disturbed,
+        )
 
     def check(self) -> None:
         workload, context = self.runner.workload, self.runner.context
         with _spark_loss_detected(self.spark):
-            plan, answer = self.sink.plan(), self.sink.answer()
-        # If there are no rows, Spark may leave out any part of the plan.
-        if context.totals.rows:
-            workload.check_plan(plan)
-        workload.check(answer, context)
+            plans, answers = self.sink.plans(), self.sink.answers()
+        for plan, answer in zip(plans, answers, strict=True):
+            # If there are no rows, Spark may leave out any part of the plan.
+            if context.totals.rows:
+                workload.check_plan(plan)
+            workload.check(answer, context)
 
     def note(self) -> str | None:
         """Return which executors were lost since the trial was prepared."""

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from harness.analysis.interference import disturbed_line
 from harness.analysis.sample import Outcome, measured_trials, take_sample
 from harness.model.errors import BadInput
 from harness.model.run import Ending, Phase, RecordedRun, Run, Status
@@ -116,6 +117,7 @@ def caveats(runs: Sequence[RecordedRun]) -> tuple[str, ...]:
         *_joined("", (warning for recorded in runs for warning in recorded.warnings)),
         *_failed_warm_ups(runs),
         *_trial_notes(runs),
+        *filter(None, [disturbed_line(runs)]),
         *_joined("the data's layout differed from the manifest: ", drifts),
         *_joined("the links were not what --expect-link requires: ", unexpected),
         *_link_errors(runs),

@@ -18,6 +18,7 @@ from harness.analysis.environment import (
     environment_facts,
     parameter_facts,
 )
+from harness.analysis.interference import different_interference
 from harness.model.run import Facts, RecordedRun, Run
 from harness.terminal import shorten
 
@@ -55,14 +56,18 @@ def confounders(
 ) -> tuple[Confounder, ...]:
     """Return every recorded fact that differs, unless both sides declare the difference.
 
+    What disturbed the trials of both sides counts if it differs by a margin.
+
     An essential fact that only one side recorded counts as different.
     """
     before, after = _runs(baseline), _runs(other)
-    return tuple(
+    facts = (
         difference
         for group in _fact_groups(before, after)
         for difference in group.differences(group.observe(before), group.observe(after))
     )
+    disturbed = (Confounder(*each) for each in different_interference(baseline, other))
+    return (*facts, *disturbed)
 
 
 def different_data(baseline: Sequence[RecordedRun], other: Sequence[RecordedRun]) -> str | None:

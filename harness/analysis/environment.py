@@ -37,6 +37,7 @@ def parameter_facts(run: Run) -> Facts:
         SAMPLES: parameters.get("pi_samples"),
         "emulated": is_emulated(run),
         "cores per emulated node": run.facts.get("cpus") if is_emulated(run) else None,
+        "CPU period of an emulated node": run.facts.get("cpu_period") if is_emulated(run) else None,
     }
 
 

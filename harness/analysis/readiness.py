@@ -12,7 +12,13 @@ from enum import StrEnum
 from harness.analysis import declared, environment
 from harness.analysis.configuration import ConfigurationRuns
 from harness.analysis.confounders import confounders
-from harness.analysis.sample import measured_trials, table_model, take_sample
+from harness.analysis.interference import disturbed_line, interference_facts
+from harness.analysis.sample import (
+    disturbed_trials,
+    measured_trials,
+    table_model,
+    take_sample,
+)
 from harness.model.run import Ending, Run, Status
 from harness.statistics.change import MIN_RUNS
 from harness.statistics.mixed_model import MixedModel
@@ -151,6 +157,15 @@ def _no_failures(baseline: ConfigurationRuns) -> Finding:
             f"{first.error}; find the cause and run the benchmark again"
         )
     return _ok("no trial failed")
+
+
+def _undisturbed(baseline: ConfigurationRuns) -> Finding:
+    """Check that trials were watched, and that few were disturbed."""
+    if not interference_facts(baseline.runs) and not any(disturbed_trials(baseline.runs)):
+        return _advice("not recorded what disturbed the trials; measure with jobs/benchmark.py")
+    if line := disturbed_line(baseline.runs):
+        return _advice(line)
+    return _ok("no measured trial was disturbed")
 
 
 def _all_workloads(baseline: ConfigurationRuns) -> Finding:
@@ -299,6 +314,7 @@ _CHECKS: Mapping[str, Callable[[ConfigurationRuns], Finding]] = {
     "endings": _all_completed,
     "runs": _enough_runs,
     "failures": _no_failures,
+    "disturbances": _undisturbed,
     "workloads": _all_workloads,
     "controls": _has_controls,
     "task metrics": _has_task_metrics,

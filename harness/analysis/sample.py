@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
 from harness.model.run import Phase, RecordedRun, Trial
+from harness.runtime.warm_up import AUTO, needed_trials, unsteady_workloads
 from harness.statistics.median import Interval
 from harness.statistics.mixed_model import MixedModel, run_time
 
@@ -28,13 +29,17 @@ class Sample:
 
     `runs_s` has the wall-clock seconds of the trials that are ok, by run: a tuple for each run that has
     such trials, in the order of measurement. `errors` has one line for each failed trial; `omissions`
-    are the reasons why runs omitted the workload.
+    are the reasons why runs omitted the workload; `disturbed` is the number of trials that do not count
+    because something disturbed them; `unsteady` are the reasons why nobody can tell that the workload
+    became steady in a run.
     """
 
     workload: str
     runs_s: tuple[tuple[float, ...], ...] = ()
     errors: tuple[str, ...] = ()
     omissions: tuple[str, ...] = ()
+    disturbed: int = 0
+    unsteady: tuple[str, ...] = ()
 
     @property
     def times_s(self) -> tuple[float, ...]:
@@ -84,6 +89,16 @@ def disturbed_trials(runs: Iterable[RecordedRun]) -> Iterator[Trial]:
         yield from (t for t in recorded.trials if t.phase is Phase.MEASURED and t.disturbed)
 
 
+def unsteady(recorded: RecordedRun) -> Mapping[str, str]:
+    """Return the workloads of a run that never became steady, and the reason of each.
+
+    A run with a fixed number of warm-up rounds does not look for it, and has none.
+    """
+    if recorded.run.parameters.get("warmup") != AUTO:
+        return {}
+    return unsteady_workloads(recorded.trials, needed_trials(recorded.run))
+
+
 def take_sample(workload: str, runs: Iterable[RecordedRun]) -> Sample:
     """Return the sample of a workload from the runs of one configuration."""
     runs = tuple(runs)
@@ -100,6 +115,10 @@ def take_sample(workload: str, runs: Iterable[RecordedRun]) -> Sample:
         errors=tuple(t.error for of_run in trials for t in of_run if t.error is not None),
         omissions=tuple(
             recorded.run.omitted[workload] for recorded in runs if workload in recorded.run.omitted
+        ),
+        disturbed=sum(trial.workload == workload for trial in disturbed_trials(runs)),
+        unsteady=tuple(
+            reason for recorded in runs if (reason := unsteady(recorded).get(workload)) is not None
         ),
     )
 

@@ -9,6 +9,7 @@ import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial, reduce
+from itertools import chain
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -22,9 +23,9 @@ from harness.model.errors import BadInput, ClusterliftError
 from harness.model.run import Ending, RecordedRun
 from harness.records.directories import configuration_directory, results_files
 from harness.records.reader import load
+from harness.runtime.clock import duration_text
 from harness.runtime.interrupt import interruptible
-from harness.runtime.progress import duration_text
-from harness.runtime.series import SERIES, series_of
+from harness.runtime.series import SERIES, SparkOptions, series_of
 from harness.terminal import count_of, say, show
 
 SCRIPT = "jobs/benchmark.py"
@@ -71,10 +72,9 @@ def run_command(runs: int, arguments: Sequence[str], **spark_options: Sequence[s
     with the same arguments that are complete count. The exit code is 1 if a trial failed.
     """
     options = [
-        part
+        (f"--{name.replace('_', '-')}", value)
         for name, values in spark_options.items()
         for value in values
-        for part in (f"--{name.replace('_', '-')}", value)
     ]
     series = _Series(options, arguments)
     complete = _complete(series.recorded())
@@ -90,11 +90,12 @@ def run_command(runs: int, arguments: Sequence[str], **spark_options: Sequence[s
 class _Series:
     """The runs of one configuration that are made with the same arguments."""
 
-    def __init__(self, options: Sequence[str], arguments: Sequence[str]) -> None:
+    def __init__(self, options: SparkOptions, arguments: Sequence[str]) -> None:
         results, self.configuration = _where(arguments)
         self._directory = configuration_directory(results, self.configuration)
-        self._command = [*spark_submit_command(), *options, script_path(SCRIPT), *arguments]
-        self._name = series_of([*options, *arguments], os.environ.get("CLUSTERLIFT_FS"))
+        script = [script_path(SCRIPT), *arguments]
+        self._command = [*spark_submit_command(), *chain.from_iterable(options), *script]
+        self._name = series_of(options, arguments, os.environ.get("CLUSTERLIFT_FS", ""))
 
     def recorded(self) -> list[RecordedRun]:
         """Return the runs of the series, complete or not. Raise BadInput if a file cannot be read."""

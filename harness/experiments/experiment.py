@@ -32,14 +32,17 @@ class Configuration:
 
 @dataclass(frozen=True)
 class Experiment:
-    """The whole definition. Results are comparable if their experiments have the same `id`."""
+    """The whole definition. Results are comparable if their experiments have the same `id`.
+
+    `warmup` is a number of trials, or "auto": until the workload is steady.
+    """
 
     name: str
     shape: LabSpec
     configurations: tuple[Configuration, ...]
     rounds: int
     trials: int
-    warmup: int
+    warmup: int | str
     workloads: tuple[str, ...]
     sink: str | None
     repartition: int | None

@@ -4,9 +4,9 @@ name = "ethernet-upgrade"
 nodes = 4               # number of workers
 cpus = 0.5              # processors of each worker
 storage = "hdfs"        # or "qfs"
-rounds = 2              # runs of each configuration
-trials = 3              # measured trials of each workload in a run
-warmup = 1              # warm-up trials before them
+rounds = 3              # runs of each configuration
+trials = 3              # trials of each workload in a run that count
+warmup = "auto"         # they count from where the workload is steady; or a number of warm-up trials
 workloads = ["group-by", "sha-512"]     # default: all
 sink = "noop"           # what forces a computation; or "rdd-count", as in 2020
 repartition = 16        # partitions that the workload `repartition` makes
@@ -64,6 +64,10 @@ Name = Annotated[
     ),
 ]
 Trials = Annotated[int, msgspec.Meta(ge=1, le=MAX_TRIALS)]
+WarmUp = Annotated[
+    Annotated[int, msgspec.Meta(ge=0, le=MAX_TRIALS)] | Literal["auto"],
+    msgspec.Meta(description=f"auto, or from 0 to {MAX_TRIALS:,}"),
+]
 
 
 class DatasetTable(msgspec.Struct, forbid_unknown_fields=True):
@@ -114,9 +118,9 @@ class ExperimentFile(msgspec.Struct, forbid_unknown_fields=True):
     nodes: Annotated[int, msgspec.Meta(ge=1, le=MAX_WORKERS)] = 4
     cpus: Annotated[float, msgspec.Meta(ge=MIN_CPUS, le=MAX_CPUS)] = 0.5
     storage: Literal["hdfs", "qfs"] = "hdfs"
-    rounds: Annotated[int, msgspec.Meta(ge=1, le=MAX_ROUNDS)] = 2
+    rounds: Annotated[int, msgspec.Meta(ge=1, le=MAX_ROUNDS)] = 3
     trials: Trials = 3
-    warmup: Annotated[int, msgspec.Meta(ge=0, le=MAX_TRIALS)] = 1
+    warmup: WarmUp = "auto"
     workloads: (
         Annotated[list[str], msgspec.Meta(min_length=1, description="one name or more")] | None
     ) = None

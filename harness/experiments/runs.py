@@ -22,7 +22,7 @@ from harness.probes.plan import run_probes
 from harness.probes.traffic import Load
 from harness.records.directories import configuration_directory, probes_directory, results_files
 from harness.records.reader import load, load_probes
-from harness.runtime.progress import duration_text
+from harness.runtime.clock import duration_text
 from harness.terminal import say, shorten
 
 INTERRUPTED, REFUSED = 130, 2

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 
 from harness.lab.cluster import Lab, Node
-from harness.lab.compose import shape_of
+from harness.lab.compose import CPU_PERIOD_US, cpu_quota_us, shape_of
 from harness.lab.engine import docker, docker_program
 from harness.lab.links import read_links
 from harness.minicluster.guard import END_WITH_INPUT, guarded
@@ -79,6 +79,7 @@ def facts(lab: Lab) -> dict[str, str]:
         "link": _common_value([link.rate for link in links]),
         "mtu": _common_value([str(link.mtu) for link in links]),
         "cpus": f"{lab.cpus:g}",
+        "cpu_period": f"{CPU_PERIOD_US / 1000:g} ms",
     }
     if uplink := shape_of(lab).uplink_bit_s:
         found["uplink"] = rate_text(uplink)
@@ -123,16 +124,19 @@ def set_cpu_limit(lab: Lab, cpus: float) -> None:
             f"cannot limit the workers to {cpus:g} processors: {error}"
         ) from error
     if others := _other_limits(lab, cpus):
-        found = ", ".join(f"{name} {limit:g}" for name, limit in others.items())
+        found = ", ".join(f"{name} {limit}" for name, limit in others.items())
         raise ClusterliftError(
-            f"the workers should be limited to {cpus:g} processors, but Docker reports: {found} "
-            "(0 is no limit)"
+            f"the workers should be limited to {cpus:g} processors, {cpu_quota_us(cpus)} of "
+            f"{CPU_PERIOD_US} us, but Docker reports: {found} (0 is no limit)"
         )
 
 
 def _update_command(lab: Lab, cpus: float) -> list[str]:
     """Return the arguments with which Docker limits the workers."""
-    return ["update", "--cpus", f"{cpus:g}", *(node.container for node in lab.workers)]
+    return [
+        *("update", "--cpu-period", str(CPU_PERIOD_US), "--cpu-quota", str(cpu_quota_us(cpus))),
+        *(node.container for node in lab.workers),
+    ]
 
 
 def _run(command: Sequence[str], message: bytes, on_message: Callable[[], None]) -> int:
@@ -182,16 +186,18 @@ def _create_user(master: Node, user: int) -> None:
     master.execute("useradd", "--no-create-home", "--uid", str(user), f"caller-{user}")
 
 
-def _other_limits(lab: Lab, cpus: float) -> dict[str, float]:
-    """Return the limits, by the worker's name, that are not `cpus`."""
+def _other_limits(lab: Lab, cpus: float) -> dict[str, str]:
+    """Return the limits, by the worker's name, that are not `cpus` in the lab's period."""
     containers = [node.container for node in lab.workers]
     if not containers:
         return {}
-    limits = docker("inspect", "--format", "{{.HostConfig.NanoCpus}}", *containers).split()
+    format_ = "{{.HostConfig.CpuQuota}} of {{.HostConfig.CpuPeriod}} us"
+    limits = docker("inspect", "--format", format_, *containers).splitlines()
+    expected = f"{cpu_quota_us(cpus)} of {CPU_PERIOD_US} us"
     return {
-        node.name: int(limit) / 1e9
+        node.name: limit
         for node, limit in zip(lab.workers, limits, strict=True)
-        if int(limit) != round(cpus * 1e9)
+        if limit != expected
     }
 
 

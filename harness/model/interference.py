@@ -1,7 +1,13 @@
-"""What disturbed a trial on the nodes, by the kernel's counters and by a sampler's loop."""
+"""What disturbed a trial on its nodes, and from when on it does not count.
+
+The rule never sees a trial's time. It compares each node with itself: with what is usual on it in the
+same run's earlier trials of the same workload. So a workload's own load, the daemons that it needs, and a
+quota that the configuration wants disturb nothing; what is added to them does.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from harness.model.task_metrics import Quantities
@@ -47,3 +53,151 @@ class NodeInterference(Quantities):
     others_disk_bytes: int | None = None
     thermal_throttles: int | None = None
     frequency_mhz: float | None = None
+
+
+Nodes = tuple[NodeInterference, ...]
+"""What all nodes counted in one trial."""
+
+MIN_EARLIER = 3
+"""Trials until it is known what is usual: of fewer, the lower quartile would be one of any kind."""
+MIN_LOOPS = 10
+"""In half a second. Bursts are shorter, and a mean of fewer loops is off by more than the limit."""
+
+
+@dataclass(frozen=True)
+class _Disturbance:
+    """A quantity of a node that must stay near its usual value.
+
+    - `read`: the quantity, as a rate or a share, so that long trials are not excluded more easily.
+    - `margin`: it disturbs from `usual + margin` on; with `is_factor`, from `usual * margin` on.
+    - `at_first`: what is usual as long as that is not known; None: nothing is judged until then.
+    """
+
+    name: str
+    read: Callable[[NodeInterference], float | None]
+    margin: float
+    describe: Callable[[float, float], str]
+    is_factor: bool = False
+    at_first: float | None = None
+
+    def limit(self, usual: float) -> float:
+        return usual * self.margin if self.is_factor else usual + self.margin
+
+
+def disturbance(nodes: Nodes, earlier: Sequence[Nodes]) -> str | None:
+    """Return why a trial does not count, in one line; None if it does.
+
+    `earlier` are the same workload's earlier trials in the same run, disturbed or not. What exceeds its
+    limit by most is named: `n2: processors slower than usual (by 31 %)`.
+    """
+    found = [
+        ((value - usual) / (kind.limit(usual) - usual), f"{node.host}: {kind.name} {text}")
+        for node in nodes
+        for kind in _DISTURBANCES
+        if (value := kind.read(node)) is not None
+        and (usual := _usual(kind, node.host, earlier)) is not None
+        and value > kind.limit(usual)
+        and (text := f"({kind.describe(value, usual)})")
+    ]
+    return max(found)[1] if found else None
+
+
+def _usual(kind: _Disturbance, host: str, earlier: Sequence[Nodes]) -> float | None:
+    """Return the lower quartile of the earlier values.
+
+    A quiet quarter of the trials is enough to tell what is quiet; and where there is none, the limit
+    follows, so that a machine that is never quiet does not lose all of its trials.
+    """
+    values = sorted(
+        value
+        for nodes in earlier
+        for node in nodes
+        if node.host == host and (value := kind.read(node)) is not None
+    )
+    return values[(len(values) - 1) // 4] if len(values) >= MIN_EARLIER else kind.at_first
+
+
+def _loop_s(node: NodeInterference) -> float | None:
+    return node.loop_s if node.loops is not None and node.loops >= MIN_LOOPS else None
+
+
+def _stolen_share(node: NodeInterference) -> float | None:
+    """Of the time in which a process wanted a processor."""
+    if node.stolen_s is None or node.busy_s is None:
+        return None
+    return _share(node.stolen_s, node.busy_s + node.stolen_s)
+
+
+def _others_share(node: NodeInterference) -> float | None:
+    return _share(node.others_s, node.duration_s * node.processors)
+
+
+def _throttled_share(node: NodeInterference) -> float | None:
+    return None if node.periods is None else _share(node.throttled_periods, node.periods)
+
+
+def _quota_inverse(node: NodeInterference) -> float | None:
+    return 1 / node.quota_processors if node.quota_processors else None
+
+
+def _rate(read: Callable[[NodeInterference], float | None]) -> Callable[..., float | None]:
+    """Return a function of a node: what `read` returns, a second."""
+    return lambda node: _share(read(node), node.duration_s)
+
+
+def _share(part: float | None, whole: float) -> float | None:
+    return None if part is None or not whole else part / whole
+
+
+def _percent(value: float, usual: float) -> str:
+    return f"{value:.0%}, usually {usual:.0%}".replace("%", " %")
+
+
+def _mb_s(value: float, usual: float) -> str:
+    return f"{value / 1e6:.0f} MB/s, usually {usual / 1e6:.0f}"
+
+
+_DISTURBANCES = (
+    # The mean over a trial varies by less than 10 % on a quiet machine, and by a factor of 2 beside a
+    # neighbour on the same core. At 1.25, a bad quarter of an hour costs a fifth of the trials.
+    _Disturbance(
+        "processors slower than usual",
+        _loop_s,
+        margin=1.25,
+        describe=lambda value, usual: f"by {value / usual - 1:.0%}".replace("%", " %"),
+        is_factor=True,
+    ),
+    # What is taken away lengthens a trial that computes by as much. Nothing is the usual value, and
+    # a machine that is never without it has another after three trials.
+    _Disturbance("the hypervisor took processor time", _stolen_share, 0.05, _percent, at_first=0.0),
+    # The same. What the work needs is usual, such as the daemons of a file system; they seldom take
+    # more than a fifth.
+    _Disturbance(
+        "other processes took processor time", _others_share, 0.05, _percent, at_first=0.2
+    ),
+    # A lab limits processors on purpose; how often it stops them varies with the work.
+    _Disturbance("stopped by its CPU quota more often", _throttled_share, 0.25, _percent),
+    _Disturbance(
+        "its CPU quota was lowered",
+        _quota_inverse,
+        margin=1.05,
+        describe=lambda value, usual: f"to {1 / value:.3g} processors, usually {1 / usual:.3g}",
+        is_factor=True,
+    ),
+    # Waiting for memory is seldom part of the work; each second of it is lost.
+    _Disturbance(
+        "processes waited for memory", _rate(lambda node: node.memory_wait_s), 0.05, _percent
+    ),
+    _Disturbance("it swapped", _rate(lambda node: node.swapped_bytes), 1e6, _mb_s),
+    # A fault takes 0.1 to 10 ms of a disk: a hundred a second keep one busy.
+    _Disturbance(
+        "page faults read the disk",
+        _rate(lambda node: node.major_faults),
+        margin=100,
+        describe=lambda value, usual: f"{value:.0f} a second, usually {usual:.0f}",
+    ),
+    # The kernel writes the files of earlier trials whenever it likes, which moves both by less.
+    _Disturbance("processes waited for I/O", _rate(lambda node: node.io_wait_s), 0.2, _percent),
+    _Disturbance("others used the disks", _rate(lambda node: node.others_disk_bytes), 50e6, _mb_s),
+)
+"""With the reasons of their limits; docs/noise.md has the figures behind them."""

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
-from harness.model.interference import NodeInterference
+from harness.model.interference import Nodes
 from harness.model.task_metrics import TaskMetrics, WireBytes
 
 Facts = Mapping[str, Any]
@@ -49,10 +49,12 @@ class Ending(StrEnum):
 
 @dataclass(frozen=True)
 class Trial:
-    """One execution of one workload.
+    """One execution of one workload, or several if one would be too short to time well.
 
-    - `round`: counts from 1 within the phase.
+    - `round`: counts from 1 within the phase if the number of warm-up rounds was fixed, else within the run.
     - `wall_s`: duration of the sink's action in seconds; None if, and only if, the trial failed.
+    - `executions`: how many times the trial executed the workload, one after the other; `wall_s`, `tasks`
+      and `wire` are averages over them.
     - `error`: why the trial failed, in one line.
     - `note`: an event that may explain the duration, in one line, such as the loss of an executor.
     - `tasks`, `wire`: where the time went, and what the nodes' links carried; None if unknown.
@@ -72,8 +74,9 @@ class Trial:
     note: str | None = None
     tasks: TaskMetrics | None = None
     wire: WireBytes | None = None
-    interference: tuple[NodeInterference, ...] | None = None
+    interference: Nodes | None = None
     disturbed: str | None = None
+    executions: int = 1
 
     def __post_init__(self) -> None:
         if (self.status is Status.OK) != (self.wall_s is not None):
@@ -82,6 +85,8 @@ class Trial:
             raise ValueError("a time is a finite number of seconds, more than 0")
         if (self.status is Status.FAILED) != (self.error is not None):
             raise ValueError("a trial has an error if, and only if, it failed")
+        if self.executions < 1:
+            raise ValueError("a trial executes its workload once or more")
 
 
 @dataclass(frozen=True)

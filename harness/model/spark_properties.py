@@ -47,7 +47,8 @@ _KNOWN = {
         spark.sql.adaptive.coalescePartitions.parallelismFirst spark.sql.adaptive.enabled
         spark.sql.adaptive.localShuffleReader.enabled spark.sql.adaptive.skewJoin.enabled
         spark.sql.ansi.enabled spark.sql.artifact.isolation.enabled spark.sql.autoBroadcastJoinThreshold
-        spark.sql.broadcastTimeout spark.sql.cbo.enabled spark.sql.codegen.factoryMode
+        spark.sql.broadcastTimeout spark.sql.cbo.enabled spark.sql.codegen.cache.maxEntries
+        spark.sql.codegen.factoryMode
         spark.sql.codegen.maxFields spark.sql.codegen.wholeStage spark.sql.columnVector.offheap.enabled
         spark.sql.csv.filterPushdown.enabled spark.sql.csv.parser.columnPruning.enabled
         spark.sql.execution.arrow.maxRecordsPerBatch spark.sql.execution.arrow.pyspark.enabled

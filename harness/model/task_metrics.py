@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self, TypeVar
 
 
 class Quantities:
@@ -130,6 +130,48 @@ class TaskMetrics(Quantities):
         """The input of all tasks, at every locality."""
         return sum(self.input_bytes_by_locality.values())
 
+    def per_execution(self, executions: int) -> Self:
+        """Return the average over equal executions that these metrics are the sum of.
+
+        Counts are rounded up, so that none disappears. What is no sum stays: slots, fractions, the task
+        that needed the most memory, and the stage with the worst stragglers.
+        """
+        if executions == 1:
+            return self
+        counts = {
+            name: _quotients(getattr(self, name), executions)
+            for name in (
+                *(
+                    "tasks",
+                    "failed_tasks",
+                    "killed_tasks",
+                    "speculative_tasks",
+                    "tasks_by_locality",
+                ),
+                *("input_bytes_by_locality", "output_bytes", "shuffle_local_bytes"),
+                *("shuffle_remote_bytes", "shuffle_written_bytes"),
+                *("memory_spilled_bytes", "disk_spilled_bytes"),
+            )
+        }
+        simulation = self.simulation and _seconds_per_execution(self.simulation, executions)
+        time = _seconds_per_execution(self.time, executions)
+        return replace(self, time=time, simulation=simulation, **counts)
+
+
+SecondsT = TypeVar("SecondsT", TaskTime, ScheduleSimulation)
+
+
+def _seconds_per_execution(seconds: SecondsT, executions: int) -> SecondsT:
+    parts: dict[str, Any] = {name: s and s / executions for name, s in vars(seconds).items()}
+    return replace(seconds, **parts)
+
+
+def _quotients(counts: int | Mapping[str, int], divisor: int) -> Any:
+    """Return a count, or each of several, divided and rounded up."""
+    if isinstance(counts, Mapping):
+        return {name: -(-count // divisor) for name, count in counts.items()}
+    return -(-counts // divisor)
+
 
 @dataclass(frozen=True)
 class NodeBytes(Quantities):
@@ -146,3 +188,17 @@ class WireBytes:
 
     nodes: tuple[NodeBytes, ...]
     unread: tuple[str, ...] = ()
+
+    def per_execution(self, executions: int) -> Self:
+        """Return the average over equal executions, rounded up."""
+        return replace(
+            self,
+            nodes=tuple(
+                replace(
+                    node,
+                    received_bytes=_quotients(node.received_bytes, executions),
+                    sent_bytes=_quotients(node.sent_bytes, executions),
+                )
+                for node in self.nodes
+            ),
+        )

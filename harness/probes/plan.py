@@ -29,8 +29,7 @@ from harness.probes.link import read_links
 from harness.probes.preflight import preflight
 from harness.probes.transports.host import Host, HostError
 from harness.records.writer import ProbeRecording
-from harness.runtime.progress import duration_text
-from harness.runtime.trials import Clock
+from harness.runtime.clock import Clock, duration_text
 from harness.terminal import count_of, say
 
 MAX_LISTED = 4

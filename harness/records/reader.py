@@ -32,6 +32,7 @@ from harness.model.run import Ending, LinkErrors, RecordedRun, Run, Trial
 from harness.records.checksum import checksum, split_checksum
 from harness.records.shapes import SHAPES
 from harness.records.upgrade import FIRST_WITH_CHECKSUMS, upgrade_line
+from harness.runtime.warm_up import AUTO, needed_trials, with_phases
 from harness.terminal import shorten
 
 READABLE_VERSIONS = (1, 2, 3, 4)
@@ -58,6 +59,8 @@ def load(path: Path) -> RecordedRun:
     Raises BadInput, which names file and line, if the file is anything else.
     """
     run, trials, end, warnings = _read(path, "run", Run, {"trial": Trial})
+    if run.parameters.get("warmup") == AUTO:
+        trials = with_phases(trials, needed_trials(run))
     return RecordedRun(
         run, trials, end.ending, str(path), warnings, end.stopped, link_errors=end.link_errors
     )

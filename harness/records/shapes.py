@@ -63,7 +63,7 @@ class CheckedParameters(TypedDict, total=False):
     precision: float
     sink: str | None
     trials: _Count | str
-    warmup: _Count | None
+    warmup: _Count | str | None
     repartition: _Count | None
     pi_samples: _Count | None
     content_checked: bool | None
@@ -115,6 +115,7 @@ class CheckedTrial(TypedDict, total=False):
     round: Required[Annotated[int, msgspec.Meta(ge=1)]]
     started_at: Required[datetime]
     wall_s: _Seconds | None
+    executions: Annotated[int, msgspec.Meta(ge=1)]
 
 
 class CheckedMeasurement(TypedDict, total=False):

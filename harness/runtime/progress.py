@@ -5,42 +5,27 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TextIO
 
-from harness.model.run import Phase, Status, Trial
-from harness.runtime.precision import UntilPrecise
-from harness.runtime.trials import Clock, FixedRounds, Observer
+from harness.model.run import Phase, Trial
+from harness.runtime.clock import Clock, duration_text
+from harness.runtime.rounds import Observer, Rounds
 from harness.terminal import begin_line, continue_line, end_line, replace_line, say
 
-MINUTE, HOUR = 60, 3600
 
-
-def duration_text(seconds: float) -> str:
-    """Return seconds as text for people: `42 s`, `3 min 05 s`, `2 h 07 min`."""
-    whole = round(seconds)
-    if whole < MINUTE:
-        return f"{whole} s"
-    if whole < HOUR:
-        return f"{whole // MINUTE} min {whole % MINUTE:02} s"
-    return f"{whole // HOUR} h {whole % HOUR // MINUTE:02} min"
-
-
-class TrialProgress(Observer, ABC):
+class TrialProgress(Observer):
     """An observer that prints a line for each trial: which it is, how long it took, what follows.
 
-    `rounds` is the number of rounds of each phase; a phase without a known number is left out.
+    The plan of the rounds says what follows: it has to observe each trial before.
     """
 
     def __init__(
-        self,
-        workloads: Sequence[str],
-        rounds: Mapping[Phase, int],
-        stream: TextIO | None = None,
+        self, workloads: Sequence[str], plan: Rounds, stream: TextIO | None = None
     ) -> None:
-        self._rounds = rounds
+        rounds = plan.totals
+        self._plan = plan
         self._total = len(workloads) * sum(rounds.values()) if len(rounds) == len(Phase) else None
         self._width = max(map(len, workloads), default=0)
         self._stream = stream
@@ -50,87 +35,29 @@ class TrialProgress(Observer, ABC):
         """Print which trial starts."""
         self._number += 1
         number = f"{self._number:{len(str(self._total or 100))}}"
+        # If the run itself finds out how long the warm-up is, no trial is known to be measured yet.
+        kind = phase if self._plan.totals else "round"
         begin_line(
             f"[{_of_total(number, self._total)}] {workload:{self._width}}  "
-            f"{phase} {_of_total(round_, self._rounds.get(phase))}  ",
+            f"{kind} {_of_total(round_, self._plan.totals.get(phase))}  ",
             self._stream,
         )
 
     def finished(self, trial: Trial) -> None:
         """Print the time or the error, and the outlook."""
-        failed = trial.status is Status.FAILED
-        outcome = f"FAILED: {trial.error}" if failed else f"{trial.wall_s:8.3f} s"
-        continue_line(f"{outcome}   {self.outlook()}", self._stream)
+        continue_line(f"{_outcome(trial)}   {self._plan.outlook()}", self._stream)
 
-    @abstractmethod
-    def outlook(self) -> str:
-        """Return what is to come after the trial that ended last."""
+
+def _outcome(trial: Trial) -> str:
+    if trial.wall_s is None:
+        return f"FAILED: {trial.error}"
+    executions = f" x{trial.executions}" if trial.executions > 1 else ""
+    disturbed = f"   disturbed ({trial.disturbed})" if trial.disturbed else ""
+    return f"{trial.wall_s:8.3f} s{executions}{disturbed}"
 
 
 def _of_total(number: object, total: int | None) -> str:
     return f"{number}/{total}" if total else str(number)
-
-
-class PlanProgress(TrialProgress):
-    """Progress of a plan, with an estimate of the time that is left.
-
-    Each trial to come is expected to last as long as the workload's latest one. A workload that has
-    not run yet is expected to last as long as the others on average.
-    """
-
-    def __init__(
-        self,
-        workloads: Sequence[str],
-        plan: FixedRounds,
-        clock: Clock = time.perf_counter,
-        stream: TextIO | None = None,
-    ) -> None:
-        rounds = {Phase.WARM_UP: plan.warm_up, Phase.MEASURED: plan.trials}
-        super().__init__(workloads, rounds, stream)
-        self._clock = clock
-        self._left = dict.fromkeys(workloads, plan.total_rounds)
-        self._elapsed: dict[str, float] = {}
-        self._started = 0.0
-
-    def starting(self, workload: str, phase: Phase, round_: int) -> None:
-        """Print which trial starts."""
-        self._started = self._clock()
-        super().starting(workload, phase, round_)
-
-    def finished(self, trial: Trial) -> None:
-        """Print the time or the error, and the time that is left."""
-        self._elapsed[trial.workload] = self._clock() - self._started
-        self._left[trial.workload] -= 1
-        super().finished(trial)
-
-    def outlook(self) -> str:
-        """Return the time that is left."""
-        left = self.seconds_left()
-        return f"{duration_text(left)} left" if left else "done"
-
-    def seconds_left(self) -> float:
-        """Return the estimate in seconds; 0 after the last trial."""
-        average = sum(self._elapsed.values()) / max(1, len(self._elapsed))
-        return sum(n * self._elapsed.get(name, average) for name, n in self._left.items())
-
-
-class PrecisionProgress(TrialProgress):
-    """Progress of rounds until all medians are precise, with the time limit."""
-
-    def __init__(
-        self,
-        workloads: Sequence[str],
-        plan: UntilPrecise,
-        stream: TextIO | None = None,
-    ) -> None:
-        super().__init__(workloads, {Phase.WARM_UP: plan.warm_up}, stream)
-        self._plan = plan
-
-    def outlook(self) -> str:
-        """Return the least precise median, and the time that is left at most."""
-        left = f"{duration_text(self._plan.seconds_left)} left at most"
-        widest = self._plan.widest
-        return f"widest is {widest}, {left}" if widest else left
 
 
 class StatusLine:

@@ -5,21 +5,33 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+
+from harness.model.spark_properties import recorded_properties
+from harness.redaction import without_credentials
 
 SERIES = "CLUSTERLIFT_SERIES"
 """The environment variable that gives a run its series; without it, the run is of none."""
 
+SparkOptions = Sequence[tuple[str, str]]
+"""Options of spark-submit, each with its value: `("--conf", "spark.executor.memory=1g")`."""
 
-def series_of(arguments: Sequence[str], file_system: str | None = None) -> str:
-    """Return a digest of arguments; `--option=value` and `--option value` are the same.
+_JAVA_OPTIONS = {"--driver-java-options": "spark.driver.extraJavaOptions"}
 
-    The URI `file_system` does not matter: a minicluster has another port each time that it starts.
+
+def series_of(options: SparkOptions, arguments: Sequence[str], file_system: str = "") -> str:
+    """Return a digest of spark-submit's options and the script's arguments.
+
+    `--option=value` and `--option value` are the same. The URI `file_system` does not matter: a minicluster
+    has another port each time that it starts. Of each value counts only what a run records of it, because
+    results get published and nobody should be able to confirm a guess at a secret.
     """
-    words = [word for argument in arguments for word in _words(argument)]
-    if file_system:
-        words = [word.replace(file_system, "") for word in words]
-    return hashlib.sha256(json.dumps(words).encode()).hexdigest()[:12]
+    words = [word for option, value in options for word in (option, _recorded(option, value))]
+    words += [without_credentials(word) for argument in arguments for word in _words(argument)]
+    text = json.dumps(words)
+    return hashlib.sha256(
+        (text.replace(file_system, "") if file_system else text).encode()
+    ).hexdigest()[:12]
 
 
 def current_series() -> str | None:
@@ -27,6 +39,15 @@ def current_series() -> str | None:
     return os.environ.get(SERIES) or None
 
 
-def _words(argument: str) -> list[str]:
+def _recorded(option: str, value: str) -> str:
+    name, _, text = value.partition("=")
+    if option in _JAVA_OPTIONS:
+        name, text = _JAVA_OPTIONS[option], value
+    elif option != "--conf":
+        return without_credentials(value)
+    return f"{name}={recorded_properties({name: text})[name]}"
+
+
+def _words(argument: str) -> Iterator[str]:
     option, equals, value = argument.partition("=")
-    return [option, value] if equals and option.startswith("--") else [argument]
+    yield from (option, value) if equals and option.startswith("--") else (argument,)

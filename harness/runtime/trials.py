@@ -5,21 +5,22 @@ This module does not depend on Spark: a `TrialRunner` is anything that can be pr
 
 from __future__ import annotations
 
+import math
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import ClassVar, Protocol
+from typing import Protocol
 
 from harness.model.errors import BadInput, SparkLost
+from harness.model.interference import Nodes
 from harness.model.run import Ending, Phase, Status, Trial, timestamp
 from harness.model.task_metrics import TaskMetrics, WireBytes
+from harness.runtime.clock import Clock
+from harness.runtime.rounds import Observer, Rounds
 from harness.terminal import first_line, show
-
-Clock = Callable[[], float]
-"""Returns seconds since an arbitrary time, and never goes back."""
 
 MAX_ERROR_LENGTH = 500
 
@@ -27,21 +28,38 @@ HOLD_FILE = "CLUSTERLIFT_HOLD_FILE"
 """The environment variable that names a file to create and to wait for."""
 POLL_S = 0.05
 
+MIN_TRIAL_S = 1.0
+"""A trial executes its workload as often as it takes to last about this long.
+
+What starts a job takes as long for a short workload as for a long one, and processors change their speed
+within a second: docs/noise.md has the figures.
+"""
+
+MAX_EXECUTIONS = 10
+"""Each execution is prepared and checked, outside the time that is measured; more would take too long."""
+
+
+@dataclass(frozen=True)
+class TrialMetrics:
+    """What was observed while a trial ran; the fields are those of Trial."""
+
+    tasks: TaskMetrics | None = None
+    wire: WireBytes | None = None
+    interference: Nodes | None = None
+    disturbed: str | None = None
+
 
 class PreparedTrial(Protocol):
-    """One prepared execution of a workload."""
+    """Prepared executions of a workload, one or more."""
 
     def run(self) -> None:
-        """Force the computation. Only this is timed."""
+        """Force the computation of every execution, one after the other. Only this is timed."""
 
-    def metrics(self) -> tuple[TaskMetrics | None, WireBytes | None]:
-        """Return how the tasks of `run` spent their time, and the bytes on the links.
-
-        It is called right after `run`.
-        """
+    def metrics(self) -> TrialMetrics:
+        """Return what was observed of `run`, as averages over its executions. It is called right after it."""
 
     def check(self) -> None:
-        """Compare the answer of `run` with the oracle. Raise WrongAnswer if they differ."""
+        """Compare the answer of every execution with the oracle. Raise WrongAnswer if they differ."""
 
     def note(self) -> str | None:
         """Return what was unusual during `run` and may explain its time; None if nothing was."""
@@ -53,50 +71,8 @@ class TrialRunner(Protocol):
     @property
     def name(self) -> str: ...
 
-    def prepare(self, job_group: str) -> PreparedTrial:
+    def prepare(self, job_group: str, executions: int) -> PreparedTrial:
         """Do everything that is not timed. Raise SparkLost if no further trial is possible."""
-
-
-class Rounds(Protocol):
-    """The rounds to run over all workloads: first warm-up, then measured."""
-
-    def rounds(self) -> Iterator[tuple[Phase, int]]:
-        """Yield each round's phase and number from 1; the next is requested when one has ended."""
-
-    @property
-    def stopped(self) -> str | None:
-        """In one line, why there are no more rounds; None if their number was fixed."""
-
-
-@dataclass(frozen=True)
-class FixedRounds:
-    """A fixed number of rounds over all workloads."""
-
-    trials: int
-    warm_up: int
-    stopped: ClassVar[None] = None
-
-    def rounds(self) -> Iterator[tuple[Phase, int]]:
-        """Yield each round's phase and number from 1, in order."""
-        for number in range(1, self.warm_up + 1):
-            yield Phase.WARM_UP, number
-        for number in range(1, self.trials + 1):
-            yield Phase.MEASURED, number
-
-    @property
-    def total_rounds(self) -> int:
-        """The number of warm-up and measured rounds together."""
-        return self.warm_up + self.trials
-
-
-class Observer:
-    """Follows each trial: a progress display, a results file. This one ignores them."""
-
-    def starting(self, workload: str, phase: Phase, round_: int) -> None:
-        """A trial is about to start."""
-
-    def finished(self, trial: Trial) -> None:
-        """A trial ended, ok or failed."""
 
 
 def hold_message(file: str) -> str:
@@ -134,26 +110,42 @@ def run_trials(
 ) -> Ending:
     """Run every workload once per round, so that drift of the machine affects all of them alike.
 
-    Observers receive failed trials, too, and the run continues after them. KeyboardInterrupt (Ctrl-C,
-    or SIGTERM within `interruptible`) and SparkLost end the run; the observers keep the trials that
-    ended before.
+    The plan and the observers, in this order, receive failed trials, too, and the run continues after
+    them. KeyboardInterrupt (Ctrl-C, or SIGTERM within `interruptible`) and SparkLost end the run; the
+    observers keep the trials that ended before.
     """
+    everyone = (plan, *observers)
+    executions = {runner.name: 1 for runner in runners}
     try:
         for phase, round_ in plan.rounds():
             for runner in runners:
-                for observer in observers:
+                for observer in everyone:
                     observer.starting(runner.name, phase, round_)
-                trial, lost = _run_trial(runner, phase, round_, clock)
-                for observer in observers:
+                trial, lost = _run_trial(runner, phase, round_, executions[runner.name], clock)
+                for observer in everyone:
                     observer.finished(trial)
                 if lost:
                     return Ending.SPARK_LOST
+                executions[runner.name] = next_executions(trial)
     except KeyboardInterrupt:
         return Ending.INTERRUPTED
     return Ending.COMPLETED
 
 
-def _run_trial(runner: TrialRunner, phase: Phase, round_: int, clock: Clock) -> tuple[Trial, bool]:
+def next_executions(trial: Trial) -> int:
+    """Return how many executions the workload's next trial needs to last about MIN_TRIAL_S.
+
+    The number never falls, so that it is the same for all trials as soon as the workload is warm.
+    """
+    if trial.wall_s is None:
+        return trial.executions
+    needed = math.ceil(MIN_TRIAL_S / max(trial.wall_s, MIN_TRIAL_S / MAX_EXECUTIONS))
+    return max(trial.executions, needed)
+
+
+def _run_trial(
+    runner: TrialRunner, phase: Phase, round_: int, executions: int, clock: Clock
+) -> tuple[Trial, bool]:
     """Return one trial, and whether it lost Spark."""
     group = f"{runner.name} {phase} {round_}"
     trial = partial(
@@ -163,19 +155,20 @@ def _run_trial(runner: TrialRunner, phase: Phase, round_: int, clock: Clock) -> 
         round=round_,
         started_at=timestamp(),
         job_group=group,
+        executions=executions,
     )
     try:
-        prepared = runner.prepare(group)
+        prepared = runner.prepare(group, executions)
         start = clock()
         prepared.run()
-        wall_s = clock() - start
-        tasks, wire = prepared.metrics()
+        wall_s = (clock() - start) / executions
+        metrics = prepared.metrics()
         prepared.check()
         note = prepared.note()
     except Exception as error:  # noqa: BLE001  whatever a workload raises is that trial's outcome
         failed = trial(status=Status.FAILED, error=error_line(error))
         return failed, isinstance(error, SparkLost)
-    return trial(status=Status.OK, wall_s=wall_s, note=note, tasks=tasks, wire=wire), False
+    return trial(status=Status.OK, wall_s=wall_s, note=note, **vars(metrics)), False
 
 
 def error_line(error: BaseException) -> str:

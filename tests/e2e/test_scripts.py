@@ -127,6 +127,20 @@ def test_progress_and_a_summary_are_printed(benchmarked: tuple[Completed, Record
     assert last == f"results: {Path('results') / '1g-rs' / run.run.id}.jsonl"
 
 
+def test_a_series_of_runs_is_complete_when_it_has_as_many_as_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    options = ["--master", "local[1]", "--conf", "spark.ui.enabled=false", *map(str, FAST)]
+    for _ in range(2):
+        code = main(["run", "--runs", "2", *options, "--workloads", "calc-pi-dataframe"])
+        assert code == 0
+        runs = [load(file) for file in (tmp_path / "results/default").glob("*.jsonl")]
+        assert [run.ending for run in runs] == [Ending.COMPLETED] * 2
+        assert len({run.run.parameters["series"] for run in runs}) == 1
+    assert "default has 2 complete runs" in capfd.readouterr().out
+
+
 def test_trials_continue_until_the_time_is_over(
     spark: Spark, checkout: Path, dataset: Path, tmp_path: Path
 ) -> None:
@@ -137,7 +151,10 @@ def test_trials_continue_until_the_time_is_over(
         cwd=tmp_path,
     )
     run = recorded(tmp_path / "results")
-    stopped = "after 1 round, another would not have ended in time (widest is group-by: unknown)"
+    stopped = (
+        "after 1 round, another would not have ended in time; "
+        "not reached: group-by (no interval), calc-pi-dataframe (no interval)"
+    )
     assert run.stopped == stopped
     assert f"\n{stopped}\n" in done.stdout
     assert (run.run.parameters["trials"], run.run.parameters["precision"]) == ("auto", 1e-5)

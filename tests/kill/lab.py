@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.lab.compose import CPU_PERIOD_US
 from harness.lab.engine import compose_program
 from harness.lab.lifecycle import PORTS
 from harness.model.errors import ClusterliftError
@@ -98,7 +99,7 @@ class LabExperiment(Scenario):
         )
         for container in json.loads(docker("inspect", *containers.split()) or "[]"):
             service = container["Config"]["Labels"]["com.docker.compose.service"]
-            limit = container["HostConfig"]["NanoCpus"] / 1e9
+            limit = container["HostConfig"]["CpuQuota"] / CPU_PERIOD_US
             if service not in {"master", "worker-1"}:
                 yield f"container {service}"
             elif service == "worker-1" and limit != CPUS:

@@ -21,6 +21,10 @@ from .processes import MARK, Ended, Interruption, run
 ROOT = Path(__file__).resolve().parents[2]
 ROWS = 20_000
 COLD_JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData"
+SPARK_OPTIONS = (
+    *("--master", "local[2]"),
+    *("--conf", "spark.ui.enabled=false", "--conf", "spark.sql.shuffle.partitions=2"),
+)
 CLUSTERLIFT = (sys.executable, "-m", "harness")
 FINISHED_TRIAL = re.compile(
     r"^\[ *\d+/\d+\] (?P<workload>[\w-]+) +(?P<phase>warm-up|measured) (?P<round>\d+)/\d+ +[\d.]+ s ",
@@ -94,11 +98,7 @@ class Scenario(ABC):
 
 def spark_submit(script: str, *arguments: object) -> list[str]:
     """Return the command line that runs a script of the checkout on two cores."""
-    options = [
-        *("--master", "local[2]"),
-        *("--conf", "spark.ui.enabled=false", "--conf", "spark.sql.shuffle.partitions=2"),
-    ]
-    return [*spark_submit_command(), *options, str(ROOT / script), *map(str, arguments)]
+    return [*spark_submit_command(), *SPARK_OPTIONS, str(ROOT / script), *map(str, arguments)]
 
 
 def content(dataset: Path) -> str:
@@ -215,6 +215,10 @@ class Benchmark(Scenario):
         shutil.copytree(Generate(self.templates)._template(), directory / "data")
 
     def commands(self) -> Sequence[Sequence[str]]:
+        return [spark_submit("jobs/benchmark.py", *self.options())]
+
+    def options(self) -> list[object]:
+        """Return the options of the script."""
         options = {
             "--dataset": "data/rows",
             "--workloads": ",".join(self.workloads),
@@ -222,8 +226,7 @@ class Benchmark(Scenario):
             "--warmup": 1,
             "--pi-samples": 10_000,
         }
-        flat = [part for pair in options.items() for part in pair]
-        return [spark_submit("jobs/benchmark.py", *flat)]
+        return [part for pair in options.items() for part in pair]
 
     def violations(self, directory: Path, ended: Ended) -> Iterator[str]:
         runs = list(recorded(directory / "results"))
@@ -243,6 +246,28 @@ class Benchmark(Scenario):
                 yield f"{ok} trials are recorded as ok"
         yield from lost_trials(ended.output, completed)
         yield from hidden_files(directory / "results")
+
+
+class Runs(Benchmark):
+    """Runs of which the complete ones are not repeated."""
+
+    name = "run"
+    runs = 2
+    rounds = 2
+
+    def commands(self) -> Sequence[Sequence[str]]:
+        return [
+            [
+                *(*CLUSTERLIFT, "run", "--runs", str(self.runs), *SPARK_OPTIONS),
+                *map(str, self.options()),
+            ]
+        ]
+
+    def wrong_outcome(self, directory: Path, ended: Ended) -> Iterator[str]:
+        yield from super().wrong_outcome(directory, ended)
+        endings = [run.ending for run in recorded(directory / "results")]
+        if endings.count(Ending.COMPLETED) != self.runs:
+            yield f"the runs ended: {endings}"
 
 
 def recorded(results: Path) -> Iterator[RecordedRun]:

@@ -20,8 +20,11 @@ from .localities import event_log_options, localities
 
 BENCHMARK = ["lab", "benchmark", "--workloads", "sha-512"]
 MAX_ATTEMPTS = 5
-# cgroup version 2 or 1; the quota is in microseconds of each 100 ms.
-READ_CPU_QUOTA = "cat /sys/fs/cgroup/cpu.max || cat /sys/fs/cgroup/cpu/cpu.cfs_quota_us"
+# cgroup version 2 or 1: the quota and the period in microseconds.
+READ_CPU_LIMIT = (
+    "cat /sys/fs/cgroup/cpu.max || "
+    "cat /sys/fs/cgroup/cpu/cpu.cfs_quota_us /sys/fs/cgroup/cpu/cpu.cfs_period_us"
+)
 
 
 @pytest.mark.usefixtures("lab")
@@ -97,7 +100,7 @@ def test_trials_run_under_the_cpu_limit_and_survive_an_interrupt(
     with clusterlift(*BENCHMARK, *options) as process:
         eventually(lambda: any(run.trials for run in runs(directory)), "no trial was recorded")
         for node in lab.workers:
-            assert node.execute("sh", "-c", READ_CPU_QUOTA).split()[0] == "50000"
+            assert node.execute("sh", "-c", READ_CPU_LIMIT).split() == ["10000", "20000"]
         process.send_signal(signal.SIGTERM)
         assert process.wait(PATIENCE_S) == 130
     [recorded] = runs(directory)

@@ -213,9 +213,12 @@ class TestWhichTasks:
         empty = spark.createDataFrame([], "value string")
         context = Context(spark, empty, totals(Recipe(0)), 2, pi_samples=1_000, parallelism=2)
         for workload, tasks in ((CalcPiDataframe(), 2 + 1), (CalcPiPythonUdf(), 2)):
-            trial = SparkTrialRunner(workload, context, NoopSink, log).prepare("group")
+            trial = SparkTrialRunner(workload, context, NoopSink, log).prepare(
+                "group", executions=3
+            )
             trial.run()
-            metrics, wire = trial.metrics()
+            observed = trial.metrics()
+            metrics, wire = observed.tasks, observed.wire
             trial.check()
             assert metrics is not None
             assert (metrics.tasks, metrics.incomplete) == (tasks, None)

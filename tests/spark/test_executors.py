@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 from datagen.spark import executor_hosts
 from harness.node.traffic import interface_traffic, node_identity
 from jobs import executors
-from jobs.executors import JOB_GROUP, node_links, run_on_executors, traffic_snapshot
+from jobs.executors import JOB_GROUP, node_links, nodes_snapshot, run_on_executors
 
 
 def three() -> int:
@@ -54,9 +54,10 @@ def test_the_job_does_not_belong_to_a_trial(spark: SparkSession) -> None:
 
 
 def test_in_local_mode_only_the_drivers_node_is_read(spark: SparkSession) -> None:
-    snapshot = traffic_snapshot(spark)
-    assert list(snapshot.nodes) == [node_identity()]
-    assert snapshot.executors == {}
+    snapshot = nodes_snapshot(spark)
+    assert list(snapshot.traffic.nodes) == [node_identity()]
+    assert list(snapshot.counters) == [node_identity()]
+    assert snapshot.traffic.executors == {}
 
 
 def test_links_are_described_for_the_interfaces_whose_bytes_are_counted(

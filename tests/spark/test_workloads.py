@@ -27,7 +27,7 @@ from jobs.executors import JOB_GROUP
 from jobs.sinks import SINKS, executed_tree
 from jobs.spark_event_log import EventLog
 from jobs.spark_trial import SparkTrialRunner
-from jobs.workload import Context, Workload, discover, shuffles
+from jobs.workload import Answer, Context, Workload, discover, expect, shuffles
 from jobs.workloads.group_by import distinct
 
 RECIPE = Recipe(5_000, seed=21)
@@ -60,16 +60,18 @@ def workload(request: pytest.FixtureRequest) -> Workload:
 
 
 def answer_of(workload: Workload, context: Context, sink: str = "noop") -> dict[str, Any]:
-    ready = SINKS[sink](workload, context)
+    ready = SINKS[sink](workload, context, 1)
     ready.run()
-    return dict(ready.answer())
+    [answer] = ready.answers()
+    return dict(answer)
 
 
+@pytest.mark.parametrize("executions", [1, 3])
 @pytest.mark.parametrize("sink", SINKS)
-def test_the_answer_and_the_plan_of_a_workload_pass_its_checks(
-    workload: Workload, context: Context, log: EventLog, sink: str
+def test_the_answers_and_plans_of_a_workload_pass_its_checks(
+    workload: Workload, context: Context, log: EventLog, sink: str, executions: int
 ) -> None:
-    trial = SparkTrialRunner(workload, context, SINKS[sink], log).prepare("group")
+    trial = SparkTrialRunner(workload, context, SINKS[sink], log).prepare("group", executions)
     trial.run()
     trial.check()
 
@@ -79,13 +81,31 @@ def test_both_sinks_observe_the_same_answer(workload: Workload, context: Context
     assert canonical(noop) == canonical(count)
 
 
+@pytest.mark.parametrize("sink", SINKS)
+def test_a_wrong_answer_of_any_execution_fails_the_trial(
+    context: Context, log: EventLog, sink: str
+) -> None:
+    class WrongAtSecond(type(WORKLOADS["sha-512"])):  # type: ignore[misc]
+        checked = 0
+
+        def check(self, answer: Answer, context: Context) -> None:
+            self.checked += 1
+            expect("the number of the execution", min(self.checked, 2), 1)
+            super().check(answer, context)
+
+    trial = SparkTrialRunner(WrongAtSecond(), context, SINKS[sink], log).prepare("group", 3)
+    trial.run()
+    with pytest.raises(WrongAnswer, match="number of the execution is 2"):
+        trial.check()
+
+
 @pytest.mark.parametrize("name", ["calc-pi-arrow-udf", "calc-pi-python-udf"])
 def test_python_workers_are_prewarmed_in_a_job_outside_the_trial(
     name: str, context: Context, log: EventLog
 ) -> None:
     tracker = context.spark.sparkContext.statusTracker()
     before = len(tracker.getJobIdsForGroup(JOB_GROUP))
-    SparkTrialRunner(WORKLOADS[name], context, SINKS["noop"], log).prepare(f"trial of {name}")
+    SparkTrialRunner(WORKLOADS[name], context, SINKS["noop"], log).prepare(f"trial of {name}", 1)
     assert len(tracker.getJobIdsForGroup(JOB_GROUP)) > before
     assert not tracker.getJobIdsForGroup(f"trial of {name}")
 
@@ -144,9 +164,9 @@ def test_the_digest_of_an_older_manifest_is_left_out(context: Context) -> None:
 
 
 def test_the_group_by_does_not_read_the_column_that_it_does_not_need(context: Context) -> None:
-    ready = SINKS["rdd-count"](WORKLOADS["group-by"], context)
+    ready = SINKS["rdd-count"](WORKLOADS["group-by"], context, 1)
     ready.run()
-    plans = ready._frame._jdf.queryExecution().toString()
+    plans = ready._frames[0]._jdf.queryExecution().toString()
     read = re.findall(r"ReadSchema: struct<(.*?)>", plans)
     assert read
     assert not [columns for columns in read if "value:" in columns]
@@ -259,9 +279,10 @@ def test_pi_draws_the_requested_number_of_samples(
 def plan_of(name: str, context: Context) -> str:
     workload = WORKLOADS[name]
     context.spark.sparkContext.setJobGroup(name, name)
-    ready = SINKS["noop"](workload, context)
+    ready = SINKS["noop"](workload, context, 1)
     ready.run()
-    return ready.plan()
+    [plan] = ready.plans()
+    return plan
 
 
 def test_the_inner_join_shuffles_both_sides(context: Context) -> None:
@@ -308,7 +329,7 @@ def test_the_broadcast_join_broadcasts_even_if_the_configuration_forbids_it(
     spark.conf.set("spark.sql.autoBroadcastJoinThreshold", "-1")
     try:
         runner = SparkTrialRunner(WORKLOADS["broadcast-inner-join"], context, SINKS["noop"], log)
-        trial = runner.prepare("group")
+        trial = runner.prepare("group", 1)
         trial.run()
         trial.check()
     finally:
@@ -325,7 +346,7 @@ def test_every_workload_runs_on_no_rows(
     uri = str(tmp_path / "none")
     dataset = write_dataset(spark, Request(uri, Recipe(0), Format.CSV, 2))
     no_rows = Context(spark, dataset.frame(spark), Totals(0, 0, 0, {}, 0, 0), 3, 1_000, 2)
-    trial = SparkTrialRunner(workload, no_rows, SINKS[sink], log).prepare("group")
+    trial = SparkTrialRunner(workload, no_rows, SINKS[sink], log).prepare("group", 1)
     trial.run()
     trial.check()
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from harness.analysis import environment
 from harness.analysis.configuration import ConfigurationRuns
 from harness.analysis.environment import as_text
-from harness.model.run import Facts, Run
+from harness.analysis.interference import interference_facts
+from harness.model.run import Facts, RecordedRun, Run
 
 UNKNOWN = "unknown"
 _DECLARED = "declared: "
@@ -28,12 +29,14 @@ class FactRow:
 
 
 def fact_rows(columns: Sequence[ConfigurationRuns]) -> tuple[FactRow, ...]:
-    """Return all that any run recorded: declared facts, links, data, parameters, environment."""
+    """Return all that any run recorded of what was declared and observed, and of its trials."""
     return tuple(row for read in _SOURCES for row in _rows(columns, read))
 
 
-def _rows(columns: Sequence[ConfigurationRuns], read: Callable[[Run], Facts]) -> Iterator[FactRow]:
-    by_column = [[read(recorded.run) for recorded in column.runs] for column in columns]
+def _rows(
+    columns: Sequence[ConfigurationRuns], read: Callable[[RecordedRun], Facts]
+) -> Iterator[FactRow]:
+    by_column = [[read(recorded) for recorded in column.runs] for column in columns]
     for name in dict.fromkeys(name for runs in by_column for facts in runs for name in facts):
         values = tuple(_joined(name, runs) for runs in by_column)
         if set(values) != {UNKNOWN}:
@@ -77,10 +80,20 @@ def _by_interface(
     }
 
 
-_SOURCES: Sequence[Callable[[Run], Mapping[str, object]]] = (
-    _declared,
-    _links,
-    environment.dataset_facts,
-    environment.parameter_facts,
-    environment.environment_facts,
+def _of_run(read: Callable[[Run], Facts]) -> Callable[[RecordedRun], Facts]:
+    return lambda recorded: read(recorded.run)
+
+
+_SOURCES: Sequence[Callable[[RecordedRun], Facts]] = (
+    *map(
+        _of_run,
+        (
+            _declared,
+            _links,
+            environment.dataset_facts,
+            environment.parameter_facts,
+            environment.environment_facts,
+        ),
+    ),
+    lambda recorded: interference_facts([recorded]),
 )

@@ -10,7 +10,9 @@ from harness.analysis.environment import is_emulated, relevant_spark_conf
 from harness.model.run import Facts, Run
 from harness.redaction import DIGEST
 
-_LAB_FACTS = frozenset({"emulated", "cpus", "link", "mtu", "uplink", "experiment", "round"})
+_LAB_FACTS = frozenset(
+    {"emulated", "cpus", "cpu_period", "link", "mtu", "uplink", "experiment", "round"}
+)
 """Facts that the lab, or an experiment in it, declares by itself."""
 _DEFAULT_SPARK_CONF = frozenset(
     {

@@ -13,6 +13,7 @@ import pytest
 from harness.analysis.configuration import ConfigurationRuns
 from harness.analysis.readiness import CheckStatus, readiness
 from harness.cli import main
+from harness.model.interference import NodeInterference, Nodes
 from harness.model.run import Ending, Phase, RecordedRun, Run, Trial
 from harness.model.task_metrics import TaskMetrics
 from harness.present.readiness import render
@@ -40,6 +41,7 @@ SECONDS: Mapping[str, float] = {
 DEVIATIONS = (-0.02, -0.01, 0.0, 0.005, 0.01, 0.03)
 """How far the trials of a run are from their median, as fractions of it."""
 
+QUIET = (NodeInterference("n1", duration_s=10.5, processors=2, busy_s=20.0, stolen_s=0.0),)
 TASKS = task_metrics(slots=None, tasks=4, cpu_s=1.0, python_worker_s=None)
 LINK = {"speed_mbit_s": 1000, "mtu_bytes": 1500, "driver": "r8169", "state": "up"}
 ENVIRONMENT: Mapping[str, Any] = {
@@ -66,10 +68,12 @@ def baseline_run(number: int = 1, configuration: str = "1g-rs", **fields: Any) -
 
 
 def trials(
-    deviations: Sequence[float] = DEVIATIONS, tasks: TaskMetrics | None = TASKS
+    deviations: Sequence[float] = DEVIATIONS,
+    tasks: TaskMetrics | None = TASKS,
+    interference: Nodes | None = QUIET,
 ) -> list[Trial]:
     return [
-        ok(workload, wall_s * (1 + deviation), round_, tasks=tasks)
+        ok(workload, wall_s * (1 + deviation), round_, tasks=tasks, interference=interference)
         for workload, wall_s in SECONDS.items()
         for round_, deviation in enumerate(deviations, 1)
     ]
@@ -296,6 +300,29 @@ class TestSensitivity:
         assert all(found.min_change is not None for found in expected)
 
 
+class TestDisturbances:
+    def test_of_few_trials_are_an_advice_that_groups_them_by_their_reason(self) -> None:
+        reasons = ["n2: it swapped (12 MB/s, usually 0)", "n2: it swapped (9 MB/s, usually 0)"]
+        disturbed = [
+            replace(trial, round=99 + number, disturbed=reason)
+            for trial in trials()[:1]
+            for number, reason in enumerate(
+                [*reasons, "n1: processors slower than usual (by 30 %)"]
+            )
+        ]
+        found = readiness(of_trials(*trials(), *disturbed)).findings["disturbances"]
+        assert found.status is CheckStatus.ADVICE
+        assert found.message == (
+            "3 of 27 measured trials were disturbed and do not count: "
+            "n2: it swapped (2); n1: processors slower than usual (1)"
+        )
+
+    def test_that_were_not_recorded_are_an_advice(self) -> None:
+        found = readiness(of_trials(*trials(interference=None))).findings["disturbances"]
+        assert found.status is CheckStatus.ADVICE
+        assert found.message.startswith("not recorded what disturbed the trials")
+
+
 class TestThePage:
     def test_of_a_complete_baseline(self) -> None:
         assert_golden("ready.txt", render(readiness(of_runs())))
@@ -303,7 +330,10 @@ class TestThePage:
     def test_of_a_baseline_with_nearly_everything_missing(self) -> None:
         hostile = "1g-2x \x1b[31m" + "and so on " * 8
         run = baseline_run(1, hostile, parameters={"not_requested": ["inner-join"]}, environment={})
-        times = [*trials(DEVIATIONS[:2], tasks=None), failed("group-by", "E: " + "word " * 40)]
+        times = [
+            *trials(DEVIATIONS[:2], tasks=None, interference=None),
+            failed("group-by", "E: " + "word " * 40),
+        ]
         assert_golden("ready-not.txt", render(readiness(a_column(recorded(run, times, None)))))
 
     def test_fits_a_terminal(self) -> None:

@@ -15,7 +15,7 @@ from harness.cli import main
 from harness.commands.lab import checks_table
 from harness.lab import qfs_tarball, racks
 from harness.lab.cluster import Lab, Node
-from harness.lab.compose import Compose, LabSpec, override
+from harness.lab.compose import CPU_PERIOD_US, FILE, Compose, LabSpec, cpu_quota_us, override
 from harness.lab.lifecycle import check_variables
 from harness.lab.verify import LinkCheck, patterns
 from harness.model.errors import BadInput, ClusterliftError
@@ -197,12 +197,20 @@ class TestWithoutALab:
 
 
 class TestCompose:
-    def test_four_workers_need_no_override(self) -> None:
-        assert override(LabSpec(4, 0.5, "hdfs")) == {"services": {"master": {}}, "volumes": {}}
+    def test_four_workers_need_no_more_than_their_cpu_quota(self) -> None:
+        added = override(LabSpec(4, 0.4, "hdfs"))
+        quotas = {f"worker-{number}": {"cpu_quota": 8_000} for number in range(1, 5)}
+        assert added == {"services": {"master": {}, **quotas}, "volumes": {}}
+
+    def test_the_cpu_limit_of_the_file_is_that_of_a_lab_without_options(self) -> None:
+        text = FILE.read_text()
+        assert f"cpu_period: {CPU_PERIOD_US}\n" in text
+        assert f"cpu_quota: {cpu_quota_us(0.5)}\n" in text
 
     def test_further_workers_extend_the_first(self) -> None:
         added = override(LabSpec(6, 0.5, "hdfs"))
-        assert list(added["services"]) == ["master", "worker-5", "worker-6"]
+        extending = [name for name, each in added["services"].items() if "extends" in each]
+        assert extending == ["worker-5", "worker-6"]
         assert added["services"]["worker-6"]["hostname"] == "worker-6"
         assert added["services"]["worker-6"]["volumes"] == ["data-6:/data"]
         assert list(added["volumes"]) == ["data-5", "data-6"]

@@ -8,7 +8,7 @@ import shlex
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -18,7 +18,6 @@ from harness.commands.run import SPARK_OPTIONS, _where
 from harness.model.run import Ending
 from harness.records.directories import results_files
 from harness.records.reader import load
-from harness.runtime.series import series_of
 from jobs.options import _parser, parse
 from tests.waiting import eventually
 
@@ -306,14 +305,3 @@ class TestSignals:
         process.communicate(timeout=PATIENCE_S)
         assert process.returncode == 130
         assert endings() == ["completed", "interrupted"]
-
-
-class TestSeries:
-    def test_both_forms_of_an_option_are_the_same(self) -> None:
-        assert series_of(["--trials=6", "--fact=a=b"]) == series_of(
-            ["--trials", "6", "--fact", "a=b"]
-        )
-
-    @pytest.mark.parametrize("others", [["--trials", "7"], ["--trials=6", "x"], [], ["trials=6"]])
-    def test_other_arguments_are_another_series(self, others: Sequence[str]) -> None:
-        assert series_of(others) != series_of(["--trials", "6"])

@@ -78,7 +78,7 @@ class TestReading:
     def test_every_value_is_read(self, tmp_path: Path) -> None:
         read = experiment(tmp_path)
         assert str(read.shape) == "3 workers of 0.5 processors, hdfs"
-        assert (read.rounds, read.trials, read.warmup) == (2, 4, 1)
+        assert (read.rounds, read.trials, read.warmup) == (2, 4, "auto")
         slow, fast = read.configurations
         assert (slow.link, fast.link) == (Link(10**8, 1500), Link(25 * 10**7, 9000))
         assert [data.name for data in read.datasets] == ["coded"]  # no configuration uses `plain`
@@ -110,6 +110,13 @@ class TestReading:
             ('["group-by"]', "[1]", "workloads: Expected `str`, got `int`"),
             ("rounds = 2", "rounds = 0", "rounds has to be from 1 to 1,000, not 0"),
             ("trials = 4", "trails = 4", "unknown key trails"),
+            (
+                "trials = 4",
+                'warmup = "often"',
+                "warmup has to be auto, or from 0 to 10,000, not 'oft",
+            ),
+            ("trials = 4", "warmup = -1", "warmup has to be auto, or from 0 to 10,000, not -1"),
+            ("trials = 4", "warmup = 1.5", "warmup: Expected `int | str`, got `float`"),
             ('["group-by"]', '["group-buy"]', "no workload 'group-buy'; did you mean group-by?"),
             ('["group-by"]', '["zzz"]', "no workload 'zzz'; there are broadcast-inner-join, "),
             ('["group-by"]', '["group-by", "group-by"]', "workloads: group-by is there twice"),
@@ -345,6 +352,13 @@ class TestRunExperiment:
         lab.run(f'sink = "rdd-count"\nrepartition = 16\n{TEXT}')
         assert {"--sink", "rdd-count", "--repartition", "16"} < set(lab.arguments)
         assert "--pi-samples" not in lab.arguments
+
+    @pytest.mark.parametrize(("line", "option"), [("", "auto"), ("warmup = 0\n", "0")])
+    def test_the_warm_up_ends_by_itself_or_after_a_number_of_trials(
+        self, lab: FakeLab, line: str, option: str
+    ) -> None:
+        lab.run(line + TEXT)
+        assert lab.arguments[lab.arguments.index("--warmup") + 1] == option
 
     def test_with_probe_seconds_the_network_is_probed_before_each_run(self, lab: FakeLab) -> None:
         assert lab.run(PROBING) == DONE

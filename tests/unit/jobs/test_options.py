@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from jobs.options import (
-    AutoTrials,
     BenchmarkOptions,
     DatasetOptions,
     RecordOptions,
@@ -32,7 +31,12 @@ NUMERIC = ("trials", "warmup", "repartition", "pi-samples", "precision", "max-ti
         (["--trials", "0"], "--trials: 0 is out of range: it must be from 1 to 10,000"),
         (["--trials", "many"], "--trials: 'many' is not a whole number"),
         (["--precision", "1%"], "--precision has no effect without --trials auto"),
-        (["--trials", "9", "--max-time", "1h"], "--max-time has no effect without --trials auto"),
+        (["--warmup", "auto", "--precision", "1%"], "--precision has no effect without --trials"),
+        (
+            ["--trials", "9", "--warmup", "1", "--max-time", "1h"],
+            "--max-time has no effect without --trials auto or --warmup auto",
+        ),
+        (["--warmup", "some"], "--warmup: 'some' is not a whole number"),
         (["--trials", "auto", "--precision", "much"], "--precision: 'much' is not a percentage"),
         (["--trials", "auto", "--max-time", "30"], "--max-time: '30' is not a time"),
         (["--warmup", "-1"], "--warmup: -1 is out of range: it must be from 0"),
@@ -77,16 +81,22 @@ def test_the_defaults_suit_a_first_run() -> None:
     assert parse([]) == BenchmarkOptions(
         workloads=None,
         dataset=DatasetOptions(None, skip_content_check=False, accept_layout_drift=False),
-        trials=TrialOptions(warmup_rounds=1, trials=6),
+        trials=TrialOptions(warmup=None, trials=6, max_time_s=1800),
         work=WorkOptions("noop", repartition=200, pi_samples=10**7),
         record=RecordOptions(Path("results"), "default", {}, None),
     )
 
 
 def test_the_number_of_trials_can_depend_on_the_precision() -> None:
-    assert parse(["--trials", "auto"]).trials.trials == AutoTrials(0.02, 1800)
-    options = parse(["--trials", "auto", "--precision", "0.5%", "--max-time", "2h"])
-    assert options.trials.trials == AutoTrials(precision=0.005, max_time_s=7200)
+    assert parse(["--trials", "auto"]).trials == TrialOptions(None, None, 0.02, 1800)
+    options = parse(
+        ["--trials", "auto", "--warmup", "2", "--precision", "0.5%", "--max-time", "2h"]
+    )
+    assert options.trials == TrialOptions(2, None, precision=0.005, max_time_s=7200)
+
+
+def test_a_fixed_plan_has_no_limits() -> None:
+    assert parse(["--trials", "3", "--warmup", "0"]).trials == TrialOptions(0, 3, None, None)
 
 
 @pytest.mark.parametrize("text", ["10000000", "10,000,000", "10_000_000", "1e7"])

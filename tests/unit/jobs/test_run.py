@@ -2,26 +2,37 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
+
 from harness.model.run import Phase
-from harness.runtime.precision import UntilPrecise
-from harness.runtime.progress import PlanProgress, PrecisionProgress
-from harness.runtime.trials import FixedRounds
-from jobs.options import AutoTrials, TrialOptions
+from harness.runtime.rounds import FixedRounds, UntilReached
+from jobs.options import TrialOptions
 from jobs.run import plan_rounds, summary
 from tests.unit.builders import failed, ok
 
 
-def test_a_number_of_trials_is_a_fixed_plan() -> None:
-    rounds, observers = plan_rounds(TrialOptions(warmup_rounds=2, trials=6), ("a", "b"))
-    assert rounds == FixedRounds(trials=6, warm_up=2)
-    assert [type(observer) for observer in observers] == [PlanProgress]
+def test_numbers_of_trials_and_warm_up_rounds_are_a_fixed_plan() -> None:
+    rounds = plan_rounds(TrialOptions(warmup=2, trials=6), ("a", "b"))
+    assert isinstance(rounds, FixedRounds)
+    assert rounds.totals == {Phase.WARM_UP: 2, Phase.MEASURED: 6}
 
 
-def test_auto_trials_observe_their_own_precision() -> None:
-    rounds, observers = plan_rounds(TrialOptions(warmup_rounds=1, trials=AutoTrials()), ("a",))
-    assert isinstance(rounds, UntilPrecise)
-    assert observers[0] is rounds
-    assert isinstance(observers[1], PrecisionProgress)
+@pytest.mark.parametrize(
+    ("options", "known"),
+    [
+        (TrialOptions(warmup=None, trials=6), {}),
+        (TrialOptions(warmup=None, trials=None, precision=0.02), {}),
+        (TrialOptions(warmup=1, trials=None, precision=0.02), {Phase.WARM_UP: 1}),
+    ],
+)
+def test_what_is_auto_ends_when_it_is_reached(
+    options: TrialOptions, known: dict[Phase, int]
+) -> None:
+    rounds = plan_rounds(options, ("a",))
+    assert isinstance(rounds, UntilReached)
+    assert rounds.totals == known
 
 
 def test_the_summary_has_a_line_per_workload_over_its_measured_trials() -> None:
@@ -33,8 +44,21 @@ def test_the_summary_has_a_line_per_workload_over_its_measured_trials() -> None:
         failed("repartition"),
     ]
     assert summary(["group-by", "sha-512", "repartition"], trials).splitlines() == [
-        "workload                   median        min        max    n",
-        "group-by                  2.000 s    1.000 s    3.000 s    3",
-        "sha-512                   0.500 s    0.500 s    0.500 s    1   1 of 2 failed",
-        "repartition                     -          -          -    0   1 of 1 failed",
+        "workload                   median        min        max    n  warm-up",
+        "group-by                  2.000 s    1.000 s    3.000 s    3        1",
+        "sha-512                   0.500 s    0.500 s    0.500 s    1        0   1 of 2 failed",
+        "repartition                     -          -          -    0        0   1 of 1 failed",
+    ]
+
+
+def test_the_summary_says_which_trials_do_not_count() -> None:
+    trials = [
+        *(ok("steady", 9 if round_ == 1 else 5, round_) for round_ in range(1, 9)),
+        replace(ok("steady", 99, 9), disturbed="n1: a busy neighbour"),
+        *(ok("endless", 100 - round_ * 4, round_) for round_ in range(1, 9)),
+    ]
+    unsteady = "never became steady: its last 6 trials still became faster"
+    assert summary(["steady", "endless"], trials, TrialOptions(trials=6)).splitlines()[1:] == [
+        "steady                    5.000 s    5.000 s    5.000 s    7        1   1 of 8 disturbed",
+        f"endless                  78.000 s   68.000 s   88.000 s    6        2   {unsteady}",
     ]

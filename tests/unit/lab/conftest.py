@@ -21,7 +21,7 @@ if arguments[0] == "info":
     print(8)
 elif arguments[0] == "inspect":
     for _ in arguments[3:]:
-        print(limit.read_text())
+        print(limit.read_text(), "of 20000 us")
 elif arguments[0] == "update":
     {update}
 elif arguments[:2] == ["exec", "--user"]:
@@ -35,7 +35,7 @@ elif arguments[0] == "exec":
     command = [*arguments[shell : shell + 4], *program]
     sys.exit(subprocess.run(command, env=environment, start_new_session=True).returncode)
 """
-UPDATE = "limit.write_text(str(round(float(arguments[2]) * 1e9)))"
+UPDATE = "limit.write_text(arguments[4])"
 SCRIPT = """\
 import pathlib, sys
 from harness.runtime.trials import wait_for_release
@@ -56,7 +56,7 @@ def fake_docker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
     monkeypatch.setenv("PATH", f"{tmp_path}/bin:/usr/bin:/bin")
 
     def install(*, hold: str = "wait_for_release()", code: int = 0, update: str = UPDATE) -> Path:
-        (tmp_path / "limit").write_text("500000000")
+        (tmp_path / "limit").write_text("10000")
         script = SCRIPT.format(limit=str(tmp_path / "limit"), hold=hold, code=code)
         (tmp_path / "script.py").write_text(script)
         program = tmp_path / "bin/docker"
@@ -70,4 +70,4 @@ def fake_docker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
 
 def limit_of(state: Path) -> float:
     """Return the fake workers' CPU limit, in processors."""
-    return int((state / "limit").read_text()) / 1e9
+    return int((state / "limit").read_text()) / 20_000

@@ -34,9 +34,9 @@ class TestSubmit:
         state = fake_docker()
         assert spark_submit(LAB, BENCHMARK, []) == 0
         first, waiting, last = capfd.readouterr().out.splitlines()
-        assert first == "starts with 8000000000"
+        assert first == "starts with 160000"
         assert waiting.startswith("ready for the first trial; waiting until /tmp/clusterlift-hold-")
-        assert last == "runs trials with 500000000"
+        assert last == "runs trials with 10000"
         assert limit_of(state) == 0.5
 
     def test_a_generator_runs_without_the_limit(
@@ -44,7 +44,7 @@ class TestSubmit:
     ) -> None:
         state = fake_docker(hold="")
         assert spark_submit(LAB, GENERATE, []) == 0
-        assert "runs trials with 8000000000" in capfd.readouterr().out
+        assert "runs trials with 160000" in capfd.readouterr().out
         assert limit_of(state) == 0.5
 
     def test_the_limit_is_set_again_after_a_script_that_fails_early(
@@ -62,8 +62,8 @@ class TestSubmit:
     def test_without_its_limit_no_trial_starts(
         self, fake_docker: Install, capfd: pytest.CaptureFixture[str]
     ) -> None:
-        fake_docker(update="limit.write_text('8000000000')")
-        with pytest.raises(ClusterliftError, match=r"limited to 0.5 processors, but Docker rep"):
+        fake_docker(update="limit.write_text('160000')")
+        with pytest.raises(ClusterliftError, match=r"limited to 0.5 processors, .* but Docker rep"):
             spark_submit(LAB, BENCHMARK, [])
         assert "runs trials" not in capfd.readouterr().out
 
@@ -88,7 +88,7 @@ def test_the_limit_is_set_again_after_kill_9(fake_docker: Install) -> None:
         assert limit_of(state) == 8
         process.kill()
     limit = state / "limit"  # empty for a moment, while the guard writes it
-    eventually(lambda: limit.read_text() == "500000000", "the limit is still lifted")
+    eventually(lambda: limit.read_text() == "10000", "the limit is still lifted")
 
 
 class TestWithFacts:
@@ -111,8 +111,8 @@ class TestCpuLimit:
         assert limit_of(state) == 0.5
         updates = [line for line in (state / "log").read_text().splitlines() if "update" in line]
         assert updates == [
-            "update --cpus 8 worker-1 worker-2",
-            "update --cpus 0.5 worker-1 worker-2",
+            "update --cpu-period 20000 --cpu-quota 160000 worker-1 worker-2",
+            "update --cpu-period 20000 --cpu-quota 10000 worker-1 worker-2",
         ]
 
     def test_is_set_again_after_an_error(self, fake_docker: Install) -> None:
@@ -131,8 +131,8 @@ class TestCpuLimit:
         with pytest.raises(ClusterliftError) as error:
             set_cpu_limit(LAB, 2)
         assert str(error.value) == (
-            "the workers should be limited to 2 processors, but Docker reports: "
-            "worker-1 0, worker-2 0 (0 is no limit)"
+            "the workers should be limited to 2 processors, 40000 of 20000 us, but Docker reports: "
+            "worker-1 0 of 20000 us, worker-2 0 of 20000 us (0 is no limit)"
         )
 
     def test_that_cannot_be_set_is_an_error(self, fake_docker: Install) -> None:

@@ -123,3 +123,57 @@ def file_with_tasks(results: Path, tasks: dict[str, Any]) -> Path:
     with Recording(results, a_run()) as recording:
         recording.trial(ok("pi", 1.5))
     return change_line(recording.path, 2, {"tasks": tasks})
+
+
+class TestPerExecution:
+    def test_sums_are_divided_and_what_is_no_sum_stays(self) -> None:
+        whole = task_metrics(
+            slots=4,
+            tasks=30,
+            cpu_s=6,
+            python_worker_s=None,
+            gc_share=0.1,
+            stragglers=Stragglers(2, 1),
+            simulation=ScheduleSimulation(9, 6, 3),
+            input_bytes_by_locality={"NODE_LOCAL": 300},
+            tasks_by_locality={"NODE_LOCAL": 27, "ANY": 3},
+            peak_execution_memory_bytes=500,
+            shuffle_written_bytes=3000,
+            incomplete="jobs without an end: 1",
+        )
+        each = whole.per_execution(3)
+        assert each == replace(
+            whole,
+            tasks=10,
+            time=replace(whole.time, cpu_s=2),
+            simulation=ScheduleSimulation(3, 2, 1),
+            input_bytes_by_locality={"NODE_LOCAL": 100},
+            tasks_by_locality={"NODE_LOCAL": 9, "ANY": 1},
+            shuffle_written_bytes=1000,
+        )
+
+    def test_a_failure_in_one_execution_does_not_disappear(self) -> None:
+        assert task_metrics(failed_tasks=1).per_execution(10).failed_tasks == 1
+
+    def test_one_execution_is_the_whole(self) -> None:
+        whole = task_metrics(tasks=7)
+        assert whole.per_execution(1) is whole
+
+    @given(COUNTS, st.integers(1, 100))
+    def test_every_field_is_divided_or_known_to_be_no_sum(
+        self, count: int, executions: int
+    ) -> None:
+        no_sums = {"slots", "gc_share", "stragglers", "peak_execution_memory_bytes", "incomplete"}
+        sums = {field.name for field in fields(TaskMetrics)} - no_sums - {"time", "simulation"}
+        whole = task_metrics(
+            **{name: {"ANY": count} if name.endswith("by_locality") else count for name in sums}
+        )
+        each = whole.per_execution(executions)
+        for name in sums:
+            value = getattr(each, name)
+            least = value["ANY"] if isinstance(value, dict) else value
+            assert least * executions >= count > (least - 1) * executions
+
+    def test_the_bytes_of_each_node_are_divided(self) -> None:
+        whole = WireBytes((NodeBytes("n1", 3001, 300),), unread=("n2",))
+        assert whole.per_execution(3) == WireBytes((NodeBytes("n1", 1001, 100),), unread=("n2",))

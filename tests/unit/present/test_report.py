@@ -47,7 +47,7 @@ from harness.present.report.reproduce import commands
 from harness.present.report.table import Tone, sortable_table
 from harness.statistics.change import Verdict
 from harness.terminal import visible
-from jobs.options import AutoTrials, TrialOptions, WorkOptions
+from jobs.options import TrialOptions, WorkOptions
 from jobs.options import parse as parse_benchmark
 from tests.unit import report_data
 from tests.unit.builders import (
@@ -599,7 +599,7 @@ class TestCommands:
         assert options.record.configuration == "1g & more"
         assert options.dataset.uri == "hdfs://m:9820/with space"
         assert options.workloads == ("group-by", "sha-512")
-        assert options.trials == TrialOptions(warmup_rounds=2, trials=6)
+        assert options.trials == TrialOptions(2, 6, None, None)
         assert options.work == WorkOptions("rdd-count", repartition=16, pi_samples=1000)
         assert options.dataset.skip_content_check
         assert options.record.facts == {"switch": "TEG-7080ES; $(rm)", "link": "1 Gbit/s"}
@@ -608,7 +608,7 @@ class TestCommands:
         auto = {"trials": "auto", "precision": 0.05, "max_time_s": 90.0}
         [benchmark] = arguments_of(a_run("1g", parameters=auto))
         options = parse_benchmark(benchmark[benchmark.index("jobs/benchmark.py") + 1 :])
-        assert options.trials.trials == AutoTrials(precision=0.05, max_time_s=90)
+        assert options.trials == TrialOptions(None, None, precision=0.05, max_time_s=90)
 
     def test_the_options_of_spark_are_repeated(self) -> None:
         for command in arguments_of(self.RUN):

@@ -159,6 +159,31 @@ class TestRoundTrip:
         assert load(path).warnings == (f"{path}:3: the last line is cut off and was skipped",)
 
 
+class TestWarmUp:
+    """With `warmup: auto`, a file has measured trials alone, and the reader finds the warm-up."""
+
+    def recorded(self, tmp_path: Path, warmup: object, times_s: Sequence[float]) -> RecordedRun:
+        run = a_run(parameters={"warmup": warmup, "trials": 6})
+        with Recording(tmp_path, run) as recording:
+            for round_, time_s in enumerate(times_s, 1):
+                recording.trial(ok("group-by", time_s, round_))
+        return load(recording.path)  # killed: without an end
+
+    def test_trials_before_the_steady_ones_are_warm_up(self, tmp_path: Path) -> None:
+        run = self.recorded(tmp_path, "auto", [40, 30, 10, 10.1, 9.9, 10, 10.1, 9.9, 10.1])
+        assert [trial.phase for trial in run.trials] == [Phase.WARM_UP] * 2 + [Phase.MEASURED] * 7
+        assert [trial.round for trial in run.trials] == list(range(1, 10))
+
+    def test_of_a_run_that_was_cut_off_all_but_the_first_round_counts(self, tmp_path: Path) -> None:
+        run = self.recorded(tmp_path, "auto", [40, 30, 20])
+        assert [trial.phase for trial in run.trials] == [Phase.WARM_UP] + [Phase.MEASURED] * 2
+
+    @pytest.mark.parametrize("warmup", [0, 1, None, "other"])
+    def test_a_fixed_warm_up_stays_as_it_was_recorded(self, tmp_path: Path, warmup: object) -> None:
+        run = self.recorded(tmp_path, warmup, [100 * 0.9**number for number in range(24)])
+        assert {trial.phase for trial in run.trials} == {Phase.MEASURED}
+
+
 class TestSchema:
     def test_the_version_that_is_written_is_readable(self, tmp_path: Path) -> None:
         assert max(READABLE_VERSIONS) == SCHEMA_VERSION
@@ -252,7 +277,10 @@ def assert_has(loaded: dict[str, Any], line: dict[str, Any]) -> None:
     stored = json.loads(json.dumps(loaded))
     known = {key: value for key, value in line.items() if key not in {"kind", "schema_version"}}
     assert {key: stored[key] for key in known} == known
-    assert not any(stored[key] for key in stored.keys() - known.keys())
+    once = {"executions": 1}  # what a trial is unless its line says otherwise
+    assert not any(
+        stored[key] != once.get(key) and stored[key] for key in stored.keys() - known.keys()
+    )
 
 
 class TestChecksums:
@@ -429,6 +457,8 @@ class TestMalformed:
             ({"workload": ""}, "Expected `str` of length >= 1 - at `$.workload`"),
             ({"workload": DELETED}, "Object missing required field `workload`"),
             ({"started_at": "x"}, "Invalid RFC3339 encoded datetime - at `$.started_at`"),
+            ({"executions": 0}, "Expected `int` >= 1 - at `$.executions`"),
+            ({"executions": 1.5}, "Expected `int`, got `float` - at `$.executions`"),
             ({"note": 5}, "Expected `str | null`, got `int` - at `$.note`"),
             ({"wire": {"nodes": 5}}, "Expected `array`, got `int` - at `$.wire.nodes`"),
         ],

@@ -8,8 +8,9 @@ import sys
 import pytest
 
 from harness.model.run import Phase
-from harness.runtime.progress import PlanProgress, StatusLine, duration_text
-from harness.runtime.trials import FixedRounds
+from harness.runtime.clock import duration_text
+from harness.runtime.progress import StatusLine, TrialProgress
+from harness.runtime.rounds import FixedRounds
 from harness.terminal import say
 from tests.unit.builders import failed, ok
 
@@ -28,7 +29,9 @@ def test_an_error_replaces_a_status_line_and_follows_a_trial_on_a_new_line(
     monkeypatch.setattr(sys, "stderr", out)
     StatusLine().show("generating: 3 of 9 tasks", is_news=True)
     say("error: no space")
-    PlanProgress(("pi",), FixedRounds(trials=1, warm_up=0)).starting("pi", Phase.MEASURED, 1)
+    TrialProgress(("pi",), FixedRounds(("pi",), trials=1, warm_up=0)).starting(
+        "pi", Phase.MEASURED, 1
+    )
     say("error: interrupted")
     assert out.getvalue().split("\r\x1b[K")[1].splitlines() == [
         "error: no space",
@@ -48,7 +51,9 @@ def test_durations_are_readable(seconds: float, text: str) -> None:
 def test_each_line_shows_the_trial_its_number_and_the_time_left() -> None:
     now = [0.0]
     out = io.StringIO()
-    progress = PlanProgress(("fast", "slow"), FixedRounds(trials=2, warm_up=1), lambda: now[0], out)
+    workloads = ("fast", "slow")
+    plan = FixedRounds(workloads, trials=2, warm_up=1, clock=lambda: now[0])
+    progress = TrialProgress(workloads, plan, out)
 
     for trial in (
         ok("fast", 2, 1, Phase.WARM_UP),
@@ -58,9 +63,11 @@ def test_each_line_shows_the_trial_its_number_and_the_time_left() -> None:
         ok("fast", 1, 2),
         ok("slow", 10, 2),
     ):
-        progress.starting(trial.workload, trial.phase, trial.round)
+        for observer in (plan, progress):
+            observer.starting(trial.workload, trial.phase, trial.round)
         now[0] += trial.wall_s or 1
-        progress.finished(trial)
+        for observer in (plan, progress):
+            observer.finished(trial)
     assert out.getvalue().splitlines() == [
         "[1/6] fast  warm-up 1/1     2.000 s   10 s left",
         "[2/6] slow  warm-up 1/1    10.000 s   24 s left",
@@ -69,3 +76,10 @@ def test_each_line_shows_the_trial_its_number_and_the_time_left() -> None:
         "[5/6] fast  measured 2/2     1.000 s   10 s left",
         "[6/6] slow  measured 2/2    10.000 s   done",
     ]
+
+
+def test_a_line_shows_how_often_a_short_trial_executed_its_workload() -> None:
+    out = io.StringIO()
+    plan = FixedRounds(("pi",), trials=1, warm_up=0)
+    TrialProgress(("pi",), plan, out).finished(ok("pi", 0.125, executions=8))
+    assert "   0.125 s x8   " in out.getvalue()

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import repeat
 from pathlib import Path
 
 import pytest
 
 from harness.model.errors import BadInput, SparkLost, WrongAnswer
+from harness.model.interference import NodeInterference
 from harness.model.run import Ending, Phase, Status, Trial
-from harness.model.task_metrics import TaskMetrics, WireBytes
+from harness.model.task_metrics import WireBytes
+from harness.runtime.rounds import FixedRounds
 from harness.runtime.trials import (
     MAX_ERROR_LENGTH,
-    FixedRounds,
+    MAX_EXECUTIONS,
+    TrialMetrics,
     error_line,
     run_trials,
     wait_for_release,
@@ -51,6 +55,14 @@ class FakeClock:
 
         return step
 
+    def passing_each(self, runner: FakeRunner, durations: Iterator[float]) -> Step:
+        """Let the time pass that each trial's executions take."""
+
+        def step() -> None:
+            self.now_s += next(durations) * runner.executions[-1]
+
+        return step
+
 
 @dataclass
 class FakeRunner:
@@ -62,18 +74,20 @@ class FakeRunner:
     check: Step = nothing
     noted: str | None = None
     metrics_step: Step = nothing
-    wire: WireBytes | None = None
+    measured: TrialMetrics = field(default_factory=TrialMetrics)
     groups: list[str] = field(default_factory=list)
+    executions: list[int] = field(default_factory=list)
 
-    def metrics(self) -> tuple[TaskMetrics | None, WireBytes | None]:
+    def metrics(self) -> TrialMetrics:
         self.metrics_step()
-        return None, self.wire
+        return self.measured
 
     def note(self) -> str | None:
         return self.noted
 
-    def prepare(self, job_group: str) -> FakeRunner:
+    def prepare(self, job_group: str, executions: int) -> FakeRunner:
         self.groups.append(job_group)
+        self.executions.append(executions)
         self.prepare_step()
         return self
 
@@ -93,22 +107,19 @@ class RecordingObserver:
 
 
 def run(
-    *runners: FakeRunner, plan: FixedRounds, clock: FakeClock | None = None
+    *runners: FakeRunner, trials: int = 1, warm_up: int = 0, clock: FakeClock | None = None
 ) -> tuple[Ending, list[Trial]]:
     observer = RecordingObserver()
+    plan = FixedRounds([runner.name for runner in runners], trials, warm_up)
     ending = run_trials(runners, plan, [observer], clock or FakeClock())
     return ending, observer.trials
-
-
-ONCE = FixedRounds(trials=1, warm_up=0)
 
 
 class TestOrder:
     def test_rounds_over_all_workloads_warm_up_first(self) -> None:
         observer = RecordingObserver()
-        ending = run_trials(
-            [FakeRunner("a"), FakeRunner("b")], FixedRounds(2, 1), [observer], FakeClock()
-        )
+        plan = FixedRounds(["a", "b"], trials=2, warm_up=1)
+        ending = run_trials([FakeRunner("a"), FakeRunner("b")], plan, [observer], FakeClock())
         order = [
             ("a", Phase.WARM_UP, 1),
             ("b", Phase.WARM_UP, 1),
@@ -123,19 +134,29 @@ class TestOrder:
 
     def test_every_observer_receives_every_trial(self) -> None:
         observers = [RecordingObserver(), RecordingObserver()]
-        run_trials([FakeRunner("a")], ONCE, observers, FakeClock())
+        run_trials([FakeRunner("a")], FixedRounds(["a"], 1, 0), observers, FakeClock())
         assert observers[0] == observers[1]
         assert len(observers[0].trials) == 1
 
     def test_each_trial_has_its_own_job_group(self) -> None:
         runner = FakeRunner("a")
-        _, trials = run(runner, plan=FixedRounds(2, 1))
+        _, trials = run(runner, trials=2, warm_up=1)
         assert [trial.job_group for trial in trials] == runner.groups
         assert len(set(runner.groups)) == 3
 
-    def test_a_plan_counts_its_rounds(self) -> None:
-        plan = FixedRounds(trials=3, warm_up=2)
-        assert plan.total_rounds == len(list(plan.rounds())) == 5
+    def test_the_plan_knows_a_trial_before_the_observers(self) -> None:
+        class Plan(FixedRounds):
+            def finished(self, trial: Trial) -> None:
+                order.append(f"plan: {trial.workload}")
+                super().finished(trial)
+
+        class Last(RecordingObserver):
+            def finished(self, trial: Trial) -> None:
+                order.append(f"observer: {trial.workload}")
+
+        order: list[str] = []
+        run_trials([FakeRunner("a")], Plan(["a"], 1, 0), [Last()], FakeClock())
+        assert order == ["plan: a", "observer: a"]
 
 
 class TestClock:
@@ -143,8 +164,37 @@ class TestClock:
         clock = FakeClock()
         runner = FakeRunner("a", clock.passing(100), clock.passing(2.5), clock.passing(1000))
         runner.metrics_step = clock.passing(7)
-        _, [trial] = run(runner, plan=ONCE, clock=clock)
+        _, [trial] = run(runner, clock=clock)
         assert (trial.status, trial.wall_s) == (Status.OK, pytest.approx(2.5, abs=1e-5))
+
+
+class TestShortTrials:
+    def test_a_short_workload_is_executed_several_times_a_trial(self) -> None:
+        clock = FakeClock()
+        runner = FakeRunner("short")
+        runner.run = clock.passing_each(runner, repeat(0.125))
+        _, trials = run(runner, trials=3, clock=clock)
+        assert runner.executions == [1, 8, 8]
+        assert [trial.executions for trial in trials] == [1, 8, 8]
+        assert [trial.wall_s for trial in trials] == pytest.approx([0.125] * 3, abs=1e-5)
+
+    def test_the_number_of_executions_is_limited_and_never_falls(self) -> None:
+        clock = FakeClock()
+        runner = FakeRunner("a")
+        runner.run = clock.passing_each(runner, iter([0.3, 0.001, 5, 0.5]))
+        run(runner, FakeRunner("instant"), trials=4, clock=clock)
+        assert runner.executions == [1, 4, MAX_EXECUTIONS, MAX_EXECUTIONS]
+
+    def test_a_workload_of_a_second_is_executed_once(self) -> None:
+        clock = FakeClock()
+        runner = FakeRunner("long", run=clock.passing(1))
+        run(runner, trials=2, clock=clock)
+        assert runner.executions == [1, 1]
+
+    def test_a_failure_says_nothing_on_the_length(self) -> None:
+        runner = FakeRunner("broken", run=raising(OSError("disk gone")))
+        run(runner, trials=2)
+        assert runner.executions == [1, 1]
 
 
 class TestFailure:
@@ -152,7 +202,7 @@ class TestFailure:
     def test_is_recorded_without_a_time_and_the_run_continues(self, step: str) -> None:
         broken = FakeRunner("broken")
         setattr(broken, step, raising(OSError("disk gone\nstack...")))
-        ending, trials = run(broken, FakeRunner("well"), plan=FixedRounds(2, 0))
+        ending, trials = run(broken, FakeRunner("well"), trials=2)
         assert ending is Ending.COMPLETED
         assert [trial.status for trial in trials] == [Status.FAILED, Status.OK] * 2
         assert trials[0].wall_s is None
@@ -161,13 +211,13 @@ class TestFailure:
     def test_a_wrong_answer_is_a_failure_never_a_time(self) -> None:
         clock = FakeClock()
         wrong = FakeRunner("a", run=clock.passing(2), check=raising(WrongAnswer("3 is not 4")))
-        _, [trial] = run(wrong, plan=ONCE, clock=clock)
+        _, [trial] = run(wrong, clock=clock)
         assert (trial.status, trial.wall_s) == (Status.FAILED, None)
         assert trial.error == "WrongAnswer: 3 is not 4"
 
     def test_a_lost_spark_ends_the_run(self) -> None:
         lost = FakeRunner("lost", run=raising(SparkLost("the driver's JVM is gone")))
-        ending, trials = run(FakeRunner("a"), lost, FakeRunner("never"), plan=FixedRounds(2, 0))
+        ending, trials = run(FakeRunner("a"), lost, FakeRunner("never"), trials=2)
         assert ending is Ending.SPARK_LOST
         assert [trial.workload for trial in trials] == ["a", "lost"]
         assert trials[1].error == "SparkLost: the driver's JVM is gone"
@@ -176,9 +226,7 @@ class TestFailure:
     def test_an_interrupt_keeps_what_was_measured(self, step: str) -> None:
         interrupted = FakeRunner("b")
         setattr(interrupted, step, raising(KeyboardInterrupt()))
-        ending, trials = run(
-            FakeRunner("a"), interrupted, FakeRunner("never"), plan=FixedRounds(2, 0)
-        )
+        ending, trials = run(FakeRunner("a"), interrupted, FakeRunner("never"), trials=2)
         assert ending is Ending.INTERRUPTED
         assert [trial.workload for trial in trials] == ["a"]
 
@@ -208,13 +256,15 @@ class TestErrorLine:
 
 
 def test_a_trial_keeps_its_metrics() -> None:
-    wire = WireBytes((), unread=("n2",))
-    _, [trial] = run(FakeRunner("a", wire=wire), plan=ONCE)
+    wire, node = WireBytes((), unread=("n2",)), NodeInterference("n1", duration_s=1.5, processors=2)
+    metrics = TrialMetrics(None, wire, (node,), disturbed="n1: it swapped")
+    _, [trial] = run(FakeRunner("a", measured=metrics))
     assert (trial.tasks, trial.wire) == (None, wire)
+    assert (trial.interference, trial.disturbed) == ((node,), "n1: it swapped")
 
 
 def test_a_trial_keeps_its_note() -> None:
-    _, [noted, other] = run(FakeRunner("a", noted="executors lost: n2"), FakeRunner("b"), plan=ONCE)
+    _, [noted, other] = run(FakeRunner("a", noted="executors lost: n2"), FakeRunner("b"))
     assert (noted.status, noted.note) == (Status.OK, "executors lost: n2")
     assert other.note is None
 

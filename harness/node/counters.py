@@ -1,0 +1,137 @@
+"""What a node has counted since it booted: everything that may disturb a trial.
+
+All of it grows, so that the difference of two readings is what happened between them. The keys of what
+is unknown are missing. This runs on executors, too, and returns Python's built-in types.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from harness.node import cgroup, sampler
+from harness.node.processes import (
+    Application,
+    application_usage,
+    is_contained,
+    jvm_of,
+    process_namespace,
+)
+
+Counters = Mapping[str, float]
+"""Numbers by names; those of the fields of NodeInterference where a difference is one of them."""
+
+_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+_SECTOR = 512
+_SECTORS_READ, _SECTORS_WRITTEN = 2, 6
+_RESOURCES = ("cpu", "memory", "io")
+
+
+def node_counters(
+    application: Application, program: str, root: Path = Path("/")
+) -> tuple[str, dict[str, float]]:
+    """Return the namespace of processes whose usage counts as the application's, and the counters.
+
+    `program` is the text of the sampler, which is started if it does not run.
+    """
+    counters: dict[str, float] = {"clock_s": time.monotonic()}
+    for read in (_processors, _pressure, _memory, _disks, _heat, _quota):
+        counters |= read(root)
+    counters |= _usage(application, root)
+    counters |= _loops(application, program)
+    return process_namespace(root), counters
+
+
+def _processors(root: Path) -> dict[str, float]:
+    found: dict[str, float] = {"processors": os.cpu_count() or 1}
+    match _text(root / "proc/stat").split("\n", 1)[0].split():
+        case ["cpu", user, nice, system, _, _, _, _, stolen, *_]:
+            # Interrupts are left out: those of our own traffic are not told from others'.
+            found["busy_s"] = sum(map(int, (user, nice, system))) / _TICKS_PER_S
+            found["stolen_s"] = int(stolen) / _TICKS_PER_S
+    return found
+
+
+def _pressure(root: Path) -> dict[str, float]:
+    found = {}
+    for resource in _RESOURCES:
+        for line in _text(root / "proc/pressure" / resource).splitlines():
+            kind, _, total = line.partition(" ")[0], *line.rpartition("total=")[1:]
+            if kind == "some" and total.isdecimal():
+                found[f"{resource}_wait_s"] = int(total) / 1e6
+    return found
+
+
+def _memory(root: Path) -> dict[str, float]:
+    lines = _text(root / "proc/vmstat").splitlines()
+    values = {name: int(value) for name, _, value in (line.partition(" ") for line in lines)}
+    found: dict[str, float] = {}
+    if "pgmajfault" in values:
+        found["major_faults"] = values["pgmajfault"]
+    if "pswpin" in values and "pswpout" in values:
+        found["swapped_bytes"] = (values["pswpin"] + values["pswpout"]) * os.sysconf("SC_PAGE_SIZE")
+    return found
+
+
+def _disks(root: Path) -> dict[str, float]:
+    """Return the bytes of all disks: the block devices that do not consist of others."""
+    devices = (root / "sys/block").glob("*")
+    disks = [_text(device / "stat").split() for device in devices if (device / "device").exists()]
+    known = [int(disk[_SECTORS_READ]) + int(disk[_SECTORS_WRITTEN]) for disk in disks if disk]
+    return {"disk_bytes": sum(known) * _SECTOR} if known else {}
+
+
+def _heat(root: Path) -> dict[str, float]:
+    processors = root / "sys/devices/system/cpu"
+    throttles = list(_numbers(processors.glob("cpu*/thermal_throttle/core_throttle_count")))
+    clocks_khz = list(_numbers(processors.glob("cpu*/cpufreq/scaling_cur_freq")))
+    found: dict[str, float] = {}
+    if throttles:
+        found["thermal_throttles"] = sum(throttles)
+    if clocks_khz:
+        found["frequency_mhz"] = sum(clocks_khz) / len(clocks_khz) / 1000
+    return found
+
+
+def _quota(root: Path) -> dict[str, float]:
+    found: dict[str, float] = {}
+    processors = os.cpu_count() or 1
+    found["quota_processors"] = min(cgroup.cpu_quota(root) or processors, processors)
+    if periods := cgroup.cpu_periods(root):
+        found["periods"], found["throttled_periods"] = periods
+    return found
+
+
+def _usage(application: Application, root: Path) -> dict[str, float]:
+    """Return what the application's processes used, or in a container all that run there."""
+    cpu_s, transferred = application_usage(application, root)
+    group_s = cgroup.cpu_used_s(root) if is_contained(root) else None
+    found: dict[str, float] = {"own_s": cpu_s if group_s is None else group_s}
+    if transferred is not None:
+        found["own_disk_bytes"] = transferred
+    return found
+
+
+def _loops(application: Application, program: str) -> Mapping[str, float]:
+    """Return the sampler's sums. It watches the driver, or the JVM of this executor."""
+    here = os.getpid()
+    is_driver = (here, process_namespace()) == (application.driver, application.driver_namespace)
+    watched = here if is_driver else jvm_of(here)
+    if watched is None:
+        return {}
+    address = f"clusterlift {application.id} {os.geteuid()}"
+    return sampler.sums(address, watched, program) or {}
+
+
+def _numbers(files: Iterator[Path]) -> Iterator[int]:
+    yield from (int(text) for file in files if (text := _text(file)).isdecimal())
+
+
+def _text(file: Path) -> str:
+    """Return the content of a file; nothing if it cannot be read, or is of a feature that is off."""
+    try:
+        return file.read_text().strip()
+    except OSError:
+        return ""

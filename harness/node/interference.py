@@ -1,0 +1,100 @@
+"""What disturbed a trial on each node: the difference of the nodes' counters before and after it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from harness.model.interference import NodeInterference, Nodes
+from harness.node.counters import Counters
+
+_BOOT = 0
+_GROWING = (
+    *("busy_s", "stolen_s", "periods", "throttled_periods"),
+    *("cpu_wait_s", "memory_wait_s", "io_wait_s"),
+    *("swapped_bytes", "major_faults", "disk_bytes", "thermal_throttles"),
+)
+"""Fields of NodeInterference that are the growth of the counter with the same name."""
+
+
+@dataclass(frozen=True)
+class NodeCounters:
+    """The counters of one node, and the namespace of the processes that count as the application's."""
+
+    host: str
+    namespace: str
+    counters: Counters
+
+
+CountersSnapshot = Mapping[str, NodeCounters]
+"""By the node's identity, of all nodes that answered."""
+
+
+def interference(before: CountersSnapshot, after: CountersSnapshot) -> Nodes | None:
+    """Return what each node counted between two snapshots, by host; None if no node answered twice."""
+    pairs = [(node, after[identity]) for identity, node in before.items() if identity in after]
+    pairs = [(first, then) for first, then in pairs if first.namespace == then.namespace]
+    found = [_interference(first, then, pairs) for first, then in pairs]
+    return tuple(sorted(found, key=lambda node: node.host)) or None
+
+
+_Pairs = list[tuple[NodeCounters, NodeCounters]]
+
+
+def _interference(before: NodeCounters, after: NodeCounters, pairs: _Pairs) -> NodeInterference:
+    grown: dict[str, Any] = {name: _growth(before, after, name) for name in _GROWING}
+    own_s, own_disk_bytes = (
+        _growth_on_machine(before, pairs, name) for name in ("own_s", "own_disk_bytes")
+    )
+    loops, loop_ns = _loops(before, after)
+    return NodeInterference(
+        host=before.host,
+        duration_s=_growth(before, after, "clock_s") or 0.0,
+        processors=int(after.counters["processors"]),
+        loops=loops,
+        loop_s=loop_ns / loops / 1e9 if loops and loop_ns else None,
+        others_s=_excess(grown["busy_s"], own_s),
+        others_disk_bytes=_excess(grown["disk_bytes"], own_disk_bytes),
+        quota_processors=min(_both(before, after, "quota_processors"), default=None),
+        frequency_mhz=after.counters.get("frequency_mhz"),
+        **grown,
+    )
+
+
+def _growth(before: NodeCounters, after: NodeCounters, name: str) -> Any:
+    """Return the growth of a counter; None if it is unknown, or was reset in between."""
+    values = list(_both(before, after, name))
+    return values[1] - values[0] if len(values) > 1 and values[1] >= values[0] else None
+
+
+def _both(before: NodeCounters, after: NodeCounters, name: str) -> Iterator[float]:
+    yield from (side.counters[name] for side in (before, after) if name in side.counters)
+
+
+def _growth_on_machine(node: NodeCounters, pairs: _Pairs, name: str) -> Any:
+    """Return the growth over all nodes that share the node's machine; None if one is unknown.
+
+    They are containers, each with a namespace of its own; nodes with a common one all count it.
+    """
+    machine = _machine(node)
+    shared = {first.namespace: (first, then) for first, then in pairs if _machine(first) == machine}
+    grown = [_growth(first, then, name) for first, then in shared.values()]
+    return None if None in grown else sum(grown)
+
+
+def _machine(node: NodeCounters) -> str:
+    return node.namespace.split()[_BOOT]
+
+
+def _excess(whole: Any, own: Any) -> Any:
+    """Return what is not our own; the kernel writes later what a process wrote."""
+    return None if whole is None or own is None else max(whole - own, type(whole)())
+
+
+def _loops(before: NodeCounters, after: NodeCounters) -> tuple[Any, Any]:
+    """Return the number of the sampler's loops, and their sum; None if it was another sampler."""
+    started_ns = list(_both(before, after, "started_ns"))
+    if started_ns != started_ns[:1] * 2:
+        return None, None
+    return _growth(before, after, "loops"), _growth(before, after, "loop_ns")

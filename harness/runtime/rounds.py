@@ -1,0 +1,256 @@
+"""The plan of a run: which round over the workloads comes next, and why none does."""
+
+from __future__ import annotations
+
+import math
+import time
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import count
+from statistics import median
+
+from harness.model.limits import MAX_TRIALS
+from harness.model.run import Phase, Trial
+from harness.runtime.clock import Clock, duration_text
+from harness.runtime.warm_up import DEFAULT_TRIALS, counts, find_warm_up
+from harness.statistics.median import median_interval
+from harness.terminal import count_of
+
+MAX_FAILED_TRIALS = 6
+"""A workload that has failed this often, and never succeeded, is not waited for any longer."""
+
+ROUNDS_PER_TRIAL = 4
+"""How many rounds a run lasts at most, for each trial that it needs, to find steady ones."""
+
+
+class Observer:
+    """Follows each trial: a plan, a progress display, a results file. This one ignores them."""
+
+    def starting(self, workload: str, phase: Phase, round_: int) -> None:
+        """A trial is about to start."""
+
+    def finished(self, trial: Trial) -> None:
+        """A trial ended, ok or failed."""
+
+
+class Rounds(Observer, ABC):
+    """The rounds to run over all workloads; it observes the trials.
+
+    `totals` has the number of rounds of each phase, as far as it is known beforehand. `stopped` is, in
+    one line, why there are no more rounds; None if their number was fixed.
+    """
+
+    totals: Mapping[Phase, int]
+    stopped: str | None = None
+
+    @abstractmethod
+    def rounds(self) -> Iterator[tuple[Phase, int]]:
+        """Yield each round's phase and number from 1; the next is requested when one has ended."""
+
+    @abstractmethod
+    def outlook(self) -> str:
+        """Return what is to come, in a few words."""
+
+
+class FixedRounds(Rounds):
+    """A fixed number of rounds over all workloads: first warm-up, then measured.
+
+    Each trial to come is expected to last as long as the workload's latest one. A workload that has
+    not run yet is expected to last as long as the others on average.
+    """
+
+    def __init__(
+        self,
+        workloads: Sequence[str],
+        trials: int,
+        warm_up: int,
+        clock: Clock = time.perf_counter,
+    ) -> None:
+        self.totals = {Phase.WARM_UP: warm_up, Phase.MEASURED: trials}
+        self._clock = clock
+        self._left = dict.fromkeys(workloads, warm_up + trials)
+        self._elapsed_s: dict[str, float] = {}
+        self._started = 0.0
+
+    def rounds(self) -> Iterator[tuple[Phase, int]]:
+        """Yield each round's phase and number from 1, in order."""
+        for phase, total in self.totals.items():
+            for number in range(1, total + 1):
+                yield phase, number
+
+    def starting(self, workload: str, phase: Phase, round_: int) -> None:
+        """Remember when the trial started."""
+        self._started = self._clock()
+
+    def finished(self, trial: Trial) -> None:
+        """Learn how long the workload takes, with all that is not timed."""
+        self._elapsed_s[trial.workload] = self._clock() - self._started
+        self._left[trial.workload] -= 1
+
+    def outlook(self) -> str:
+        """Return the time that is left."""
+        average_s = sum(self._elapsed_s.values()) / max(1, len(self._elapsed_s))
+        left_s = sum(n * self._elapsed_s.get(name, average_s) for name, n in self._left.items())
+        return f"{duration_text(left_s)} left" if left_s else "done"
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What the trials of every workload have to reach.
+
+    - `warm_up`: the number of warm-up rounds; None if the trials have to be steady instead.
+    - `trials`: how many trials have to count; None for as many as the precision takes.
+    - `precision`: the distance of the median from the ends of its 95 % interval, at most, as a
+      fraction of the median; None if any distance will do.
+    """
+
+    warm_up: int | None = None
+    trials: int | None = DEFAULT_TRIALS
+    precision: float | None = None
+
+    def __str__(self) -> str:
+        steady = "every workload is steady" if self.warm_up is None else None
+        precise = self.precision and f"every median is known to ±{percent(self.precision)}"
+        return " and ".join(text for text in (steady, precise) if text)
+
+    def missing(self, trials: Sequence[Trial]) -> str | None:
+        """Return what a workload's measured trials have not reached; None if they reached everything."""
+        first = 1
+        if self.warm_up is None:
+            warm_up = find_warm_up(trials, self.trials or DEFAULT_TRIALS)
+            if warm_up.unsteady:
+                return warm_up.unsteady
+            first = warm_up.ends_before
+        if self.precision is None:
+            return None
+        width = half_width(
+            [t.wall_s for t in trials if t.wall_s is not None and counts(t) and t.round >= first]
+        )
+        if width <= self.precision:
+            return None
+        return f"±{percent(width)}" if math.isfinite(width) else "no interval"
+
+
+class UntilReached(Rounds):
+    """Runs rounds until every workload has reached the goal, or a limit of rounds or of time is met.
+
+    No round starts after `max_rounds`, and none that would end later than `max_s` seconds after the
+    first one began if it lasted as long as the last one. But the trials that the goal requires are
+    always run, and one round at least is measured.
+    """
+
+    def __init__(
+        self,
+        workloads: Sequence[str],
+        goal: Goal,
+        max_s: float,
+        clock: Clock = time.perf_counter,
+    ) -> None:
+        self.totals = {} if goal.warm_up is None else {Phase.WARM_UP: goal.warm_up}
+        self._goal = goal
+        self._trials: dict[str, list[Trial]] = {name: [] for name in workloads}
+        self._missing: dict[str, str | None] = dict.fromkeys(workloads, "no trial")
+        self._max_s = max_s
+        self._max_rounds = ROUNDS_PER_TRIAL * goal.trials if goal.trials else MAX_TRIALS
+        self._min_rounds = (goal.trials or 1) + (goal.warm_up is None)
+        self._clock = clock
+        self._started = 0.0
+        self._round, self._round_started, self._round_s = 0, 0.0, 0.0
+
+    def rounds(self) -> Iterator[tuple[Phase, int]]:
+        """Yield each round's phase and number from 1; a request for the next decides whether to stop."""
+        self._started = self._clock()
+        for number in range(1, self.totals.get(Phase.WARM_UP, 0) + 1):
+            yield Phase.WARM_UP, number
+        for number in count(1):
+            self._round, self._round_started = number, self._clock()
+            yield Phase.MEASURED, number
+            self._round_s = self._clock() - self._round_started
+            if reason := self._reason_to_stop(number):
+                self.stopped = "; ".join(
+                    (f"after {count_of(number, 'round')}, {reason}", *self._remarks())
+                )
+                return
+
+    def finished(self, trial: Trial) -> None:
+        """Judge the workload anew."""
+        if trial.phase is Phase.MEASURED:
+            own = self._trials[trial.workload]
+            own.append(trial)
+            self._missing[trial.workload] = self._goal.missing(own)
+
+    def outlook(self) -> str:
+        """Return which workload has not reached the goal, and the time that is left at most."""
+        waiting = self._waiting()
+        if not waiting:
+            return "no workload is waited for"
+        left = f"{duration_text(self._left_at_most_s())} left at most"
+        name, missing = next(iter(waiting.items()))
+        others = f" and {len(waiting) - 1} more" if waiting.keys() - {name} else ""
+        return f"waits for {name} ({missing}){others}, {left}"
+
+    def _reason_to_stop(self, number: int) -> str | None:
+        if all(map(self._is_hopeless, self._trials)):
+            return "no workload has had a successful trial"
+        if not self._waiting():
+            return str(self._goal)
+        if number < self._min_rounds:
+            return None
+        if number >= self._max_rounds:
+            return "which is the limit"
+        if self._round_s > self._seconds_left():
+            return "another would not have ended in time"
+        return None
+
+    def _remarks(self) -> Iterator[str]:
+        if waiting := self._waiting():
+            yield "not reached: " + ", ".join(f"{name} ({why})" for name, why in waiting.items())
+        disturbed = Counter(t.workload for own in self._trials.values() for t in own if t.disturbed)
+        if disturbed:
+            yield f"{count_of(disturbed.total(), 'disturbed trial')} left out"
+
+    def _waiting(self) -> dict[str, str]:
+        """Return what each workload that has not reached the goal has not reached."""
+        return {
+            name: missing
+            for name, missing in self._missing.items()
+            if missing and not self._is_hopeless(name)
+        }
+
+    def _is_hopeless(self, workload: str) -> bool:
+        trials = self._trials[workload]
+        return len(trials) >= MAX_FAILED_TRIALS and all(t.wall_s is None for t in trials)
+
+    def _seconds_left(self) -> float:
+        return max(0.0, self._started + self._max_s - self._clock())
+
+    def _left_at_most_s(self) -> float:
+        """Return the time until the limits, if every round lasts as long as the last complete one."""
+        if not self._round_s:
+            return self._seconds_left()
+        until_now_s = self._clock() - self._round_started
+        required_s, allowed_s = (
+            (rounds - self._round + 1) * self._round_s - until_now_s
+            for rounds in (self._min_rounds, self._max_rounds)
+        )
+        return max(0.0, required_s, min(self._seconds_left(), allowed_s))
+
+
+def half_width(times_s: Sequence[float]) -> float:
+    """Return how far the end of a median's 95 % interval is from it, as a fraction of the median.
+
+    It is infinite if there are too few times for an interval.
+    """
+    ordered = sorted(times_s)
+    interval = median_interval(ordered)
+    if interval is None:
+        return math.inf
+    middle = median(ordered)
+    return interval.max_distance(middle) / middle if middle else 0.0
+
+
+def percent(fraction: float) -> str:
+    """Return `2%` or `3.4%`, rounded up, so that a value above a limit never looks equal to it."""
+    return f"{math.ceil(round(fraction * 1000, 6)) / 10:.1f}".removesuffix(".0") + "%"

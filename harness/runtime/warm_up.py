@@ -1,0 +1,89 @@
+"""Which trials are warm-up if a run itself has to find out: those before a workload is steady.
+
+A run decides by this when to stop; whoever reads its file decides by the same which trials count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from harness.model.run import Phase, Run, Trial
+from harness.statistics.steadiness import steady_from
+from harness.terminal import count_of
+
+AUTO = "auto"
+"""What the parameter `warmup` says if the warm-up ends where the workload is steady."""
+
+DEFAULT_TRIALS = 6
+"""The least number of trials for which a median has an interval of 95 %."""
+
+
+@dataclass(frozen=True)
+class WarmUp:
+    """The warm-up of one workload: it ends before the round `ends_before`.
+
+    `unsteady` is the reason why nobody can tell that the workload is steady from then on; None if it is.
+    """
+
+    ends_before: int
+    unsteady: str | None = None
+
+
+def needed_trials(run: Run) -> int:
+    """Return how many trials of each workload the run wanted to count."""
+    trials = run.parameters.get("trials")
+    return trials if isinstance(trials, int) and trials > 0 else DEFAULT_TRIALS
+
+
+def counts(trial: Trial) -> bool:
+    """Return whether a trial has a time, and nothing disturbed it."""
+    return trial.wall_s is not None and not trial.disturbed
+
+
+def find_warm_up(trials: Sequence[Trial], needed: int = DEFAULT_TRIALS) -> WarmUp:
+    """Return the warm-up of one workload, of which a sample needs at least `needed` trials.
+
+    The first round is always warm-up. Trials that failed or were disturbed do not show anything. If the
+    workload never became steady, its last `needed` trials are the sample.
+    """
+    later = [trial for trial in trials if trial.round > 1 and counts(trial)]
+    times_s = [trial.wall_s for trial in later if trial.wall_s is not None]
+    start = steady_from(times_s, needed)
+    if start is None and len(later) < needed:
+        return WarmUp(2, f"only {len(later)} of {count_of(needed, 'trial')}")
+    unsteady = None if start is not None else f"its last {needed} trials still became faster"
+    first = len(later) - needed if start is None else start
+    return WarmUp(later[first].round if first else 2, unsteady)
+
+
+def with_phases(trials: Sequence[Trial], needed: int) -> tuple[Trial, ...]:
+    """Return the trials of a run, of which those before the end of their workload's warm-up are warm-up."""
+    ends = {
+        name: find_warm_up(own, needed).ends_before for name, own in by_workload(trials).items()
+    }
+    return tuple(
+        replace(t, phase=Phase.WARM_UP if t.round < ends[t.workload] else Phase.MEASURED)
+        for t in trials
+    )
+
+
+def unsteady_workloads(trials: Sequence[Trial], needed: int) -> dict[str, str]:
+    """Return the workloads that never became steady, and why nobody can tell that they did.
+
+    A workload of which no trial counts after the first round is not among them: it has no sample.
+    """
+    found = {
+        name: find_warm_up(own, needed).unsteady
+        for name, own in by_workload(trials).items()
+        if any(trial.round > 1 and counts(trial) for trial in own)
+    }
+    return {name: reason for name, reason in found.items() if reason}
+
+
+def by_workload(trials: Sequence[Trial]) -> Mapping[str, Sequence[Trial]]:
+    """Return the trials of each workload, in their order."""
+    found: dict[str, list[Trial]] = {}
+    for trial in trials:
+        found.setdefault(trial.workload, []).append(trial)
+    return found

@@ -1,0 +1,105 @@
+"""Quota, periods and use of the control group of this process, from the kernel's files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from harness.node.cgroup import cpu_periods, cpu_quota, cpu_used_s
+
+NEW = "31 23 0:28 {path} /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw,nsdelegate\n"
+OLD = "32 31 0:29 {path} /sys/fs/cgroup/{name} rw - cgroup cgroup rw,{name}\n"
+
+
+class Machine:
+    """A directory with the files of a kernel; `group` is what the process belongs to."""
+
+    def __init__(self, root: Path, group: str, mounts: str) -> None:
+        self.root = root
+        (root / "proc/self").mkdir(parents=True)
+        (root / "proc/self/cgroup").write_text(group)
+        (root / "proc/self/mountinfo").write_text(mounts)
+
+    def write(self, directory: str, **files: str) -> None:
+        where = self.root / "sys/fs/cgroup" / directory
+        where.mkdir(parents=True, exist_ok=True)
+        for name, text in files.items():
+            (where / name.replace("__", ".")).write_text(text)
+
+
+class TestVersion2:
+    def test_of_a_container_is_at_the_mount(self, tmp_path: Path) -> None:
+        machine = Machine(tmp_path, "0::/\n", NEW.format(path="/"))
+        machine.write(
+            ".",
+            cpu__max="50000 100000\n",
+            cpu__stat="usage_usec 2500000\nuser_usec 1\nnr_periods 70\nnr_throttled 7\n",
+        )
+        assert cpu_quota(tmp_path) == 0.5
+        assert cpu_periods(tmp_path) == (70, 7)
+        assert cpu_used_s(tmp_path) == 2.5
+
+    def test_the_tightest_quota_counts_of_the_group_and_those_above(self, tmp_path: Path) -> None:
+        machine = Machine(tmp_path, "0::/system.slice/spark.service\n", NEW.format(path="/"))
+        machine.write(
+            "system.slice", cpu__max="150000 100000", cpu__stat="nr_periods 5\nnr_throttled 1"
+        )
+        machine.write(
+            "system.slice/spark.service",
+            cpu__max="max 100000",
+            cpu__stat="usage_usec 1000000\nnr_periods 0\nnr_throttled 0",
+        )
+        assert cpu_quota(tmp_path) == 1.5
+        assert cpu_periods(tmp_path) == (5, 1)
+        assert cpu_used_s(tmp_path) == 1.0
+
+
+class TestVersion1:
+    def test_of_a_container_is_at_the_mount_though_its_path_is_that_of_the_machine(
+        self, tmp_path: Path
+    ) -> None:
+        path = "/docker/27918f5727af"
+        machine = Machine(
+            tmp_path,
+            f"2:cpuacct:{path}\n1:cpu:{path}\n0::/\n",
+            OLD.format(path=path, name="cpuacct") + OLD.format(path=path, name="cpu"),
+        )
+        machine.write(
+            "cpu",
+            cpu__cfs_quota_us="25000",
+            cpu__cfs_period_us="50000",
+            cpu__stat="nr_periods 9\nnr_throttled 3\nthrottled_time 123\n",
+        )
+        machine.write("cpuacct", cpuacct__usage="1500000000\n")
+        assert cpu_quota(tmp_path) == 0.5
+        assert cpu_periods(tmp_path) == (9, 3)
+        assert cpu_used_s(tmp_path) == 1.5
+
+    def test_without_a_quota_has_none(self, tmp_path: Path) -> None:
+        machine = Machine(tmp_path, "1:cpu:/\n", OLD.format(path="/", name="cpu"))
+        machine.write("cpu", cpu__cfs_quota_us="-1", cpu__cfs_period_us="100000")
+        assert cpu_quota(tmp_path) is None
+        assert cpu_periods(tmp_path) is None
+        assert cpu_used_s(tmp_path) is None
+
+    def test_that_is_joined_with_another_controller_is_found(self, tmp_path: Path) -> None:
+        machine = Machine(
+            tmp_path,
+            "4:cpu,cpuacct:/a/b\n",
+            "32 31 0:29 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n",
+        )
+        machine.write("cpu,cpuacct/a", cpu__cfs_quota_us="100000", cpu__cfs_period_us="100000")
+        machine.write("cpu,cpuacct/a/b", cpuacct__usage="2000000000")
+        assert cpu_quota(tmp_path) == 1
+        assert cpu_used_s(tmp_path) == 2
+
+
+@pytest.mark.parametrize("group", ["", "0::/\n", "0::/../outside\n", "1:cpu:/a\n"])
+def test_what_cannot_be_seen_is_unknown(tmp_path: Path, group: str) -> None:
+    Machine(tmp_path, group, NEW.format(path="/"))
+    assert (cpu_quota(tmp_path), cpu_periods(tmp_path), cpu_used_s(tmp_path)) == (None, None, None)
+
+
+def test_a_machine_without_such_files_has_no_quota(tmp_path: Path) -> None:
+    assert cpu_quota(tmp_path) is None

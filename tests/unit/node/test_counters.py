@@ -1,0 +1,146 @@
+"""What a node counts, from the kernel's files; what it does not count is missing and never 0."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark import cloudpickle
+
+import harness
+from harness.node import counters, sampler
+from harness.node.counters import node_counters
+from harness.node.processes import Application
+
+APPLICATION = Application("app-1", driver=20, driver_namespace="boot-a pid:[4026531836]")
+PROGRAM = Path(sampler.__file__).read_text()
+STAT = "cpu  100 10 200 9999 5 7 8 400 0 0\ncpu0 1 1 1 1 1 1 1 1 0 0\nbtime 1\n"
+PSI = "some avg10=0.00 avg60=0.35 avg300=0.70 total=1500000\nfull avg10=0.00 total=7\n"
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A kernel that counts nothing; its processors are two."""
+    (tmp_path / "proc/self/ns").mkdir(parents=True)
+    (tmp_path / "proc/self/ns/pid").symlink_to("pid:[4026531836]")
+    (tmp_path / "proc/sys/kernel/random").mkdir(parents=True)
+    (tmp_path / "proc/sys/kernel/random/boot_id").write_text("boot-a\n")
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    monkeypatch.setattr(counters.sampler, "sums", lambda *_: None)
+    return tmp_path
+
+
+def write(root: Path, path: str, text: str) -> None:
+    file = root / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+
+
+def read(root: Path) -> dict[str, float]:
+    return node_counters(APPLICATION, "", root)[1]
+
+
+def test_what_the_kernel_does_not_count_is_missing(root: Path) -> None:
+    assert read(root).keys() == {
+        "clock_s",
+        "processors",
+        "quota_processors",
+        "own_s",
+        "own_disk_bytes",
+    }
+
+
+def test_processor_time_is_without_interrupts(root: Path) -> None:
+    write(root, "proc/stat", STAT)
+    found = read(root)
+    assert (found["busy_s"], found["stolen_s"]) == (3.1, 4.0)
+
+
+def test_pressure_counts_the_time_in_which_some_process_waited(root: Path) -> None:
+    for resource in ("cpu", "memory", "io"):
+        write(root, f"proc/pressure/{resource}", PSI)
+    found = read(root)
+    assert [found[f"{name}_wait_s"] for name in ("cpu", "memory", "io")] == [1.5] * 3
+
+
+def test_pressure_that_is_switched_off_is_missing(root: Path) -> None:
+    (root / "proc/pressure/io").mkdir(parents=True)  # reading it is an error, as with psi=0
+    assert "io_wait_s" not in read(root)
+
+
+def test_swap_is_in_bytes_both_ways(root: Path) -> None:
+    write(root, "proc/vmstat", "pgfault 7\npswpin 2\npswpout 3\npgmajfault 11\n")
+    found = read(root)
+    assert (found["swapped_bytes"], found["major_faults"]) == (5 * 4096, 11)
+
+
+def test_disks_are_the_devices_that_do_not_consist_of_others(root: Path) -> None:
+    stat = "1 1 1000 1 1 1 {} 1 1 1 1\n"
+    for name, written in (("vda", 24), ("sdb", 76), ("dm-0", 999), ("loop0", 999)):
+        write(root, f"sys/block/{name}/stat", stat.format(written))
+    for name in ("vda", "sdb"):
+        (root / f"sys/block/{name}/device").mkdir()
+    assert read(root)["disk_bytes"] == (1000 + 24 + 1000 + 76) * 512
+
+
+def test_heat_and_clocks_are_of_all_processors(root: Path) -> None:
+    for cpu, count, khz in (("cpu0", 3, 2_000_000), ("cpu1", 4, 3_000_000)):
+        directory = f"sys/devices/system/cpu/{cpu}"
+        write(root, f"{directory}/thermal_throttle/core_throttle_count", f"{count}\n")
+        write(root, f"{directory}/cpufreq/scaling_cur_freq", f"{khz}\n")
+    found = read(root)
+    assert (found["thermal_throttles"], found["frequency_mhz"]) == (7, 2500)
+
+
+@pytest.mark.parametrize(
+    ("cpu_max", "processors"),
+    [("max 100000", 2), ("50000 100000", 0.5), ("900000 100000", 2)],
+)
+def test_a_quota_is_never_more_than_all_processors(
+    root: Path, cpu_max: str, processors: float
+) -> None:
+    write(root, "proc/self/cgroup", "0::/\n")
+    write(root, "proc/self/mountinfo", "31 23 0:28 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n")
+    write(root, "sys/fs/cgroup/cpu.max", cpu_max)
+    assert read(root)["quota_processors"] == processors
+
+
+def test_of_a_container_the_groups_use_counts_and_not_that_of_its_processes(root: Path) -> None:
+    (root / "proc/self/ns/pid").unlink()
+    (root / "proc/self/ns/pid").symlink_to("pid:[4026532777]")
+    write(root, "proc/self/cgroup", "0::/\n")
+    write(root, "proc/self/mountinfo", "31 23 0:28 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n")
+    write(root, "sys/fs/cgroup/cpu.stat", "usage_usec 7000000\n")
+    assert read(root)["own_s"] == 7.0
+
+
+def test_this_machine_counts() -> None:
+    found = node_counters(APPLICATION, "")[1]
+    assert {"busy_s", "stolen_s", "own_s", "major_faults"} <= found.keys()
+
+
+def test_the_results_are_pythons_built_in_types() -> None:
+    """An executor could not return anything else."""
+    namespace, found = node_counters(APPLICATION, PROGRAM)
+    assert type(namespace) is str
+    assert {type(value) for value in found.values()} <= {int, float}
+
+
+def test_the_function_reaches_executors_that_do_not_have_our_modules() -> None:
+    cloudpickle.register_pickle_by_value(harness)  # type: ignore[no-untyped-call]
+    try:
+        sent: Any = cloudpickle.dumps((node_counters, APPLICATION, PROGRAM))  # type: ignore[no-untyped-call]
+    finally:
+        cloudpickle.unregister_pickle_by_value(harness)  # type: ignore[no-untyped-call]
+    without_our_modules = (
+        "import pickle, sys; sys.modules['harness'] = None;"
+        "read, application, program = pickle.load(sys.stdin.buffer);"
+        "print(read(application, program)[1]['busy_s'])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", without_our_modules], input=sent, capture_output=True, check=True
+    )
+    assert float(done.stdout) > 0

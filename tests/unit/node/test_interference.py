@@ -1,0 +1,129 @@
+"""What disturbed a trial is the difference of the nodes' counters before and after it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import pytest
+
+from harness.model.interference import NodeInterference
+from harness.node.interference import CountersSnapshot, NodeCounters, interference
+
+BEFORE = {
+    "clock_s": 100.0, "processors": 2, "started_ns": 5, "loops": 10, "loop_ns": 4_000_000,
+    "busy_s": 50.0, "stolen_s": 1.0, "own_s": 20.0, "quota_processors": 2, "periods": 7,
+    "throttled_periods": 2, "cpu_wait_s": 3.0, "memory_wait_s": 0.0, "io_wait_s": 1.0,
+    "swapped_bytes": 0, "major_faults": 5, "disk_bytes": 1000, "own_disk_bytes": 100,
+    "thermal_throttles": 1, "frequency_mhz": 2000.0,
+}  # fmt: skip
+AFTER = BEFORE | {
+    "clock_s": 110.0, "loops": 30, "loop_ns": 12_000_000, "busy_s": 66.0, "stolen_s": 1.5,
+    "own_s": 35.0, "quota_processors": 0.5, "periods": 17, "throttled_periods": 5, "io_wait_s": 2.5,
+    "major_faults": 8, "disk_bytes": 5000, "own_disk_bytes": 1100, "frequency_mhz": 1800.0,
+}  # fmt: skip
+
+
+def node(
+    counters: dict[str, float], host: str = "n1", boot: str = "boot-a", namespace: str = "pid:[1]"
+) -> NodeCounters:
+    return NodeCounters(host, f"{boot} {namespace}", counters)
+
+
+def one(before: dict[str, float], after: dict[str, float]) -> NodeInterference:
+    nodes = interference({"a": node(before)}, {"a": node(after)})
+    assert nodes is not None
+    [found] = nodes
+    return found
+
+
+def test_every_counter_becomes_what_happened_between_the_two_readings() -> None:
+    assert one(BEFORE, AFTER) == NodeInterference(
+        host="n1", duration_s=10.0, processors=2, loops=20, loop_s=0.0004, busy_s=16.0,
+        stolen_s=0.5, others_s=1.0, quota_processors=0.5, periods=10, throttled_periods=3,
+        cpu_wait_s=0.0, memory_wait_s=0.0, io_wait_s=1.5, swapped_bytes=0, major_faults=3,
+        disk_bytes=4000, others_disk_bytes=3000, thermal_throttles=0, frequency_mhz=1800.0,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("missing", "unknown"),
+    [
+        ("stolen_s", {"stolen_s"}),
+        ("busy_s", {"busy_s", "others_s"}),
+        ("own_s", {"others_s"}),
+        ("own_disk_bytes", {"others_disk_bytes"}),
+        ("started_ns", {"loops", "loop_s"}),
+        ("thermal_throttles", {"thermal_throttles"}),
+    ],
+)
+def test_what_a_reading_does_not_have_is_unknown_and_not_0(missing: str, unknown: set[str]) -> None:
+    for without in (BEFORE, AFTER):
+        sides = [
+            {name: side[name] for name in side if side is not without or name != missing}
+            for side in (BEFORE, AFTER)
+        ]
+        found = asdict(one(*sides))
+        assert {name for name, value in found.items() if value is None} == unknown
+
+
+def test_a_counter_that_was_reset_is_unknown() -> None:
+    """Such as the application's processor time when one of its executors ended."""
+    assert one(BEFORE, AFTER | {"own_s": 19.0}).others_s is None
+
+
+def test_the_loops_of_another_sampler_are_unknown() -> None:
+    found = one(BEFORE, AFTER | {"started_ns": 6})
+    assert (found.loops, found.loop_s) == (None, None)
+
+
+def test_a_trial_without_a_loop_has_no_mean() -> None:
+    found = one(BEFORE, AFTER | {"loops": 10, "loop_ns": 4_000_000})
+    assert (found.loops, found.loop_s) == (0, None)
+
+
+def test_more_of_our_own_than_there_was_leaves_nothing_to_others() -> None:
+    """The kernel may write later, or never, what a process wrote."""
+    found = one(BEFORE, AFTER | {"own_disk_bytes": 1e9, "own_s": 99.0})
+    assert (found.others_disk_bytes, found.others_s) == (0, 0)
+
+
+class TestSharedMachines:
+    def snapshots(
+        self, *namespaces: str, boots: tuple[str, str] = ("boot-a", "boot-a")
+    ) -> tuple[CountersSnapshot, CountersSnapshot]:
+        hosts = dict(zip(("n1", "n2"), zip(namespaces, boots, strict=True), strict=True))
+        before, after = (
+            {host: node(values, host, boot, inside) for host, (inside, boot) in hosts.items()}
+            for values in (BEFORE | {"own_s": 0.0}, AFTER | {"own_s": 7.0})
+        )
+        return before, after
+
+    def test_containers_do_not_report_each_other_as_others(self) -> None:
+        nodes = interference(*self.snapshots("pid:[1]", "pid:[2]"))
+        assert nodes is not None
+        assert [each.others_s for each in nodes] == [16 - 14, 16 - 14]
+
+    def test_nodes_that_see_the_same_processes_count_them_once(self) -> None:
+        nodes = interference(*self.snapshots("pid:[1]", "pid:[1]"))
+        assert nodes is not None
+        assert [each.others_s for each in nodes] == [16 - 7, 16 - 7]
+
+    def test_nodes_of_several_machines_are_apart(self) -> None:
+        nodes = interference(*self.snapshots("pid:[1]", "pid:[1]", boots=("boot-a", "boot-b")))
+        assert nodes is not None
+        assert [each.others_s for each in nodes] == [16 - 7, 16 - 7]
+
+
+def test_a_node_that_answered_once_is_left_out() -> None:
+    here, gone = node(BEFORE), node(BEFORE, "n2")
+    nodes = interference({"a": here, "b": gone}, {"a": node(AFTER), "c": gone})
+    assert nodes is not None
+    assert [each.host for each in nodes] == ["n1"]
+
+
+def test_a_node_that_booted_meanwhile_is_left_out() -> None:
+    assert interference({"a": node(BEFORE)}, {"a": node(AFTER, boot="boot-b")}) is None
+
+
+def test_without_nodes_nothing_is_known() -> None:
+    assert interference({}, {"a": node(AFTER)}) is None

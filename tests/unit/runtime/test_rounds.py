@@ -1,0 +1,292 @@
+"""Which rounds a run plans, and why it stops. Only trials advance the clock."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import replace
+from statistics import median
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import quantile_test
+
+from harness.model.run import Phase, Trial
+from harness.present import run
+from harness.runtime.progress import TrialProgress
+from harness.runtime.rounds import (
+    MAX_FAILED_TRIALS,
+    ROUNDS_PER_TRIAL,
+    FixedRounds,
+    Goal,
+    UntilReached,
+    percent,
+)
+from tests.unit.builders import a_run, failed, ok, recorded
+
+Duration = Callable[[int], float | None]
+"""Seconds of the n-th trial, warm-up included; None if it fails."""
+
+
+class Bench:
+    """Workloads with given times, run until they reach the goal.
+
+    `disturbed` are the numbers of the rounds in which every trial is disturbed.
+    """
+
+    def __init__(
+        self,
+        workloads: Mapping[str, Duration],
+        goal: Goal,
+        max_s: float = 1e6,
+        disturbed: Container[int] = (),
+    ) -> None:
+        self.now_s = 0.0
+        self.disturbed = disturbed
+        self.trials: list[Trial] = []
+        self.out = io.StringIO()
+        names = list(workloads)
+        self.until = UntilReached(names, goal, max_s, lambda: self.now_s)
+        self.observers = [self.until, TrialProgress(names, self.until, self.out)]
+        for run_before, (phase, round_) in enumerate(self.until.rounds()):
+            for name, took in workloads.items():
+                self._run(name, phase, round_, took(run_before + 1))
+
+    def _run(self, workload: str, phase: Phase, round_: int, took: float | None) -> None:
+        for observer in self.observers:
+            observer.starting(workload, phase, round_)
+        self.now_s += took or 1
+        trial = (
+            ok(workload, took, round_, phase) if took else failed(workload, "E: no", round_, phase)
+        )
+        if round_ in self.disturbed:
+            trial = replace(trial, disturbed="n1: a busy neighbour")
+        self.trials.append(trial)
+        for observer in self.observers:
+            observer.finished(trial)
+
+    @property
+    def rounds(self) -> int:
+        return max(trial.round for trial in self.trials if trial.phase is Phase.MEASURED)
+
+    def times(self, workload: str) -> list[float]:
+        measured = (t for t in self.trials if t.phase is Phase.MEASURED)
+        return [t.wall_s for t in measured if t.workload == workload and t.wall_s is not None]
+
+
+def steady(seconds: float) -> Duration:
+    return lambda _: seconds
+
+
+def restless(number: int) -> float:
+    """Return a time that alternates, so that the median never becomes precise."""
+    return 10 if number % 2 else 20
+
+
+def slow_at_first(number: int) -> float:
+    """Return a time that is constant after two trials."""
+    return 15 if number <= 2 else 10
+
+
+def failing(_: int) -> None:
+    """Fail."""
+
+
+def precise(warm_up: int = 0) -> Goal:
+    return Goal(warm_up, trials=None, precision=0.02)
+
+
+class TestFixedRounds:
+    def test_come_in_order_warm_up_first(self) -> None:
+        plan = FixedRounds(["a"], trials=2, warm_up=1)
+        assert list(plan.rounds()) == [
+            (Phase.WARM_UP, 1),
+            (Phase.MEASURED, 1),
+            (Phase.MEASURED, 2),
+        ]
+        assert plan.stopped is None
+
+
+class TestUntilPrecise:
+    def test_stops_as_soon_as_every_interval_is_narrow(self) -> None:
+        bench = Bench({"steady": steady(10), "slow-at-first": slow_at_first}, precise())
+        # With fewer than nine values the interval ends at the largest, with fewer than twelve at the
+        # second largest.
+        assert bench.rounds == 12
+        assert bench.until.stopped == "after 12 rounds, every median is known to ±2%"
+
+    def test_does_not_stop_before_there_is_an_interval(self) -> None:
+        assert Bench({"steady": steady(10)}, precise()).rounds == 6
+
+    def test_stops_if_the_next_round_would_exceed_the_time(self) -> None:
+        bench = Bench({"steady": steady(10), "restless": restless}, precise(1), max_s=200)
+        # Warm-up 20 s, then rounds of 30 and 20 s in turn.
+        assert bench.now_s == 200
+        assert bench.rounds == 7
+        assert bench.until.stopped == (
+            "after 7 rounds, another would not have ended in time; not reached: restless (±50%)"
+        )
+
+    def test_measures_at_least_one_round(self) -> None:
+        bench = Bench({"steady": steady(10)}, precise(2), max_s=0.5)
+        assert [t.phase for t in bench.trials] == [Phase.WARM_UP, Phase.WARM_UP, Phase.MEASURED]
+        assert "not reached: steady (no interval)" in str(bench.until.stopped)
+
+    def test_stops_although_a_workload_always_fails(self) -> None:
+        bench = Bench({"steady": steady(10), "failing": failing}, precise())
+        assert bench.rounds == 6
+        assert "every median is known" in str(bench.until.stopped)
+
+    def test_stops_if_all_workloads_always_fail(self) -> None:
+        bench = Bench({"failing": failing}, precise())
+        assert bench.rounds == MAX_FAILED_TRIALS
+        assert bench.until.stopped == "after 6 rounds, no workload has had a successful trial"
+
+    def test_waits_for_a_workload_that_sometimes_fails(self) -> None:
+        bench = Bench({"shaky": lambda number: 10 if number % 2 else None}, precise())
+        assert len(bench.times("shaky")) == 6
+        assert bench.rounds == 11
+
+    def test_gives_no_reason_if_something_else_stopped_it(self) -> None:
+        until = UntilReached(["interrupted"], precise(), 1e6)
+        next(until.rounds())
+        assert until.stopped is None
+
+
+eighths = st.integers(76, 84).map(lambda number: number / 8)  # sums of which are exact
+
+
+@given(
+    st.lists(st.lists(eighths, min_size=40, max_size=40), min_size=1, max_size=3),
+    st.integers(20, 1000),
+)
+def test_stops_exactly_when_all_are_precise_or_the_time_is_over(
+    drawn: list[list[float]], max_s: int
+) -> None:
+    def took(times: list[float]) -> Duration:
+        return lambda number: times[(number - 1) % len(times)]
+
+    def is_precise(times: Sequence[float]) -> bool:
+        middle, interval = median(times), quantile_test(times).confidence_interval(0.95)
+        # For too few values it is NaN, and the comparison is false.
+        return bool(max(middle - interval.low, interval.high - middle) <= 0.02 * middle)
+
+    bench = Bench({str(index): took(times) for index, times in enumerate(drawn)}, precise(), max_s)
+    rounds = list(zip(*(bench.times(str(index)) for index in range(len(drawn))), strict=True))
+
+    def should_stop_after(number: int) -> bool:
+        so_far = rounds[:number]
+        is_over = sum(map(sum, so_far)) + sum(so_far[-1]) > max_s
+        return is_over or all(map(is_precise, zip(*so_far, strict=True)))
+
+    stops = [should_stop_after(number) for number in range(1, len(rounds) + 1)]
+    assert stops == [False] * (len(rounds) - 1) + [True]
+
+
+def test_warm_up_trials_do_not_affect_the_precision() -> None:
+    bench = Bench({"cold": lambda number: 99 if number <= 3 else 10}, precise(3))
+    assert bench.rounds == 6
+
+
+class TestUntilSteady:
+    """With the default goal: six trials that are steady."""
+
+    def test_a_workload_that_is_steady_from_the_start_takes_one_round_more_than_it_needs(
+        self,
+    ) -> None:
+        bench = Bench({"steady": steady(10)}, Goal())
+        assert bench.rounds == 7
+        assert bench.until.stopped == "after 7 rounds, every workload is steady"
+        assert {trial.phase for trial in bench.trials} == {Phase.MEASURED}
+
+    def test_every_workload_runs_until_the_last_one_is_steady(self) -> None:
+        bench = Bench({"steady": steady(10), "slow-at-first": slowly_warm}, Goal())
+        assert bench.rounds == 9
+        assert len(bench.times("steady")) == 9
+
+    def test_a_workload_that_becomes_faster_for_ever_ends_at_the_limit_of_rounds(self) -> None:
+        bench = Bench({"steady": steady(10), "endless": lambda n: 100 * 0.9**n}, Goal())
+        assert bench.rounds == 6 * ROUNDS_PER_TRIAL
+        assert bench.until.stopped == (
+            "after 24 rounds, which is the limit; "
+            "not reached: endless (its last 6 trials still became faster)"
+        )
+
+    def test_the_trials_are_run_whatever_time_they_take_but_no_more(self) -> None:
+        bench = Bench({"endless": lambda n: 100 * 0.9**n}, Goal(trials=3), max_s=1)
+        assert bench.rounds == 4
+        assert str(bench.until.stopped).startswith("after 4 rounds, another would not have ended")
+
+    def test_disturbed_trials_are_repeated_and_counted(self) -> None:
+        bench = Bench({"a": steady(10), "b": steady(10)}, Goal(), disturbed={3, 7})
+        assert bench.rounds == 9
+        assert bench.until.stopped == (
+            "after 9 rounds, every workload is steady; 4 disturbed trials left out"
+        )
+
+    def test_a_workload_that_is_always_disturbed_ends_at_the_limit(self) -> None:
+        bench = Bench({"a": steady(10)}, Goal(trials=2), disturbed=range(100))
+        assert bench.until.stopped == (
+            "after 8 rounds, which is the limit; not reached: a (only 0 of 2 trials); "
+            "8 disturbed trials left out"
+        )
+
+    def test_a_workload_that_always_fails_is_not_waited_for(self) -> None:
+        bench = Bench({"steady": steady(10), "failing": failing}, Goal())
+        assert bench.until.stopped == "after 7 rounds, every workload is steady"
+
+    def test_rounds_can_go_on_until_steady_and_precise(self) -> None:
+        goal = Goal(trials=None, precision=0.02)
+        bench = Bench({"warm": slowly_warm, "noisy": lambda n: 10 + n % 3 / 8}, goal)
+        assert bench.until.stopped == (
+            f"after {bench.rounds} rounds, every workload is steady and every median is known to ±2%"
+        )
+
+
+def slowly_warm(number: int) -> float:
+    """Return a time that is constant from the fourth trial on, after ever shorter ones."""
+    return 10 + max(0, 4 - number)
+
+
+def test_progress_shows_the_round_what_is_missing_and_the_time_left() -> None:
+    bench = Bench({"fast": lambda number: 1 + number / 1000, "dead": failing}, precise(1), 16)
+    lines = bench.out.getvalue().splitlines()
+    assert lines[:4] == [
+        "[  1] fast  warm-up 1/1     1.001 s   waits for fast (no trial) and 1 more, 15 s left at most",
+        "[  2] dead  warm-up 1/1  FAILED: E: no   waits for fast (no trial) and 1 more, 14 s left at most",
+        "[  3] fast  measured 1     1.002 s   waits for fast (no interval) and 1 more, 13 s left at most",
+        "[  4] dead  measured 1  FAILED: E: no   waits for fast (no interval) and 1 more, 12 s left at most",
+    ]
+    assert lines[-1] == ("[ 14] dead  measured 6  FAILED: E: no   no workload is waited for")
+
+
+def test_progress_shows_rounds_while_nobody_knows_which_are_warm_up() -> None:
+    bench = Bench({"a": steady(10)}, Goal(trials=1), disturbed={2})
+    waits = "waits for a (only 0 of 1 trial)"
+    assert bench.out.getvalue().splitlines() == [
+        f"[  1] a  round 1    10.000 s   {waits}, 277 h 46 min left at most",
+        f"[  2] a  round 2    10.000 s   disturbed (n1: a busy neighbour)   {waits}, 20 s left at most",
+        "[  3] a  round 3    10.000 s   no workload is waited for",
+    ]
+
+
+def test_the_time_left_is_that_of_the_trials_that_are_run_in_any_case() -> None:
+    bench = Bench({"a": steady(10)}, Goal(trials=2), max_s=1)
+    assert [line.rpartition(", ")[2] for line in bench.out.getvalue().splitlines()[:2]] == [
+        "0 s left at most",
+        "10 s left at most",
+    ]
+
+
+def test_the_reason_is_shown_with_the_run() -> None:
+    stopped = "after 9 rounds, every median is known to ±2%"
+    assert f"stopped        {stopped}\n" in run.render(replace(recorded(a_run()), stopped=stopped))
+
+
+@pytest.mark.parametrize(
+    ("fraction", "text"),
+    [(0.02, "2%"), (0.0201, "2.1%"), (0.034, "3.4%"), (0, "0%"), (1.5, "150%")],
+)
+def test_a_percentage_is_rounded_up(fraction: float, text: str) -> None:
+    assert percent(fraction) == text

@@ -1,0 +1,62 @@
+"""A series is a digest of the arguments, from which no secret can be guessed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from harness.redaction import digest
+from harness.runtime.series import SERIES, current_series, series_of
+
+CONF = ("--conf", "spark.executor.memory=1g")
+ARGUMENTS = ("--trials", "6")
+
+
+def test_both_forms_of_an_option_are_the_same() -> None:
+    assert series_of([CONF], ["--trials=6", "--fact=a=b"]) == series_of(
+        [CONF], ["--trials", "6", "--fact", "a=b"]
+    )
+
+
+@pytest.mark.parametrize("others", [["--trials", "7"], ["--trials=6", "x"], [], ["trials=6"]])
+def test_other_arguments_are_another_series(others: Sequence[str]) -> None:
+    assert series_of([CONF], others) != series_of([CONF], ARGUMENTS)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        ("--conf", "spark.executor.memory=2g"),
+        ("--conf", "spark.a=1"),
+        ("--name", "spark.executor.memory=1g"),
+    ],
+)
+def test_so_are_other_options_of_spark(other: tuple[str, str]) -> None:
+    assert series_of([other], ARGUMENTS) != series_of([CONF], ARGUMENTS)
+
+
+def test_a_file_system_of_this_machine_may_have_another_port() -> None:
+    first, second = "hdfs://127.0.0.1:1234", "hdfs://127.0.0.1:5678"
+    assert series_of([], [f"{first}/rows"], first) == series_of([], [f"{second}/rows"], second)
+
+
+def other_with_same_digest(secret: str) -> str:
+    """Return another text of which as much is recorded."""
+    return next(f"guess-{n}" for n in range(10**7) if digest(f"guess-{n}") == digest(secret))
+
+
+def test_nobody_can_confirm_a_guess_at_a_secret() -> None:
+    other = other_with_same_digest("hunter2")
+    for option, prefix in (("--conf", "spark.unknown="), ("--driver-java-options", "")):
+        series = {series_of([(option, f"{prefix}{each}")], []) for each in ("hunter2", other)}
+        assert len(series) == 1, option
+    uris = [f"s3a://user:{each}@bucket/rows" for each in ("hunter2", other)]
+    assert len({series_of([], ["--dataset", uri]) for uri in uris}) == 1
+
+
+def test_a_process_knows_its_series_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(SERIES, "5e71e5000000")
+    assert current_series() == "5e71e5000000"
+    monkeypatch.setenv(SERIES, "")
+    assert current_series() is None
