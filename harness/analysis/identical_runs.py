@@ -6,6 +6,7 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from math import comb
 
 from harness.analysis.configuration import ConfigurationRuns
 from harness.analysis.sample import table_model
@@ -63,7 +64,7 @@ class IdenticalRuns:
 def identical_runs(configuration: ConfigurationRuns) -> IdenticalRuns:
     """Compare runs of one configuration with each other, split in all ways into two equal sides.
 
-    Raises BadInput for a single run.
+    Raises BadInput for a single run, and if fewer than two have times.
     """
     if len(configuration.runs) < MIN_IDENTICAL_RUNS:
         raise BadInput(
@@ -72,7 +73,12 @@ def identical_runs(configuration: ConfigurationRuns) -> IdenticalRuns:
         )
     names = configuration.workloads
     model = table_model([configuration.runs], names)
-    [runs] = model.configurations
+    runs = [run for run in model.configurations[0] if run]
+    if len(runs) < MIN_IDENTICAL_RUNS:
+        raise BadInput(
+            f"{configuration.name!r} has fewer than {MIN_IDENTICAL_RUNS} runs with a measured trial; "
+            "run jobs/benchmark.py"
+        )
     controls = [name for name in names if name in configuration.controls]
     sizes = [size for size in SIZES if 2 * size <= len(runs)]
     return IdenticalRuns(
@@ -95,6 +101,10 @@ class _Found:
     differences: tuple[float, ...]
 
 
+_Pair = tuple[tuple[int, ...], tuple[int, ...]]
+"""The numbers of the runs on either side; the first side has the lowest number."""
+
+
 def _pairs(runs: Sequence[Run], size: int, controls: Sequence[str]) -> Pairs:
     found = [_compare(before, after, controls) for before, after in _splits(runs, size)]
     differences = sorted(abs(change) for pair in found for change in pair.differences)
@@ -103,23 +113,32 @@ def _pairs(runs: Sequence[Run], size: int, controls: Sequence[str]) -> Pairs:
         len(found),
         _fraction([each.claims for each in found]),
         _fraction([each.alarms for each in found]),
-        differences[min(len(differences) - 1, int(_MOST * len(differences)))],
+        differences[int(_MOST * len(differences))] if differences else 0.0,
     )
 
 
 def _splits(runs: Sequence[Run], size: int) -> Iterator[tuple[list[Run], list[Run]]]:
     """Yield every unordered pair of disjoint sets of `size` runs, or MAX_PAIRS of them at random."""
-    pairs = [
-        (before, after)
-        for before in combinations(range(len(runs)), size)
-        for after in combinations(
-            [i for i in range(before[0] + 1, len(runs)) if i not in before], size
-        )
-    ]
-    if len(pairs) > MAX_PAIRS:
-        pairs = random.Random(_SEED).sample(pairs, MAX_PAIRS)  # noqa: S311  no secret depends on it
-    for before, after in pairs:
+    count = comb(len(runs), size) * comb(len(runs) - size, size) // 2
+    choose = _all_pairs if count <= MAX_PAIRS else _random_pairs
+    for before, after in choose(len(runs), size):
         yield [runs[i] for i in before], [runs[i] for i in after]
+
+
+def _all_pairs(runs: int, size: int) -> Iterator[_Pair]:
+    for before in combinations(range(runs), size):
+        others = [i for i in range(before[0] + 1, runs) if i not in before]
+        yield from ((before, after) for after in combinations(others, size))
+
+
+def _random_pairs(runs: int, size: int) -> Iterator[_Pair]:
+    source = random.Random(_SEED)  # noqa: S311  no secret depends on it
+    found: set[_Pair] = set()
+    while len(found) < MAX_PAIRS:
+        chosen = source.sample(range(runs), 2 * size)
+        before, after = sorted((tuple(sorted(chosen[:size])), tuple(sorted(chosen[size:]))))
+        found.add((before, after))
+    yield from sorted(found)
 
 
 def _compare(before: Sequence[Run], after: Sequence[Run], controls: Sequence[str]) -> _Found:

@@ -34,6 +34,8 @@ MIN_OWN_FRACTION = 0.3
 """Of a workload's variance between runs, the smallest fraction that counts as its own."""
 MANY = 10**6
 """Degrees of freedom with which Student's t distribution is the normal distribution."""
+MAX_MARGIN = 100.0
+"""Of a logarithm: a time that may be e^100 times as long is unknown, and larger numbers may overflow."""
 PRIOR_FOLLOWING, PRIOR_FOLLOWING_SD = 1.0, 0.5
 """How far a workload follows the controls where nothing is known: fully, give or take a half."""
 
@@ -80,7 +82,8 @@ class Estimate:
     @property
     def margin(self) -> float:
         """Half the width of the 95 % interval of the logarithm."""
-        return float(stdtrit(self.df, (1 + LEVEL) / 2)) * math.sqrt(self.variance)
+        quantile = float(stdtrit(self.df, (1 + LEVEL) / 2))
+        return min(MAX_MARGIN, quantile * math.sqrt(self.variance))
 
     @property
     def interval(self) -> Interval:

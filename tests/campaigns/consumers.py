@@ -17,6 +17,8 @@ from harness.analysis.acceptance import Expectation, network_faults, upgrade_fau
 from harness.analysis.attribution import explain
 from harness.analysis.comparison import Comparison, compare
 from harness.analysis.configuration import ConfigurationRuns
+from harness.analysis.identical_runs import identical_runs
+from harness.analysis.plan import plan_from
 from harness.analysis.price import rank_offers
 from harness.analysis.price_list import PriceList, declared_prices
 from harness.analysis.probe_comparison import compare_probes
@@ -25,6 +27,8 @@ from harness.commands.gate import verdict
 from harness.model.errors import BadInput
 from harness.model.probe import RecordedProbes
 from harness.present import data_formats, explanation, export, markdown, run, text
+from harness.present import identical_runs as identical_runs_page
+from harness.present import plan as plan_page
 from harness.present import readiness as readiness_page
 from harness.present.comparison_table import probe_table
 from harness.present.report import chart, page
@@ -48,6 +52,9 @@ def run_outputs(column: ConfigurationRuns, other: ConfigurationRuns) -> Iterator
     for recorded in column.runs:
         yield run.render(recorded)
     yield readiness_page.render(readiness(column))
+    yield plan_page.render(plan_from(column, 0.05, 1, 0.9))
+    with contextlib.suppress(BadInput):
+        yield identical_runs_page.render(identical_runs(column))
     yield from comparison_outputs([other, column])
     with contextlib.suppress(BadInput):
         yield text.render(compare([column, other], allow_different_data=True))
@@ -77,7 +84,8 @@ def probe_outputs(
     yield verdict(network_faults(probed, expected), probed)
     yield verdict(upgrade_faults(before, probed, expected), probed)
     measured = {"1g": before.measurements, "2.5g": probed.measurements}
-    for table in map(probe_table, compare_probes(measured)):
+    by_run = {name: [measurements] * 2 for name, measurements in measured.items()}
+    for table in map(probe_table, compare_probes(by_run)):
         yield text.render_table(table)
         yield markdown.render_table(table)
     yield report_page(runs, measured)

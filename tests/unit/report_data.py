@@ -19,7 +19,7 @@ from harness.model.network_metrics import (
 from harness.model.probe import Measurement
 from harness.model.run import Phase, Trial
 from harness.model.task_metrics import NodeBytes, TaskMetrics, WireBytes
-from tests.unit.builders import configured, ok
+from tests.unit.builders import configured, in_runs, ok
 from tests.unit.metrics_builders import task_metrics
 
 BEFORE_S = {
@@ -38,12 +38,12 @@ FACTORS: Mapping[str, Mapping[str, float]] = {
 LINKS_BIT_S = {"1g-rs": 0.94e9, "2.5g-rs": 2.35e9, "2.5g-2x": 2.35e9}
 NODES = ("node1", "node2", "node3", "node4")
 SLOW = "node2 -> node4"
-TRIALS = 8
+TRIALS, RUNS = 8, 2
 
 
 def columns(trials: int = TRIALS) -> list[ConfigurationRuns]:
-    """Return runs of every configuration; the numbers are the same in every call."""
-    return [_column(name, trials) for name in FACTORS]
+    """Return two runs of every configuration; the numbers are the same in every call."""
+    return [in_runs(_column(name, trials * RUNS), RUNS) for name in FACTORS]
 
 
 def measured() -> dict[str, list[Measurement]]:

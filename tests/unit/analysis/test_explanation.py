@@ -24,7 +24,7 @@ from harness.present.attribution_tables import divided_table
 from harness.present.explanation import render
 from harness.present.quantities import size_text
 from harness.records.writer import Recording
-from tests.unit.builders import a_run, assert_golden, failed, ok, recorded
+from tests.unit.builders import a_run, assert_golden, failed, in_runs, ok, recorded
 from tests.unit.metrics_builders import received, timed
 
 NOISE = (0.0, 0.02, -0.01, 0.01, -0.02, 0.03)
@@ -44,15 +44,22 @@ def a_side(configuration: str, *of: Sequence[Trial], **fields: Any) -> RecordedR
 
 
 def explanation(before: RecordedRun, after: RecordedRun) -> Explanation:
+    """Explain the change between two sides of one run each."""
     return explain(
         compare([ConfigurationRuns(side.run.configuration, (side,)) for side in (before, after)])
     )
 
 
+def explanation_of_two_runs_each(before: RecordedRun, after: RecordedRun) -> Explanation:
+    """Explain the change between two sides whose trials are of two runs each."""
+    sides = (ConfigurationRuns(side.run.configuration, (side,)) for side in (before, after))
+    return explain(compare([in_runs(side) for side in sides]))
+
+
 def plain() -> Explanation:
     """A shuffle that waits less, a workload that only reads and does not change, and a control."""
     near = {"NODE_LOCAL": 96 * GB, "ANY": 4 * GB}
-    return explanation(
+    return explanation_of_two_runs_each(
         a_side(
             "1g-rs",
             trials(
@@ -172,7 +179,7 @@ class TestSentence:
 
     def test_states_what_is_unknown(self) -> None:
         printed = self.sentences(troubled())
-        assert "longer-than-any: -1.00 s, not divided: no task metrics before" in printed
+        assert "longer-than-any: -1.00 s ?, not divided: no task metrics before" in printed
         assert "group-by: measured before, failed after" in printed
         assert "sha-512: measured before, missing after" in printed
 
@@ -275,7 +282,8 @@ def record(results: Path, recorded_run: RecordedRun) -> None:
 class TestCommand:
     def test_prints_the_explanation(self, results: Path, capfd: pytest.CaptureFixture[str]) -> None:
         for side in (plain().before, plain().after):
-            record(results, side.runs[0])
+            for recorded_run in side.runs:
+                record(results, recorded_run)
         assert main(["explain", "1g-rs", "2.5g-rs", "--results", str(results)]) == 0
         printed = capfd.readouterr().out
         assert printed.startswith("Where the time went, from 1g-rs")

@@ -12,13 +12,18 @@ from tests.unit.builders import assert_golden
 GOODPUT = Metric("mesh", "goodput_bit_s", "bit/s", HIGHER)
 LATENCY = Metric("latency", "p99_us", "µs", LOWER)
 BEFORE = [941.0e6, 940.2e6, 941.3e6, 940.9e6, 939.8e6, 941.1e6]
+RUNS = 2
 
 
-def measured(factor: float = 1.0) -> list[Measurement]:
+def measured(factor: float = 1.0) -> list[list[Measurement]]:
+    """Return the measurements of two probe runs; only the goodput in one direction has the factor."""
     return [
-        *(GOODPUT.of("a -> b", value * factor) for value in BEFORE),
-        *(GOODPUT.of("a -> b", value * 0.9, "both ways") for value in BEFORE),  # the same in both
-        *(LATENCY.of("a -> b", value / 1e7) for value in BEFORE),
+        [
+            *(GOODPUT.of("a -> b", value * factor) for value in BEFORE[run::RUNS]),
+            *(GOODPUT.of("a -> b", value * 0.9, "both ways") for value in BEFORE[run::RUNS]),
+            *(LATENCY.of("a -> b", value / 1e7) for value in BEFORE[run::RUNS]),
+        ]
+        for run in range(RUNS)
     ]
 
 
@@ -35,7 +40,7 @@ def test_each_metric_has_a_table_with_a_row_for_each_subject_and_case() -> None:
 
 
 def test_failed_and_missing_measurements_are_marked() -> None:
-    after = [GOODPUT.failed("a -> b", "node b: iperf3 is not there")]
+    after = [[GOODPUT.failed("a -> b", "node b: iperf3 is not there")]]
     [table, latency] = compare_probes({"1g": measured(), "2.5g": after})
     printed = text.render_table(probe_table(table))
     assert "failed¹" in printed
@@ -43,8 +48,31 @@ def test_failed_and_missing_measurements_are_marked() -> None:
     assert "missing" in text.render_table(probe_table(latency))
 
 
+def test_many_values_of_a_single_probe_run_claim_nothing() -> None:
+    before, after = ([[m for run in runs for m in run]] for runs in (measured(), measured(2.5)))
+    for table in compare_probes({"1g": before, "2.5g": after}):
+        assert {change.verdict for change in table.changes} == {Verdict.TOO_FEW}
+
+
+def test_a_value_of_0_has_no_ratio_and_is_shown_as_a_median() -> None:
+    retransmits = Metric("mesh", "retransmits", "segments", LOWER)
+    runs = [[retransmits.of("a -> b", value) for value in values] for values in ((0, 0, 3), (2, 4))]
+    [table] = compare_probes({"1g": runs, "2.5g": runs})
+    [(_, cells)] = table.rows
+    assert [cell.value for cell in cells] == [2, 2]
+    assert table.changes == ()
+
+
+def test_a_value_of_0_in_one_subject_leaves_the_others_as_they_are() -> None:
+    broken = [[*run, GOODPUT.of("a -> c", 0.0)] for run in measured(2.5)]
+    with_0, _ = compare_probes({"1g": measured(), "2.5g": broken})
+    without, _ = compare_probes({"1g": measured(), "2.5g": measured(2.5)})
+    assert with_0.changes == without.changes
+
+
 def test_the_printed_tables() -> None:
-    after = [*measured(2.5), GOODPUT.failed("a -> c", "no route to c")]
+    first, second = measured(2.5)
+    after = [first, [*second, GOODPUT.failed("a -> c", "no route to c")]]
     tables = compare_probes({"1g": measured(), "2.5g": after})
     for name, render in (("text", text.render_table), ("markdown", markdown.render_table)):
         whole = "\n".join(render(probe_table(table)) for table in tables)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from statistics import stdev
 from typing import Any
 
 import pytest
@@ -17,8 +18,18 @@ from harness.model.run import Ending, Phase, RecordedRun, Run, Trial
 from harness.model.task_metrics import TaskMetrics
 from harness.present.readiness import render
 from harness.records.writer import Recording
+from harness.statistics.mixed_model import PRIOR_RUN_SD
 from harness.statistics.power import detectable_change
-from tests.unit.builders import GOLDEN, a_run, assert_golden, failed, ok, recorded
+from tests.unit.builders import (
+    GOLDEN,
+    a_run,
+    assert_golden,
+    failed,
+    in_runs,
+    known,
+    ok,
+    recorded,
+)
 from tests.unit.metrics_builders import task_metrics
 
 SECONDS: Mapping[str, float] = {
@@ -68,14 +79,23 @@ def trials(
     ]
 
 
+def shifted(by: float) -> list[float]:
+    return [deviation + by for deviation in DEVIATIONS]
+
+
 def a_column(*runs: RecordedRun) -> ConfigurationRuns:
     return ConfigurationRuns(runs[0].run.configuration, runs)
 
 
 def of_runs(configuration: str = "1g-rs", **fields: Any) -> ConfigurationRuns:
-    """Two complete runs with these fields; everything else is ready."""
+    """Two complete runs with these fields, the second 1 % slower; everything else is ready."""
     return a_column(
-        *(recorded(baseline_run(number, configuration, **fields), trials()) for number in (1, 2))
+        *(
+            recorded(
+                baseline_run(number, configuration, **fields), trials(shifted(0.01 * (number - 1)))
+            )
+            for number in (1, 2)
+        )
     )
 
 
@@ -129,19 +149,22 @@ class TestMissing:
     @pytest.mark.parametrize(
         ("check", "baseline", "message"),
         [
-            ("runs", of_trials(*trials(), ending=None), "run-1 did not finish"),
-            ("runs", of_trials(*trials(), ending=Ending.INTERRUPTED), "did not finish"),
+            ("endings", of_trials(*trials(), ending=None), "run-1 did not finish"),
+            ("endings", of_trials(*trials(), ending=Ending.INTERRUPTED), "did not finish"),
             (
-                "trials",
-                of_trials(*trials(DEVIATIONS[:4])),
-                "4 per workload: with fewer than 5, no change can be significant in a table of 4 workloads",
+                "runs",
+                of_trials(*trials()),
+                "one run of every workload: times differ from run to run, so with fewer than 2 no change",
             ),
             (
-                "trials",
-                of_trials(*trials(), ok("inner-join", 9.0)),
-                "1 of inner-join: with fewer than 5, no change can be significant",
+                "runs",
+                a_column(
+                    recorded(baseline_run(1), [*trials(), ok("inner-join", 9.0)]),
+                    recorded(baseline_run(2), trials()),
+                ),
+                "one run of inner-join: times differ from run to run",
             ),
-            ("trials", of_trials(failed("group-by")), "no measured trial is ok"),
+            ("runs", of_trials(failed("group-by")), "no measured trial is ok"),
             (
                 "failures",
                 of_trials(*trials(), failed("sha-512", "OSError: disk gone")),
@@ -232,7 +255,6 @@ class TestAdvice:
                 of_runs(parameters={**PARAMETERS, "content_checked": False}),
                 "run-1, run-2 did not compare the rows with their digest",
             ),
-            ("submissions", of_trials(*trials()), "all trials are of one spark-submit"),
         ],
     )
     def test_the_check_does_not_fail(
@@ -244,30 +266,38 @@ class TestAdvice:
 
 
 class TestSensitivity:
-    def test_each_workload_has_one_for_as_many_trials_after_the_change(self) -> None:
-        sensitivities = readiness(of_runs()).sensitivities
+    def test_each_workload_has_one_for_as_many_runs_after_the_change(self) -> None:
+        runs = [
+            recorded(baseline_run(number), trials(shifted(shift)))
+            for number, shift in enumerate((-0.01, 0.0, 0.01))
+        ]
+        sensitivities = readiness(a_column(*runs)).sensitivities
         assert [found.workload for found in sensitivities] == list(SECONDS)
         for found in sensitivities:
-            assert found.n == 12
-            # Half of the trials are within 1 % of the median: 1.4826 x 0.01 x 12 / 11.2.
-            assert found.noise == pytest.approx(0.0159, rel=0.01)
-            assert found.min_change == detectable_change(found.noise or 0, 12, len(SECONDS))
+            assert found.runs == 3
+            assert found.noise == pytest.approx(stdev(DEVIATIONS), rel=0.02)
+            assert found.run_sd == pytest.approx(0.01, rel=0.02)
+            assert found.min_change == detectable_change(found.run_sd, 3, len(SECONDS))
 
-    def test_it_is_unknown_if_the_noise_is_unknown(self) -> None:
+    def test_a_single_run_detects_nothing(self) -> None:
         [found] = readiness(of_trials(ok("group-by", 1.0))).sensitivities
-        assert (found.n, found.noise, found.min_change) == (1, None, None)
+        assert (found.runs, found.min_change) == (1, None)
+        assert found.run_sd == PRIOR_RUN_SD
 
-    def test_it_is_none_if_the_trials_are_too_few_for_any_change(self) -> None:
-        five = [ok("group-by", time_s) for time_s in (1.0, 1.1, 1.2, 1.3, 1.4)]
-        others = [ok(f"other-{number}", 1.0) for number in range(20)]
-        found, *_ = readiness(of_trials(*five, *others)).sensitivities
-        assert found.noise is not None
-        assert found.min_change is None
+    def test_more_runs_detect_a_smaller_change(self) -> None:
+        def smallest(number: int) -> float:
+            runs = [
+                recorded(baseline_run(n), trials(shifted(0.01 * (-1) ** n))) for n in range(number)
+            ]
+            return known(readiness(a_column(*runs)).sensitivities[0].min_change)
+
+        assert smallest(6) < smallest(4) < smallest(2)
 
     def test_warm_up_and_failed_trials_do_not_count(self) -> None:
         ignored = [ok("sha-512", 9e9, phase=Phase.WARM_UP), failed("sha-512")]
-        expected = readiness(of_trials(*trials())).sensitivities
-        assert readiness(of_trials(*trials(), *ignored)).sensitivities == expected
+        expected = readiness(in_runs(of_trials(*trials()))).sensitivities
+        assert readiness(in_runs(of_trials(*trials(), *ignored))).sensitivities == expected
+        assert all(found.min_change is not None for found in expected)
 
 
 class TestDisturbances:
@@ -337,4 +367,4 @@ class TestTheCommand:
         main(["ready", "1g-rs", str(results / "old" / "run-1.jsonl"), "--results", str(results)])
         printed = capsys.readouterr().out
         assert "\nREADY: " in printed
-        assert printed.endswith("NOT READY: task metrics\n")
+        assert printed.endswith("NOT READY: runs, task metrics\n")

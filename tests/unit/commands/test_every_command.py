@@ -255,7 +255,7 @@ class TestProcess:
         script = (
             "import sys, harness.cli as cli, harness.commands.plan as plan\n"
             "def fail(*_): raise MemoryError\n"
-            "plan.trials_needed = fail\n"
+            "plan.plan_for = fail\n"
             "sys.exit(cli.main())"
         )
         done = process(f"'{sys.executable}' -c '{script}' {SHOWN[12:]}", tmp_path)

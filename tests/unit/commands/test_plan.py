@@ -1,10 +1,21 @@
-"""`clusterlift plan` computes how many trials a change needs, and what fewer trials can detect."""
+"""`clusterlift plan` computes how many runs a change needs, from assumed noise or from earlier runs."""
 
 from __future__ import annotations
+
+import re
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
 
 import pytest
 
 from harness.cli import main
+from harness.model.run import Ending
+from harness.records.writer import Recording
+from tests.unit.builders import STARTED_AT, a_run, ok
+
+START = datetime.fromisoformat(STARTED_AT)
+TRIALS = (9.9, 10.0, 10.0, 10.1, 10.2, 9.8)
 
 
 def plan(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
@@ -12,29 +23,128 @@ def plan(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     return capsys.readouterr().out
 
 
-def test_a_smaller_change_needs_more_trials(capsys: pytest.CaptureFixture[str]) -> None:
-    trials = [
-        int(plan(capsys, "--change", change, "--noise", "2%").split()[0])
-        for change in ("10%", "5%", "3%")
-    ]
-    assert trials == sorted(set(trials))
-    assert trials[0] == 6  # with fewer, no change is significant among 8 comparisons
+def runs_of(printed: str) -> dict[str, str]:
+    """Return the last column of the table, by workload."""
+    rows = [re.split(r"  +", line) for line in printed.partition("\n\n")[0].splitlines()[2:]]
+    return {row[0]: row[-1] for row in rows}
 
 
-def test_it_reports_the_minimum_of_trials(capsys: pytest.CaptureFixture[str]) -> None:
-    lines = plan(capsys, "--change", "5%", "--noise", "2%", "--workloads", "1").splitlines()
-    assert lines[0].endswith("in a table of 1 comparison with noise of 2.0%.")
-    assert lines[1].startswith("4 trials detect ")
-    assert "With fewer, no change is significant" in lines[1]
+def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """Return the single line with which the arguments are refused."""
+    assert main(["plan", *arguments]) == 2
+    printed = capsys.readouterr()
+    [line] = printed.err.splitlines()
+    assert printed.out == ""
+    return line
 
 
-def test_a_change_far_below_the_noise_gets_no_number(capsys: pytest.CaptureFixture[str]) -> None:
-    text = plan(capsys, "--change", "0.1%", "--noise", "5%")
-    assert text.startswith("More than 400 trials of each workload")
+def record(results: Path, factors: tuple[float, ...], before_trials_s: float = 60) -> None:
+    """Record runs of three workloads, of which one differs; rounds of 20 s begin after a while."""
+    for number, factor in enumerate(factors, 1):
+        with Recording(results, a_run("1g", f"run-{number}")) as recording:
+            for round_, time_s in enumerate(TRIALS, 1):
+                starts = START + timedelta(seconds=before_trials_s + 20 * (round_ - 1))
+                for name, its_factor in (("differs", factor), ("same", 1.0), ("also-same", 1.0)):
+                    trial = ok(name, time_s * its_factor, round_)
+                    recording.trial(replace(trial, started_at=starts.isoformat()))
+            recording.end(Ending.COMPLETED)
 
 
-@pytest.mark.parametrize("change", ["0%", "5x", "100%", "-1%"])
-def test_an_invalid_percentage_is_refused(change: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["plan", "--change", change, "--noise", "2%"]) == 2
-    [line] = capsys.readouterr().err.splitlines()
-    assert "'--change'" in line
+class TestFromAssumedNoise:
+    def test_a_smaller_change_needs_more_runs(self, capsys: pytest.CaptureFixture[str]) -> None:
+        runs = [
+            int(runs_of(plan(capsys, "--change", change, "--noise", "2%"))["each workload"])
+            for change in ("10%", "5%", "3%")
+        ]
+        assert runs == sorted(set(runs))
+        assert runs[0] >= 2
+
+    @pytest.mark.parametrize(
+        ("option", "less", "more"),
+        [
+            ("--noise", "1%", "10%"),
+            ("--between", "1%", "5%"),
+            ("--workloads", "1", "40"),
+            ("--configurations", "1", "9"),
+            ("--power", "50%", "99%"),
+            ("--trials", "100", "1"),
+        ],
+    )
+    def test_what_makes_it_harder_needs_more_runs(
+        self, option: str, less: str, more: str, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        options = {"--change": "5%", "--noise": "6%", "--between": "2%"}
+        easy, hard = (
+            plan(capsys, *[word for pair in (options | {option: value}).items() for word in pair])
+            for value in (less, more)
+        )
+        assert int(runs_of(easy)["each workload"]) < int(runs_of(hard)["each workload"])
+
+    def test_it_names_change_power_and_table(self, capsys: pytest.CaptureFixture[str]) -> None:
+        printed = plan(capsys, "--change", "5%", "--noise", "2%", "--workloads", "1")
+        runs = runs_of(printed)["each workload"]
+        assert " ".join(printed.split()).endswith(
+            f"{runs} runs on either side detect a change of 5.0% of any workload in 90% of cases, in a "
+            "table of 1 comparison."
+        )
+
+    def test_a_change_far_below_the_noise_gets_no_number(
+        self, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        printed = plan(capsys, "--change", "0.1%", "--noise", "5%")
+        assert runs_of(printed) == {"each workload": "> 200"}
+        assert "More than 200 runs would be needed" in printed
+
+    @pytest.mark.parametrize("change", ["0%", "5x", "100%", "-1%"])
+    def test_an_invalid_percentage_is_refused(
+        self, change: str, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        assert "'--change'" in refused(capsys, "--change", change, "--noise", "2%")
+
+    def test_without_runs_the_noise_is_needed(self, capsys: pytest.CaptureFixture[str]) -> None:
+        line = refused(capsys, "--change", "5%")
+        assert line.endswith("plan needs RUNS of the baseline, or --noise")
+
+
+class TestFromEarlierRuns:
+    @pytest.mark.parametrize("option", ["--noise", "--between"])
+    def test_that_show_the_noise_it_cannot_be_assumed(
+        self, option: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        record(tmp_path, (1, 1.02))
+        line = refused(capsys, "1g", "--change", "5%", option, "2%", "--results", str(tmp_path))
+        assert "--noise and --between have no effect beside RUNS" in line
+
+    def test_each_workload_gets_the_number_for_its_own_noise(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        record(tmp_path, (0.95, 1, 1.02, 1.06))
+        runs = runs_of(plan(capsys, "1g", "--change", "5%", "--results", str(tmp_path)))
+        assert int(runs["differs"]) > int(runs["same"]) >= 2
+
+    def test_a_single_run_is_planned_with_what_is_usual_and_says_so(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        record(tmp_path, (1,))
+        printed = plan(capsys, "1g", "--change", "5%", "--results", str(tmp_path))
+        assert "A single run does not show how much runs differ" in " ".join(printed.split())
+
+    def test_runs_that_take_long_to_start_are_worth_more_trials(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        advised = []
+        for number, before_trials_s in enumerate((30, 3000)):
+            results = tmp_path / str(number)
+            record(results, (0.97, 1, 1.03), before_trials_s)
+            printed = plan(capsys, "1g", "--change", "5%", "--results", str(results))
+            [trials] = re.findall(r"about (\d+) trials? a run", " ".join(printed.split()))
+            advised.append(int(trials))
+        assert 1 <= advised[0] < advised[1]
+
+    def test_without_a_measured_trial_they_are_refused(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        with Recording(tmp_path, a_run("1g")) as recording:
+            recording.end(Ending.COMPLETED)
+        line = refused(capsys, "1g", "--change", "5%", "--results", str(tmp_path))
+        assert line.endswith("'1g' has no measured trial; run jobs/benchmark.py")

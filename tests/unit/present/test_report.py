@@ -50,7 +50,16 @@ from harness.terminal import visible
 from jobs.options import TrialOptions, WorkOptions
 from jobs.options import parse as parse_benchmark
 from tests.unit import report_data
-from tests.unit.builders import a_run, column, configured, failed, known, ok, recorded
+from tests.unit.builders import (
+    a_run,
+    column,
+    configured,
+    failed,
+    in_runs,
+    known,
+    ok,
+    recorded,
+)
 from tests.unit.present.test_tables import NAMES, SCENARIOS, SIX, comparisons, scaled
 
 ROOT = Path(__file__).parents[3]
@@ -113,10 +122,8 @@ class TestTheReportAgreesWithCompare:
         table = sortable_table(comparison)
         for row, line in zip(table.rows, words.lines, strict=True):
             baseline, *others = line.entries
-            medians = [row.cells[0], *row.cells[1::2]]
-            assert [cell.text for cell in medians] == [
-                entry.fields.median for entry in line.entries
-            ]
+            times = [row.cells[0], *row.cells[1::2]]
+            assert [cell.text for cell in times] == [entry.fields.value for entry in line.entries]
             assert [cell.text for cell in row.cells[2::2]] == [e.fields.change for e in others]
             assert row.cells[0].addition.startswith(baseline.fields.interval)
             for cell, entry in zip(row.cells[2::2], others, strict=True):
@@ -141,7 +148,7 @@ class TestTheReportAgreesWithCompare:
         names = [column.name for column in comparison.columns]
         for row in sortable_table(comparison).rows:
             assert [cell.sort_by for cell in (row.cells[0], *row.cells[1::2])] == [
-                cells[row.workload, name]["median_s"] for name in names
+                cells[row.workload, name]["time_s"] for name in names
             ]
             for name, cell in zip(names[1:], row.cells[2::2], strict=True):
                 expected = cells[row.workload, name]["change"]
@@ -159,7 +166,8 @@ class TestTheReportAgreesWithCompare:
                 if mark.configuration == configuration and mark.trial.phase is Phase.MEASURED
             ]
             times_s = [trial.wall_s for trial in of_cell if trial.wall_s is not None]
-            assert sorted(times_s) == sorted(cell["times_s"])
+            by_run = cell["times_s_by_run"]
+            assert sorted(times_s) == sorted(time_s for of_run in by_run for time_s in of_run)
             assert len(of_cell) - len(times_s) == cell["trials_failed"]
 
 
@@ -182,17 +190,20 @@ class TestChangeFigure:
             [x[0] + (value - changes[0]) * scale for value in changes], abs=0.1
         )
 
-    def test_too_few_trials_make_no_figure(self) -> None:
-        assert change.figure(SCENARIOS["plain"]()) is None
+    def test_without_a_time_on_both_sides_there_is_no_figure(self) -> None:
+        columns = [configured(name, [failed("w")]) for name in ("1g", "2.5g")]
+        assert change.figure(compare(columns)) is None
 
-    def test_a_workload_with_too_few_trials_has_text_but_no_dot(self) -> None:
-        before = column("1g", {"enough": SIX, "few": SIX[:2]})
-        after = column("2.5g", {"enough": scaled(0.5), "few": scaled(0.5, SIX[:2])})
+    def test_a_workload_of_a_single_run_is_a_cross_without_an_interval(self) -> None:
+        before = in_runs(column("1g", {"enough": SIX, "few": SIX[:1]}))
+        after = in_runs(column("2.5g", {"enough": scaled(0.5), "few": scaled(0.5, SIX[:1])}))
         figure = known(change.figure(compare([before, after])))
         rows = {row[0]: row for row in figure.numbers.rows}
         few = [text_of(cell) for cell in rows["few"]]
-        assert few == ["few", "2.5g", "need >= 5 trials", "", "", ""]
-        assert len(dots_of(figure.pictures[0].wide)) == 1
+        assert few == ["few", "2.5g", "-50.0% ?", "", "", ""]
+        enough, cross = shapes_of(figure.pictures[0].wide)
+        assert enough != cross
+        assert "Crosses, marked ?, are single runs, which prove nothing." in figure.remarks
 
     def test_controls_are_marked_as_controls(self, rich: Comparison) -> None:
         controls = {dot.workload for dot in change.dots(rich) if dot.is_control}
@@ -200,8 +211,8 @@ class TestChangeFigure:
 
     def test_an_immense_interval_does_not_flatten_the_rest(self) -> None:
         wild = [1.0, 1.0, 1.0, 90.0, 95.0, 99.0]
-        before = column("1g", {"calm": SIX, "wild": SIX})
-        after = column("2.5g", {"calm": scaled(0.5), "wild": wild})
+        before = in_runs(column("1g", {"calm": SIX, "wild": SIX}))
+        after = in_runs(column("2.5g", {"calm": scaled(0.5), "wild": wild}))
         figure = known(change.figure(compare([before, after])))
         assert "900%" not in "".join(texts_of(figure.pictures[0].wide))
 
@@ -214,16 +225,23 @@ def elements_of(svg: str) -> Iterator[ET.Element]:
     return ET.fromstring(svg).iter()  # noqa: S314  figure by ourselves
 
 
-def dots_of(svg: str) -> list[tuple[float, float]]:
-    """Return the positions of filled and hollow dots."""
+def marks_of(svg: str) -> list[ET.Element]:
+    """Return dots, filled and hollow, and crosses."""
     groups = [
         group
         for group in elements_of(svg)
         if group.get("class", "").startswith("mark-symbol role-mark")
     ]
-    places = [
-        re.findall(r"[-\d.]+", mark.get("transform", "")) for group in groups for mark in group
-    ]
+    return [mark for group in groups for mark in group]
+
+
+def shapes_of(svg: str) -> list[str]:
+    return [mark.get("d", "") for mark in marks_of(svg)]
+
+
+def dots_of(svg: str) -> list[tuple[float, float]]:
+    """Return the positions of dots and crosses."""
+    places = [re.findall(r"[-\d.]+", mark.get("transform", "")) for mark in marks_of(svg)]
     return [(float(x), float(y)) for x, y in places]
 
 
@@ -404,8 +422,9 @@ def topics(answer: Answer) -> dict[str, tuple[str, ...]]:
 
 class TestAnswer:
     def test_less_and_more_time(self) -> None:
-        before = column("1g", {"a": SIX, "b": SIX, "c": SIX, "d": SIX})
-        after = column("2.5g", {"a": scaled(0.5), "b": scaled(0.8), "c": scaled(1.3), "d": SIX})
+        before = in_runs(column("1g", {"a": SIX, "b": SIX, "c": SIX, "d": SIX}))
+        factors = {"a": 0.5, "b": 0.8, "c": 1.3, "d": 1.0}
+        after = in_runs(column("2.5g", {name: scaled(factors[name]) for name in factors}))
         answer = answer_of(before, after)
         assert (
             answer.headline
@@ -424,13 +443,15 @@ class TestAnswer:
         ],
     )
     def test_one_workload(self, factor: float, headline: str) -> None:
-        answer = answer_of(column("1g", {"w": SIX}), column("2.5g", {"w": scaled(factor)}))
+        before, after = column("1g", {"w": SIX}), column("2.5g", {"w": scaled(factor)})
+        answer = answer_of(in_runs(before), in_runs(after))
         assert answer.headline == headline
 
-    def test_too_few_trials_claim_nothing(self) -> None:
-        answer = answer_of(column("1g", {"w": [10.0]}), column("2.5g", {"w": [1.0]}))
-        assert answer.headline == "Unknown: there are too few trials."
-        assert topics(answer)["Too few trials"] == ("w: need >= 4 trials",)
+    def test_single_runs_claim_nothing_however_many_trials_they_have(self) -> None:
+        answer = answer_of(column("1g", {"w": SIX}), column("2.5g", {"w": scaled(0.1)}))
+        assert answer.headline == "Unknown: a claim needs 2 runs or more on either side."
+        assert topics(answer)["Too few runs"] == ("w -90.0% ?",)
+        assert not topics(answer).keys() & {"Less time", "More time", "Within noise"}
 
     def test_a_failed_workload_is_listed_as_not_compared(self) -> None:
         before = column("1g", {"w": SIX})

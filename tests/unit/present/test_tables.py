@@ -16,13 +16,22 @@ from hypothesis import strategies as st
 from harness.analysis.comparison import Comparison, compare, overview
 from harness.analysis.probe_comparison import compare_probes
 from harness.model.network_metrics import MESH_GOODPUT
-from harness.model.run import Ending, Phase
+from harness.model.run import MAX_WALL_S, MIN_WALL_S, Ending, Phase
 from harness.present import data_formats, markdown, quantities, run, text
 from harness.present.comparison_table import probe_table
 from harness.present.data_formats import escape_formula
 from harness.present.table import Footnotes
 from harness.terminal import shorten, visible
-from tests.unit.builders import a_run, assert_golden, column, configured, failed, ok, recorded
+from tests.unit.builders import (
+    a_run,
+    assert_golden,
+    column,
+    configured,
+    failed,
+    in_runs,
+    ok,
+    recorded,
+)
 
 WORKLOADS = ("group-by", "broadcast-inner-join", "sha-512", "calc-pi-dataframe")
 FORMATS: dict[str, Callable[[Comparison], str]] = {
@@ -35,7 +44,7 @@ every_format = pytest.mark.parametrize("ending", FORMATS)
 
 
 def plain() -> Comparison:
-    """Three configurations without incidents, with equal numbers of trials."""
+    """Three configurations without incidents, each a single run with equal numbers of trials."""
     sides = (
         ("1g-rs", (547.5, 541.1, 553.2), (9.9, 10, 10.8)),
         ("2.5g-rs", (495.6, 495, 500), (9.95, 9.9, 10)),
@@ -78,6 +87,15 @@ def troubled() -> Comparison:
     return compare([before, after, later])
 
 
+def two_runs() -> Comparison:
+    """The same trials as of two runs a side; everything is tested."""
+    return in_runs_of_each(plain(), 2)
+
+
+def in_runs_of_each(comparison: Comparison, runs: int) -> Comparison:
+    return compare([in_runs(column, runs) for column in comparison.columns])
+
+
 SIX = (10.0, 10.1, 10.2, 10.3, 10.4, 10.5)
 
 
@@ -86,7 +104,7 @@ def scaled(factor: float, times_s: Sequence[float] = SIX) -> list[float]:
 
 
 def enough() -> Comparison:
-    """Enough trials of each: a change, noise, ties, identical samples."""
+    """Three runs of each: a change, noise, ties, identical samples."""
     sides = (
         ("1g-rs", 1, 1, (7, 7, 7, 8, 8, 8)),
         ("2.5g-rs", 0.9, 1.01, (6, 6, 7, 7, 7, 8)),
@@ -94,9 +112,12 @@ def enough() -> Comparison:
     )
     return compare(
         [
-            column(
-                name,
-                {"changed": scaled(changed), "noise": scaled(noise), "ties": ties, "same": SIX},
+            in_runs(
+                column(
+                    name,
+                    {"changed": scaled(changed), "noise": scaled(noise), "ties": ties, "same": SIX},
+                ),
+                3,
             )
             for name, changed, noise, ties in sides
         ]
@@ -104,7 +125,7 @@ def enough() -> Comparison:
 
 
 def unequal() -> Comparison:
-    """Unequal n, where one side or no side has enough trials, and a failed trial."""
+    """Unequal numbers of runs and trials; a workload of one run on one side or on both; a failure."""
     after = configured(
         "after",
         [
@@ -115,17 +136,24 @@ def unequal() -> Comparison:
             failed("one-failed", "OSError: disk full"),
         ],
     )
-    before = {"many-few": SIX * 5, "few-many": SIX[:1], "few-few": SIX[:3], "one-failed": SIX}
-    return compare([column("before", before), after])
+    before = {"many-few": SIX * 3, "few-many": SIX[:1], "few-few": SIX[:1], "one-failed": SIX}
+    return compare([in_runs(column("before", before), 3), in_runs(after, 2)])
 
 
 def drifting(*, relative: bool = False) -> Comparison:
     """A machine that became 3 % slower, with a faster network."""
     controls = {"controls": ["calc-pi-dataframe", "sha-512-cached"]}
-    before = dict.fromkeys(("group-by", "calc-pi-dataframe", "sha-512-cached"), SIX)
-    after = {name: scaled(1.03) for name in before} | {"group-by": scaled(0.8)}
+    before = {
+        "group-by": SIX,
+        "inner-join": (20.0, 20.4, 20.2, 20.5, 20.1, 20.6),
+        "calc-pi-dataframe": (5.0, 5.05, 5.02, 5.01, 5.04, 5.06),
+        "sha-512-cached": (7.0, 7.1, 7.05, 7.08, 7.02, 7.06),
+    }
+    factors = {"group-by": 0.8}
+    after = {name: scaled(factors.get(name, 1.03), before[name]) for name in before}
+    sides = {"1g": before, "2.5g": after}
     return compare(
-        [column("1g", before, parameters=controls), column("2.5g", after, parameters=controls)],
+        [in_runs(column(name, times_s, parameters=controls), 3) for name, times_s in sides.items()],
         relative_to_controls=relative,
     )
 
@@ -160,6 +188,7 @@ def hostile_names() -> Comparison:
 
 SCENARIOS = {
     "plain": plain,
+    "two-runs": two_runs,
     "troubled": troubled,
     "enough": enough,
     "unequal": unequal,
@@ -279,7 +308,7 @@ class TestEscaping:
         assert shorten("1g-rs-on-four-nodes", 9) == "1g-r…odes"
 
 
-TIMES_S = st.lists(st.floats(min_value=0, exclude_min=True, max_value=1e7), min_size=1, max_size=12)
+TIMES_S = st.lists(st.floats(MIN_WALL_S, MAX_WALL_S), min_size=1, max_size=12)
 SIMILAR_TIMES_S = st.lists(st.floats(min_value=500, max_value=550), min_size=6, max_size=6)
 NAMES = st.text(st.characters(exclude_categories=()), min_size=1, max_size=80)
 
@@ -296,7 +325,8 @@ def comparisons(draw: st.DrawFn) -> Comparison:
         trials += [failed(workload) for workload in draw(st.lists(NAMES, max_size=2))]
         ending = draw(st.sampled_from([*Ending, None]))
         omitted = draw(st.dictionaries(NAMES, NAMES, max_size=2))
-        columns.append(configured(name, trials, ending, omitted=omitted, run_id=str(number)))
+        whole = configured(name, trials, ending, omitted=omitted, run_id=str(number))
+        columns.append(in_runs(whole, draw(st.integers(1, 3))))
     return compare(columns)
 
 
@@ -317,10 +347,12 @@ class TestAnyTable:
         self, names: list[str], times_s: dict[str, list[list[float]]]
     ) -> None:
         columns = [
-            column(
-                name,
-                {"group-by": scaled(50)} | {w: each[i] for w, each in times_s.items()},
-                run_id=name,
+            in_runs(
+                column(
+                    name,
+                    {"group-by": scaled(50)} | {w: each[i] for w, each in times_s.items()},
+                    run_id=name,
+                )
             )
             for i, name in enumerate(names)
         ]
@@ -346,20 +378,21 @@ class TestAnyTable:
         cells = [cell for row in comparison.rows for cell in row.cells]
         assert [line["outcome"] for line in lines] == [cell.sample.outcome for cell in cells]
         for line, cell in zip(lines, cells, strict=True):
-            median = cell.summary.median_s if cell.summary else None
-            assert (float(line["median_s"]) if line["median_s"] else None) == median
+            time_s = cell.summary.time_s if cell.summary else None
+            assert (float(line["time_s"]) if line["time_s"] else None) == time_s
+            assert int(line["runs"]) == len(cell.sample.runs_s)
 
     @given(comparisons())
     def test_json_has_full_precision_and_exact_names(self, comparison: Comparison) -> None:
         content = json.loads(data_formats.as_json(comparison))
-        assert content["schema_version"] == 2
+        assert content["schema_version"] == 3
         assert [c["name"] for c in content["configurations"]] == [
             c.name for c in comparison.columns
         ]
         for shown, row in zip(content["workloads"], comparison.rows, strict=True):
             assert shown["workload"] == row.workload
-            times_s = [cell["times_s"] for cell in shown["cells"]]
-            assert times_s == [list(cell.sample.times_s) for cell in row.cells]
+            times_s = [cell["times_s_by_run"] for cell in shown["cells"]]
+            assert times_s == [list(map(list, cell.sample.runs_s)) for cell in row.cells]
 
     @given(st.integers(1, 5), st.sampled_from(["failed", "omitted", "missing"]))
     def test_a_workload_without_a_time_shows_its_outcome_and_no_number(
@@ -378,9 +411,9 @@ class TestAnyTable:
         assert re.fullmatch(rf"x +1\.00 s +{outcome}[¹²]?", in_text)
         assert re.search(rf"\| x .*\| +{outcome}[¹²]? \|", markdown.render(comparison))
         in_csv = data_formats.as_csv(comparison).split("\r\n")[4]
-        assert in_csv.startswith(f"x,b,{outcome},,,,,,,,,,0,")
+        assert in_csv.startswith(f"x,b,{outcome},,,,,,,,,0,0,")
         in_json = json.loads(data_formats.as_json(comparison))["workloads"][1]["cells"][1]
-        assert [in_json[key] for key in ("median_s", "median_interval_s", "change")] == [None] * 3
+        assert [in_json[key] for key in ("time_s", "time_interval_s", "change")] == [None] * 3
 
     @every_format
     def test_every_format_mentions_emulation(self, ending: str) -> None:
@@ -398,13 +431,15 @@ class TestAnyTable:
         table = text.render(overview(column("1g", {"w": [1.0, 2.0]})))
         assert "change" not in table
 
-    def test_probes_need_values_where_workloads_need_trials(self) -> None:
+    def test_probes_have_values_where_workloads_have_trials(self) -> None:
         measured = {
-            name: [MESH_GOODPUT.of("a -> b", value)] for name, value in (("1g", 1e8), ("2.5g", 2e8))
+            name: [[MESH_GOODPUT.of("a -> b", value)]]
+            for name, value in (("1g", 1e8), ("2.5g", 2e8))
         }
         [probed] = compare_probes(measured)
         table = text.render_table(probe_table(probed))
-        assert "need >= 4 values" in table
+        assert "+100.0%  ?" in table
+        assert "Median of 1 value of one run." in table
         assert "trial" not in table
 
     def test_equal_notes_share_a_footnote(self) -> None:

@@ -1,0 +1,370 @@
+"""The mixed model agrees with calculations by hand, and depends on nothing that it should not."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from statistics import median, variance
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from scipy.stats import t, ttest_1samp, ttest_ind
+
+from harness.model.run import MAX_WALL_S, MIN_WALL_S
+from harness.statistics.mixed_model import (
+    MANY,
+    MIN_TRIAL_SD,
+    PRIOR_RUN_SD,
+    PRIOR_WEIGHT,
+    Estimate,
+    MixedModel,
+    run_time,
+)
+
+Side = Sequence[Mapping[str, Sequence[float]]]
+"""The seconds of trials by workload, for each run."""
+
+NAMES = ("a", "b", "c", "d")
+CONTROLS = ("c", "d")
+TIMES_S = st.lists(st.floats(0.5, 20), min_size=1, max_size=4)
+RUN_S = st.fixed_dictionaries({"a": TIMES_S}, optional=dict.fromkeys(NAMES[1:], TIMES_S))
+SIDE = st.lists(RUN_S, min_size=1, max_size=4)
+FACTORS = st.sampled_from([0.001, 0.5, 0.9, 1.1, 3.0, 1000.0])
+
+
+def model_of(*sides: Side) -> MixedModel:
+    return MixedModel(
+        [[{name: run_time(times) for name, times in run.items()} for run in runs] for runs in sides]
+    )
+
+
+def scaled(side: Side, factor: float) -> Side:
+    return [{name: [time * factor for time in times] for name, times in r.items()} for r in side]
+
+
+def assert_same(found: Estimate, expected: Estimate, rel: float = 1e-6) -> None:
+    assert found.log == pytest.approx(expected.log, rel=rel, abs=1e-9)
+    assert found.variance == pytest.approx(expected.variance, rel=rel, abs=1e-15)
+    assert found.df == pytest.approx(expected.df, rel=rel)
+
+
+def simulated(runs: int, seed: int, *, shared_sd: float = 0.02, trials: int = 5) -> Side:
+    """Return runs that move all workloads together, and trials that differ by 1 %."""
+    random = np.random.default_rng(seed)
+    return [
+        {
+            name: (10 * np.exp(shift + 0.01 * random.standard_normal(trials))).tolist()
+            for name in NAMES
+        }
+        for shift in shared_sd * random.standard_normal(runs)
+    ]
+
+
+class TestRunTime:
+    @given(TIMES_S)
+    def test_is_the_median_of_the_logarithms_with_their_variance(
+        self, times_s: list[float]
+    ) -> None:
+        found = run_time(times_s)
+        logs = [math.log(time_s) for time_s in times_s]
+        assert found.log_time == median(logs)
+        assert found.trial_variance == (variance(logs) if len(logs) > 1 else None)
+        assert found.trials == len(times_s)
+
+
+class TestEstimate:
+    def test_its_interval_and_p_value_are_those_of_students_t(self) -> None:
+        estimate = Estimate(0.05, 0.0004, 4)
+        low, high = t.interval(0.95, 4, 0.05, 0.02)
+        assert estimate.interval == pytest.approx((math.exp(low), math.exp(high)))
+        assert estimate.p == pytest.approx(2 * t.sf(0.05 / 0.02, 4))
+
+    @pytest.mark.parametrize(("log", "p"), [(0.0, 1.0), (1e-12, 0.0)])
+    def test_without_variance_any_difference_is_certain(self, log: float, p: float) -> None:
+        assert Estimate(log, 0.0, 4).p == p
+
+    @given(st.floats(-5, 5), st.floats(1e-6, 1), st.floats(1, 1000))
+    def test_the_interval_excludes_1_exactly_if_p_is_at_most_5_percent(
+        self, log: float, variance_: float, df: float
+    ) -> None:
+        estimate = Estimate(log, variance_, df)
+        assume(abs(estimate.p - 0.05) > 1e-6)
+        assert (estimate.p < 0.05) == (not estimate.interval.low <= 1 <= estimate.interval.high)
+
+
+class TestAWorkloadAlone:
+    @given(
+        st.lists(st.floats(0.5, 20), min_size=2, max_size=8, unique=True),
+        st.lists(st.floats(0.5, 20), min_size=2, max_size=8, unique=True),
+    )
+    def test_has_students_t_test_of_the_medians_of_runs(
+        self, before_s: list[float], after_s: list[float]
+    ) -> None:
+        before, after = np.log(before_s), np.log(after_s)
+        assume(np.var(before) + np.var(after) > 1e-9)
+        found = model_of(
+            *([{"a": [0.1, time_s, 99]} for time_s in side] for side in (before_s, after_s))
+        ).ratio(0, 1, "a")
+        expected = ttest_ind(after, before)
+        assert found.p == pytest.approx(expected.pvalue, rel=1e-6, abs=1e-12)
+        assert found.df == expected.df
+        low, high = expected.confidence_interval(0.95)
+        assert np.log(found.interval) == pytest.approx([low, high], rel=1e-6, abs=1e-9)
+
+    def test_has_the_interval_of_its_own_runs_as_its_time(self) -> None:
+        times_s = [9.8, 10.0, 10.3]
+        found = model_of([{"a": [time_s]} for time_s in times_s]).time(0, "a")
+        expected = ttest_1samp(np.log(times_s), 0).confidence_interval(0.95)
+        assert np.log(found.interval) == pytest.approx([expected.low, expected.high])
+
+
+class TestABalancedTable:
+    BEFORE: Side = ({"a": [9, 10, 11], "b": [18, 20, 22]}, {"a": [10, 11, 12], "b": [19, 20, 21]})
+    AFTER: Side = ({"a": [9, 9, 10], "b": [20, 21, 22]}, {"a": [8, 10, 11], "b": [20, 22, 24]})
+
+    def test_agrees_with_a_calculation_by_hand(self) -> None:
+        """The formulas of the model, written out for two workloads of which one is the average."""
+        sides = [
+            {name: np.log([run[name] for run in side]) for name in "ab"}
+            for side in (self.BEFORE, self.AFTER)
+        ]
+        medians = {name: [np.median(side[name], axis=1) for side in sides] for name in "ab"}
+        within = {
+            name: np.mean([np.var(side[name], axis=1, ddof=1) for side in sides]) for name in "ab"
+        }
+        residuals = {
+            name: np.concatenate([values - values.mean() for values in medians[name]])
+            for name in "ab"
+        }
+        weights = {name: 1 / within[name] for name in "ab"}
+        total = sum(weights.values())
+        common = sum(weights[name] * residuals[name] for name in "ab") / total
+        shared = (common**2).sum() / 2
+        own = {
+            name: ((residuals[name] - common) ** 2).sum()
+            / (2 * within[name] * (1 - weights[name] / total))
+            for name in "ab"
+        }
+        scale = (own["a"] + own["b"]) / 2
+        raw = (PRIOR_WEIGHT * scale + 2 * own["a"]) / (PRIOR_WEIGHT + 2) * within["a"]
+        own_a = max(raw - scale / total, 0.3 * raw)
+        own_df = min(4 - 2, PRIOR_WEIGHT + 2)
+        df = (shared + own_a) ** 2 / (shared**2 / 2 + own_a**2 / own_df)
+        before, after = medians["a"]
+        expected = Estimate(after.mean() - before.mean(), shared + own_a, df)
+        assert_same(model_of(self.BEFORE, self.AFTER).ratio(0, 1, "a"), expected)
+
+    def test_of_alike_workloads_has_a_variance_like_that_of_each(self) -> None:
+        sides = [simulated(40, seed, shared_sd=0.02) for seed in (1, 2)]
+        model = model_of(*sides)
+        for name in NAMES:
+            medians = [np.median(np.log([run[name] for run in side]), axis=1) for side in sides]
+            expected = math.sqrt(np.mean([np.var(values, ddof=1) for values in medians]))
+            assert model.run_sd(name) == pytest.approx(expected, rel=0.05)
+            assert model.trial_sd(name) == pytest.approx(0.01, rel=0.1)
+
+
+class TestInvariance:
+    @given(SIDE, SIDE, FACTORS)
+    def test_a_factor_of_a_side_scales_the_ratio_and_nothing_else(
+        self, before: Side, after: Side, factor: float
+    ) -> None:
+        found = model_of(before, scaled(after, factor)).ratio(0, 1, "a")
+        expected = model_of(before, after).ratio(0, 1, "a")
+        assert found.log == pytest.approx(expected.log + math.log(factor), abs=1e-9)
+        assert found.variance == pytest.approx(expected.variance, rel=1e-6, abs=1e-14)
+        assert found.df == pytest.approx(expected.df, rel=1e-6)
+
+    @given(SIDE, SIDE, FACTORS)
+    def test_a_factor_of_everything_leaves_p(
+        self, before: Side, after: Side, factor: float
+    ) -> None:
+        plain = model_of(before, after).ratio(0, 1, "a")
+        assume(plain.variance > 1e-9)
+        other_unit = model_of(scaled(before, factor), scaled(after, factor)).ratio(0, 1, "a")
+        assert other_unit.p == pytest.approx(plain.p, rel=1e-5, abs=1e-9)
+
+    @given(SIDE, SIDE, st.randoms(use_true_random=False))
+    def test_the_order_of_runs_workloads_and_trials_changes_nothing(
+        self, before: Side, after: Side, random: st.DataObject
+    ) -> None:
+        def shuffled(items: Sequence[object]) -> list[object]:
+            return random.sample(items, len(items))  # type: ignore[attr-defined, no-any-return]
+
+        sides = [
+            [
+                {name: shuffled(run[name]) for name in shuffled(list(run))}  # type: ignore[index, misc]
+                for run in shuffled(side)
+            ]
+            for side in (before, after)
+        ]
+        found = model_of(*sides).ratio(0, 1, "a")  # type: ignore[arg-type]
+        assert_same(found, model_of(before, after).ratio(0, 1, "a"), rel=1e-5)
+
+    @given(SIDE, SIDE)
+    def test_the_opposite_comparison_has_the_reciprocal_ratio_and_the_same_p(
+        self, before: Side, after: Side
+    ) -> None:
+        model = model_of(before, after)
+        there, back = model.ratio(0, 1, "a"), model.ratio(1, 0, "a")
+        assert there.value * back.value == pytest.approx(1)
+        assert there.p == back.p
+
+    @given(SIDE, SIDE)
+    def test_a_run_without_times_changes_nothing(self, before: Side, after: Side) -> None:
+        found = model_of([*before, {}], [{}, *after, {}])
+        expected = model_of(before, after)
+        assert_same(found.ratio(0, 1, "a"), expected.ratio(0, 1, "a"))
+        assert found.knows_runs == expected.knows_runs
+
+
+class TestWhatIsThere:
+    def test_a_workload_that_some_runs_lack_is_compared_in_the_others(self) -> None:
+        first, *others = simulated(3, 1)
+        model = model_of([{name: first[name] for name in NAMES[1:]}, *others], simulated(3, 2))
+        assert (model.runs(0, "a"), model.runs(1, "a")) == (2, 3)
+        assert model.trials(0, "a") == [5, 5]
+        logs = [np.mean(np.median(np.log([run["a"] for run in s]), axis=1)) for s in (others,)]
+        assert model.time(0, "a").log == pytest.approx(logs[0])
+
+    def test_a_workload_of_a_single_run_has_the_variance_of_the_others(self) -> None:
+        before, after = simulated(3, 1), simulated(3, 2)
+        alone = [before[0], *({n: run[n] for n in NAMES[1:]} for run in before[1:])]
+        alone_after = [after[0], *({n: run[n] for n in NAMES[1:]} for run in after[1:])]
+        model = model_of(alone, alone_after)
+        assert model.runs(0, "a") == model.runs(1, "a") == 1
+        assert model.run_sd("a") == pytest.approx(model.run_sd("b"), rel=0.5)
+        assert model.run_sd("a") != PRIOR_RUN_SD
+
+    def test_single_runs_have_the_usual_variance(self) -> None:
+        model = model_of(simulated(1, 1), simulated(1, 2))
+        assert not model.knows_runs
+        found = model.ratio(0, 1, "a")
+        assert (found.variance, found.df) == (pytest.approx(2 * PRIOR_RUN_SD**2), MANY)
+        assert found.margin == pytest.approx(1.96 * PRIOR_RUN_SD * math.sqrt(2), rel=1e-4)
+        shift = model.controls_ratio(0, 1, CONTROLS)
+        assert (shift.variance, shift.df) == (pytest.approx(2 * PRIOR_RUN_SD**2), MANY)
+
+    def test_other_configurations_tell_how_much_runs_differ(self) -> None:
+        model = model_of(simulated(1, 1), simulated(1, 2), simulated(8, 3))
+        assert model.knows_runs
+        assert model.run_sd("a") == pytest.approx(0.02, rel=0.5)
+
+    @pytest.mark.parametrize("trials", [1, 3])
+    def test_identical_times_are_no_change_and_another_time_is_one(self, trials: int) -> None:
+        side = [dict.fromkeys(NAMES, [10.0] * trials)] * 3
+        assert model_of(side, side).ratio(0, 1, "a").p == 1
+        assert model_of(side, side).run_sd("a") == 0
+        assert model_of(side, scaled(side, 2)).ratio(0, 1, "a").p < 1e-6
+        if trials > 1:
+            assert model_of(side, side).trial_sd("a") == MIN_TRIAL_SD
+
+    @given(
+        st.lists(
+            st.lists(
+                st.dictionaries(
+                    st.sampled_from(NAMES),
+                    st.lists(
+                        st.sampled_from([MIN_WALL_S, 1.0, MAX_WALL_S])
+                        | st.floats(MIN_WALL_S, MAX_WALL_S),
+                        min_size=1,
+                        max_size=3,
+                    ),
+                ),
+                min_size=1,
+                max_size=3,
+            ),
+            min_size=2,
+            max_size=3,
+        )
+    )
+    def test_any_times_of_a_results_file_give_numbers(self, sides: list[Side]) -> None:
+        model = model_of(*sides)
+        for name in NAMES:
+            if model.runs(0, name) and model.runs(1, name):
+                controls = [c for c in CONTROLS if model.runs(0, c) and model.runs(1, c)]
+                estimates = [model.ratio(0, 1, name), model.time(0, name)]
+                if controls:
+                    estimates.append(model.controls_ratio(0, 1, controls))
+                    estimates.append(model.ratio_beyond_controls(0, 1, name, controls))
+                for estimate in estimates:
+                    assert 0 <= estimate.p <= 1
+                    assert all(map(math.isfinite, (estimate.value, *estimate.interval)))
+                    assert 0 <= estimate.interval.low <= estimate.value <= estimate.interval.high
+
+
+class TestControls:
+    def test_their_ratio_is_what_they_have_in_common(self) -> None:
+        before, after = simulated(5, 1), scaled(simulated(5, 2), 1.2)
+        found = model_of(before, after).controls_ratio(0, 1, CONTROLS)
+        assert found.value == pytest.approx(1.2, abs=0.03)
+        assert found.interval.low < 1.2 < found.interval.high
+        assert found.df == 8
+
+    def test_their_interval_is_that_of_a_t_test_for_a_single_control(self) -> None:
+        before, after = simulated(4, 1), simulated(4, 2)
+        logs = [np.median(np.log([run["c"] for run in s]), axis=1) for s in (after, before)]
+        found = model_of(before, after).controls_ratio(0, 1, ["c"])
+        assert found.p == pytest.approx(ttest_ind(*logs).pvalue)
+
+    def test_other_workloads_have_no_part_in_it(self) -> None:
+        before, after = simulated(3, 1), simulated(3, 2)
+        changed = [{**run, "a": [time * 2 for time in run["a"]]} for run in after]
+        assert_same(
+            model_of(before, changed).controls_ratio(0, 1, CONTROLS),
+            model_of(before, after).controls_ratio(0, 1, CONTROLS),
+        )
+
+    @pytest.mark.parametrize("runs", [1, 3])
+    @pytest.mark.parametrize("factor", [0.5, 1.1])
+    def test_a_shift_that_all_workloads_share_is_removed(self, runs: int, factor: float) -> None:
+        """With single runs nothing is learnt: a workload is taken to follow the controls fully."""
+        before = [
+            {name: [10 * (1 + run / 100)] * 3 for number, name in enumerate(NAMES)}
+            for run in range(runs)
+        ]
+        model = model_of(before, scaled(before, factor))
+        for name in NAMES[:2]:
+            assert model.following(name, CONTROLS) == pytest.approx(1)
+            beyond = model.ratio_beyond_controls(0, 1, name, CONTROLS)
+            assert beyond.value == pytest.approx(1)
+            assert beyond.p == pytest.approx(1)
+
+    def test_a_change_of_a_workload_alone_remains(self) -> None:
+        before, after = simulated(4, 1), simulated(4, 2)
+        changed = [{**run, "a": [time * 0.5 for time in run["a"]]} for run in after]
+        beyond = model_of(before, scaled(changed, 1.1)).ratio_beyond_controls(0, 1, "a", CONTROLS)
+        assert beyond.value == pytest.approx(0.5, rel=0.05)
+        assert beyond.p < 0.001
+
+    def test_a_workload_that_does_not_follow_is_learnt_from_the_runs(self) -> None:
+        """The controls differ by 10 % from run to run, workload `a` does not."""
+        random = np.random.default_rng(5)
+        sides = [
+            [
+                {
+                    name: (10 * factor ** (name != "a") * (1 + 0.001 * np.arange(3))).tolist()
+                    for name in NAMES
+                }
+                for factor in np.exp(0.1 * random.standard_normal(8)).tolist()
+            ]
+            for _ in range(2)
+        ]
+        model = model_of(*sides)
+        assert model.following("b", CONTROLS) == pytest.approx(1, abs=0.1)
+        assert model.following("a", CONTROLS) < 0.5
+        shift = model.controls_ratio(0, 1, CONTROLS)
+        beyond = model.ratio_beyond_controls(0, 1, "a", CONTROLS)
+        assert abs(beyond.log) < 0.5 * abs(shift.log)
+
+    def test_a_large_shift_of_the_controls_leaves_more_uncertainty(self) -> None:
+        before, after = simulated(3, 1), simulated(3, 2)
+        margins = [
+            model_of(before, scaled(after, factor))
+            .ratio_beyond_controls(0, 1, "a", CONTROLS)
+            .margin
+            for factor in (1.0, 1.5, 3.0)
+        ]
+        assert margins == sorted(set(margins))
