@@ -44,7 +44,7 @@ PRIOR_FOLLOWING, PRIOR_FOLLOWING_SD = 1.0, 0.5
 class RunTime:
     """The time of one workload in one run.
 
-    `log_time` is the median of the logarithms of its trials' seconds, `trial_variance` the sample
+    `log_time` is the logarithm of the median of its trials' seconds, `trial_variance` the sample
     variance of these logarithms, None for a single trial.
     """
 
@@ -60,7 +60,7 @@ Run = Mapping[str, RunTime]
 def run_time(times_s: Sequence[float]) -> RunTime:
     """Return the time of a run from its trials: one or more seconds greater than 0."""
     logs = [math.log(time_s) for time_s in times_s]
-    return RunTime(median(logs), variance(logs) if len(logs) > 1 else None, len(logs))
+    return RunTime(math.log(median(times_s)), variance(logs) if len(logs) > 1 else None, len(logs))
 
 
 @dataclass(frozen=True)
