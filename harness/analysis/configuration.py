@@ -44,8 +44,8 @@ class ConfigurationRuns:
 
     @property
     def attempted(self) -> tuple[str, ...]:
-        """The workloads with at least one measured trial, ok or failed."""
-        outcomes = {Outcome.MEASURED, Outcome.FAILED}
+        """The workloads with at least one measured trial, ok, failed or disturbed."""
+        outcomes = {Outcome.MEASURED, Outcome.FAILED, Outcome.DISTURBED}
         return tuple(
             workload
             for workload in self.workloads

@@ -19,6 +19,7 @@ class Outcome(StrEnum):
 
     MEASURED = "measured"
     FAILED = "failed"
+    DISTURBED = "disturbed"
     OMITTED = "omitted"
     MISSING = "missing"
 
@@ -48,11 +49,13 @@ class Sample:
 
     @property
     def outcome(self) -> Outcome:
-        """MEASURED if at least one trial is ok; MISSING if nothing at all is recorded."""
+        """MEASURED if at least one trial counts; MISSING if nothing at all is recorded."""
         if self.runs_s:
             return Outcome.MEASURED
         if self.errors:
             return Outcome.FAILED
+        if self.disturbed:
+            return Outcome.DISTURBED
         return Outcome.OMITTED if self.omissions else Outcome.MISSING
 
 

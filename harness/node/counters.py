@@ -48,7 +48,7 @@ def _processors(root: Path) -> dict[str, float]:
     found: dict[str, float] = {"processors": os.cpu_count() or 1}
     match _text(root / "proc/stat").split("\n", 1)[0].split():
         case ["cpu", user, nice, system, _, _, _, _, stolen, *_]:
-            # Interrupts are left out: those of our own traffic are not told from others'.
+            # Without interrupts: nothing tells those of our own traffic from others'.
             found["busy_s"] = sum(map(int, (user, nice, system))) / _TICKS_PER_S
             found["stolen_s"] = int(stolen) / _TICKS_PER_S
     return found

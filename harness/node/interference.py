@@ -34,7 +34,11 @@ CountersSnapshot = Mapping[str, NodeCounters]
 def interference(before: CountersSnapshot, after: CountersSnapshot) -> Nodes | None:
     """Return what each node counted between two snapshots, by host; None if no node answered twice."""
     pairs = [(node, after[identity]) for identity, node in before.items() if identity in after]
-    pairs = [(first, then) for first, then in pairs if first.namespace == then.namespace]
+    pairs = [
+        (first, then)
+        for first, then in pairs
+        if first.namespace == then.namespace and _growth(first, then, "clock_s")
+    ]
     found = [_interference(first, then, pairs) for first, then in pairs]
     return tuple(sorted(found, key=lambda node: node.host)) or None
 
@@ -50,7 +54,7 @@ def _interference(before: NodeCounters, after: NodeCounters, pairs: _Pairs) -> N
     loops, loop_ns = _loops(before, after)
     return NodeInterference(
         host=before.host,
-        duration_s=_growth(before, after, "clock_s") or 0.0,
+        duration_s=_growth(before, after, "clock_s"),
         processors=int(after.counters["processors"]),
         loops=loops,
         loop_s=loop_ns / loops / 1e9 if loops and loop_ns else None,

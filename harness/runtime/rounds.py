@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import time
 from abc import ABC, abstractmethod
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
@@ -207,9 +206,9 @@ class UntilReached(Rounds):
     def _remarks(self) -> Iterator[str]:
         if waiting := self._waiting():
             yield "not reached: " + ", ".join(f"{name} ({why})" for name, why in waiting.items())
-        disturbed = Counter(t.workload for own in self._trials.values() for t in own if t.disturbed)
+        disturbed = sum(bool(t.disturbed) for own in self._trials.values() for t in own)
         if disturbed:
-            yield f"{count_of(disturbed.total(), 'disturbed trial')} left out"
+            yield f"{count_of(disturbed, 'disturbed trial')} left out"
 
     def _waiting(self) -> dict[str, str]:
         """Return what each workload that has not reached the goal has not reached."""

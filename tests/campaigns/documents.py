@@ -11,6 +11,7 @@ from typing import Any
 from datagen.manifest import Format, Manifest
 from datagen.recipe import Recipe, totals
 from harness.model.interface import Bond, BondMember
+from harness.model.interference import NodeInterference
 from harness.model.layout import Layout
 from harness.model.network_metrics import (
     LATENCY_PERCENTILES,
@@ -119,7 +120,7 @@ def complete_run(configuration: str) -> Run:
 
 
 def complete_trials(factor: float) -> list[Trial]:
-    """Return trials of two workloads: first one in which everything is known, then a failed one."""
+    """Return trials of two workloads: first one of which all is known, a failed, at last a disturbed."""
     first, *others = [
         ok(workload, factor * (10 + round_ / 10), round_, tasks=TASKS, wire=received(900, 800))
         for round_ in range(1, ROUNDS + 1)
@@ -130,8 +131,17 @@ def complete_trials(factor: float) -> list[Trial]:
         job_group="group-by measured 1",
         note="an executor was lost",
         wire=received(900, 800, unread=("n3",)),
-    )
-    return [known, failed("inner-join"), *others]
+        interference=(
+            NodeInterference(
+                "n1", duration_s=10.5, processors=2, loops=200, loop_s=0.0004, busy_s=18.0,
+                stolen_s=0.5, others_s=1.0, quota_processors=2.0, periods=100, throttled_periods=3,
+                cpu_wait_s=5.0, memory_wait_s=0.1, io_wait_s=1.0, swapped_bytes=0, major_faults=7,
+                disk_bytes=4096, others_disk_bytes=0, thermal_throttles=0, frequency_mhz=2000.0,
+            ),
+        ),
+    )  # fmt: skip
+    disturbed = replace(others.pop(), disturbed="n1: it swapped (12 MB/s, usually 0)")
+    return [known, failed("inner-join"), *others, disturbed]
 
 
 def complete_events() -> list[ProbeEvent]:

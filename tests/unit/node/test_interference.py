@@ -29,7 +29,7 @@ def node(
     return NodeCounters(host, f"{boot} {namespace}", counters)
 
 
-def one(before: dict[str, float], after: dict[str, float]) -> NodeInterference:
+def difference(before: dict[str, float], after: dict[str, float]) -> NodeInterference:
     nodes = interference({"a": node(before)}, {"a": node(after)})
     assert nodes is not None
     [found] = nodes
@@ -37,7 +37,7 @@ def one(before: dict[str, float], after: dict[str, float]) -> NodeInterference:
 
 
 def test_every_counter_becomes_what_happened_between_the_two_readings() -> None:
-    assert one(BEFORE, AFTER) == NodeInterference(
+    assert difference(BEFORE, AFTER) == NodeInterference(
         host="n1", duration_s=10.0, processors=2, loops=20, loop_s=0.0004, busy_s=16.0,
         stolen_s=0.5, others_s=1.0, quota_processors=0.5, periods=10, throttled_periods=3,
         cpu_wait_s=0.0, memory_wait_s=0.0, io_wait_s=1.5, swapped_bytes=0, major_faults=3,
@@ -62,28 +62,28 @@ def test_what_a_reading_does_not_have_is_unknown_and_not_0(missing: str, unknown
             {name: side[name] for name in side if side is not without or name != missing}
             for side in (BEFORE, AFTER)
         ]
-        found = asdict(one(*sides))
+        found = asdict(difference(*sides))
         assert {name for name, value in found.items() if value is None} == unknown
 
 
 def test_a_counter_that_was_reset_is_unknown() -> None:
     """Such as the application's processor time when one of its executors ended."""
-    assert one(BEFORE, AFTER | {"own_s": 19.0}).others_s is None
+    assert difference(BEFORE, AFTER | {"own_s": 19.0}).others_s is None
 
 
 def test_the_loops_of_another_sampler_are_unknown() -> None:
-    found = one(BEFORE, AFTER | {"started_ns": 6})
+    found = difference(BEFORE, AFTER | {"started_ns": 6})
     assert (found.loops, found.loop_s) == (None, None)
 
 
 def test_a_trial_without_a_loop_has_no_mean() -> None:
-    found = one(BEFORE, AFTER | {"loops": 10, "loop_ns": 4_000_000})
+    found = difference(BEFORE, AFTER | {"loops": 10, "loop_ns": 4_000_000})
     assert (found.loops, found.loop_s) == (0, None)
 
 
 def test_more_of_our_own_than_there_was_leaves_nothing_to_others() -> None:
     """The kernel may write later, or never, what a process wrote."""
-    found = one(BEFORE, AFTER | {"own_disk_bytes": 1e9, "own_s": 99.0})
+    found = difference(BEFORE, AFTER | {"own_disk_bytes": 1e9, "own_s": 99.0})
     assert (found.others_disk_bytes, found.others_s) == (0, 0)
 
 
@@ -127,3 +127,7 @@ def test_a_node_that_booted_meanwhile_is_left_out() -> None:
 
 def test_without_nodes_nothing_is_known() -> None:
     assert interference({}, {"a": node(AFTER)}) is None
+
+
+def test_a_node_on_which_no_time_passed_is_left_out() -> None:
+    assert interference({"a": node(BEFORE)}, {"a": node(BEFORE)}) is None

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 
 import harness
 from harness.model.errors import BadInput, ClusterliftError
+from harness.model.interference import NodeInterference
 from harness.model.run import (
     MAX_WALL_S,
     MIN_WALL_S,
@@ -230,6 +231,17 @@ class TestSchema:
             "the number of trials was given",
         )
         assert loaded.link_errors == {"n1 eth0": {"errors": 0, "drops": 3}}
+
+    @pytest.mark.parametrize("version", READABLE_VERSIONS)
+    def test_what_disturbed_a_trial_is_unknown_before_version_4(self, version: int) -> None:
+        trial = load(GOLDEN / f"schema-{version}.jsonl").trials[1]
+        hosts = [node.host for node in trial.interference or ()]
+        assert (hosts, trial.disturbed) == (["n1"] if version >= 4 else [], None)
+
+    def test_what_disturbed_a_trial_is_loaded_unchanged(self, tmp_path: Path) -> None:
+        node = NodeInterference("n1", duration_s=1.5, processors=2, loop_s=0.0004, periods=0)
+        trial = ok("pi", 1.5, interference=(node,), disturbed="n1: it swapped (9 MB/s, usually 0)")
+        assert load(record(tmp_path, a_run(), [trial])).trials == (trial,)
 
     def test_an_upgrade_keeps_the_order_of_keys(self) -> None:
         line = {"kind": "run", "parameters": {"a": 1, "reading": [], "unasked": None, "b": 2}}
