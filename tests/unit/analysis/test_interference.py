@@ -48,7 +48,7 @@ class TestDisturbedTrials:
         assert take_sample("group-by", [recorded(a_run(), trials)]).disturbed == 0
 
     def test_alone_leave_no_time(self) -> None:
-        assert take_sample("group-by", [run(disturbed=(SLOW,))]).outcome is Outcome.MISSING
+        assert take_sample("group-by", [run(disturbed=(SLOW,))]).outcome is Outcome.DISTURBED
 
     def test_are_a_caveat_that_groups_them_by_reason_whatever_the_numbers(self) -> None:
         other = "n2: it swapped (7 MB/s, usually 0)"
