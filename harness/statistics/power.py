@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from functools import partial
+from functools import lru_cache, partial
+from statistics import fmean
 
-from scipy.special import nctdtr, stdtrit
+from scipy.special import gammaincinv, ndtr, stdtrit
 
 from harness.statistics.change import ALPHA, MIN_RUNS
 from harness.statistics.mixed_model import PRIOR_WEIGHT
@@ -22,6 +23,8 @@ MAX_RUNS = 200
 MAX_EFFICIENT_TRIALS = 100
 _MEDIAN_VARIANCE = math.pi / 2
 """The variance of a median of many normal values, in variances of their mean."""
+_QUANTILES = 16
+"""Of each part of the variance, with which the power is computed."""
 _MAX_LOG_CHANGE = 50.0
 
 
@@ -86,17 +89,35 @@ def statistical_power(change: float, sd: float, runs: int, comparisons: int) -> 
     effect = abs(math.log1p(change))
     if sd == 0:
         return float(effect > 0)
-    df = _degrees_of_freedom(runs, comparisons)
-    threshold = float(stdtrit(df, 1 - ALPHA / comparisons / 2))
     distance = effect / (sd * math.sqrt(2 / runs))
-    # A tail far beyond the threshold is exact to no more digits than 1 - power has.
-    power = 1.0 - float(nctdtr(df, distance, threshold))
-    return 1.0 if math.isnan(power) else power
+    thresholds = _thresholds(runs, comparisons)
+    return fmean(float(ndtr(distance - threshold)) for threshold in thresholds)
 
 
-def _degrees_of_freedom(runs: int, workloads: int) -> float:
-    shared = 2 * (runs - 1)
-    if workloads == 1:
-        return shared
-    own = min(shared * (workloads - 1), PRIOR_WEIGHT + shared)
-    return 4 / (1 / shared + 1 / own)
+@lru_cache(maxsize=1024)
+def _thresholds(runs: int, comparisons: int) -> tuple[float, ...]:
+    """Return equally likely thresholds of a difference, in standard errors: the estimated variance varies.
+
+    A table of one comparison has one workload, whose variance has no part of its own.
+    """
+    level = 1 - ALPHA / comparisons / 2
+    shared_df = 2 * (runs - 1)
+    if comparisons == 1:
+        return tuple(
+            float(stdtrit(shared_df, level)) * math.sqrt(value) for value in _variances(shared_df)
+        )
+    own_df = min(shared_df * (comparisons - 1), PRIOR_WEIGHT + shared_df)
+    return tuple(
+        float(stdtrit((shared + own) ** 2 / (shared**2 / shared_df + own**2 / own_df), level))
+        * math.sqrt((shared + own) / 2)
+        for shared in _variances(shared_df)
+        for own in _variances(own_df)
+    )
+
+
+def _variances(df: float) -> list[float]:
+    """Return equally likely estimates of a variance of 1 with these degrees of freedom."""
+    return [
+        2 * float(gammaincinv(df / 2, (number + 0.5) / _QUANTILES)) / df
+        for number in range(_QUANTILES)
+    ]

