@@ -46,15 +46,15 @@ class Finding:
 class Sensitivity:
     """The smallest change of a workload that a comparison will detect.
 
-    It holds if the other configuration gets as many `runs`. `noise` is the relative standard deviation
-    of the trials of a run, `run_sd` that of runs. `min_change` is the smallest relative change that is
-    detected with the usual power, None if the runs are too few for any change.
+    It holds if the other configuration gets as many `runs`. `noise` is the relative standard deviation of
+    the trials of a run, `run_sd` that of runs, None if there is a single run. `min_change` is the
+    smallest relative change that is detected with the usual power, None if the runs are too few.
     """
 
     workload: str
     runs: int
     noise: float
-    run_sd: float
+    run_sd: float | None
     min_change: float | None
 
 
@@ -88,7 +88,11 @@ def readiness(baseline: ConfigurationRuns) -> Readiness:
 def _sensitivity(workload: str, model: MixedModel, comparisons: int) -> Sensitivity:
     runs, sd = model.runs(0, workload), model.run_sd(workload)
     return Sensitivity(
-        workload, runs, model.trial_sd(workload), sd, detectable_change(sd, runs, comparisons)
+        workload,
+        runs,
+        model.trial_sd(workload),
+        sd if model.knows_runs else None,
+        detectable_change(sd, runs, comparisons),
     )
 
 

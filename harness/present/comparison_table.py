@@ -113,7 +113,8 @@ def _time_sentences(counts: Counts | None, noun: str) -> Iterator[str]:
     if counts is None:
         yield f"Geometric mean of the medians of the runs{interval}; n: {noun}s in how many runs."
     elif counts.runs == 1:
-        yield f"Median of {count_of(counts.measurements, noun)} of one run."
+        median = "Median of " if counts.measurements > 1 else ""
+        yield f"{median}{count_of(counts.measurements, noun)} of one run."
     else:
         of_run = count_of(counts.measurements // counts.runs, noun)
         yield (
@@ -123,7 +124,7 @@ def _time_sentences(counts: Counts | None, noun: str) -> Iterator[str]:
 
 
 def _change_sentences(comparison: Comparison) -> Iterator[str]:
-    beyond = " beyond that of the controls" if comparison.relative_to_controls else ""
+    beyond = " beyond what the controls changed," if comparison.relative_to_controls else ""
     yield from _verdict_sentences(comparison.changes, beyond)
     for configuration, (low, high) in comparison.followings.items():
         yield (
@@ -133,7 +134,7 @@ def _change_sentences(comparison: Comparison) -> Iterator[str]:
     limit = comparison.limit_of_single_runs
     if limit is not None:
         source = (
-            "by how much the other runs differ"
+            "judging by how much the other runs differ"
             if comparison.model.knows_runs
             else f"assuming that runs differ by {PRIOR_RUN_SD:.0%}"
         )
@@ -148,7 +149,7 @@ def _verdict_sentences(changes: Sequence[Change], beyond: str) -> Iterator[str]:
     tested = sum(change.verdict is not Verdict.TOO_FEW for change in changes)
     if tested:
         yield (
-            f"Change{beyond} relative to the first column, ± its 95 % confidence interval; p of a t test "
+            f"Change relative to the first column,{beyond} ± its 95 % confidence interval; p of a t test "
             f"on runs, Holm-adjusted for {count_of(tested, 'comparison')}."
         )
     if Verdict.NOISE in verdicts:

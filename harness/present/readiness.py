@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from tabulate import tabulate
 
 from harness.analysis.readiness import Finding, Readiness, Sensitivity
+from harness.present import quantities
 from harness.present.text import fill, simple_table
 from harness.statistics.power import POWER
 from harness.terminal import shorten, visible
@@ -45,7 +46,7 @@ def _sensitivities(sensitivities: Sequence[Sensitivity]) -> str:
             shorten(visible(sensitivity.workload), _NAME_WIDTH),
             str(sensitivity.runs),
             f"{sensitivity.noise:.1%}",
-            f"{sensitivity.run_sd:.1%}",
+            "unknown" if sensitivity.run_sd is None else f"{sensitivity.run_sd:.1%}",
             *_detectable_changes(sensitivity),
         )
         for sensitivity in sensitivities
@@ -61,7 +62,7 @@ def _detectable_changes(sensitivity: Sensitivity) -> tuple[str, str]:
     change = sensitivity.min_change
     if change is None:
         return ("none",) * 2
-    return f"{-change / (1 + change):+.1%}", f"{change:+.1%}"
+    return quantities.change(-change / (1 + change)), quantities.change(change)
 
 
 def _verdict(readiness: Readiness) -> str:

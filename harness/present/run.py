@@ -109,6 +109,8 @@ def _trials(trials: Sequence[Trial]) -> str:
 def _remarks(trial: Trial) -> Iterator[str]:
     if remark := trial.error or trial.note:
         yield remark
+    if trial.executions > 1:
+        yield f"mean of {trial.executions} executions"
     if trial.disturbed:
         yield f"disturbed, does not count: {trial.disturbed}"
     if trial.tasks and trial.tasks.incomplete:
