@@ -40,8 +40,9 @@ class NoopSink:
         self._spark = context.spark
         self._observations = []
         self._writers = []
-        for _ in range(executions):
-            named = {name: Observation(name) for name in (DATA, ANSWER)}
+        for number in range(executions):
+            # All frames observe the same rows, and Spark tells their observations apart by name alone.
+            named = {name: Observation(f"{name} {number}") for name in (DATA, ANSWER)}
             observed, observations = _observed_frame(workload, context, named)
             self._observations.append(observations.values())
             self._writers.append(observed.write.format("noop").mode("overwrite"))
