@@ -153,10 +153,10 @@ def _verdict_sentences(changes: Sequence[Change], beyond: str) -> Iterator[str]:
             f"on runs, Holm-adjusted for {count_of(tested, 'comparison')}."
         )
     if Verdict.NOISE in verdicts:
-        yield f"{quantities.NOISE}: no significant change; any real change is likely to be within ±."
+        yield f"{quantities.NOISE}: not significant, so that chance may explain the change."
     if Verdict.TOO_FEW in verdicts:
         yield (
-            f"{quantities.UNKNOWN}: not tested, because a test needs >= {MIN_RUNS} runs on either side."
+            f"{quantities.UNTESTED}: not tested, because a test needs >= {MIN_RUNS} runs on either side."
         )
 
 

@@ -97,7 +97,7 @@ def _clauses(row: ExplainedRow) -> Iterator[str]:
         yield f"{quantities.NOISE}, {quantities.signed_time(row.change_s)} is not significant"
     elif change and change.verdict is Verdict.TOO_FEW:
         yield (
-            f"{quantities.signed_time(row.change_s)} {quantities.UNKNOWN}{_main_parts(row)}; "
+            f"{quantities.signed_time(row.change_s)} {quantities.UNTESTED}{_main_parts(row)}; "
             "a single run may differ by chance"
         )
     else:

@@ -56,7 +56,7 @@ def _cell(entry: Entry, notes: Footnotes, *, with_n: bool) -> str:
     parts = (
         escape(fields.value) + notes.mark(entry.notes),
         fields.interval,
-        fields.change,
+        fields.marked_change,
         fields.change_interval,
         f"({quantities.p_statement(fields.p)})" if fields.p else "",
         f"n={fields.n}" if with_n and fields.n else "",

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 NOISE = "~"
-"""Stands for a change that is not significant."""
-UNKNOWN = "?"
-"""Follows a change that a single run cannot prove."""
+"""Marks a change that is not significant."""
+UNTESTED = "?"
+"""Marks a change that a single run cannot prove."""
 
 _MAX_PLAIN = 1e6
 """Larger numbers have an exponent: their digits carry no information and would break the table."""

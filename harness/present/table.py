@@ -11,17 +11,23 @@ from harness.statistics.change import Change, Verdict
 
 
 class Fields(NamedTuple):
-    """The words of a cell; an empty field is not shown."""
+    """The words of a cell; an empty field is not shown. `mark` says that the change proves nothing."""
 
     value: str
     interval: str = ""
     change: str = ""
+    mark: str = ""
     change_interval: str = ""
     p: str = ""
     n: str = ""
 
+    @property
+    def marked_change(self) -> str:
+        """The change with its mark: `-9.5%`, `-9.5% ~`."""
+        return f"{self.change} {self.mark}".strip()
 
-HEADINGS = Fields("value", "±", "change", "±", "p", "n")
+
+HEADINGS = Fields("value", "±", "change", "", "±", "p", "n")
 
 
 class Heading(NamedTuple):
@@ -65,6 +71,9 @@ class Table:
     caption: str
 
 
+_MARKS = {Verdict.NOISE: quantities.NOISE, Verdict.TOO_FEW: quantities.UNTESTED}
+
+
 class Counts(NamedTuple):
     """How many runs a cell has, and how many measurements in all of them."""
 
@@ -80,14 +89,11 @@ def fields(value: str, uncertainty: float | None, change: Change | None, counts:
     measured = Fields(value, quantities.uncertainty(uncertainty), n=str(counts))
     if change is None:
         return measured
-    shown = quantities.change(change.relative_change)
-    if change.adjusted_p is None:
-        return measured._replace(change=shown, change_interval=quantities.UNKNOWN)
-    is_noise = change.verdict is Verdict.NOISE
     return measured._replace(
-        change=quantities.NOISE if is_noise else shown,
+        change=quantities.change(change.relative_change),
+        mark=_MARKS.get(change.verdict, ""),
         change_interval=quantities.uncertainty(change.uncertainty),
-        p=quantities.p_text(change.adjusted_p),
+        p="" if change.adjusted_p is None else quantities.p_text(change.adjusted_p),
     )
 
 

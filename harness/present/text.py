@@ -135,10 +135,11 @@ def _block(
     """Lay out one configuration: value, interval, change and n; omit what no cell has."""
     rows = [headings, *cells]
     values = [f"{row.value}{mark}" for row, mark in zip(rows, _padded(["", *marks]), strict=True)]
+    change_marks = _padded([row.mark for row in rows])
     columns = [
         values,
         [row.interval for row in rows],
-        [row.change for row in rows],
+        [f"{row.change}{mark}" for row, mark in zip(rows, change_marks, strict=True)],
         [row.change_interval for row in rows],
         [row.p for row in rows],
         [row.n if with_n else "" for row in rows],

@@ -47,12 +47,8 @@ class Change:
 
     @property
     def uncertainty(self) -> float | None:
-        """How far the true change may be from `relative_change`; for noise, how far from 0."""
-        if self.interval is None:
-            return None
-        return self.interval.max_distance(
-            0 if self.verdict is Verdict.NOISE else self.relative_change
-        )
+        """How far the true change may be from `relative_change`."""
+        return self.interval and self.interval.max_distance(self.relative_change)
 
 
 @dataclass(frozen=True)

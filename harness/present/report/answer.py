@@ -52,7 +52,7 @@ class _Outcome:
     def text(self) -> str:
         if self.change is None:
             return f"{self.workload} ({self.before.value} before, {self.after.value} after)"
-        return f"{self.workload} {self.after.change} {self.after.change_interval}".strip()
+        return f"{self.workload} {self.after.marked_change} {self.after.change_interval}".strip()
 
     @property
     def verdict(self) -> Verdict | None:

@@ -86,7 +86,7 @@ def _cells(
         )
         if index > 0:
             yield TableCell(
-                fields.change,
+                fields.marked_change,
                 addition=f"{fields.change_interval} {quantities.p_statement(fields.p)}".strip(),
                 sort_by=_sort_by(cell.change),
                 tone=_tone(cell.change),

@@ -338,7 +338,13 @@ class TestProcess:
         assert done.stderr == b""
 
     def test_a_terminal_without_unicode_still_gets_its_table(self) -> None:
-        arguments = ["compare", "csv", "parquet", "--results", str(ROOT / "results")]
+        arguments = [
+            "compare",
+            "1g-rs",
+            "2.5g-rs",
+            "--results",
+            str(ROOT / "results/ethernet-upgrade"),
+        ]
         done = process(*arguments, PYTHONIOENCODING="iso8859-5")
         assert (done.returncode, done.stderr) == (0, b"")
         assert rb"\xb1" in done.stdout

@@ -124,7 +124,9 @@ class TestTheReportAgreesWithCompare:
             baseline, *others = line.entries
             times = [row.cells[0], *row.cells[1::2]]
             assert [cell.text for cell in times] == [entry.fields.value for entry in line.entries]
-            assert [cell.text for cell in row.cells[2::2]] == [e.fields.change for e in others]
+            assert [cell.text for cell in row.cells[2::2]] == [
+                e.fields.marked_change for e in others
+            ]
             assert row.cells[0].addition.startswith(baseline.fields.interval)
             for cell, entry in zip(row.cells[2::2], others, strict=True):
                 assert cell.addition.startswith(entry.fields.change_interval)
@@ -432,7 +434,7 @@ class TestAnswer:
         )
         assert [item.split()[0] for item in topics(answer)["Less time"]] == ["a", "b"]
         assert [item.split()[0] for item in topics(answer)["More time"]] == ["c"]
-        assert [item.split()[:2] for item in topics(answer)["Within noise"]] == [["d", "~"]]
+        assert [item.split()[:3] for item in topics(answer)["Within noise"]] == [["d", "0.0%", "~"]]
 
     @pytest.mark.parametrize(
         ("factor", "headline"),

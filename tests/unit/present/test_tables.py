@@ -438,7 +438,7 @@ class TestAnyTable:
         }
         [probed] = compare_probes(measured)
         table = text.render_table(probe_table(probed))
-        assert "+100.0%  ?" in table
+        assert "+100.0%?" in table
         assert "1 value of one run." in table
         assert "trial" not in table
 

@@ -40,8 +40,8 @@ class Dot:
 
     @property
     def text(self) -> str:
-        """Return the words of the table: `-9.5% ±1%`, `~ ±3%`, `-9.5% ?`."""
-        return f"{self.fields.change} {self.fields.change_interval}".strip()
+        """Return the words of the table: `-9.5% ±1%`, `+0.5% ~ ±3%`, `-9.5% ?`."""
+        return f"{self.fields.marked_change} {self.fields.change_interval}".strip()
 
 
 def dots(comparison: Comparison) -> tuple[Dot, ...]:
@@ -90,18 +90,13 @@ def _numbers(dot: Dot) -> tuple[str | Quantity, ...]:
     return (
         dot.workload,
         dot.configuration,
-        Quantity(_shown(dot), change.relative_change),
+        Quantity(dot.fields.marked_change, change.relative_change),
         *(
             Quantity("" if end is None else quantities.change(end), end)
             for end in interval or (None, None)
         ),
         Quantity(dot.fields.p, change.adjusted_p),
     )
-
-
-def _shown(dot: Dot) -> str:
-    is_tested = dot.change.verdict is not Verdict.TOO_FEW
-    return dot.fields.change if is_tested else dot.text
 
 
 def _remarks(found: Sequence[Dot]) -> Iterator[str]:
@@ -111,7 +106,7 @@ def _remarks(found: Sequence[Dot]) -> Iterator[str]:
     if Verdict.NOISE in verdicts:
         yield f"Hollow dots, marked {quantities.NOISE}, are changes that chance may explain."
     if Verdict.TOO_FEW in verdicts:
-        yield f"Crosses, marked {quantities.UNKNOWN}, are single runs, which prove nothing."
+        yield f"Crosses, marked {quantities.UNTESTED}, are single runs, which prove nothing."
     if verdicts - {Verdict.TOO_FEW}:
         yield "Lines are 95 % intervals."
     if any(dot.is_control for dot in found):
