@@ -35,6 +35,7 @@ class WorkloadPlan:
     trials: int
     runs: int | None
     efficient_trials: int | None = None
+    is_control: bool = False
 
 
 @dataclass(frozen=True)
@@ -84,10 +85,15 @@ def plan_from(
             trials,
             runs_needed(change, run_sd(between, noise, trials), comparisons, power),
             efficient_trials(between, noise, *costs) if costs else None,
+            name in baseline.controls,
         )
 
     return Plan(
-        change, power, comparisons, tuple(map(plan, measured)), is_assumed=not model.knows_runs
+        change,
+        power,
+        comparisons,
+        tuple(map(plan, measured)),
+        is_assumed=not model.has_repeated_runs,
     )
 
 

@@ -9,7 +9,7 @@ from statistics import median
 from harness.model.probe import Measurement, ProbeSample, samples
 from harness.statistics.change import MIN_RUNS, Change, Difference, adjusted_changes
 from harness.statistics.median import Interval
-from harness.statistics.mixed_model import MixedModel, run_time
+from harness.statistics.mixed_model import MixedModel, run_median
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ def _model(columns: Sequence[Sequence[_ProbeRun]], subjects: Sequence[_Subject])
         [
             [
                 {
-                    _name(subject): run_time(run[subject].values)
+                    _name(subject): run_median(run[subject].values)
                     for subject in modelled
                     if subject in run and run[subject].values
                 }

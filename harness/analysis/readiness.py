@@ -91,7 +91,7 @@ def _sensitivity(workload: str, model: MixedModel, comparisons: int) -> Sensitiv
         workload,
         runs,
         model.trial_sd(workload),
-        sd if model.knows_runs else None,
+        sd if model.has_repeated_runs else None,
         detectable_change(sd, runs, comparisons),
     )
 
@@ -166,7 +166,7 @@ def _no_failures(baseline: ConfigurationRuns) -> Finding:
 def _undisturbed(baseline: ConfigurationRuns) -> Finding:
     """Check that trials were watched, and that few were disturbed."""
     if not interference_facts(baseline.runs) and not any(disturbed_trials(baseline.runs)):
-        return _advice("not recorded what disturbed the trials; measure with jobs/benchmark.py")
+        return _advice("what disturbed the trials is not recorded: an older version measured them")
     if line := disturbed_line(baseline.runs):
         return _advice(line)
     return _ok("no measured trial was disturbed")

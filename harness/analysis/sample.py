@@ -11,7 +11,7 @@ from enum import StrEnum
 from harness.model.run import Phase, RecordedRun, Trial
 from harness.runtime.warm_up import AUTO, needed_trials, unsteady_workloads
 from harness.statistics.median import Interval
-from harness.statistics.mixed_model import MixedModel, run_time
+from harness.statistics.mixed_model import MixedModel, run_median
 
 
 class Outcome(StrEnum):
@@ -132,7 +132,7 @@ def table_model(columns: Iterable[Iterable[RecordedRun]], workloads: Collection[
         [
             [
                 {
-                    name: run_time(sample.times_s)
+                    name: run_median(sample.times_s)
                     for name in workloads
                     if (sample := take_sample(name, [recorded])).times_s
                 }

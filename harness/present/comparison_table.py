@@ -135,12 +135,12 @@ def _change_sentences(comparison: Comparison) -> Iterator[str]:
     if limit is not None:
         source = (
             "judging by how much the other runs differ"
-            if comparison.model.knows_runs
+            if comparison.model.has_repeated_runs
             else f"assuming that runs differ by {PRIOR_RUN_SD:.0%}"
         )
         yield (
-            f"With one run on a side, changes below {limit:.0%} cannot be told from another run, "
-            f"{source}."
+            f"With one run on a side, a change below {limit:.0%} may be no more than the usual difference "
+            f"between runs, {source}."
         )
 
 
@@ -150,10 +150,10 @@ def _verdict_sentences(changes: Sequence[Change], beyond: str) -> Iterator[str]:
     if tested:
         yield (
             f"Change relative to the first column,{beyond} ± its 95 % confidence interval; p of a t test "
-            f"on runs, Holm-adjusted for {count_of(tested, 'comparison')}."
+            f"on runs, Holm-adjusted for {count_of(tested, 'comparison')}; the intervals are not adjusted."
         )
     if Verdict.NOISE in verdicts:
-        yield f"{quantities.NOISE}: not significant, so that chance may explain the change."
+        yield f"{quantities.NOISE}: not significant; chance may explain the change."
     if Verdict.TOO_FEW in verdicts:
         yield (
             f"{quantities.UNTESTED}: not tested, because a test needs >= {MIN_RUNS} runs on either side."

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from harness.analysis.identical_runs import IdenticalRuns
 from harness.present.text import fill, simple_table
+from harness.statistics.change import MIN_RUNS
 from harness.terminal import count_of, shorten, visible
 
 _NAME_WIDTH = 40
 _UNTESTED = "-"
+_TOO_FEW = f"From single runs nothing is claimed: make {2 * MIN_RUNS} identical runs or more."
 
 
 def render(found: IdenticalRuns) -> str:
     """Return how much each workload varies, and what comparisons of equal runs claim."""
     variations = simple_table(
-        ("workload", "trials differ", "runs differ", ""),
+        ("workload", "SD of trials", "SD of runs", ""),
         [
             (
                 shorten(visible(each.workload), _NAME_WIDTH),
@@ -26,11 +28,11 @@ def render(found: IdenticalRuns) -> str:
     )
     pairs = simple_table(
         (
-            "runs on each side",
+            "runs a side",
             "comparisons",
             "claim a change",
             "controls moved",
-            "95 % differ by at most",
+            "95 % of changes within",
         ),
         [
             (
@@ -52,7 +54,8 @@ def render(found: IdenticalRuns) -> str:
         "The same runs compared with each other, split in all ways. Nothing changed between them, so at "
         "most 5 % should claim that something did:"
     )
-    return f"{introduction}\n\n{variations}\n\n{explanation}\n\n{pairs}"
+    few = "" if found.pairs[-1].claims is not None else f"\n\n{fill(_TOO_FEW)}"
+    return f"{introduction}\n\n{variations}\n\n{explanation}\n\n{pairs}{few}"
 
 
 def _percent(fraction: float | None) -> str:

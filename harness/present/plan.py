@@ -6,6 +6,7 @@ from statistics import median
 
 from harness.analysis.plan import Plan
 from harness.present.text import fill, simple_table
+from harness.statistics.mixed_model import PRIOR_RUN_SD
 from harness.statistics.power import MAX_RUNS
 from harness.terminal import count_of, shorten, visible
 
@@ -24,32 +25,35 @@ def render(plan: Plan) -> str:
         )
         for each in plan.workloads
     ]
-    table = simple_table(("workload", "trials differ", "runs differ", "trials", "runs"), rows)
+    table = simple_table(("workload", "noise", "between", "trials", "runs"), rows)
     return f"{table}\n\n{fill(' '.join(_sentences(plan)))}"
 
 
 def _sentences(plan: Plan) -> list[str]:
     of_table = f"in a table of {count_of(plan.comparisons, 'comparison')}"
-    if any(each.runs is None for each in plan.workloads):
+    # A control is there to be compared, not to change.
+    needing = [each for each in plan.workloads if not each.is_control] or list(plan.workloads)
+    which = "workload" if needing == list(plan.workloads) else "workload but the controls"
+    if any(each.runs is None for each in needing):
         found = (
-            f"More than {MAX_RUNS} runs would be needed to detect a change of {plan.change:.1%} "
-            f"everywhere, {of_table}. Reduce the noise: use longer trials or an idle machine."
+            f"More than {MAX_RUNS} runs would be needed to detect a change of {plan.change:.1%} of every "
+            f"{which}, {of_table}. Reduce the noise: use longer trials or an idle machine."
         )
     else:
-        most = max(each.runs or 0 for each in plan.workloads)
+        most = max(each.runs or 0 for each in needing)
         found = (
-            f"{most} runs on either side detect a change of {plan.change:.1%} of any workload in "
+            f"{most} runs on either side detect a change of {plan.change:.1%} of any {which} in "
             f"{plan.power:.0%} of cases, {of_table}."
         )
-    efficient = [each.efficient_trials for each in plan.workloads if each.efficient_trials]
+    efficient = [each.efficient_trials for each in needing if each.efficient_trials]
     costs = (
-        f"By the time that runs and rounds took, about {round(median(efficient))} trials a run find the "
-        "smallest change in a given time."
+        f"Given how long these runs and their rounds took, about {round(median(efficient))} trials a run "
+        "make the best use of the time."
         if efficient
         else ""
     )
     assumed = (
-        "A single run does not show how much runs differ: the usual value is assumed."
+        f"A single run does not show how much runs differ: {PRIOR_RUN_SD:.0%} is assumed."
         if plan.is_assumed
         else ""
     )

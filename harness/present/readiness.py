@@ -38,8 +38,8 @@ def _findings(findings: Mapping[str, Finding]) -> str:
 
 def _sensitivities(sensitivities: Sequence[Sensitivity]) -> str:
     introduction = fill(
-        f"The smallest changes that a comparison detects in {POWER:.0%} of cases, with as many runs "
-        "after the upgrade. `clusterlift plan` computes how many runs a smaller change needs:"
+        f"The smallest changes that a comparison detects in {POWER:.0%} of cases, if as many runs follow "
+        "after the upgrade, as quiet as these. `clusterlift plan` computes how many a smaller change needs:"
     )
     rows = [
         (
@@ -52,7 +52,7 @@ def _sensitivities(sensitivities: Sequence[Sensitivity]) -> str:
         for sensitivity in sensitivities
     ]
     table = simple_table(
-        ("workload", "runs", "trials differ", "runs differ", "faster", "slower"), rows
+        ("workload", "runs", "SD of trials", "SD of runs", "faster", "slower"), rows
     )
     return f"{introduction}\n\n{table}"
 

@@ -13,7 +13,7 @@ from statistics import median
 from harness.model.limits import MAX_TRIALS
 from harness.model.run import Phase, Trial
 from harness.runtime.clock import Clock, duration_text
-from harness.runtime.warm_up import DEFAULT_TRIALS, counts, find_warm_up
+from harness.runtime.warm_up import DEFAULT_TRIALS, find_warm_up, is_counted
 from harness.statistics.median import median_interval
 from harness.terminal import count_of
 
@@ -125,7 +125,11 @@ class Goal:
         if self.precision is None:
             return None
         width = half_width(
-            [t.wall_s for t in trials if t.wall_s is not None and counts(t) and t.round >= first]
+            [
+                t.wall_s
+                for t in trials
+                if t.wall_s is not None and is_counted(t) and t.round >= first
+            ]
         )
         if width <= self.precision:
             return None

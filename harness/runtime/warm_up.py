@@ -36,7 +36,7 @@ def needed_trials(run: Run) -> int:
     return trials if isinstance(trials, int) and trials > 0 else DEFAULT_TRIALS
 
 
-def counts(trial: Trial) -> bool:
+def is_counted(trial: Trial) -> bool:
     """Return whether a trial has a time, and nothing disturbed it."""
     return trial.wall_s is not None and not trial.disturbed
 
@@ -47,7 +47,7 @@ def find_warm_up(trials: Sequence[Trial], needed: int = DEFAULT_TRIALS) -> WarmU
     The first round is always warm-up. Trials that failed or were disturbed do not show anything. If the
     workload never became steady, its last `needed` trials are the sample.
     """
-    later = [trial for trial in trials if trial.round > 1 and counts(trial)]
+    later = [trial for trial in trials if trial.round > 1 and is_counted(trial)]
     times_s = [trial.wall_s for trial in later if trial.wall_s is not None]
     start = steady_from(times_s, needed)
     if start is None and len(later) < needed:
@@ -76,7 +76,7 @@ def unsteady_workloads(trials: Sequence[Trial], needed: int) -> dict[str, str]:
     found = {
         name: find_warm_up(own, needed).unsteady
         for name, own in by_workload(trials).items()
-        if any(trial.round > 1 and counts(trial) for trial in own)
+        if any(trial.round > 1 and is_counted(trial) for trial in own)
     }
     return {name: reason for name, reason in found.items() if reason}
 

@@ -25,11 +25,11 @@ from scipy.special import stdtr, stdtrit
 from harness.statistics.median import LEVEL, Interval
 
 PRIOR_RUN_SD = 0.05
-"""How much runs differ where nothing was repeated: 4 to 7 % on the machines of docs/noise.md."""
+"""How much runs are taken to differ where none was repeated: it was 4 to 7 % on two virtual machines."""
 PRIOR_WEIGHT = 4
 """Degrees of freedom of the variance that the workloads of a table have in common."""
 MIN_TRIAL_SD = 0.001
-"""Trials are not taken to be more alike than this: their clock and their scheduler are not."""
+"""The least noise of trials that is assumed: clock and scheduler alone cause as much."""
 MIN_OWN_FRACTION = 0.3
 """Of a workload's variance between runs, the smallest fraction that counts as its own."""
 MANY = 10**6
@@ -41,8 +41,8 @@ PRIOR_FOLLOWING, PRIOR_FOLLOWING_SD = 1.0, 0.5
 
 
 @dataclass(frozen=True)
-class RunTime:
-    """The time of one workload in one run.
+class RunMedian:
+    """The median time of one workload in one run.
 
     `log_time` is the logarithm of the median of its trials' seconds, `trial_variance` the sample
     variance of these logarithms, None for a single trial.
@@ -53,14 +53,16 @@ class RunTime:
     trials: int
 
 
-Run = Mapping[str, RunTime]
+Run = Mapping[str, RunMedian]
 """The times of one run, by workload."""
 
 
-def run_time(times_s: Sequence[float]) -> RunTime:
-    """Return the time of a run from its trials: one or more seconds greater than 0."""
+def run_median(times_s: Sequence[float]) -> RunMedian:
+    """Return the time of a run from its trials: one or more times in seconds, each greater than 0."""
     logs = [math.log(time_s) for time_s in times_s]
-    return RunTime(math.log(median(times_s)), variance(logs) if len(logs) > 1 else None, len(logs))
+    return RunMedian(
+        math.log(median(times_s)), variance(logs) if len(logs) > 1 else None, len(logs)
+    )
 
 
 @dataclass(frozen=True)
@@ -186,7 +188,7 @@ class MixedModel:
         return math.sqrt(self._trial_variances[workload])
 
     @property
-    def knows_runs(self) -> bool:
+    def has_repeated_runs(self) -> bool:
         """Whether any configuration has several runs; otherwise their variance is a prior one."""
         return self._run_df > 0
 

@@ -318,7 +318,7 @@ class TestDisturbances:
     def test_that_were_not_recorded_are_an_advice(self) -> None:
         found = readiness(of_trials(*trials(interference=None))).findings["disturbances"]
         assert found.status is CheckStatus.ADVICE
-        assert found.message.startswith("not recorded what disturbed the trials")
+        assert found.message.startswith("what disturbed the trials is not recorded")
 
 
 class TestThePage:

@@ -18,7 +18,7 @@ from harness.statistics.change import (
     adjusted_changes,
     control_shift,
 )
-from harness.statistics.mixed_model import MixedModel, Run, run_time
+from harness.statistics.mixed_model import MixedModel, Run, run_median
 
 Values = NDArray[np.float64]
 
@@ -144,7 +144,7 @@ class Tables:
 
     def _run(self, times_s: Values) -> Run:
         return {
-            name: run_time(of_workload.tolist())
+            name: run_median(of_workload.tolist())
             for name, of_workload in zip(self._names, times_s, strict=True)
         }
 

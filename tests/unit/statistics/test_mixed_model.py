@@ -20,7 +20,7 @@ from harness.statistics.mixed_model import (
     PRIOR_WEIGHT,
     Estimate,
     MixedModel,
-    run_time,
+    run_median,
 )
 
 Side = Sequence[Mapping[str, Sequence[float]]]
@@ -36,7 +36,10 @@ FACTORS = st.sampled_from([0.001, 0.5, 0.9, 1.1, 3.0, 1000.0])
 
 def model_of(*sides: Side) -> MixedModel:
     return MixedModel(
-        [[{name: run_time(times) for name, times in run.items()} for run in runs] for runs in sides]
+        [
+            [{name: run_median(times) for name, times in run.items()} for run in runs]
+            for runs in sides
+        ]
     )
 
 
@@ -62,12 +65,12 @@ def simulated(runs: int, seed: int, *, shared_sd: float = 0.02, trials: int = 5)
     ]
 
 
-class TestRunTime:
+class TestRunMedian:
     @given(TIMES_S)
     def test_has_the_median_of_the_trials_and_the_variance_of_their_logarithms(
         self, times_s: list[float]
     ) -> None:
-        found = run_time(times_s)
+        found = run_median(times_s)
         logs = [math.log(time_s) for time_s in times_s]
         assert found.log_time == math.log(median(times_s))
         assert found.trial_variance == (variance(logs) if len(logs) > 1 else None)
@@ -217,7 +220,7 @@ class TestInvariance:
         found = model_of([*before, {}], [{}, *after, {}])
         expected = model_of(before, after)
         assert_same(found.ratio(0, 1, "a"), expected.ratio(0, 1, "a"))
-        assert found.knows_runs == expected.knows_runs
+        assert found.has_repeated_runs == expected.has_repeated_runs
 
 
 class TestWhatIsThere:
@@ -240,7 +243,7 @@ class TestWhatIsThere:
 
     def test_single_runs_have_the_usual_variance(self) -> None:
         model = model_of(simulated(1, 1), simulated(1, 2))
-        assert not model.knows_runs
+        assert not model.has_repeated_runs
         found = model.ratio(0, 1, "a")
         assert (found.variance, found.df) == (pytest.approx(2 * PRIOR_RUN_SD**2), MANY)
         assert found.margin == pytest.approx(1.96 * PRIOR_RUN_SD * math.sqrt(2), rel=1e-4)
@@ -249,7 +252,7 @@ class TestWhatIsThere:
 
     def test_other_configurations_tell_how_much_runs_differ(self) -> None:
         model = model_of(simulated(1, 1), simulated(1, 2), simulated(8, 3))
-        assert model.knows_runs
+        assert model.has_repeated_runs
         assert model.run_sd("a") == pytest.approx(0.02, rel=0.5)
 
     @pytest.mark.parametrize("trials", [1, 3])
