@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -20,6 +21,8 @@ from jobs.executors import NodesSnapshot, nodes_snapshot, outside_trials
 from jobs.sinks import Sink, SinkFactory
 from jobs.spark_event_log import EventLog
 from jobs.workload import Context, Workload
+
+PENDING_INTERRUPT_S = 1.0
 
 
 @dataclass(frozen=True)
@@ -126,5 +129,7 @@ def _spark_loss_detected(spark: SparkSession) -> Iterator[None]:
         except (Py4JError, OSError, AttributeError):
             has_ended = True
         if has_ended:
+            # Ctrl-C reaches the JVM, too. If that ends first, our own interrupt is about to come.
+            time.sleep(PENDING_INTERRUPT_S)
             raise SparkLost(f"the Spark application ended: {error}") from error
         raise
