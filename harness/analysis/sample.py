@@ -149,8 +149,3 @@ def fraction(part: float, whole: float) -> float | None:
         return None
     quotient = part / whole
     return quotient if math.isfinite(quotient) else None
-
-
-def relative_change(before: float, after: float) -> float | None:
-    """Return after / before - 1: -0.095 is 9.5 % less. None if that is not a finite number."""
-    return fraction(after - before, before)
