@@ -13,7 +13,7 @@ LISTENING = "block on socket"
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 _PERCENTILE = re.compile(r"^sockperf: ---> percentile (\d+\.\d+) = +(\d+\.\d+)$", re.MULTILINE)
 _TOTALS = re.compile(
-    r"^sockperf: \[Valid Duration\] RunMedian=(\d+\.\d+) sec; SentMessages=\d+; "
+    r"^sockperf: \[Valid Duration\] RunTime=(\d+\.\d+) sec; SentMessages=\d+; "
     r"ReceivedMessages=(\d+)$",
     re.MULTILINE,
 )
