@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from harness.model.interface import HostLink
@@ -18,15 +19,16 @@ from harness.model.probe import (
     RecordedProbes,
 )
 from harness.model.run import Ending
-from tests.unit.builders import GOLDEN, STARTED_AT
+from tests.unit.builders import STARTED_AT
 
 MBIT = 10**6
+CAPTURED = Path(__file__).parents[1] / "captured"
 FOUR = ("node1", "node2", "node3", "node4")
 
 
 def output(name: str) -> str:
-    """Return what a program printed, from tests/golden/probe-<name>."""
-    return (GOLDEN / f"probe-{name}").read_text(encoding="utf-8")
+    """Return what another program printed, from tests/captured/<name>."""
+    return (CAPTURED / name).read_text(encoding="utf-8")
 
 
 def a_link(host: str, **fields: Any) -> HostLink:
