@@ -8,14 +8,15 @@ with `rdd.count()`.
 from __future__ import annotations
 
 import csv
+import io
 import os
-import stat
 from collections.abc import Iterator
 from pathlib import Path
 
 from harness import __version__
 from harness.model.errors import BadInput
 from harness.model.run import MAX_WALL_S, MIN_WALL_S, Phase, Run, Status, Trial
+from harness.records.regular_file import regular_file
 
 HEADER = ["test", "seconds"]
 PARTS = "part-*.csv"
@@ -76,9 +77,8 @@ def _files(path: Path) -> list[Path]:
 def _read(file: Path, *, may_be_empty: bool) -> Iterator[tuple[str, float]]:
     """Yield workload and seconds of each line. Spark writes an empty partition as an empty file."""
     try:
-        if not stat.S_ISREG(file.stat().st_mode):  # a FIFO would block
-            raise BadInput(f"{file} is not a file")
-        with file.open(encoding="utf-8-sig", newline="") as lines:
+        with regular_file(file) as content:
+            lines = io.TextIOWrapper(content, encoding="utf-8-sig", newline="")
             reader = csv.reader(lines, strict=True)
             header = next(reader, None)
             if header is None and may_be_empty:
@@ -87,8 +87,6 @@ def _read(file: Path, *, may_be_empty: bool) -> Iterator[tuple[str, float]]:
                 raise BadInput(f"{file}:1: the header is not {','.join(HEADER)}")
             for fields in reader:
                 yield _trial(fields, f"{file}:{reader.line_num}")
-    except OSError as error:
-        raise BadInput(f"cannot read {file}: {error.strerror}") from error
     except (UnicodeDecodeError, csv.Error) as error:
         raise BadInput(f"{file}: not a CSV file in UTF-8: {error}") from error
 

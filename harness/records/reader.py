@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import math
-import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +29,7 @@ from harness.model.probe import (
 )
 from harness.model.run import Ending, LinkErrors, RecordedRun, Run, Trial
 from harness.records.checksum import checksum, split_checksum
+from harness.records.regular_file import regular_file
 from harness.records.shapes import SHAPES
 from harness.records.upgrade import FIRST_WITH_CHECKSUMS, upgrade_line
 from harness.runtime.warm_up import AUTO, needed_trials, with_phases
@@ -145,13 +145,8 @@ def _identity(event: object) -> object:
 
 def _complete_lines(path: Path) -> tuple[list[bytes], tuple[str, ...]]:
     """Return the lines that have their newline, and a warning if the last one has none."""
-    try:
-        if not stat.S_ISREG(path.stat().st_mode):  # to read a pipe could take for ever
-            raise BadInput(f"cannot read {path}: it is not a regular file")
-        content = path.read_bytes()
-    except OSError as error:
-        raise BadInput(f"cannot read {path}: {error.strerror}") from error
-    *complete, rest = content.split(b"\n")
+    with regular_file(path) as file:
+        *complete, rest = file.read().split(b"\n")
     cut_off = f"{path}:{len(complete) + 1}: the last line is cut off and was skipped"
     return complete, (cut_off,) if rest else ()
 

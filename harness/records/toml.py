@@ -7,7 +7,6 @@ says what a value has to be. `__post_init__` may raise ValueError, with the key 
 from __future__ import annotations
 
 import re
-import stat
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 import msgspec
 
 from harness.model.errors import BadInput
+from harness.records.regular_file import regular_file
 from harness.terminal import shorten
 
 T = TypeVar("T")
@@ -49,13 +49,8 @@ def convert(values: Mapping[str, Any], schema: type[T], file: Path) -> T:
 
 
 def _read(file: Path) -> bytes:
-    try:
-        if not stat.S_ISREG(file.stat().st_mode):  # to read a pipe could take for ever
-            raise BadInput(f"{file}: it is not a regular file")
-        with file.open("rb") as stream:
-            content = stream.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise BadInput(f"{file}: {error.strerror}") from error
+    with regular_file(file) as stream:
+        content = stream.read(MAX_BYTES + 1)
     if len(content) > MAX_BYTES:
         raise BadInput(f"{file}: it is larger than {MAX_BYTES:,} bytes")
     return content

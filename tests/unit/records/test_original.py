@@ -104,7 +104,7 @@ class TestBadInput:
     def test_a_pipe_is_refused_without_reading_it(self, tmp_path: Path) -> None:
         os.mkfifo(tmp_path / "part-0.csv")
         for path in (tmp_path, tmp_path / "part-0.csv"):
-            with pytest.raises(BadInput, match=r"part-0\.csv is not a file"):
+            with pytest.raises(BadInput, match=r"part-0\.csv: it is not a regular file"):
                 read(path)
 
     def test_a_directory_without_part_files_is_refused(self, tmp_path: Path) -> None:
