@@ -91,7 +91,8 @@ def _live_executors(spark: SparkSession) -> Iterator[tuple[str, Any]]:
 
 def is_local(spark: SparkSession) -> bool:
     """Return whether driver and executors are one process."""
-    return str(spark.sparkContext.master).startswith("local")
+    master = str(spark.sparkContext.master)
+    return master == "local" or master.startswith("local[")  # `local-cluster[...]` starts executors
 
 
 def scala_context(spark: SparkSession) -> Any:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import platform
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
-from datagen.spark import executor_hosts
+from datagen.spark import executor_hosts, is_local
 from harness.node.traffic import interface_traffic, node_identity
 from jobs import executors
 from jobs.executors import JOB_GROUP, node_links, nodes_snapshot, run_on_executors
@@ -71,3 +73,17 @@ def test_links_are_described_for_the_interfaces_whose_bytes_are_counted(
         assert link.mtu_bytes
         assert link.counters
         assert link.sysctls["net.ipv4.tcp_congestion_control"]
+
+
+def with_master(master: str) -> Any:
+    return SimpleNamespace(sparkContext=SimpleNamespace(master=master))
+
+
+@pytest.mark.parametrize("master", ["local", "local[2]", "local[*]", "local[2,4]"])
+def test_in_local_mode_the_driver_is_the_executor(master: str) -> None:
+    assert is_local(with_master(master))
+
+
+@pytest.mark.parametrize("master", ["local-cluster[2,1,1024]", "spark://localhost:7077", "yarn"])
+def test_a_cluster_has_executors_of_its_own(master: str) -> None:
+    assert not is_local(with_master(master))
