@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from ipaddress import ip_address
 
-from ClusterShell.NodeSet import NodeSet, NodeSetException
+from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet, NodeSetException
 
 from harness.model.errors import BadInput, ClusterliftError
 
@@ -105,7 +105,7 @@ def expand_names(option: str, text: str) -> list[str]:
     if any(int(last) - int(first) > MAX_HOSTS for first, last in _RANGE.findall(text)):
         raise BadInput(f"{option} {text!r} has a range of too many hosts; name 1 to {MAX_HOSTS}")
     try:
-        names = NodeSet(text)
+        names = NodeSet(text, resolver=RESOLVER_NOGROUP)  # wildcards are those of its groups
     except (NodeSetException, AssertionError) as error:  # it checks some input by assertions
         raise BadInput(f"{option} {text!r} cannot be read: {error}; write node[1-4]") from error
     if not 0 < len(names) <= MAX_HOSTS:
