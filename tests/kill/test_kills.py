@@ -17,9 +17,21 @@ from tests.waiting import eventually
 from .campaign import AFTER, BEFORE, MIDDLE, Case, Outcomes
 from .lab import LabExperiment
 from .processes import Ended, end_marked, run, stack_trace, still_running
-from .scenarios import Benchmark, Generate, HdfsRun, Overwrite, Presentation, Runs, Scenario
+from .scenarios import (
+    Benchmark,
+    Generate,
+    HdfsRun,
+    Overwrite,
+    Presentation,
+    ProbeViaSpark,
+    Runs,
+    Scenario,
+)
 
-SCENARIOS = (Generate, Overwrite, Benchmark, Runs, Presentation, HdfsRun, LabExperiment)
+SCENARIOS = (
+    *(Generate, Overwrite, Benchmark, Runs, Presentation, HdfsRun, ProbeViaSpark),
+    LabExperiment,
+)
 LEFT_S = 60.0
 """How long what a signal ended may take to be gone."""
 
