@@ -80,7 +80,7 @@ def spark_submit(script: str, *arguments: str, options: Sequence[str] = ()) -> N
     """
     done = run_spark_submit(*options, script_path(script), *arguments)
     if done.returncode:
-        raise _error(done, Path(script).name)
+        raise script_error(script, done.returncode, done.stdout)
 
 
 def script_path(script: str) -> str:
@@ -104,6 +104,18 @@ def run_spark_submit(*arguments: str) -> subprocess.CompletedProcess[str]:
         text=True,
         errors="replace",
         check=False,
+    )
+
+
+def script_error(script: str, code: int, output: str) -> ClusterliftError:
+    """Return the error that a script under spark-submit printed, or else Spark's last line of output."""
+    kind = BadInput if code == BadInput.exit_code else ClusterliftError
+    prefix = f"{Path(script).name}: "
+    printed = [line for line in output.splitlines() if line.startswith(prefix)]
+    if printed:
+        return kind(printed[-1].removeprefix(prefix).removeprefix("error: "))
+    return kind(
+        f"spark-submit {Path(script).name} failed: {last_line(output, 'it printed nothing')}"
     )
 
 
@@ -132,13 +144,3 @@ def _pyspark_home() -> Path | None:
     spec = importlib.util.find_spec("pyspark")
     homes = map(Path, (spec and spec.submodule_search_locations) or ())
     return next((home for home in homes if (home / "jars").is_dir()), None)
-
-
-def _error(done: subprocess.CompletedProcess[str], program: str) -> ClusterliftError:
-    """Return the error that the script itself printed, or else Spark's last line of output."""
-    kind = BadInput if done.returncode == BadInput.exit_code else ClusterliftError
-    prefix = f"{program}: "
-    printed = [line for line in done.stdout.splitlines() if line.startswith(prefix)]
-    if printed:
-        return kind(printed[-1].removeprefix(prefix).removeprefix("error: "))
-    return kind(f"spark-submit {program} failed: {last_line(done.stdout, 'it printed nothing')}")

@@ -1,14 +1,15 @@
-"""`spark-submit jobs/probe_agents.py --socket PATH`: let probes run commands on the executors' hosts.
+"""`spark-submit jobs/probe_agents.py --directory PATH`: let probes run commands on the executors' hosts.
 
-`clusterlift probe --via spark` starts this application, and it ends when that command closes its connection.
-Executors connect to the driver at a free port, or at the one that `--conf spark.clusterlift.relayPort` names.
+`clusterlift probe --via spark` starts this application, and it ends when that command ends.
 """
 
 from __future__ import annotations
 
 import json
 import sys
+from concurrent.futures import Future
 from contextlib import suppress
+from multiprocessing import AuthenticationError
 from pathlib import Path
 
 # spark-submit put this script's own directory first; our packages are one level above it.
@@ -20,100 +21,131 @@ if __name__ == "__main__":
     end_at_ctrl_c()  # while the rest is loaded
 
 from py4j.protocol import Py4JError
-from pyspark import InheritableThread, TaskContext
+from pyspark import InheritableThread
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 import jobs
 from datagen.spark import (
     executor_hosts,
-    root_cause,
     spark_errors_as_one_line,
     start_session,
     wait_for_executors,
 )
 from harness.model.errors import BadInput, ClusterliftError
-from harness.probes.transports.spark.agent import CONNECTION_LOST, run_agent
+from harness.probes.transports.spark.agent import (
+    CONNECTION_LOST,
+    executor_directory,
+    keep_private_number,
+    run_agent,
+    take_private_number,
+)
+from harness.probes.transports.spark.owner import RELAY, end_with_owner
 from harness.probes.transports.spark.relay import EXECUTORS_LINE, Relay
-from harness.runtime.command_line import Parser, run_main
-from harness.terminal import say, show
+from harness.runtime.command_line import Parser, run_main, whole_number
+from harness.terminal import show
 from jobs.executors import one_partition_per_executor, partition_executors
 
-PROG = "jobs/probe_agents.py"
+PROG = "probe_agents.py"
 JOB_GROUP = "clusterlift: probe agents"
-PORT_CONF = "spark.clusterlift.relayPort"
 START_S = 60.0
 
 
 def main() -> int:
-    """Start an agent on every host, announce the hosts, and wait until the probes have ended."""
+    """Start an agent on every host, announce the hosts, and serve them until the owner has ended."""
     parser = Parser(PROG, __doc__ or "")
-    parser.add_argument("--socket", type=Path, required=True)
-    path = parser.parse_args().socket
+    parser.add_argument(
+        "--directory", type=Path, required=True, help="where the sockets of owner and relay are"
+    )
+    parser.add_argument(
+        "--port",
+        type=whole_number(0, 65535),
+        default=0,
+        help="port of the driver that executors connect to; 0 is any free one",
+    )
+    options = parser.parse_args()
+    end_with_owner(options.directory)
     spark = start_session("clusterlift probe", jobs)
     with spark_errors_as_one_line("Spark failed"):
         wait_for_executors(spark)
-        relay_commands(spark, path)
+        relay_commands(spark, options.directory / RELAY, options.port)
     return 0
 
 
-def relay_commands(spark: SparkSession, path: Path) -> None:
-    """Relay commands from `path` to an agent on each host. Raise ClusterliftError if there is none."""
-    by_host = {host: id_ for id_, host in reversed(executor_hosts(spark).items())}
+def relay_commands(spark: SparkSession, path: Path, port: int) -> None:
+    """Relay commands from `path` to an agent on each host, until there is none any more.
+
+    Raise ClusterliftError if no agent comes, and Spark's error if Spark ends the agents.
+    """
+    hosts = executor_hosts(spark)
+    by_host = {host: id_ for id_, host in reversed(hosts.items())}
     executors = {id_: host for host, id_ in by_host.items()}
-    with _relay(spark, path) as relay:
-        InheritableThread(target=_run_agents, args=(spark, executors, relay), daemon=True).start()
+    with _relay(spark, path, port) as relay:
+        for id_, public in _public_numbers(spark, executors).items():
+            if id_ in hosts:
+                relay.expect_agent(hosts[id_], public)
+        ended: Future[list[int]] = Future()
+        arguments = (spark, executors, relay, ended)
+        InheritableThread(target=_run_agents, args=arguments, daemon=True).start()
         connected = relay.await_agents(len(executors), START_S)
-        # A task that ran elsewhere would have another host measured under this one's name.
-        where = partition_executors(spark, JOB_GROUP)
-        found = [
-            host
-            for partition, (id_, host) in enumerate(executors.items())
-            if host in connected and where.get(partition) == id_
-        ]
-        driver = f"{_driver_host(spark)}, port {relay.port}"
-        for host in sorted(set(executors.values()).difference(found)):
-            reason = (
-                "Spark may have run its task on another executor; try again"
-                if host in connected
-                else f"its executor did not reach the driver at {driver}; open that port, or set {PORT_CONF}"
-            )
-            say(f"{host} is not probed: {reason}")
-        if not found:
-            raise ClusterliftError(
-                f"no executor reached the driver at {driver}; open that port, or set {PORT_CONF}"
-            )
-        show(f"{EXECUTORS_LINE}{json.dumps(sorted(found))}")
-        relay.await_owner_end()
+        reason = (
+            f"did not reach the driver at {_driver_host(spark)}, port {relay.port}: "
+            "open that port, or the one that --spark-port names"
+        )
+        if not connected:
+            if ended.done():
+                ended.result()
+            raise ClusterliftError(f"the executors {reason}")
+        for host in set(by_host).difference(connected):
+            relay.exclude(host, f"its executor {reason}")
+        show(f"{EXECUTORS_LINE}{json.dumps(sorted(by_host))}")
+        ended.result()
 
 
-def _relay(spark: SparkSession, path: Path) -> Relay:
-    port = str(spark.sparkContext.getConf().get(PORT_CONF, "0"))
+def _relay(spark: SparkSession, path: Path, port: int) -> Relay:
+    """Return a relay that listens where Spark's driver does."""
+    conf = spark.sparkContext.getConf()
+    host = str(conf.get("spark.driver.bindAddress") or _driver_host(spark))
     try:
-        return Relay(path, int(port))
-    except (OSError, OverflowError, ValueError) as error:
-        raise BadInput(f"cannot listen for executors ({PORT_CONF}={port}): {error}") from error
+        return Relay(path, (host, port))
+    except OSError as error:
+        raise BadInput(
+            f"--spark-port {port}: cannot listen for executors at {host}: {error.strerror}"
+        ) from error
 
 
-def _run_agents(spark: SparkSession, executors: dict[str, str], relay: Relay) -> None:
-    """Run one task on each executor, until the relay is closed."""
+def _public_numbers(spark: SparkSession, executors: dict[str, str]) -> dict[str, int]:
+    """Have each executor draw a private number, and return the public ones by the executors' ids.
+
+    Spark says which executor ran a task: if one is gone, another one runs its task.
+    """
     spark.sparkContext.setJobGroup(JOB_GROUP, JOB_GROUP)
-    hosts, address, key = list(executors.values()), (_driver_host(spark), relay.port), relay.key
+    tasks = one_partition_per_executor(spark, executors)
+    public = tasks.mapPartitions(lambda _: [keep_private_number(executor_directory())]).collect()
+    ran_on = partition_executors(spark, JOB_GROUP)
+    return {
+        ran_on[partition]: number for partition, number in enumerate(public) if partition in ran_on
+    }
+
+
+def _run_agents(
+    spark: SparkSession, executors: dict[str, str], relay: Relay, ended: Future[list[int]]
+) -> None:
+    """Run one task on each executor, until the relay is closed."""
+    address, public = (_driver_host(spark), relay.port), relay.public
 
     def run(_: object) -> list[int]:
-        context = TaskContext.get()
-        assert context is not None  # noqa: S101  it is a task
+        private = take_private_number(executor_directory())
         # A task that fails would end those on the other executors.
-        with suppress(*CONNECTION_LOST):
-            run_agent(address, key, hosts[context.partitionId()])
+        with suppress(AuthenticationError, *CONNECTION_LOST):
+            if private is not None:
+                run_agent(address, public, private)
         return []
 
     try:
-        one_partition_per_executor(spark, executors).mapPartitions(run).collect()
-    except (Py4JError, PySparkException) as error:
-        say(
-            f"the executors stopped, because their Spark job failed: {root_cause(error)}; probe again"
-        )
+        ended.set_result(one_partition_per_executor(spark, executors).mapPartitions(run).collect())
+    except (Py4JError, PySparkException, OSError) as error:
+        ended.set_exception(error)
     finally:
         relay.expect_no_more_agents()
 

@@ -21,7 +21,7 @@ from harness.model.probe import ProbeRun, RecordedProbes
 from harness.probes.plan import ProbePlan, run_probes
 from harness.probes.racks import Rack
 from harness.probes.transports.host import TRANSPORTS, Host, Transport, expand_names, parse_hosts
-from harness.probes.transports.spark.application import spark_transport
+from harness.probes.transports.spark.application import ANY_PORT, spark_transport
 from harness.runtime.interrupt import interruptible
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -115,13 +115,14 @@ def on_site(command: Callable[..., Any]) -> Callable[..., Any]:
         in_lab: bool,
         via: str,
         spark_options: str | None,
+        spark_port: int | None,
         configuration: str | None,
         results: Path,
         repeats: int,
         **others: Any,
     ) -> Any:
         recorded = results if configuration else None
-        with _reach(via, spark_options) as reach:
+        with _reach(via, spark_options, spark_port) as reach:
             site = Site(names, in_lab, *reach, configuration or "", recorded, repeats)
             return command(site, **others)
 
@@ -138,21 +139,24 @@ def integer_option(
 
 
 @contextmanager
-def _reach(via: str, spark_options: str | None) -> Iterator[tuple[Transport, Sequence[Host]]]:
+def _reach(
+    via: str, spark_options: str | None, spark_port: int | None
+) -> Iterator[tuple[Transport, Sequence[Host]]]:
     """Make hosts reachable in this context, and yield the transport and the hosts of Spark's executors.
 
     Raise BadInput and ClusterliftError like `spark_transport`.
     """
     if via != SPARK:
-        if spark_options is not None:
-            raise BadInput("--spark-options needs --via spark")
+        if spark_options is not None or spark_port is not None:
+            option = "--spark-port" if spark_options is None else "--spark-options"
+            raise BadInput(f"{option} needs --via spark")
         yield TRANSPORTS[via], ()
         return
     try:
         options = shlex.split(spark_options or "")
     except ValueError as error:
         raise BadInput(f"--spark-options {spark_options!r} cannot be read: {error}") from error
-    with spark_transport(options) as hosts:
+    with spark_transport(options, spark_port or ANY_PORT) as hosts:
         yield partial(_by_spark, hosts), tuple(hosts.values())
 
 
@@ -183,6 +187,12 @@ _OPTIONS = (
         "--spark-options",
         metavar="OPTIONS",
         help="For --via spark: options for spark-submit, such as '--master spark://host:7077'.",
+    ),
+    click.option(
+        "--spark-port",
+        type=click.IntRange(1, 65535),
+        help="For --via spark: the TCP port of this machine at which executors connect, for a firewall."
+        "  [default: any free port]",
     ),
     click.option("--lab", "in_lab", is_flag=True, help="Probe the running lab."),
     click.option(

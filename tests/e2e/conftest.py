@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -151,9 +152,23 @@ class Cluster:
         log = self._start("master", "master.Master", "--host", "127.0.0.1", "--port", "0")
         self.url = self._await(log, r"Starting Spark master at (\S+)")
         for number, host in enumerate(("127.0.0.2", "127.0.0.3"), 1):
-            options = ("--host", host, "--cores", "1", "--memory", "1g")
-            log = self._start(f"worker-{number}", "worker.Worker", *options, self.url)
-            self._await(log, r"Successfully registered with master (\S+)")
+            self._start_worker(number, host)
+
+    @contextmanager
+    def another_worker(self, host: str) -> Iterator[None]:
+        """Have one more worker, with one core, in the `with` block."""
+        try:
+            self._start_worker(3, host)
+            yield
+        finally:
+            process, _ = self._processes.pop()
+            process.terminate()
+            process.wait(timeout=60)
+
+    def _start_worker(self, number: int, host: str) -> None:
+        options = ("--host", host, "--cores", "1", "--memory", "1g")
+        log = self._start(f"worker-{number}", "worker.Worker", *options, self.url)
+        self._await(log, r"Successfully registered with master (\S+)")
 
     def _start(self, name: str, main: str, *arguments: str) -> Path:
         directory = self._home / name

@@ -11,52 +11,64 @@ import tempfile
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from multiprocessing.connection import Client
 from pathlib import Path
 from typing import IO
 
-from harness.local_spark import ROOT, spark_environment, spark_submit_command
-from harness.model.errors import ClusterliftError
+from harness.local_spark import (
+    script_error,
+    script_path,
+    spark_environment,
+    spark_submit_command,
+)
 from harness.probes.transports.host import Host, is_ip_address
-from harness.probes.transports.spark.agent import send_object
+from harness.probes.transports.spark.owner import RELAY, owner_socket
 from harness.probes.transports.spark.relay import EXECUTORS_LINE
 from harness.terminal import say
 
-SCRIPT = ROOT / "jobs" / "probe_agents.py"
+SCRIPT = "jobs/probe_agents.py"
+SETTINGS = (
+    *("--deploy-mode", "client"),  # callers and relay share a Unix socket
+    *("--conf", "spark.dynamicAllocation.enabled=false"),  # it would start with one executor
+    *("--conf", "spark.speculation=false"),  # a second agent would end the first
+)
+"""They come after the user's options, and so override them."""
+ANY_PORT = 0
 END_S = 20
 
 
 @contextmanager
-def spark_transport(options: Sequence[str]) -> Iterator[Mapping[str, Host]]:
+def spark_transport(options: Sequence[str], port: int = ANY_PORT) -> Iterator[Mapping[str, Host]]:
     """Start the application, and yield the hosts that have an executor, by name; end it afterwards.
 
-    `options` are options of spark-submit. Raise BadInput if this machine has no Spark, and
-    ClusterliftError if no executor answers.
+    `options` are options of spark-submit; executors connect to `port` of the driver. Raise BadInput if this
+    machine has no Spark or cannot listen there, and ClusterliftError if no executor answers.
     """
-    submit = [*spark_submit_command(), *options, str(SCRIPT)]
-    with tempfile.TemporaryDirectory(prefix="clusterlift-") as directory:  # for its owner alone
-        socket = Path(directory) / "relay"
-        with subprocess.Popen(  # noqa: S603  an argument vector, no shell of ours
-            [*submit, "--socket", str(socket)],
-            env=spark_environment(),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,  # so that an interrupted JVM's messages are not shown
-            start_new_session=True,
-        ) as process:
+    submit = [*spark_submit_command(), *options, *SETTINGS, script_path(SCRIPT)]
+    with tempfile.TemporaryDirectory(prefix="clusterlift-") as name:  # for its owner alone
+        directory = Path(name)
+        with (
+            owner_socket(directory) as owner,
+            subprocess.Popen(  # noqa: S603  an argument vector, no shell of ours
+                [*submit, "--directory", name, "--port", str(port)],
+                env=spark_environment(),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,  # so that an interrupted JVM's messages are not shown
+                start_new_session=True,
+            ) as process,
+        ):
             try:
                 names = _await_hosts(process)
-                owner = Client(str(socket))
-                send_object(owner, owner=True)
             except BaseException:
-                _kill(process)
+                _signal(process, signal.SIGTERM)
+                _end(process)
                 raise
             threading.Thread(target=_show, args=(process.stdout,), daemon=True).start()
             try:
-                yield {name: executor_host(socket, name) for name in names}
+                yield {name: executor_host(directory / RELAY, name) for name in names}
             finally:
                 owner.close()
-                _await_end(process)
+                _end(process)
 
 
 def executor_host(socket: Path, name: str) -> Host:
@@ -66,14 +78,18 @@ def executor_host(socket: Path, name: str) -> Host:
 
 
 def _await_hosts(process: subprocess.Popen[bytes]) -> list[str]:
-    """Return the hosts that the application announces; show what else it prints."""
+    """Return the hosts that the application announces; show what else it prints, but raise its error."""
     assert process.stdout is not None  # noqa: S101  it is a pipe
+    lines = []
     for line in process.stdout:
-        text = line.decode(errors="replace")
+        text = line.decode(errors="replace").rstrip()
         if text.startswith(EXECUTORS_LINE):
             return list(map(str, json.loads(text.removeprefix(EXECUTORS_LINE))))
-        say(text.rstrip())
-    raise ClusterliftError("--via spark: the Spark application ended before an executor answered")
+        lines.append(text)
+        if not text.startswith(f"{Path(SCRIPT).name}: error: "):
+            say(text)
+    error = script_error(SCRIPT, process.wait(), "\n".join(lines))
+    raise type(error)(f"--via spark: {error}")
 
 
 def _show(output: IO[bytes]) -> None:
@@ -81,15 +97,16 @@ def _show(output: IO[bytes]) -> None:
         say(line.decode(errors="replace").rstrip())
 
 
-def _await_end(process: subprocess.Popen[bytes]) -> None:
-    """Wait until the application notices that its owner has gone; kill it if it does not."""
-    try:
-        process.wait(END_S)
-    except subprocess.TimeoutExpired:
-        _kill(process)
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Wait until the application notices that its owner has gone; end it by force if it does not."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(END_S)
+            return
+        _signal(process, number)
 
 
-def _kill(process: subprocess.Popen[bytes]) -> None:
-    """End both processes of spark-submit: a JVM, and the script that it started."""
+def _signal(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
+    """Send a signal to both processes of spark-submit: a JVM, and the script that it started."""
     with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGTERM)
+        os.killpg(process.pid, number)

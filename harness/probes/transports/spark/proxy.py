@@ -39,7 +39,7 @@ def run_command(path: str, host: str, *command: str) -> int:
             if kind == EXIT_CODE:
                 return int(payload)
             _write(2 if kind == ERRORS else 1, payload)
-    return _unreachable("the executor has gone")
+    return _unreachable("the Spark application has ended")
 
 
 def _unreachable(reason: str) -> int:

@@ -3,23 +3,45 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
+import stat
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from multiprocessing import AuthenticationError
-from multiprocessing.connection import Client
 from pathlib import Path
+from typing import Self
 
 import pytest
 
 from harness.model.errors import BadInput, ClusterliftError
 from harness.probes.remote_process import CompletedCommand, run_all
 from harness.probes.transports.host import Host, HostError
-from harness.probes.transports.spark.agent import run_agent
+from harness.probes.transports.spark import application
+from harness.probes.transports.spark.agent import (
+    CONNECTION_LOST,
+    EXIT_CODE,
+    LOSS_S,
+    Address,
+    RelayAccess,
+    keep_private_number,
+    receive_object,
+    run_agent,
+    send_object,
+    take_private_number,
+)
 from harness.probes.transports.spark.application import executor_host, spark_transport
+from harness.probes.transports.spark.key_agreement import (
+    agreed_key,
+    fingerprint,
+    private_number,
+    public_number,
+)
+from harness.probes.transports.spark.owner import end_with_owner, owner_socket
 from harness.probes.transports.spark.relay import UNREACHABLE, Relay
 from tests.waiting import eventually
 
@@ -29,23 +51,57 @@ RELAY = """
 import sys, time
 from pathlib import Path
 from harness.probes.transports.spark.relay import Relay
-relay = Relay(Path(sys.argv[1]))
-print(relay.port, relay.key.hex(), flush=True)
+relay = Relay(Path(sys.argv[1]), ("127.0.0.1", 0))
+relay.expect_agent("node1", int(sys.argv[2]))
+print(relay.port, relay.public, flush=True)
 print(*relay.await_agents(1, 60), flush=True)
 time.sleep(600)
 """
+AGENT = """
+import sys
+from harness.probes.transports.spark.agent import run_agent
+run_agent(("127.0.0.1", int(sys.argv[1])), int(sys.argv[2]), int(sys.argv[3]))
+"""
 
 
-@dataclass(frozen=True)
+@dataclass
 class SparkTransport:
-    """A relay with one agent, both on this machine."""
+    """A relay, and agents on this machine under the names of other hosts."""
 
     relay: Relay
     path: Path
+    private: dict[str, int] = field(default_factory=dict)
 
     @property
-    def address(self) -> tuple[str, int]:
+    def address(self) -> Address:
         return ("127.0.0.1", self.relay.port)
+
+    def access(self, name: str = "node1") -> RelayAccess:
+        """Return what the agent on a host knows."""
+        private = self.private[name]
+        key = agreed_key(private, self.relay.public)
+        return RelayAccess(self.address, key, fingerprint(public_number(private)))
+
+    def expect(self, name: str) -> int:
+        """Make the relay expect an agent, and return the agent's private number."""
+        private = self.private[name] = private_number()
+        self.relay.expect_agent(name, public_number(private))
+        return private
+
+    def start_agent(self, name: str, address: Address | None = None) -> threading.Thread:
+        private = self.expect(name)
+        arguments = (address or self.address, self.relay.public, private)
+        agent = threading.Thread(target=run_agent, args=arguments)
+        agent.start()
+        assert name in self.relay.await_agents(len(self.private), TIMEOUT_S)
+        return agent
+
+    def start_agent_process(self, name: str) -> subprocess.Popen[bytes]:
+        private = self.expect(name)
+        numbers = map(str, (self.relay.port, self.relay.public, private))
+        agent = subprocess.Popen([sys.executable, "-c", AGENT, *numbers])
+        assert name in self.relay.await_agents(len(self.private), TIMEOUT_S)
+        return agent
 
     def host(self, name: str = "node1") -> Host:
         return executor_host(self.path, name)
@@ -64,12 +120,11 @@ class SparkTransport:
 
 @pytest.fixture
 def transport(tmp_path: Path) -> Iterator[SparkTransport]:
+    """A relay with an agent on node1."""
     path = tmp_path / "relay"
-    with Relay(path) as relay:
+    with Relay(path, ("127.0.0.1", 0)) as relay:
         transport = SparkTransport(relay, path)
-        agent = threading.Thread(target=run_agent, args=(transport.address, relay.key, "node1"))
-        agent.start()
-        assert relay.await_agents(1, TIMEOUT_S) == {"node1"}
+        agent = transport.start_agent("node1")
         yield transport
     agent.join(TIMEOUT_S)
     assert not agent.is_alive()
@@ -102,6 +157,9 @@ class TestCommand:
         done = transport.run(*command, stdin=stdin)
         assert (done.stdout, done.returncode) == (output, 0)
 
+    def test_may_run_on_after_the_end_of_its_input(self, transport: SparkTransport) -> None:
+        assert transport.run("sh", "-c", "cat; sleep 1; echo end").stdout == b"end\n"
+
     def test_that_is_not_installed_is_an_error(self, transport: SparkTransport) -> None:
         done = transport.run("no-such-program")
         assert done.returncode == 127
@@ -119,14 +177,29 @@ class TestCommand:
         caller.wait()
         eventually(lambda: mark.read_text() == "ended\n")
 
+    def test_is_killed_after_its_caller_if_it_does_not_end(
+        self, transport: SparkTransport, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("harness.probes.transports.spark.agent.END_S", 0.1)
+        mark = tmp_path / "mark"
+        mark.touch()
+        script = f"trap '' TERM INT HUP; echo $$ > {mark}; while :; do sleep 0.1; done"
+        caller = subprocess.Popen(transport.host().argv("sh", "-c", script), stdin=subprocess.PIPE)
+        eventually(lambda: mark.read_text().endswith("\n"))
+        caller.kill()
+        caller.wait()
+        eventually(lambda: not is_running(int(mark.read_text())))
+
     def test_loses_its_input_when_the_relay_is_killed(self, tmp_path: Path) -> None:
-        path, mark = tmp_path / "relay", tmp_path / "mark"
+        path, mark, private = tmp_path / "relay", tmp_path / "mark", private_number()
         with subprocess.Popen(
-            [sys.executable, "-c", RELAY, str(path)], stdout=subprocess.PIPE, text=True
+            [sys.executable, "-c", RELAY, str(path), str(public_number(private))],
+            stdout=subprocess.PIPE,
+            text=True,
         ) as relay:
             assert relay.stdout is not None
-            port, key = relay.stdout.readline().split()
-            arguments = (("127.0.0.1", int(port)), bytes.fromhex(key), "node1")
+            port, public = map(int, relay.stdout.readline().split())
+            arguments = (("127.0.0.1", port), public, private)
             agent = threading.Thread(target=run_agent, args=arguments)
             agent.start()
             assert relay.stdout.readline() == "node1\n"
@@ -163,10 +236,35 @@ class TestCommand:
 class TestUnreachable:
     def test_a_host_without_an_executor(self, transport: SparkTransport) -> None:
         done = transport.run("true", name="node2")
-        assert (done.returncode, done.stderr) == (UNREACHABLE, b"no executor answers on node2\n")
+        assert (done.returncode, done.stderr) == (UNREACHABLE, b"no executor answers\n")
         [error] = run_all([(transport.host("node2"), ("true",))])
         assert isinstance(error, HostError)
-        assert str(error) == "node2: no executor answers on node2"
+        assert str(error) == "node2: no executor answers"
+
+    def test_a_host_that_is_excluded_for_a_reason(self, transport: SparkTransport) -> None:
+        transport.relay.exclude("node2", "its executor did not reach the driver")
+        [error] = run_all([(transport.host("node2"), ("true",))])
+        assert str(error) == "node2: its executor did not reach the driver"
+
+    def test_a_host_whose_executor_dies(self, transport: SparkTransport) -> None:
+        agent = transport.start_agent_process("node2")
+        with subprocess.Popen(
+            transport.host("node2").argv("sh", "-c", "echo started; cat"),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        ) as caller:
+            assert caller.stdout is not None
+            assert caller.stderr is not None
+            assert caller.stdout.readline() == b"started\n"
+            agent.kill()
+            agent.wait()
+            assert caller.wait(TIMEOUT_S) == UNREACHABLE
+            assert caller.stderr.read() == b"its executor has gone\n"
+        eventually(lambda: transport.relay.await_agents(0, 0) == {"node1"})
+        done = transport.run("true", name="node2")
+        assert (done.returncode, done.stderr) == (UNREACHABLE, b"its executor has gone\n")
+        assert transport.run("true").returncode == 0
 
     def test_an_application_that_has_ended(self, tmp_path: Path) -> None:
         argv = executor_host(tmp_path / "gone", "node1").argv("true")
@@ -178,62 +276,202 @@ class TestUnreachable:
         with socket.create_server(("127.0.0.1", 0)) as listener:
             port = listener.getsockname()[1]
         with pytest.raises(OSError, match="refused"):
-            run_agent(("127.0.0.1", port), b"key", "node1")
+            run_agent(("127.0.0.1", port), 2, 1)
+
+    def test_what_is_no_relay(self) -> None:
+        """An agent leaves when something else answers at the address."""
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            address = listener.getsockname()
+
+            def answer() -> None:
+                connection, _ = listener.accept()
+                with connection:
+                    connection.sendall(b"\x00\x00\x00\x03abc")
+                    connection.recv(4096)
+
+            threading.Thread(target=answer, daemon=True).start()
+            with pytest.raises(AuthenticationError):
+                run_agent(address, 2, 1)
 
 
 class TestStranger:
-    """Whoever connects to the relay's port without its key gets nothing, and stops nobody else."""
+    """Whoever connects to the relay's port without a key gets nothing, and stops nobody else."""
 
     def test_with_another_key_is_rejected(self, transport: SparkTransport) -> None:
+        with pytest.raises(CONNECTION_LOST):
+            run_agent(transport.address, transport.relay.public, private_number())
+        known = transport.access()
         with pytest.raises(AuthenticationError):
-            run_agent(transport.address, transport.relay.key[:-1], "node9")
-        assert transport.run("true", name="node9").returncode == UNREACHABLE
+            RelayAccess(known.address, bytes(32), known.fingerprint).connect()
         assert transport.run("true").returncode == 0
 
-    def test_that_stays_silent_sees_no_key_and_blocks_nobody(
-        self, transport: SparkTransport
-    ) -> None:
-        with socket.create_connection(transport.address) as stranger:
-            assert transport.run("true").returncode == 0
-            with Client(transport.address, authkey=transport.relay.key):
-                pass
-            stranger.shutdown(socket.SHUT_WR)
-            stranger.settimeout(TIMEOUT_S)
-            assert transport.relay.key not in b"".join(iter(lambda: stranger.recv(4096), b""))
-
-    @pytest.mark.parametrize("sent", [b"GET / HTTP/1.1\r\n\r\n", b"\x00\x00\x00\x03abc"])
-    def test_that_speaks_another_protocol_is_disconnected(
+    @pytest.mark.parametrize(
+        "sent",
+        [
+            pytest.param(b"", id="nothing"),
+            pytest.param(b"\x00\x00", id="half a message"),
+            pytest.param(b"GET / HTTP/1.1\r\n\r\n", id="HTTP"),
+            pytest.param(b"\x00\x00\x00\x03abc", id="another message"),
+            pytest.param(b"\x00\x00\x00\x20" + bytes(32), id="another fingerprint"),
+            pytest.param(b"\x7f\xff\xff\xff", id="2 GB announced"),
+            pytest.param(b"\xff\xff\xff\xff" + b"\x7f" * 8, id="exabytes announced"),
+            pytest.param(os.urandom(100_000), id="garbage"),
+        ],
+    )
+    def test_without_a_fingerprint_gets_not_a_byte(
         self, transport: SparkTransport, sent: bytes
     ) -> None:
-        with socket.create_connection(transport.address) as stranger:
-            stranger.settimeout(TIMEOUT_S)
-            stranger.sendall(sent)
-            eventually(lambda: is_disconnected(stranger))
+        with socket.create_connection(transport.address, TIMEOUT_S) as stranger:
+            assert transport.run("true").returncode == 0
+            send_all(stranger, sent)
+            assert everything(stranger) == b""
         assert transport.run("true").returncode == 0
 
-    def test_that_stays_silent_for_long_is_disconnected(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    def test_with_half_a_handshake_gets_a_challenge_and_is_disconnected(
+        self, transport: SparkTransport, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("harness.probes.transports.spark.relay.ANSWER_S", 1)
-        with (
-            Relay(tmp_path / "relay") as relay,
-            socket.create_connection(("127.0.0.1", relay.port)) as stranger,
-        ):
-            stranger.settimeout(TIMEOUT_S)
-            eventually(lambda: is_disconnected(stranger))
+        monkeypatch.setattr("harness.probes.transports.spark.relay.HANDSHAKE_S", 1)
+        known = transport.access()
+        with socket.create_connection(transport.address, TIMEOUT_S) as stranger:
+            stranger.sendall(b"\x00\x00\x00\x20" + known.fingerprint)
+            received = everything(stranger)
+        assert received[4:].startswith(b"#CHALLENGE#")
+        assert known.key not in received
+        assert len(received) < 100
+        assert transport.run("true").returncode == 0
 
-    def test_that_announces_gigabytes_is_disconnected(self, transport: SparkTransport) -> None:
-        with socket.create_connection(transport.address) as stranger:
-            stranger.settimeout(TIMEOUT_S)
-            stranger.sendall(b"\x7f\xff\xff\xff")
-            eventually(lambda: is_disconnected(stranger))
+    @pytest.mark.parametrize("sent", [b"", b"\x00\x00"])
+    def test_that_stays_silent_is_disconnected(
+        self, transport: SparkTransport, monkeypatch: pytest.MonkeyPatch, sent: bytes
+    ) -> None:
+        monkeypatch.setattr("harness.probes.transports.spark.relay.HANDSHAKE_S", 1)
+        with socket.create_connection(transport.address, TIMEOUT_S) as stranger:
+            stranger.sendall(sent)
+            assert everything(stranger) == b""
+
+    def test_gives_way_to_those_who_come_later(
+        self, transport: SparkTransport, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("harness.probes.transports.spark.relay.MAX_STRANGERS", 3)
+        monkeypatch.setattr("harness.probes.transports.spark.relay.HANDSHAKE_S", 3600)
+        strangers = [socket.create_connection(transport.address, TIMEOUT_S) for _ in range(10)]
+        # Three, and two for the only agent, may stay.
+        assert all(everything(stranger) == b"" for stranger in strangers[:5])
+        assert transport.run("true").returncode == 0
+        for stranger in strangers:
+            stranger.close()
+
+    def test_that_has_recorded_everything_can_replay_nothing(
+        self, transport: SparkTransport
+    ) -> None:
+        with Recorder(transport.address) as recorder:
+            agent = transport.start_agent("node2", recorder.address)
+            assert transport.run("echo", "hello", name="node2").stdout == b"hello\n"
+            for sent in recorder.sent:
+                with socket.create_connection(transport.address, TIMEOUT_S) as stranger:
+                    send_all(stranger, bytes(sent))
+                    received = everything(stranger)
+                assert b"#WELCOME#" not in received
+                assert b"echo" not in received
+            assert transport.run("echo", "again", name="node2").stdout == b"again\n"
+            recorder.close()
+        agent.join(TIMEOUT_S)
+
+    def test_that_has_recorded_everything_has_no_key(self, transport: SparkTransport) -> None:
+        with Recorder(transport.address) as recorder:
+            agent = transport.start_agent("node2", recorder.address)
+            assert transport.run("echo", "hello", name="node2").stdout == b"hello\n"
+            recorded = b"".join(map(bytes, [*recorder.sent, *recorder.received]))
+            recorder.close()
+        agent.join(TIMEOUT_S)
+        access, private = transport.access("node2"), transport.private["node2"]
+        assert access.fingerprint in recorded  # so a key would have been seen
+        assert access.key not in recorded
+        for form in (f"{private:x}", f"{private}"):
+            assert form.encode() not in recorded
+        for order in ("big", "little"):
+            assert private.to_bytes(32, order) not in recorded
 
 
-def is_disconnected(connection: socket.socket) -> bool:
+class Recorder:
+    """Someone on the wire: passes on connections to an address, and keeps what both sides send."""
+
+    def __init__(self, target: Address) -> None:
+        self._target = target
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self._sockets: list[socket.socket] = []
+        self.address: Address = self._listener.getsockname()
+        self.sent: list[bytearray] = []
+        self.received: list[bytearray] = []
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                client, _ = self._listener.accept()
+            except OSError:
+                return
+            server = socket.create_connection(self._target)
+            self._sockets += [client, server]
+            for source, sink, log in (
+                (client, server, self.sent),
+                (server, client, self.received),
+            ):
+                log.append(bytearray())
+                threading.Thread(target=copy, args=(source, sink, log[-1]), daemon=True).start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End all connections."""
+        shut_down(self._listener)
+        for each in self._sockets:
+            shut_down(each)
+
+
+def copy(source: socket.socket, sink: socket.socket, log: bytearray) -> None:
     try:
-        return connection.recv(4096) == b""
+        while data := source.recv(65536):
+            log += data
+            sink.sendall(data)
+    except OSError:
+        pass
+    shut_down(sink)
+
+
+def shut_down(connection: socket.socket) -> None:
+    with suppress(OSError):
+        connection.shutdown(socket.SHUT_RDWR)
+
+
+def send_all(connection: socket.socket, data: bytes) -> None:
+    """Send data, and nothing after it, to a side that may disconnect meanwhile."""
+    with suppress(OSError):
+        connection.sendall(data)
+        connection.shutdown(socket.SHUT_WR)
+
+
+def everything(connection: socket.socket) -> bytes:
+    """Return what comes until the other side disconnects; fail if it does not."""
+    received = b""
+    try:
+        while data := connection.recv(4096):
+            received += data
     except ConnectionResetError:
-        return True
+        pass
+    return received
+
+
+def is_running(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 class TestRelay:
@@ -241,12 +479,145 @@ class TestRelay:
         self, transport: SparkTransport, tmp_path: Path
     ) -> None:
         with pytest.raises(OSError, match="in use"):
-            Relay(tmp_path / "other", transport.relay.port)
+            Relay(tmp_path / "other", transport.address)
+
+    @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]"])
+    def test_listens_at_the_drivers_address_alone(self, tmp_path: Path, host: str) -> None:
+        try:
+            relay = Relay(tmp_path / "relay", (host, 0))
+        except OSError as error:
+            pytest.skip(f"this machine has no {host}: {error}")
+        with relay:
+            socket.create_connection((host.strip("[]"), relay.port), TIMEOUT_S).close()
+            with pytest.raises(OSError, match="refused"):
+                socket.create_connection(("127.0.0.2", relay.port), TIMEOUT_S)
 
     def test_waits_no_longer_than_agents_can_come(self, tmp_path: Path) -> None:
-        with Relay(tmp_path / "relay") as relay:
+        with Relay(tmp_path / "relay", ("127.0.0.1", 0)) as relay:
             relay.expect_no_more_agents()
             assert relay.await_agents(1, 3600) == set()
+
+    def test_has_one_agent_for_a_host(self, transport: SparkTransport) -> None:
+        arguments = (transport.address, transport.relay.public, transport.private["node1"])
+        run_agent(*arguments)  # returns, because the relay disconnects it
+        assert transport.run("true").returncode == 0
+
+    def test_takes_an_answer_from_the_host_that_was_asked(self, transport: SparkTransport) -> None:
+        for name in ("node2", "node3"):
+            transport.expect(name)
+        with (
+            transport.access("node2").connect() as asked,
+            transport.access("node3").connect() as other,
+        ):
+            send_object(asked, channel=0)
+            assert "node2" in transport.relay.await_agents(2, TIMEOUT_S)
+            with subprocess.Popen(transport.host("node2").argv("true")) as caller:
+                send_object(other, channel=receive_object(asked)["channel"])
+                with suppress(OSError):
+                    other.send_bytes(EXIT_CODE + b"0")
+                asked.close()
+                assert caller.wait(TIMEOUT_S) == UNREACHABLE
+
+    def test_both_sides_notice_a_network_that_has_vanished(self, transport: SparkTransport) -> None:
+        # The kernel does it; tests/probes waits until it does.
+        with transport.access().connect() as ours:
+            [theirs] = transport.relay._agents.values()
+            for connection in (ours, theirs):
+                with socket.socket(fileno=os.dup(connection.fileno())) as same:
+                    assert same.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
+                    timeout_ms = same.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT)
+                    assert timeout_ms == 1000 * LOSS_S
+
+
+class TestPrivateNumber:
+    def test_is_kept_for_its_owner_alone_until_it_is_taken(self, tmp_path: Path) -> None:
+        public = keep_private_number(tmp_path)
+        [file] = tmp_path.iterdir()
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+        private = take_private_number(tmp_path)
+        assert private is not None
+        assert public_number(private) == public
+        assert not list(tmp_path.iterdir())
+        assert take_private_number(tmp_path) is None
+
+    def test_of_a_later_attempt_replaces_the_earlier(self, tmp_path: Path) -> None:
+        first, second = keep_private_number(tmp_path), keep_private_number(tmp_path)
+        private = take_private_number(tmp_path)
+        assert private is not None
+        assert public_number(private) == second != first
+
+
+OWNER = """
+import sys, time
+from pathlib import Path
+from harness.probes.transports.spark.owner import owner_socket
+owner = owner_socket(Path(sys.argv[1]))
+print("listens", flush=True)
+time.sleep(600)
+"""
+OWNED = """
+import sys, time
+from pathlib import Path
+from harness.probes.transports.spark.owner import RELAY, end_with_owner
+end_with_owner(Path(sys.argv[1]))
+(Path(sys.argv[1]) / RELAY).touch()
+print("ready", flush=True)
+time.sleep(600)
+"""
+
+
+class TestOwner:
+    @staticmethod
+    def start(script: str, directory: Path) -> subprocess.Popen[bytes]:
+        process = subprocess.Popen(
+            [sys.executable, "-c", script, str(directory)], stdout=subprocess.PIPE
+        )
+        assert process.stdout is not None
+        assert process.stdout.readline()
+        return process
+
+    def test_that_ends_ends_the_application_and_leaves_no_directory(self, tmp_path: Path) -> None:
+        directory = tmp_path / "sockets"
+        directory.mkdir()
+        owner = owner_socket(directory)
+        with self.start(OWNED, directory) as owned:
+            owner.close()
+            assert owned.wait(TIMEOUT_S) == 1
+        assert not directory.exists()
+
+    @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+    def test_that_is_killed_ends_the_application_and_leaves_no_directory(
+        self, tmp_path: Path, number: signal.Signals
+    ) -> None:
+        directory = tmp_path / "sockets"
+        directory.mkdir()
+        with self.start(OWNER, directory) as owner, self.start(OWNED, directory) as owned:
+            owner.send_signal(number)
+            assert owned.wait(TIMEOUT_S) == 1
+        assert not directory.exists()
+
+    def test_that_has_ended_before_is_an_error_and_leaves_no_directory(
+        self, tmp_path: Path
+    ) -> None:
+        directory = tmp_path / "sockets"
+        directory.mkdir()
+        owner_socket(directory).close()
+        with pytest.raises(
+            ClusterliftError, match=r"nobody listens at .*/owner: Connection refused"
+        ):
+            end_with_owner(directory)
+        assert not directory.exists()
+
+    def test_that_never_was_is_an_error(self, tmp_path: Path) -> None:
+        with pytest.raises(ClusterliftError, match="starts this application, in client mode"):
+            end_with_owner(tmp_path)
+        assert tmp_path.exists()
+
+    def test_needs_a_short_path(self, tmp_path: Path) -> None:
+        directory = tmp_path / ("x" * 120)
+        directory.mkdir()
+        with pytest.raises(ClusterliftError, match="set TMPDIR to a short path"):
+            owner_socket(directory)
 
 
 class TestApplication:
@@ -271,6 +642,51 @@ class TestApplication:
         capsys: pytest.CaptureFixture[str],
     ) -> None:
         self.fake_spark(tmp_path, monkeypatch, "echo no master at $1; exit 1")
-        with pytest.raises(ClusterliftError, match="ended before"), spark_transport(["spark://x"]):
+        message = r"^--via spark: spark-submit probe_agents\.py failed: no master at spark://x$"
+        with pytest.raises(ClusterliftError, match=message), spark_transport(["spark://x"]):
             pass
         assert capsys.readouterr().err == "no master at spark://x\n"
+
+    @pytest.mark.parametrize(("code", "kind"), [(1, ClusterliftError), (2, BadInput)])
+    def test_that_reports_an_error_has_it_raised_instead_of_printed(
+        self,
+        monkeypatch: pytest.MonkeyPatch,
+        tmp_path: Path,
+        capsys: pytest.CaptureFixture[str],
+        code: int,
+        kind: type[ClusterliftError],
+    ) -> None:
+        script = f"echo waiting; echo probe_agents.py: error: port in use; exit {code}"
+        self.fake_spark(tmp_path, monkeypatch, script)
+        with (
+            pytest.raises(ClusterliftError, match=r"^--via spark: port in use$") as raised,
+            spark_transport([]),
+        ):
+            pass
+        assert type(raised.value) is kind
+        assert capsys.readouterr().err == "waiting\n"
+
+    def test_runs_in_client_mode_with_executors_that_stay(
+        self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        self.fake_spark(tmp_path, monkeypatch, 'echo "$@"; exit 1')
+        users = ["--deploy-mode", "cluster", "--conf", "spark.dynamicAllocation.enabled=true"]
+        with pytest.raises(ClusterliftError) as raised, spark_transport(users, 7100):
+            pass
+        words = str(raised.value).split()
+        # Of an option that is given twice, spark-submit takes the last.
+        assert words.index("client") > words.index("cluster")
+        assert words.index("spark.dynamicAllocation.enabled=false") > words.index(users[-1])
+        assert words[-2:] == ["--port", "7100"]
+
+    def test_that_does_not_notice_its_owners_end_is_killed(
+        self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        monkeypatch.setattr(application, "END_S", 0.2)
+        script = "trap '' TERM; echo 'clusterlift: executors on [\"a\"]'; while :; do sleep 1; done"
+        self.fake_spark(tmp_path, monkeypatch, script)
+        with spark_transport([]) as hosts:
+            assert list(hosts) == ["a"]
+            [socket_path] = {Path(host.prefix[-2]) for host in hosts.values()}
+            assert stat.S_IMODE(socket_path.parent.stat().st_mode) == 0o700
+        assert not socket_path.parent.exists()
