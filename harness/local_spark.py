@@ -80,7 +80,7 @@ def spark_submit(script: str, *arguments: str, options: Sequence[str] = ()) -> N
     """
     done = run_spark_submit(*options, script_path(script), *arguments)
     if done.returncode:
-        raise script_error(script, done.returncode, done.stdout)
+        raise script_error(done.stdout.splitlines(), script, done.returncode)
 
 
 def script_path(script: str) -> str:
@@ -107,16 +107,15 @@ def run_spark_submit(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def script_error(script: str, code: int, output: str) -> ClusterliftError:
-    """Return the error that a script under spark-submit printed, or else Spark's last line of output."""
+def script_error(lines: Sequence[str], script: str, code: int) -> ClusterliftError:
+    """Return the error that a script printed before it ended with this code, or else the last line."""
+    program = Path(script).name
     kind = BadInput if code == BadInput.exit_code else ClusterliftError
-    prefix = f"{Path(script).name}: "
-    printed = [line for line in output.splitlines() if line.startswith(prefix)]
-    if printed:
+    prefix = f"{program}: "
+    if printed := [line for line in lines if line.startswith(prefix)]:
         return kind(printed[-1].removeprefix(prefix).removeprefix("error: "))
-    return kind(
-        f"spark-submit {Path(script).name} failed: {last_line(output, 'it printed nothing')}"
-    )
+    last = last_line("\n".join(lines), "it printed nothing")
+    return kind(f"spark-submit {program} failed: {last}")
 
 
 def closing_message(output: str) -> str:

@@ -88,7 +88,7 @@ def _await_hosts(process: subprocess.Popen[bytes]) -> list[str]:
         lines.append(text)
         if not text.startswith(f"{Path(SCRIPT).name}: error: "):
             say(text)
-    error = script_error(SCRIPT, process.wait(), "\n".join(lines))
+    error = script_error(lines, SCRIPT, process.wait())
     raise type(error)(f"--via spark: {error}")
 
 
