@@ -173,10 +173,13 @@ def root_cause(error: Exception) -> str:
     if java is None:
         return first_line(str(error), NO_REASON)
     try:
-        while cause := java.getCause():
+        # The cause of this error does not name the program, such as an executor's Python.
+        while (cause := java.getCause()) and "Cannot run program" not in str(java.getMessage()):
             java = cause
         # Some messages are a mere name, such as that of an unknown host: then the class explains it.
         message = java.getMessage() or ""
+        if "Cannot run program" in message:
+            message = message[message.index("Cannot run program") :]
         return first_line(message if " " in message else java.toString(), NO_REASON)
     except (Py4JError, OSError):
         return ENDED  # the JVM, which has the message, is gone
