@@ -110,7 +110,8 @@ _IRRELEVANT = (
     *("spark.app.*", "spark.executor.id", "spark.master", "spark.*.port", "spark.driver.host"),
     *("spark.driver.bindAddress", "spark.driver.appUIAddress", "spark.ui.*", "spark.yarn.app.*"),
     *("spark.kubernetes.*pod*.name", "spark.kubernetes.executor.podNamePrefix"),
-    "spark.org.apache.hadoop.yarn.server.webproxy.*",
+    *("spark.org.apache.hadoop.yarn.server.webproxy.*", "spark.yarn.tags"),
+    "spark.yarn.appMasterEnv.CLUSTERLIFT_*",
     # Directories that no trial reads or writes.
     *("spark.eventLog.dir", "spark.sql.warehouse.dir", "spark.submit.pyFiles", "spark.repl.*"),
     *("spark.yarn.stagingDir", "spark.history.*"),

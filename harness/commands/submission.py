@@ -107,7 +107,7 @@ def _run_on_node(
         submission = _submission(options, arguments, packages, collector, series)
         log = Path(own) / "log"
         with log.open("wb") as output, _started(submission, spark_environment(), output) as process:
-            threading.Thread(target=lambda: (process.wait(), collector.end()), daemon=True).start()
+            threading.Thread(target=_end_after, args=(process, collector), daemon=True).start()
             try:
                 collector.relay()
             except KeyboardInterrupt:
@@ -119,6 +119,11 @@ def _run_on_node(
             reason = closing_message(log.read_text(errors="replace"))
             raise ClusterliftError(f"spark-submit started no application: {reason}")
     return code
+
+
+def _end_after(process: subprocess.Popen[bytes], collector: _Collector) -> None:
+    process.wait()
+    collector.end()
 
 
 class _Collector:
