@@ -53,10 +53,15 @@ class Staging:
         return str(self._fs.getUri().getScheme())
 
     def put(self, number: int, name: str, content: bytes) -> None:
-        """Leave a part; it appears as a whole or not at all."""
+        """Leave a part, which appears as a whole or not at all; leaving it again changes nothing.
+
+        Raises OSError if the directory was removed.
+        """
+        if not self._fs.exists(self._path):  # Hadoop would create it
+            raise FileNotFoundError(f"{self.uri} was removed")
         temporary, final = f".{number:06}", f"{number:06}.{name}"
         self._write(temporary, content)
-        if not self._rename(temporary, final):
+        if not (self._rename(temporary, final) or self._fs.exists(self._child(final))):
             raise OSError(f"{self.uri} refused the file {final}")
 
     def take(self, part: str) -> bytes:
