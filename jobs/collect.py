@@ -52,6 +52,7 @@ def main() -> int:
     control = os.open(options.control, os.O_RDONLY | os.O_NONBLOCK)
     with spark_errors_as_one_line("--deploy-mode cluster: the staging directory", BadInput):
         hadoop = Hadoop()
+        silence_log(hadoop)
         staging = Staging.create(hadoop, options.name)
     try:
         application = reachable_application(hadoop, options.name)
@@ -63,6 +64,12 @@ def main() -> int:
     finally:
         with suppress(Py4JError):
             staging.remove()
+
+
+def silence_log(hadoop: Hadoop) -> None:
+    """Keep the JVM from printing between the driver's lines."""
+    log4j = hadoop.jvm.org.apache.logging.log4j
+    log4j.core.config.Configurator.setRootLevel(log4j.Level.OFF)
 
 
 def reachable_application(hadoop: Hadoop, tag: str) -> Application:

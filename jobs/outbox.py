@@ -122,14 +122,15 @@ class Outbox(Observer):
         threading.Thread(target=self._watch, daemon=True).start()
 
     def _watch(self) -> None:
-        lease, renewed = "", time.monotonic()
+        lease, unchanged_s = "", 0.0
         while not self._closed.wait(self._check_s):
-            now, found = time.monotonic(), self._found_lease(lease)
+            found = self._found_lease(lease)
             if found is None:
                 break
-            if found != lease:
-                lease, renewed = found, now
-            elif now - renewed > self._lease_s:
+            # The pauses alone count: while the file system is stuck, nobody can renew anything.
+            unchanged_s = unchanged_s + self._check_s if found == lease else 0.0
+            lease = found
+            if unchanged_s > self._lease_s:
                 self._nobody_waits = True
                 break
             if not self._in_trial.is_set():

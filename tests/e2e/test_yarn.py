@@ -243,8 +243,10 @@ def test_without_its_packages_a_script_refuses_in_one_line(
 
 
 def test_generate_runs_on_a_node_with_its_packages(yarn: Yarn, tmp_path: Path) -> None:
-    uri = f"{yarn.files.uri}/on-a-node"
-    files = ("--py-files", packages_archive())
+    uri, archive = f"{yarn.files.uri}/on-a-node", tmp_path / "packages.zip"
+    make = (sys.executable, "-m", "zipfile", "-c", archive, "datagen", "harness")
+    subprocess.run(make, cwd=yarn.checkout, check=True)
+    files = ("--py-files", archive)
     generate = (*ON_NODE, *files, yarn.mounted / "datagen/generate.py", uri, "--rows", ROWS)
     yarn.spark_submit(*generate, cwd=tmp_path)
     yarn.submit(*CLIENT, "--", "--dataset", uri, *LITTLE, cwd=tmp_path)
