@@ -76,17 +76,16 @@ def write_properties(file: Path, properties: Mapping[str, str]) -> None:
     file.write_text(text, encoding="utf-8")
 
 
-def metrics_of(address: str, service: str, name: str) -> Mapping[str, Any] | None:
-    """Return what a daemon's web server reports about itself; None if it does not answer."""
+def answer_of(url: str) -> Any:
+    """Return the JSON that a daemon's web server answers with; None if it does not."""
+    request = urllib.request.Request(url, headers={"Accept": "application/json"})  # noqa: S310  http
     # A proxy that the user has configured cannot reach this machine's 127.0.0.1.
     direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    query = f"{address}/jmx?qry=Hadoop:service={service},name={name}"
     try:
-        with direct.open(query, timeout=ANSWER_S) as answer:
-            [found] = json.load(answer)["beans"]
+        with direct.open(request, timeout=ANSWER_S) as answer:
+            return json.load(answer)
     except (URLError, OSError, ValueError):
         return None
-    return dict(found)
 
 
 def _logging(cluster: Cluster) -> Path:

@@ -12,8 +12,8 @@ from harness.minicluster import lifecycle
 from harness.minicluster.cluster import Cluster
 from harness.minicluster.daemon import LOCALHOST, Launch
 from harness.minicluster.hadoop import (
+    answer_of,
     java_command,
-    metrics_of,
     prepare_daemons,
     write_properties,
 )
@@ -73,10 +73,12 @@ class HdfsCluster:
 
     def live_servers(self, cluster: Cluster) -> int | None:
         """Return what the NameNode's web page shows; 0 while the NameNode is in safe mode."""
-        state = metrics_of(web_address(cluster), "NameNode", "FSNamesystemState")
-        if state is None:
-            return None
-        return int(state["NumLiveDataNodes"]) if state["FSState"] == "Operational" else 0
+        query = "jmx?qry=Hadoop:service=NameNode,name=FSNamesystemState"
+        match answer_of(f"{web_address(cluster)}/{query}"):
+            case {"beans": [{"NumLiveDataNodes": int(live), "FSState": state}]}:
+                return live if state == "Operational" else 0
+            case _:
+                return None
 
     def client_environment(self, cluster: Cluster) -> Mapping[str, str]:
         """Return nothing: Spark's Hadoop client needs only the URI."""

@@ -12,9 +12,9 @@ from harness.local_spark import spark_environment, spark_home
 from harness.minicluster.cluster import Cluster
 from harness.minicluster.daemon import LOCALHOST, Launch
 from harness.minicluster.hadoop import (
+    answer_of,
     java_command,
     java_program,
-    metrics_of,
     prepare_daemons,
     write_properties,
 )
@@ -82,14 +82,21 @@ class YarnCluster:
 
     def live_servers(self, cluster: Cluster) -> int | None:
         """Return what the ResourceManager's web server reports."""
-        web = f"http://{LOCALHOST}:{cluster.ports[-1]}"
-        metrics = metrics_of(web, self.head, "ClusterMetrics")
-        return None if metrics is None else int(metrics["NumActiveNMs"])
+        match answer_of(f"{web_address(cluster)}/ws/v1/cluster/metrics"):
+            case {"clusterMetrics": {"activeNodes": int(live)}}:
+                return live
+            case _:
+                return None
 
     def client_environment(self, cluster: Cluster) -> Mapping[str, str]:
         """Return where Hadoop's and Spark's configuration is."""
         conf = str(cluster.conf_directory)
         return {"HADOOP_CONF_DIR": conf, "YARN_CONF_DIR": conf, "SPARK_CONF_DIR": conf}
+
+
+def web_address(cluster: Cluster) -> str:
+    """Return the URL of the ResourceManager's web server, which reports its state under `/ws/v1/cluster`."""
+    return f"http://{LOCALHOST}:{cluster.ports[-1]}"
 
 
 def _environment(cluster: Cluster) -> dict[str, str]:

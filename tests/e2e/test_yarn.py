@@ -6,13 +6,11 @@ the NodeManagers and their containers, that directory is empty. Their Python has
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import signal
 import subprocess
 import sys
-import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,11 +21,12 @@ import pytest
 
 from harness.local_spark import packages_archive
 from harness.minicluster.cluster import Cluster
-from harness.minicluster.daemon import LOCALHOST
-from harness.minicluster.hadoop import metrics_of
-from harness.minicluster.hdfs import HdfsCluster, web_address
+from harness.minicluster.hadoop import answer_of
+from harness.minicluster.hdfs import HdfsCluster
+from harness.minicluster.hdfs import web_address as hdfs_address
 from harness.minicluster.lifecycle import running
 from harness.minicluster.yarn import YarnCluster, hdfs_properties
+from harness.minicluster.yarn import web_address as yarn_address
 from harness.model.run import Ending, RecordedRun, Status
 from harness.records.directories import results_files
 from harness.records.reader import load
@@ -95,21 +94,15 @@ class Yarn:
         return done
 
     def active_applications(self) -> int:
-        metrics = metrics_of(
-            f"http://{LOCALHOST}:{self.cluster.ports[-1]}",
-            "ResourceManager",
-            "QueueMetrics,q0=root",
-        )
-        assert metrics is not None
-        return int(metrics["AppsRunning"]) + int(metrics["AppsPending"])
+        answer = answer_of(f"{yarn_address(self.cluster)}/ws/v1/cluster/metrics")
+        metrics = answer["clusterMetrics"]
+        return int(metrics["appsRunning"]) + int(metrics["appsPending"])
 
     def left_behind(self) -> list[str]:
         """Return what is in the home directory on HDFS."""
         user = psutil.Process().username()
-        home = f"{web_address(self.files)}/webhdfs/v1/user/{user}?op=LISTSTATUS"
-        direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        with direct.open(home) as answer:
-            entries = json.load(answer)["FileStatuses"]["FileStatus"]
+        answer = answer_of(f"{hdfs_address(self.files)}/webhdfs/v1/user/{user}?op=LISTSTATUS")
+        entries = answer["FileStatuses"]["FileStatus"]
         return [entry["pathSuffix"] for entry in entries if entry["pathSuffix"] != ".sparkStaging"]
 
     def containers_log(self, stream: str) -> str:

@@ -322,7 +322,7 @@ class TestYarn:
         assert not (conf / "log4j2.properties").exists()
 
     def test_live_servers(self) -> None:
-        answer = json.dumps({"beans": [{"NumActiveNMs": 2, "NumLostNMs": 1}]}).encode()
+        answer = json.dumps({"clusterMetrics": {"activeNodes": 2, "lostNodes": 1}}).encode()
         with web_server(answer) as port:
             cluster = Cluster("yarn", "x", (1, 2, 3, 4, port), 3)
             assert YarnCluster("hdfs://h").live_servers(cluster) == 2
