@@ -41,7 +41,7 @@ class Staging:
         path = package.Path(parent, name)
         fs = path.getFileSystem(conf)
         mode = package.permission.FsPermission(_PRIVATE)
-        if not package.FileSystem.mkdirs(fs, path, mode):
+        if not fs.mkdirs(path, mode):
             raise ClusterliftError(f"{path.toString()} cannot be created")
         staging = cls(hadoop, str(fs.makeQualified(path).toString()))
         staging._write(f"{_LEASE}0", b"")

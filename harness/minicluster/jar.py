@@ -45,9 +45,9 @@ MINICLUSTER_SHA256 = {"3.5.0": "06772d24529e59939915979b3edba204d367750ef7dc5120
 BOUNCY_CASTLE = tuple(
     Artifact("org.bouncycastle", f"{name}-jdk18on", "1.78.1", size, sha256)
     for name, size, sha256 in (
-        ("bcprov", "8 MB", None),
-        ("bcutil", "1 MB", None),
-        ("bcpkix", "1 MB", None),
+        ("bcprov", "8 MB", "add5915e6acfc6ab5836e1fd8a5e21c6488536a8c1f21f386eeb3bf280b702d7"),
+        ("bcutil", "1 MB", "d9fa56f97b0f761ce3bc8d9d74c5d7137a987bf5bd3abfe1003f9bafa45a1d2f"),
+        ("bcpkix", "1 MB", "4b48ea084e5232b9d79ebca1887b9de037b124931807cd60710748c2aee08cc9"),
     )
 )
 

@@ -200,7 +200,7 @@ class TestClusterMode:
         collect, _ = spark.calls()
         script = collect.index(str(ROOT / "jobs/collect.py"))
         assert collect[:script] == [
-            *("--conf", "a=b", "--proxy-user", "u"),
+            *("--proxy-user", "u", "--conf", "a=b"),
             *("--master", "local[1]", "--deploy-mode", "client"),
         ]
         options = dict(zip(*[iter(collect[script + 1 :])] * 2, strict=True))
