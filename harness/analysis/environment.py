@@ -111,10 +111,15 @@ _IRRELEVANT = (
     *("spark.driver.bindAddress", "spark.driver.appUIAddress", "spark.ui.*", "spark.yarn.app.*"),
     *("spark.kubernetes.*pod*.name", "spark.kubernetes.executor.podNamePrefix"),
     *("spark.org.apache.hadoop.yarn.server.webproxy.*", "spark.yarn.tags"),
-    "spark.yarn.appMasterEnv.CLUSTERLIFT_*",
+    *("spark.org.apache.spark.deploy.yarn.AmIpFilter.*", "spark.yarn.appMasterEnv.CLUSTERLIFT_*"),
     # Directories that no trial reads or writes.
     *("spark.eventLog.dir", "spark.sql.warehouse.dir", "spark.submit.pyFiles", "spark.repl.*"),
-    *("spark.yarn.stagingDir", "spark.history.*"),
+    *(
+        "spark.yarn.stagingDir",
+        "spark.yarn.dist.*",
+        "spark.executorEnv.PYTHONPATH",
+        "spark.history.*",
+    ),
     # How and where files are written; the layout that results is observed.
     *(
         "spark.hadoop.fs.defaultFS",

@@ -11,6 +11,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from io import BufferedReader
 from itertools import chain
 from pathlib import Path
 from typing import IO
@@ -150,9 +151,10 @@ class _Collector:
 
     def relay(self) -> None:
         """Show what the driver prints, until this process has ended."""
-        assert self.process.stdout is not None  # noqa: S101  it is a pipe
+        pipe = self.process.stdout
+        assert isinstance(pipe, BufferedReader)  # noqa: S101  as Popen opens pipes
         output = Relay()
-        while chunk := self.process.stdout.read1(CHUNK_BYTES):
+        while chunk := pipe.read1(CHUNK_BYTES):
             output.copy(chunk)
 
     def end(self) -> None:
