@@ -212,7 +212,7 @@ def run_beside_yarn(nodemanagers: int, datanodes: int, command: Sequence[str]) -
     with (
         interruptible(once=True),
         running(HdfsCluster(hdfs_properties()), datanodes, keep_logs=True) as files,
-        running(system := YarnCluster(files.uri), nodemanagers, keep_logs=True) as cluster,
+        running(system := YarnCluster(files), nodemanagers, keep_logs=True) as cluster,
     ):
         environment = {**system.client_environment(cluster), "CLUSTERLIFT_FS": files.uri}
         code = _run_in_foreground(command, environment)

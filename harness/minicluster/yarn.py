@@ -40,14 +40,14 @@ def hdfs_properties() -> dict[str, str]:
 
 @dataclass(frozen=True)
 class YarnCluster:
-    """YARN, whose clients have the URI `file_system` as their default."""
+    """YARN, beside the HDFS `files`, which its clients have as their default file system."""
 
     scheme: ClassVar[str] = "yarn"
     title: ClassVar[str] = "YARN"
     head: ClassVar[str] = "ResourceManager"
     server: ClassVar[str] = "NodeManager"
     servers_option: ClassVar[str] = "nodemanagers"
-    file_system: str
+    files: Cluster
 
     def port_count(self, servers: int) -> int:
         """Return 5, all of the ResourceManager; NodeManagers choose and report their own ports."""
@@ -59,7 +59,10 @@ class YarnCluster:
         conf = cluster.conf_directory
         # The nodes are this machine: without this, each application would store Spark's jars on HDFS.
         write_spark_configuration(conf, {"spark.yarn.jars": f"local:{spark_home()}/jars/*"})
-        write_properties(conf / "core-site.xml", {"fs.defaultFS": self.file_system})
+        write_properties(conf / "core-site.xml", {"fs.defaultFS": self.files.uri})
+        # A client decides how many copies of its files there are.
+        copies = str(min(3, self.files.servers))
+        write_properties(conf / "hdfs-site.xml", {"dfs.replication": copies})
         write_properties(conf / "yarn-site.xml", _site(cluster))
         write_properties(conf / "capacity-scheduler.xml", _SCHEDULER)
         prepare_daemons(cluster)

@@ -121,7 +121,7 @@ def yarn(spark: Spark, checkout: Path, tmp_path_factory: pytest.TempPathFactory)
         patch.delenv("PYTHONPATH", raising=False)
         with (
             running(HdfsCluster(hdfs_properties()), 2) as files,
-            running(service := YarnCluster(files.uri), 2) as cluster,
+            running(service := YarnCluster(files), 2) as cluster,
         ):
             clients = {
                 **environment,

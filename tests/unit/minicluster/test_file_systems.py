@@ -260,6 +260,7 @@ class TestHdfs:
 
 
 YARN_PORTS = (7000, 7001, 7002, 7003, 7004)
+FILES = Cluster("hdfs", "files", (7, 8), 2)
 
 
 @pytest.fixture
@@ -278,7 +279,7 @@ def yarn(
     for artifact in BOUNCY_CASTLE:
         (cache / "jars" / artifact.file_name).touch()
     cluster = empty_cluster("yarn", YARN_PORTS, 2)
-    YarnCluster("hdfs://127.0.0.1:7").prepare(cluster)
+    YarnCluster(FILES).prepare(cluster)
     return cluster
 
 
@@ -299,7 +300,7 @@ class TestYarn:
     def test_launches_a_resourcemanager_and_the_nodemanagers(
         self, yarn: Cluster, tmp_path: Path
     ) -> None:
-        launches = list(YarnCluster("hdfs://h").launches(yarn))
+        launches = list(YarnCluster(FILES).launches(yarn))
         names = [launch.name for launch in launches]
         assert names == ["resourcemanager", "nodemanager-1", "nodemanager-2"]
         for launch in launches:
@@ -314,9 +315,10 @@ class TestYarn:
     def test_its_clients_get_their_own_configuration(self, yarn: Cluster, tmp_path: Path) -> None:
         conf = yarn.conf_directory
         names = ("HADOOP_CONF_DIR", "YARN_CONF_DIR", "SPARK_CONF_DIR")
-        environment = YarnCluster("hdfs://h").client_environment(yarn)
+        environment = YarnCluster(FILES).client_environment(yarn)
         assert environment == dict.fromkeys(names, str(conf))
         assert properties_in(conf / "core-site.xml") == {"fs.defaultFS": "hdfs://127.0.0.1:7"}
+        assert properties_in(conf / "hdfs-site.xml") == {"dfs.replication": "2"}
         defaults = (conf / "spark-defaults.conf").read_text()
         assert defaults == f"spark.yarn.jars local:{tmp_path}/jars/*\n"
         assert not (conf / "log4j2.properties").exists()
@@ -325,8 +327,8 @@ class TestYarn:
         answer = json.dumps({"clusterMetrics": {"activeNodes": 2, "lostNodes": 1}}).encode()
         with web_server(answer) as port:
             cluster = Cluster("yarn", "x", (1, 2, 3, 4, port), 3)
-            assert YarnCluster("hdfs://h").live_servers(cluster) == 2
-        assert YarnCluster("hdfs://h").live_servers(cluster) is None
+            assert YarnCluster(FILES).live_servers(cluster) == 2
+        assert YarnCluster(FILES).live_servers(cluster) is None
 
 
 QFS_FILES = ("bin/metaserver", "bin/chunkserver", "bin/tools/qfsping", "lib/libqfs_access.so")
