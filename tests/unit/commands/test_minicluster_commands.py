@@ -1,4 +1,4 @@
-"""The commands of `clusterlift hdfs`, `qfs` and `yarn`, tested with `fake`, a file system of shell scripts."""
+"""The commands of `clusterlift hdfs`, `qfs` and `yarn`, tested with a file system of shell scripts."""
 
 from __future__ import annotations
 
