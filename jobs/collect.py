@@ -35,6 +35,7 @@ GRACE_S = 60.0
 """So long may an application take to end by itself, with its trials recorded, before YARN ends it."""
 POLL_S = 1.0
 INTERRUPTED = 130
+CONNECT_RETRIES = "5"
 RESOURCE_MANAGER_WAIT_MS, RESOURCE_MANAGER_RETRY_MS = "20000", "2000"
 
 _WAITING = frozenset({"NEW", "NEW_SAVING", "SUBMITTED", "ACCEPTED"})
@@ -53,6 +54,8 @@ def main() -> int:
     with spark_errors_as_one_line("--deploy-mode cluster: the staging directory", BadInput):
         hadoop = Hadoop()
         silence_log(hadoop)
+        # By default, a client tries for minutes to reach a cluster that is gone, also after Ctrl-C.
+        hadoop.conf.set("ipc.client.connect.max.retries", CONNECT_RETRIES)
         staging = Staging.create(hadoop, options.name)
     try:
         application = reachable_application(hadoop, options.name)
