@@ -126,13 +126,17 @@ class Collector:
 
     def run(self, control: int, application: Application) -> int:
         """Fetch until the submitter closes the pipe, end an application that still runs, fetch the rest."""
+        answers = True
         try:
             while not _is_closed(control, RENEW_S):
                 try:
                     self._staging.renew()
                     self.fetch()
+                    answers = True
                 except Py4JError as error:  # the file system may answer the next time
-                    say(f"{self._staging.uri}: {root_cause(error)}; trying again")
+                    if answers:
+                        say(f"{self._staging.uri}: {root_cause(error)}; trying again")
+                    answers = False
         finally:
             was_active = self._end(application)
         self.fetch()
