@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -360,6 +361,11 @@ def test_the_daemons_and_their_containers_end_with_the_command(tmp_path: Path) -
     command.kill()
     command.wait()
     eventually(lambda: not directory.exists(), "its data is left")
+    for process in psutil.process_iter():  # spark-submit is the script's own, and would try again
+        with suppress(ProcessLookupError):
+            if os.getsid(process.pid) == command.pid:
+                process.kill()
+                process.wait(timeout=60)
     assert not [
         process.info
         for process in psutil.process_iter(["pid", "cmdline"])
