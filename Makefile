@@ -7,12 +7,16 @@ TRIALS        ?= 6
 RUNS          ?= $(if $(filter aa,$(MAKECMDGOALS)),12,3)
 CONFIGURATION ?= $(if $(filter aa,$(MAKECMDGOALS)),aa,default)
 RESULTS       ?= results
+# local, or yarn: a YARN, with HDFS, on this machine for the length of the benchmark. Of your own cluster, name
+# the master in SPARK_OPTIONS.
+MASTER        ?= local
 # local, hdfs or qfs. hdfs and qfs run on this machine for the length of the benchmark.
-STORAGE       ?= local
+STORAGE       ?= $(if $(filter yarn,$(MASTER)),hdfs,local)
 # The layout of the files, such as replicated:2 or xor:2+1. Default: what the storage chooses.
 LAYOUT        ?=
 DATANODES     ?= 3
 CHUNK_SERVERS ?= 4
+NODEMANAGERS  ?= 2
 # Which of the lab's tests `make test-lab` runs.
 LAB           ?= tests/lab
 # How many commands `make test-kill` kills, and the seed of when; without a seed it chooses and prints one.
@@ -20,15 +24,17 @@ KILLS         ?= 10
 SEED          ?=
 DATASET       ?= $(if $(CLUSTERLIFT_FS),$(CLUSTERLIFT_FS)/)data/rows-$(ROWS)
 # Options for spark-submit. On a cluster, name it here: --master spark://host:7077
-SPARK_OPTIONS ?= $(LOCAL_SPARK)
+SPARK_OPTIONS ?= $(if $(filter yarn,$(MASTER)),--master yarn )$(LOCAL_SPARK)
 # Spark's 200 shuffle partitions suit a cluster. On one machine, with little data, most of a trial would be
 # the scheduling of empty tasks.
 LOCAL_SPARK   := --conf spark.sql.shuffle.partitions=8
-REPARTITION   ?= $(if $(findstring --master,$(SPARK_OPTIONS)),200,8)
+REPARTITION   ?= $(if $(and $(filter local,$(MASTER)),$(findstring --master,$(SPARK_OPTIONS))),200,8)
 
 VENV      := .venv
 SPARK35   := .cache/spark-3.5
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
+# To Spark, this variable of the environment would be an option.
+unexport MASTER
 # The packages that build others come first, from the same lock file: nothing unpinned is downloaded.
 BUILDERS  := awk '/^(packaging|pip|setuptools|wheel)==/ {on = 1} on {print} !/\\$$/ {on = 0}' requirements.lock
 # Python compiles a module when it is first imported: compiling all of them takes half of an installation.
@@ -45,6 +51,7 @@ help:
 	@echo "                   generate data, run the workloads in RUNS applications, print the table and,"
 	@echo "                   if another configuration was measured on the same data before, the comparison"
 	@echo "make bench STORAGE=hdfs|qfs [LAYOUT=replicated:2]  the same on a small file system on this machine"
+	@echo "make bench MASTER=yarn [NODEMANAGERS=$(NODEMANAGERS)]  the same on a small YARN, with HDFS, on this machine"
 	@echo "make aa [RUNS=12]  how much identical runs differ on this machine; takes STORAGE and all others, too"
 	@echo "make report        build the report of the experiment in results/ethernet-upgrade"
 	@echo "make check         lint, format, types, and which room imports which"
@@ -87,12 +94,14 @@ aa: setup
 	+@$(call on_storage,runs)
 	@clusterlift aa "$(CONFIGURATION)" --results "$(RESULTS)"
 
-# Make a target while the file system is up.
-on_storage = case "$(STORAGE)" in \
-  local) $(call again,$(1)) ;; \
-  hdfs) clusterlift hdfs run --datanodes $(DATANODES) -- $(call again,$(1)) ;; \
-  qfs) clusterlift qfs run --chunk-servers $(CHUNK_SERVERS) -- $(call again,$(1)) ;; \
-  *) echo "clusterlift: STORAGE is '$(STORAGE)': choose local, hdfs or qfs" >&2; exit 2 ;; \
+# Make a target while the file system, and YARN, are up.
+on_storage = case "$(MASTER) $(STORAGE)" in \
+  "local local") $(call again,$(1)) ;; \
+  "local hdfs") clusterlift hdfs run --datanodes $(DATANODES) -- $(call again,$(1)) ;; \
+  "local qfs") clusterlift qfs run --chunk-servers $(CHUNK_SERVERS) -- $(call again,$(1)) ;; \
+  "yarn hdfs") clusterlift yarn run --nodemanagers $(NODEMANAGERS) --datanodes $(DATANODES) -- $(call again,$(1)) ;; \
+  "local "*) echo "clusterlift: STORAGE is '$(STORAGE)': choose local, hdfs or qfs" >&2; exit 2 ;; \
+  *) echo "clusterlift: MASTER is '$(MASTER)' and STORAGE '$(STORAGE)': choose local, or yarn with hdfs" >&2; exit 2 ;; \
 esac
 again = $(MAKE) --no-print-directory $(1) RUNS="$(RUNS)" CONFIGURATION="$(CONFIGURATION)"
 

@@ -8,7 +8,14 @@ from pathlib import Path
 # spark-submit puts the script's own directory first; our packages are one level above it.
 sys.path[0] = str(Path(__file__).resolve().parents[1])
 
-from harness.runtime.interrupt import end_at_ctrl_c
+try:
+    from harness.runtime.interrupt import end_at_ctrl_c
+except ModuleNotFoundError:  # with --deploy-mode cluster, the node has this file alone
+    sys.stderr.write(
+        "generate.py: error: this node has no package 'harness': submit with --deploy-mode client, or in the "
+        "checkout, `python3 -m zipfile -c packages.zip datagen harness`, and add --py-files packages.zip\n"
+    )
+    sys.exit(2)
 
 if __name__ == "__main__":
     end_at_ctrl_c()  # while the rest is loaded

@@ -19,11 +19,11 @@ GROUPS = {
     "Compare configurations": ("compare", "explain", "report", "show", "export", "import"),
     "Prepare a comparison": ("plan", "ready", "aa", "layout"),
     "Measure the network": ("probe", "gate"),
-    "Run a test cluster on this machine": ("hdfs", "qfs", "lab"),
+    "Run a test cluster on this machine": ("hdfs", "qfs", "yarn", "lab"),
 }
 """The commands by the heading that `--help` lists them under."""
 
-MODULES = {"import": "import_original", "hdfs": "minicluster", "qfs": "minicluster"}
+MODULES = {"import": "import_original"} | dict.fromkeys(("hdfs", "qfs", "yarn"), "minicluster")
 """The modules of harness.commands that have another name than their command."""
 
 PROG = "clusterlift"

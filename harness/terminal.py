@@ -12,6 +12,7 @@ import os
 import sys
 import threading
 from codecs import getincrementaldecoder
+from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from typing import TextIO
@@ -129,6 +130,12 @@ class Relay:
             _write(sys.stdout, "\n".join(map(_printable, text.split("\n"))))
 
 
+def copy_output_to(receiver: Callable[[str], object]) -> None:
+    """Give everything that is printed from now on, escaped and without credentials, to a receiver, too."""
+    global _receiver  # noqa: PLW0603  the process has one terminal
+    _receiver = receiver
+
+
 def hold_standard_descriptors() -> None:
     """Occupy those of the descriptors 0, 1 and 2 that are closed, so that no other file gets their number.
 
@@ -142,6 +149,7 @@ def hold_standard_descriptors() -> None:
 
 
 _lock = threading.RLock()
+_receiver: Callable[[str], object] | None = None
 _unfinished: tuple[TextIO, str] | None = None
 """The stream whose last line is not finished, and the text that finishes it."""
 
@@ -168,6 +176,8 @@ def _write(
 
 def _emit(stream: TextIO, text: str) -> None:
     """Write and flush; escape characters that the stream's encoding lacks, such as `±`."""
+    if _receiver is not None:
+        _receiver(text)
     encoding = stream.encoding or "utf-8"
     try:
         stream.write(text.encode(encoding, "backslashreplace").decode(encoding))

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 
 # spark-submit puts the script's own directory first; our packages are one level above it.
 sys.path[0] = str(Path(__file__).resolve().parents[1])
 
-from harness.runtime.interrupt import end_at_ctrl_c
+try:
+    from harness.runtime.interrupt import end_at_ctrl_c
+except ModuleNotFoundError:  # with --deploy-mode cluster, the node has this file alone
+    sys.stderr.write(
+        "benchmark.py: error: this node has no package 'harness': submit with `clusterlift run`, which "
+        "brings it, or with --deploy-mode client\n"
+    )
+    sys.exit(2)
 
 if __name__ == "__main__":
     end_at_ctrl_c()  # while the rest is loaded
@@ -18,16 +26,18 @@ from datagen.spark import spark_errors_as_one_line, start_session
 from harness.runtime.command_line import run_main
 from harness.runtime.interrupt import interruptible
 from jobs.options import PROG, parse
+from jobs.outbox import Outbox, outbox
 from jobs.run import benchmark
 
 
-def main() -> int:
+def main(deliveries: Outbox | None) -> int:
     """Run the benchmark that the command line describes, and return the exit code."""
     options = parse()
     spark = start_session("clusterlift benchmark", jobs)
     with interruptible(), spark_errors_as_one_line("Spark failed"):
-        return benchmark(spark, options)
+        return benchmark(spark, options, deliveries)
 
 
 if __name__ == "__main__":
-    run_main(PROG, main)
+    with outbox() as deliveries:
+        run_main(PROG, partial(main, deliveries))

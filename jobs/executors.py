@@ -5,6 +5,7 @@ The driver's node runs them itself, the node of each executor in a task on it.
 
 from __future__ import annotations
 
+import inspect
 import os
 import platform
 import subprocess
@@ -12,7 +13,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any, TypeVar
 
 from py4j.protocol import Py4JError
@@ -61,7 +61,8 @@ def nodes_snapshot(spark: SparkSession) -> NodesSnapshot:
         driver=os.getpid(),
         driver_namespace=process_namespace(),
     )
-    read = partial(_read_node, application, Path(sampler.__file__).read_text())
+    # Not from the module's file, which may be in a zip.
+    read = partial(_read_node, application, inspect.getsource(sampler))
     answers, executors = run_on_nodes(spark, read)
     traffic = {id_: NodeTraffic(id_, host, read) for id_, (host, (read, _)) in answers.items()}
     counters = {id_: NodeCounters(host, *read) for id_, (host, (_, read)) in answers.items()}

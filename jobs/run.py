@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from statistics import median
 
 from pyspark.sql import SparkSession
@@ -17,7 +18,11 @@ from datagen.writer import Request, write_dataset
 from harness.model.errors import BadInput
 from harness.model.run import Ending, Phase, Run, Status, Trial
 from harness.node.node_links import link_errors
-from harness.records.directories import cache_directory, check_writable
+from harness.records.directories import (
+    cache_directory,
+    check_writable,
+    configuration_directory,
+)
 from harness.records.writer import Recording
 from harness.runtime.progress import TrialProgress
 from harness.runtime.rounds import FixedRounds, Goal, Observer, Rounds, UntilReached
@@ -26,6 +31,7 @@ from harness.runtime.warm_up import DEFAULT_TRIALS, is_counted, unsteady_workloa
 from harness.terminal import say, show, visible
 from jobs.executors import node_links
 from jobs.options import BenchmarkOptions, DatasetOptions, TrialOptions, WorkOptions
+from jobs.outbox import Outbox
 from jobs.run_description import describe_run
 from jobs.sinks import SINKS
 from jobs.spark_event_log import EventLog
@@ -40,13 +46,15 @@ MAX_COMPUTED_ROWS = 20_000
 EXIT_CODES = {Ending.COMPLETED: 0, Ending.INTERRUPTED: 130, Ending.SPARK_LOST: 1}
 
 
-def benchmark(spark: SparkSession, options: BenchmarkOptions) -> int:
+def benchmark(spark: SparkSession, options: BenchmarkOptions, outbox: Outbox | None = None) -> int:
     """Run the trials, print a summary and the path of the results file, and return the exit code.
 
-    Raises BadInput, before the first trial, if the run is not possible as requested.
+    With an outbox, the file is written where that delivers it from. Raises BadInput, before the first trial,
+    if the run is not possible as requested.
     """
     selection = select_workloads(options.workloads)
-    check_writable(options.record.results, options.record.configuration)
+    results = outbox.results if outbox else results_of_driver(spark, options.record.results)
+    check_writable(results, options.record.configuration)
     wait_for_executors(spark)
     dataset = proven_dataset(spark, options.dataset) if selection.reads_data else None
     context = build_context(spark, dataset, options.work)
@@ -56,12 +64,13 @@ def benchmark(spark: SparkSession, options: BenchmarkOptions) -> int:
     wait_for_release()
 
     rounds = plan_rounds(options.trials, run.workloads)
-    with Recording(options.record.results, run) as recording, EventLog(spark) as log:
+    with Recording(results, run) as recording, EventLog(spark) as log:
         sink = SINKS[options.work.sink]
         runners = [SparkTrialRunner(w, context, sink, log) for w in selection.workloads]
         recorder = _Recorder(recording)
         progress = TrialProgress(run.workloads, rounds)
-        ending = run_trials(runners, rounds, [recorder, progress])
+        observers = [recorder, progress, *([outbox] if outbox else [])]
+        ending = run_trials(runners, rounds, observers)
         # After any other ending, the executors may not answer.
         completed = ending is Ending.COMPLETED
         errors = link_errors(links, node_links(spark)) if completed else None
@@ -72,9 +81,22 @@ def benchmark(spark: SparkSession, options: BenchmarkOptions) -> int:
         show(rounds.stopped)
     if not completed:
         say(f"{ending}: the trials that were recorded before are kept")
-    show(visible(f"results: {recording.path}"))
+    # In the outbox's case, the path that it has at the submitter.
+    place = configuration_directory(options.record.results, run.configuration)
+    show(visible(f"results: {place / recording.path.name}"))
     failed = any(trial.status is Status.FAILED for trial in recorder.trials)
     return EXIT_CODES[ending] or int(failed)
+
+
+def results_of_driver(spark: SparkSession, results: Path) -> Path:
+    """Return the directory of the results. Raise BadInput if it would be lost with a driver on a node."""
+    mode = spark.sparkContext.getConf().get("spark.submit.deployMode")
+    if mode == "cluster" and not results.is_absolute():
+        raise BadInput(
+            f"--results {results}: with --deploy-mode cluster, this is on a node and removed at the end: "
+            "submit with `clusterlift run`, or name a directory that the nodes and you share"
+        )
+    return results
 
 
 def proven_dataset(spark: SparkSession, options: DatasetOptions) -> Dataset:

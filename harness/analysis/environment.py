@@ -110,10 +110,16 @@ _IRRELEVANT = (
     *("spark.app.*", "spark.executor.id", "spark.master", "spark.*.port", "spark.driver.host"),
     *("spark.driver.bindAddress", "spark.driver.appUIAddress", "spark.ui.*", "spark.yarn.app.*"),
     *("spark.kubernetes.*pod*.name", "spark.kubernetes.executor.podNamePrefix"),
-    "spark.org.apache.hadoop.yarn.server.webproxy.*",
+    *("spark.org.apache.hadoop.yarn.server.webproxy.*", "spark.yarn.tags"),
+    *("spark.org.apache.spark.deploy.yarn.AmIpFilter.*", "spark.yarn.appMasterEnv.CLUSTERLIFT_*"),
     # Directories that no trial reads or writes.
     *("spark.eventLog.dir", "spark.sql.warehouse.dir", "spark.submit.pyFiles", "spark.repl.*"),
-    *("spark.yarn.stagingDir", "spark.history.*"),
+    *(
+        "spark.yarn.stagingDir",
+        "spark.yarn.dist.*",
+        "spark.executorEnv.PYTHONPATH",
+        "spark.history.*",
+    ),
     # How and where files are written; the layout that results is observed.
     *(
         "spark.hadoop.fs.defaultFS",

@@ -1,4 +1,4 @@
-"""`clusterlift hdfs` and `clusterlift qfs`, which have the same subcommands."""
+"""`clusterlift hdfs` and `qfs`, which have the same subcommands, and `clusterlift yarn`."""
 
 from __future__ import annotations
 
@@ -7,17 +7,21 @@ import shlex
 import shutil
 import signal
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import click
 
 from harness.commands.command import group
 from harness.minicluster.cluster import Cluster, find, find_all
+from harness.minicluster.daemon import Daemon
 from harness.minicluster.guard import NOTHING_TO_CLEAN_UP, guarded
 from harness.minicluster.hdfs import HdfsCluster
-from harness.minicluster.lifecycle import FileSystem, down, running, up
+from harness.minicluster.lifecycle import Service, down, running, up
 from harness.minicluster.qfs import QfsCluster
-from harness.minicluster.qfs_home import properties_text, qfs_home
+from harness.minicluster.qfs_home import qfs_home
+from harness.minicluster.spark_configuration import properties_text
+from harness.minicluster.yarn import YarnCluster, hdfs_properties
 from harness.model.errors import BadInput, ClusterliftError
 from harness.runtime.interrupt import deferred_signals, interruptible, signal_handlers
 from harness.terminal import count_of, say, show, visible
@@ -32,18 +36,25 @@ name_option = click.option(
 )
 
 
-def commands(system: FileSystem, servers: int) -> click.Group:
-    """Return the command group of one file system; `servers` is the default number of servers."""
-    title = system.title
-    servers_option = click.option(
-        f"--{system.servers_option}",
-        "servers",
+def _number_of(
+    service: Service | type[YarnCluster], default: int, name: str
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return the option of a service's number of servers."""
+    return click.option(
+        f"--{service.servers_option}",
+        name,
         type=click.IntRange(1, MAX_SERVERS),
-        default=servers,
+        default=default,
         show_default=True,
         metavar="N",
-        help=f"Number of {system.server}s.",
+        help=f"Number of {service.server}s.",
     )
+
+
+def commands(system: Service, servers: int) -> click.Group:
+    """Return the command group of a file system; `servers` is the default number of servers."""
+    title = system.title
+    servers_option = _number_of(system, servers, "servers")
 
     @group(system.scheme, help=f"Start and stop a small, real {title} on this machine.")
     def subcommands() -> None:
@@ -92,16 +103,24 @@ def commands(system: FileSystem, servers: int) -> click.Group:
     return subcommands
 
 
-def _run(system: FileSystem, servers: int, command: Sequence[str]) -> int:
-    if shutil.which(command[0]) is None:
-        raise BadInput(f"COMMAND: there is no program {command[0]!r}; name an installed one")
+def _run(system: Service, servers: int, command: Sequence[str]) -> int:
+    _check_program(command)
     with interruptible(once=True), running(system, servers, keep_logs=True) as cluster:
         environment = {**system.client_environment(cluster), "CLUSTERLIFT_FS": cluster.uri}
         code = _run_in_foreground(command, environment)
         dead = cluster.dead()
+    _report(dead)
+    return code
+
+
+def _check_program(command: Sequence[str]) -> None:
+    if shutil.which(command[0]) is None:
+        raise BadInput(f"COMMAND: there is no program {command[0]!r}; name an installed one")
+
+
+def _report(dead: Sequence[Daemon]) -> None:
     for daemon in dead:
         say(f"{daemon.name} died in the meantime: {daemon.closing_message()}; see {daemon.log}")
-    return code
 
 
 def _run_in_foreground(command: Sequence[str], environment: Mapping[str, str]) -> int:
@@ -142,7 +161,7 @@ def _exports(cluster: Cluster, environment: Mapping[str, str]) -> str:
     )
 
 
-def _status(system: FileSystem, cluster: Cluster) -> list[str]:
+def _status(system: Service, cluster: Cluster) -> list[str]:
     live = system.live_servers(cluster)
     servers = count_of(cluster.servers, system.server)
     state = f"the {system.head} does not answer" if live is None else f"{live} of {servers} live"
@@ -172,3 +191,31 @@ qfs = commands(QfsCluster(), servers=4)
 def conf() -> None:
     """Print the properties with which Spark can use QFS, for --properties-file."""
     show(properties_text(qfs_home().spark_properties()))
+
+
+@group("yarn", help="Run a command beside a small, real YARN on this machine.")
+def yarn() -> None:
+    pass
+
+
+@yarn.command(
+    "run",
+    help="Start YARN, and an HDFS for its files; run COMMAND with HADOOP_CONF_DIR and CLUSTERLIFT_FS set for "
+    "them; stop both and remove their data. The exit code is the command's.",
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+)
+@_number_of(YarnCluster, 2, "nodemanagers")
+@_number_of(HdfsCluster(), 3, "datanodes")
+@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
+def run_beside_yarn(nodemanagers: int, datanodes: int, command: Sequence[str]) -> int:
+    _check_program(command)
+    with (
+        interruptible(once=True),
+        running(HdfsCluster(hdfs_properties()), datanodes, keep_logs=True) as files,
+        running(system := YarnCluster(files), nodemanagers, keep_logs=True) as cluster,
+    ):
+        environment = {**system.client_environment(cluster), "CLUSTERLIFT_FS": files.uri}
+        code = _run_in_foreground(command, environment)
+        dead = [*files.dead(), *cluster.dead()]
+    _report(dead)
+    return code

@@ -24,7 +24,7 @@ UNFINISHED = ".new-"
 
 @dataclass(frozen=True)
 class Cluster:
-    """The daemons of one file system. Its state file is rewritten whenever `daemons` changes."""
+    """The daemons of one service. Its state file is rewritten whenever `daemons` changes."""
 
     scheme: str
     name: str
@@ -34,7 +34,7 @@ class Cluster:
 
     @property
     def uri(self) -> str:
-        """The file system's URI without a path: `hdfs://127.0.0.1:PORT`."""
+        """The URI of the service, without a path: `hdfs://127.0.0.1:PORT`."""
         return f"{self.scheme}://{LOCALHOST}:{self.ports[0]}"
 
     @property
@@ -119,7 +119,7 @@ def find(scheme: str, name: str) -> Cluster:
 
 
 def find_all(scheme: str) -> list[Cluster]:
-    """Return all clusters of a file system that are up, or were up when the machine went down."""
+    """Return all clusters of a service that are up, or were up when the machine went down."""
     found = []
     for file in _state_files(scheme):
         try:

@@ -130,6 +130,33 @@ def end(daemons: Iterable[Daemon]) -> None:
         time.sleep(POLL_S)
 
 
+def end_containers(directory: Path) -> None:
+    """Kill the containers of YARN that have their files in a directory, and wait until they have ended.
+
+    A NodeManager starts each in a session of its own, and they would outlive it. Raises ClusterliftError if
+    one still runs after 30 s.
+    """
+    deadline = time.monotonic() + END_S
+    while left := list(_containers(directory)):
+        for process in left:
+            with suppress(psutil.NoSuchProcess):
+                process.kill()
+        if time.monotonic() > deadline:
+            raise ClusterliftError(
+                f"process {left[0].pid}, of a container, does not end; try again"
+            )
+        time.sleep(POLL_S)
+
+
+def _containers(directory: Path) -> Iterator[psutil.Process]:
+    """Yield the processes to which a NodeManager gave local directories below this one."""
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):
+            given = process.environ().get("LOCAL_DIRS", "")
+            if given.startswith(f"{directory}/") and process.status() != psutil.STATUS_ZOMBIE:
+                yield process
+
+
 def free_ports(number: int) -> tuple[int, ...]:
     """Return `number` different ports of 127.0.0.1 that nobody listens on now."""
     with ExitStack() as stack:

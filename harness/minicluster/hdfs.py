@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import json
-import os
-import shutil
-import urllib.request
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import ClassVar
-from urllib.error import URLError
-from xml.sax.saxutils import escape
 
-from harness.local_spark import closing_message, spark_home
+from harness.local_spark import closing_message
 from harness.minicluster import lifecycle
 from harness.minicluster.cluster import Cluster
 from harness.minicluster.daemon import LOCALHOST, Launch
-from harness.minicluster.jar import minicluster_jar
-from harness.model.errors import BadInput, ClusterliftError
+from harness.minicluster.hadoop import (
+    answer_of,
+    java_command,
+    prepare_daemons,
+    write_properties,
+)
+from harness.model.errors import ClusterliftError
 from harness.probes.remote_process import run_all
 from harness.probes.transports.host import HostError, by_local
 
@@ -27,17 +25,7 @@ NAMENODE = "org.apache.hadoop.hdfs.server.namenode.NameNode"
 DATANODE = "org.apache.hadoop.hdfs.server.datanode.DataNode"
 NAMENODE_HEAP = "512m"
 DATANODE_HEAP = "256m"
-ANSWER_S = 5.0
 FORMAT_S = 120.0
-
-LOG4J = """\
-rootLogger.level = info
-rootLogger.appenderRef.console.ref = console
-appender.console.type = Console
-appender.console.name = console
-appender.console.layout.type = PatternLayout
-appender.console.layout.pattern = %d %p %c{1}: %m%n
-"""
 
 
 @dataclass(frozen=True)
@@ -57,11 +45,11 @@ class HdfsCluster:
 
     def prepare(self, cluster: Cluster) -> None:
         """Write the configuration and format the NameNode."""
-        command = _java(cluster, NAMENODE_HEAP, NAMENODE)
-        for name in ("conf", "tmp"):
-            (cluster.directory / name).mkdir()
-        _write_site(cluster, {**_site(cluster), **self.properties})
-        (cluster.conf_directory / "log4j2.properties").write_text(LOG4J, encoding="utf-8")
+        command = java_command(cluster, NAMENODE_HEAP, NAMENODE)
+        cluster.conf_directory.mkdir()
+        prepare_daemons(cluster)
+        site = {**_site(cluster), **self.properties}
+        write_properties(cluster.conf_directory / "hdfs-site.xml", site)
         log = cluster.logs / "format.log"
         in_directory = ("sh", "-c", 'cd "$0" && exec "$@"', str(cluster.directory))
         format_ = [*in_directory, *command, "-format", "-nonInteractive"]
@@ -76,8 +64,8 @@ class HdfsCluster:
 
     def launches(self, cluster: Cluster) -> Iterator[Launch]:
         """Yield all daemons together: DataNodes retry until the NameNode answers."""
-        yield Launch("namenode", _java(cluster, NAMENODE_HEAP, NAMENODE))
-        command = _java(cluster, DATANODE_HEAP, DATANODE)
+        yield Launch("namenode", java_command(cluster, NAMENODE_HEAP, NAMENODE))
+        command = java_command(cluster, DATANODE_HEAP, DATANODE)
         for number in range(1, cluster.servers + 1):
             name = f"datanode-{number}"
             storage = f"dfs.datanode.data.dir={cluster.directory / name}"
@@ -86,14 +74,11 @@ class HdfsCluster:
     def live_servers(self, cluster: Cluster) -> int | None:
         """Return what the NameNode's web page shows; 0 while the NameNode is in safe mode."""
         query = "jmx?qry=Hadoop:service=NameNode,name=FSNamesystemState"
-        # A proxy that the user has configured cannot reach this machine's 127.0.0.1.
-        direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        try:
-            with direct.open(f"{web_address(cluster)}/{query}", timeout=ANSWER_S) as answer:
-                [state] = json.load(answer)["beans"]
-        except (URLError, OSError, ValueError):
-            return None
-        return int(state["NumLiveDataNodes"]) if state["FSState"] == "Operational" else 0
+        match answer_of(f"{web_address(cluster)}/{query}"):
+            case {"beans": [{"NumLiveDataNodes": int(live), "FSState": state}]}:
+                return live if state == "Operational" else 0
+            case _:
+                return None
 
     def client_environment(self, cluster: Cluster) -> Mapping[str, str]:
         """Return nothing: Spark's Hadoop client needs only the URI."""
@@ -113,30 +98,6 @@ def running(
 def web_address(cluster: Cluster) -> str:
     """Return the URL of the NameNode's web server, which reports its state as JSON under `/jmx`."""
     return f"http://{LOCALHOST}:{cluster.ports[1]}"
-
-
-def _java(cluster: Cluster, heap: str, main: str) -> list[str]:
-    """Return the command line that runs a Java class. Raises BadInput if there is no Java."""
-    return [
-        _java_program(),
-        f"-Xmx{heap}",
-        "-XX:+UseSerialGC",
-        "-Djava.net.preferIPv4Stack=true",
-        f"-Djava.io.tmpdir={cluster.directory / 'tmp'}",
-        *("-cp", f"{cluster.conf_directory}:{minicluster_jar()}:{spark_home()}/jars/*"),
-        main,
-    ]
-
-
-def _java_program() -> str:
-    if home := os.environ.get("JAVA_HOME"):
-        program = Path(home) / "bin/java"
-        if not os.access(program, os.X_OK):
-            raise BadInput(f"JAVA_HOME is {home}, which has no bin/java; set it to a JDK or JRE")
-        return str(program)
-    if found := shutil.which("java"):
-        return found
-    raise BadInput("HDFS needs Java, and no 'java' is on the PATH: install it, or set JAVA_HOME")
 
 
 def _site(cluster: Cluster) -> dict[str, str]:
@@ -160,12 +121,3 @@ def _site(cluster: Cluster) -> dict[str, str]:
         "dfs.heartbeat.interval": "1",
         "dfs.namenode.redundancy.interval.seconds": "1",
     }
-
-
-def _write_site(cluster: Cluster, properties: Mapping[str, str]) -> None:
-    entries = (
-        f"<property><name>{escape(name)}</name><value>{escape(value)}</value></property>\n"
-        for name, value in properties.items()
-    )
-    text = f"<configuration>\n{''.join(entries)}</configuration>\n"
-    (cluster.conf_directory / "hdfs-site.xml").write_text(text, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The jar that contains HDFS's daemons, fetched once by spark-submit.
+"""The jars of Hadoop's daemons, each fetched once by spark-submit.
 
 Standard library only, because docker/Dockerfile copies this file into the image.
 """
@@ -9,6 +9,7 @@ import fcntl
 import hashlib
 import shutil
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
 from harness.local_spark import closing_message, hadoop_version, run_spark_submit, spark_home
@@ -16,13 +17,39 @@ from harness.model.errors import BadInput, ClusterliftError
 from harness.records.directories import cache_directory
 from harness.terminal import say
 
-ARTIFACT = "hadoop-client-minicluster"
 FETCHING = ".fetching-"
 # Spark brings these.
 EXCLUDED = "org.apache.hadoop:hadoop-client-api,org.apache.hadoop:hadoop-client-runtime"
-# The known checksum is of the Hadoop version that the pyspark of requirements.lock brings. For other
-# versions we trust what Spark trusts: the transport, and the checksums that the repository publishes.
-SHA256 = {"3.5.0": "06772d24529e59939915979b3edba204d367750ef7dc5120411f35221dd4818c"}
+
+
+@dataclass(frozen=True)
+class Artifact:
+    """A jar of a public repository.
+
+    Without a known checksum we trust what Spark trusts: the transport, and the repository's own checksums.
+    """
+
+    group: str
+    name: str
+    version: str
+    size: str
+    sha256: str | None = None
+
+    @property
+    def file_name(self) -> str:
+        return f"{self.name}-{self.version}.jar"
+
+
+# The known checksum is of the Hadoop version that the pyspark of requirements.lock brings.
+MINICLUSTER_SHA256 = {"3.5.0": "06772d24529e59939915979b3edba204d367750ef7dc5120411f35221dd4818c"}
+BOUNCY_CASTLE = tuple(
+    Artifact("org.bouncycastle", f"{name}-jdk18on", "1.78.1", size, sha256)
+    for name, size, sha256 in (
+        ("bcprov", "8 MB", "add5915e6acfc6ab5836e1fd8a5e21c6488536a8c1f21f386eeb3bf280b702d7"),
+        ("bcutil", "1 MB", "d9fa56f97b0f761ce3bc8d9d74c5d7137a987bf5bd3abfe1003f9bafa45a1d2f"),
+        ("bcpkix", "1 MB", "4b48ea084e5232b9d79ebca1887b9de037b124931807cd60710748c2aee08cc9"),
+    )
+)
 
 
 def minicluster_jar() -> Path:
@@ -32,7 +59,19 @@ def minicluster_jar() -> Path:
     cannot be fetched.
     """
     version = hadoop_version(spark_home())
-    jar = cache_directory() / "jars" / f"{ARTIFACT}-{version}.jar"
+    known = MINICLUSTER_SHA256.get(version)
+    return _cached(
+        Artifact("org.apache.hadoop", "hadoop-client-minicluster", version, "56 MB", known)
+    )
+
+
+def bouncy_castle_jars() -> list[Path]:
+    """Return the jars of a cryptographic library that YARN needs; otherwise like `minicluster_jar`."""
+    return [_cached(artifact) for artifact in BOUNCY_CASTLE]
+
+
+def _cached(artifact: Artifact) -> Path:
+    jar = cache_directory() / "jars" / artifact.file_name
     if jar.exists():
         return jar
     try:
@@ -47,12 +86,12 @@ def minicluster_jar() -> Path:
         # Without a lock, two first starts at the same time would both fetch it.
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not jar.exists():
-            _fetch(version, jar)
+            _fetch(artifact, jar)
     return jar
 
 
-def _fetch(version: str, jar: Path) -> None:
-    say(f"fetching {jar.name} once (about 56 MB), into {jar.parent}")
+def _fetch(artifact: Artifact, jar: Path) -> None:
+    say(f"fetching {jar.name} once (about {artifact.size}), into {jar.parent}")
     for interrupted in jar.parent.glob(f"{FETCHING}*"):  # we have the lock, so nobody else fetches
         shutil.rmtree(interrupted, ignore_errors=True)
     with tempfile.TemporaryDirectory(prefix=FETCHING, dir=jar.parent) as ivy:
@@ -60,7 +99,7 @@ def _fetch(version: str, jar: Path) -> None:
         done = run_spark_submit(
             *("--master", "local[1]", "--deploy-mode", "client"),
             *("--conf", f"spark.jars.ivy={ivy}"),
-            *("--packages", f"org.apache.hadoop:{ARTIFACT}:{version}"),
+            *("--packages", f"{artifact.group}:{artifact.name}:{artifact.version}"),
             *("--exclude-packages", EXCLUDED),
             *("--class", "org.apache.hadoop.util.VersionInfo", "spark-internal"),
         )
@@ -70,15 +109,15 @@ def _fetch(version: str, jar: Path) -> None:
                 f"cannot fetch {jar.name}: {closing_message(done.stdout)}; connect to a network, or "
                 f"put the jar into {jar.parent}"
             )
-        _verify(fetched, version)
+        _verify(fetched, artifact)
         fetched.replace(jar)
 
 
-def _verify(jar: Path, version: str) -> None:
+def _verify(jar: Path, artifact: Artifact) -> None:
     with jar.open("rb") as file:
         found = hashlib.file_digest(file, "sha256").hexdigest()
-    if found != SHA256.get(version, found):
+    if artifact.sha256 not in {None, found}:
         raise ClusterliftError(
-            f"the fetched {ARTIFACT} {version} is not the known one: its sha256 is {found}, "
-            f"not {SHA256[version]}; it was not kept"
+            f"the fetched {artifact.name} {artifact.version} is not the known one: its sha256 is {found}, "
+            f"not {artifact.sha256}; it was not kept"
         )

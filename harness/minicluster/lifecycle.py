@@ -19,6 +19,7 @@ from harness.minicluster.daemon import (
     Daemon,
     Launch,
     end,
+    end_containers,
     free_ports,
     port_problem,
     starting,
@@ -33,22 +34,22 @@ READY_S = 120.0
 POLL_S = 0.1
 
 
-class FileSystem(Protocol):
-    """What differs between file systems."""
+class Service(Protocol):
+    """What differs between HDFS, QFS and YARN."""
 
     scheme: ClassVar[str]
     title: ClassVar[str]
     head: ClassVar[str]
-    """The kind of its first daemon, of which there is one: NameNode, metaserver."""
+    """The kind of its first daemon, of which there is one: NameNode, metaserver, ResourceManager."""
     server: ClassVar[str]
-    """The kind of the daemons that store data: DataNode, chunk server."""
+    """The kind of its other daemons: DataNode, chunk server, NodeManager."""
     servers_option: ClassVar[str]
 
     def port_count(self, servers: int) -> int:
         """Return how many ports must be chosen before the start; the first one is the URI's."""
 
     def prepare(self, cluster: Cluster) -> None:
-        """Find the programs, write the configuration, and format the empty file system.
+        """Find the programs, write the configuration, and format an empty file system.
 
         Raises BadInput or ClusterliftError if something is missing.
         """
@@ -64,33 +65,33 @@ class FileSystem(Protocol):
 
 
 @contextmanager
-def running(system: FileSystem, servers: int, *, keep_logs: bool = False) -> Iterator[Cluster]:
+def running(service: Service, servers: int, *, keep_logs: bool = False) -> Iterator[Cluster]:
     """Provide a new cluster while entered; stop it and remove its data afterwards, and if we are killed.
 
     With `keep_logs`, the logs stay if a daemon has died.
     """
     name = f"run-{secrets.token_hex(4)}"
-    with guarded(sys.executable, "-m", __name__, system.scheme, name):
+    with guarded(sys.executable, "-m", __name__, service.scheme, name):
         try:
-            yield up(system, name, servers)
+            yield up(service, name, servers)
         finally:
             # Find it by name: a signal may arrive when it is up but `up` has not returned yet.
             with suppress(BadInput):
-                cluster = find(system.scheme, name)
+                cluster = find(service.scheme, name)
                 down(cluster, keep_logs=keep_logs and bool(cluster.dead()))
 
 
-def up(system: FileSystem, name: str, servers: int, port: int | None = None) -> Cluster:
+def up(service: Service, name: str, servers: int, port: int | None = None) -> Cluster:
     """Start a cluster and wait until all its servers are live.
 
     Raises BadInput if the name or the port is taken, ClusterliftError if a daemon does not start.
     After an error, only the logs are left.
     """
-    with _os_error_as_one_line(f"{system.title} cannot be started"):
+    with _os_error_as_one_line(f"{service.title} cannot be started"):
         for _ in range(ATTEMPTS - 1):
             with suppress(_PortLost):
-                return _up_once(system, name, servers, port)
-        return _up_once(system, name, servers, port)
+                return _up_once(service, name, servers, port)
+        return _up_once(service, name, servers, port)
 
 
 def down(cluster: Cluster, *, keep_logs: bool = False) -> None:
@@ -104,6 +105,7 @@ def down(cluster: Cluster, *, keep_logs: bool = False) -> None:
     ):
         # SIGKILL loses nothing: the data is removed, too.
         end(cluster.daemons)
+        end_containers(cluster.directory)
         remove(cluster)
         if not keep_logs:
             shutil.rmtree(cluster.logs, ignore_errors=True)
@@ -125,32 +127,32 @@ def _os_error_as_one_line(what_failed: str) -> Iterator[None]:
         raise ClusterliftError(f"{what_failed}: {reason}") from error
 
 
-def _up_once(system: FileSystem, name: str, servers: int, port: int | None) -> Cluster:
-    cluster = _planned(system, name, servers, port)
+def _up_once(service: Service, name: str, servers: int, port: int | None) -> Cluster:
+    cluster = _planned(service, name, servers, port)
     claim_name(cluster)  # outside `try`: if this fails, the directory is not ours to remove
     try:
         shutil.rmtree(cluster.logs, ignore_errors=True)
         cluster.logs.mkdir(parents=True)
-        system.prepare(cluster)
-        say(f"starting {system.title}: {system.head}, {count_of(servers, system.server)}")
-        for launch in system.launches(cluster):
+        service.prepare(cluster)
+        say(f"starting {service.title}: {service.head}, {count_of(servers, service.server)}")
+        for launch in service.launches(cluster):
             with (
                 deferred_signals(),
                 starting(launch, cluster.logs / f"{launch.name}.log", cluster.directory) as daemon,
             ):
                 cluster = replace(cluster, daemons=(*cluster.daemons, daemon))
                 save(cluster)  # before it runs: whoever cleans up after us knows of it
-        _wait_for_servers(system, cluster)
+        _wait_for_servers(service, cluster)
     except BaseException:
         down(cluster, keep_logs=cluster.logs.is_dir() and any(cluster.logs.iterdir()))
         raise
     return cluster
 
 
-def _planned(system: FileSystem, name: str, servers: int, port: int | None) -> Cluster:
+def _planned(service: Service, name: str, servers: int, port: int | None) -> Cluster:
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", name):
         raise BadInput(f"--name {name!r}: use letters, digits, dots, dashes and underscores")
-    ports = free_ports(system.port_count(servers))
+    ports = free_ports(service.port_count(servers))
     if port is not None:
         if problem := port_problem(port):
             raise BadInput(
@@ -158,32 +160,32 @@ def _planned(system: FileSystem, name: str, servers: int, port: int | None) -> C
                 "get a free one"
             )
         ports = (port, *ports[1:])
-    return Cluster(system.scheme, name, ports, servers)
+    return Cluster(service.scheme, name, ports, servers)
 
 
-def _wait_for_servers(system: FileSystem, cluster: Cluster) -> None:
+def _wait_for_servers(service: Service, cluster: Cluster) -> None:
     deadline = time.monotonic() + READY_S
     while True:
-        live = system.live_servers(cluster) or 0
+        live = service.live_servers(cluster) or 0
         for daemon in cluster.dead():
-            raise _died(system, daemon)
+            raise _died(service, daemon)
         if live >= cluster.servers:
             return
         if time.monotonic() > deadline:
             head = cluster.daemons[0]
             raise ClusterliftError(
-                f"{system.title} is not ready after {READY_S:.0f} s: "
-                f"{live} of {count_of(cluster.servers, system.server)} live; "
+                f"{service.title} is not ready after {READY_S:.0f} s: "
+                f"{live} of {count_of(cluster.servers, service.server)} live; "
                 f"{head.name}: {head.closing_message()}; see {head.log}"
             )
         time.sleep(POLL_S)
 
 
-def _died(system: FileSystem, daemon: Daemon) -> ClusterliftError:
+def _died(service: Service, daemon: Daemon) -> ClusterliftError:
     log = Path(daemon.log).read_text(encoding="utf-8", errors="replace")
     kind = _PortLost if "Address already in use" in log else ClusterliftError
     return kind(
-        f"{system.title} did not start: {daemon.name} died: {daemon.closing_message()}; "
+        f"{service.title} did not start: {daemon.name} died: {daemon.closing_message()}; "
         f"see {daemon.log}"
     )
 

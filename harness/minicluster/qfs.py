@@ -18,8 +18,8 @@ from harness.minicluster.qfs_home import (
     METASERVER,
     PING,
     qfs_home,
-    write_spark_configuration,
 )
+from harness.minicluster.spark_configuration import write_spark_configuration
 
 CLUSTER_KEY = "clusterlift"
 ANSWER_S = 5.0
@@ -44,7 +44,8 @@ class QfsCluster:
         home = qfs_home()
         for program in (METASERVER, CHUNKSERVER, PING):
             home.program(program)
-        write_spark_configuration(cluster.conf_directory, home)
+        # Spark has to know QFS's classes when it starts.
+        write_spark_configuration(cluster.conf_directory, home.spark_properties())
         _home_link(cluster).symlink_to(home.directory)
         for name in ("checkpoints", "transactions"):
             (cluster.directory / name).mkdir()

@@ -108,14 +108,18 @@ def _application(
 
 
 def _is_executor(process: _Process, application: str, root: Path) -> bool:
-    """Whether this is a JVM with the application's id in its command line."""
+    """Whether this is a JVM of the application: an executor, or what YARN starts to ask for executors.
+
+    An executor has the application's id as an argument; every container of YARN has it in paths.
+    """
     if process.name != "java":
         return False
     try:
         command = (root / f"proc/{process.pid}/cmdline").read_bytes()
     except OSError:
         return False
-    return application.encode() in command.split(b"\0")
+    id_ = application.encode()
+    return id_ in command.split(b"\0") or b"/%b/" % id_ in command
 
 
 def _transferred(process: int, root: Path) -> int | None:

@@ -87,28 +87,54 @@ class TestRuns:
         assert command("clusterlift aa", "aa", **variables)[2] == expected["CONFIGURATION"]
         assert not [line for line in commands("aa", **variables) if "compare" in line]
 
-    def test_share_the_file_system_that_is_started(self, tmp_path: Path) -> None:
+    @pytest.mark.parametrize(
+        ("variable", "started"),
+        [
+            ("STORAGE=hdfs", "hdfs run --datanodes 3"),
+            ("STORAGE=qfs", "qfs run --chunk-servers 4"),
+            ("MASTER=yarn", "yarn run --nodemanagers 2 --datanodes 3"),
+        ],
+    )
+    def test_share_what_is_started(self, variable: str, started: str, tmp_path: Path) -> None:
         (tmp_path / "clusterlift").write_text('#!/bin/sh\necho "$@" >> "$LOG"\n')
         (tmp_path / "clusterlift").chmod(0o755)
         log = tmp_path / "log"
         subprocess.run(
             [
                 *("make", "-o", "setup", "bench", f"VENV={tmp_path / 'none'}"),
-                *("STORAGE=hdfs", "RUNS=4", "CONFIGURATION=x"),
+                *(variable, "RUNS=4", "CONFIGURATION=x"),
             ],
             cwd=ROOT,
             env=OUTSIDE_MAKE | {"PATH": f"{tmp_path}:{os.environ['PATH']}", "LOG": str(log)},
             check=True,
         )
-        started, compared = log.read_text().splitlines()
-        assert started.startswith(
-            "hdfs run --datanodes 3 -- make --no-print-directory runs RUNS=4 "
-        )
+        first, compared = log.read_text().splitlines()
+        assert first.startswith(f"{started} -- make --no-print-directory runs RUNS=4 ")
         assert compared.startswith("compare --earlier x ")
 
-    def test_on_an_unknown_file_system_are_refused(self) -> None:
+    def test_on_yarn_use_its_hdfs_and_its_nodes(self) -> None:
+        generate, run = (
+            command(program, "runs", MASTER="yarn", CLUSTERLIFT_FS="hdfs://h:1")
+            for program in ("spark-submit", "clusterlift run")
+        )
+        assert generate[1:3] == ["--master", "yarn"]
+        assert run[run.index("--master") + 1] == "yarn"
+        assert run[run.index("--dataset") + 1] == "hdfs://h:1/data/rows-1000000"
+        assert run[run.index("--repartition") + 1] == "8"
+
+    @pytest.mark.parametrize(
+        ("variables", "message"),
+        [
+            (["STORAGE=s3"], "STORAGE is 's3': choose local, hdfs or qfs"),
+            (["MASTER=mesos"], "MASTER is 'mesos' and STORAGE 'local': choose"),
+            (["MASTER=yarn", "STORAGE=qfs"], "MASTER is 'yarn' and STORAGE 'qfs': choose"),
+        ],
+    )
+    def test_on_what_cannot_be_started_are_refused(
+        self, variables: list[str], message: str
+    ) -> None:
         done = subprocess.run(
-            ["make", "--no-print-directory", "-o", "setup", "bench", "STORAGE=s3"],
+            ["make", "--no-print-directory", "-o", "setup", "bench", *variables],
             cwd=ROOT,
             env=OUTSIDE_MAKE,
             capture_output=True,
@@ -116,4 +142,4 @@ class TestRuns:
             check=False,
         )
         assert done.returncode == 2
-        assert done.stderr.startswith("clusterlift: STORAGE is 's3': choose local, hdfs or qfs\n")
+        assert done.stderr.startswith(f"clusterlift: {message}")

@@ -333,6 +333,11 @@ class TestSparksConfiguration:
                 "spark.eventLog.dir": "file:/tmp/x",
                 "spark.eventLog.enabled": "true",
                 "spark.hadoop.fs.defaultFS": "hdfs://h:1",
+                "spark.org.apache.spark.deploy.yarn.AmIpFilter.param.PROXY_URI_BASES": "/app-1",
+                "spark.yarn.appMasterEnv.CLUSTERLIFT_STAGING": "hdfs://h/x",
+                "spark.yarn.appMasterEnv.OTHER": "kept",
+                "spark.yarn.dist.pyFiles": "/home/x.zip",
+                "spark.yarn.tags": "clusterlift-1",
                 "spark.driver.extraJavaOptions": own,
                 "spark.executor.extraJavaOptions": f"{own} -XX:+UseZGC",
                 "spark.executor.memory": "4g",
@@ -341,6 +346,7 @@ class TestSparksConfiguration:
             "spark.eventLog.enabled": "true",
             "spark.executor.extraJavaOptions": "-XX:+UseZGC",
             "spark.executor.memory": "4g",
+            "spark.yarn.appMasterEnv.OTHER": "kept",
         }
 
 

@@ -1,4 +1,4 @@
-"""The commands of `clusterlift hdfs` and `qfs`, tested with `fake`, a file system of shell scripts."""
+"""The commands of `clusterlift hdfs`, `qfs` and `yarn`, tested with a file system of shell scripts."""
 
 from __future__ import annotations
 
@@ -91,6 +91,11 @@ class TestUpStatusDown:
         assert (done.returncode, done.stdout) == (2, "")
         assert done.stderr.startswith(f"clusterlift: error: {message}")
         assert done.stderr.count("\n") == 1
+
+    def test_yarn_runs_installed_programs_alone(self, capfd: pytest.CaptureFixture[str]) -> None:
+        assert main(["yarn", "run", "--nodemanagers", "1", "--", "no-such-program"]) == 2
+        message = "clusterlift: error: COMMAND: there is no program 'no-such-program'"
+        assert capfd.readouterr().err.startswith(message)
 
     @pytest.mark.parametrize("system", ["hdfs", "qfs"])
     def test_the_help_of_down_says_that_it_removes_data(

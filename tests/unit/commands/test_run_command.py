@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,7 @@ FAKE = """
 import json, os, signal, sys, time
 from pathlib import Path
 from harness.commands.run import _where
+from harness.runtime.cluster_mode import NO_APPLICATION, READY_LINE
 from harness.model.run import Ending, new_run_id
 from harness.records.writer import Recording
 from harness.runtime.interrupt import interruptible
@@ -36,15 +38,36 @@ from tests.unit.builders import a_run, failed, ok
 home = Path(__file__).parent
 with (home / "calls").open("a") as calls:
     calls.write(json.dumps(sys.argv[1:]) + "\\n")
+if "--control" in sys.argv:  # a collector, which knows the outcome from the other spark-submit
+    if (home / "unreachable").exists():
+        print("24/01/01 WARN\\ncollect.py: error: no answer")
+        sys.exit(2)
+    print(f"24/01/01 WARN\\n{READY_LINE}hdfs://h/staging", flush=True)
+    with open(sys.argv[sys.argv.index("--control") + 1]) as control:
+        control.read()
+    (home / "collected").touch()
+    sys.exit(int((home / "code").read_text()) if (home / "code").exists() else NO_APPLICATION)
 outcomes = (home / "outcomes").read_text().split()
 outcome = outcomes.pop(0) if outcomes else "complete"
 (home / "outcomes").write_text(" ".join(outcomes))
 script = next(i for i, word in enumerate(sys.argv) if word.endswith("jobs/benchmark.py"))
+on_node = "--deploy-mode" in sys.argv
+
+def leave(code):
+    if on_node:
+        (home / "code").write_text(str(code))
+    sys.exit(min(code, 1) if on_node else code)
+
+if outcome == "not-submitted":
+    print("Exception in thread main: no such queue")
+    sys.exit(1)
 results, configuration = _where(sys.argv[script + 1 :])
 if outcome == "refused":
     print("benchmark.py: error: no")
-    sys.exit(2)
-run = a_run(configuration, new_run_id(), parameters={"series": current_series()})
+    leave(2)
+given = dict(word.removeprefix("spark.yarn.appMasterEnv.").partition("=")[::2] for word in sys.argv)
+series = given["CLUSTERLIFT_SERIES"] if on_node else current_series()
+run = a_run(configuration, new_run_id(), parameters={"series": series})
 with Recording(results, run) as recording:
     recording.trial(failed("w") if outcome == "failed" else ok("w", 1.0))
     if outcome == "wait":
@@ -54,11 +77,11 @@ with Recording(results, run) as recording:
                 time.sleep(600)
         except KeyboardInterrupt:
             recording.end(Ending.INTERRUPTED)
-            sys.exit(130)
+            leave(130)
     if outcome == "killed":
         os.kill(os.getpid(), signal.SIGKILL)
     recording.end(Ending.SPARK_LOST if outcome == "lost" else Ending.COMPLETED)
-sys.exit(outcome != "complete")
+leave(int(outcome != "complete"))
 """
 
 
@@ -157,6 +180,131 @@ class TestCommandLine:
         [line] = lines(capfd.readouterr().err)
         assert line.startswith(f"clusterlift: error: {message}")
         assert spark.calls() == []
+
+
+ON_NODE = ("run", "--master", "yarn", "--deploy-mode", "cluster", "--runs", "1")
+
+
+class TestClusterMode:
+    """The driver is on a node of YARN: a collector beside spark-submit fetches what it leaves."""
+
+    @pytest.fixture(autouse=True)
+    def _cache(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+    def test_the_collector_has_the_options_that_decide_where_files_are(
+        self, spark: FakeSpark, tmp_path: Path
+    ) -> None:
+        given = "--queue q --proxy-user u --executor-memory 1g --conf a=b --configuration 1g"
+        assert main([*ON_NODE, *given.split()]) == 0
+        collect, _ = spark.calls()
+        script = collect.index(str(ROOT / "jobs/collect.py"))
+        assert collect[:script] == [
+            *("--proxy-user", "u", "--conf", "a=b"),
+            *("--master", "local[1]", "--deploy-mode", "client"),
+        ]
+        options = dict(zip(*[iter(collect[script + 1 :])] * 2, strict=True))
+        assert options["--directory"] == "results/1g"
+
+    def test_the_submission_has_the_packages_and_what_the_driver_needs(
+        self, spark: FakeSpark, tmp_path: Path
+    ) -> None:
+        given = "--py-files mine.zip --conf spark.yarn.tags=team --conf a=b --trials 6"
+        assert main([*ON_NODE, *given.split()]) == 0
+        collect, submission = spark.calls()
+        name = collect[collect.index("--name") + 1]
+        files = submission[submission.index("--py-files") + 1].split(",")
+        [archive] = (tmp_path / "cache/clusterlift/packages").iterdir()
+        assert files == ["mine.zip", str(archive)]
+        confs = [word for before, word in pairwise(submission) if before == "--conf"]
+        series = load(results_files(Path("results/default"))[0]).run.parameters["series"]
+        assert confs == [
+            *("spark.yarn.tags=team", "a=b"),
+            f"spark.yarn.tags=team,{name}",
+            *("spark.yarn.maxAppAttempts=1", "spark.yarn.submit.waitAppCompletion=true"),
+            "spark.yarn.appMasterEnv.CLUSTERLIFT_STAGING=hdfs://h/staging",
+            f"spark.yarn.appMasterEnv.CLUSTERLIFT_SERIES={series}",
+        ]
+        assert submission[-3:] == [str(ROOT / "jobs/benchmark.py"), "--trials", "6"]
+
+    def test_complete_runs_are_not_repeated(self, spark: FakeSpark) -> None:
+        for _ in range(2):
+            assert main([*ON_NODE]) == 0
+        assert len(spark.calls()) == 2
+
+    @pytest.mark.parametrize(("outcome", "code"), [("failed", 1), ("refused", 2)])
+    def test_the_exit_code_is_the_driver_s(self, outcome: str, code: int, spark: FakeSpark) -> None:
+        spark.plan(outcome)
+        assert main([*ON_NODE]) == code
+
+    def test_an_application_that_was_not_submitted_is_reported(
+        self, spark: FakeSpark, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        spark.plan("not-submitted")
+        assert main([*ON_NODE]) == 1
+        [error] = lines(capfd.readouterr().err)[1:]
+        reason = "Exception in thread main: no such queue"
+        assert error == f"clusterlift: error: spark-submit started no application: {reason}"
+
+    def test_nothing_is_submitted_if_the_cluster_does_not_answer(
+        self, spark: FakeSpark, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        (spark.home / "unreachable").touch()
+        assert main([*ON_NODE]) == 2
+        assert lines(capfd.readouterr().err)[1:] == ["clusterlift: error: no answer"]
+        assert len(spark.calls()) == 1
+
+    def test_nothing_is_submitted_if_results_cannot_be_written(
+        self, spark: FakeSpark, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        Path("file").touch()
+        assert main([*ON_NODE, "--results", "file/r"]) == 2
+        assert "--results: cannot write to file/r/default" in capfd.readouterr().err
+        assert spark.calls() == []
+
+    @pytest.mark.parametrize("master", ["spark://h:7077", "k8s://h", None])
+    def test_it_needs_yarn(
+        self, master: str | None, spark: FakeSpark, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        given = ["--master", master] if master else []
+        assert main(["run", *given, "--conf", "spark.submit.deployMode=cluster"]) == 2
+        [line] = lines(capfd.readouterr().err)
+        assert line.startswith("clusterlift: error: --deploy-mode cluster needs --master yarn")
+        assert spark.calls() == []
+
+    @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+    def test_a_signal_ends_spark_submit_and_then_the_collector(
+        self, number: signal.Signals, spark: FakeSpark
+    ) -> None:
+        process = in_background(spark, *ON_NODE)
+        process.send_signal(number)
+        _, error = process.communicate(timeout=PATIENCE_S)
+        assert process.returncode == 130
+        assert lines(error)[1:] == ["the same command continues", "clusterlift: error: interrupted"]
+        assert endings() == ["interrupted"]
+        assert (spark.home / "collected").exists()
+
+    def test_kill_9_ends_both_too(self, spark: FakeSpark) -> None:
+        process = in_background(spark, *ON_NODE)
+        process.kill()
+        process.communicate(timeout=PATIENCE_S)
+        eventually(lambda: endings() == ["interrupted"], "the run goes on")
+        eventually((spark.home / "collected").exists, "the collector goes on")
+
+
+def in_background(spark: FakeSpark, *arguments: str) -> subprocess.Popen[str]:
+    """Start a command in a process group of its own, and wait until its run waits."""
+    spark.plan("wait")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "harness", *arguments],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        process_group=0,
+    )
+    eventually(spark.is_waiting)
+    return process
 
 
 class TestRuns:

@@ -1,4 +1,4 @@
-"""What HDFS and QFS need to start, how their state is read, and how a missing file is reported."""
+"""What HDFS, QFS and YARN need to start, how their state is read, and how a missing file is reported."""
 
 from __future__ import annotations
 
@@ -19,9 +19,15 @@ from harness.cli import main
 from harness.local_spark import hadoop_version, spark_home
 from harness.minicluster.cluster import Cluster
 from harness.minicluster.hdfs import HdfsCluster
-from harness.minicluster.jar import SHA256, minicluster_jar
+from harness.minicluster.jar import (
+    BOUNCY_CASTLE,
+    MINICLUSTER_SHA256,
+    bouncy_castle_jars,
+    minicluster_jar,
+)
 from harness.minicluster.qfs import QfsCluster
-from harness.minicluster.qfs_home import with_properties
+from harness.minicluster.spark_configuration import with_properties
+from harness.minicluster.yarn import YarnCluster
 from harness.model.errors import BadInput, ClusterliftError
 
 Script = Callable[[str, str], Path]
@@ -133,8 +139,22 @@ class TestMiniclusterJar:
             minicluster_jar()
         assert file_names(cache / "jars") == {".lock"}
 
+    def test_the_library_that_yarn_needs_is_fetched_like_it(
+        self, spark: InstallSpark, cache: Path
+    ) -> None:
+        """And refused like it, because no script makes a file with the known checksum."""
+        spark(
+            'for n in bcprov bcutil bcpkix; do echo > "$ivy/jars/org.x_$n-jdk18on-1.78.1.jar"; done'
+        )
+        with pytest.raises(
+            ClusterliftError, match=r"^the fetched bcprov-jdk18on 1.78.1 is not the known one"
+        ):
+            bouncy_castle_jars()
+        assert file_names(cache / "jars") == {".lock"}
+
     def test_the_checksum_for_the_installed_pyspark_is_known(self) -> None:
-        assert hadoop_version(spark_home()) in SHA256
+        assert hadoop_version(spark_home()) in MINICLUSTER_SHA256
+        assert all(artifact.sha256 for artifact in BOUNCY_CASTLE)
 
     def test_a_cache_that_cannot_be_written(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -147,7 +167,13 @@ class TestMiniclusterJar:
 
 @contextmanager
 def namenode(answer: bytes) -> Iterator[Cluster]:
-    """Serve this answer as a NameNode's web server would."""
+    with web_server(answer) as port:
+        yield Cluster("hdfs", "x", (1, port), 3)
+
+
+@contextmanager
+def web_server(answer: bytes) -> Iterator[int]:
+    """Give this answer to everyone who asks, as a daemon's web server would; provide its port."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -160,7 +186,7 @@ def namenode(answer: bytes) -> Iterator[Cluster]:
 
     with HTTPServer(("127.0.0.1", 0), Handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield Cluster("hdfs", "x", (1, server.server_port), 3)
+        yield server.server_port
         server.shutdown()
 
 
@@ -202,8 +228,7 @@ class TestHdfs:
 
     def test_daemons_listen_on_127_0_0_1_and_properties_can_be_added(self, hdfs: Prepare) -> None:
         cluster = hdfs(**{"dfs.blocksize": "<1m>"})
-        site = ET.parse(cluster.conf_directory / "hdfs-site.xml")  # noqa: S314  our own file
-        properties = {p.findtext("name"): p.findtext("value") for p in site.iter("property")}
+        properties = properties_in(cluster.conf_directory / "hdfs-site.xml")
         assert properties["fs.defaultFS"] == "hdfs://127.0.0.1:7000"
         assert properties["dfs.replication"] == "2"
         assert properties["dfs.blocksize"] == "<1m>"
@@ -227,11 +252,83 @@ class TestHdfs:
         spark()
         minicluster_jar()
         monkeypatch.setenv("PATH", str(tmp_path))
-        with pytest.raises(BadInput, match=r"^HDFS needs Java, and no 'java' is on the PATH"):
+        with pytest.raises(BadInput, match=r"^Hadoop needs Java, and no 'java' is on the PATH"):
             HdfsCluster().prepare(empty_cluster("hdfs", (1, 2), 1))
         monkeypatch.setenv("JAVA_HOME", "/no/such")
         with pytest.raises(BadInput, match=r"^JAVA_HOME is /no/such, which has no bin/java"):
             HdfsCluster().prepare(Cluster("hdfs", "x", (1, 2), 1))
+
+
+YARN_PORTS = (7000, 7001, 7002, 7003, 7004)
+FILES = Cluster("hdfs", "files", (7, 8), 2)
+
+
+@pytest.fixture
+def yarn(
+    spark: InstallSpark,
+    script: Script,
+    tmp_path: Path,
+    cache: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Cluster:
+    """A prepared YARN of two NodeManagers."""
+    spark()
+    script("bin/java", "exit 0")
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    (cache / "jars").mkdir(parents=True)
+    for artifact in BOUNCY_CASTLE:
+        (cache / "jars" / artifact.file_name).touch()
+    cluster = empty_cluster("yarn", YARN_PORTS, 2)
+    YarnCluster(FILES).prepare(cluster)
+    return cluster
+
+
+def properties_in(file: Path) -> dict[str | None, str | None]:
+    site = ET.parse(file)  # noqa: S314  our own file
+    return {p.findtext("name"): p.findtext("value") for p in site.iter("property")}
+
+
+class TestYarn:
+    def test_daemons_listen_on_127_0_0_1(self, yarn: Cluster) -> None:
+        properties = properties_in(yarn.conf_directory / "yarn-site.xml")
+        addresses = [v for key, v in properties.items() if str(key).endswith("address")]
+        assert sorted(map(str, addresses)) == [
+            *["127.0.0.1:0"] * 3,
+            *(f"127.0.0.1:{port}" for port in YARN_PORTS),
+        ]
+
+    def test_launches_a_resourcemanager_and_the_nodemanagers(
+        self, yarn: Cluster, tmp_path: Path
+    ) -> None:
+        launches = list(YarnCluster(FILES).launches(yarn))
+        names = [launch.name for launch in launches]
+        assert names == ["resourcemanager", "nodemanager-1", "nodemanager-2"]
+        for launch in launches:
+            assert launch.command[0] == f"{tmp_path}/bin/java"
+            assert all(a.file_name in " ".join(launch.command) for a in BOUNCY_CASTLE)
+        local = f"yarn.nodemanager.local-dirs={yarn.directory}/nodemanager-2"
+        assert local in launches[2].command
+        environment = launches[2].environment
+        assert environment is not None
+        assert environment["JAVA_HOME"] == str(tmp_path)
+
+    def test_its_clients_get_their_own_configuration(self, yarn: Cluster, tmp_path: Path) -> None:
+        conf = yarn.conf_directory
+        names = ("HADOOP_CONF_DIR", "YARN_CONF_DIR", "SPARK_CONF_DIR")
+        environment = YarnCluster(FILES).client_environment(yarn)
+        assert environment == dict.fromkeys(names, str(conf))
+        assert properties_in(conf / "core-site.xml") == {"fs.defaultFS": "hdfs://127.0.0.1:7"}
+        assert properties_in(conf / "hdfs-site.xml") == {"dfs.replication": "2"}
+        defaults = (conf / "spark-defaults.conf").read_text()
+        assert defaults == f"spark.yarn.jars local:{tmp_path}/jars/*\n"
+        assert not (conf / "log4j2.properties").exists()
+
+    def test_live_servers(self) -> None:
+        answer = json.dumps({"clusterMetrics": {"activeNodes": 2, "lostNodes": 1}}).encode()
+        with web_server(answer) as port:
+            cluster = Cluster("yarn", "x", (1, 2, 3, 4, port), 3)
+            assert YarnCluster(FILES).live_servers(cluster) == 2
+        assert YarnCluster(FILES).live_servers(cluster) is None
 
 
 QFS_FILES = ("bin/metaserver", "bin/chunkserver", "bin/tools/qfsping", "lib/libqfs_access.so")

@@ -42,6 +42,11 @@ def unrelated_process() -> Iterator[subprocess.Popen[bytes]]:
         process.kill()
 
 
+def container(directory: str) -> subprocess.Popen[bytes]:
+    environment = {**os.environ, "LOCAL_DIRS": directory}
+    return subprocess.Popen(["sleep", "600"], env=environment, start_new_session=True)
+
+
 def start_script(tmp_path: Path, script: str, name: str = "d") -> Daemon:
     launch = Launch(name, ["sh", "-c", script, name])
     with starting(launch, tmp_path / f"{name}.log", tmp_path) as daemon:
@@ -313,6 +318,19 @@ class TestDown:
         down(find("fake", "a"))
         assert unrelated_process.poll() is None
         assert find_all("fake") == []
+
+    def test_ends_containers_in_sessions_of_their_own(self, cache: Path) -> None:
+        """YARN's NodeManagers start such, and of other clusters, too."""
+        cluster = up(FakeFileSystem(), "a", 1)
+        given = {name: f"{cache}/fake-{name}/server-1/usercache" for name in ("a", "ab")}
+        with (
+            container(given["a"]) as own,
+            container(given["ab"]) as another,
+        ):
+            down(cluster)
+            assert own.wait(timeout=60) == -signal.SIGKILL
+            assert another.poll() is None
+            another.kill()
 
     def test_can_be_repeated(self) -> None:
         cluster = up(FakeFileSystem(), "a", 1)

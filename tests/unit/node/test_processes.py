@@ -70,6 +70,19 @@ def test_another_application_is_not_ours(machine: Machine) -> None:
     assert application_usage(APPLICATION, machine.root) == before
 
 
+CONTAINER = "java -Djava.io.tmpdir=/data/{}/container_1_01/tmp org.apache.spark.{}"
+
+
+def test_on_yarn_all_containers_of_the_application_are_ours(machine: Machine) -> None:
+    """What starts them is not: it works for every application of the node."""
+    before, _ = application_usage(APPLICATION, machine.root)
+    machine.process(50, "java", 1, 64, "java -cp /data org.apache...NodeManager")
+    machine.process(51, "bash", 50, 0, CONTAINER.format("app-1", "x"))
+    machine.process(52, "java", 51, 128, CONTAINER.format("app-1", "ExecutorLauncher"))
+    machine.process(53, "java", 50, 256, CONTAINER.format("app-10", "ExecutorLauncher"))
+    assert application_usage(APPLICATION, machine.root)[0] == before + 128
+
+
 def test_the_number_of_the_driver_counts_on_its_own_machine_alone(machine: Machine) -> None:
     elsewhere = Application("app-1", driver=20, driver_namespace=f"boot-b {FIRST}")
     assert application_usage(elsewhere, machine.root)[0] == 1 + 8 + 16 + 32

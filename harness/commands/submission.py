@@ -1,0 +1,261 @@
+"""How `clusterlift run` submits one run: its driver is a process of this machine, or of a node of YARN."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import signal
+import subprocess
+import tempfile
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from io import BufferedReader
+from itertools import chain
+from pathlib import Path
+from typing import IO
+
+from harness.local_spark import (
+    closing_message,
+    packages_archive,
+    script_error,
+    script_path,
+    spark_environment,
+    spark_submit_command,
+)
+from harness.minicluster.guard import END_WITH_INPUT
+from harness.model.errors import BadInput, ClusterliftError
+from harness.records.directories import check_writable, configuration_directory
+from harness.runtime.cluster_mode import NO_APPLICATION, READY_LINE, STAGING
+from harness.runtime.interrupt import interruptible
+from harness.runtime.series import SERIES, SparkOptions
+from harness.terminal import Relay, say
+
+SCRIPT, COLLECT = "jobs/benchmark.py", "jobs/collect.py"
+SIGNALLED = 128
+"""An exit code above this one says that a signal ended the script."""
+CHUNK_BYTES = 2**16
+
+_OF_THE_CLIENT = frozenset(
+    f"--{name}"
+    for name in (
+        *("conf", "driver-class-path", "driver-library-path", "exclude-packages", "jars", "keytab"),
+        *("packages", "principal", "properties-file", "proxy-user", "repositories"),
+    )
+)
+"""Options that decide which file system and which user the collector has, too."""
+
+
+def submit(
+    options: SparkOptions, arguments: Sequence[str], results: tuple[Path, str], series: str
+) -> int:
+    """Make one run of a series with options of spark-submit and of the script; return its exit code.
+
+    `results` are the directory of all results and the configuration. Ctrl-C and SIGTERM interrupt the run,
+    as does the death of this process. Raise KeyboardInterrupt then, and if another signal ended it.
+    """
+    try:
+        with interruptible(once=True):
+            if _is_on_node(options):
+                code = _run_on_node(options, arguments, results, series)
+            else:
+                code = _run_here(options, arguments, series)
+        if code < 0 or code > SIGNALLED:
+            raise KeyboardInterrupt
+    except KeyboardInterrupt:
+        say("the same command continues")
+        raise
+    return code
+
+
+def check_submission(options: SparkOptions) -> None:
+    """Raise BadInput if there is no Spark here, no script, or no such way to submit it."""
+    spark_submit_command()
+    script_path(SCRIPT)
+    if _is_on_node(options) and _last(options, "--master", "spark.master") != "yarn":
+        raise BadInput("--deploy-mode cluster needs --master yarn; leave it out on other clusters")
+
+
+def _is_on_node(options: SparkOptions) -> bool:
+    return _last(options, "--deploy-mode", "spark.submit.deployMode") == "cluster"
+
+
+def _run_here(options: SparkOptions, arguments: Sequence[str], series: str) -> int:
+    command = [*_spark_submit(options), script_path(SCRIPT), *arguments]
+    with _started(command, {**spark_environment(), SERIES: series}) as process:
+        try:
+            return process.wait()
+        except KeyboardInterrupt:
+            _interrupt(process)
+            raise
+
+
+def _run_on_node(
+    options: SparkOptions, arguments: Sequence[str], results: tuple[Path, str], series: str
+) -> int:
+    """Submit the run, and fetch its results until it ends.
+
+    `spark-submit` waits for the application's end, which ends the collector. An interrupt ends
+    `spark-submit` first, so that it submits nothing any more; then the collector ends the application.
+    """
+    check_writable(*results)
+    packages = packages_archive()
+    with (
+        tempfile.TemporaryDirectory(prefix="clusterlift-") as own,
+        _collecting(options, configuration_directory(*results), Path(own)) as collector,
+    ):
+        submission = _submission(options, arguments, packages, collector, series)
+        log = Path(own) / "log"
+        with log.open("wb") as output, _started(submission, spark_environment(), output) as process:
+            threading.Thread(target=_end_after, args=(process, collector), daemon=True).start()
+            try:
+                collector.relay()
+            except KeyboardInterrupt:
+                _interrupt(process)
+                collector.relay()
+                raise
+        code = collector.process.wait()
+        if code == NO_APPLICATION:
+            reason = closing_message(log.read_text(errors="replace"))
+            raise ClusterliftError(f"spark-submit started no application: {reason}")
+    return code
+
+
+def _end_after(process: subprocess.Popen[bytes], collector: _Collector) -> None:
+    process.wait()
+    collector.end()
+
+
+class _Collector:
+    """The process that fetches results. It ends after `end`, and when this process ends."""
+
+    def __init__(self, process: subprocess.Popen[bytes], name: str, pipe: int) -> None:
+        self.process = process
+        self.name = name
+        self.staging = ""
+        self._pipe: int | None = pipe
+        self._lock = threading.Lock()
+
+    def await_ready(self) -> None:
+        """Wait until the application may start. Raise BadInput or ClusterliftError if it may not."""
+        assert self.process.stdout is not None  # noqa: S101  it is a pipe
+        lines = []
+        for line in self.process.stdout:
+            text = line.decode(errors="replace").rstrip("\n")
+            if text.startswith(READY_LINE):
+                self.staging = text.removeprefix(READY_LINE)
+                return
+            lines.append(text)
+        raise script_error(lines, COLLECT, self.process.wait())
+
+    def relay(self) -> None:
+        """Show what the driver prints, until this process has ended."""
+        pipe = self.process.stdout
+        assert isinstance(pipe, BufferedReader)  # noqa: S101  as Popen opens pipes
+        output = Relay()
+        while chunk := pipe.read1(CHUNK_BYTES):
+            output.copy(chunk)
+
+    def end(self) -> None:
+        """Let it end an application that still runs, fetch the rest and clean up."""
+        with self._lock:
+            pipe, self._pipe = self._pipe, None
+        if pipe is not None:
+            os.close(pipe)
+
+
+@contextmanager
+def _collecting(options: SparkOptions, directory: Path, own: Path) -> Iterator[_Collector]:
+    """Provide a collector that is ready, and wait for its end."""
+    name = f"clusterlift-{secrets.token_hex(8)}"
+    control = own / "control"
+    os.mkfifo(control)
+    pipe = os.open(control, os.O_RDWR)  # opening it for writing alone would wait for the reader
+    arguments = ("--name", name, "--directory", str(directory), "--control", str(control))
+    command = [
+        *_spark_submit([each for each in options if each[0] in _OF_THE_CLIENT]),
+        *("--master", "local[1]", "--deploy-mode", "client"),
+        *(script_path(COLLECT), *arguments),
+    ]
+    process = subprocess.Popen(  # noqa: S603  Spark's program
+        command,
+        env=spark_environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,  # a terminal's Ctrl-C does not reach it
+    )
+    collector = _Collector(process, name, pipe)
+    with process:
+        try:
+            collector.await_ready()
+            yield collector
+        finally:
+            collector.end()
+            collector.relay()
+
+
+def _submission(
+    options: SparkOptions,
+    arguments: Sequence[str],
+    packages: Path,
+    collector: _Collector,
+    series: str,
+) -> list[str]:
+    """Return the command that submits a run: with the user's options, and what its driver needs."""
+    own = {
+        "spark.yarn.tags": [*_all(options, "spark.yarn.tags"), collector.name],
+        # A second attempt would be another run, and would find what the first one left.
+        "spark.yarn.maxAppAttempts": ["1"],
+        "spark.yarn.submit.waitAppCompletion": ["true"],
+        f"spark.yarn.appMasterEnv.{STAGING}": [collector.staging],
+        f"spark.yarn.appMasterEnv.{SERIES}": [series],
+    }
+    files = [value for option, value in options if option == "--py-files"]
+    given = [each for each in options if each[0] != "--py-files"]
+    return [
+        *_spark_submit(given),
+        *("--py-files", ",".join([*files[-1:], str(packages)])),
+        *chain.from_iterable(("--conf", f"{key}={','.join(own[key])}") for key in own),
+        *(script_path(SCRIPT), *arguments),
+    ]
+
+
+def _spark_submit(options: SparkOptions) -> list[str]:
+    return [*spark_submit_command(), *chain.from_iterable(options)]
+
+
+def _all(options: SparkOptions, key: str) -> list[str]:
+    """Return the values of a property that --conf sets, of which the last one counts: one or none."""
+    pairs = (value.partition("=") for option, value in options if option == "--conf")
+    return [value for name, _, value in pairs if name == key][-1:]
+
+
+def _last(options: SparkOptions, option: str, key: str) -> str | None:
+    """Return what an option, or else the property with the same meaning, is set to."""
+    named = [value for name, value in options if name == option]
+    return next(iter(named[-1:] or _all(options, key)), None)
+
+
+def _started(
+    command: Sequence[str], environment: Mapping[str, str], output: IO[bytes] | None = None
+) -> subprocess.Popen[bytes]:
+    """Start a command that is interrupted when its standard input is closed, as our death does, too."""
+    return subprocess.Popen(  # noqa: S603  Spark's program
+        ["sh", "-c", END_WITH_INPUT, "run", *command],  # noqa: S607  every system has it
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=output,
+        stderr=output,
+        start_new_session=True,
+        # A command in the background of a shell ignores interrupts, which this one must not.
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509  no threads
+    )
+
+
+def _interrupt(process: subprocess.Popen[bytes]) -> None:
+    """Interrupt the command and wait for its end, which Popen's own `with` block would not."""
+    assert process.stdin is not None  # noqa: S101  it is a pipe
+    process.stdin.close()
+    process.wait()

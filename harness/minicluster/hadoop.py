@@ -1,0 +1,96 @@
+"""Hadoop's daemons: how they are started, configured and asked for their state."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import urllib.request
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.error import URLError
+from xml.sax.saxutils import escape
+
+from harness.local_spark import spark_home
+from harness.minicluster.cluster import Cluster
+from harness.minicluster.jar import minicluster_jar
+from harness.model.errors import BadInput
+
+ANSWER_S = 5.0
+
+LOG4J = """\
+rootLogger.level = info
+rootLogger.appenderRef.console.ref = console
+appender.console.type = Console
+appender.console.name = console
+appender.console.layout.type = PatternLayout
+appender.console.layout.pattern = %d %p %c{1}: %m%n
+"""
+
+
+def prepare_daemons(cluster: Cluster) -> None:
+    """Create the directories that `java_command` names."""
+    for directory in (_logging(cluster), _temporary(cluster)):
+        directory.mkdir()
+    (_logging(cluster) / "log4j2.properties").write_text(LOG4J, encoding="utf-8")
+
+
+def java_command(cluster: Cluster, heap: str, main: str, jars: Sequence[Path] = ()) -> list[str]:
+    """Return the command line that runs a daemon's class, with more jars than Hadoop's if it needs them.
+
+    Raises BadInput if there is no Java.
+    """
+    # Not in the directory of the configuration: a client of YARN would log as the daemons do.
+    own = (_logging(cluster), cluster.conf_directory, minicluster_jar(), *jars)
+    return [
+        str(java_program()),
+        f"-Xmx{heap}",
+        "-XX:+UseSerialGC",
+        "-Djava.net.preferIPv4Stack=true",
+        f"-Djava.io.tmpdir={_temporary(cluster)}",
+        *("-cp", f"{':'.join(map(str, own))}:{spark_home()}/jars/*"),
+        main,
+    ]
+
+
+def java_program() -> Path:
+    """Return the program `java`. Raises BadInput if there is none."""
+    if home := os.environ.get("JAVA_HOME"):
+        program = Path(home) / "bin/java"
+        if not os.access(program, os.X_OK):
+            raise BadInput(f"JAVA_HOME is {home}, which has no bin/java; set it to a JDK or JRE")
+        return program
+    if found := shutil.which("java"):
+        return Path(found)
+    raise BadInput("Hadoop needs Java, and no 'java' is on the PATH: install it, or set JAVA_HOME")
+
+
+def write_properties(file: Path, properties: Mapping[str, str]) -> None:
+    """Write a configuration file in Hadoop's format."""
+    entries = (
+        f"<property><name>{escape(name)}</name><value>{escape(value)}</value></property>\n"
+        for name, value in properties.items()
+    )
+    text = f"<configuration>\n{''.join(entries)}</configuration>\n"
+    file.write_text(text, encoding="utf-8")
+
+
+def answer_of(url: str) -> Any:
+    """Return the JSON that a daemon's web server answers with; None if it does not."""
+    request = urllib.request.Request(url, headers={"Accept": "application/json"})  # noqa: S310  http
+    # A proxy that the user has configured cannot reach this machine's 127.0.0.1.
+    direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    try:
+        with direct.open(request, timeout=ANSWER_S) as answer:
+            return json.load(answer)
+    except (URLError, OSError, ValueError):
+        return None
+
+
+def _logging(cluster: Cluster) -> Path:
+    return cluster.directory / "logging"
+
+
+def _temporary(cluster: Cluster) -> Path:
+    return cluster.directory / "tmp"

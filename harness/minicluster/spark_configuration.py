@@ -1,0 +1,56 @@
+"""A Spark configuration for a minicluster: the user's own, with more properties set."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from harness.local_spark import spark_home
+from harness.model.errors import BadInput
+
+_PATH_LIST = re.compile(r"\.extra(Class|Library)Path$")
+
+
+def write_spark_configuration(directory: Path, properties: Mapping[str, str]) -> None:
+    """Create a copy of the user's own Spark configuration in which these properties are set."""
+    own = _spark_conf_directory()
+    if own is not None and own.is_dir():
+        shutil.copytree(own, directory, ignore_dangling_symlinks=True)
+    else:
+        directory.mkdir()
+    defaults = directory / "spark-defaults.conf"
+    before = defaults.read_text(encoding="utf-8") if defaults.exists() else ""
+    defaults.write_text(with_properties(before, properties), encoding="utf-8")
+
+
+def with_properties(before: str, properties: Mapping[str, str]) -> str:
+    """Append properties to the text of a properties file, in which the last value of a key counts.
+
+    A class path or library path that the file sets already is kept at the end of the new path.
+    """
+    merged = {key: _merged(before, key, value) for key, value in properties.items()}
+    return f"{before.rstrip()}\n{properties_text(merged)}".lstrip()
+
+
+def properties_text(properties: Mapping[str, str]) -> str:
+    """Return one property a line, in the format of `--properties-file`."""
+    return "".join(f"{key} {value}\n" for key, value in properties.items())
+
+
+def _merged(before: str, key: str, value: str) -> str:
+    setting = rf"^[ \t]*{re.escape(key)}(?:[ \t]*[=:][ \t]*|[ \t]+)(.*\S)"
+    earlier = re.findall(setting, before, re.MULTILINE)
+    return f"{value}:{earlier[-1]}" if earlier and _PATH_LIST.search(key) else value
+
+
+def _spark_conf_directory() -> Path | None:
+    """Return the directory where Spark looks for its configuration; None if no Spark is found."""
+    if named := os.environ.get("SPARK_CONF_DIR"):
+        return Path(named)
+    with suppress(BadInput):
+        return spark_home() / "conf"
+    return None

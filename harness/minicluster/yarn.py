@@ -1,0 +1,143 @@
+"""YARN: a ResourceManager and NodeManagers, run from the jars of HDFS's daemons, with files on an HDFS."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from harness.local_spark import spark_environment, spark_home
+from harness.minicluster.cluster import Cluster
+from harness.minicluster.daemon import LOCALHOST, Launch
+from harness.minicluster.hadoop import (
+    answer_of,
+    java_command,
+    java_program,
+    prepare_daemons,
+    write_properties,
+)
+from harness.minicluster.jar import bouncy_castle_jars
+from harness.minicluster.spark_configuration import write_spark_configuration
+
+RESOURCEMANAGER = "org.apache.hadoop.yarn.server.resourcemanager.ResourceManager"
+NODEMANAGER = "org.apache.hadoop.yarn.server.nodemanager.NodeManager"
+RESOURCEMANAGER_HEAP = "512m"
+NODEMANAGER_HEAP = "256m"
+MEMORY_MB = 8192
+"""What a NodeManager offers. It is a promise that nobody checks: no memory is set aside."""
+
+
+def hdfs_properties() -> dict[str, str]:
+    """Return what an HDFS beside YARN needs: for locality, both have to give this machine the same name."""
+    try:
+        name, _, _ = socket.gethostbyaddr(LOCALHOST)  # as Java does for a NodeManager
+    except OSError:
+        name = LOCALHOST
+    return {"dfs.datanode.hostname": name}
+
+
+@dataclass(frozen=True)
+class YarnCluster:
+    """YARN, beside the HDFS `files`, which its clients have as their default file system."""
+
+    scheme: ClassVar[str] = "yarn"
+    title: ClassVar[str] = "YARN"
+    head: ClassVar[str] = "ResourceManager"
+    server: ClassVar[str] = "NodeManager"
+    servers_option: ClassVar[str] = "nodemanagers"
+    files: Cluster
+
+    def port_count(self, servers: int) -> int:
+        """Return 5, all of the ResourceManager; NodeManagers choose and report their own ports."""
+        return 5
+
+    def prepare(self, cluster: Cluster) -> None:
+        """Write the configuration of the daemons, and of Spark."""
+        java_command(cluster, RESOURCEMANAGER_HEAP, RESOURCEMANAGER, bouncy_castle_jars())
+        conf = cluster.conf_directory
+        # The nodes are this machine: without this, each application would store Spark's jars on HDFS.
+        write_spark_configuration(conf, {"spark.yarn.jars": f"local:{spark_home()}/jars/*"})
+        write_properties(conf / "core-site.xml", {"fs.defaultFS": self.files.uri})
+        # A client decides how many copies of its files there are.
+        copies = str(min(3, self.files.servers))
+        write_properties(conf / "hdfs-site.xml", {"dfs.replication": copies})
+        write_properties(conf / "yarn-site.xml", _site(cluster))
+        write_properties(conf / "capacity-scheduler.xml", _SCHEDULER)
+        prepare_daemons(cluster)
+
+    def launches(self, cluster: Cluster) -> Iterator[Launch]:
+        """Yield all daemons together: NodeManagers retry until the ResourceManager answers."""
+        jars = bouncy_castle_jars()
+        command = java_command(cluster, RESOURCEMANAGER_HEAP, RESOURCEMANAGER, jars)
+        yield Launch("resourcemanager", command, _environment(cluster))
+        command = java_command(cluster, NODEMANAGER_HEAP, NODEMANAGER, jars)
+        for number in range(1, cluster.servers + 1):
+            name = f"nodemanager-{number}"
+            # What containers print is kept with the daemons' logs.
+            own = {
+                "yarn.nodemanager.local-dirs": cluster.directory / name,
+                "yarn.nodemanager.log-dirs": cluster.logs / f"{name}-containers",
+            }
+            options = [word for key in own for word in ("-D", f"{key}={own[key]}")]
+            yield Launch(name, [*command, *options], _environment(cluster))
+
+    def live_servers(self, cluster: Cluster) -> int | None:
+        """Return what the ResourceManager's web server reports."""
+        match answer_of(f"{web_address(cluster)}/ws/v1/cluster/metrics"):
+            case {"clusterMetrics": {"activeNodes": int(live)}}:
+                return live
+            case _:
+                return None
+
+    def client_environment(self, cluster: Cluster) -> Mapping[str, str]:
+        """Return where Hadoop's and Spark's configuration is."""
+        conf = str(cluster.conf_directory)
+        return {"HADOOP_CONF_DIR": conf, "YARN_CONF_DIR": conf, "SPARK_CONF_DIR": conf}
+
+
+def web_address(cluster: Cluster) -> str:
+    """Return the URL of the ResourceManager's web server, which reports its state under `/ws/v1/cluster`."""
+    return f"http://{LOCALHOST}:{cluster.ports[-1]}"
+
+
+def _environment(cluster: Cluster) -> dict[str, str]:
+    """Return what containers need: Java, and a Python first on the PATH that can run Spark's scripts."""
+    return {
+        "JAVA_HOME": str(java_program().resolve().parents[1]),
+        "PATH": spark_environment().get("PATH", os.defpath),
+        "HADOOP_CONF_DIR": str(cluster.conf_directory),
+    }
+
+
+def _site(cluster: Cluster) -> dict[str, str]:
+    services = ("address", "scheduler.address", "resource-tracker.address", "admin.address")
+    names = [f"yarn.resourcemanager.{service}" for service in (*services, "webapp.address")]
+    any_port = f"{LOCALHOST}:0"
+    return {
+        "yarn.resourcemanager.hostname": LOCALHOST,
+        **{name: f"{LOCALHOST}:{port}" for name, port in zip(names, cluster.ports, strict=True)},
+        "yarn.nodemanager.hostname": LOCALHOST,
+        "yarn.nodemanager.address": any_port,
+        "yarn.nodemanager.localizer.address": any_port,
+        "yarn.nodemanager.webapp.address": any_port,
+        "yarn.nodemanager.env-whitelist": "JAVA_HOME,HADOOP_CONF_DIR,PATH,LANG,LC_ALL,TZ",
+        "yarn.nodemanager.resource.memory-mb": str(MEMORY_MB),
+        "yarn.nodemanager.resource.cpu-vcores": str(os.cpu_count() or 1),
+        "yarn.scheduler.maximum-allocation-mb": str(MEMORY_MB),
+        "yarn.scheduler.minimum-allocation-mb": "128",
+        "yarn.nodemanager.pmem-check-enabled": "false",
+        "yarn.nodemanager.vmem-check-enabled": "false",
+        # A disk that is nearly full is the user's business: by default, a node would accept no work.
+        "yarn.nodemanager.disk-health-checker.max-disk-utilization-per-disk-percentage": "100",
+        "hadoop.tmp.dir": str(cluster.directory / "tmp"),
+    }
+
+
+_SCHEDULER = {
+    "yarn.scheduler.capacity.root.queues": "default",
+    "yarn.scheduler.capacity.root.default.capacity": "100",
+    # By default, drivers and application masters get a tenth of the memory.
+    "yarn.scheduler.capacity.maximum-am-resource-percent": "1",
+}

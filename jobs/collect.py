@@ -1,0 +1,228 @@
+"""`spark-submit jobs/collect.py`: fetch what a driver on the cluster delivers, until its submitter is done.
+
+`clusterlift run --deploy-mode cluster` starts it beside each application. When that command closes the pipe
+`--control`, or dies, an application that still runs is ended, and its staging directory is removed.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+# spark-submit puts the script's own directory first; our packages are one level above it.
+sys.path[0] = str(Path(__file__).resolve().parents[1])
+
+from py4j.protocol import Py4JError
+
+from datagen.spark import root_cause, spark_errors_as_one_line
+from harness.local_spark import closing_message
+from harness.model.errors import BadInput, ClusterliftError
+from harness.records.directories import sync
+from harness.runtime.cluster_mode import NO_APPLICATION, READY_LINE
+from harness.runtime.command_line import Parser, run_main
+from harness.runtime.interrupt import INTERRUPTS, signal_handlers
+from harness.terminal import Relay, say, show
+from jobs.staging import CONSOLE, EXIT_CODE, Hadoop, Staging
+
+PROG = "collect.py"
+RENEW_S = 5.0
+GRACE_S = 60.0
+"""So long may an application take to end by itself, with its trials recorded, before YARN ends it."""
+POLL_S = 1.0
+INTERRUPTED = 130
+CONNECT_RETRIES = "5"
+RESOURCE_MANAGER_WAIT_MS, RESOURCE_MANAGER_RETRY_MS = "20000", "2000"
+
+_WAITING = frozenset({"NEW", "NEW_SAVING", "SUBMITTED", "ACCEPTED"})
+_ENDED = frozenset({"FINISHED", "FAILED", "KILLED"})
+
+
+def main() -> int:
+    """Create the staging directory, fetch from it until the end, and return the driver's exit code."""
+    parser = Parser(PROG, __doc__ or "")
+    add = parser.add_argument
+    add("--name", required=True, help="name of the directory, and tag of the application")
+    add("--directory", type=Path, required=True, help="where the results file belongs")
+    add("--control", type=Path, required=True, help="named pipe that the submitter keeps open")
+    options = parser.parse_args()
+    control = os.open(options.control, os.O_RDONLY | os.O_NONBLOCK)
+    with spark_errors_as_one_line("--deploy-mode cluster: the staging directory", BadInput):
+        hadoop = Hadoop()
+        silence_log(hadoop)
+        # By default, a client tries for minutes to reach a cluster that is gone, also after Ctrl-C.
+        hadoop.conf.set("ipc.client.connect.max.retries", CONNECT_RETRIES)
+        staging = Staging.create(hadoop, options.name)
+    try:
+        application = reachable_application(hadoop, options.name)
+        # Only the submitter ends this process, by closing the pipe.
+        with signal_handlers(dict.fromkeys(INTERRUPTS, lambda _number, _frame: None)):
+            show(f"{READY_LINE}{staging.uri}")
+            with spark_errors_as_one_line(staging.uri):
+                return Collector(staging, options.directory).run(control, application)
+    finally:
+        with suppress(Py4JError):
+            staging.remove()
+
+
+def silence_log(hadoop: Hadoop) -> None:
+    """Keep the JVM from printing between the driver's lines."""
+    log4j = hadoop.jvm.org.apache.logging.log4j
+    log4j.core.config.Configurator.setRootLevel(log4j.Level.OFF)
+
+
+def reachable_application(hadoop: Hadoop, tag: str) -> Application:
+    """Return the application that will have this tag. Raise BadInput if YARN does not answer."""
+    application = Application(hadoop, tag)
+    try:
+        application.report()
+    except Py4JError as error:
+        raise BadInput(
+            f"--master yarn: the ResourceManager does not answer ({root_cause(error)}); set "
+            "HADOOP_CONF_DIR to the directory with the cluster's core-site.xml and yarn-site.xml"
+        ) from error
+    return application
+
+
+class Application:
+    """The application with a tag on YARN, of which there is none before it is submitted."""
+
+    def __init__(self, hadoop: Hadoop, tag: str) -> None:
+        self._hadoop = hadoop
+        yarn = hadoop.package.yarn
+        conf = yarn.conf.YarnConfiguration(hadoop.conf)
+        conf.set("yarn.resourcemanager.connect.max-wait.ms", RESOURCE_MANAGER_WAIT_MS)
+        conf.set("yarn.resourcemanager.connect.retry-interval.ms", RESOURCE_MANAGER_RETRY_MS)
+        self._client = yarn.client.api.YarnClient.createYarnClient()
+        self._client.init(conf)
+        self._client.start()
+        self._request = yarn.api.protocolrecords.GetApplicationsRequest.newInstance()
+        tags = hadoop.jvm.java.util.HashSet()
+        tags.add(tag)
+        self._request.setApplicationTags(tags)
+
+    def report(self) -> Any:
+        """Return YARN's report; None if there is no such application. Raises py4j's errors."""
+        return next(iter(self._client.getApplications(self._request)), None)
+
+    def kill(self) -> None:
+        if (report := self.report()) is not None:
+            self._client.killApplication(report.getApplicationId())
+
+
+class Collector:
+    """Fetches the parts of a staging directory; the results file goes to `directory`."""
+
+    def __init__(self, staging: Staging, directory: Path) -> None:
+        self.exit_code: int | None = None
+        self._staging = staging
+        self._directory = directory
+        self._number = 0
+        self._relay = Relay()
+
+    def run(self, control: int, application: Application) -> int:
+        """Fetch until the submitter closes the pipe, end an application that still runs, fetch the rest."""
+        answers = True
+        try:
+            while not _is_closed(control, RENEW_S):
+                try:
+                    self._staging.renew()
+                    self.fetch()
+                    answers = True
+                except Py4JError as error:  # the file system may answer the next time
+                    if answers:
+                        say(f"{self._staging.uri}: {root_cause(error)}; trying again")
+                    answers = False
+        finally:
+            was_active = self._end(application)
+        self.fetch()
+        if self.exit_code is not None:
+            return self.exit_code
+        return INTERRUPTED if was_active else _without_exit_code(application)
+
+    def fetch(self) -> None:
+        """Fetch the parts that are there. Raises py4j's errors, and OSError if results cannot be written."""
+        for part in self._staging.parts():
+            number, _, name = part.partition(".")
+            # A driver that did not learn whether it delivered a part delivers it again.
+            if int(number) > self._number:
+                self._keep(name, self._staging.take(part))
+                self._number = int(number)
+            self._staging.delete(part)
+
+    def _keep(self, name: str, content: bytes) -> None:
+        if name == CONSOLE:
+            self._relay.copy(content)
+        elif name == EXIT_CODE:
+            self.exit_code = int(content)
+        else:
+            append(self._directory / name, content)
+
+    def _end(self, application: Application) -> bool:
+        """End the application, in order if it has begun. Return whether it was active."""
+        was_active, deadline = False, time.monotonic() + GRACE_S
+        try:
+            self._staging.release()
+            while (state := _state(application)) not in _ENDED:
+                was_active = True
+                with suppress(Py4JError, OSError):  # whatever happens, the application has to end
+                    self.fetch()
+                if state in _WAITING or time.monotonic() > deadline:
+                    application.kill()
+                    if time.monotonic() > deadline + GRACE_S:
+                        raise ClusterliftError("YARN does not end the application; end it by hand")
+                time.sleep(POLL_S)
+        except Py4JError as error:
+            raise ClusterliftError(
+                f"cannot end the application: {root_cause(error)}; it ends by itself when it finds "
+                f"{self._staging.uri} missing"
+            ) from error
+        return was_active
+
+
+def append(file: Path, content: bytes) -> None:
+    """Append whole lines to a results file; it appears under its name with the first ones complete."""
+    is_new = not file.exists()
+    target = file.with_name(f".{file.name}.temporary") if is_new else file
+    with target.open("wb" if is_new else "ab") as lines:
+        lines.write(content)
+        lines.flush()
+        os.fsync(lines.fileno())
+    if is_new:
+        target.rename(file)
+        sync(file.parent)
+
+
+def _is_closed(control: int, timeout_s: float) -> bool:
+    """Wait, and return whether nobody has the pipe open for writing any more."""
+    select.select([control], [], [], timeout_s)
+    try:
+        return not os.read(control, 1)
+    except BlockingIOError:  # it is open, and nobody ever writes
+        return False
+
+
+def _state(application: Application) -> str:
+    """Return YARN's state of the application; without one it has ended."""
+    report = application.report()
+    return "FINISHED" if report is None else str(report.getYarnApplicationState().toString())
+
+
+def _without_exit_code(application: Application) -> int:
+    """Report why a driver ended without its exit code, and return one."""
+    report = application.report()
+    if report is None:
+        return NO_APPLICATION
+    id_ = report.getApplicationId().toString()
+    reason = closing_message(str(report.getDiagnostics() or ""))
+    raise ClusterliftError(
+        f"the driver of {id_} ended early: {reason}; `yarn logs -applicationId {id_}` shows its log"
+    )
+
+
+if __name__ == "__main__":
+    run_main(PROG, main)

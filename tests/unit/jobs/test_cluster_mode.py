@@ -1,0 +1,327 @@
+"""What a driver on a node delivers arrives once and in order, and neither end outlives the other."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from py4j.protocol import Py4JError
+
+from harness.model.errors import ClusterliftError
+from harness.model.run import Ending, Phase
+from harness.records.reader import load
+from harness.records.writer import Recording
+from harness.runtime.cluster_mode import NO_APPLICATION
+from harness.runtime.interrupt import interruptible
+from jobs import collect
+from jobs.collect import Application, Collector, append
+from jobs.outbox import Outbox
+from jobs.staging import CONSOLE, EXIT_CODE, Staging
+from tests.unit.builders import a_run, ok
+from tests.waiting import eventually
+
+
+class FakeStaging:
+    """A staging directory in memory. If it is `down`, the file system does not answer."""
+
+    uri = "hdfs://h/staging"
+
+    def __init__(self) -> None:
+        self.files: dict[str, bytes] = {"lease.0": b""}
+        self.down = False
+        self.reply_is_lost = False
+
+    def put(self, number: int, name: str, content: bytes) -> None:
+        self._answer()
+        self.files[f"{number:06}.{name}"] = content
+        if self.reply_is_lost:
+            raise Py4JError("connection reset")
+
+    def take(self, part: str) -> bytes:
+        return self.files[part]
+
+    def parts(self) -> list[str]:
+        self._answer()
+        return sorted(name for name in self.files if not name.startswith("lease."))
+
+    def lease(self) -> str | None:
+        self._answer()
+        return next((name for name in self.files if name.startswith("lease.")), None)
+
+    def renew(self) -> None:
+        if lease := self.lease():
+            self.files[f"{lease}0"] = self.files.pop(lease)
+
+    def release(self) -> None:
+        self.files.pop(self.lease() or "", None)
+
+    def delete(self, name: str) -> None:
+        del self.files[name]
+
+    def remove(self) -> None:
+        self.files.clear()
+
+    def _answer(self) -> None:
+        if self.down:
+            raise Py4JError("no answer")
+
+
+class FakeApplication:
+    """An application that YARN reports in these states, one after the other; the last one stays."""
+
+    def __init__(self, *states: str) -> None:
+        self._states = list(states)
+        self.was_killed = False
+
+    def report(self) -> Any:
+        if not self._states:
+            return None
+        state = self._states.pop(0) if len(self._states) > 1 else self._states[0]
+        text = SimpleNamespace(toString=lambda: state)
+        id_ = SimpleNamespace(toString=lambda: "application_1_0001")
+        return SimpleNamespace(
+            getYarnApplicationState=lambda: text,
+            getApplicationId=lambda: id_,
+            getDiagnostics=lambda: "AM exited\nError: no python3\n",
+        )
+
+    def kill(self) -> None:
+        self.was_killed = True
+        self._states = ["KILLED"]
+
+
+@pytest.fixture
+def staging() -> FakeStaging:
+    return FakeStaging()
+
+
+@pytest.fixture
+def outbox(staging: FakeStaging, tmp_path: Path) -> Outbox:
+    return Outbox(cast(Staging, staging), tmp_path / "node", lease_s=0.3, check_s=0.02)
+
+
+@pytest.fixture
+def collector(staging: FakeStaging, tmp_path: Path) -> Collector:
+    (tmp_path / "here").mkdir()
+    return Collector(cast(Staging, staging), tmp_path / "here")
+
+
+@pytest.fixture(autouse=True)
+def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("RENEW_S", "POLL_S"):
+        monkeypatch.setattr(collect, name, 0.02)
+    monkeypatch.setattr(collect, "GRACE_S", 0.2)
+    monkeypatch.setattr("jobs.outbox._LAST_ATTEMPTS_S", (0, 0))
+
+
+class TestDeliveries:
+    def test_results_arrive_as_they_were_recorded(
+        self, outbox: Outbox, collector: Collector, tmp_path: Path
+    ) -> None:
+        with Recording(outbox.results, a_run("1g", "r")) as recording:
+            for number in range(1, 4):
+                outbox.starting("w", Phase.MEASURED, number)
+                trial = ok("w", 1.0, number)
+                recording.trial(trial)
+                outbox.finished(trial)
+                collector.fetch()
+                assert len(load(tmp_path / "here/r.jsonl").trials) == number
+            recording.end(Ending.COMPLETED)
+        outbox.close(0)
+        collector.fetch()
+        assert (tmp_path / "here/r.jsonl").read_bytes() == recording.path.read_bytes()
+        assert collector.exit_code == 0
+
+    def test_text_arrives_in_order(
+        self, outbox: Outbox, collector: Collector, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        outbox.copy("one\ntw")
+        outbox.deliver()
+        outbox.copy("o ±\n")
+        outbox.close(2)
+        collector.fetch()
+        assert capsys.readouterr().out == "one\ntwo ±\n"
+        assert collector.exit_code == 2
+
+    def test_nothing_is_delivered_if_nothing_is_new(
+        self, outbox: Outbox, staging: FakeStaging
+    ) -> None:
+        assert outbox.deliver()
+        assert list(staging.files) == ["lease.0"]
+
+    def test_what_did_not_arrive_is_delivered_the_next_time(
+        self, outbox: Outbox, collector: Collector, staging: FakeStaging
+    ) -> None:
+        staging.down = True
+        outbox.copy("text\n")
+        assert not outbox.deliver()
+        staging.down = False
+        outbox.close(1)
+        assert staging.parts() == [f"000001.{CONSOLE}", f"000002.{EXIT_CODE}"]
+
+    def test_what_is_delivered_twice_counts_once(
+        self,
+        outbox: Outbox,
+        collector: Collector,
+        staging: FakeStaging,
+        capsys: pytest.CaptureFixture[str],
+    ) -> None:
+        staging.reply_is_lost = True
+        outbox.copy("once\n")
+        assert not outbox.deliver()
+        collector.fetch()
+        staging.reply_is_lost = False
+        assert outbox.deliver()
+        collector.fetch()
+        assert capsys.readouterr().out == "once\n"
+        assert staging.parts() == []
+
+    def test_a_file_appears_with_its_first_line(self, tmp_path: Path) -> None:
+        (tmp_path / ".r.jsonl.temporary").write_text("half of a li")  # by a killed collector
+        append(tmp_path / "r.jsonl", b"first\n")
+        append(tmp_path / "r.jsonl", b"second\n")
+        assert [file.name for file in tmp_path.iterdir()] == ["r.jsonl"]
+        assert (tmp_path / "r.jsonl").read_text() == "first\nsecond\n"
+
+
+class TestLease:
+    def wait_for_interrupt(self, outbox: Outbox) -> None:
+        with interruptible():
+            outbox.watch_lease()
+            with pytest.raises(KeyboardInterrupt):
+                threading.Event().wait(30)
+
+    def test_a_driver_whose_lease_is_deleted_is_interrupted(
+        self, outbox: Outbox, staging: FakeStaging
+    ) -> None:
+        staging.release()
+        self.wait_for_interrupt(outbox)
+        outbox.close(130)
+        assert staging.parts() == [f"000001.{EXIT_CODE}"]
+
+    def test_one_whose_lease_is_not_renewed_is_interrupted_and_removes_the_directory(
+        self, outbox: Outbox, staging: FakeStaging
+    ) -> None:
+        self.wait_for_interrupt(outbox)
+        outbox.close(130)
+        assert staging.files == {}
+
+    def test_one_whose_file_system_does_not_answer_for_so_long_is_interrupted(
+        self, outbox: Outbox, staging: FakeStaging
+    ) -> None:
+        staging.down = True
+        self.wait_for_interrupt(outbox)
+
+    def test_one_whose_lease_is_renewed_goes_on(self, outbox: Outbox, staging: FakeStaging) -> None:
+        with interruptible():
+            outbox.watch_lease()
+            for _ in range(40):  # longer than the lease
+                staging.renew()
+                threading.Event().wait(0.02)
+            outbox.close(0)
+
+    def test_before_the_first_trial_text_is_delivered_meanwhile(
+        self, outbox: Outbox, staging: FakeStaging
+    ) -> None:
+        with interruptible():
+            outbox.copy("waiting for yarn\n")
+            outbox.watch_lease()
+            eventually(staging.parts)
+            outbox.close(0)
+
+    def test_during_a_trial_nothing_is_delivered(
+        self, outbox: Outbox, staging: FakeStaging
+    ) -> None:
+        with interruptible():
+            outbox.starting("w", Phase.MEASURED, 1)
+            outbox.copy("text\n")
+            outbox.watch_lease()
+            for _ in range(5):
+                staging.renew()
+                threading.Event().wait(0.02)
+            assert staging.parts() == []
+            outbox.close(0)
+
+
+class TestEnd:
+    @contextmanager
+    def control(self, tmp_path: Path) -> Iterator[tuple[int, int]]:
+        """Provide the collector's end of the pipe, and the submitter's."""
+        os.mkfifo(tmp_path / "control")
+        submitter = os.open(tmp_path / "control", os.O_RDWR)
+        own = os.open(tmp_path / "control", os.O_RDONLY | os.O_NONBLOCK)
+        yield own, submitter
+        os.close(own)
+
+    def end(self, collector: Collector, application: FakeApplication, tmp_path: Path) -> int:
+        """Run a collector whose submitter is gone already."""
+        with self.control(tmp_path) as (own, submitter):
+            os.close(submitter)
+            return collector.run(own, cast(Application, application))
+
+    def test_it_fetches_until_the_submitter_closes_the_pipe(
+        self, collector: Collector, outbox: Outbox, staging: FakeStaging, tmp_path: Path
+    ) -> None:
+        with self.control(tmp_path) as (own, submitter):
+
+            def drive() -> None:
+                outbox.copy("x\n")
+                outbox.close(1)
+                eventually(lambda: collector.exit_code == 1)
+                os.close(submitter)
+
+            thread = threading.Thread(target=drive)
+            thread.start()
+            assert collector.run(own, cast(Application, FakeApplication("FINISHED"))) == 1
+            thread.join()
+        assert staging.files == {}
+
+    def test_a_submitter_that_died_before_it_opened_the_pipe_is_noticed(
+        self, collector: Collector, tmp_path: Path
+    ) -> None:
+        assert self.end(collector, FakeApplication(), tmp_path) == NO_APPLICATION
+
+    def test_an_application_that_runs_may_end_in_order(
+        self, collector: Collector, outbox: Outbox, tmp_path: Path
+    ) -> None:
+        application = FakeApplication("RUNNING", "RUNNING", "FINISHED")
+        outbox.close(130)
+        assert self.end(collector, application, tmp_path) == 130
+        assert not application.was_killed
+
+    @pytest.mark.parametrize("state", ["ACCEPTED", "RUNNING"])
+    def test_one_that_waits_or_does_not_end_is_killed(
+        self, state: str, collector: Collector, staging: FakeStaging, tmp_path: Path
+    ) -> None:
+        application = FakeApplication(state)
+        assert self.end(collector, application, tmp_path) == 130
+        assert application.was_killed
+        assert staging.lease() is None
+
+    def test_a_driver_that_died_is_reported_with_yarn_s_reason(
+        self, collector: Collector, tmp_path: Path
+    ) -> None:
+        with pytest.raises(
+            ClusterliftError,
+            match=r"^the driver of application_1_0001 ended early: Error: no python3; `yarn logs",
+        ):
+            self.end(collector, FakeApplication("FAILED"), tmp_path)
+
+    def test_if_results_cannot_be_written_the_application_is_ended(
+        self, collector: Collector, outbox: Outbox, tmp_path: Path
+    ) -> None:
+        with Recording(outbox.results, a_run("1g", "r")):
+            outbox.deliver()
+        (tmp_path / "here").rmdir()
+        application = FakeApplication("RUNNING")
+        with self.control(tmp_path) as (own, submitter):
+            with pytest.raises(OSError, match="No such"):
+                collector.run(own, cast(Application, application))
+            os.close(submitter)
+        assert application.was_killed
