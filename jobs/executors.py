@@ -9,6 +9,7 @@ import inspect
 import os
 import platform
 import subprocess
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -30,6 +31,7 @@ from harness.node.interface import link_command, parse_link
 from harness.node.interference import CountersSnapshot, NodeCounters
 from harness.node.node_links import NodeLinks
 from harness.node.processes import Application, process_namespace
+from harness.node.samples import NodeSamples, SamplesSnapshot
 from harness.node.traffic import (
     NodeTraffic,
     Traffic,
@@ -48,31 +50,52 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class NodesSnapshot:
-    """The counters of every node that answers: of its interfaces, and of what may disturb a trial."""
+    """What every node that answers counted: on its interfaces, of what may disturb a trial, and when."""
 
     traffic: TrafficSnapshot
     counters: CountersSnapshot
+    samples: SamplesSnapshot
 
 
-def nodes_snapshot(spark: SparkSession) -> NodesSnapshot:
-    """Read the counters of all nodes, in one job. No trial may run meanwhile."""
+def nodes_snapshot(spark: SparkSession, *, with_samples: bool) -> NodesSnapshot:
+    """Read the counters of all nodes, in one job. No trial may run meanwhile.
+
+    The snapshot before a trial starts new samples on every node, the one after it has these samples.
+    """
     application = Application(
         id=str(spark.sparkContext.applicationId),
         driver=os.getpid(),
         driver_namespace=process_namespace(),
     )
     # Not from the module's file, which may be in a zip.
-    read = partial(_read_node, application, inspect.getsource(sampler))
+    program = inspect.getsource(sampler)
+    read = partial(_read_node, application, program, with_samples=with_samples)
+    asked_s = time.monotonic()
     answers, executors = run_on_nodes(spark, read)
-    traffic = {id_: NodeTraffic(id_, host, read) for id_, (host, (read, _)) in answers.items()}
-    counters = {id_: NodeCounters(host, *read) for id_, (host, (_, read)) in answers.items()}
-    return NodesSnapshot(TrafficSnapshot(traffic, executors), counters)
+    answered_s = time.monotonic()
+    traffic = {id_: NodeTraffic(id_, host, each) for id_, (host, (each, *_)) in answers.items()}
+    counters = {
+        id_: NodeCounters(host, namespace, counted)
+        for id_, (host, (_, namespace, counted, _)) in answers.items()
+    }
+    samples = {
+        id_: NodeSamples(host, counted["clock_s"], int(counted["processors"]), taken)
+        for id_, (host, (_, _, counted, taken)) in answers.items()
+    }
+    boot, _, _ = application.driver_namespace.partition(" ")
+    return NodesSnapshot(
+        TrafficSnapshot(traffic, executors),
+        counters,
+        SamplesSnapshot(asked_s, answered_s, boot, samples),
+    )
 
 
 def _read_node(
-    application: Application, program: str
-) -> tuple[dict[str, Traffic], tuple[str, dict[str, float]]]:
-    return interface_traffic(), node_counters(application, program)
+    application: Application, program: str, *, with_samples: bool
+) -> tuple[dict[str, Traffic], str, dict[str, float], list[sampler.Sample]]:
+    traffic = interface_traffic()
+    request = sampler.READ if with_samples else sampler.begin(traffic)
+    return traffic, *node_counters(application, program, request)
 
 
 def node_links(spark: SparkSession) -> NodeLinks:

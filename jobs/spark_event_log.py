@@ -9,6 +9,7 @@ a compressed block is missing until then.
 from __future__ import annotations
 
 import tempfile
+import time
 from pathlib import Path
 from typing import Any, Self
 
@@ -16,8 +17,7 @@ from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
 from datagen.spark import executor_cores, java_packages, root_cause, scala_context
-from harness.eventlog.trial import Slots, task_metrics
-from harness.model.task_metrics import TaskMetrics
+from harness.eventlog.trial import Slots, TrialLog, read_log
 from harness.terminal import say
 
 _CONF = {
@@ -42,10 +42,11 @@ class EventLog:
         self._file = Path(self._directory.name) / _NAME
         self._listener: Any = None
         self._slots = Slots()
+        self._began_ms = 0.0
         self._has_warned = False
 
     def begin(self) -> None:
-        """Start a new log; earlier events are not in it."""
+        """Start a new log; earlier events are not in it. The stages' times count from its end."""
         self._file.unlink(missing_ok=True)
         try:
             self._detach()
@@ -55,6 +56,7 @@ class EventLog:
             self._warn(error)
         task_cpus = self._spark.sparkContext.getConf().get("spark.task.cpus", "1")
         self._slots = Slots(executor_cores(self._spark), float(task_cpus))
+        self._began_ms = 1e3 * time.time()
 
     def end(self) -> None:
         """End the log; all events until now are in it."""
@@ -64,11 +66,11 @@ class EventLog:
         except Py4JError as error:
             self._warn(error)
 
-    def metrics(self) -> TaskMetrics | None:
-        """Return the metrics of the tasks in the log; None if the log could not be written."""
+    def read(self) -> TrialLog | None:
+        """Return what the log has of the trial; None if the log could not be written."""
         try:
             with self._file.open("rb") as lines:
-                return task_metrics(lines, self._slots)
+                return read_log(lines, self._slots, self._began_ms)
         except OSError as error:
             self._warn(error)
             return None

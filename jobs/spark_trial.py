@@ -15,6 +15,7 @@ from datagen.spark import executor_hosts, java_packages, scala_context
 from harness.model.errors import SparkLost
 from harness.model.interference import Nodes, disturbance
 from harness.node.interference import interference
+from harness.node.samples import trial_timeline
 from harness.node.traffic import wire_bytes
 from harness.runtime.trials import PreparedTrial, TrialMetrics
 from jobs.executors import NodesSnapshot, nodes_snapshot, outside_trials
@@ -55,9 +56,10 @@ class SparkTrialRunner:
                     prewarming.collect()
             spark.sparkContext.setJobGroup(job_group, job_group)
             sink = self.sink(self.workload, self.context, executions)
-            nodes = nodes_snapshot(spark)
+            nodes = nodes_snapshot(spark, with_samples=False)
             self.log.begin()
-        return _PreparedSparkTrial(self, spark, sink, executions, executors, nodes)
+        start_s = time.monotonic()
+        return _PreparedSparkTrial(self, spark, sink, executions, executors, nodes, start_s)
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,7 @@ class _PreparedSparkTrial:
     """A trial that is ready to run.
 
     `executors_before` and `nodes_before` are the executors' hosts by id and the counters of the nodes
-    just before the trial.
+    just before the trial; `start_s` is the monotonic clock then.
     """
 
     runner: SparkTrialRunner
@@ -74,6 +76,7 @@ class _PreparedSparkTrial:
     executions: int
     executors_before: Mapping[str, str]
     nodes_before: NodesSnapshot
+    start_s: float
 
     def run(self) -> None:
         with _spark_loss_detected(self.spark):
@@ -82,22 +85,25 @@ class _PreparedSparkTrial:
     def metrics(self) -> TrialMetrics:
         """Return what was observed; task metrics and the bytes on the wire are those of one execution.
 
-        The log ends before the job that reads the nodes' counters, and is read afterwards.
+        The timeline is that of all executions. The log ends before the job that reads the nodes'
+        counters, and is read afterwards.
         """
-        log, earlier = self.runner.log, self.runner.earlier
+        end_s, log, earlier = time.monotonic(), self.runner.log, self.runner.earlier
         with _spark_loss_detected(self.spark):
             log.end()
-            before, after = self.nodes_before, nodes_snapshot(self.spark)
+            before, after = self.nodes_before, nodes_snapshot(self.spark, with_samples=True)
         nodes = interference(before.counters, after.counters)
         disturbed = disturbance(nodes, earlier) if nodes else None
         if nodes:
             earlier.append(nodes)
-        tasks, wire = log.metrics(), wire_bytes(before.traffic, after.traffic)
+        read, wire = log.read(), wire_bytes(before.traffic, after.traffic)
+        tasks, stages = (read.metrics, read.stages) if read else (None, ())
         return TrialMetrics(
             tasks and tasks.per_execution(self.executions),
             wire.per_execution(self.executions),
             nodes,
             disturbed,
+            trial_timeline(before.samples, after.samples, self.start_s, end_s, stages),
         )
 
     def check(self) -> None:

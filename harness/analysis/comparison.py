@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from harness.analysis.configuration import ConfigurationRuns, caveats, with_unique_names
 from harness.analysis.confounders import Confounder, confounders, different_data
 from harness.analysis.declared import contradictions
+from harness.analysis.fetch_wait import different_fetch_wait
 from harness.analysis.sample import Outcome, Sample, Summary, table_model, take_sample
 from harness.model.errors import BadInput
 from harness.records.lookup import check_no_run_twice
@@ -210,7 +211,7 @@ def _tabulate(columns: Sequence[ConfigurationRuns], *, relative_to_controls: boo
 
     return Comparison(
         columns=tuple(
-            _with_notes(column, baseline.name, differences, names)
+            _with_notes(column, baseline, differences, names)
             for column, differences in zip(columns, found, strict=True)
         ),
         rows=tuple(
@@ -303,15 +304,17 @@ def _affects_all(confounder: Confounder, workloads: Sequence[str]) -> bool:
 
 def _with_notes(
     column: ConfigurationRuns,
-    baseline: str,
+    baseline: ConfigurationRuns,
     differences: Sequence[Confounder],
     workloads: Sequence[str],
 ) -> ConfigurationRuns:
     """Add everything that a reader of the whole column must know."""
+    affecting_all = (found for found in differences if _affects_all(found, workloads))
     notes = (
         *caveats(column.runs),
         *contradictions(column.runs),
-        *(found.describe(baseline) for found in differences if _affects_all(found, workloads)),
+        *(found.describe(baseline.name) for found in affecting_all),
+        *filter(None, [different_fetch_wait(baseline.runs, column.runs)]),
         *column.notes,
     )
     return replace(column, notes=notes)

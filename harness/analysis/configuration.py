@@ -10,8 +10,9 @@ from pathlib import Path
 from harness.analysis.interference import disturbed_line
 from harness.analysis.sample import Outcome, measured_trials, take_sample
 from harness.model.errors import BadInput
+from harness.model.probe import Measurement
 from harness.model.run import Ending, Phase, RecordedRun, Run, Status
-from harness.records.lookup import find_runs
+from harness.records.lookup import find_runs, probes_beside
 from harness.terminal import count_of
 
 
@@ -103,6 +104,16 @@ def find_configuration(name: str, results: Path) -> ConfigurationRuns:
                 "cannot be pooled; name the results files instead, so that each run is a column"
             )
     return ConfigurationRuns(configurations[0], runs)
+
+
+def probe_measurements(column: ConfigurationRuns) -> tuple[Measurement, ...]:
+    """Return what probes measured that are stored beside the configuration's runs; there may be none.
+
+    Raises BadInput if one of their files is malformed.
+    """
+    return tuple(
+        measurement for probed in probes_beside(column.runs) for measurement in probed.measurements
+    )
 
 
 def caveats(runs: Sequence[RecordedRun]) -> tuple[str, ...]:

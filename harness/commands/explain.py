@@ -8,7 +8,8 @@ import click
 
 from harness.analysis.attribution import explain
 from harness.analysis.comparison import compare
-from harness.analysis.configuration import find_configuration
+from harness.analysis.configuration import find_configuration, probe_measurements
+from harness.analysis.timeline import link_uses, trial_links
 from harness.commands.command import command
 from harness.commands.options import results_option
 from harness.present.explanation import render
@@ -24,7 +25,11 @@ def explain_command(before: str, after: str, results: Path) -> None:
 
     BEFORE and AFTER are names of configurations under --results, directories of results files, or
     results files. The command divides each workload's change into what its tasks spent time on:
-    waiting for shuffle blocks, computing, writing shuffle files and so on.
+    waiting for shuffle blocks, computing, writing shuffle files and so on. It also shows for how long
+    the busiest link was full, and in which stage.
     """
-    columns = [find_configuration(name, results) for name in (before, after)]
-    show(render(explain(compare(columns))))
+    comparison = compare([find_configuration(name, results) for name in (before, after)])
+    before_use, after_use = (
+        link_uses(trial_links(column, probe_measurements(column))) for column in comparison.columns
+    )
+    show(render(explain(comparison), before_use, after_use))

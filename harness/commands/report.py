@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from harness.analysis.comparison import Comparison, compare
-from harness.analysis.configuration import find_configuration
+from harness.analysis.configuration import find_configuration, probe_measurements
 from harness.analysis.price import rank_offers
 from harness.analysis.price_list import (
     PriceList,
@@ -26,8 +26,6 @@ from harness.commands.options import (
     results_option,
 )
 from harness.model.errors import BadInput
-from harness.model.probe import Measurement
-from harness.records.lookup import probes_beside
 from harness.records.outputs import OutputKind, write_file
 from harness.terminal import show, visible
 
@@ -79,7 +77,8 @@ def report_command(
         allow_different_data=allow_different_data,
     )
     prices = _prices(costs, hour, comparison)
-    measured = _measurements(comparison)
+    by_configuration = {column.name: probe_measurements(column) for column in comparison.columns}
+    measured = {name: found for name, found in by_configuration.items() if found}
     shared = [
         *configurations,
         *(["--adjust", adjust] if adjust else []),
@@ -119,16 +118,3 @@ def _prices(costs: Sequence[str], hour: str | None, comparison: Comparison) -> P
     if len(worth) > 1:
         raise BadInput("--cost: the files differ in `hour`; give one value with --hour")
     return PriceList(offers, next(iter(worth), None), prices[0].baseline) if offers else None
-
-
-def _measurements(comparison: Comparison) -> dict[str, list[Measurement]]:
-    """Return the probes' measurements by configuration, without configurations that have none."""
-    by_configuration = {
-        column.name: [
-            measurement
-            for probed in probes_beside(column.runs)
-            for measurement in probed.measurements
-        ]
-        for column in comparison.columns
-    }
-    return {name: measurements for name, measurements in by_configuration.items() if measurements}

@@ -71,11 +71,13 @@ class StageStarted:
 
     key: StageKey
     runs_python: bool
+    at_ms: int | None
 
 
 @dataclass(frozen=True)
 class StageEnded:
     key: StageKey
+    at_ms: int | None
 
 
 class TaskStarted(NamedTuple):
@@ -170,7 +172,13 @@ def _job_started(event: Any) -> JobStarted:
 
 def _stage_started(event: Any) -> StageStarted:
     info = event["Stage Info"]
-    return StageStarted(_key(info), any(map(_runs_python, info["RDD Info"])))
+    runs_python = any(map(_runs_python, info["RDD Info"]))
+    return StageStarted(_key(info), runs_python, _optional_ms(info.get("Submission Time")))
+
+
+def _stage_ended(event: Any) -> StageEnded:
+    info = event["Stage Info"]
+    return StageEnded(_key(info), _optional_ms(info.get("Completion Time")))
 
 
 def _runs_python(rdd: Mapping[str, Any]) -> bool:
@@ -254,6 +262,10 @@ def _ms(value: Any) -> int:
     return _number(value, _MAX_MS)
 
 
+def _optional_ms(value: Any) -> int | None:
+    return None if value is None else _ms(value)
+
+
 _READERS: Mapping[bytes, Callable[[Any], Event | None]] = {
     b"SparkListenerExecutorAdded": _executor_added,
     b"SparkListenerExecutorRemoved": lambda event: ExecutorRemoved(
@@ -265,7 +277,7 @@ _READERS: Mapping[bytes, Callable[[Any], Event | None]] = {
         _number(event["Job ID"]), _ms(event["Completion Time"])
     ),
     b"SparkListenerStageSubmitted": _stage_started,
-    b"SparkListenerStageCompleted": lambda event: StageEnded(_key(event["Stage Info"])),
+    b"SparkListenerStageCompleted": _stage_ended,
     b"SparkListenerTaskStart": lambda event: TaskStarted(_key(event)),
     b"SparkListenerTaskEnd": _task_ended,
 }

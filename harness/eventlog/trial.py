@@ -1,8 +1,9 @@
-"""The task metrics of one trial, from its events; only tasks of running stages take memory."""
+"""The task metrics and the stages of one trial, from its events; only running stages take memory."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import pairwise
 
 from harness.eventlog.events import (
@@ -19,8 +20,18 @@ from harness.eventlog.events import (
     TaskStarted,
     parse,
 )
+from harness.eventlog.stages import StageTimes
 from harness.eventlog.tasks import Stages, TaskSums, divide_time
 from harness.model.task_metrics import TaskMetrics
+from harness.model.timeline import Stage
+
+
+@dataclass(frozen=True)
+class TrialLog:
+    """What an event log has of a trial; the stages' times are in seconds since its start."""
+
+    metrics: TaskMetrics
+    stages: tuple[Stage, ...]
 
 
 class Slots:
@@ -84,8 +95,9 @@ class _Jobs:
 class TrialAggregator:
     """Aggregates a trial's events one by one, in the order of the log."""
 
-    def __init__(self, slots: Slots) -> None:
+    def __init__(self, slots: Slots, start_ms: float = 0) -> None:
         self.unreadable_lines = 0
+        self.times = StageTimes(start_ms)
         self._slots = slots
         self._jobs = _Jobs()
         self._stages = Stages()
@@ -102,8 +114,10 @@ class TrialAggregator:
             case StageStarted():
                 self._running_tasks[event.key] = 0
                 self._stages.started(event)
+                self.times.started(event)
             case StageEnded():
                 self._stages.ended(event.key, self._slots.now)
+                self.times.ended(event)
             case TaskStarted():
                 if event.key in self._running_tasks:
                     self._running_tasks[event.key] += 1
@@ -116,6 +130,7 @@ class TrialAggregator:
         parts_ns = divide_time(task)
         self._sums.add(task, parts_ns)
         self._stages.add(task, parts_ns)
+        self.times.add(task)
 
     def metrics(self) -> TaskMetrics:
         """Return the metrics of all events. No event can be added afterwards."""
@@ -140,13 +155,14 @@ class TrialAggregator:
                 yield f"{what}: {count:,}"
 
 
-def task_metrics(lines: Iterable[bytes], slots: Slots) -> TaskMetrics:
-    """Return the metrics of all tasks in an event log.
+def read_log(lines: Iterable[bytes], slots: Slots, start_ms: float = 0) -> TrialLog:
+    """Return what an event log has of all tasks and stages.
 
-    `slots` knows the executors that were there before the first line. Of a log that is cut off, or
-    has unreadable lines, the rest is used, and `incomplete` says what is missing.
+    `slots` knows the executors that were there before the first line; `start_ms` is the trial's start, in
+    milliseconds since 1970. Of a log that is cut off, or has unreadable lines, the rest is used, and
+    `incomplete` says what is missing.
     """
-    aggregator = TrialAggregator(slots)
+    aggregator = TrialAggregator(slots, start_ms)
     for line in lines:
         try:
             event = parse(line)
@@ -155,4 +171,9 @@ def task_metrics(lines: Iterable[bytes], slots: Slots) -> TaskMetrics:
             continue
         if event is not None:
             aggregator.add(event)
-    return aggregator.metrics()
+    return TrialLog(aggregator.metrics(), tuple(aggregator.times.stages))
+
+
+def task_metrics(lines: Iterable[bytes], slots: Slots) -> TaskMetrics:
+    """Return the metrics of all tasks in an event log, like `read_log`."""
+    return read_log(lines, slots).metrics

@@ -61,7 +61,7 @@ Nodes = tuple[NodeInterference, ...]
 MIN_EARLIER = 3
 """Trials until it is known what is usual: of fewer, the lower quartile would be one of any kind."""
 MIN_LOOPS = 10
-"""In half a second. Bursts are shorter, and a mean of fewer loops is off by more than the limit."""
+"""In two thirds of a second. Bursts are shorter, and a mean of fewer loops is off by more than the limit."""
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from typing import Any
 
 from harness.model.interference import Nodes
 from harness.model.task_metrics import TaskMetrics, WireBytes
+from harness.model.timeline import Timeline
 
 Facts = Mapping[str, Any]
 """Observed or declared facts by name. The values are those that JSON has; None means unknown."""
@@ -61,6 +62,7 @@ class Trial:
     - `interference`: what else happened on each node meanwhile; None if unknown.
     - `disturbed`: why the trial does not count, in one line, such as
       `n2: processors slower than usual (by 31 %)`; None if it counts.
+    - `timeline`: what the nodes did over the time of all executions; None if unknown.
     """
 
     workload: str
@@ -77,6 +79,7 @@ class Trial:
     interference: Nodes | None = None
     disturbed: str | None = None
     executions: int = 1
+    timeline: Timeline | None = None
 
     def __post_init__(self) -> None:
         if (self.status is Status.OK) != (self.wall_s is not None):

@@ -30,18 +30,20 @@ _RESOURCES = ("cpu", "memory", "io")
 
 
 def node_counters(
-    application: Application, program: str, root: Path = Path("/")
-) -> tuple[str, dict[str, float]]:
-    """Return the namespace of processes whose usage counts as the application's, and the counters.
+    application: Application, program: str, request: str, root: Path = Path("/")
+) -> tuple[str, dict[str, float], list[sampler.Sample]]:
+    """Return the namespace of processes whose usage counts as the application's, the counters, the samples.
 
-    `program` is the text of the sampler, which is started if it does not run.
+    `program` is the text of the sampler, which is started if it does not run, and `request` is what it is
+    asked for. Without the request for samples there are none.
     """
     counters: dict[str, float] = {"clock_s": time.monotonic()}
     for read in (_processors, _pressure, _memory, _disks, _heat, _quota):
         counters |= read(root)
     counters |= _usage(application, root)
-    counters |= _loops(application, program)
-    return process_namespace(root), counters
+    answer = _ask_sampler(application, program, request)
+    samples = answer.pop("samples", [])
+    return process_namespace(root), counters | answer, samples
 
 
 def _processors(root: Path) -> dict[str, float]:
@@ -114,15 +116,15 @@ def _usage(application: Application, root: Path) -> dict[str, float]:
     return found
 
 
-def _loops(application: Application, program: str) -> Mapping[str, float]:
-    """Return the sampler's sums. It watches the driver, or the JVM of this executor."""
+def _ask_sampler(application: Application, program: str, request: str) -> sampler.Answer:
+    """Return the sampler's answer. It watches the driver, or the JVM of this executor."""
     here = os.getpid()
     is_driver = (here, process_namespace()) == (application.driver, application.driver_namespace)
     watched = here if is_driver else jvm_of(here)
     if watched is None:
         return {}
     address = f"clusterlift {application.id} {os.geteuid()}"
-    return sampler.sums(address, watched, program) or {}
+    return sampler.ask(address, request, watched, program) or {}
 
 
 def _numbers(files: Iterator[Path]) -> Iterator[int]:

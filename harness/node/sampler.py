@@ -1,20 +1,24 @@
-"""Measures all the time how fast a node's processors are, in a small process of its own.
+"""Measures all the time how fast a node's processors are, and what the node does, in a small process.
 
 Processors change their speed: a neighbour works on the same core, it is hot, its clock is lowered. Often
-no counter of the kernel shows it; a loop that is always the same does. About 20 times a second the process
+no counter of the kernel shows it; a loop that is always the same does. About 15 times a second the process
 runs one and adds up the CPU time that it took, so that only the speed of the processor counts and not how
 long the process waited for one. It is not niced: a niced process would run in the moments that the
 trials leave, and measure those.
 
-The process has one thread, opens no file and ends within two seconds after the process that it watches,
-whatever ended that. It answers at an abstract Unix socket, which exists in one network namespace, as a
-node does. Whoever asks gets the sums since it started. This file is also its program: it is sent to the
-node as text (`python -c`), and imports the standard library alone.
+About five times a second it also reads what the node's links, processors and disks have counted, and
+keeps it for whoever asks what happened during a trial.
+
+The process has one thread, keeps no file open and ends within two seconds after the process that it
+watches, whatever ended that. It answers at an abstract Unix socket, which exists in one network namespace,
+as a node does. This file is also its program: it is sent to the node as text (`python -c`), and imports the
+standard library alone.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import os
 import random
 import select
@@ -23,48 +27,79 @@ import struct
 import subprocess
 import sys
 import time
+from collections.abc import Collection, Iterable
 from pathlib import Path
+from typing import Any
 
 LOOP_STEPS = 15_000
-"""A third of a millisecond on a processor of 2020: 20 of them are well under 1 % of its time."""
-INTERVALS_S = (0.035, 0.065)
+"""A third of a millisecond on a processor of 2020: 15 of them are half a percent of its time."""
+INTERVALS_S = (0.045, 0.085)
 """The pause is random between these: a quota of the kernel has a period of 0.1 s, often."""
 WATCH_EACH = 20
 """After so many loops, the process looks whether the one that it watches still runs."""
+SAMPLE_EACH_S = 0.2
+MAX_SAMPLES = 1200
+"""Of more than these, every second one is dropped, and the next ones come half as often."""
+MAX_SAMPLING_SHARE = 0.003
+"""Of a processor. Where a sample takes long, as with hundreds of processors, they come less often."""
 TIMEOUT_S = 10.0
-_MAX_ANSWER = 4096
+PATIENCE_S = 0.1
+"""How long the process waits for the request of whoever has connected."""
+READ = "read"
+"""The request for the samples."""
+_MAX_REQUEST, _MAX_ANSWER = 65_536, 1_048_576
 _CREDENTIALS = "3i"
 """Process, user and group, as the kernel has them in `struct ucred`."""
+_RECEIVED, _SENT = 0, 8
+"""Columns of /proc/net/dev, after the name."""
+_DISK, _SECTORS_READ, _SECTORS_WRITTEN = 2, 5, 9
+"""Columns of /proc/diskstats."""
 
-Sums = dict[str, int]
-"""`started_ns` identifies the process; `loops` and `loop_ns` are their number and CPU time."""
+Answer = dict[str, Any]
+"""`started_ns` identifies the process; `loops` and `loop_ns` are their number and CPU time. To the request
+READ, also the `samples`."""
+Sample = list[int | None]
+"""The time in ns (CLOCK_MONOTONIC), and what was counted until then: bytes that the links received and
+sent, ticks in which processors were busy, sectors that the disks read and wrote. None is unknown."""
 
 
-def sums(address: str, watched: int, program: str) -> Sums | None:
-    """Return the sums of the sampler at an address, None if there is none and it cannot be started.
+def begin(interfaces: Iterable[str]) -> str:
+    """Return the request to forget all samples and to take new ones, with the links' interfaces."""
+    return " ".join(["begin", *interfaces])
+
+
+def ask(address: str, request: str, watched: int, program: str) -> Answer | None:
+    """Return the answer of the sampler at an address, None if there is none and it cannot be started.
 
     If there is none, start it with the text of this file as its `program`; it ends soon after the
     process `watched`.
     """
-    return _ask(address) or (_ask(address) if _start(address, watched, program) else None)
+    answer = _ask(address, request)
+    return answer or (_ask(address, request) if _start(address, watched, program) else None)
 
 
-def _ask(address: str) -> Sums | None:
+def _ask(address: str, request: str) -> Answer | None:
     with socket.socket(socket.AF_UNIX) as connection:
         connection.settimeout(TIMEOUT_S)
         try:
             connection.connect(f"\0{address}")
-            peer = connection.getsockopt(
-                socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize(_CREDENTIALS)
-            )
-            _, user, _ = struct.unpack(_CREDENTIALS, peer)
-            if user != os.geteuid():  # a stranger has taken the name
+            if _user(connection) != os.geteuid():  # a stranger has taken the name
                 return None
+            connection.sendall(f"{request}\n".encode())
             with connection.makefile("rb") as answer:
                 found = json.loads(answer.read(_MAX_ANSWER))
         except (OSError, ValueError):
             return None
         return found if isinstance(found, dict) else None
+
+
+def _user(connection: socket.socket) -> int:
+    """Return the user at the other end."""
+    peer = connection.getsockopt(
+        socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize(_CREDENTIALS)
+    )
+    _, user, _ = struct.unpack(_CREDENTIALS, peer)
+    return int(user)
 
 
 def _start(address: str, watched: int, program: str) -> bool:
@@ -98,11 +133,13 @@ def serve(address: str, watched: int) -> None:
 
 def _sample(listener: socket.socket, watched: int) -> None:
     started_ns, loops, loop_ns = time.monotonic_ns(), 0, 0
+    samples = Samples()
     is_watched = start_time(watched)
     while is_watched is not None:
         loop_ns += _loop_ns()
         loops += 1
-        _answer(listener, {"started_ns": started_ns, "loops": loops, "loop_ns": loop_ns})
+        samples.take_if_due()
+        _answer(listener, {"started_ns": started_ns, "loops": loops, "loop_ns": loop_ns}, samples)
         if loops % WATCH_EACH == 0 and start_time(watched) != is_watched:
             return
 
@@ -114,7 +151,85 @@ def _loop_ns() -> int:
     return time.thread_time_ns() - start
 
 
-def _answer(listener: socket.socket, answer: Sums) -> None:
+class Samples:
+    """What the node has counted, again and again since the last request to begin; `taken` has it.
+
+    There are never more than MAX_SAMPLES, however long that is ago, and they are evenly spread.
+    """
+
+    def __init__(self) -> None:
+        self.taken: list[Sample] = []
+        self._interfaces: Collection[bytes] = ()
+        self._disks: Collection[bytes] = ()
+        self._interval_s = SAMPLE_EACH_S
+        self._due_s = math.inf
+
+    def begin(self, interfaces: Iterable[str]) -> None:
+        """Forget all samples, and take the first one of these interfaces."""
+        self._interfaces = frozenset(name.encode() for name in interfaces)
+        # The block devices that do not consist of others; /sys writes `!` for `/`.
+        devices = (device.parent.name for device in Path("/sys/block").glob("*/device"))
+        self._disks = frozenset(name.replace("!", "/").encode() for name in devices)
+        self.taken, self._interval_s, self._due_s = [], SAMPLE_EACH_S, time.monotonic()
+        self.take()
+
+    def take_if_due(self) -> None:
+        """Take a sample if the last one is old enough."""
+        if time.monotonic() >= self._due_s:
+            self.take()
+
+    def take(self) -> None:
+        """Take a sample now."""
+        start_ns = time.thread_time_ns()
+        links = link_bytes(_read("/proc/self/net/dev"), self._interfaces)
+        disks = disk_sectors(_read("/proc/diskstats"), self._disks)
+        ticks = busy_ticks(_read("/proc/stat"))
+        self.taken.append([time.monotonic_ns(), *links, ticks, *disks])
+        if len(self.taken) > MAX_SAMPLES:
+            del self.taken[1::2]
+            self._interval_s *= 2
+        cost_s = (time.thread_time_ns() - start_ns) / 1e9
+        rest_s = max(self._interval_s, cost_s / MAX_SAMPLING_SHARE)
+        self._due_s = max(self._due_s + rest_s, time.monotonic())
+
+
+def _read(path: str) -> bytes:
+    """Return the content of a file of the kernel; nothing if it cannot be read."""
+    try:
+        with open(path, "rb", buffering=0) as file:  # noqa: PTH123  Path.open takes twice as long
+            return file.read()
+    except OSError:
+        return b""
+
+
+def link_bytes(text: bytes, interfaces: Collection[bytes]) -> tuple[int, int] | tuple[None, None]:
+    """Return the bytes that interfaces received and sent, by the text of /proc/net/dev."""
+    pairs = (line.split(b":", 1) for line in text.splitlines() if b":" in line)
+    found = [counts.split() for name, counts in pairs if name.strip() in interfaces]
+    if not found:
+        return None, None
+    return sum(int(each[_RECEIVED]) for each in found), sum(int(each[_SENT]) for each in found)
+
+
+def busy_ticks(text: bytes) -> int | None:
+    """Return the time in which processors were busy, interrupts included, by the text of /proc/stat."""
+    match text.split(b"\n", 1)[0].split():
+        case [b"cpu", user, nice, system, _, _, interrupts, soft_interrupts, *_]:
+            return sum(map(int, (user, nice, system, interrupts, soft_interrupts)))
+    return None
+
+
+def disk_sectors(text: bytes, disks: Collection[bytes]) -> tuple[int, int] | tuple[None, None]:
+    """Return the sectors of 512 bytes that disks read and wrote, by the text of /proc/diskstats."""
+    lines = map(bytes.split, text.splitlines())
+    found = [line for line in lines if len(line) > _SECTORS_WRITTEN and line[_DISK] in disks]
+    if not found:
+        return None, None
+    read = sum(int(each[_SECTORS_READ]) for each in found)
+    return read, sum(int(each[_SECTORS_WRITTEN]) for each in found)
+
+
+def _answer(listener: socket.socket, sums: Answer, samples: Samples) -> None:
     """Pause until the next loop is due, and answer everyone who asks meanwhile."""
     due_s = time.monotonic() + random.uniform(*INTERVALS_S)  # noqa: S311  no secret
     while (rest_s := due_s - time.monotonic()) > 0:
@@ -123,10 +238,27 @@ def _answer(listener: socket.socket, answer: Sums) -> None:
         try:
             connection, _ = listener.accept()
             with connection:
-                connection.settimeout(0)
-                connection.sendall(json.dumps(answer).encode())
-        except OSError:  # whoever asked has gone
+                connection.settimeout(PATIENCE_S)
+                if _user(connection) == os.geteuid():
+                    with connection.makefile("rb") as request:
+                        words = request.readline(_MAX_REQUEST).decode().split()
+                    answer = sums | _samples(words, samples)
+                    connection.sendall(json.dumps(answer).encode())
+        except (OSError, ValueError):  # whoever asked has gone, or says nothing
             continue
+
+
+def _samples(request: list[str], samples: Samples) -> Answer:
+    """Do what a request demands, and return what the answer to it has besides the sums."""
+    match request:
+        case ["begin", *interfaces]:
+            samples.begin(interfaces)
+            return {}
+        case ["read"]:
+            samples.take()
+            return {"samples": samples.taken}
+        case _:
+            raise ValueError("not a request")
 
 
 def start_time(process: int, root: Path = Path("/")) -> str | None:

@@ -44,15 +44,20 @@ _UNKNOWN = "-"
 _NAME_WIDTH = 20
 
 
-def _narrow_table(headings: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
-    """Return columns of minimum width, with each word of a heading on its own line."""
+def narrow_table(
+    headings: Sequence[str], lines: Sequence[Sequence[str]], left_aligned: int = 1
+) -> str:
+    """Return columns of minimum width, with each word of a heading on its own line.
+
+    All columns but the first ones, `left_aligned` of them, are right-aligned.
+    """
     words = zip_longest(*(reversed(heading.split()) for heading in headings), fillvalue="")
     rule, row = Line("", "-", " ", ""), DataRow("", " ", "")
     return tabulate(
         [*reversed(list(words)), SEPARATING_LINE, *lines],
         tablefmt=TableFormat(None, rule, None, None, row, row, 0, None),
         disable_numparse=True,
-        colalign=["left", *["right"] * (len(headings) - 1)],
+        colalign=["left" if n < left_aligned else "right" for n in range(len(headings))],
     )
 
 
@@ -67,7 +72,7 @@ def fractions_table(attributions: Mapping[str, Attribution]) -> str:
         [shorten(visible(workload), _NAME_WIDTH), *(_fraction(attribution, part) for part in kept)]
         for workload, attribution in attributions.items()
     ]
-    return _narrow_table(["workload", *(_HEADINGS[part] for part in kept)], lines)
+    return narrow_table(["workload", *(_HEADINGS[part] for part in kept)], lines)
 
 
 def _fraction(attribution: Attribution, part: str) -> str:
@@ -106,7 +111,7 @@ def divided_table(rows: Sequence[ExplainedRow], marks: Mapping[str, str]) -> str
     for width in _CHANGE_NAME_WIDTHS:
         names = [shorten(visible(row.workload), width) + marks[row.workload] for row in rows]
         lines = [[name, *line] for name, line in zip(names, numbers, strict=True)]
-        table = _narrow_table(headings, lines)
+        table = narrow_table(headings, lines)
         if all(len(line) <= WIDTH for line in table.split("\n")):
             break
     return f"{table}\n\n{_caption(rows, kept, decimals)}"
@@ -183,7 +188,7 @@ def network_table(rows: Sequence[ExplainedRow]) -> str:
     A workload has two lines, before and after. The numbers are medians over trials, except the input:
     it is the mean of a trial.
     """
-    return _narrow_table(_NETWORK_HEADINGS, [line for row in rows for line in _network_lines(row)])
+    return narrow_table(_NETWORK_HEADINGS, [line for row in rows for line in _network_lines(row)])
 
 
 def _network_lines(row: ExplainedRow) -> Iterator[tuple[str, ...]]:

@@ -8,6 +8,7 @@ from harness.analysis.attribution import PYTHON, Attribution, ExplainedRow, Expl
 from harness.analysis.configuration import ConfigurationRuns
 from harness.present import quantities
 from harness.present.attribution_tables import NAMES, divided_table, network_table
+from harness.present.link_table import LinkUses, link_section
 from harness.present.table import Footnotes
 from harness.present.text import fill, footnotes
 from harness.statistics.change import Verdict
@@ -26,12 +27,18 @@ of its input from other nodes; unexplained includes that.
 Faster without (blocked-time analysis) is how much less time the same tasks would take on the same slots, \
 at most: without fetch wait, and without the unattributed time as well, because a file system may read over \
 the network. They are upper limits, not predictions."""
+NO_USES: LinkUses = {}
 _NAME_WIDTH = 32
 _INDENT = "  "
 
 
-def render(explanation: Explanation) -> str:
-    """Return both tables, a sentence for each workload, caveats and footnotes."""
+def render(
+    explanation: Explanation, before_use: LinkUses = NO_USES, after_use: LinkUses = NO_USES
+) -> str:
+    """Return the tables, a sentence for each workload, caveats and footnotes.
+
+    `before_use` and `after_use` have for how long links were full.
+    """
     notes = Footnotes()
     names = [_heading(column, notes) for column in (explanation.before, explanation.after)]
     marks = {row.workload: notes.mark(_notes(row)) for row in explanation.rows}
@@ -39,6 +46,7 @@ def render(explanation: Explanation) -> str:
         f"Where the time went, from {names[0]} to {names[1]}",
         divided_table(explanation.rows, marks),
         network_table(explanation.rows),
+        link_section([explanation.before.name, explanation.after.name], [before_use, after_use]),
         "\n".join(fill(sentence(row), _INDENT) for row in explanation.rows),
         "\n".join(fill(caveat, _INDENT) for caveat in CAVEATS.split("\n")),
         "\n".join(footnotes(notes)),

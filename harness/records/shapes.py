@@ -15,6 +15,7 @@ from harness.model.run import MAX_WALL_S, MIN_WALL_S, Ending
 
 _Count = Annotated[int, msgspec.Meta(ge=0)]
 _Seconds = Annotated[float, msgspec.Meta(ge=MIN_WALL_S, le=MAX_WALL_S)]
+_Moment = Annotated[float, msgspec.Meta(ge=0, le=MAX_WALL_S)]
 _Value = Annotated[float, msgspec.Meta(ge=-1e15, le=1e15)]
 _Mbit = Annotated[int, msgspec.Meta(ge=0, le=10**8)]
 _Mtu = Annotated[int, msgspec.Meta(ge=0, le=10**6)]
@@ -138,6 +139,21 @@ class CheckedNode(TypedDict, total=False):
     frequency_mhz: _Counted
 
 
+class CheckedStage(TypedDict, total=False):
+    start_s: Required[_Moment]
+    end_s: Required[_Moment]
+
+
+class CheckedTimeline(TypedDict, total=False):
+    """What nodes did during a trial; the lengths of the series are checked with them."""
+
+    interval_s: Required[_Seconds]
+    slices: Required[Annotated[int, msgspec.Meta(ge=1, le=10_000)]]
+    stages: list[CheckedStage]
+    hosts: list[_Name]
+    clock_error_s: list[_Moment]
+
+
 class CheckedTrial(TypedDict, total=False):
     workload: Required[_Name]
     round: Required[Annotated[int, msgspec.Meta(ge=1)]]
@@ -145,6 +161,7 @@ class CheckedTrial(TypedDict, total=False):
     wall_s: _Seconds | None
     executions: Annotated[int, msgspec.Meta(ge=1)]
     interference: list[CheckedNode] | None
+    timeline: CheckedTimeline | None
 
 
 class CheckedMeasurement(TypedDict, total=False):

@@ -18,6 +18,7 @@ from harness.model.errors import BadInput, SparkLost
 from harness.model.interference import Nodes
 from harness.model.run import Ending, Phase, Status, Trial, timestamp
 from harness.model.task_metrics import TaskMetrics, WireBytes
+from harness.model.timeline import Timeline
 from harness.runtime.clock import Clock
 from harness.runtime.rounds import Observer, Rounds
 from harness.terminal import first_line, show
@@ -46,6 +47,7 @@ class TrialMetrics:
     wire: WireBytes | None = None
     interference: Nodes | None = None
     disturbed: str | None = None
+    timeline: Timeline | None = None
 
 
 class PreparedTrial(Protocol):
@@ -55,7 +57,10 @@ class PreparedTrial(Protocol):
         """Force the computation of every execution, one after the other. Only this is timed."""
 
     def metrics(self) -> TrialMetrics:
-        """Return what was observed of `run`, as averages over its executions. It is called right after it."""
+        """Return what was observed of `run`. It is called right after it.
+
+        Quantities are averages over its executions; the timeline is that of all executions.
+        """
 
     def check(self) -> None:
         """Compare the answer of every execution with the oracle. Raise WrongAnswer if they differ."""

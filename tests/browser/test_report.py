@@ -18,7 +18,7 @@ from tests.browser.conftest import Browser
 from tests.unit import report_data
 from tests.unit.present.test_tables import SCENARIOS
 
-FIGURES = ["change", "trials", "time", "mesh", "mtu", "latency", "placement"]
+FIGURES = ["change", "trials", "time", "links", "mesh", "mtu", "latency", "placement"]
 PHONE = 390
 MIN_CONTRAST = 4.5
 """The minimum for small text in the Web Content Accessibility Guidelines (AA)."""

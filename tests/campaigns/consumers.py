@@ -23,6 +23,7 @@ from harness.analysis.price import rank_offers
 from harness.analysis.price_list import PriceList, declared_prices
 from harness.analysis.probe_comparison import compare_probes
 from harness.analysis.readiness import readiness
+from harness.analysis.timeline import link_uses, trial_links
 from harness.commands.gate import verdict
 from harness.model.errors import BadInput
 from harness.model.probe import RecordedProbes
@@ -34,6 +35,7 @@ from harness.present.comparison_table import probe_table
 from harness.present.report import chart, page
 from harness.present.report.figures import (
     change,
+    link_use,
     mesh,
     placement,
     probe_lines,
@@ -72,7 +74,8 @@ def comparison_outputs(columns: Sequence[ConfigurationRuns]) -> Iterator[str]:
         yield markdown.render(comparison)
         yield data_formats.as_csv(comparison)
         yield json.dumps(json.loads(data_formats.as_json(comparison), parse_constant=_no_number))
-        yield explanation.render(explain(comparison))
+        uses = [link_uses(trial_links(column)) for column in comparison.columns]
+        yield explanation.render(explain(comparison), *uses)
         yield report_page(comparison)
 
 
@@ -152,7 +155,7 @@ def quick_pages() -> Iterator[None]:
         return Blank()
 
     with pytest.MonkeyPatch.context() as patch:
-        for module in (change, mesh, placement, probe_lines, time_spent, trials):
+        for module in (change, link_use, mesh, placement, probe_lines, time_spent, trials):
             if hasattr(module, "alt"):
                 patch.setattr(module, "alt", Blank())
         patch.setattr(chart, "alt", Blank())

@@ -25,6 +25,7 @@ from harness.model.network_metrics import (
 from harness.model.probe import AFTER, BEFORE, ExcludedHost, LinkSnapshot, ProbeEvent, ProbeRun
 from harness.model.run import Ending, Run, Trial
 from harness.model.task_metrics import ScheduleSimulation, Stragglers
+from harness.model.timeline import Stage, Timeline
 from harness.records.writer import ProbeRecording, Recording
 from tests.unit.builders import STARTED_AT, a_run, failed, ok
 from tests.unit.metrics_builders import received, task_metrics
@@ -54,6 +55,18 @@ TASKS = task_metrics(
     tasks_by_locality={"NODE_LOCAL": 2},
     input_bytes_by_locality={"NODE_LOCAL": 75_000},
     incomplete="two tasks have no metrics",
+)
+TIMELINE = Timeline(
+    interval_s=2.0,
+    slices=5,
+    stages=(Stage("reads data, writes shuffle", 0.1, 6.0), Stage("reads shuffle", 6.0, 9.9)),
+    hosts=("n1",),
+    clock_error_s=(0.04,),
+    received_bytes=("250000000 0A__0",),
+    sent_bytes=("9000000 0_A.0",),
+    busy_percent=("98 z_VA0",),
+    read_bytes=("0",),
+    written_bytes=("4096 0_",),
 )
 
 
@@ -139,6 +152,7 @@ def complete_trials(factor: float) -> list[Trial]:
                 disk_bytes=4096, others_disk_bytes=0, thermal_throttles=0, frequency_mhz=2000.0,
             ),
         ),
+        timeline=TIMELINE,
     )  # fmt: skip
     disturbed = replace(others.pop(), disturbed="n1: it swapped (12 MB/s, usually 0)")
     return [known, failed("inner-join"), *others, disturbed]

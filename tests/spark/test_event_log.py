@@ -21,6 +21,7 @@ from jobs.spark_trial import SparkTrialRunner
 from jobs.workload import Context
 from jobs.workloads.calc_pi_dataframe import CalcPiDataframe
 from jobs.workloads.calc_pi_python_udf import CalcPiPythonUdf
+from tests.unit.builders import known
 
 SLEEP_S = 0.5
 PARTITIONS = 4
@@ -31,10 +32,9 @@ def measure(log: EventLog, action: Callable[[], object]) -> TaskMetrics:
     log.begin()
     action()
     log.end()
-    metrics = log.metrics()
-    assert metrics is not None
-    assert metrics.incomplete is None
-    return metrics
+    read = known(log.read())
+    assert read.metrics.incomplete is None
+    return read.metrics
 
 
 def force(frame: DataFrame) -> None:
@@ -169,6 +169,25 @@ def stages(spark: SparkSession) -> dict[int, Any]:
     return {stage.stageId(): stage for stage in map(listed.apply, range(listed.size()))}
 
 
+class TestStages:
+    def test_are_known_by_what_they_did_and_when(self, spark: SparkSession, log: EventLog) -> None:
+        started_s = time.time()
+        measure(log, lambda: shuffling(spark))
+        whole_s = time.time() - started_s
+        writing, reading = known(log.read()).stages
+        assert (writing.work, reading.work) == ("writes shuffle", "reads shuffle")
+        assert 0 <= writing.start_s < writing.end_s <= reading.start_s < reading.end_s <= whole_s
+
+    def test_those_that_read_files_read_data(
+        self, spark: SparkSession, log: EventLog, tmp_path: Path
+    ) -> None:
+        spark.range(0, 1000, 1, 2).write.parquet(str(tmp_path / "rows"))
+        rows = spark.read.schema("id long").parquet(str(tmp_path / "rows"))
+        measure(log, lambda: force(rows))
+        measure(log, lambda: rows.write.parquet(str(tmp_path / "copy")))
+        assert [stage.work for stage in known(log.read()).stages] == ["reads data, writes data"]
+
+
 class TestWhichTasks:
     def test_only_tasks_between_begin_and_end_count(
         self, spark: SparkSession, log: EventLog
@@ -177,7 +196,7 @@ class TestWhichTasks:
         metrics = measure(log, spark.sparkContext.range(0, 8, numSlices=3).count)
         spark.sparkContext.range(0, 8, numSlices=5).count()
         assert metrics.tasks == 3
-        assert log.metrics() == metrics
+        assert known(log.read()).metrics == metrics
 
     def test_each_trial_has_a_log_of_its_own(self, spark: SparkSession, log: EventLog) -> None:
         counts = [
@@ -219,7 +238,11 @@ class TestWhichTasks:
             trial.run()
             observed = trial.metrics()
             metrics, wire = observed.tasks, observed.wire
+            timeline = known(observed.timeline)
             trial.check()
+            assert [len(timeline.series(node.busy_percent)) for node in timeline.nodes] == [
+                timeline.slices
+            ]
             assert metrics is not None
             assert (metrics.tasks, metrics.incomplete) == (tasks, None)
             assert wire is not None
@@ -257,7 +280,7 @@ class TestWithoutALog:
         for _ in range(2):
             log.begin()
             log.end()
-            assert log.metrics() is None
+            assert log.read() is None
         printed = capsys.readouterr().err
         assert printed.count("\n") == 1
         assert printed.startswith("where the time went is not recorded: 'JavaPackage' object")
@@ -269,7 +292,7 @@ class TestWithoutALog:
         monkeypatch.setattr(log, "_attach", lambda: None)
         log.begin()
         log.end()
-        assert log.metrics() is None
+        assert log.read() is None
 
     def test_the_directory_is_deleted(self, spark: SparkSession) -> None:
         with EventLog(spark) as log:

@@ -14,6 +14,7 @@ from datagen.spark import executor_hosts, is_local
 from harness.node.traffic import interface_traffic, node_identity
 from jobs import executors
 from jobs.executors import JOB_GROUP, node_links, nodes_snapshot, run_on_executors
+from tests.unit.builders import known
 
 
 def three() -> int:
@@ -56,10 +57,23 @@ def test_the_job_does_not_belong_to_a_trial(spark: SparkSession) -> None:
 
 
 def test_in_local_mode_only_the_drivers_node_is_read(spark: SparkSession) -> None:
-    snapshot = nodes_snapshot(spark)
+    snapshot = nodes_snapshot(spark, with_samples=False)
     assert list(snapshot.traffic.nodes) == [node_identity()]
     assert list(snapshot.counters) == [node_identity()]
+    assert list(snapshot.samples.nodes) == [node_identity()]
     assert snapshot.traffic.executors == {}
+
+
+def test_the_snapshot_after_a_trial_has_what_was_sampled_since_the_one_before(
+    spark: SparkSession,
+) -> None:
+    before = nodes_snapshot(spark, with_samples=False).samples
+    after = nodes_snapshot(spark, with_samples=True).samples
+    [node] = after.nodes.values()
+    times_s = [known(sample[0]) / 1e9 for sample in node.samples]
+    assert before.asked_s <= times_s[0] <= before.answered_s
+    assert after.asked_s <= times_s[-1] <= after.answered_s
+    assert [each.samples for each in before.nodes.values()] == [[]]
 
 
 def test_links_are_described_for_the_interfaces_whose_bytes_are_counted(

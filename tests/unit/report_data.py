@@ -19,8 +19,10 @@ from harness.model.network_metrics import (
 from harness.model.probe import Measurement
 from harness.model.run import Phase, Trial
 from harness.model.task_metrics import NodeBytes, TaskMetrics, WireBytes
+from harness.model.timeline import Stage, Timeline
 from tests.unit.builders import configured, in_runs, ok
 from tests.unit.metrics_builders import task_metrics
+from tests.unit.timeline_builders import a_node, a_timeline
 
 BEFORE_S = {
     "group-by": 14.1,
@@ -57,7 +59,14 @@ def _column(name: str, trials: int) -> ConfigurationRuns:
     return configured(
         name,
         [
-            _trial(workload, phase, round_, before_s * FACTORS[name].get(workload, 1.0), random)
+            _trial(
+                workload,
+                phase,
+                round_,
+                before_s * FACTORS[name].get(workload, 1.0),
+                random,
+                LINKS_BIT_S[name],
+            )
             for phase, round_ in rounds
             for workload, before_s in BEFORE_S.items()
         ],
@@ -74,9 +83,12 @@ def _column(name: str, trials: int) -> ConfigurationRuns:
     )
 
 
-def _trial(workload: str, phase: Phase, round_: int, typical_s: float, random: Random) -> Trial:
+def _trial(
+    workload: str, phase: Phase, round_: int, typical_s: float, random: Random, rate_bit_s: float
+) -> Trial:
     wall_s = typical_s * random.lognormvariate(0.4 if phase is Phase.WARM_UP else 0, 0.015)
-    return ok(workload, wall_s, round_, phase, tasks=tasks(wall_s), wire=WIRE)
+    metrics = {"tasks": tasks(wall_s), "wire": WIRE, "timeline": timeline(wall_s, rate_bit_s)}
+    return ok(workload, wall_s, round_, phase, **metrics)
 
 
 WIRE = WireBytes(tuple(NodeBytes(node, 50_000_000, 49_000_000) for node in NODES))
@@ -103,6 +115,21 @@ def tasks(wall_s: float, slots: float = 4.0) -> TaskMetrics:
         shuffle_written_bytes=40_000_000,
         peak_execution_memory_bytes=1_000_000,
     )
+
+
+def timeline(wall_s: float, rate_bit_s: float, slices: int = 20) -> Timeline:
+    """Return the timeline of a trial: node2 receives at the full rate in the last quarter of its time."""
+    quarter, full = slices // 4, round(rate_bit_s / 8 * wall_s / slices)
+    received = {NODES[1]: [*[full // 2] * (3 * quarter), *[full] * quarter]}
+    nodes = [
+        a_node(node, received.get(node, [full // 3] * slices), [full // 3] * slices, [50] * slices)
+        for node in NODES
+    ]
+    stages = (
+        Stage("reads data, writes shuffle", 0.0, 0.6 * wall_s),
+        Stage("reads shuffle", 0.6 * wall_s, wall_s),
+    )
+    return a_timeline(*nodes, slices=slices, interval_s=wall_s / slices, stages=stages)
 
 
 def _dataset(layout: str) -> dict[str, object]:

@@ -19,7 +19,15 @@ from harness.present.report.answer import answers
 from harness.present.report.chart import Figure, series_of
 from harness.present.report.costs import cost_items, cost_remarks, cost_table
 from harness.present.report.environment import fact_rows
-from harness.present.report.figures import change, mesh, placement, probe_lines, time_spent, trials
+from harness.present.report.figures import (
+    change,
+    link_use,
+    mesh,
+    placement,
+    probe_lines,
+    time_spent,
+    trials,
+)
 from harness.present.report.reproduce import commands
 from harness.present.report.table import sortable_table
 from harness.terminal import count_of, visible
@@ -134,6 +142,7 @@ def _figures(
 ) -> Iterator[Figure]:
     """Yield the figures that have data; the first belongs at the top of the page."""
     figures = [figure(comparison) for figure in (change.figure, trials.figure, time_spent.figure)]
+    figures.append(link_use.figure(comparison, measured))
     figures += [
         figure(measured)
         for figure in (mesh.figure, probe_lines.packet_figure, probe_lines.latency_figure)

@@ -16,16 +16,21 @@ from hypothesis import strategies as st
 from harness.analysis.attribution import PARTS, Explanation, explain
 from harness.analysis.comparison import compare
 from harness.analysis.configuration import ConfigurationRuns
+from harness.analysis.timeline import link_uses, trial_links
 from harness.cli import main
+from harness.model.network_metrics import MESH_GOODPUT
+from harness.model.probe import ProbeRun
 from harness.model.run import RecordedRun, Trial
 from harness.model.task_metrics import ScheduleSimulation, Stragglers
+from harness.model.timeline import Stage
 from harness.present import run as shown
 from harness.present.attribution_tables import divided_table
 from harness.present.explanation import render
 from harness.present.quantities import size_text
-from harness.records.writer import Recording
+from harness.records.writer import ProbeRecording, Recording
 from tests.unit.builders import a_run, assert_golden, failed, in_runs, ok, recorded
 from tests.unit.metrics_builders import received, timed
+from tests.unit.timeline_builders import a_node, a_timeline, mbit
 
 NOISE = (0.0, 0.02, -0.01, 0.01, -0.02, 0.03)
 GB = 1_000_000_000
@@ -158,6 +163,40 @@ def test_a_trial_whose_log_was_cut_off_says_so() -> None:
     assert "the event log is incomplete (jobs without an end: 1;" in printed
 
 
+def full_links() -> str:
+    """Return the explanation of a join whose link is full for less time, and of what is unknown."""
+    stages = (
+        Stage("reads data, writes shuffle", 0.0, 12.0),
+        Stage("reads shuffle, writes shuffle", 12.0, 20.0),
+    )
+    sides, uses = [], []
+    for name, rate, full in (("1g-rs", 940, 14), ("2.5g-rs", 2350, 3)):
+        received = mbit(*[rate] * full, *[rate // 3] * (20 - full))
+        timeline = a_timeline(
+            a_node("10.99.0.12", received, mbit(*[10] * 20)), slices=20, stages=stages
+        )
+        side = a_side(
+            name,
+            [replace(t, timeline=timeline) for t in trials("inner-join", 20.0, cpu_s=5.0)],
+            [replace(t, timeline=timeline) for t in trials("broadcast-inner-join", 20.0)]
+            if full == 3
+            else trials("broadcast-inner-join", 20.0),
+        )
+        probes = [MESH_GOODPUT.of("10.99.0.12 -> n2", rate * 1e6)] if full == 14 else []
+        configuration = ConfigurationRuns(name, (side,))
+        sides.append(configuration)
+        uses.append(link_uses(trial_links(configuration, probes)))
+    return render(explain(compare(sides)), *uses)
+
+
+def test_golden_of_full_links() -> None:
+    assert_golden("explanation-full-links.txt", full_links())
+
+
+def test_full_links_fit_the_terminal() -> None:
+    assert all(len(line) <= 100 for line in full_links().split("\n"))
+
+
 class TestSentence:
     def sentences(self, scenario: Explanation) -> str:
         return " ".join(render(scenario).split())
@@ -280,6 +319,24 @@ def record(results: Path, recorded_run: RecordedRun) -> None:
 
 
 class TestCommand:
+    def test_finds_the_probes_beside_the_runs(
+        self, results: Path, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        """So it says for how long the link was full, and of what."""
+        timeline = a_timeline(a_node("n1", mbit(*[90] * 15, *[0] * 5), mbit(*[0] * 20)), slices=20)
+        for name in ("1g", "2.5g"):
+            of_side = [replace(trial, timeline=timeline) for trial in trials("join", 20.0)]
+            record(results, a_side(name, of_side))
+        probes = ProbeRun("1g", ("n1", "n2"))
+        with ProbeRecording(probes, results) as recording:
+            for pair in ("n1 -> n2", "n2 -> n1"):
+                recording.event(MESH_GOODPUT.of(pair, 94e6))
+        assert main(["explain", "1g", "2.5g", "--results", str(results)]) == 0
+        printed = " ".join(capfd.readouterr().out.split())
+        assert "join before n1 between stages 15.0 s 75% receives" in printed
+        assert "Links carry in 1g: 94.0 Mbit/s (measured by probes)" in printed
+        assert "What links carry in 2.5g is unknown; measure it with: clusterlift probe" in printed
+
     def test_prints_the_explanation(self, results: Path, capfd: pytest.CaptureFixture[str]) -> None:
         for side in (plain().before, plain().after):
             for recorded_run in side.runs:

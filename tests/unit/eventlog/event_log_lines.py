@@ -39,13 +39,17 @@ def job_ended(job: int, at_ms: int) -> bytes:
     return line("JobEnd", Job_ID=job, Completion_Time=at_ms, Job_Result=result)
 
 
-def stage_started(stage: int, attempt: int = 0, rdds: Sequence[tuple[str, str]] = ()) -> bytes:
-    """`rdds` has a name and an operator for each RDD."""
-    return line("StageSubmitted", Stage_Info=_stage_info(stage, attempt, rdds))
+def stage_started(
+    stage: int, attempt: int = 0, rdds: Sequence[tuple[str, str]] = (), at_ms: int | None = None
+) -> bytes:
+    """`rdds` has a name and an operator for each RDD; the time is missing if it is None."""
+    times = {} if at_ms is None else {"Submission Time": at_ms}
+    return line("StageSubmitted", Stage_Info=_stage_info(stage, attempt, rdds) | times)
 
 
-def stage_ended(stage: int, attempt: int = 0) -> bytes:
-    return line("StageCompleted", Stage_Info=_stage_info(stage, attempt, ()))
+def stage_ended(stage: int, attempt: int = 0, at_ms: int | None = None) -> bytes:
+    times = {} if at_ms is None else {"Completion Time": at_ms}
+    return line("StageCompleted", Stage_Info=_stage_info(stage, attempt, ()) | times)
 
 
 def _stage_info(stage: int, attempt: int, rdds: Sequence[tuple[str, str]]) -> dict[str, Any]:

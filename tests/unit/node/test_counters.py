@@ -29,7 +29,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "proc/sys/kernel/random").mkdir(parents=True)
     (tmp_path / "proc/sys/kernel/random/boot_id").write_text("boot-a\n")
     monkeypatch.setattr("os.cpu_count", lambda: 2)
-    monkeypatch.setattr(counters.sampler, "sums", lambda *_: None)
+    monkeypatch.setattr(counters.sampler, "ask", lambda *_: None)
     return tmp_path
 
 
@@ -40,7 +40,7 @@ def write(root: Path, path: str, text: str) -> None:
 
 
 def read(root: Path) -> dict[str, float]:
-    return node_counters(APPLICATION, "", root)[1]
+    return node_counters(APPLICATION, "", sampler.READ, root)[1]
 
 
 def test_what_the_kernel_does_not_count_is_missing(root: Path) -> None:
@@ -118,13 +118,24 @@ def test_of_a_container_the_groups_use_counts_and_not_that_of_its_processes(root
 
 
 def test_this_machine_counts() -> None:
-    found = node_counters(APPLICATION, "")[1]
+    found = node_counters(APPLICATION, "", sampler.READ)[1]
     assert {"busy_s", "stolen_s", "own_s", "major_faults"} <= found.keys()
+
+
+def test_the_samples_are_apart_from_what_is_counted(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = {"started_ns": 5, "loops": 10, "loop_ns": 7, "samples": [[1, 2, 3, 4, 5, 6]]}
+    monkeypatch.setattr(counters.sampler, "ask", lambda *_: dict(answer))
+    monkeypatch.setattr(counters, "jvm_of", lambda _: 20)
+    _, found, samples = node_counters(APPLICATION, "", sampler.READ, root)
+    assert (found["loops"], samples) == (10, [[1, 2, 3, 4, 5, 6]])
+    assert "samples" not in found
 
 
 def test_the_results_are_pythons_built_in_types() -> None:
     """An executor could not return anything else."""
-    namespace, found = node_counters(APPLICATION, PROGRAM)
+    namespace, found, _ = node_counters(APPLICATION, PROGRAM, sampler.READ)
     assert type(namespace) is str
     assert {type(value) for value in found.values()} <= {int, float}
 
@@ -132,13 +143,13 @@ def test_the_results_are_pythons_built_in_types() -> None:
 def test_the_function_reaches_executors_that_do_not_have_our_modules() -> None:
     cloudpickle.register_pickle_by_value(harness)  # type: ignore[no-untyped-call]
     try:
-        sent: Any = cloudpickle.dumps((node_counters, APPLICATION, PROGRAM))  # type: ignore[no-untyped-call]
+        sent: Any = cloudpickle.dumps((node_counters, APPLICATION, PROGRAM, "read"))  # type: ignore[no-untyped-call]
     finally:
         cloudpickle.unregister_pickle_by_value(harness)  # type: ignore[no-untyped-call]
     without_our_modules = (
         "import pickle, sys; sys.modules['harness'] = None;"
-        "read, application, program = pickle.load(sys.stdin.buffer);"
-        "print(read(application, program)[1]['busy_s'])"
+        "read, *arguments = pickle.load(sys.stdin.buffer);"
+        "print(read(*arguments)[1]['busy_s'])"
     )
     done = subprocess.run(
         [sys.executable, "-c", without_our_modules], input=sent, capture_output=True, check=True

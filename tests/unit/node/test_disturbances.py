@@ -14,6 +14,7 @@ from harness.model.interference import NodeInterference
 from harness.node.counters import node_counters
 from harness.node.interference import NodeCounters, interference
 from harness.node.processes import Application, process_namespace
+from harness.node.sampler import READ
 from tests.disturbers import HOG, WRITER, control_group, cpu_s, has_used, limit_processors, stranger
 from tests.waiting import eventually
 
@@ -22,7 +23,8 @@ APPLICATION = Application("no such application", os.getpid(), process_namespace(
 
 def read() -> NodeCounters:
     # Without a program, no sampler starts.
-    return NodeCounters("here", *node_counters(APPLICATION, "raise SystemExit(1)"))
+    namespace, counted, _ = node_counters(APPLICATION, "raise SystemExit(1)", READ)
+    return NodeCounters("here", namespace, counted)
 
 
 def between(before: NodeCounters, after: NodeCounters) -> NodeInterference:
@@ -75,7 +77,7 @@ IN_A_GROUP = (
     "from harness.node.counters import node_counters\n"
     "from harness.node.processes import Application\n"
     "for _ in sys.stdin:\n"
-    "    print(json.dumps(node_counters(Application('', 1, ''), 'x')), flush=True)\n"
+    "    print(json.dumps(node_counters(Application('', 1, ''), 'x', 'read')[:2]), flush=True)\n"
     "    sum(range(5_000_000))\n"
 )
 """Reads the counters whenever it gets a line, and then computes."""

@@ -1,4 +1,4 @@
-"""The sampler: a process that sums up loops, answers its user alone, and ends with what it watches."""
+"""The sampler: it sums up loops, takes samples, answers its user alone, and ends with what it watches."""
 
 from __future__ import annotations
 
@@ -9,12 +9,24 @@ import subprocess
 import sys
 import uuid
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from harness.node import sampler
-from harness.node.sampler import start_time, sums
+from harness.node.sampler import (
+    MAX_SAMPLES,
+    READ,
+    SAMPLE_EACH_S,
+    Answer,
+    Samples,
+    begin,
+    busy_ticks,
+    disk_sectors,
+    link_bytes,
+    start_time,
+)
 from tests.waiting import eventually
 
 PROGRAM = Path(sampler.__file__).read_text()
@@ -44,16 +56,20 @@ def process_of(address: str) -> Path:
 
 
 def is_running(address: str) -> bool:
-    return sampler._ask(address) is not None
+    return sampler._ask(address, READ) is not None
+
+
+def ask(address: str, watched: subprocess.Popen[bytes], request: str = READ) -> Answer:
+    answer = sampler.ask(address, request, watched.pid, PROGRAM)
+    assert answer is not None
+    return answer
 
 
 def test_sums_grow(address: str, watched: subprocess.Popen[bytes]) -> None:
-    first = sums(address, watched.pid, PROGRAM)
-    assert first is not None
+    first = ask(address, watched)
 
     def grown() -> bool:
-        now = sums(address, watched.pid, PROGRAM)
-        assert now is not None
+        now = ask(address, watched)
         assert now["started_ns"] == first["started_ns"]
         return now["loops"] > first["loops"] and now["loop_ns"] > first["loop_ns"]
 
@@ -65,7 +81,7 @@ def test_it_ends_when_the_watched_process_was_killed(
     address: str, watched: subprocess.Popen[bytes], end: signal.Signals
 ) -> None:
     """Even if nobody waits for that process, so that it remains as a zombie."""
-    assert sums(address, watched.pid, PROGRAM)
+    ask(address, watched)
     os.kill(watched.pid, end)
     eventually(lambda: not is_running(address))
     assert start_time(watched.pid) is None
@@ -75,7 +91,7 @@ def test_it_outlives_whoever_started_it(address: str, watched: subprocess.Popen[
     """Such as a Python worker, which Spark ends with its whole process group."""
     starting = (
         "import os, signal, sys; sys.path[0] = sys.argv[1]; from harness.node import sampler;"
-        "print(sampler.sums(sys.argv[2], int(sys.argv[3]), sys.stdin.read()) is not None, flush=True);"
+        "print(sampler.ask(sys.argv[2], 'read', int(sys.argv[3]), sys.stdin.read()) is not None, flush=True);"
         "os.killpg(0, signal.SIGKILL)"
     )
     root = str(Path(sampler.__file__).parents[2])
@@ -93,13 +109,14 @@ def test_several_that_start_at_the_same_time_are_one(
     command = [sys.executable, "-c", PROGRAM, address, str(watched.pid)]
     starts = [subprocess.Popen(command) for _ in range(4)]
     assert [process.wait() for process in starts] == [0] * 4
-    answers = {sums(address, watched.pid, PROGRAM)["started_ns"] for _ in range(4)}  # type: ignore[index]
+    answers = {ask(address, watched)["started_ns"] for _ in range(4)}
     assert len(answers) == 1
 
 
 def test_it_keeps_no_file_and_no_directory(address: str, watched: subprocess.Popen[bytes]) -> None:
     """Nothing waits for the end of its output, and the cluster can delete the directory it started in."""
-    sums(address, watched.pid, PROGRAM)
+    ask(address, watched, begin(["eth0"]))
+    ask(address, watched)
     process = process_of(address)
     assert (process / "cwd").readlink() == Path("/")
     opened = {str(file.readlink()).partition(":")[0] for file in (process / "fd").iterdir()}
@@ -109,12 +126,12 @@ def test_it_keeps_no_file_and_no_directory(address: str, watched: subprocess.Pop
 def test_a_watched_process_that_is_gone_gives_no_sums(address: str) -> None:
     with subprocess.Popen([sys.executable, "-c", ""]) as gone:
         gone.wait()
-    sums(address, gone.pid, PROGRAM)
+    sampler.ask(address, READ, gone.pid, PROGRAM)
     eventually(lambda: not is_running(address))
 
 
 def test_a_program_that_fails_gives_no_sums(address: str) -> None:
-    assert sums(address, os.getpid(), "raise SystemExit(1)") is None
+    assert sampler.ask(address, READ, os.getpid(), "raise SystemExit(1)") is None
 
 
 @pytest.mark.parametrize("answer", [b"", b"{", b"\xff", b"7" * 50, b"[1]"])
@@ -135,7 +152,7 @@ def test_an_answer_that_is_none_gives_no_sums(address: str, answer: bytes) -> No
 
 ASK = (
     "import sys; sys.path[0] = sys.argv[1]; from harness.node import sampler;"
-    "print(sampler._ask(sys.argv[2]))"
+    "print(sampler._ask(sys.argv[2], 'read'))"
 )
 
 
@@ -152,20 +169,137 @@ def test_a_stranger_who_took_the_name_is_not_believed(address: str) -> None:
     ) as stranger:
         assert stranger.stdout is not None
         stranger.stdout.readline()
-        assert sampler._ask(address) is None
+        assert sampler._ask(address, READ) is None
         stranger.kill()
 
 
 def test_a_stranger_who_asks_and_does_not_read_does_not_stop_it(
     address: str, watched: subprocess.Popen[bytes]
 ) -> None:
-    first = sums(address, watched.pid, PROGRAM)
-    assert first is not None
+    first = ask(address, watched)
     with socket.socket(socket.AF_UNIX) as silent:
         silent.connect(f"\0{address}")
 
         def grown() -> bool:
-            now = sums(address, watched.pid, PROGRAM)
-            return now is not None and now["loops"] > first["loops"] + 2
+            return bool(ask(address, watched)["loops"] > first["loops"] + 2)
 
         eventually(grown)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to be another user")
+def test_a_stranger_who_asks_gets_nothing_and_changes_nothing(
+    address: str, watched: subprocess.Popen[bytes]
+) -> None:
+    ask(address, watched, begin([]))
+    first = ask(address, watched)["samples"][0]
+    asking = (
+        "import os, socket, sys; os.setuid(65534); s = socket.socket(socket.AF_UNIX);"
+        "s.connect('\\0' + sys.argv[1]);\n"
+        "try:\n s.sendall(b'begin\\n'); print(s.recv(9))\n"
+        "except OSError:\n print(b'')"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", asking, address], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "b''\n"
+    assert ask(address, watched)["samples"][0] == first
+
+
+@pytest.mark.parametrize("request_", ["", "stop", "\N{SNOWMAN}", "read more", "x" * 100_000])
+def test_what_is_no_request_gets_no_answer_and_does_not_stop_it(
+    address: str, watched: subprocess.Popen[bytes], request_: str
+) -> None:
+    first = ask(address, watched)
+    assert sampler._ask(address, request_) is None
+    assert ask(address, watched)["started_ns"] == first["started_ns"]
+
+
+class TestSamples:
+    def test_are_taken_again_and_again_and_read_as_often_as_one_likes(
+        self, address: str, watched: subprocess.Popen[bytes]
+    ) -> None:
+        """So that all executors of a node have the same answer."""
+        assert "samples" not in ask(address, watched, begin(["lo"]))
+        eventually(lambda: len(ask(address, watched)["samples"]) > 3)
+        once, again = (ask(address, watched)["samples"] for _ in range(2))
+        assert again[: len(once)] == once
+        for column in zip(*again, strict=True):
+            counted = [count for count in column if count is not None]
+            assert counted == sorted(counted)
+
+    def test_begin_anew(self, address: str, watched: subprocess.Popen[bytes]) -> None:
+        ask(address, watched, begin([]))
+        first = ask(address, watched)["samples"]
+        ask(address, watched, begin([]))
+        assert ask(address, watched)["samples"][0][0] > first[-1][0]
+
+    def test_are_of_the_interfaces_that_were_named(
+        self, address: str, watched: subprocess.Popen[bytes]
+    ) -> None:
+        ask(address, watched, begin(["lo"]))
+        _, received, sent, busy, *_ = ask(address, watched)["samples"][-1]
+        assert received == sent
+        assert busy > 0
+        ask(address, watched, begin(["no-such-interface"]))
+        assert ask(address, watched)["samples"][-1][1:3] == [None, None]
+
+    def test_of_a_long_time_are_few_and_evenly_spread(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """An hour of them, on a clock of the test's own."""
+        now_s = 0.0
+        monkeypatch.setattr(sampler.time, "monotonic", lambda: now_s)
+        monkeypatch.setattr(sampler.time, "monotonic_ns", lambda: round(now_s * 1e9))
+        monkeypatch.setattr(sampler.time, "thread_time_ns", lambda: 0)
+        monkeypatch.setattr(sampler, "_read", lambda _: b"")
+        samples = Samples()
+        samples.begin([])
+        for step in range(round(3600 / 0.05)):
+            now_s = step * 0.05
+            samples.take_if_due()
+        times_s = [sample[0] / 1e9 for sample in samples.taken if sample[0] is not None]
+        assert MAX_SAMPLES / 2 <= len(times_s) <= MAX_SAMPLES
+        assert (times_s[0], now_s - times_s[-1] < 8) == (0, True)
+        gaps_s = {round(b - a, 3) for a, b in pairwise(times_s)}
+        assert max(gaps_s) <= 2 * min(gaps_s)
+
+    def test_that_take_long_come_less_often(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A millisecond each, as on a machine with hundreds of processors."""
+        now_s, cpu_ns = 0.0, iter(range(0, 10**12, 10**6))
+        monkeypatch.setattr(sampler.time, "monotonic", lambda: now_s)
+        monkeypatch.setattr(sampler.time, "thread_time_ns", lambda: next(cpu_ns))
+        monkeypatch.setattr(sampler, "_read", lambda _: b"")
+        samples = Samples()
+        samples.begin([])
+        for step in range(200):
+            now_s = step * 0.05
+            samples.take_if_due()
+        assert SAMPLE_EACH_S * len(samples.taken) < 10 / 1.5
+        assert len(samples.taken) * 0.001 <= 0.003 * 10 + 0.002
+
+
+class TestKernelFiles:
+    NET = (
+        b"Inter-|   Receive  |  Transmit\n face |bytes    packets|bytes\n"
+        b"    lo: 9 0 0 0 0 0 0 0 9 0 0 0 0 0 0 0\n  eth0:100 7 0 0 0 0 0 0 10 9 0 0 0 0 0 0\n"
+        b"  eth1: 200 7 0 0 0 0 0 0 20 9 0 0 0 0 0 0\n eth10: 5 0 0 0 0 0 0 0 5 0 0 0 0 0 0 0\n"
+    )
+    DISKS = (
+        b"   7       0 loop0 1 1 1000 1 1 1 1000 1 1 1 1\n 254       0 vda 1 1 40 1 1 1 24 1 1 1 1\n"
+        b" 254       1 vda1 1 1 40 1 1 1 24 1 1 1 1\n 104 0 cciss/c0d0 1 1 2 1 1 1 3 1 1 1 1\n\n"
+    )
+
+    def test_links_are_summed(self) -> None:
+        assert link_bytes(self.NET, {b"eth0", b"eth1"}) == (300, 30)
+
+    @pytest.mark.parametrize("text", [b"", NET])
+    def test_unknown_links_are_unknown_and_not_0(self, text: bytes) -> None:
+        assert link_bytes(text, {b"eth7"}) == (None, None)
+
+    def test_busy_time_is_without_idle_waiting_and_stolen_time(self) -> None:
+        assert busy_ticks(b"cpu  100 10 200 9999 5 7 8 400 0 0\ncpu0 1 1\n") == 325
+        assert busy_ticks(b"") is None
+
+    def test_disks_are_summed(self) -> None:
+        assert disk_sectors(self.DISKS, {b"vda", b"cciss/c0d0"}) == (42, 27)
+        assert disk_sectors(self.DISKS, set()) == (None, None)

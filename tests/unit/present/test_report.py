@@ -10,6 +10,7 @@ import re
 import shlex
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -32,17 +33,28 @@ from harness.analysis.configuration import ConfigurationRuns
 from harness.analysis.mesh import pair_matrix
 from harness.analysis.price import rank_offers
 from harness.analysis.price_list import Item, Money, Offer, PriceList
+from harness.analysis.timeline import link_uses, trial_links
 from harness.model.layout import Layout
 from harness.model.network_metrics import IDLE, MESH_GOODPUT, PACKET_GOODPUT, ROUND_TRIP
 from harness.model.probe import Measurement
 from harness.model.run import Ending, Phase, Run
 from harness.present import data_formats, markdown
 from harness.present.comparison_table import comparison_table
+from harness.present.link_table import link_section
+from harness.present.quantities import time_text
 from harness.present.report import chart, page
 from harness.present.report.answer import Answer, answers
 from harness.present.report.chart import Figure, Quantity, labels, series_of
 from harness.present.report.environment import fact_rows
-from harness.present.report.figures import change, mesh, placement, probe_lines, time_spent, trials
+from harness.present.report.figures import (
+    change,
+    link_use,
+    mesh,
+    placement,
+    probe_lines,
+    time_spent,
+    trials,
+)
 from harness.present.report.reproduce import commands
 from harness.present.report.table import Tone, sortable_table
 from harness.statistics.change import Verdict
@@ -307,6 +319,63 @@ class TestTimeSpentFigure:
 
     def test_without_task_metrics_there_is_no_figure(self) -> None:
         assert time_spent.figure(SCENARIOS["enough"]()) is None
+
+
+class TestLinkFigure:
+    def test_each_workload_but_controls_is_drawn_in_each_configuration(
+        self, rich: Comparison, measured: dict[str, list[Measurement]]
+    ) -> None:
+        drawn = [(each.workload, each.configuration) for each in link_use.courses(rich, measured)]
+        assert drawn == [
+            (workload, configuration)
+            for workload in report_data.BEFORE_S
+            if workload not in report_data.CONTROLS
+            for configuration in report_data.FACTORS
+        ]
+
+    def test_it_has_the_numbers_that_explain_prints(
+        self, rich: Comparison, measured: dict[str, list[Measurement]]
+    ) -> None:
+        before, after, _ = rich.columns
+        uses = [link_uses(trial_links(c, measured[c.name])) for c in (before, after)]
+        printed = " ".join(link_section([before.name, after.name], uses).split())
+        for course in link_use.courses(rich, measured):
+            assert course.use.host == "node2"
+            assert course.use.full_share == 0.25
+            assert course.use.stage == "2: reads shuffle"
+            if course.configuration in {before.name, after.name}:
+                full_s = course.use.full_s
+                assert full_s is not None
+                assert time_text(full_s) in printed
+
+    def test_before_and_after_are_on_the_same_scales(
+        self, rich: Comparison, measured: dict[str, list[Measurement]]
+    ) -> None:
+        """In one picture, with the name of each configuration and its busiest node."""
+        figure = known(link_use.figure(rich, measured))
+        assert [picture.heading for picture in figure.pictures] == [
+            name for name in report_data.BEFORE_S if name not in report_data.CONTROLS
+        ]
+        for picture in figure.pictures:
+            for svg in (picture.wide, picture.narrow):
+                texts = texts_of(svg)
+                for configuration in report_data.FACTORS:
+                    assert f"{configuration}: node2" in texts
+                numbers = Counter(text for text in texts if re.fullmatch(r"[\d.,]+", text))
+                assert numbers
+                assert all(count % len(report_data.FACTORS) == 0 for count in numbers.values())
+
+    def test_it_names_where_the_limit_is_known_from(
+        self, rich: Comparison, measured: dict[str, list[Measurement]]
+    ) -> None:
+        figure = known(link_use.figure(rich, measured))
+        assert "Links carry in 1g-rs: 940.0 Mbit/s (measured by probes)." in figure.remarks
+        without_probes = known(link_use.figure(rich, {}))
+        in_theory = "Links carry in 1g-rs: 941.5 Mbit/s (in theory, at 1gbit as declared)."
+        assert in_theory in without_probes.remarks
+
+    def test_without_timelines_there_is_no_figure(self) -> None:
+        assert link_use.figure(SCENARIOS["enough"](), {}) is None
 
 
 class TestNetworkFigures:
@@ -789,8 +858,8 @@ class TestPage:
         parsed = assert_self_contained(html)
         anchors = [a["id"] for _, a in parsed.elements if a.get("id")]
         assert anchors == [
-            *("answer", "change", "table", "price", "trials", "time", "mesh", "mtu", "latency"),
-            *("placement", "environment", "reproduce"),
+            *("answer", "change", "table", "price", "trials", "time", "links", "mesh", "mtu"),
+            *("latency", "placement", "environment", "reproduce"),
         ]
         assert len(html.encode()) < 3_000_000
 
@@ -850,6 +919,7 @@ class TestPage:
 def figures_of(comparison: Comparison, measured: dict[str, list[Measurement]]) -> list[Figure]:
     figures = [
         *(draw(comparison) for draw in (change.figure, trials.figure, time_spent.figure)),
+        link_use.figure(comparison, measured),
         *(draw(measured) for draw in NETWORK_FIGURES),
         placement.figure(comparison),
     ]

@@ -33,6 +33,7 @@ from harness.model.run import (
     new_run_id,
 )
 from harness.model.task_metrics import NodeBytes, ScheduleSimulation, WireBytes
+from harness.model.timeline import Stage
 from harness.records.directories import configuration_directory
 from harness.records.lookup import find_run, find_runs, probes_beside
 from harness.records.reader import NO_CHECKSUMS, READABLE_VERSIONS, load, load_probes
@@ -50,6 +51,7 @@ from tests.unit.builders import (
     ok,
     write_lines,
 )
+from tests.unit.timeline_builders import a_node, a_timeline, a_trial
 
 ROOT = Path(harness.__file__).parents[1]
 COMMITTED = sorted((ROOT / "results").rglob("*.jsonl"))
@@ -243,6 +245,52 @@ class TestSchema:
         trial = ok("pi", 1.5, interference=(node,), disturbed="n1: it swapped (9 MB/s, usually 0)")
         assert load(record(tmp_path, a_run(), [trial])).trials == (trial,)
 
+    @pytest.mark.parametrize("version", READABLE_VERSIONS)
+    def test_the_timeline_of_a_trial_is_unknown_before_version_5(self, version: int) -> None:
+        timeline = load(GOLDEN / f"schema-{version}.jsonl").trials[1].timeline
+        if version < 5:
+            assert timeline is None
+            return
+        assert timeline is not None
+        assert [stage.work for stage in timeline.stages] == [
+            "reads data, writes shuffle",
+            "reads shuffle",
+        ]
+        [node] = timeline.nodes
+        assert timeline.series(node.received_bytes) == (0, 11_625_000, 23_625_000, 23_625_000, None)
+        assert timeline.series(node.written_bytes) == (0, 0, 0, 0, 0)
+
+    def test_a_timeline_is_loaded_unchanged(self, tmp_path: Path) -> None:
+        node = a_node("n1", [5, None, 900_000], [0, 0, 0], clock_error_s=0.05)
+        timeline = a_timeline(node, slices=3, stages=(Stage("computes", 0.5, 2.75),))
+        trial = a_trial("pi", timeline)
+        assert load(record(tmp_path, a_run(), [trial])).trials == (trial,)
+
+    @pytest.mark.parametrize(
+        ("change", "message"),
+        [
+            ({"slices": 4}, "received_bytes has 3 numbers, not 4"),
+            ({"slices": 0}, "Expected `int` >= 1"),
+            ({"interval_s": "1"}, "Expected `float`, got `str`"),
+            ({"hosts": ["n1", "n2"]}, "clock_error_s has 1 items for 2 hosts"),
+            ({"hosts": "n1"}, "Expected `array`, got `str`"),
+            ({"sent_bytes": ["5 a b"]}, "sent_bytes is not a number and a character for each slice"),
+            ({"sent_bytes": [5]}, "Expected `str | null`, got `int`"),
+            ({"stages": [{"work": "computes", "start_s": 2, "end_s": 1}]}, "a stage ends after 1"),
+        ],
+    )  # fmt: skip
+    def test_a_timeline_that_cannot_be_is_one_line_with_file_and_line(
+        self, tmp_path: Path, change: dict[str, Any], message: str
+    ) -> None:
+        trial = a_trial("pi", a_timeline(a_node("n1", [1, 2, 3]), slices=3))
+        path = record(tmp_path, a_run(), [trial])
+        change_line(path, 2, {f"timeline.{key}": value for key, value in change.items()})
+        with pytest.raises(BadInput) as caught:
+            load(path)
+        assert str(caught.value).startswith(f"{path}:2: malformed trial line: ")
+        assert message in str(caught.value)
+        assert "\n" not in str(caught.value)
+
     def test_an_upgrade_keeps_the_order_of_keys(self) -> None:
         line = {"kind": "run", "parameters": {"a": 1, "reading": [], "unasked": None, "b": 2}}
         upgrade_line(line, 1)
@@ -259,7 +307,7 @@ class TestSchema:
     ) -> None:
         path = change_line(record(tmp_path, a_run()), 1, {"schema_version": version})
         with pytest.raises(
-            BadInput, match=r":1: schema version .* not known here \(known: 1, 2, 3, 4\)"
+            BadInput, match=r":1: schema version .* not known here \(known: 1, 2, 3, 4, 5\)"
         ):
             load(path)
 

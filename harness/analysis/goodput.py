@@ -1,0 +1,86 @@
+"""How much the link of a host can carry: what probes measured, or else what its rate allows in theory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from harness.analysis.environment import is_emulated
+from harness.analysis.mesh import RECEIVES, PairMatrix, typical_bit_s
+from harness.model.errors import BadInput
+from harness.model.link import (
+    MAX_BIT_S,
+    MIN_MTU,
+    TYPICAL_MTU,
+    VIRTUAL_NIC_DRIVERS,
+    goodput_bit_s,
+    parse_rate,
+    rate_text,
+)
+from harness.model.run import Run
+from harness.node.node_links import links_by_host
+
+MEASURED = "measured by probes"
+TYPICAL = "measured by probes, on typical hosts"
+
+
+@dataclass(frozen=True)
+class Goodput:
+    """The most payload that a host receives and sends in bit/s, and in words where that is known from."""
+
+    received_bit_s: float
+    sent_bit_s: float
+    source: str
+
+    def bit_s(self, direction: str) -> float:
+        """Return the goodput in one direction, RECEIVES or SENDS."""
+        return self.received_bit_s if direction == RECEIVES else self.sent_bit_s
+
+
+def goodput(run: Run, mesh: PairMatrix, host: str) -> Goodput | None:
+    """Return the goodput of a host in a run; None if neither probes nor the link's rate are known.
+
+    Probes may name hosts otherwise than Spark does; then what is typical of all hosts counts.
+    """
+    received, sent = (
+        max(pairs.values(), default=0.0) for pairs in (mesh.received_by(host), mesh.sent_by(host))
+    )
+    if received > 0 and sent > 0:
+        return Goodput(received, sent, MEASURED)
+    typical = typical_bit_s(mesh) or 0
+    if typical > 0:
+        return Goodput(typical, typical, TYPICAL)
+    return _theory(run, host)
+
+
+def _theory(run: Run, host: str) -> Goodput | None:
+    """Return what TCP can deliver at most over all links of the host that are up."""
+    links = links_by_host(run.environment).get(host) or {}
+    rates = [(rate, link) for link in links.values() if (rate := _rate(link)) is not None]
+    if rates and not is_emulated(run):
+        whole = sum(goodput_bit_s(rate, _mtu(link.get("mtu_bytes"))) for rate, link in rates)
+        names = " and ".join(rate_text(rate) for rate, _ in rates)
+        return Goodput(whole, whole, f"in theory, at {names}")
+    try:
+        declared = parse_rate("link", run.facts.get("link", ""), MAX_BIT_S)
+    except BadInput:
+        return None
+    whole = goodput_bit_s(declared, _mtu(run.facts.get("mtu")))
+    return Goodput(whole, whole, f"in theory, at {rate_text(declared)} as declared")
+
+
+def _rate(link: Mapping[str, Any]) -> int | None:
+    """Return the rate of a link that is up: the lower of its speed and the limit that tc sets."""
+    if link.get("state") != "up":
+        return None
+    speed, shaped = link.get("speed_mbit_s"), link.get("shaped_bit_s")
+    if link.get("driver") in VIRTUAL_NIC_DRIVERS:  # it invents its speed
+        speed = None
+    return min(filter(None, (speed and speed * 10**6, shaped)), default=None)
+
+
+def _mtu(recorded: Any) -> int:
+    """Return an MTU in bytes; what is usual if none is known."""
+    text = str(recorded)
+    return int(text) if text.isdecimal() and int(text) >= MIN_MTU else TYPICAL_MTU

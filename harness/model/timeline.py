@@ -1,0 +1,169 @@
+"""What the links, processors and disks of the nodes did while a trial ran, slice by slice of its time."""
+
+from __future__ import annotations
+
+import math
+import re
+import string
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+from typing import Self
+
+from harness.model.task_metrics import Quantities
+
+MIN_SLICE_S = 0.2
+"""The nodes are sampled five times a second."""
+MAX_SLICES = 64
+"""Of a trial; the slices of a long one are longer. So a results file grows by at most half."""
+DISK_SLICES = 4
+"""Slices that have one number of the disks: these write in bursts whenever the kernel likes."""
+
+_LEVELS = f"{string.digits}{string.ascii_uppercase}{string.ascii_lowercase}-_"
+_TOP = len(_LEVELS) - 1
+_UNKNOWN = "."
+_SERIES = re.compile(rf"([0-9]{{1,15}})(?: ([{re.escape(_LEVELS + _UNKNOWN)}]+))?")
+
+
+@dataclass(frozen=True)
+class Stage(Quantities):
+    """An attempt of a stage, in seconds since the trial's start.
+
+    `work` is what its tasks did, such as `reads data, writes shuffle`: Spark's numbers of stages mean
+    nothing outside of their run.
+    """
+
+    work: str
+    start_s: float
+    end_s: float
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.start_s > self.end_s:
+            raise ValueError(f"a stage ends after {self.end_s} s, before it starts")
+
+
+@dataclass(frozen=True)
+class NodeTimeline:
+    """What one node counted in each slice; a series is `packed`, and None if it is unknown.
+
+    - `clock_error_s`: by how much the slices may lie beside the trial's, because the node has a clock of
+      its own; 0 on the driver's machine.
+    - `received_bytes`, `sent_bytes`: of all interfaces that lead to other machines, with headers.
+    - `busy_percent`: the processor time of all processors of the machine, interrupts included.
+    - `read_bytes`, `written_bytes`: of all disks of the machine; a number for DISK_SLICES slices.
+    """
+
+    host: str
+    clock_error_s: float
+    received_bytes: str | None = None
+    sent_bytes: str | None = None
+    busy_percent: str | None = None
+    read_bytes: str | None = None
+    written_bytes: str | None = None
+
+
+_Column = tuple[str | None, ...]
+
+
+@dataclass(frozen=True)
+class Timeline(Quantities):
+    """A trial's time in slices of equal length, the stages that ran in it, and the nodes.
+
+    `slices` is the number of slices; all executions of the trial together are `slices * interval_s` long.
+    Stages that are shorter than a slice may be left out. The other fields have an item for each host: those
+    of its NodeTimeline. Their names would be as long as the series, so they are recorded once.
+    """
+
+    interval_s: float
+    slices: int
+    stages: tuple[Stage, ...] = ()
+    hosts: tuple[str, ...] = ()
+    clock_error_s: tuple[float, ...] = ()
+    received_bytes: _Column = ()
+    sent_bytes: _Column = ()
+    busy_percent: _Column = ()
+    read_bytes: _Column = ()
+    written_bytes: _Column = ()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in _COLUMNS:
+            column = getattr(self, name)
+            if len(column) != len(self.hosts):
+                raise ValueError(f"{name} has {len(column)} items for {len(self.hosts)} hosts")
+            for series in column:
+                if isinstance(series, str):
+                    _check(name, series, self.disk_slices if name in _OF_DISKS else self.slices)
+        if any(not 0 <= error_s < math.inf for error_s in self.clock_error_s):
+            raise ValueError("clock_error_s has a number that is not finite, or less than 0")
+
+    @classmethod
+    def of(
+        cls, interval_s: float, slices: int, stages: Iterable[Stage], nodes: Iterable[NodeTimeline]
+    ) -> Self:
+        """Return the timeline of these nodes."""
+        nodes = tuple(nodes)
+        columns = {name: tuple(getattr(node, name) for node in nodes) for name in _COLUMNS}
+        return cls(interval_s, slices, tuple(stages), tuple(node.host for node in nodes), **columns)
+
+    @property
+    def nodes(self) -> tuple[NodeTimeline, ...]:
+        """The nodes, in the order of `hosts`."""
+        columns = [self.hosts, *(getattr(self, name) for name in _COLUMNS)]
+        return tuple(NodeTimeline(*values) for values in zip(*columns, strict=True))
+
+    @property
+    def length_s(self) -> float:
+        """The time of all slices together, in seconds."""
+        return self.interval_s * self.slices
+
+    @property
+    def disk_slices(self) -> int:
+        """How many numbers a series of the disks has."""
+        return -(-self.slices // DISK_SLICES)
+
+    def series(self, packed_series: str | None) -> tuple[int | None, ...]:
+        """Return the value of each slice, of links or processors; None where it is unknown."""
+        if packed_series is None:
+            return (None,) * self.slices
+        return unpacked(packed_series, self.slices)
+
+
+_COLUMNS = tuple(field.name for field in fields(NodeTimeline) if field.name != "host")
+_OF_DISKS = frozenset({"read_bytes", "written_bytes"})
+
+
+def packed(values: Sequence[int | None]) -> str:
+    """Return whole numbers of 0 or more as a short text, such as `941250 0A_-.`.
+
+    The text has the largest number and a character for each: how many 63rds of the largest it is, from
+    `0` to `_`, or `.` if it is None. So numbers are off by at most 1/126 of the largest. Without
+    characters, all numbers are 0.
+    """
+    largest = max((value for value in values if value is not None), default=0)
+    if not largest and None not in values:
+        return "0"
+    scale = _TOP / largest if largest else 0
+    levels = (_UNKNOWN if value is None else _LEVELS[round(value * scale)] for value in values)
+    return f"{largest} {''.join(levels)}"
+
+
+def unpacked(text: str, count: int) -> tuple[int | None, ...]:
+    """Return the numbers that `packed` made a text of. Raise ValueError if there are not `count`."""
+    largest, levels = _check("a series", text, count)
+    if not levels:
+        return (0,) * count
+    values = [round(largest * level / _TOP) for level in range(_TOP + 1)]
+    by_level = dict(zip(_LEVELS, values, strict=True))
+    return tuple(map(by_level.get, levels))
+
+
+def _check(name: str, text: str, count: int) -> tuple[int, str]:
+    """Return the largest number and the characters of a packed series."""
+    match = _SERIES.fullmatch(text)
+    if match is None:
+        raise ValueError(f"{name} is not a number and a character for each slice")
+    largest, levels = int(match[1]), match[2] or ""
+    if len(levels) != count and (levels or largest):
+        raise ValueError(f"{name} has {len(levels)} numbers, not {count}")
+    return largest, levels

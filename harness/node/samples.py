@@ -1,0 +1,173 @@
+"""What the samplers of all nodes counted during a trial, as slices of the trial's time.
+
+A node has a clock of its own. It reads its clock in a job, so that the driver knows two moments between
+which that was. The jobs before and after the trial both limit how far the clocks are apart.
+"""
+
+from __future__ import annotations
+
+import os
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from harness.model.timeline import (
+    DISK_SLICES,
+    MAX_SLICES,
+    MIN_SLICE_S,
+    NodeTimeline,
+    Stage,
+    Timeline,
+    packed,
+)
+from harness.node.sampler import Sample
+
+MAX_STAGES = 16
+"""The longest are kept. A trial of several executions has as many of each stage."""
+
+_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+_SECTOR = 512
+
+
+@dataclass(frozen=True)
+class NodeSamples:
+    """The answer of one node: its clock in seconds when it was asked, and the samples until then."""
+
+    host: str
+    clock_s: float
+    processors: int
+    samples: Sequence[Sample] = ()
+
+
+@dataclass(frozen=True)
+class SamplesSnapshot:
+    """The answers of all nodes to one job, by their identities.
+
+    The driver asked at `asked_s` and had all answers at `answered_s`, by its own monotonic clock. `boot`
+    identifies its machine, and begins the identities of all nodes there.
+    """
+
+    asked_s: float
+    answered_s: float
+    boot: str
+    nodes: Mapping[str, NodeSamples]
+
+
+def trial_timeline(
+    before: SamplesSnapshot,
+    after: SamplesSnapshot,
+    start_s: float,
+    end_s: float,
+    stages: Iterable[Stage],
+) -> Timeline:
+    """Return the timeline of a trial that ran from `start_s` to `end_s`, by the driver's monotonic clock.
+
+    `before` started the samples, and `after` has them. A node that answered only once is left out.
+    """
+    duration_s = max(end_s - start_s, MIN_SLICE_S)
+    slices = min(MAX_SLICES, int(duration_s / MIN_SLICE_S))
+    interval_s = round(duration_s / slices, 6)
+    nodes = [
+        _node(node, *_clock_offset(identity, before, after), start_s, interval_s, slices)
+        for identity, node in after.nodes.items()
+        if identity in before.nodes
+    ]
+    return Timeline.of(
+        interval_s,
+        slices,
+        _longest(stages, duration_s, interval_s),
+        sorted(nodes, key=lambda node: node.host),
+    )
+
+
+def _longest(stages: Iterable[Stage], duration_s: float, slice_s: float) -> tuple[Stage, ...]:
+    """Return the stages that are at least a slice long, in the order of their start."""
+    inside = [
+        Stage(stage.work, min(stage.start_s, duration_s), min(stage.end_s, duration_s))
+        for stage in stages
+    ]
+    long = [stage for stage in inside if stage.end_s - stage.start_s >= slice_s]
+    kept = sorted(long, key=lambda stage: stage.start_s - stage.end_s)[:MAX_STAGES]
+    return tuple(sorted(kept, key=lambda stage: (stage.start_s, stage.end_s)))
+
+
+def _clock_offset(
+    identity: str, before: SamplesSnapshot, after: SamplesSnapshot
+) -> tuple[float, float]:
+    """Return by how much a node's clock is ahead of the driver's, and the error of that, in seconds."""
+    limits = [
+        (node.clock_s - snapshot.answered_s, node.clock_s - snapshot.asked_s)
+        for snapshot in (before, after)
+        if (node := snapshot.nodes[identity])
+    ]
+    low, high = max(low for low, _ in limits), min(high for _, high in limits)
+    if low > high:  # the clocks drifted apart meanwhile: a machine slept, or moved to another host
+        low, high = limits[-1]
+    if identity.startswith(after.boot) and low <= 0 <= high:  # the same machine has the same clock
+        return 0.0, 0.0
+    return (low + high) / 2, (high - low) / 2
+
+
+def _node(
+    node: NodeSamples,
+    offset_s: float,
+    error_s: float,
+    start_s: float,
+    interval_s: float,
+    slices: int,
+) -> NodeTimeline:
+    edges_s = [start_s + number * interval_s for number in range(slices + 1)]
+    times_s = [(sample[0] or 0) / 1e9 - offset_s for sample in node.samples]
+    disk_edges_s = [*edges_s[:-1:DISK_SLICES], edges_s[-1]]
+    received, sent, ticks, read, written = (
+        _growth(times_s, [sample[column] for sample in node.samples], edges)
+        for column, edges in enumerate([edges_s] * 3 + [disk_edges_s] * 2, 1)
+    )
+    ticks_per_percent = interval_s * node.processors * _TICKS_PER_S / 100
+    return NodeTimeline(
+        node.host,
+        round(error_s, 3),
+        received_bytes=_packed(received),
+        sent_bytes=_packed(sent),
+        busy_percent=_packed(ticks, 1 / ticks_per_percent, largest=100),
+        read_bytes=_packed(read, _SECTOR),
+        written_bytes=_packed(written, _SECTOR),
+    )
+
+
+_Series = list[float | None]
+
+
+def _packed(series: _Series | None, scale: float = 1, largest: float = 10**15 - 1) -> str | None:
+    if series is None or all(each is None for each in series):
+        return None
+    return packed([None if each is None else round(min(each * scale, largest)) for each in series])
+
+
+def _growth(
+    times_s: Sequence[float], counts: Sequence[int | None], edges_s: Sequence[float]
+) -> _Series | None:
+    """Return by how much a counter grew from each edge to the next.
+
+    It is interpolated between samples, so that nothing is lost or counted twice. A slice whose middle no
+    two samples enclose is unknown, and so is all if the counter is unknown or was reset.
+    """
+    known = [count for count in counts if count is not None]
+    if len(known) < max(2, len(counts)) or any(a > b for a, b in pairwise(known)):
+        return None
+    at_edges = [_count_at(times_s, known, edge_s) for edge_s in edges_s]
+    return [
+        later - earlier if times_s[0] <= (start_s + end_s) / 2 <= times_s[-1] else None
+        for (earlier, later), (start_s, end_s) in zip(
+            pairwise(at_edges), pairwise(edges_s), strict=True
+        )
+    ]
+
+
+def _count_at(times_s: Sequence[float], counts: Sequence[int], at_s: float) -> float:
+    after = bisect_right(times_s, at_s)
+    if after in {0, len(times_s)}:
+        return counts[max(0, after - 1)]
+    (since_s, until_s), (low, high) = times_s[after - 1 : after + 1], counts[after - 1 : after + 1]
+    return low + (high - low) * (at_s - since_s) / (until_s - since_s)

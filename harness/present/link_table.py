@@ -1,0 +1,128 @@
+"""The link of the busiest node over time, and for how long it was full, for the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from harness.analysis.mesh import RECEIVES, SENDS
+from harness.analysis.timeline import FULL, LinkUse, TrialLink
+from harness.model.link import throughput_text
+from harness.present import quantities
+from harness.present.attribution_tables import narrow_table
+from harness.present.text import fill
+from harness.terminal import shorten, visible
+
+LinkUses = Mapping[str, LinkUse]
+"""By workload."""
+
+EXPLANATION = (
+    "Link full is for how long the busiest node received or sent more than "
+    f"{FULL:.0%} of what its link can carry, within the time of one execution."
+).replace("%", " %")
+_HEADINGS = (
+    *("workload", "", "busiest node", "mostly during this stage"),
+    *("link full", "of the time", "direc- tion"),
+)
+_COURSES = (
+    "Over time, from left to right in the trial whose time is nearest to the median; the higher, the more "
+    "the link carried, in the direction that carried more. █: it was full."
+)
+_UNKNOWN = "-"
+_LEVELS, _FULL_LEVEL, _UNKNOWN_LEVEL = " ▁▂▃▄▅▆▇", "█", "·"
+_COURSE_WIDTH = 56
+_NAME_WIDTH, _HOST_WIDTH, _STAGE_WIDTH = 20, 14, 32
+
+
+def link_section(names: Sequence[str], uses: Sequence[LinkUses]) -> str:
+    """Return the table with two lines for each workload, its caption, and the courses of the links.
+
+    Nothing without a timeline. `names` are those of the two configurations.
+    """
+    workloads = list(dict.fromkeys(name for of_side in uses for name in of_side))
+    if not workloads:
+        return ""
+    lines = [line for name in workloads for line in _lines(name, uses)]
+    limits = ". ".join(
+        _limit(name, of_side) for name, of_side in zip(names, uses, strict=True) if of_side
+    )
+    table = narrow_table(_HEADINGS, lines, left_aligned=4)
+    courses = [line for name in workloads for line in _courses(name, uses)]
+    drawn = [fill(_COURSES), "\n".join(courses)] if courses else []
+    return "\n\n".join([table, fill(f"{EXPLANATION} {limits}."), *drawn])
+
+
+def _lines(workload: str, uses: Sequence[LinkUses]) -> Iterator[tuple[str, ...]]:
+    names = (shorten(visible(workload), _NAME_WIDTH), "")
+    for name, side, of_side in zip(names, ("before", "after"), uses, strict=True):
+        yield name, side, *_cells(of_side.get(workload))
+
+
+def _cells(use: LinkUse | None) -> tuple[str, ...]:
+    if use is None:
+        return (_UNKNOWN,) * (len(_HEADINGS) - 2)
+    return (
+        shorten(visible(use.host), _HOST_WIDTH),
+        shorten(visible(use.stage or _UNKNOWN), _STAGE_WIDTH),
+        _UNKNOWN if use.full_s is None else quantities.time_text(use.full_s),
+        share_text(use.full_share),
+        use.direction or _UNKNOWN,
+    )
+
+
+def _courses(workload: str, uses: Sequence[LinkUses]) -> Iterator[str]:
+    """Yield the course of the link before and after, on one scale of time; where the goodput is known."""
+    found = {
+        side: of_side[workload].typical
+        for side, of_side in zip(("before", "after"), uses, strict=True)
+        if workload in of_side and of_side[workload].goodput
+    }
+    longest_s = max((link.timeline.length_s for link in found.values()), default=0)
+    name = shorten(visible(workload), _NAME_WIDTH)
+    for side, link in found.items():
+        width = max(1, round(_COURSE_WIDTH * link.timeline.length_s / longest_s))
+        length = quantities.time_text(link.timeline.length_s)
+        yield f"{name:{_NAME_WIDTH}} {side:6} {course_text(link, width)}| {length}"
+        name = ""
+
+
+def course_text(link: TrialLink, width: int) -> str:
+    """Return a character for each part of a trial's time: the highest rate of the busiest link in it."""
+    count = len(link.slices)
+    cells = [
+        range(cell * count // width, max(cell * count // width + 1, (cell + 1) * count // width))
+        for cell in range(width)
+    ]
+    return "".join(_level(link, cell) for cell in cells)
+
+
+def _level(link: TrialLink, cell: range) -> str:
+    parts = [
+        rate / (FULL * link.goodput.bit_s(direction))
+        for number in cell
+        for direction in (RECEIVES, SENDS)
+        if link.goodput and (rate := link.slices[number].bit_s(direction)) is not None
+    ]
+    if not parts:
+        return _UNKNOWN_LEVEL
+    highest = max(parts)
+    return _FULL_LEVEL if highest > 1 else _LEVELS[round(highest * (len(_LEVELS) - 1))]
+
+
+def share_text(share: float | None) -> str:
+    """Return `54%`."""
+    return _UNKNOWN if share is None else f"{share:.0%}"
+
+
+def _limit(configuration: str, uses: LinkUses) -> str:
+    """Return what the links of a configuration can carry, and where that is known from."""
+    known = list(dict.fromkeys(use.goodput for use in uses.values() if use.goodput))
+    if not known:
+        return (
+            f"What links carry in {configuration} is unknown; measure it with: "
+            f"clusterlift probe mesh --configuration {configuration}"
+        )
+    texts = dict.fromkeys(
+        f"{throughput_text(min(each.received_bit_s, each.sent_bit_s))} ({each.source})"
+        for each in known
+    )
+    return f"Links carry in {configuration}: {', '.join(texts)}"

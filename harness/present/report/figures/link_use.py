@@ -1,0 +1,271 @@
+"""The link and the processors of the busiest node over the time of one trial, for each configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+import altair as alt
+
+from harness.analysis.comparison import Comparison
+from harness.analysis.mesh import RECEIVES, SENDS
+from harness.analysis.timeline import (
+    FULL,
+    LinkUse,
+    TrialLink,
+    link_uses,
+    trial_links,
+)
+from harness.model.link import throughput_text
+from harness.model.probe import Measurement
+from harness.present import quantities
+from harness.present.link_table import share_text
+from harness.present.report import chart
+from harness.present.report.chart import DataTable, Figure, Picture, Quantity, Series
+from harness.terminal import shorten, visible
+
+Measured = Mapping[str, Sequence[Measurement]]
+"""Measurements of probes by configuration."""
+
+_MBIT = 1e6
+_COLOURS = {RECEIVES: "var(--series-1)", SENDS: "var(--series-2)"}
+_CPU_COLOUR = "var(--series-7)"
+_KEYS = {
+    "received": Series(_COLOURS[RECEIVES], "square", "■"),
+    "sent": Series(_COLOURS[SENDS], "square", "■"),
+    "busy processors of the node": Series(_CPU_COLOUR, "square", "■"),
+}
+_NAME_WIDTH = 20
+_MIN_LABELLED = 0.05
+"""The number of a stage that takes less of the width would not fit into its band."""
+LEGEND = (
+    "Of each workload, the trial whose time is nearest to the median: what its busiest node received and "
+    "sent, in Mbit/s over seconds, and how busy its processors were, in percent. The dashed line is what "
+    f"the link can carry; the link is full above {FULL:.0%} of it. Bands are Spark's stages, numbered in the "
+    "order of their start."
+).replace("%", " %")
+
+
+@dataclass(frozen=True)
+class Course:
+    """The use of the busiest link by a workload in a configuration; its typical trial is drawn."""
+
+    workload: str
+    configuration: str
+    use: LinkUse
+
+    @property
+    def link(self) -> TrialLink:
+        """The trial that is drawn."""
+        return self.use.typical
+
+    @property
+    def text(self) -> str:
+        """Return `link of n2 full for 8.20 s (54 %), mostly during stage 3: reads shuffle`."""
+        if self.use.full_s is None:
+            return f"what the link of {self.use.host} can carry is unknown"
+        share = share_text(self.use.full_share).replace("%", " %")
+        full = f"link of {self.use.host} full for {quantities.time_text(self.use.full_s)} ({share})"
+        return f"{full}, mostly during stage {self.use.stage}" if self.use.stage else full
+
+
+def courses(comparison: Comparison, measured: Measured) -> tuple[Course, ...]:
+    """Return the courses in the order of the table; there are none of controls, or without timelines."""
+    uses = {
+        column.name: link_uses(trial_links(column, measured.get(column.name, ())))
+        for column in comparison.columns
+    }
+    return tuple(
+        Course(row.workload, name, of_column[row.workload])
+        for row in comparison.rows
+        if row.workload not in comparison.common_controls
+        for name, of_column in uses.items()
+        if row.workload in of_column
+    )
+
+
+def figure(comparison: Comparison, measured: Measured) -> Figure | None:
+    """Return the figure; None if no trial has a timeline."""
+    found = courses(comparison, measured)
+    if not found:
+        return None
+    by_workload = {
+        name: [course for course in found if course.workload == name]
+        for name in dict.fromkeys(course.workload for course in found)
+    }
+    return Figure(
+        anchor="links",
+        title="The busiest link over time",
+        alternative="Lines over time: what the busiest node received and sent. "
+        + "; ".join(f"{each.workload} in {each.configuration}: {each.text}" for each in found),
+        pictures=tuple(
+            Picture(_draw(of_workload, WIDE), _draw(of_workload, NARROW), heading=name)
+            for name, of_workload in by_workload.items()
+        ),
+        numbers=DataTable(
+            (
+                *("workload", "configuration", "trial", "busiest node", "link full", "of the time"),
+                *("direction", "mostly during stage", "highest", "link carries", "processors busy"),
+            ),
+            tuple(map(_numbers, found)),
+        ),
+        keys=_KEYS,
+        remarks=(LEGEND, *_sources(found)),
+        lines=tuple(f"{each.workload}, {each.configuration}: {each.text}" for each in found),
+    )
+
+
+def _sources(found: Sequence[Course]) -> Iterator[str]:
+    """Yield what the links carry, and where that is known from."""
+    for name in dict.fromkeys(course.configuration for course in found):
+        goodputs = [course.link.goodput for course in found if course.configuration == name]
+        for each in dict.fromkeys(filter(None, goodputs)):
+            rate = throughput_text(min(each.received_bit_s, each.sent_bit_s))
+            yield f"Links carry in {name}: {rate} ({each.source})."
+
+
+def _numbers(course: Course) -> tuple[str | Quantity, ...]:
+    link, use = course.link, course.use
+    rates = [rate for _, _, rate in _rates(link) if rate is not None]
+    limit = min(_limits_mbit_s(link), default=None)
+    busy = [value for value in link.timeline.series(link.node.busy_percent) if value is not None]
+    mean = fmean(busy) if busy else None
+    return (
+        course.workload,
+        course.configuration,
+        f"{link.trial.phase} {link.trial.round} of {link.run.id}",
+        use.host,
+        Quantity("" if use.full_s is None else quantities.time_text(use.full_s), use.full_s),
+        Quantity("" if use.full_share is None else share_text(use.full_share), use.full_share),
+        use.direction or "",
+        use.stage or "",
+        Quantity(throughput_text(max(rates, default=0)), max(rates, default=0)),
+        Quantity("" if limit is None else f"{limit:.1f} Mbit/s", limit),
+        Quantity("" if mean is None else f"{mean:.0f}%", mean),
+    )
+
+
+def _rates(link: TrialLink) -> Iterator[tuple[str, float, float | None]]:
+    """Yield direction, start in seconds and bit/s of each slice."""
+    for direction in (RECEIVES, SENDS):
+        yield from ((direction, part.start_s, part.bit_s(direction)) for part in link.slices)
+
+
+@dataclass(frozen=True)
+class _Size:
+    """Widths and heights; beside the link's chart there is that of the processors, or below it."""
+
+    link_px: tuple[int, int]
+    cpu_px: tuple[int, int]
+    cpu_is_beside: bool
+
+
+WIDE = _Size(link_px=(420, 110), cpu_px=(200, 110), cpu_is_beside=True)
+NARROW = _Size(link_px=(220, 90), cpu_px=(220, 40), cpu_is_beside=False)
+
+
+def _draw(of_workload: Sequence[Course], size: _Size) -> str:
+    """Draw the configurations of one workload above each other, on the same scales."""
+    longest_s = max(course.link.timeline.length_s for course in of_workload)
+    highest_mbit_s = 1.05 * max(
+        *(rate / _MBIT for each in of_workload for _, _, rate in _rates(each.link) if rate),
+        *(limit for each in of_workload for limit in _limits_mbit_s(each.link)),
+        1.0,
+        1.0,
+    )
+    charts = []
+    for course in of_workload:
+        names = (course.configuration, course.link.node.host)
+        title = ": ".join(shorten(visible(name), _NAME_WIDTH) for name in names)
+        link = _link_chart(course.link, longest_s, highest_mbit_s, size.link_px, title)
+        cpu = _cpu_chart(course.link, longest_s, size.cpu_px)
+        join = alt.hconcat if size.cpu_is_beside else alt.vconcat
+        charts.append(join(link, cpu, spacing=12))
+    return chart.svg(alt.vconcat(*charts, spacing=14))
+
+
+def _limits_mbit_s(link: TrialLink) -> list[float]:
+    if link.goodput is None:
+        return []
+    both = (link.goodput.received_bit_s, link.goodput.sent_bit_s)
+    return [round(bit_s / _MBIT, 1) for bit_s in dict.fromkeys(both)]
+
+
+def _x(longest_s: float) -> alt.X:
+    return alt.X(
+        "s:Q",
+        scale=alt.Scale(domain=[0, longest_s], nice=False),
+        axis=alt.Axis(grid=False, tickCount=5, labelFlush=False),
+        title=None,
+    )
+
+
+def _y(name: str, highest: float) -> alt.Y:
+    scale = alt.Scale(domain=[0, highest], nice=False)
+    axis = alt.Axis(tickCount=3, minExtent=28)
+    return alt.Y(f"{name}:Q", scale=scale, axis=axis, title=None)
+
+
+def _link_chart(
+    link: TrialLink, longest_s: float, highest: float, px: tuple[int, int], title: str
+) -> chart.AnyChart:
+    end_s = link.timeline.length_s
+    x, y = _x(longest_s), _y("mbit_s", highest)
+    bands = [
+        {
+            "s": min(stage.start_s, end_s),
+            "end": min(stage.end_s, end_s),
+            "middle": (min(stage.start_s, end_s) + min(stage.end_s, end_s)) / 2,
+            "opacity": 0.35 if number % 2 else 0.7,
+            "number": str(number)
+            if stage.end_s - stage.start_s >= _MIN_LABELLED * longest_s
+            else "",
+        }
+        for number, stage in enumerate(link.timeline.stages, 1)
+    ]
+    stages = alt.Chart(chart.data(bands))
+    layers: list[alt.Chart] = []
+    if bands:
+        layers += [
+            stages.mark_rect(fill=chart.FAINT).encode(
+                x=x, x2="end:Q", opacity=alt.Opacity("opacity:Q", scale=None)
+            ),
+            stages.mark_text(baseline="top", color=chart.SOFT).encode(
+                x=alt.X("middle:Q"), y=alt.value(1), text="number:N"
+            ),
+        ]
+    for direction, colour in _COLOURS.items():
+        rows = [
+            {"s": start_s, "mbit_s": None if rate is None else rate / _MBIT}
+            for way, start_s, rate in _rates(link)
+            if way == direction
+        ]
+        lines = alt.Chart(chart.data([*rows, {**rows[-1], "s": end_s}]))
+        layers.append(
+            lines.mark_line(interpolate="step-after", color=colour, strokeWidth=1.5).encode(
+                x=x, y=y
+            )
+        )
+    limits = [{"mbit_s": limit} for limit in _limits_mbit_s(link)]
+    if limits:
+        rules = alt.Chart(chart.data(limits)).mark_rule(color=chart.INK, strokeDash=[5, 4])
+        layers.append(rules.encode(y=y))
+    width, height = px
+    heading = alt.TitleParams(title, anchor="start", frame="bounds")
+    return alt.layer(*layers).properties(width=width, height=height, title=heading)
+
+
+def _cpu_chart(link: TrialLink, longest_s: float, px: tuple[int, int]) -> chart.AnyChart:
+    busy = link.timeline.series(link.node.busy_percent)
+    rows = [
+        {"s": number * link.timeline.interval_s, "percent": value}
+        for number, value in enumerate((*busy, busy[-1]))
+    ]
+    width, height = px
+    areas: alt.Chart = alt.Chart(chart.data(rows)).mark_area(
+        interpolate="step-after", color=_CPU_COLOUR, opacity=0.6
+    )
+    return areas.encode(x=_x(longest_s), y=_y("percent", 100)).properties(
+        width=width, height=height
+    )

@@ -1,0 +1,225 @@
+"""HDFS and a standalone Spark between network namespaces whose links have a rate; needs root.
+
+    python -m tests.e2e.shaped_cluster DIRECTORY 160mbit 400mbit
+
+runs an inner join and a control at each rate, probes the links, and writes results, a report and the
+picture of the busiest link into the directory.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from harness.analysis.comparison import compare
+from harness.analysis.configuration import find_configuration, probe_measurements
+from harness.cli import main as clusterlift
+from harness.minicluster.hdfs import DATANODE, LOG4J, NAMENODE
+from harness.minicluster.jar import minicluster_jar
+from harness.model.link import Link, parse_rate
+from harness.present.report.figures import link_use
+from harness.present.report.page import DIRECTORY as PAGE
+from tests.e2e.conftest import ROOT, Spark
+from tests.probes.networks import Network, star
+from tests.waiting import eventually
+
+RPC, WEB, MASTER = 9820, 9870, 7077
+MTU = 1500
+_WORKLOADS = "inner-join,calc-pi-dataframe"
+
+
+@dataclass
+class ShapedCluster:
+    """A head with NameNode, master and driver, and workers with a DataNode each."""
+
+    spark: Spark
+    network: Network
+    hosts: Sequence[str]
+    directory: Path
+    processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
+
+    @property
+    def uri(self) -> str:
+        return f"hdfs://{self.network.addresses[self.hosts[0]]}:{RPC}"
+
+    def submit(self, script: str, *arguments: object) -> None:
+        """Run a script of this checkout on the head. Raise CalledProcessError if it fails."""
+        head, address = self.hosts[0], self.network.addresses[self.hosts[0]]
+        confs = {
+            "spark.driver.host": address,
+            "spark.executor.memory": "1g",
+            "spark.sql.shuffle.partitions": "8",
+            "spark.ui.enabled": "false",
+        }
+        command = [
+            *(self.spark.home / "bin/spark-submit", "--master", f"spark://{address}:{MASTER}"),
+            *(part for key, value in confs.items() for part in ("--conf", f"{key}={value}")),
+            *(ROOT / script, *map(str, arguments)),
+        ]
+        subprocess.run(
+            ["ip", "netns", "exec", head, *command],
+            cwd=self.directory,
+            env=self.spark.environment(SPARK_LOCAL_IP=address),
+            check=True,
+            timeout=1800,
+        )
+
+    def start(self) -> None:
+        """Start all daemons, and wait until the workers and the DataNodes have registered."""
+        head, *workers = self.hosts
+        conf = self._write_conf()
+        self._java(head, "format", NAMENODE, "-format", "-nonInteractive").wait(timeout=120)
+        self._java(head, "namenode", NAMENODE)
+        for worker in workers:
+            address = self.network.addresses[worker]
+            own = {
+                "dfs.datanode.data.dir": conf.parent / worker,
+                "dfs.datanode.hostname": address,
+                "dfs.datanode.address": f"{address}:9866",
+                "dfs.datanode.http.address": f"{address}:9864",
+                "dfs.datanode.ipc.address": f"{address}:9867",
+            }
+            options = [part for key, value in own.items() for part in ("-D", f"{key}={value}")]
+            self._java(worker, f"datanode-{worker}", DATANODE, *options)
+        self._await("namenode", "registerDatanode: from DatanodeRegistration", len(workers))
+        url = f"spark://{self.network.addresses[head]}:{MASTER}"
+        self._deploy(head, "master", "master.Master", "--port", str(MASTER))
+        self._await("master", "Starting Spark master at")
+        for worker in workers:
+            size = ("--cores", "1", "--memory", "1g")
+            self._deploy(worker, f"worker-{worker}", "worker.Worker", *size, url)
+            self._await(f"worker-{worker}", "Successfully registered with master")
+
+    def stop(self) -> None:
+        for process in reversed(self.processes):
+            if process.poll() is None:
+                process.send_signal(signal.SIGKILL)
+            process.wait()
+
+    def _write_conf(self) -> Path:
+        conf = self.directory / "conf"
+        conf.mkdir(parents=True)
+        address = self.network.addresses[self.hosts[0]]
+        site = {
+            "fs.defaultFS": self.uri,
+            "dfs.namenode.rpc-address": f"{address}:{RPC}",
+            "dfs.namenode.http-address": f"{address}:{WEB}",
+            "dfs.namenode.name.dir": self.directory / "name",
+            "dfs.namenode.datanode.registration.ip-hostname-check": "false",
+            "dfs.replication": "1",
+        }
+        entries = "".join(
+            f"<property><name>{key}</name><value>{value}</value></property>\n"
+            for key, value in site.items()
+        )
+        (conf / "hdfs-site.xml").write_text(f"<configuration>\n{entries}</configuration>\n")
+        (conf / "log4j2.properties").write_text(LOG4J)
+        return conf
+
+    def _java(self, host: str, name: str, main: str, *arguments: str) -> subprocess.Popen[bytes]:
+        jars = f"{self.directory / 'conf'}:{minicluster_jar()}:{self.spark.home}/jars/*"
+        heap = ("-Xmx256m", "-XX:+UseSerialGC", "-Djava.net.preferIPv4Stack=true")
+        return self._start(host, name, "java", *heap, "-cp", jars, main, *arguments)
+
+    def _deploy(self, host: str, name: str, main: str, *arguments: str) -> None:
+        main = f"org.apache.spark.deploy.{main}"
+        address = ("--host", self.network.addresses[host], "--webui-port", "0")
+        program = str(self.spark.home / "bin/spark-class")
+        self._start(host, name, program, main, *address, *arguments)
+
+    def _start(self, host: str, name: str, *command: str) -> subprocess.Popen[bytes]:
+        address = self.network.addresses[host]
+        work = {"SPARK_LOCAL_IP": address, "SPARK_WORKER_DIR": str(self.directory / f"{name}.work")}
+        with self._log(name).open("wb") as log:
+            process = subprocess.Popen(
+                ["ip", "netns", "exec", host, *command],
+                cwd=self.directory,
+                env=self.spark.environment(**work),
+                stdout=log,
+                stderr=subprocess.STDOUT,
+            )
+        self.processes.append(process)
+        return process
+
+    def _log(self, name: str) -> Path:
+        return self.directory / f"{name}.log"
+
+    def _await(self, name: str, text: str, times: int = 1) -> None:
+        log = self._log(name)
+        eventually(lambda: log.read_text().count(text) >= times, f"{log} had {text}", 120)
+
+
+@contextmanager
+def shaped_cluster(
+    spark: Spark, directory: Path, rate: str, workers: int = 2
+) -> Iterator[ShapedCluster]:
+    """Provide a cluster whose nodes have links of this rate; its processes end with it."""
+    directory.mkdir(parents=True)
+    with star([Link(parse_rate("rate", rate), MTU)] * (workers + 1)) as (network, hosts):
+        cluster = ShapedCluster(spark, network, hosts, directory)
+        try:
+            cluster.start()
+            yield cluster
+        finally:
+            cluster.stop()
+
+
+def measure(cluster: ShapedCluster, configuration: str, results: Path, rows: int) -> None:
+    """Probe the links and run the workloads."""
+    probe = ["probe", "mesh", "--via", "netns", "--seconds", "3"]
+    hosts = ["--hosts", cluster.network.hosts_option(cluster.hosts)]
+    recorded = ["--configuration", configuration, "--results", str(results)]
+    if code := clusterlift([*probe, *hosts, *recorded]):
+        raise SystemExit(code)
+    data = f"{cluster.uri}/rows"
+    cluster.submit("datagen/generate.py", data, "--rows", rows, "--layout", "replicated:1")
+    cluster.submit(
+        *("jobs/benchmark.py", "--dataset", data, "--workloads", _WORKLOADS),
+        *("--trials", 3, "--warmup", 1, "--repartition", 8),
+        *("--configuration", configuration, "--results", results),
+    )
+
+
+def picture(results: Path, configurations: Sequence[str]) -> str:
+    """Return the picture of the inner join as an SVG with the colours of the page in daylight."""
+    comparison = compare([find_configuration(name, results) for name in configurations])
+    measured = {column.name: probe_measurements(column) for column in comparison.columns}
+    figure = link_use.figure(comparison, measured)
+    assert figure is not None
+    style = (PAGE / "style.css").read_text(encoding="utf-8")
+    colours: dict[str, str] = {}
+    for name, colour in re.findall(r"--([\w-]+): (#\w{6})", style):
+        colours.setdefault(name, colour)
+    svg = re.sub(r"var\(--([\w-]+)\)", lambda match: colours[match[1]], figure.pictures[0].wide)
+    return svg.replace("transparent", colours["paper"])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("directory", type=Path)
+    parser.add_argument("rates", nargs="+", help="such as 160mbit; each is a configuration")
+    parser.add_argument("--rows", type=int, default=2_000_000)
+    given = parser.parse_args()
+    directory = given.directory.resolve()
+    spark, results = Spark(Path(sys.executable)), directory / "results"
+    for rate in given.rates:
+        with ExitStack() as stack:
+            cluster = stack.enter_context(shaped_cluster(spark, directory / rate, rate))
+            measure(cluster, rate, results, given.rows)
+    if len(given.rates) == 1:
+        return
+    clusterlift(["explain", *given.rates[:2], "--results", str(results)])
+    page = ["--results", str(results), "--output", str(directory / "report.html")]
+    clusterlift(["report", *given.rates, *page])
+    (directory / "link.svg").write_text(picture(results, given.rates), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
