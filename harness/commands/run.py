@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import argparse
 import os
-import signal
-import subprocess
 import time
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial, reduce
+from collections.abc import Callable, Sequence
+from functools import reduce
 from itertools import chain
 from pathlib import Path
 from statistics import fmean
@@ -17,21 +15,22 @@ from typing import Any
 import click
 
 from harness.commands.command import command
-from harness.local_spark import script_path, spark_environment, spark_submit_command
-from harness.minicluster.guard import END_WITH_INPUT
+from harness.local_spark import (
+    run_to_its_end,
+    script_path,
+    spark_environment,
+    spark_submit_command,
+)
 from harness.model.errors import BadInput, ClusterliftError
 from harness.model.run import Ending, RecordedRun
 from harness.records.directories import configuration_directory, results_files
 from harness.records.reader import load
 from harness.runtime.clock import duration_text
-from harness.runtime.interrupt import interruptible
 from harness.runtime.series import SERIES, SparkOptions, series_of
 from harness.terminal import count_of, say, show
 
 SCRIPT = "jobs/benchmark.py"
 MAX_RUNS = 1000
-SIGNALLED = 128
-"""An exit code above this one says that a signal ended the script."""
 
 # Not --deploy-mode: the script has to run here, where its results are.
 SPARK_OPTIONS = (
@@ -119,7 +118,7 @@ class _Series:
             outlook = f"; about {duration_text(left)} left" if left else ""
             say(f"run {number} of {numbers[-1]}{outlook}")
             before, started = len(self.recorded()), time.monotonic()
-            code = _run(self._command, {**spark_environment(), SERIES: self._name})
+            code = run_to_its_end(self._command, {**spark_environment(), SERIES: self._name})
             if len(self.recorded()) == before:
                 return code
             seconds.append(time.monotonic() - started)
@@ -146,43 +145,3 @@ def _where(arguments: Sequence[str]) -> tuple[Path, str]:
     except argparse.ArgumentError as error:
         raise BadInput(f"{error.argument_name}: {error.message}") from error
     return found.results, found.configuration
-
-
-def _run(command: Sequence[str], environment: Mapping[str, str]) -> int:
-    """Run a command to its end and return its exit code.
-
-    Ctrl-C and SIGTERM interrupt it, as does the death of this process. Raise KeyboardInterrupt then, and
-    if another signal ended it.
-    """
-    try:
-        with interruptible(once=True), _started(command, environment) as process:
-            try:
-                code = process.wait()
-            except KeyboardInterrupt:
-                _interrupt(process)
-                raise
-        if code < 0 or code > SIGNALLED:
-            raise KeyboardInterrupt
-    except KeyboardInterrupt:
-        say("the same command continues")
-        raise
-    return code
-
-
-def _started(command: Sequence[str], environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
-    """Start a command that is interrupted when its standard input is closed, as our death does, too."""
-    return subprocess.Popen(  # noqa: S603  Spark's program
-        ["sh", "-c", END_WITH_INPUT, "run", *command],  # noqa: S607  every system has it
-        env=environment,
-        stdin=subprocess.PIPE,
-        start_new_session=True,
-        # A command in the background of a shell ignores interrupts, which this one must not.
-        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509  no threads
-    )
-
-
-def _interrupt(process: subprocess.Popen[bytes]) -> None:
-    """Interrupt the command and wait for its end, which Popen's own `with` block would not."""
-    assert process.stdin is not None  # noqa: S101  it is a pipe
-    process.stdin.close()
-    process.wait()
