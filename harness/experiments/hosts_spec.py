@@ -31,7 +31,7 @@ class HostsSpec:
 
     def hosts(self) -> list[Host]:
         """Return the hosts. Raise BadInput if their names cannot be read."""
-        return parse_hosts("site: hosts", self.names, TRANSPORTS[self.via])
+        return parse_hosts("hosts", self.names, TRANSPORTS[self.via])
 
     def as_root(self, host: Host) -> Host:
         """Return the host as root reaches it."""

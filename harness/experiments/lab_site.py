@@ -8,7 +8,7 @@ from pathlib import Path
 
 from harness.experiments.experiment import Configuration, Data
 from harness.experiments.site import Configured, Site
-from harness.lab.cluster import running_lab
+from harness.lab.cluster import find_lab, running_lab
 from harness.lab.compose import LabSpec, results_directory
 from harness.lab.lifecycle import up
 from harness.lab.links import DEVICE, set_links, to_link
@@ -16,7 +16,7 @@ from harness.lab.lock import lab_lock
 from harness.lab.submit import facts, spark_submit
 from harness.model.link import TYPICAL_MTU, Link
 from harness.settings.in_force import NotPutBack, Settings, in_force
-from harness.settings.journal import Journal
+from harness.settings.journal import PUT_BACK, Change, Journal
 from harness.terminal import say
 
 
@@ -59,6 +59,14 @@ class LabSite(Site):
             if all(node.is_running for node in running_lab().nodes):
                 raise
             say(str(error))  # a node that ends loses what was set with it
+
+    def put_back(self, journal: Journal) -> list[Change]:
+        """Put back what is set in nodes that still run; a node that ended has lost it."""
+        lab = find_lab()
+        running = {node.host for node in lab.nodes if node.is_running} if lab else set()
+        lost = [change for change in journal.outstanding() if change.host not in running]
+        journal.record(PUT_BACK, lost)
+        return super().put_back(journal)
 
     def facts(self, configuration: Configuration) -> dict[str, str]:
         """Return that the lab is emulated, and how, with the links of this configuration."""

@@ -23,7 +23,6 @@ from harness.probes.traffic import Load
 from harness.records.directories import configuration_directory, probes_directory, results_files
 from harness.records.reader import load, load_probes
 from harness.runtime.clock import duration_text
-from harness.settings.in_force import put_back
 from harness.settings.journal import Journal, open_journal
 from harness.terminal import say, shorten
 
@@ -93,7 +92,7 @@ def put_back_all(experiment: Experiment, site: Site) -> list[str]:
     Raise ClusterliftError if a host does not answer, or something cannot be put back.
     """
     with site.lock(), open_journal(results_of(experiment, site) / JOURNAL) as journal:
-        return [f"{change}: {change.before}" for change in put_back(journal)]
+        return [f"{change}: {change.before}" for change in site.put_back(journal)]
 
 
 def results_of(experiment: Experiment, site: Site) -> Path:
@@ -181,7 +180,7 @@ class _ExperimentRunner:
             say(f"{done} of {len(planned)} runs are done already")
         if not runs:
             return
-        for change in put_back(self._journal):
+        for change in self._site.put_back(self._journal):
             say(f"put back what an earlier command left: {change}: {change.before}")
         self._site.open(self._experiment.data_bytes)
         self._generate([part for run in runs if self._to_measure(run) for part in run.parts])

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from harness.experiments.experiment import Configuration, Data
 from harness.probes.transports.host import Host
-from harness.settings.in_force import Settings
-from harness.settings.journal import Journal
+from harness.settings.in_force import Settings, put_back
+from harness.settings.journal import Change, Journal
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,10 @@ class Site(ABC):
         self, configuration: Configuration, journal: Journal
     ) -> AbstractContextManager[Configured]:
         """Return a context in which a configuration is in force on all hosts."""
+
+    def put_back(self, journal: Journal) -> list[Change]:
+        """Put back what an earlier command has left, and return it. Raise NotPutBack if that fails."""
+        return put_back(journal)
 
     @abstractmethod
     def facts(self, configuration: Configuration) -> dict[str, str]:

@@ -24,6 +24,10 @@ from harness.terminal import last_line
 LEASE_S = 20
 """A host that has not heard of us for so long puts everything back."""
 RENEWAL_S = 4.0
+LOCKS = "/run/lock"
+"""The directory of a host in which a guard locks a file, so that there is one guard at most."""
+PAUSES = "0 1 2 4 8"
+"""Seconds before each attempt to put everything back."""
 ANSWER_S = 30.0
 PUT_BACK_S = 120.0
 """A network card that negotiates anew, several times perhaps, takes a minute."""
@@ -39,13 +43,13 @@ for program in timeout flock; do
   command -v "$program" >/dev/null || {{ echo "$program is not installed" >&2; exit 1; }}
 done
 namespace=$(readlink /proc/self/ns/net | tr -dc 0-9)
-exec 9>"/run/lock/clusterlift-$namespace" || exit 1
+exec 9>"$3/clusterlift-$namespace" || exit 1
 flock -n 9 || {{ echo "{_BUSY}"; exit 1; }}
 echo "{_ARMED}"
 while
   line=$(timeout -s KILL "$1" sh -c 'IFS= read -r line && echo "$line"' 9>&-) && [ "$line" = stay ]
 do :; done
-for pause in 0 1 2 4 8; do
+for pause in $4; do
   sleep "$pause"
   problem=$(sh -c "$2" 2>&1 >/dev/null 9>&-) && problem= && break
 done
@@ -63,7 +67,7 @@ class Guard:
         self._has_ended = False
         self._changed = threading.Condition()
         self._error_file = tempfile.TemporaryFile()  # noqa: SIM115  closed in `close`
-        command = host.argv("sh", "-c", _SCRIPT, "guard", str(LEASE_S), script)
+        command = host.argv("sh", "-c", _SCRIPT, "guard", str(LEASE_S), script, LOCKS, PAUSES)
         try:
             self._process = subprocess.Popen(  # noqa: S603  an argument vector, no shell of ours
                 command,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import fcntl
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Literal
 
@@ -111,4 +111,11 @@ def open_journal(file: Path) -> Iterator[Journal]:
             raise BadInput(
                 f"another command runs this experiment: {lock_file} is locked; wait until it has ended"
             ) from error
+        _remove_unfinished_line(file)
         yield Journal(file)
+
+
+def _remove_unfinished_line(file: Path) -> None:
+    """Remove what a power cut left of a line, so that the next line begins at its own."""
+    with suppress(FileNotFoundError), file.open("r+b") as stream:
+        stream.truncate(stream.read().rfind(b"\n") + 1)

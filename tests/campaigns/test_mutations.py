@@ -268,7 +268,7 @@ def mutated_toml(document: Mapping[str, Any], schema: type) -> Iterator[tuple[Mu
 def test_experiment_files(tmp_path: Path, report: Report) -> None:
     def outputs(file: Path) -> Iterator[str]:
         experiment = read_experiment(file)
-        yield f"{experiment.shape}, {experiment.data_bytes} bytes"
+        yield f"{experiment.site}, {experiment.data_bytes} bytes"
         yield "; ".join(map(str, planned_runs(experiment)))
 
     campaign = Campaign(tmp_path / "experiment.toml", outputs)

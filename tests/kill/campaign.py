@@ -16,7 +16,7 @@ from .processes import INTERRUPTIONS, Interruption
 DEAL = (
     *("generate", "benchmark", "generate --overwrite", "compare, report, export", "hdfs run"),
     *("run", "compare, report, export", "benchmark", "generate --overwrite", "hdfs run"),
-    *("generate", "benchmark", "lab experiment"),
+    *("generate", "benchmark", "experiment"),
 )
 
 

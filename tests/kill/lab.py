@@ -46,7 +46,7 @@ rate = "100mbit"
 class LabExperiment(Scenario):
     """Two runs in one lab, which stays up between the cases; each case has an experiment of its own."""
 
-    name = "lab experiment"
+    name = "experiment"
     runs_jvm = False
 
     def __init__(self, templates: Path) -> None:
@@ -77,7 +77,7 @@ class LabExperiment(Scenario):
         (directory / "experiment.toml").write_text(EXPERIMENT.replace("NAME", name))
 
     def commands(self) -> Sequence[Sequence[str]]:
-        return [[*CLUSTERLIFT, "lab", "experiment", "experiment.toml"]]
+        return [[*CLUSTERLIFT, "experiment", "experiment.toml"]]
 
     def violations(self, directory: Path, ended: Ended) -> Iterator[str]:
         yield from lost_trials(ended.output, list(recorded(self._recorded(directory))))

@@ -10,14 +10,7 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.statistics.change import (
-    Change,
-    ControlShift,
-    Difference,
-    Verdict,
-    adjusted_changes,
-    control_shift,
-)
+from harness.statistics.change import Verdict, changes_of_table, shift_of_controls
 from harness.statistics.mixed_model import MixedModel, Run, run_median
 
 Values = NDArray[np.float64]
@@ -88,22 +81,23 @@ class Tables:
         """Return the fraction of tables without a change that claim one."""
         return _fraction(
             [
-                any(change.verdict is Verdict.CHANGED for change in changes(self.draw()).values())
+                any(
+                    change.verdict is Verdict.CHANGED
+                    for change in changes_of_table(self.draw()).values()
+                )
                 for _ in range(tables)
             ]
         )
 
     def alarms(self, tables: int, shift: float = 0.0) -> float:
         """Return the fraction of tables in which the controls moved, all times having this shift."""
-        return _fraction(
-            [shift_of(self.draw(shift=shift), self.controls).moved for _ in range(tables)]
-        )
+        return _fraction([self._controls_move(self.draw(shift=shift)) for _ in range(tables)])
 
     def power(self, change: float, tables: int) -> float:
         """Return the fraction of tables that find this change of a single workload."""
         return _fraction(
             [
-                changes(self.draw(change))[self.changed].verdict is Verdict.CHANGED
+                changes_of_table(self.draw(change))[self.changed, 1].verdict is Verdict.CHANGED
                 for _ in range(tables)
             ]
         )
@@ -133,6 +127,10 @@ class Tables:
         by_side = [i for side in "AB" for i, found in enumerate(sides) if found == side]
         return np.array(by_side) / (2 * runs - 1)
 
+    def _controls_move(self, model: MixedModel) -> bool:
+        shift = shift_of_controls(model, 1, self.controls)
+        return shift is not None and shift.moved
+
     def _values(self, *shape: int, outliers: bool = False) -> Values:
         if self.scenario.noise is Noise.HEAVY_TAILED:
             return self._random.standard_t(3, shape) / math.sqrt(3)
@@ -147,26 +145,6 @@ class Tables:
             name: run_median(of_workload.tolist())
             for name, of_workload in zip(self._names, times_s, strict=True)
         }
-
-
-def changes(model: MixedModel, controls: Sequence[str] = ()) -> dict[str, Change]:
-    """Return the changes of a table of two sides, beyond those of the controls if there are any."""
-    differences = {
-        name: Difference(
-            model.ratio_beyond_controls(0, 1, name, controls)
-            if controls
-            else model.ratio(0, 1, name),
-            min(model.runs(0, name), model.runs(1, name)),
-        )
-        for name in model.configurations[0][0]
-    }
-    return dict(zip(differences, adjusted_changes(list(differences.values())), strict=True))
-
-
-def shift_of(model: MixedModel, controls: Sequence[str]) -> ControlShift:
-    """Return the shift of the controls from side to side."""
-    runs = min(len(side) for side in model.configurations)
-    return control_shift(controls, Difference(model.controls_ratio(0, 1, controls), runs))
 
 
 def _fraction(answers: Sequence[bool]) -> float:
