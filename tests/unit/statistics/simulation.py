@@ -32,6 +32,7 @@ class Order(StrEnum):
 
     TURNS = "A B B A"
     BLOCKS = "A A B B"
+    IN_APPLICATIONS = "A and B in turns in each application"
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,7 @@ class Scenario:
     workloads. `unlike` is the standard deviation of the logarithm of the factors by which workloads'
     deviations differ. Every time changes by `drift_in_run` from the first to the last trial of a run,
     give or take a half from run to run, and by `drift` from the first to the last run of the session.
+    `application_sd` is how much applications differ, in the same way for both sides that take turns in them.
     """
 
     runs: int
@@ -55,6 +57,7 @@ class Scenario:
     unlike: float = 0.0
     drift_in_run: float = 0.0
     drift: float = 0.0
+    application_sd: float = 0.0
     order: Order = Order.TURNS
 
 
@@ -75,7 +78,12 @@ class Tables:
         after *= 1 + shift
         after[:, 0] *= 1 + change
         runs = [self._run(times) for times in times_s]
-        return MixedModel([runs[: self.scenario.runs], runs[self.scenario.runs :]])
+        names = [f"application {number}" for number in range(self.scenario.runs)]
+        in_turns = self.scenario.order is Order.IN_APPLICATIONS
+        return MixedModel(
+            [runs[: self.scenario.runs], runs[self.scenario.runs :]],
+            [names, names] if in_turns else (),
+        )
 
     def claims(self, tables: int) -> float:
         """Return the fraction of tables without a change that claim one."""
@@ -116,12 +124,22 @@ class Tables:
             + s.within_sd * trial
             + in_run * np.linspace(0, 1, s.trials)
             + s.drift * self._positions()[:, None, None]
+            + s.application_sd * self._of_applications(factors)
         )
         return logs
+
+    def _of_applications(self, factors: Values) -> Values:
+        """Return the effects of applications on the runs of both sides."""
+        s = self.scenario
+        common = math.sqrt(s.common_fraction) * self._values(s.runs, 1, 1)
+        own = math.sqrt(1 - s.common_fraction) * self._values(s.runs, s.workloads, 1)
+        return np.tile(common + own * factors[:, None], (2, 1, 1))
 
     def _positions(self) -> Values:
         """Return when each run took place: 0 is the beginning of the session, 1 its end."""
         runs = self.scenario.runs
+        if self.scenario.order is Order.IN_APPLICATIONS:
+            return np.tile(np.linspace(0, 1, runs), 2)
         sides = "ABBA" * runs if self.scenario.order is Order.TURNS else "A" * runs + "B" * runs
         sides = sides[: 2 * runs]
         by_side = [i for side in "AB" for i, found in enumerate(sides) if found == side]
