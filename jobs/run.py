@@ -123,7 +123,7 @@ class ConfigurationSide:
     @property
     def path(self) -> Path | None:
         """The results file; None before the first turn."""
-        return self._recording and self._recording.path
+        return None if self._recording is None else self._recording.path
 
     def begin(self) -> None:
         """Wait until the configuration is in force, and describe the run the first time."""

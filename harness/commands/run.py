@@ -14,13 +14,9 @@ from typing import Any
 
 import click
 
+from harness.child_process import run_to_its_end
 from harness.commands.command import command
-from harness.local_spark import (
-    run_to_its_end,
-    script_path,
-    spark_environment,
-    spark_submit_command,
-)
+from harness.local_spark import script_path, spark_environment, spark_submit_command
 from harness.model.errors import BadInput, ClusterliftError
 from harness.model.run import Ending, RecordedRun
 from harness.records.directories import configuration_directory, results_files

@@ -149,12 +149,12 @@ class ConfigurationTable(msgspec.Struct, forbid_unknown_fields=True):
     @property
     def rate_bit_s(self) -> int | None:
         """The rate to which links are limited."""
-        return self.rate and _rate("rate", self.rate)
+        return None if self.rate is None else _rate("rate", self.rate)
 
     @property
     def speed_mbit_s(self) -> int | None:
         """The speed that network cards may negotiate."""
-        return self.speed and _rate("speed", self.speed, MAX_BIT_S) // 10**6
+        return None if self.speed is None else _rate("speed", self.speed, MAX_BIT_S) // 10**6
 
     @property
     def own_command(self) -> OwnCommand | None:

@@ -7,15 +7,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 
+from harness.child_process import run_to_its_end
 from harness.experiments.experiment import Configuration, Data
 from harness.experiments.hosts_spec import HostsSpec
 from harness.experiments.site import Configured, Site
-from harness.local_spark import (
-    run_to_its_end,
-    script_path,
-    spark_environment,
-    spark_submit_command,
-)
+from harness.local_spark import script_path, spark_environment, spark_submit_command
 from harness.model.errors import ToolError
 from harness.model.link import TYPICAL_MTU
 from harness.probes.link import LINK_PROGRAMS, read_links

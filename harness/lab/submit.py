@@ -14,11 +14,11 @@ import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 
+from harness.child_process import END_WITH_INPUT
 from harness.lab.cluster import Lab, Node
 from harness.lab.compose import CPU_PERIOD_US, cpu_quota_us, shape_of
 from harness.lab.engine import docker, docker_program
 from harness.lab.links import read_links
-from harness.local_spark import END_WITH_INPUT
 from harness.minicluster.guard import guarded
 from harness.model.errors import BadInput, ClusterliftError
 from harness.model.link import Link, rate_text

@@ -28,7 +28,9 @@ from harness.settings.sysctl import Sysctl
 
 AnySetting = Rate | Mtu | Speed | BondMember | Sysctl | OwnCommand
 
-SET, PUT_BACK = "set", "put back"
+State = Literal["set", "put back"]
+SET: State = "set"
+PUT_BACK: State = "put back"
 
 
 class Change(msgspec.Struct, frozen=True):
@@ -44,7 +46,7 @@ class Change(msgspec.Struct, frozen=True):
 
 class _Line(msgspec.Struct, frozen=True):
     at: str
-    state: Literal["set", "put back"]
+    state: State
     change: Change
 
 
@@ -54,7 +56,7 @@ class Journal:
     def __init__(self, file: Path) -> None:
         self._file = file
 
-    def record(self, state: Literal["set", "put back"], changes: Sequence[Change]) -> None:
+    def record(self, state: State, changes: Sequence[Change]) -> None:
         """Append what is about to be set, or has been put back. It is on the disk afterwards."""
         lines = (msgspec.json.encode(_Line(timestamp(), state, change)) for change in changes)
         text = b"".join(line + b"\n" for line in lines)

@@ -52,8 +52,8 @@ def test_a_workload_that_is_a_tenth_slower_is_found_with_five_runs() -> None:
 
 
 def test_turns_in_applications_find_what_hides_behind_their_differences() -> None:
-    in_turns = replace(IN_APPLICATIONS, runs=4)
-    assert Tables(in_turns, seed=6).power(0.05, 60) > 0.8
+    in_turns = replace(IN_APPLICATIONS, runs=5)
+    assert Tables(in_turns, seed=6).power(0.05, 60) > 0.6
     assert Tables(replace(in_turns, order=Order.TURNS), seed=6).power(0.05, 60) < 0.2
 
 

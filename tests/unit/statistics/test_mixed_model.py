@@ -418,7 +418,6 @@ class TestTurns:
             [["x", "y", "z"], ["x", "y", "other"]],
             [["x", "x", "y"], ["x", "x", "y"]],
             [["x", None, "y"], ["x", None, "y"]],
-            [["x", "y", "z"], []],
         ],
     )
     def test_without_the_same_applications_on_both_sides_nothing_cancels(
