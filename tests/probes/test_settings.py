@@ -60,7 +60,7 @@ def state(hosts: Sequence[Host]) -> list[str]:
 
 def goodput(hosts: Sequence[Host]) -> float:
     """Return the lowest goodput between two hosts, in bit/s."""
-    found = run_steps(mesh_steps(hosts, Load(1)))
+    found = run_steps(mesh_steps(hosts, Load(1), both_ways=False, alone=False))
     values = [each.value for each in found if each.metric == "goodput_bit_s"]
     assert values
     assert None not in values
