@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -13,7 +17,8 @@ from harness.model.link import Link, goodput_bit_s
 from harness.probes.mesh import mesh_steps
 from harness.probes.plan import run_steps
 from harness.probes.traffic import Load
-from harness.probes.transports.host import Host, HostError, by_netns
+from harness.probes.transports.host import Host, HostError, by_netns, by_ssh
+from harness.settings import guard
 from harness.settings.in_force import in_force, plan
 from harness.settings.journal import AnySetting, Journal
 from harness.settings.mtu import Mtu
@@ -25,6 +30,7 @@ from tests.probes.networks import DEVICE, Network, run, star
 from tests.waiting import eventually
 
 MBIT = 10**6
+SSHD_NEEDS = Path("/run/sshd")
 CONGESTION = "net.ipv4.tcp_congestion_control"
 WANTED: Sequence[AnySetting] = (
     Mtu(DEVICE, 4000),
@@ -38,6 +44,41 @@ def hosts() -> Iterator[list[Host]]:
     """Two hosts whose links have no limit."""
     with star([Link(None, 1500)] * 2) as (made, names):
         yield hosts_of(made, names)
+
+
+SSHD = Path("/usr/sbin/sshd")
+SSHD_CONFIG = """
+HostKey DIRECTORY/key
+AuthorizedKeysFile DIRECTORY/key.pub
+StrictModes no
+UsePAM no
+"""
+SSH_CONFIG = """
+Host *
+  User root
+  IdentityFile DIRECTORY/key
+  StrictHostKeyChecking no
+  UserKnownHostsFile /dev/null
+  LogLevel ERROR
+  ProxyCommand ip netns exec %h /usr/sbin/sshd -i -f DIRECTORY/sshd_config
+"""
+
+
+@pytest.fixture
+def ssh_hosts(hosts: list[Host], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Host]:
+    """The same hosts, reached by ssh: a server of its own for each connection."""
+    if not SSHD.exists():
+        pytest.skip(f"there is no {SSHD} (Debian: apt-get install openssh-server)")
+    SSHD_NEEDS.mkdir(exist_ok=True)
+    run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(tmp_path / "key"))
+    for name, text in {"sshd_config": SSHD_CONFIG, "ssh_config": SSH_CONFIG}.items():
+        (tmp_path / name).write_text(text.replace("DIRECTORY", str(tmp_path)))
+    program = tmp_path / "bin/ssh"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec {shutil.which("ssh")} -F {tmp_path}/ssh_config "$@"\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    return [by_ssh(host.name, host.address) for host in hosts]
 
 
 def hosts_of(made: Network, names: Sequence[str]) -> list[Host]:
@@ -76,6 +117,46 @@ def test_links_are_limited_in_the_block_and_not_after_it(hosts: list[Host], tmp_
         assert settings.lost() is None
         assert INBOUND in state(hosts)[3]
     assert state(hosts) == before
+
+
+def test_by_ssh_it_is_the_same(ssh_hosts: list[Host], hosts: list[Host], tmp_path: Path) -> None:
+    before = state(hosts)
+    with in_force(dict.fromkeys(ssh_hosts, WANTED), Journal(tmp_path / "journal")) as settings:
+        assert len(settings.changes) == 6
+        assert settings.lost() is None
+        assert state(hosts) != before
+    assert state(hosts) == before
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
+def test_a_host_whose_connection_is_cut_or_stalls_puts_everything_back(
+    ssh_hosts: list[Host],
+    hosts: list[Host],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    number: signal.Signals,
+) -> None:
+    monkeypatch.setattr(guard, "LEASE_S", 2)
+    monkeypatch.setattr(guard, "RENEWAL_S", 0.2)
+    before = state(hosts)
+    wanted = dict.fromkeys(ssh_hosts, WANTED)
+    with in_force(wanted, Journal(tmp_path / "journal")) as settings:
+        clients = connections(tmp_path)
+        assert len(clients) == 2
+        for process in clients:
+            os.kill(process, number)
+        eventually(lambda: state(hosts) == before, "something is still set")
+        for process in clients:
+            with suppress(ProcessLookupError):
+                os.kill(process, signal.SIGCONT)
+        eventually(settings.lost)
+        assert "its guard has ended" in (settings.lost() or "")
+    assert state(hosts) == before
+
+
+def connections(directory: Path) -> list[int]:
+    """Return the ssh clients that use a file of this directory."""
+    return list(map(int, run("pgrep", "-f", f"ssh -F {directory}/ssh_config").split()))
 
 
 def test_a_limit_that_was_there_before_is_put_back(hosts: list[Host], tmp_path: Path) -> None:
