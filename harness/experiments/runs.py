@@ -27,7 +27,7 @@ from harness.settings.journal import Journal, open_journal
 from harness.terminal import say, shorten
 
 GENERATE, BENCHMARK = "datagen/generate.py", "jobs/benchmark.py"
-JOURNAL = "settings.jsonl"
+JOURNAL = "settings.journal"
 SET_ASIDE = ".lost"
 """The suffix of a results file whose configuration was not in force all the time."""
 INTERRUPTED, REFUSED = 130, 2

@@ -30,7 +30,7 @@ class Switches:
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
-        self.journal = Journal(directory / "settings.jsonl")
+        self.journal = Journal(directory / "settings.journal")
 
     def setting(
         self, name: str, apply: str = "touch FILE", revert: str = "rm -f FILE"
@@ -146,7 +146,7 @@ from harness.settings.own_command import OwnCommand
 directory, guard.LOCKS = sys.argv[1:]
 file = f"'{directory}/switch-a'"
 setting = OwnCommand(f"touch {file}", f"rm -f {file}", f"test -e {file}")
-with in_force({by_local("here"): [setting]}, Journal(Path(directory) / "settings.jsonl")):
+with in_force({by_local("here"): [setting]}, Journal(Path(directory) / "settings.journal")):
     print("set", flush=True)
     sys.stdin.read()
 """
@@ -225,7 +225,7 @@ class TestJournal:
         assert [change.before for change in switches.journal.outstanding()] == ["first"]
 
     def test_a_last_line_that_was_cut_off_does_not_count(self, switches: Switches) -> None:
-        file = switches.directory / "settings.jsonl"
+        file = switches.directory / "settings.journal"
         switches.journal.record(SET, [Change(HOST, Mtu("eth0", 9000), "1500")])
         with file.open("a") as stream:
             stream.write('{"at": "2026')
@@ -236,12 +236,12 @@ class TestJournal:
 
     @pytest.mark.parametrize("line", ["x", "{}", '{"at": 1}'])
     def test_a_line_that_cannot_be_read_is_named(self, switches: Switches, line: str) -> None:
-        (switches.directory / "settings.jsonl").write_text(f"{line}\n")
-        with pytest.raises(BadInput, match=r"settings\.jsonl, line 1: "):
+        (switches.directory / "settings.journal").write_text(f"{line}\n")
+        with pytest.raises(BadInput, match=r"settings\.journal, line 1: "):
             switches.journal.outstanding()
 
     def test_two_commands_do_not_share_it(self, tmp_path: Path) -> None:
-        file = tmp_path / "new/settings.jsonl"
+        file = tmp_path / "new/settings.journal"
         with (
             open_journal(file),
             pytest.raises(BadInput, match="another command runs this experiment"),
