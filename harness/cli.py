@@ -15,7 +15,7 @@ from harness.model.errors import BadInput, ClusterliftError
 from harness.terminal import OutputLost, first_line, hold_standard_descriptors, say, say_error, show
 
 GROUPS = {
-    "Measure a configuration": ("run",),
+    "Measure a configuration": ("run", "experiment"),
     "Compare configurations": ("compare", "explain", "report", "show", "export", "import"),
     "Prepare a comparison": ("plan", "ready", "aa", "layout"),
     "Measure the network": ("probe", "gate"),

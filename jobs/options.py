@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from harness.model.errors import BadInput
@@ -76,14 +77,43 @@ class RecordOptions:
 
 
 @dataclass(frozen=True)
+class Turn:
+    """A configuration that takes turns with others in one run, with its dataset and its own facts."""
+
+    configuration: str
+    dataset: str | None
+    facts: Mapping[str, str]
+
+
+@dataclass(frozen=True)
 class BenchmarkOptions:
-    """All options. `workloads` are names in the order in which to run them, None for all."""
+    """All options. `workloads` are names in the order in which to run them, None for all.
+
+    `turns` are the configurations that take turns; if there are any, they replace configuration and dataset.
+    """
 
     workloads: tuple[str, ...] | None
     dataset: DatasetOptions
     trials: TrialOptions
     work: WorkOptions
     record: RecordOptions
+    turns: tuple[Turn, ...] = ()
+
+    def by_turn(self) -> list[BenchmarkOptions]:
+        """Return the options of each configuration; a single one without turns."""
+        return [
+            replace(
+                self,
+                dataset=replace(self.dataset, uri=turn.dataset),
+                record=replace(
+                    self.record,
+                    configuration=turn.configuration,
+                    facts={**self.record.facts, **turn.facts},
+                ),
+                turns=(),
+            )
+            for turn in self.turns
+        ] or [self]
 
 
 def parse(arguments: list[str] | None = None) -> BenchmarkOptions:
@@ -106,6 +136,7 @@ def parse(arguments: list[str] | None = None) -> BenchmarkOptions:
         trials=_trial_options(options),
         work=WorkOptions(options.sink, options.repartition, options.pi_samples),
         record=RecordOptions(options.results, options.configuration, facts, options.expect_link),
+        turns=options.turns,
     )
 
 
@@ -154,6 +185,8 @@ def _parser() -> Parser:
     add("--expect-link", metavar="RATE", type=option_type(_link_rate),
         help="speed that the links should have, such as 2500mbit; tables name the nodes that have "
         "no such link")  # fmt: skip
+    # What `clusterlift experiment` passes; a list of JSON objects with the fields of Turn.
+    add("--turns", type=option_type(_turns), default=(), help=argparse.SUPPRESS)
     add("--skip-content-check", action="store_true",
         help="do not read the whole dataset before the trials to compare its digest with its "
         "manifest")  # fmt: skip
@@ -198,6 +231,18 @@ def _configuration_name(text: str) -> str:
     if not text.strip() or not text.isprintable():
         raise ValueError("the name of a configuration must be printable and not empty")
     return text.strip()
+
+
+def _turns(text: str) -> tuple[Turn, ...]:
+    """Return the turns of a JSON list. Raise ValueError for anything else."""
+    try:
+        turns = tuple(Turn(**each) for each in json.loads(text))
+        names = [_configuration_name(turn.configuration) for turn in turns]
+    except (TypeError, AttributeError) as error:
+        raise ValueError(f"not a list of turns: {error}") from error
+    if len(set(names)) != len(names):
+        raise ValueError("a configuration has two turns")
+    return turns
 
 
 def _link_rate(text: str) -> int:

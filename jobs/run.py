@@ -5,8 +5,10 @@ from __future__ import annotations
 import fcntl
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from statistics import median
+from typing import Self
 
 from pyspark.sql import SparkSession
 
@@ -16,8 +18,8 @@ from datagen.recipe import VERSION, Recipe, totals
 from datagen.spark import wait_for_executors
 from datagen.writer import Request, write_dataset
 from harness.model.errors import BadInput
-from harness.model.run import Ending, Phase, Run, Status, Trial
-from harness.node.node_links import link_errors
+from harness.model.run import Ending, Phase, Status, Trial
+from harness.node.node_links import NodeLinks, link_errors
 from harness.records.directories import (
     cache_directory,
     check_writable,
@@ -25,7 +27,7 @@ from harness.records.directories import (
 )
 from harness.records.writer import Recording
 from harness.runtime.progress import TrialProgress
-from harness.runtime.rounds import FixedRounds, Goal, Observer, Rounds, UntilReached
+from harness.runtime.rounds import FixedRounds, Goal, Rounds, UntilReached
 from harness.runtime.trials import run_trials, wait_for_release
 from harness.runtime.warm_up import DEFAULT_TRIALS, is_counted, unsteady_workloads, with_phases
 from harness.terminal import say, show, visible
@@ -36,7 +38,7 @@ from jobs.run_description import describe_run
 from jobs.sinks import SINKS
 from jobs.spark_event_log import EventLog
 from jobs.spark_trial import SparkTrialRunner
-from jobs.workload import Context, select_workloads
+from jobs.workload import Context, Selection, select_workloads
 
 DEFAULT_RECIPE = Recipe(rows=300_000)
 
@@ -47,45 +49,65 @@ EXIT_CODES = {Ending.COMPLETED: 0, Ending.INTERRUPTED: 130, Ending.SPARK_LOST: 1
 
 
 def benchmark(spark: SparkSession, options: BenchmarkOptions, outbox: Outbox | None = None) -> int:
-    """Run the trials, print a summary and the path of the results file, and return the exit code.
+    """Run the trials, print a summary and the path of each results file, and return the exit code.
 
     With an outbox, the file is written where that delivers it from. Raises BadInput, before the first trial,
     if the run is not possible as requested.
     """
     selection = select_workloads(options.workloads)
+    if outbox and options.turns:
+        raise BadInput(
+            "--turns needs the driver on the machine with the results: --deploy-mode client"
+        )
+    by_turn = options.by_turn()
     results = outbox.results if outbox else results_of_driver(spark, options.record.results)
-    check_writable(results, options.record.configuration)
+    for each in by_turn:
+        check_writable(results, each.record.configuration)
     wait_for_executors(spark)
-    dataset = proven_dataset(spark, options.dataset) if selection.reads_data else None
-    context = build_context(spark, dataset, options.work)
-    links = node_links(spark)
-    run = describe_run(spark, options, selection, dataset, links)
-    _announce(run)
-    wait_for_release()
+    for name, reason in selection.omitted.items():
+        say(f"{name} is left out: {reason}")
+    checks = dict.fromkeys(each.dataset for each in by_turn)
+    datasets = {
+        each: proven_dataset(spark, each) if selection.reads_data else None for each in checks
+    }
+    with ExitStack() as stack:
+        log = stack.enter_context(EventLog(spark))
+        sides = [
+            ConfigurationSide(
+                spark,
+                each,
+                selection,
+                datasets[each.dataset],
+                log,
+                results,
+                label=f"{each.record.configuration}: " if options.turns else "",
+            )
+            for each in by_turn
+        ]
+        for side in sides:
+            stack.enter_context(side)
+        names = [f"{side.label}{name}" for side in sides for name in selection.names]
+        rounds = plan_rounds(options.trials, tuple(names))
+        observers = [TrialProgress(names, rounds), *([outbox] if outbox else [])]
+        ending = run_trials(sides, rounds, observers)
+        for side in sides:
+            side.end(ending, rounds.stopped)
 
-    rounds = plan_rounds(options.trials, run.workloads)
-    with Recording(results, run) as recording, EventLog(spark) as log:
-        sink = SINKS[options.work.sink]
-        runners = [SparkTrialRunner(w, context, sink, log) for w in selection.workloads]
-        recorder = _Recorder(recording)
-        progress = TrialProgress(run.workloads, rounds)
-        observers = [recorder, progress, *([outbox] if outbox else [])]
-        ending = run_trials(runners, rounds, observers)
-        # After any other ending, the executors may not answer.
-        completed = ending is Ending.COMPLETED
-        errors = link_errors(links, node_links(spark)) if completed else None
-        recording.end(ending, rounds.stopped, errors)
+    if ending is not Ending.COMPLETED:
+        say(f"{ending}: the trials that were recorded before are kept")
+    _show_results(sides, rounds)
+    failed = any(trial.status is Status.FAILED for side in sides for trial in side.trials)
+    return EXIT_CODES[ending] or int(failed)
 
-    show(summary(run.workloads, recorder.trials, options.trials))
+
+def _show_results(sides: Sequence[ConfigurationSide], rounds: Rounds) -> None:
+    for side in sides:
+        side.show_summary()
     if rounds.stopped:
         show(rounds.stopped)
-    if not completed:
-        say(f"{ending}: the trials that were recorded before are kept")
-    # In the outbox's case, the path that it has at the submitter.
-    place = configuration_directory(options.record.results, run.configuration)
-    show(visible(f"results: {place / recording.path.name}"))
-    failed = any(trial.status is Status.FAILED for trial in recorder.trials)
-    return EXIT_CODES[ending] or int(failed)
+    for side in sides:
+        if side.file is not None:
+            show(visible(f"results: {side.file}"))
 
 
 def results_of_driver(spark: SparkSession, results: Path) -> Path:
@@ -97,6 +119,83 @@ def results_of_driver(spark: SparkSession, results: Path) -> Path:
             "submit with `clusterlift run`, or name a directory that the nodes and you share"
         )
     return results
+
+
+class ConfigurationSide:
+    """A configuration that takes its turns in a run. Its results file begins with its first turn.
+
+    A context, which closes that file.
+    """
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        options: BenchmarkOptions,
+        selection: Selection,
+        dataset: Dataset | None,
+        log: EventLog,
+        results: Path,
+        label: str,
+    ) -> None:
+        self.label = label
+        self.trials: list[Trial] = []
+        self._spark = spark
+        self._options = options
+        self._selection = selection
+        self._dataset = dataset
+        self._results = results
+        context, sink = build_context(spark, dataset, options.work), SINKS[options.work.sink]
+        self.runners = [SparkTrialRunner(w, context, sink, log) for w in selection.workloads]
+        self._links: NodeLinks = {}
+        self._recording: Recording | None = None
+        self._stack = ExitStack()
+
+    @property
+    def file(self) -> Path | None:
+        """The results file at whoever submitted the run; None before the first turn."""
+        if self._recording is None:
+            return None
+        declared = self._options.record
+        directory = configuration_directory(declared.results, declared.configuration)
+        return directory / self._recording.path.name
+
+    def begin(self) -> None:
+        """Wait until the configuration is in force, and describe the run the first time."""
+        wait_for_release(self._options.record.configuration)
+        if self._recording is not None:
+            return
+        self._links = node_links(self._spark)
+        run = describe_run(self._spark, self._options, self._selection, self._dataset, self._links)
+        for line in run.parameters.get("unexpected_links", ()):
+            say(f"--expect-link: {line}")
+        self._recording = self._stack.enter_context(Recording(self._results, run))
+
+    def finished(self, trial: Trial) -> None:
+        """Write the trial to the disk, and keep it."""
+        assert self._recording is not None  # noqa: S101  its turn has begun
+        self._recording.trial(trial)
+        self.trials.append(trial)
+
+    def end(self, ending: Ending, stopped: str | None) -> None:
+        """Record the end of the run, with the errors that the links counted since the first turn."""
+        if self._recording is None:
+            return
+        # After any other ending, the executors may not answer.
+        completed = ending is Ending.COMPLETED
+        errors = link_errors(self._links, node_links(self._spark)) if completed else None
+        self._recording.end(ending, stopped, errors)
+
+    def show_summary(self) -> None:
+        """Print the summary, under the configuration's name if there are several."""
+        if self.label:
+            show(visible(self._options.record.configuration))
+        show(summary(self._selection.names, self.trials, self._options.trials))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._stack.close()
 
 
 def proven_dataset(spark: SparkSession, options: DatasetOptions) -> Dataset:
@@ -158,31 +257,12 @@ def build_context(spark: SparkSession, dataset: Dataset | None, work: WorkOption
     )
 
 
-def _announce(run: Run) -> None:
-    for name, reason in run.omitted.items():
-        say(f"{name} is left out: {reason}")
-    for line in run.parameters.get("unexpected_links", ()):
-        say(f"--expect-link: {line}")
-
-
 def plan_rounds(options: TrialOptions, workloads: tuple[str, ...]) -> Rounds:
     """Return the rounds to run."""
     if options.warmup is not None and options.trials is not None:
         return FixedRounds(workloads, options.trials, options.warmup)
     goal = Goal(options.warmup, options.trials, options.precision)
     return UntilReached(workloads, goal, options.max_time_s or math.inf)
-
-
-class _Recorder(Observer):
-    """Keeps every trial, and writes it to the disk first."""
-
-    def __init__(self, recording: Recording) -> None:
-        self._recording = recording
-        self.trials: list[Trial] = []
-
-    def finished(self, trial: Trial) -> None:
-        self._recording.trial(trial)
-        self.trials.append(trial)
 
 
 def summary(

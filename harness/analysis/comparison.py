@@ -17,10 +17,9 @@ from harness.statistics.change import (
     MIN_RUNS,
     Change,
     ControlShift,
-    Difference,
     Verdict,
-    adjusted_changes,
-    control_shift,
+    changes_of_table,
+    shift_of_controls,
 )
 from harness.statistics.mixed_model import MixedModel
 from harness.terminal import count_of
@@ -89,7 +88,7 @@ class Comparison:
         found = {}
         for column, shift in zip(self.columns, self.control_shifts, strict=True):
             factors = [
-                self.model.following(row.workload, shift.workloads)
+                self.model.differences.following(row.workload, shift.workloads)
                 for row in self.rows
                 if shift and row.workload not in shift.workloads
             ]
@@ -104,7 +103,7 @@ class Comparison:
         None if every change was tested.
         """
         margins = [
-            self.model.ratio(0, index, row.workload).margin
+            self.model.differences.ratio(0, index, row.workload).margin
             for row in self.rows
             for index, cell in enumerate(row.cells)
             if cell.change and cell.change.verdict is Verdict.TOO_FEW
@@ -186,10 +185,13 @@ def _tabulate(columns: Sequence[ConfigurationRuns], *, relative_to_controls: boo
     names = tuple(dict.fromkeys(name for column in columns for name in column.workloads))
     model = table_model((column.runs for column in columns), names)
     controls = _common_controls(columns, model)
-    shifts = _control_shifts(model, controls)
+    shifts = (
+        None,
+        *(shift_of_controls(model, after, names) for after, names in enumerate(controls[1:], 1)),
+    )
     if relative_to_controls:
         _require_testable_controls(columns, shifts)
-    changes = _changes(model, names, controls if relative_to_controls else None)
+    changes = changes_of_table(model, controls if relative_to_controls else None)
     baseline = columns[0]
     found = [
         confounders(baseline.runs, column.runs) if column is not baseline else ()
@@ -230,27 +232,6 @@ def _summary(model: MixedModel, column: int, sample: Sample) -> Summary:
     return Summary(time.value, interval_s, runs, len(sample.times_s))
 
 
-def _changes(
-    model: MixedModel, workloads: Sequence[str], controls: Sequence[tuple[str, ...]] | None
-) -> dict[tuple[str, int], Change]:
-    """Return changes by workload and column, their p-values adjusted for the whole table.
-
-    With `controls`, those of each column, a change is what remains beyond theirs.
-    """
-    differences = {
-        (name, after): Difference(
-            model.ratio_beyond_controls(0, after, name, controls[after])
-            if controls
-            else model.ratio(0, after, name),
-            min(model.runs(0, name), model.runs(after, name)),
-        )
-        for name in workloads
-        for after in range(1, len(model.configurations))
-        if model.runs(0, name) and model.runs(after, name)
-    }
-    return dict(zip(differences, adjusted_changes(list(differences.values())), strict=True))
-
-
 def _common_controls(
     columns: Sequence[ConfigurationRuns], model: MixedModel
 ) -> list[tuple[str, ...]]:
@@ -260,31 +241,10 @@ def _common_controls(
         tuple(
             name
             for name in baseline.workloads
-            if name in baseline.controls & column.controls
-            and model.runs(0, name)
-            and model.runs(index, name)
+            if name in baseline.controls & column.controls and model.runs_of_either(0, index, name)
         )
         for index, column in enumerate(columns)
     ]
-
-
-def _control_shifts(
-    model: MixedModel, controls: Sequence[tuple[str, ...]]
-) -> tuple[ControlShift | None, ...]:
-    """Return the common shift of each column's controls from the baseline."""
-    shifts = (
-        control_shift(
-            names,
-            Difference(
-                model.controls_ratio(0, after, names),
-                min(min(model.runs(0, name), model.runs(after, name)) for name in names),
-            ),
-        )
-        if names
-        else None
-        for after, names in enumerate(controls[1:], 1)
-    )
-    return (None, *shifts)
 
 
 def _require_testable_controls(

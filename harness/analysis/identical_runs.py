@@ -11,7 +11,7 @@ from math import comb
 from harness.analysis.configuration import ConfigurationRuns
 from harness.analysis.sample import table_model
 from harness.model.errors import BadInput
-from harness.statistics.change import Difference, Verdict, adjusted_changes, control_shift
+from harness.statistics.change import Verdict, changes_of_table, shift_of_controls
 from harness.statistics.mixed_model import MixedModel, Run
 
 SIZES = (1, 2, 3)
@@ -143,22 +143,10 @@ def _random_pairs(runs: int, size: int) -> Iterator[_Pair]:
 
 def _compare(before: Sequence[Run], after: Sequence[Run], controls: Sequence[str]) -> _Found:
     model = MixedModel([before, after])
-    names = [name for name in before[0] if model.runs(1, name)]
-    changes = adjusted_changes(
-        [
-            Difference(model.ratio(0, 1, name), min(model.runs(0, name), model.runs(1, name)))
-            for name in names
-        ]
-    )
+    changes = changes_of_table(model).values()
     verdicts = {change.verdict for change in changes}
-    measured = [name for name in controls if name in names]
-    shift = (
-        control_shift(
-            measured, Difference(model.controls_ratio(0, 1, measured), min(len(before), len(after)))
-        )
-        if measured
-        else None
-    )
+    measured = [name for name in controls if model.runs_of_either(0, 1, name)]
+    shift = shift_of_controls(model, 1, measured)
     return _Found(
         None if verdicts <= {Verdict.TOO_FEW} else Verdict.CHANGED in verdicts,
         None if shift is None or shift.p is None else shift.moved,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from statistics import median
 
 from harness.model.probe import Measurement, ProbeSample, samples
-from harness.statistics.change import MIN_RUNS, Change, Difference, adjusted_changes
+from harness.statistics.change import MIN_RUNS, Change, changes_of_table
 from harness.statistics.median import Interval
 from harness.statistics.mixed_model import MixedModel, run_median
 
@@ -84,18 +84,10 @@ def _by_metric(measurements: Sequence[Measurement]) -> dict[_Metric, _ProbeRun]:
 def _rows(columns: Sequence[Sequence[_ProbeRun]]) -> Iterator[tuple[str, tuple[ProbeCell, ...]]]:
     subjects = list(dict.fromkeys(key for runs in columns for run in runs for key in run))
     model = _model(columns, subjects)
-    differences = {
-        (subject, after): Difference(
-            model.ratio(0, after, name), min(model.runs(0, name), model.runs(after, name))
-        )
-        for subject in subjects
-        for after in range(1, len(columns))
-        if model.runs(0, name := _name(subject)) and model.runs(after, name)
-    }
-    changes = dict(zip(differences, adjusted_changes(list(differences.values())), strict=True))
+    changes = changes_of_table(model)
     for subject in subjects:
         cells = (
-            _cell(model, index, subject, runs, changes.get((subject, index)))
+            _cell(model, index, subject, runs, changes.get((_name(subject), index)))
             for index, runs in enumerate(columns)
         )
         yield _name(subject), tuple(cells)

@@ -128,6 +128,7 @@ def take_sample(workload: str, runs: Iterable[RecordedRun]) -> Sample:
 
 def table_model(columns: Iterable[Iterable[RecordedRun]], workloads: Collection[str]) -> MixedModel:
     """Return the model of a table's times, from the runs of each of its configurations."""
+    columns = [tuple(runs) for runs in columns]
     return MixedModel(
         [
             [
@@ -139,8 +140,16 @@ def table_model(columns: Iterable[Iterable[RecordedRun]], workloads: Collection[
                 for recorded in runs
             ]
             for runs in columns
-        ]
+        ],
+        [[_application(recorded) for recorded in runs] for runs in columns],
     )
+
+
+def _application(recorded: RecordedRun) -> str | None:
+    """Return what identifies the Spark application of a run, on its master."""
+    environment = recorded.run.environment
+    found = [environment.get(key) for key in ("master", "application")]
+    return " ".join(map(str, found)) if all(found) else None
 
 
 def fraction(part: float, whole: float) -> float | None:

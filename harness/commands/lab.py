@@ -5,32 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from pathlib import Path
 
 import click
 from tabulate import tabulate
 
-from harness.analysis.comparison import compare
-from harness.analysis.configuration import find_configuration
 from harness.commands.command import group
-from harness.experiments.experiment_file import read_experiment
-from harness.experiments.runs import run_experiment
 from harness.lab import racks
 from harness.lab.cluster import Lab, Node, running_lab
-from harness.lab.compose import MAX_WORKERS, LabSpec, check_cpus, results_directory, shape_of
+from harness.lab.compose import MAX_WORKERS, LabSpec, check_cpus, shape_of
 from harness.lab.lifecycle import down, up
 from harness.lab.links import read_links, set_links, to_link
 from harness.lab.lock import lab_lock
 from harness.lab.submit import BENCHMARK, GENERATE, facts, spark_submit, with_facts
 from harness.lab.verify import LinkCheck, verify
 from harness.minicluster.guard import CLUSTERLIFT, guarded
-from harness.model.errors import BadInput, ClusterliftError
+from harness.model.errors import BadInput
 from harness.model.link import MAX_MTU, MIN_MTU, Link, parse_rate, rate_text
-from harness.present import markdown, text
 from harness.probes.transports.host import expand_names
-from harness.records.outputs import OutputKind, write_file
 from harness.runtime.interrupt import interruptible
-from harness.terminal import say, show, visible
+from harness.terminal import say, show
 
 DEFAULT_UPLINK = "1gbit"
 
@@ -207,34 +200,6 @@ def benchmark_command(conf: Sequence[str], arguments: Sequence[str]) -> int:
     with lab_lock():
         current = running_lab()
         return spark_submit(current, BENCHMARK, with_facts(arguments, facts(current)), conf)
-
-
-@lab.command("experiment")
-@click.argument("file", type=click.Path(path_type=Path), metavar="FILE.toml")
-def experiment_command(file: Path) -> int:
-    """Run the experiment that FILE.toml defines, and compare its configurations.
-
-    This starts the lab, generates and verifies the datasets, and runs the configurations alternately. The
-    same command resumes an interrupted experiment. It writes the results and the table comparison.md
-    to results/NAME.
-    """
-    experiment = read_experiment(file)
-    results = results_directory() / experiment.name
-    with lab_lock(), interruptible(once=True):
-        outcome = run_experiment(experiment, results)
-    if outcome.measured:
-        comparison = compare([find_configuration(name, results) for name in outcome.measured])
-        table = results / "comparison.md"
-        page = markdown.render(comparison).encode(errors="backslashreplace")
-        write_file(table, page, OutputKind("a table of clusterlift", markdown.is_table))
-        show(f"{text.render(comparison)}\n")
-        show(visible(f"results: {results}, table: {table}"))
-    if outcome.undone:
-        raise ClusterliftError(
-            f"not done: {'; '.join(map(str, outcome.undone))}: the reasons are above; the same command "
-            "tries again"
-        )
-    return int(outcome.failed)
 
 
 def _uplink(nodes: int, rack_count: int, uplink: str | None) -> int | None:

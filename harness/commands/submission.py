@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import os
 import secrets
-import signal
 import subprocess
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from io import BufferedReader
 from itertools import chain
 from pathlib import Path
-from typing import IO
 
+from harness.child_process import (
+    child_process,
+    continuable,
+    raise_if_interrupted,
+    run_to_its_end,
+)
 from harness.local_spark import (
     closing_message,
     packages_archive,
@@ -24,17 +27,13 @@ from harness.local_spark import (
     spark_environment,
     spark_submit_command,
 )
-from harness.minicluster.guard import END_WITH_INPUT
 from harness.model.errors import BadInput, ClusterliftError
 from harness.records.directories import check_writable, configuration_directory
 from harness.runtime.cluster_mode import NO_APPLICATION, READY_LINE, STAGING
-from harness.runtime.interrupt import interruptible
 from harness.runtime.series import SERIES, SparkOptions
-from harness.terminal import Relay, say
+from harness.terminal import Relay
 
 SCRIPT, COLLECT = "jobs/benchmark.py", "jobs/collect.py"
-SIGNALLED = 128
-"""An exit code above this one says that a signal ended the script."""
 CHUNK_BYTES = 2**16
 
 _OF_THE_CLIENT = frozenset(
@@ -55,18 +54,10 @@ def submit(
     `results` are the directory of all results and the configuration. Ctrl-C and SIGTERM interrupt the run,
     as does the death of this process. Raise KeyboardInterrupt then, and if another signal ended it.
     """
-    try:
-        with interruptible(once=True):
-            if _is_on_node(options):
-                code = _run_on_node(options, arguments, results, series)
-            else:
-                code = _run_here(options, arguments, series)
-        if code < 0 or code > SIGNALLED:
-            raise KeyboardInterrupt
-    except KeyboardInterrupt:
-        say("the same command continues")
-        raise
-    return code
+    if _is_on_node(options):
+        return _run_on_node(options, arguments, results, series)
+    command = [*_spark_submit(options), script_path(SCRIPT), *arguments]
+    return run_to_its_end(command, {**spark_environment(), SERIES: series})
 
 
 def check_submission(options: SparkOptions) -> None:
@@ -81,16 +72,6 @@ def _is_on_node(options: SparkOptions) -> bool:
     return _last(options, "--deploy-mode", "spark.submit.deployMode") == "cluster"
 
 
-def _run_here(options: SparkOptions, arguments: Sequence[str], series: str) -> int:
-    command = [*_spark_submit(options), script_path(SCRIPT), *arguments]
-    with _started(command, {**spark_environment(), SERIES: series}) as process:
-        try:
-            return process.wait()
-        except KeyboardInterrupt:
-            _interrupt(process)
-            raise
-
-
 def _run_on_node(
     options: SparkOptions, arguments: Sequence[str], results: tuple[Path, str], series: str
 ) -> int:
@@ -102,23 +83,23 @@ def _run_on_node(
     check_writable(*results)
     packages = packages_archive()
     with (
+        continuable(),
         tempfile.TemporaryDirectory(prefix="clusterlift-") as own,
         _collecting(options, configuration_directory(*results), Path(own)) as collector,
     ):
         submission = _submission(options, arguments, packages, collector, series)
         log = Path(own) / "log"
-        with log.open("wb") as output, _started(submission, spark_environment(), output) as process:
+        with (
+            log.open("wb") as output,
+            child_process(submission, spark_environment(), output) as process,
+        ):
             threading.Thread(target=_end_after, args=(process, collector), daemon=True).start()
-            try:
-                collector.relay()
-            except KeyboardInterrupt:
-                _interrupt(process)
-                collector.relay()
-                raise
+            collector.relay()
         code = collector.process.wait()
         if code == NO_APPLICATION:
             reason = closing_message(log.read_text(errors="replace"))
             raise ClusterliftError(f"spark-submit started no application: {reason}")
+        raise_if_interrupted(code)
     return code
 
 
@@ -236,26 +217,3 @@ def _last(options: SparkOptions, option: str, key: str) -> str | None:
     """Return what an option, or else the property with the same meaning, is set to."""
     named = [value for name, value in options if name == option]
     return next(iter(named[-1:] or _all(options, key)), None)
-
-
-def _started(
-    command: Sequence[str], environment: Mapping[str, str], output: IO[bytes] | None = None
-) -> subprocess.Popen[bytes]:
-    """Start a command that is interrupted when its standard input is closed, as our death does, too."""
-    return subprocess.Popen(  # noqa: S603  Spark's program
-        ["sh", "-c", END_WITH_INPUT, "run", *command],  # noqa: S607  every system has it
-        env=environment,
-        stdin=subprocess.PIPE,
-        stdout=output,
-        stderr=output,
-        start_new_session=True,
-        # A command in the background of a shell ignores interrupts, which this one must not.
-        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509  no threads
-    )
-
-
-def _interrupt(process: subprocess.Popen[bytes]) -> None:
-    """Interrupt the command and wait for its end, which Popen's own `with` block would not."""
-    assert process.stdin is not None  # noqa: S101  it is a pipe
-    process.stdin.close()
-    process.wait()

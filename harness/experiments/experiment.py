@@ -1,11 +1,21 @@
-"""An experiment in the lab: configurations that are measured alternately."""
+"""An experiment: configurations that are measured alternately."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
+from harness.experiments.hosts_spec import HostsSpec
 from harness.lab.compose import LabSpec
-from harness.model.link import Link
+from harness.model.link import rate_text
+from harness.settings.bond_member import BondMember
+from harness.settings.journal import AnySetting
+from harness.settings.mtu import Mtu
+from harness.settings.own_command import OwnCommand
+from harness.settings.rate import Rate
+from harness.settings.speed import Speed
+from harness.settings.sysctl import Sysctl
 
 DISK_BYTES_PER_ROW = 300
 """75 bytes as CSV, in three replicas, and once more in a shuffle. Few datasets need more."""
@@ -13,34 +23,86 @@ DISK_BYTES_PER_ROW = 300
 
 @dataclass(frozen=True)
 class Data:
-    """A dataset to generate. Without a layout it has the file system's default."""
+    """A dataset to generate. Without a layout it has the file system's default.
+
+    Without a `uri`, the site chooses where it is stored.
+    """
 
     name: str
     rows: int
     layout: str | None
     format: str
+    uri: str | None = None
 
 
 @dataclass(frozen=True)
 class Configuration:
-    """A configuration under test: its dataset, and the link of all nodes."""
+    """A configuration under test: its dataset, what is set on every host, and Spark's properties.
+
+    What is None or empty stays as it is. `rate_bit_s` and `mtu` are those of the link between the hosts,
+    `speed_mbit_s` is what its card may negotiate.
+    """
 
     name: str
     data: Data
-    link: Link
+    rate_bit_s: int | None = None
+    mtu: int | None = None
+    speed_mbit_s: int | None = None
+    bond_members_down: tuple[str, ...] = ()
+    sysctls: tuple[tuple[str, str], ...] = ()
+    own_command: OwnCommand | None = None
+    spark: tuple[tuple[str, str], ...] = ()
+
+    def __str__(self) -> str:
+        """What is set, in a few words: `100mbit, mtu 9000`; empty for nothing."""
+        return ", ".join(
+            value if name in {"link", "bond_members_down"} else f"{name} {value}"
+            for name, value in self.facts.items()
+            if name != "shaped"
+        )
+
+    def settings(self, device: str, mtu: int) -> Iterator[AnySetting]:
+        """Yield what to set on a host, in order. `device` leads to the others, and has this MTU now."""
+        if self.speed_mbit_s:
+            yield Speed(device, self.speed_mbit_s)
+        yield from map(BondMember, self.bond_members_down)
+        if self.mtu:
+            yield Mtu(device, self.mtu)
+        if self.rate_bit_s:
+            yield Rate(device, self.rate_bit_s, self.mtu or mtu)
+        for key, text in self.sysctls:
+            yield Sysctl(key, text)
+        if self.own_command:
+            yield self.own_command
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """What a run declares, because it is set: the link, and everything else by its name."""
+        bit_s = self.rate_bit_s or (self.speed_mbit_s and self.speed_mbit_s * 10**6)
+        found = {
+            "link": bit_s and rate_text(bit_s),
+            "shaped": self.rate_bit_s and "by tc",
+            "mtu": self.mtu and str(self.mtu),
+            "bond_members_down": ", ".join(self.bond_members_down),
+            "applied": self.own_command and self.own_command.apply,
+            **dict(self.sysctls),
+        }
+        return {key: value for key, value in found.items() if value}
 
 
 @dataclass(frozen=True)
 class Experiment:
     """The whole definition. Results are comparable if their experiments have the same `id`.
 
+    `turns` says after what another configuration takes its turn: after a run, or after each round of a run.
     `warmup` is a number of trials, or "auto": until the workload is steady.
     """
 
     name: str
-    shape: LabSpec
+    site: LabSpec | HostsSpec
     configurations: tuple[Configuration, ...]
     rounds: int
+    turns: Literal["runs", "rounds"]
     trials: int
     warmup: int | str
     workloads: tuple[str, ...]

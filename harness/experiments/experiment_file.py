@@ -1,10 +1,11 @@
 """The TOML file that defines an experiment.
 
 name = "ethernet-upgrade"
-nodes = 4               # number of workers
+nodes = 4               # the lab's number of workers
 cpus = 0.5              # processors of each worker
 storage = "hdfs"        # or "qfs"
 rounds = 3              # runs of each configuration
+turns = "rounds"        # configurations take turns after each round of a run; default: "runs", after a run
 trials = 3              # trials of each workload in a run that count
 warmup = "auto"         # they count from where the workload is steady; or a number of warm-up trials
 workloads = ["group-by", "sha-512"]     # default: all
@@ -17,11 +18,28 @@ probe_seconds = 3       # probe the network before each run, for 3 s a transfer;
 rows = 2_000_000
 layout = "xor:2+1"      # default: the file system's own
 format = "csv"          # or "parquet"
+uri = "hdfs://nn:9820/x"    # default: below the site's `data`; the lab chooses it itself
 
 [configurations.1g-coded]
-dataset = "coded"
-rate = "100mbit"        # default: not limited
+dataset = "coded"       # what follows is set on every host; default: it stays as it is
+rate = "100mbit"        # limits both directions
 mtu = 1500
+speed = "1gbit"         # what the network card may negotiate
+bond_members_down = ["eth1"]
+sysctls = {"net.ipv4.tcp_congestion_control" = "bbr"}
+spark = {"spark.shuffle.compress" = "false"}    # Spark's properties
+apply = "..."           # a command for root's `sh`, one that reverts it, and one that exits with 0
+revert = "..."          # if it is applied
+check = "..."
+
+[site]                  # hosts of your own in place of the lab; nodes, cpus and storage are the lab's
+via = "ssh"             # or "docker", "netns", "local"
+hosts = "node[1-4]"     # as the option --hosts of `clusterlift probe`
+device = "eth0"         # default: the interface that leads to the other hosts
+spark = ["--master", "spark://node1:7077"]      # options of spark-submit
+submit_from = "driver"  # with via = "netns": the namespace in which spark-submit runs
+data = "hdfs://node1:9820/benchmarks"
+sudo = true             # your user becomes root by sudo without a password
 """
 
 from __future__ import annotations
@@ -36,13 +54,15 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from harness.experiments.experiment import Configuration, Data, Experiment
+from harness.experiments.hosts_spec import HostsSpec
 from harness.lab.compose import MAX_CPUS, MAX_WORKERS, MIN_CPUS, LabSpec, check_cpus
 from harness.local_spark import ROOT
 from harness.model.errors import BadInput
 from harness.model.layout import FORMS, Layout, LayoutKind
 from harness.model.limits import MAX_PARTITIONS, MAX_PI_SAMPLES, MAX_ROWS, MAX_TRIALS
-from harness.model.link import MAX_MTU, MIN_MTU, TYPICAL_MTU, Link, parse_rate
+from harness.model.link import MAX_BIT_S, MAX_MTU, MAX_SHAPED_BIT_S, MIN_MTU, parse_rate
 from harness.records.toml import convert, read_toml
+from harness.settings.own_command import OwnCommand
 from harness.terminal import shorten
 
 WORKLOADS = ROOT / "jobs/workloads"
@@ -63,6 +83,31 @@ Name = Annotated[
         description="up to 64 letters, digits, dots, dashes and underscores",
     ),
 ]
+Text = Annotated[str, msgspec.Meta(min_length=1, max_length=1000)]
+RateText = Annotated[str, msgspec.Meta(max_length=40, description="a rate such as 2.5gbit")]
+Device = Annotated[
+    str,
+    msgspec.Meta(
+        pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,14}\Z",
+        description="a network interface such as eth0",
+    ),
+]
+SysctlKey = Annotated[
+    str,
+    msgspec.Meta(
+        pattern=r"^[a-z][A-Za-z0-9_]*([./][A-Za-z0-9_-]+)+\Z",
+        max_length=200,
+        description="a kernel setting such as net.ipv4.tcp_congestion_control",
+    ),
+]
+Property = Annotated[
+    str,
+    msgspec.Meta(
+        pattern=r"^spark\.[A-Za-z0-9._-]+\Z",
+        max_length=200,
+        description="a property of Spark such as spark.shuffle.compress",
+    ),
+]
 Trials = Annotated[int, msgspec.Meta(ge=1, le=MAX_TRIALS)]
 WarmUp = Annotated[
     Annotated[int, msgspec.Meta(ge=0, le=MAX_TRIALS)] | Literal["auto"],
@@ -76,6 +121,7 @@ class DatasetTable(msgspec.Struct, forbid_unknown_fields=True):
     rows: Annotated[int, msgspec.Meta(ge=1, le=MAX_ROWS)]
     layout: Annotated[str, msgspec.Meta(max_length=40, description=FORMS)] | None = None
     format: Literal["csv", "parquet"] = "csv"
+    uri: Text | None = None
 
     def __post_init__(self) -> None:
         if self.layout is not None:
@@ -83,24 +129,98 @@ class DatasetTable(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class ConfigurationTable(msgspec.Struct, forbid_unknown_fields=True):
-    """`[configurations.NAME]`. Without a rate, the links have no limit."""
+    """`[configurations.NAME]`. What is None or empty stays as it is."""
 
     dataset: Name
-    rate: (
-        Annotated[str, msgspec.Meta(max_length=40, description="a rate such as 2.5gbit")] | None
-    ) = None
-    mtu: Annotated[int, msgspec.Meta(ge=MIN_MTU, le=MAX_MTU)] = TYPICAL_MTU
+    rate: RateText | None = None
+    mtu: Annotated[int, msgspec.Meta(ge=MIN_MTU, le=MAX_MTU)] | None = None
+    speed: RateText | None = None
+    bond_members_down: tuple[Device, ...] = ()
+    sysctls: dict[SysctlKey, Text] = {}
+    spark: dict[Property, Text] = {}
+    apply: Text | None = None
+    revert: Text | None = None
+    check: Text | None = None
 
     def __post_init__(self) -> None:
-        _ = self.link
+        """Raise ValueError if a rate cannot be read, or a command has no counterpart."""
+        _ = self.rate_bit_s, self.speed_mbit_s, self.own_command
 
     @property
-    def link(self) -> Link:
-        """The link of every node. Raises ValueError if the rate cannot be parsed."""
+    def rate_bit_s(self) -> int | None:
+        """The rate to which links are limited."""
+        return None if self.rate is None else _rate("rate", self.rate)
+
+    @property
+    def speed_mbit_s(self) -> int | None:
+        """The speed that network cards may negotiate."""
+        return None if self.speed is None else _rate("speed", self.speed, MAX_BIT_S) // 10**6
+
+    @property
+    def own_command(self) -> OwnCommand | None:
+        """The user's own commands."""
+        commands = {"apply": self.apply, "revert": self.revert, "check": self.check}
+        missing = [name for name, line in commands.items() if line is None]
+        if self.apply is None or self.revert is None or self.check is None:
+            if missing == list(commands):
+                return None
+            raise ValueError(
+                f"{' and '.join(missing)} missing: apply, revert and check go together"
+            )
+        return OwnCommand(self.apply, self.revert, self.check)
+
+    def configuration(self, name: str, data: Data) -> Configuration:
+        """Return the configuration of this name."""
+        return Configuration(
+            name,
+            data,
+            rate_bit_s=self.rate_bit_s,
+            mtu=self.mtu,
+            speed_mbit_s=self.speed_mbit_s,
+            bond_members_down=self.bond_members_down,
+            sysctls=tuple(self.sysctls.items()),
+            own_command=self.own_command,
+            spark=tuple(self.spark.items()),
+        )
+
+
+class SiteTable(msgspec.Struct, forbid_unknown_fields=True):
+    """`[site]`: hosts of the user's own."""
+
+    hosts: Text
+    via: Literal["ssh", "docker", "netns", "local"] = "ssh"
+    device: Device | None = None
+    spark: tuple[Text, ...] = ()
+    submit_from: Text | None = None
+    data: Text | None = None
+    sudo: bool = False
+
+    def __post_init__(self) -> None:
+        """Raise ValueError if the hosts cannot be read, or keys contradict each other."""
+        if self.submit_from is not None and self.via != "netns":
+            raise ValueError('submit_from is a network namespace, and needs via = "netns"')
+        if self.sudo and self.via != "ssh":
+            raise ValueError(f'sudo needs via = "ssh": by {self.via}, commands run as root')
         try:
-            return Link(None if self.rate is None else parse_rate("rate", self.rate), self.mtu)
+            self.spec.hosts()
         except BadInput as error:
             raise ValueError(str(error)) from error
+
+    @property
+    def spec(self) -> HostsSpec:
+        """The hosts, and how to use them."""
+        data = self.data and self.data.rstrip("/")
+        return HostsSpec(
+            self.via, self.hosts, self.device, self.spark, self.submit_from, data, self.sudo
+        )
+
+
+def _rate(key: str, text: str, max_bit_s: int = MAX_SHAPED_BIT_S) -> int:
+    """Return a rate in bit/s. Raises ValueError if it cannot be read."""
+    try:
+        return parse_rate(key, text, max_bit_s)
+    except BadInput as error:
+        raise ValueError(str(error)) from error
 
 
 class ExperimentFile(msgspec.Struct, forbid_unknown_fields=True):
@@ -115,10 +235,12 @@ class ExperimentFile(msgspec.Struct, forbid_unknown_fields=True):
         dict[Name, ConfigurationTable],
         msgspec.Meta(min_length=2, description="two tables or more: [configurations.NAME]"),
     ]
-    nodes: Annotated[int, msgspec.Meta(ge=1, le=MAX_WORKERS)] = 4
-    cpus: Annotated[float, msgspec.Meta(ge=MIN_CPUS, le=MAX_CPUS)] = 0.5
-    storage: Literal["hdfs", "qfs"] = "hdfs"
+    site: SiteTable | None = None
+    nodes: Annotated[int, msgspec.Meta(ge=1, le=MAX_WORKERS)] | None = None
+    cpus: Annotated[float, msgspec.Meta(ge=MIN_CPUS, le=MAX_CPUS)] | None = None
+    storage: Literal["hdfs", "qfs"] | None = None
     rounds: Annotated[int, msgspec.Meta(ge=1, le=MAX_ROUNDS)] = 3
+    turns: Literal["runs", "rounds"] = "runs"
     trials: Trials = 3
     warmup: WarmUp = "auto"
     workloads: (
@@ -131,32 +253,59 @@ class ExperimentFile(msgspec.Struct, forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         """Raise ValueError if parts of the file contradict each other, the checkout or the lab."""
-        check_cpus(self.cpus)
-        for name, table in self.datasets.items():
-            if problem := layout_problem(table.layout, self.storage, self.nodes):
-                raise ValueError(f"datasets.{name}: layout {table.layout} {problem}")
+        if self.site is None:
+            self._check_lab()
+        else:
+            self._check_site(self.site)
         for name, configuration in self.configurations.items():
             if configuration.dataset not in self.datasets:
                 raise ValueError(
                     f"configurations.{name}: dataset has to be one of {', '.join(self.datasets)}"
                 )
+        properties = [table.spark for table in self.configurations.values()]
+        if self.turns == "rounds" and properties.count(properties[0]) < len(properties):
+            raise ValueError(
+                'turns = "rounds": configurations of one run have the same properties of Spark'
+            )
         for problem in workload_problems(self.workloads or ()):
             raise ValueError(f"workloads: {problem}")
+
+    def _check_lab(self) -> None:
+        check_cpus(self.shape.cpus)
+        for name, table in self.datasets.items():
+            if table.uri is not None:
+                raise ValueError(f"datasets.{name}: uri needs a [site]: the lab chooses its own")
+            if problem := layout_problem(table.layout, self.shape.storage, self.shape.workers):
+                raise ValueError(f"datasets.{name}: layout {table.layout} {problem}")
+
+    def _check_site(self, site: SiteTable) -> None:
+        for key in ("nodes", "cpus", "storage"):
+            if getattr(self, key) is not None:
+                raise ValueError(f"{key} is of the lab, and the experiment has a [site]")
+        for name, table in self.datasets.items():
+            if table.uri is None and site.data is None:
+                raise ValueError(f"datasets.{name}: uri is missing, and the site has no `data`")
+
+    @property
+    def shape(self) -> LabSpec:
+        """The shape of the lab."""
+        return LabSpec(self.nodes or 4, self.cpus or 0.5, self.storage or "hdfs")
 
     def experiment(self, id_: str) -> Experiment:
         """Return the experiment that the file defines."""
         data = {
-            name: Data(name, table.rows, table.layout, table.format)
+            name: Data(name, table.rows, table.layout, table.format, table.uri)
             for name, table in self.datasets.items()
         }
         return Experiment(
             name=self.name,
-            shape=LabSpec(self.nodes, self.cpus, self.storage),
+            site=self.site.spec if self.site else self.shape,
             configurations=tuple(
-                Configuration(name, data[table.dataset], table.link)
+                table.configuration(name, data[table.dataset])
                 for name, table in self.configurations.items()
             ),
             rounds=self.rounds,
+            turns=self.turns,
             trials=self.trials,
             warmup=self.warmup,
             workloads=tuple(self.workloads or ()),

@@ -1,36 +1,57 @@
-"""Run an experiment in the lab. Its results say what is done, so it can be interrupted and resumed."""
+"""Run an experiment. Its results say what is done, so it can be interrupted and resumed."""
 
 from __future__ import annotations
 
+import json
 import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from types import TracebackType
+from typing import Self
 
 from harness.experiments.experiment import Configuration, Data, Experiment
-from harness.lab.cluster import Lab, running_lab
-from harness.lab.lifecycle import up
-from harness.lab.links import set_links, to_link
-from harness.lab.submit import BENCHMARK, GENERATE, facts, spark_submit, with_facts
+from harness.experiments.site import Configured, Site
 from harness.model.errors import BadInput, ClusterliftError
-from harness.model.link import Link
 from harness.model.probe import ProbeRun
 from harness.model.run import Ending, RecordedRun, Status
 from harness.probes.all_probes import all_probes
-from harness.probes.plan import run_probes
+from harness.probes.plan import join_names, run_probes
 from harness.probes.traffic import Load
 from harness.records.directories import configuration_directory, probes_directory, results_files
 from harness.records.reader import load, load_probes
 from harness.runtime.clock import duration_text
+from harness.settings.journal import Journal, open_journal
 from harness.terminal import say, shorten
 
+GENERATE, BENCHMARK = "datagen/generate.py", "jobs/benchmark.py"
+JOURNAL = "settings.journal"
+SET_ASIDE = ".lost"
+"""The suffix of a results file whose configuration was not in force all the time."""
 INTERRUPTED, REFUSED = 130, 2
 
 
 @dataclass(frozen=True)
 class PlannedRun:
-    """One run of a configuration; each configuration has one in each round."""
+    """One application: the configurations that it measures, in the order of their first turns."""
+
+    configurations: tuple[Configuration, ...]
+    round: int
+
+    @property
+    def parts(self) -> list[Part]:
+        """What it does for each configuration."""
+        return [Part(each, self.round) for each in self.configurations]
+
+    def __str__(self) -> str:
+        return f"{join_names([each.name for each in self.configurations])}, round {self.round}"
+
+
+@dataclass(frozen=True)
+class Part:
+    """The run of one configuration; each has one in each round."""
 
     configuration: Configuration
     round: int
@@ -48,42 +69,49 @@ class ExperimentOutcome:
     """
 
     measured: tuple[str, ...]
-    undone: tuple[PlannedRun, ...]
+    undone: tuple[Part, ...]
     failed: bool
 
 
-def run_experiment(experiment: Experiment, results: Path) -> ExperimentOutcome:
-    """Do the runs that are not done yet.
+def run_experiment(experiment: Experiment, site: Site) -> ExperimentOutcome:
+    """Do the runs that are not done yet; first, put back what an earlier command may have left.
 
-    `results` is the experiment's own directory, in the directory that the lab's master mounts. Raises
-    BadInput if it contains results of another experiment, ClusterliftError if a dataset cannot be
-    generated or a run is refused, KeyboardInterrupt if a script was interrupted.
+    Raises BadInput if the directory contains results of another experiment, ClusterliftError if a dataset
+    cannot be generated, something cannot be set or a run is refused, KeyboardInterrupt if a script was
+    interrupted.
     """
-    planned = list(planned_runs(experiment))
-    done, probed = completed_runs(experiment, results), probed_runs(experiment, results)
-    remaining = [run for run in planned if run not in done or run not in probed]
-    if done:
-        say(f"{len(done)} of {len(planned)} runs are done already")
-    if remaining:
-        up(experiment.shape, experiment.data_bytes)
-        _generate(experiment, running_lab(), [run for run in remaining if run not in done])
-        for run, lab in _prepared(experiment, remaining):
-            if run not in probed:
-                _probe(experiment, lab, run, results)
-            if run not in done:
-                _benchmark(experiment, lab, run, results)
+    results = results_of(experiment, site)
+    with site.lock(), open_journal(results / JOURNAL) as journal:
+        _ExperimentRunner(experiment, site, results, journal).run()
     return _outcome(experiment, results)
+
+
+def put_back_all(experiment: Experiment, site: Site) -> list[str]:
+    """Put back what an experiment has left on its hosts, and return a line for each setting.
+
+    Raise ClusterliftError if a host does not answer, or something cannot be put back.
+    """
+    with site.lock(), open_journal(results_of(experiment, site) / JOURNAL) as journal:
+        return [f"{change}: {change.before}" for change in site.put_back(journal)]
+
+
+def results_of(experiment: Experiment, site: Site) -> Path:
+    """Return the experiment's own directory."""
+    return site.results / experiment.name
 
 
 def planned_runs(experiment: Experiment) -> Iterator[PlannedRun]:
     """Yield all runs in order. Rounds alternate, so that drift affects all configurations alike."""
     for round_ in range(1, experiment.rounds + 1):
-        for configuration in experiment.order(round_):
-            yield PlannedRun(configuration, round_)
+        order = experiment.order(round_)
+        if experiment.turns == "rounds":
+            yield PlannedRun(order, round_)
+        else:
+            yield from (PlannedRun((configuration,), round_) for configuration in order)
 
 
-def completed_runs(experiment: Experiment, results: Path) -> dict[PlannedRun, RecordedRun]:
-    """Return the completed runs. Raises BadInput if a results file is of another experiment."""
+def completed_parts(experiment: Experiment, results: Path) -> dict[Part, RecordedRun]:
+    """Return the completed parts. Raises BadInput if a results file is of another experiment."""
     completed = {}
     for configuration in experiment.configurations:
         for file in results_files(configuration_directory(results, configuration.name)):
@@ -95,16 +123,16 @@ def completed_runs(experiment: Experiment, results: Path) -> dict[PlannedRun, Re
                     "the experiment another name"
                 )
             if recorded.ending is Ending.COMPLETED:
-                completed[PlannedRun(configuration, _round(recorded_facts, file))] = recorded
+                completed[Part(configuration, _round(recorded_facts, file))] = recorded
     return completed
 
 
-def probed_runs(experiment: Experiment, results: Path) -> set[PlannedRun]:
-    """Return the runs whose network was probed completely, or need not be probed."""
+def probed_parts(experiment: Experiment, results: Path) -> set[Part]:
+    """Return the parts whose network was probed completely, or need not be probed."""
     if experiment.probe_seconds is None:
-        return set(planned_runs(experiment))
+        return {part for run in planned_runs(experiment) for part in run.parts}
     return {
-        PlannedRun(configuration, _round(probed.run.facts, file))
+        Part(configuration, _round(probed.run.facts, file))
         for configuration in experiment.configurations
         for file in results_files(probes_directory(results, configuration.name))
         if (probed := load_probes(file)).ending is Ending.COMPLETED
@@ -123,75 +151,200 @@ def _round(facts: Mapping[str, str], file: Path) -> int:
 
 
 def _outcome(experiment: Experiment, results: Path) -> ExperimentOutcome:
-    completed = completed_runs(experiment, results)
-    measured = {run.configuration for run in completed}
+    completed = completed_parts(experiment, results)
+    measured = {part.configuration for part in completed}
     trials = (trial for recorded in completed.values() for trial in recorded.trials)
+    planned = (part for run in planned_runs(experiment) for part in run.parts)
     return ExperimentOutcome(
         tuple(c.name for c in experiment.configurations if c in measured),
-        tuple(run for run in planned_runs(experiment) if run not in completed),
+        tuple(part for part in planned if part not in completed),
         any(trial.status is Status.FAILED for trial in trials),
     )
 
 
-def _generate(experiment: Experiment, lab: Lab, runs: Sequence[PlannedRun]) -> None:
-    """Generate and verify each dataset of these runs once, over links without a limit."""
-    set_links(lab.linked, lambda link: Link(None, link.mtu))
-    for data in dict.fromkeys(run.configuration.data for run in runs):
-        say(f"data {data.name}: {data.rows:,} rows, layout {data.layout or 'of the file system'}")
-        layout = ["--layout", data.layout] if data.layout else []
-        arguments = [
-            *(_uri(experiment, lab, data), "--rows", str(data.rows), "--format", data.format),
-            *("--reuse", *layout),
-        ]
-        if code := _submit(lab, GENERATE, arguments):
-            raise ClusterliftError(
-                f"data {data.name} was not generated: generate.py ended with {code}"
+class _ExperimentRunner:
+    """The runs of an experiment that are not done yet."""
+
+    def __init__(self, experiment: Experiment, site: Site, results: Path, journal: Journal) -> None:
+        self._experiment = experiment
+        self._site = site
+        self._results = results
+        self._journal = journal
+        self._done = completed_parts(experiment, results)
+        self._probed = probed_parts(experiment, results)
+
+    def run(self) -> None:
+        planned = list(planned_runs(self._experiment))
+        runs = [run for run in planned if self._to_measure(run) or self._to_probe(run)]
+        if done := len(planned) - sum(map(self._to_measure, planned)):
+            say(f"{done} of {len(planned)} runs are done already")
+        if not runs:
+            return
+        for change in self._site.put_back(self._journal):
+            say(f"put back what an earlier command left: {change}: {change.before}")
+        self._site.open(self._experiment.data_bytes)
+        self._generate([part for run in runs if self._to_measure(run) for part in run.parts])
+        started = time.monotonic()
+        for number, run in enumerate(runs):
+            left = (time.monotonic() - started) / number * (len(runs) - number) if number else None
+            links = "; ".join(dict.fromkeys(map(str, run.configurations)))
+            say(
+                f"run {number + 1} of {len(runs)}: {run}{links and f', {links}'}"
+                + (f"; about {duration_text(left)} left" if left else "")
             )
+            with _Turns(self._site, self._journal) as turns:
+                for part in self._to_probe(run):
+                    self._probe(part, turns.take(part.configuration))
+                if self._to_measure(run):
+                    self._benchmark(run, turns)
 
+    def _to_measure(self, run: PlannedRun) -> bool:
+        return any(part not in self._done for part in run.parts)
 
-def _prepared(
-    experiment: Experiment, runs: Sequence[PlannedRun]
-) -> Iterator[tuple[PlannedRun, Lab]]:
-    """Yield each run when its turn has come, with all nodes running and the links set."""
-    started = time.monotonic()
-    for number, run in enumerate(runs):
-        link = run.configuration.link
-        left = (time.monotonic() - started) / number * (len(runs) - number) if number else None
-        say(
-            f"run {number + 1} of {len(runs)}: {run}, {link}"
-            + (f"; about {duration_text(left)} left" if left else "")
+    def _to_probe(self, run: PlannedRun) -> list[Part]:
+        """Return what to probe; the first turn's configuration comes last, so that it can stay."""
+        return [part for part in run.parts[::-1] if part not in self._probed]
+
+    def _generate(self, parts: Sequence[Part]) -> None:
+        """Generate and verify each dataset once, before anything is set."""
+        for data in dict.fromkeys(part.configuration.data for part in parts):
+            say(f"data {describe_data(data)}")
+            layout = ["--layout", data.layout] if data.layout else []
+            arguments = [
+                *(self._site.uri(data), "--rows", str(data.rows), "--format", data.format),
+                *("--reuse", *layout),
+            ]
+            if code := _interruptible(self._site.submit(GENERATE, arguments)):
+                raise ClusterliftError(
+                    f"data {data.name} was not generated: generate.py ended with {code}"
+                )
+
+    def _probe(self, part: Part, configured: Configured) -> None:
+        seconds = self._experiment.probe_seconds
+        assert seconds is not None  # noqa: S101  or the part would count as probed
+        probe_run = ProbeRun(
+            configuration=part.configuration.name,
+            hosts=tuple(host.name for host in configured.hosts),
+            parameters={"probe": "all", "seconds": str(seconds)},
+            facts=self._facts(part),
         )
-        up(experiment.shape)  # restarts a node that died in an earlier run
-        lab = running_lab()
-        set_links(lab.linked, to_link(link))
-        yield run, lab
+        plan = all_probes(configured.hosts, Load(seconds))
+        if run_probes(plan, probe_run, self._results).ending is Ending.INTERRUPTED:
+            raise _interrupted()
+
+    def _benchmark(self, run: PlannedRun, turns: _Turns) -> None:
+        first, *others = run.parts
+        by_name = {part.configuration.name: part.configuration for part in run.parts}
+        properties = [f"{key}={value}" for key, value in first.configuration.spark]
+        arguments = self._arguments()
+        if others:
+            arguments += ["--turns", json.dumps([self._turn(part) for part in run.parts])]
+            code = self._site.submit(
+                BENCHMARK, arguments, properties, lambda name: turns.begin(by_name[name])
+            )
+        else:
+            turns.take(first.configuration)
+            arguments += ["--dataset", self._site.uri(first.configuration.data)]
+            arguments += ["--configuration", first.configuration.name]
+            arguments += [f"--fact={key}={value}" for key, value in self._facts(first).items()]
+            code = self._site.submit(BENCHMARK, arguments, properties)
+        if lost := turns.lost():
+            self._set_aside(run, lost)
+        _interruptible(code)
+        if code == REFUSED:
+            raise ClusterliftError(f"{run}: benchmark.py refused to run; its error is above")
+        if code:
+            say(f"{run}: benchmark.py ended with {code}")
+
+    def _turn(self, part: Part) -> dict[str, object]:
+        configuration = part.configuration
+        return {
+            "configuration": configuration.name,
+            "dataset": self._site.uri(configuration.data),
+            "facts": self._facts(part),
+        }
+
+    def _set_aside(self, run: PlannedRun, reason: str) -> None:
+        """Keep the results of a run, under a name by which nobody takes them for results."""
+        for part in run.parts:
+            directory = configuration_directory(self._results, part.configuration.name)
+            for file in results_files(directory):
+                if _round(load(file).run.facts, file) == part.round:
+                    aside = file.rename(file.with_suffix(SET_ASIDE))
+                    say(
+                        f"{part}: {reason}; so {aside} does not count, and the run is to be repeated"
+                    )
+
+    def _facts(self, part: Part) -> dict[str, str]:
+        """Return the facts to record; `layout` is the requested one, if the file names one."""
+        layout = part.configuration.data.layout
+        return {
+            **self._site.facts(part.configuration),
+            **({"layout": layout} if layout else {}),
+            "experiment": self._experiment.id,
+            "round": str(part.round),
+        }
+
+    def _arguments(self) -> list[str]:
+        experiment = self._experiment
+        arguments = {
+            "--trials": str(experiment.trials),
+            "--warmup": str(experiment.warmup),
+            "--results": self._site.results_option(self._results),
+            "--workloads": ",".join(experiment.workloads),
+            "--sink": experiment.sink or "",
+            "--repartition": str(experiment.repartition or ""),
+            "--pi-samples": str(experiment.pi_samples or ""),
+        }
+        return [part for name, value in arguments.items() if value for part in (name, value)]
 
 
-def _probe(experiment: Experiment, lab: Lab, run: PlannedRun, results: Path) -> None:
-    assert experiment.probe_seconds is not None  # noqa: S101  or the run would count as probed
-    hosts = [node.host for node in lab.workers if node.is_running]
-    probe_run = ProbeRun(
-        configuration=run.configuration.name,
-        hosts=tuple(host.name for host in hosts),
-        parameters={"probe": "all", "seconds": str(experiment.probe_seconds)},
-        facts=_run_facts(experiment, lab, run),
-    )
-    probed = run_probes(all_probes(hosts, Load(experiment.probe_seconds)), probe_run, results)
-    if probed.ending is Ending.INTERRUPTED:
-        raise _interrupted()
+class _Turns:
+    """A context in which configurations take turns; the last of them is put back when it is left."""
+
+    def __init__(self, site: Site, journal: Journal) -> None:
+        self._site = site
+        self._journal = journal
+        self._stack = ExitStack()
+        self._current: Configuration | None = None
+        self._configured: Configured | None = None
+        self._lost: str | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stack.__exit__(kind, error, trace)
+
+    def take(self, configuration: Configuration) -> Configured:
+        """Put a configuration in force, if it is not, in place of the one before."""
+        if self._configured is None or self._current != configuration:
+            self._stack.close()
+            self._current, self._configured = None, None
+            context: AbstractContextManager[Configured] = self._site.configured(
+                configuration, self._journal
+            )
+            self._configured = self._stack.enter_context(context)
+            self._current = configuration
+        return self._configured
+
+    def begin(self, configuration: Configuration) -> None:
+        """Begin a turn, and look whether the turn before ended as it began."""
+        self._lost = self.lost()
+        self.take(configuration)
+
+    def lost(self) -> str | None:
+        """Return in one line what was not as it was set at the end of a turn; None if all was."""
+        return self._lost or (self._configured.lost() if self._configured else None)
 
 
-def _benchmark(experiment: Experiment, lab: Lab, run: PlannedRun, results: Path) -> None:
-    arguments = _arguments(experiment, lab, run, results)
-    code = _submit(lab, BENCHMARK, with_facts(arguments, _run_facts(experiment, lab, run)))
-    if code == REFUSED:
-        raise ClusterliftError(f"{run}: benchmark.py refused to run; its error is above")
-    if code:
-        say(f"{run}: benchmark.py ended with {code}")
-
-
-def _submit(lab: Lab, script: str, arguments: Sequence[str]) -> int:
-    code = spark_submit(lab, script, arguments)
+def _interruptible(code: int) -> int:
+    """Return a script's exit code. Raise KeyboardInterrupt if it was interrupted."""
     if code == INTERRUPTED:
         raise _interrupted()
     return code
@@ -202,31 +355,6 @@ def _interrupted() -> KeyboardInterrupt:
     return KeyboardInterrupt()
 
 
-def _run_facts(experiment: Experiment, lab: Lab, run: PlannedRun) -> dict[str, str]:
-    """Return the facts to record with a run; `layout` is the requested one, if the file names one."""
-    layout = run.configuration.data.layout
-    return {
-        **facts(lab),
-        **({"layout": layout} if layout else {}),
-        "experiment": experiment.id,
-        "round": str(run.round),
-    }
-
-
-def _arguments(experiment: Experiment, lab: Lab, run: PlannedRun, results: Path) -> list[str]:
-    arguments = {
-        "--dataset": _uri(experiment, lab, run.configuration.data),
-        "--configuration": run.configuration.name,
-        "--trials": str(experiment.trials),
-        "--warmup": str(experiment.warmup),
-        "--results": f"results/{results.name}",
-        "--workloads": ",".join(experiment.workloads),
-        "--sink": experiment.sink or "",
-        "--repartition": str(experiment.repartition or ""),
-        "--pi-samples": str(experiment.pi_samples or ""),
-    }
-    return [part for name, value in arguments.items() if value for part in (name, value)]
-
-
-def _uri(experiment: Experiment, lab: Lab, data: Data) -> str:
-    return f"{lab.uri}/{experiment.name}/{data.name}"
+def describe_data(data: Data) -> str:
+    """Return a dataset for people: `coded: 1,000 rows, layout xor:2+1`."""
+    return f"{data.name}: {data.rows:,} rows, layout {data.layout or 'of the file system'}"

@@ -1,83 +1,33 @@
-"""A node's link, shaped by the kernel in both directions while everything runs.
-
-Limiting senders alone would let three senders overrun one receiver. The kernel cannot queue incoming
-packets at the device where they arrive, so they are redirected through a second device, ifb0, whose
-queue is shaped like the outgoing one.
-"""
+"""The links of the lab's nodes, which are shaped while everything runs."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import TypeVar
 
 from harness.lab.cluster import Node, max_mtu
 from harness.model.errors import BadInput, ClusterliftError
-from harness.model.link import MIN_MTU, Link, wire_bit_s
+from harness.model.link import MIN_MTU, Link
+from harness.settings.rate import commands_to_limit, commands_to_remove, limited_bit_s
+from harness.settings.setting import ShellCommand
 
-DEVICE, INBOUND = "eth0", "ifb0"
-# A packet that a network card would split into frames passes through here whole: up to 64 KiB.
-MIN_BURST_BYTES = 128 * 1024
-BURST_S = 1e-3
-LATENCY = "5ms"
+DEVICE = "eth0"
 
 T = TypeVar("T")
 
 _UNSUPPORTED = ("unknown", "not supported", "no such file", "failed to load", "not found")
 
 
-@dataclass(frozen=True)
-class LinkCommand:
-    """A command line to run as root in a node, and the kernel modules that it needs."""
-
-    line: str
-    modules: str
-    may_fail: bool = False
-    """True for a command that removes something that may not exist."""
-
-
-REDIRECT_INCOMING = (
-    LinkCommand(f"ip link add {INBOUND} type ifb", "ifb"),
-    LinkCommand(f"ip link set dev {INBOUND} up", "ifb"),
-    LinkCommand(f"tc qdisc add dev {DEVICE} handle ffff: ingress", "sch_ingress"),
-    LinkCommand(
-        f"tc filter add dev {DEVICE} parent ffff: protocol all u32 match u32 0 0 "
-        f"action mirred egress redirect dev {INBOUND}",
-        "cls_u32 and act_mirred",
-    ),
-)
-REMOVE_LIMITS = (
-    LinkCommand(f"tc qdisc del dev {DEVICE} root", "sch_tbf", may_fail=True),
-    LinkCommand(f"tc qdisc del dev {DEVICE} ingress", "sch_ingress", may_fail=True),
-    LinkCommand(f"ip link del {INBOUND}", "ifb", may_fail=True),
-)
-"""They remove every limit, including what an interrupted change left behind."""
-
-
-def limit_rate(device: str, link: Link) -> LinkCommand:
-    """Limit what leaves through a device. An earlier limit is replaced without a gap."""
-    rate = link.counted_bit_s
-    if rate is None:
-        raise ValueError("an unshaped link has no rate")
-    burst = max(MIN_BURST_BYTES, round(rate / 8 * BURST_S))
-    limit = f"tbf rate {rate}bit burst {burst}b latency {LATENCY}"
-    return LinkCommand(f"tc qdisc replace dev {device} root {limit}", "sch_tbf")
-
-
-def commands_to_change(before: Link, after: Link) -> Iterator[LinkCommand]:
+def commands_to_change(before: Link, after: Link) -> Iterator[ShellCommand]:
     """Yield the commands that change one link into the other."""
     if after.mtu != before.mtu:
-        yield LinkCommand(f"ip link set dev {DEVICE} mtu {after.mtu}", "veth")
-    if before.rate_bit_s is None or after.rate_bit_s is None:
-        yield from REMOVE_LIMITS
+        yield ShellCommand(f"ip link set dev {DEVICE} mtu {after.mtu}", "veth")
     if after.rate_bit_s is None:
-        return
-    if before.rate_bit_s is None:
-        yield from REDIRECT_INCOMING
-    yield limit_rate(INBOUND, after)
-    yield limit_rate(DEVICE, after)  # last: `read_link` reads this limit, so the rest is there, too
+        yield from commands_to_remove(DEVICE)
+    else:
+        yield from commands_to_limit(DEVICE, after, is_limited=before.rate_bit_s is not None)
 
 
 def read_link(node: Node, device: str = DEVICE, mtu: int | None = None) -> Link:
@@ -86,12 +36,9 @@ def read_link(node: Node, device: str = DEVICE, mtu: int | None = None) -> Link:
     Raises ClusterliftError if `ip` or `tc` fails.
     """
     [state] = json.loads(node.execute("ip", "-j", "link", "show", "dev", device))
-    queues = json.loads(node.execute("tc", "-j", "qdisc", "show", "dev", device))
     packet_mtu = mtu or int(state["mtu"])
-    for queue in queues:
-        if queue["kind"] == "tbf":
-            return Link(wire_bit_s(queue["options"]["rate"] * 8, packet_mtu), packet_mtu)
-    return Link(None, packet_mtu)
+    queues = node.execute("tc", "-j", "qdisc", "show", "dev", device)
+    return Link(limited_bit_s(queues, packet_mtu), packet_mtu)
 
 
 def read_links(nodes: Sequence[Node]) -> list[Link]:
@@ -127,7 +74,7 @@ def to_link(link: Link) -> Callable[[Link], Link]:
     return lambda _before: link
 
 
-def run_link_command(node: Node, command: LinkCommand) -> None:
+def run_link_command(node: Node, command: ShellCommand) -> None:
     """Run a command in a node. Raises ClusterliftError if it fails and may not."""
     try:
         node.execute(*command.line.split())

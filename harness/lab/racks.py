@@ -9,8 +9,10 @@ import json
 from typing import Any
 
 from harness.lab.cluster import MASTER, ROUTER, Lab, Node
-from harness.lab.links import LinkCommand, limit_rate, read_link, run_link_command, run_on_all_nodes
+from harness.lab.links import read_link, run_link_command, run_on_all_nodes
 from harness.model.link import MAX_MTU, Link
+from harness.settings.rate import limit_outgoing
+from harness.settings.setting import ShellCommand
 
 # Private subnets that other networks seldom use.
 SUBNETS = {1: "10.231.1", 2: "10.231.2"}
@@ -72,7 +74,7 @@ def connect(lab: Lab, uplink_bit_s: int, mtu: int) -> None:
         rack, _ = by_node[node.name]
         own, other = SUBNETS[rack], SUBNETS[3 - rack]
         line = f"ip route replace {other}.0/24 via {own}.{ROUTER_HOST}"
-        run_link_command(node, LinkCommand(line, "IP routing"))
+        run_link_command(node, ShellCommand(line, "IP routing"))
 
     run_on_all_nodes(add_route, lab.linked)
     set_uplink(lab.router, uplink_bit_s, mtu)
@@ -81,7 +83,7 @@ def connect(lab: Lab, uplink_bit_s: int, mtu: int) -> None:
 def set_uplink(router: Node, uplink_bit_s: int, mtu: int) -> None:
     """Limit what leaves the router towards each rack; `mtu` is the MTU of the sending nodes."""
     for device in _devices(router):
-        run_link_command(router, limit_rate(device, Link(uplink_bit_s, mtu)))
+        run_link_command(router, limit_outgoing(device, Link(uplink_bit_s, mtu)))
 
 
 def uplink_bit_s(router: Node, mtu: int) -> int | None:

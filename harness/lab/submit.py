@@ -8,18 +8,20 @@ workers' CPU limit is set and verified.
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 
+from harness.child_process import END_WITH_INPUT
 from harness.lab.cluster import Lab, Node
 from harness.lab.compose import CPU_PERIOD_US, cpu_quota_us, shape_of
 from harness.lab.engine import docker, docker_program
 from harness.lab.links import read_links
-from harness.minicluster.guard import END_WITH_INPUT, guarded
+from harness.minicluster.guard import guarded
 from harness.model.errors import BadInput, ClusterliftError
-from harness.model.link import rate_text
+from harness.model.link import Link, rate_text
 from harness.runtime.interrupt import interruptible
 from harness.runtime.trials import HOLD_FILE, hold_message
 from harness.terminal import Relay
@@ -27,14 +29,20 @@ from harness.terminal import Relay
 CHECKOUT = "/opt/clusterlift"
 GENERATE, BENCHMARK = "datagen/generate.py", "jobs/benchmark.py"
 CHUNK_BYTES = 2**16
+_NAME = "NAME"
 LIMITATIONS = "; shared cores and disk, no CPU saved by jumbo frames"
 
 
 def spark_submit(
-    lab: Lab, script: str, arguments: Sequence[str], properties: Sequence[str] = ()
+    lab: Lab,
+    script: str,
+    arguments: Sequence[str],
+    properties: Sequence[str] = (),
+    on_turn: Callable[[str], None] = lambda _: None,
 ) -> int:
     """Run a script as the calling user, who then owns its results, and return its exit code.
 
+    `on_turn` is called with the name of a configuration before its trials, which wait until it returns.
     Ctrl-C and SIGTERM reach the script, which then ends by itself; so does the death of this process.
     Raises ClusterliftError if the CPU limit cannot be set before the first trial; the script is
     interrupted then, before it has recorded anything.
@@ -52,14 +60,16 @@ def spark_submit(
     ]
     was_held = False
 
-    def release() -> None:
+    def release(configuration: str) -> None:
         nonlocal was_held
         was_held = True
+        on_turn(configuration)
         set_cpu_limit(lab, lab.cpus)
         lab.master.execute("rm", hold_file)
 
+    message = re.escape(hold_message(hold_file, _NAME)).replace(_NAME, "(.*?)")
     with cpu_limit_lifted(lab):
-        code = _run(command, hold_message(hold_file).encode(), release)
+        code = _run(command, re.compile(message.encode()), release)
     if script == BENCHMARK and code == 0 and not was_held:
         raise ClusterliftError(
             f"{script} did not wait for the CPU limit before its first trial: its trials ran with all "
@@ -68,9 +78,12 @@ def spark_submit(
     return code
 
 
-def facts(lab: Lab) -> dict[str, str]:
-    """Return what a run in the lab records about it: that it is emulated, and how."""
-    links = read_links(lab.linked)
+def facts(lab: Lab, links: Sequence[Link] = ()) -> dict[str, str]:
+    """Return what a run in the lab records about it: that it is emulated, and how.
+
+    `links` are those that its nodes will have; by default, those that they have now.
+    """
+    links = links or read_links(lab.linked)
     is_shaped = any(link.rate_bit_s for link in links)
     found = {
         "emulated": f"{len(lab.workers)} nodes on one host, "
@@ -139,8 +152,13 @@ def _update_command(lab: Lab, cpus: float) -> list[str]:
     ]
 
 
-def _run(command: Sequence[str], message: bytes, on_message: Callable[[], None]) -> int:
-    """Run a command, show its output, and call a function when a message appears in the output."""
+def _run(
+    command: Sequence[str], message: re.Pattern[bytes], on_message: Callable[[str], None]
+) -> int:
+    """Run a command, show its output, and call a function with each message in the output.
+
+    A message is a line; the function gets the part of it that the pattern's group matches.
+    """
     # In a session of its own: at Ctrl-C the docker client would end and leave the script running.
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0, start_new_session=True
@@ -162,20 +180,21 @@ def _run(command: Sequence[str], message: bytes, on_message: Callable[[], None])
 
 
 def _show_output(
-    pipe: int, message: bytes | None = None, on_message: Callable[[], None] | None = None
+    pipe: int,
+    message: re.Pattern[bytes] | None = None,
+    on_message: Callable[[str], None] = lambda _: None,
 ) -> None:
-    """Copy a pipe to standard output until it is closed; call the function at the first message."""
-    relay, seen = Relay(), b""
+    """Copy a pipe to standard output until it is closed; call the function at each message."""
+    relay, line = Relay(), b""
     while chunk := os.read(pipe, CHUNK_BYTES):
         relay.copy(chunk)
-        if message is None or on_message is None:
+        if message is None:
             continue
-        seen += chunk
-        if message in seen:
-            message = None
-            on_message()
-        else:
-            seen = seen[-len(message) :]  # it may be cut in two
+        *lines, line = (line + chunk).split(b"\n")
+        line = line[-CHUNK_BYTES:]
+        for each in lines:
+            if match := message.search(each):
+                on_message(match[1].decode(errors="replace"))
 
 
 def _create_user(master: Node, user: int) -> None:

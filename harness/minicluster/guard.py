@@ -1,7 +1,7 @@
 """A guard: a small process that cleans up after this one if this one is killed.
 
 SIGKILL leaves a process no time to clean up. But the kernel then closes its end of a pipe, and a shell that
-reads the other end runs the command that cleans up, or interrupts a command that must not outlive us.
+reads the other end runs the command that cleans up.
 """
 
 from __future__ import annotations
@@ -24,14 +24,6 @@ for pause in 1 2 4 8; do
   case $? in 0 | {NOTHING_TO_CLEAN_UP}) exit ;; esac
   sleep "$pause"
 done
-"""
-
-# Run a command until the shell's standard input is closed: then interrupt it. The input is also
-# closed when whoever submitted the command dies. The shell leads the command's process group.
-END_WITH_INPUT = """
-exec 3<&0 </dev/null
-{ cat <&3; kill -s INT -- "-$$"; } >/dev/null 2>&1 &
-exec "$@" 3<&-
 """
 
 

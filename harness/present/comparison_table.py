@@ -126,6 +126,11 @@ def _time_sentences(counts: Counts | None, noun: str) -> Iterator[str]:
 def _change_sentences(comparison: Comparison) -> Iterator[str]:
     beyond = " beyond what the controls changed," if comparison.relative_to_controls else ""
     yield from _verdict_sentences(comparison.changes, beyond)
+    if comparison.model.differences.is_in_turns:
+        yield (
+            "The configurations took turns in the same applications, so what differs between applications "
+            "cancels in a change."
+        )
     for configuration, (low, high) in comparison.followings.items():
         yield (
             f"Workloads follow the controls by a factor of {low:.2f} to {high:.2f} in {configuration}, as "

@@ -9,7 +9,7 @@ import math
 import os
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Protocol
@@ -21,7 +21,7 @@ from harness.model.task_metrics import TaskMetrics, WireBytes
 from harness.model.timeline import Timeline
 from harness.runtime.clock import Clock
 from harness.runtime.rounds import Observer, Rounds
-from harness.terminal import first_line, show
+from harness.terminal import first_line, say, show
 
 MAX_ERROR_LENGTH = 500
 
@@ -79,60 +79,91 @@ class TrialRunner(Protocol):
         """Do everything that is not timed. Raise SparkLost if no further trial is possible."""
 
 
-def hold_message(file: str) -> str:
-    """Return the line that says that everything is ready for the first trial."""
-    return f"ready for the first trial; waiting until {file} is removed"
+def hold_message(file: str, configuration: str) -> str:
+    """Return the line that says that everything is ready for trials of a configuration."""
+    return f"ready for trials of {configuration}; waiting until {file} is removed"
 
 
-def wait_for_release() -> None:
-    """Create the file that CLUSTERLIFT_HOLD_FILE names, print a line, and wait until it is removed.
+def wait_for_release(configuration: str) -> None:
+    """Wait until the file that CLUSTERLIFT_HOLD_FILE names, with a configuration's name in it, is removed.
 
-    So whoever submits a benchmark can prepare what trials must find, as the lab limits the workers'
-    processors once Spark has started. Without the variable there is nothing to wait for. Raises BadInput
-    if the file cannot be created.
+    So whoever submits a benchmark can prepare what the next trials must find: the lab limits the workers'
+    processors once Spark has started, and an experiment sets the links for each turn. Without the variable
+    there is nothing to wait for. Raises BadInput if the file cannot be written.
     """
     file = os.environ.get(HOLD_FILE)
     if not file:
         return
     try:
-        Path(file).touch()
+        written = Path(f"{file}.new")
+        written.write_text(configuration)
+        written.replace(file)  # never seen half-written
     except OSError as error:
         raise BadInput(f"{HOLD_FILE} is {file}: {error.strerror}") from error
     try:
-        show(hold_message(file))
+        show(hold_message(file, configuration))
         while Path(file).exists():
             time.sleep(POLL_S)
     finally:
         Path(file).unlink(missing_ok=True)  # it is still there after an interrupt
 
 
+class Side(Protocol):
+    """A configuration with its workloads, which takes its turn in every round."""
+
+    @property
+    def runners(self) -> Sequence[TrialRunner]: ...
+
+    @property
+    def label(self) -> str:
+        """What precedes the names of workloads if there are several sides; else empty."""
+
+    def begin(self) -> None:
+        """Wait until the configuration is in force. Raise SparkLost if no trial is possible."""
+
+    def finished(self, trial: Trial) -> None:
+        """A trial of this side ended, ok or failed."""
+
+
 def run_trials(
-    runners: Sequence[TrialRunner],
+    sides: Sequence[Side],
     plan: Rounds,
-    observers: Sequence[Observer],
+    observers: Sequence[Observer] = (),
     clock: Clock = time.perf_counter,
 ) -> Ending:
-    """Run every workload once per round, so that drift of the machine affects all of them alike.
+    """Run every workload of every side once per round, so that drift of the machine affects all alike.
 
-    The plan and the observers, in this order, receive failed trials, too, and the run continues after
-    them. KeyboardInterrupt (Ctrl-C, or SIGTERM within `interruptible`) and SparkLost end the run; the
-    observers keep the trials that ended before.
+    The sides take turns there and back: a, b, b, a. The plan and the observers, in this order, receive
+    failed trials, too, and the run continues after them; they know workloads by label and name.
+    KeyboardInterrupt (Ctrl-C, or SIGTERM within `interruptible`) and SparkLost end the run; the sides keep
+    the trials that ended before.
     """
     everyone = (plan, *observers)
-    executions = {runner.name: 1 for runner in runners}
+    executions = {side.label + runner.name: 1 for side in sides for runner in side.runners}
+    current: Side | None = None
     try:
-        for phase, round_ in plan.rounds():
-            for runner in runners:
-                for observer in everyone:
-                    observer.starting(runner.name, phase, round_)
-                trial, lost = _run_trial(runner, phase, round_, executions[runner.name], clock)
-                for observer in everyone:
-                    observer.finished(trial)
-                if lost:
-                    return Ending.SPARK_LOST
-                executions[runner.name] = next_executions(trial)
+        for number, (phase, round_) in enumerate(plan.rounds()):
+            for side in sides[:: -1 if number % 2 else 1]:
+                if side is not current:
+                    side.begin()
+                    current = side
+                for runner in side.runners:
+                    name = side.label + runner.name
+                    for observer in everyone:
+                        observer.starting(name, phase, round_)
+                    group = f"{name} {phase} {round_}"
+                    trial, lost = _run_trial(runner, group, phase, round_, executions[name], clock)
+                    side.finished(trial)
+                    for observer in everyone:
+                        observer.finished(replace(trial, workload=name))
+                    if lost:
+                        return Ending.SPARK_LOST
+                    executions[name] = next_executions(trial)
     except KeyboardInterrupt:
         return Ending.INTERRUPTED
+    except SparkLost as error:
+        say(error_line(error))
+        return Ending.SPARK_LOST
     return Ending.COMPLETED
 
 
@@ -148,10 +179,9 @@ def next_executions(trial: Trial) -> int:
 
 
 def _run_trial(
-    runner: TrialRunner, phase: Phase, round_: int, executions: int, clock: Clock
+    runner: TrialRunner, group: str, phase: Phase, round_: int, executions: int, clock: Clock
 ) -> tuple[Trial, bool]:
-    """Return one trial, and whether it lost Spark."""
-    group = f"{runner.name} {phase} {round_}"
+    """Return one trial, whose jobs are in this group, and whether it lost Spark."""
     trial = partial(
         Trial,
         workload=runner.name,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from harness.statistics.median import Interval
-from harness.statistics.mixed_model import Estimate
+from harness.statistics.mixed_model import Estimate, MixedModel
 
 ALPHA = 0.05
 """Family-wise error rate: the fraction of tables without any change that claim one."""
@@ -60,6 +60,43 @@ class Difference:
 
     ratio: Estimate
     runs: int
+
+
+def changes_of_table(
+    model: MixedModel, controls: Sequence[Sequence[str]] | None = None
+) -> dict[tuple[str, int], Change]:
+    """Return the changes from the first configuration, by workload and number of configuration.
+
+    A workload without times on either side has none. Their p values are adjusted for the whole table.
+    With `controls`, those of each configuration, a change is what remains beyond theirs.
+    """
+    model = model.differences
+    differences = {
+        (name, after): Difference(
+            model.ratio_beyond_controls(0, after, name, controls[after])
+            if controls
+            else model.ratio(0, after, name),
+            model.runs_of_either(0, after, name),
+        )
+        for after in range(1, len(model.configurations))
+        for name in model.workloads
+        if model.runs_of_either(0, after, name)
+    }
+    return dict(zip(differences, adjusted_changes(list(differences.values())), strict=True))
+
+
+def shift_of_controls(
+    model: MixedModel, after: int, controls: Sequence[str]
+) -> ControlShift | None:
+    """Return how these controls moved from the first configuration; None if there are none.
+
+    Each must have times on either side.
+    """
+    if not controls:
+        return None
+    model = model.differences
+    runs = min(model.runs_of_either(0, after, name) for name in controls)
+    return control_shift(controls, Difference(model.controls_ratio(0, after, controls), runs))
 
 
 def adjusted_changes(differences: Sequence[Difference]) -> list[Change]:

@@ -115,13 +115,50 @@ class _Variance:
 
 @dataclass(frozen=True)
 class MixedModel:
-    """The model of one table: for each configuration, its runs. A run without times counts for nothing."""
+    """The model of one table: for each configuration, its runs. A run without times counts for nothing.
+
+    `applications` names for each run the application that made it, None if that is unknown. Configurations
+    that take turns in an application have a run each of the same one.
+    """
 
     configurations: Sequence[Sequence[Run]]
+    applications: Sequence[Sequence[str | None]] = ()
+
+    @cached_property
+    def differences(self) -> MixedModel:
+        """The model for ratios between configurations.
+
+        If all configurations took turns in the same applications, what an application does to all of
+        them cancels in a ratio; otherwise this is the same model.
+        """
+        by_application = [
+            dict(zip(names, runs, strict=True))
+            for names, runs in zip(self.applications, self.configurations, strict=False)
+        ]
+        in_turns = (
+            len(by_application) > 1
+            and all(by_application[0].keys() == others.keys() for others in by_application)
+            and len(by_application[0]) > 1
+            and None not in by_application[0]
+            and sum(map(len, self.configurations)) == sum(map(len, by_application))
+        )
+        if not in_turns:
+            return self
+        order = list(by_application[0])
+        return _InTurns([[runs[name] for name in order] for runs in by_application])
+
+    @property
+    def is_in_turns(self) -> bool:
+        """Whether what an application does to all configurations is left out."""
+        return False
 
     def runs(self, configuration: int, workload: str) -> int:
         """Return in how many runs a configuration has this workload."""
         return self._numbers_of_runs[configuration][workload]
+
+    def runs_of_either(self, before: int, after: int, workload: str) -> int:
+        """Return in how many runs this workload is, on the side that has fewer."""
+        return min(self.runs(before, workload), self.runs(after, workload))
 
     def trials(self, configuration: int, workload: str) -> list[int]:
         """Return how many trials of a workload each run of a configuration has."""
@@ -151,7 +188,7 @@ class MixedModel:
         )
         per_run = max(self._per_run(before, after, name) for name in controls)
         effects = self._run_effects(controls)
-        df = _degrees_of_freedom(effects)
+        df = _degrees_of_freedom(effects) * self._free_fraction
         if not df:
             return Estimate(log, PRIOR_RUN_SD**2 * per_run, MANY)
         return Estimate(log, _sum_of_squares(effects.values()) / df * per_run, df)
@@ -188,6 +225,11 @@ class MixedModel:
         return math.sqrt(self._trial_variances[workload])
 
     @property
+    def workloads(self) -> tuple[str, ...]:
+        """Every workload of which any run has a time."""
+        return tuple(self._trial_variances)
+
+    @property
     def has_repeated_runs(self) -> bool:
         """Whether any configuration has several runs; otherwise their variance is a prior one."""
         return self._run_df > 0
@@ -201,8 +243,13 @@ class MixedModel:
         return [Counter(name for run in runs for name in run) for runs in self.configurations]
 
     @cached_property
-    def _run_df(self) -> int:
-        return _degrees_of_freedom(self._effects_on_all)
+    def _run_df(self) -> float:
+        return _degrees_of_freedom(self._effects_on_all) * self._free_fraction
+
+    @property
+    def _free_fraction(self) -> float:
+        """The fraction of the residuals' degrees of freedom that is left after the applications' effects."""
+        return 1.0
 
     @cached_property
     def _means(self) -> list[dict[str, float]]:
@@ -264,14 +311,15 @@ class MixedModel:
         return self._run_effects(self._trial_variances)
 
     @cached_property
-    def _own(self) -> dict[str, tuple[int, float]]:
+    def _own(self) -> dict[str, tuple[float, float]]:
         """What a run does to a workload alone: degrees of freedom and variance, in trial variances."""
         effects = self._effects_on_all
         total_weight = sum(1 / v for v in self._trial_variances.values())
         found = {}
         for name, trial_variance in self._trial_variances.items():
             own = [res[name] - effects[run] for run, res in self._residuals.items() if name in res]
-            df = sum(max(0, self.runs(c, name) - 1) for c in range(len(self.configurations)))
+            shown = [run for run, residuals in self._residuals.items() if name in residuals]
+            df = _degrees_of_freedom(shown) * self._free_fraction
             # What a workload adds to the effect on all is missing from its own.
             free = 1 - 1 / trial_variance / total_weight
             if df and free > 0:
@@ -315,6 +363,43 @@ class MixedModel:
         learnt = math.fsum(effect**2 for effect, _ in pairs) / noise
         product = math.fsum(effect * value for effect, value in pairs) / noise
         return (prior * PRIOR_FOLLOWING + product) / (prior + learnt), 1 / (prior + learnt)
+
+
+class _InTurns(MixedModel):
+    """The model of configurations that took turns: the runs with the same number are of one application."""
+
+    @property
+    def is_in_turns(self) -> bool:
+        return True
+
+    @property
+    def _free_fraction(self) -> float:
+        return 1 - 1 / len(self.configurations)
+
+    @cached_property
+    def _residuals(self) -> dict[tuple[int, int], dict[str, float]]:
+        """The difference of each run's value from the means of its configuration and of its application.
+
+        An application that lacks a workload in some configuration shows nothing of it.
+        """
+        found: dict[tuple[int, int], dict[str, float]] = {}
+        for name in self.workloads:
+            logs = {
+                application: [run[name].log_time for run in runs if name in run]
+                for application, runs in enumerate(zip(*self.configurations, strict=True))
+            }
+            complete = {
+                a: each for a, each in logs.items() if len(each) == len(self.configurations)
+            }
+            if len(complete) < 2:  # noqa: PLR2004  a single one is its own mean
+                continue
+            overall = _mean([_mean(each) for each in complete.values()])
+            for c in range(len(self.configurations)):
+                of_configuration = _mean([each[c] for each in complete.values()])
+                for a, each in complete.items():
+                    residual = each[c] - of_configuration - _mean(each) + overall
+                    found.setdefault((c, a), {})[name] = residual
+        return found
 
 
 def _degrees_of_freedom(effects: Iterable[tuple[int, int]]) -> int:

@@ -30,6 +30,9 @@ CASES = {
     "outliers": Scenario(1, unlike=UNLIKE, noise=Noise.OUTLIERS),
     "drift in runs": Scenario(1, unlike=UNLIKE, drift_in_run=-0.1),
     "drift, A B B A": Scenario(1, unlike=UNLIKE, drift=0.05),
+    "turns in applications that differ by 5 %": Scenario(
+        1, unlike=UNLIKE, application_sd=0.05, order=Order.IN_APPLICATIONS
+    ),
     BLOCKS: Scenario(1, unlike=UNLIKE, drift=0.05, order=Order.BLOCKS),
 }
 MOST = float(binom.ppf(0.9999, TABLES, ALPHA)) / TABLES

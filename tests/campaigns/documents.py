@@ -247,6 +247,7 @@ EXPERIMENT: Mapping[str, Any] = {
     "cpus": 0.5,
     "storage": "hdfs",
     "rounds": 2,
+    "turns": "rounds",
     "trials": 4,
     "warmup": 1,
     "workloads": ["group-by", "sha-512"],
@@ -260,6 +261,37 @@ EXPERIMENT: Mapping[str, Any] = {
         "fast": {"dataset": "coded", "rate": "250mbit", "mtu": 9000},
     },
 }
+
+ON_HOSTS: Mapping[str, Any] = {
+    "name": "links",
+    "site": {
+        "via": "ssh",
+        "hosts": "node[1-2]",
+        "device": "eth0",
+        "spark": ["--master", "spark://node1:7077"],
+        "data": "hdfs://node1:9820/data",
+        "sudo": True,
+    },
+    "datasets": {"plain": {"rows": 1000, "uri": "hdfs://node1:9820/plain"}},
+    "configurations": {
+        "slow": {
+            "dataset": "plain",
+            "speed": "1gbit",
+            "bond_members_down": ["eth1"],
+            "sysctls": {"net.ipv4.tcp_congestion_control": "bbr"},
+            "spark": {"spark.shuffle.compress": "false"},
+            "apply": "a",
+            "revert": "r",
+            "check": "c",
+        },
+        "fast": {"dataset": "plain"},
+    },
+}
+IN_NAMESPACES: Mapping[str, Any] = {
+    **ON_HOSTS,
+    "site": {"via": "netns", "hosts": "a,b", "submit_from": "a", "data": "file:///data"},
+}
+"""What excludes a key of the other experiment."""
 
 PRICES: Mapping[str, Any] = {
     "currency": "USD",

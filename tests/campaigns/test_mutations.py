@@ -39,6 +39,8 @@ from tests.campaigns.consumers import (
 )
 from tests.campaigns.documents import (
     EXPERIMENT,
+    IN_NAMESPACES,
+    ON_HOSTS,
     PRICES,
     Lines,
     manifest_document,
@@ -249,9 +251,14 @@ MORE_TOML = {
 }
 
 
-def mutated_toml(document: Mapping[str, Any], schema: type) -> Iterator[tuple[Mutation, str]]:
-    """Yield every mutation of a TOML file, and the file."""
-    assert absent_fields(schema, [document]) == []
+def mutated_toml(schema: type, *documents: Mapping[str, Any]) -> Iterator[tuple[Mutation, str]]:
+    """Yield every mutation of TOML files, which together have every key, and the file."""
+    assert absent_fields(schema, documents) == []
+    for document in documents:
+        yield from _mutated_toml(document, schema)
+
+
+def _mutated_toml(document: Mapping[str, Any], schema: type) -> Iterator[tuple[Mutation, str]]:
     for field in fields_of([schema], document):
         more = [
             Mutation(field, name, text, kind == NEVER) for name, (kind, text) in MORE_TOML.items()
@@ -268,11 +275,11 @@ def mutated_toml(document: Mapping[str, Any], schema: type) -> Iterator[tuple[Mu
 def test_experiment_files(tmp_path: Path, report: Report) -> None:
     def outputs(file: Path) -> Iterator[str]:
         experiment = read_experiment(file)
-        yield f"{experiment.shape}, {experiment.data_bytes} bytes"
+        yield f"{experiment.site}, {experiment.data_bytes} bytes"
         yield "; ".join(map(str, planned_runs(experiment)))
 
     campaign = Campaign(tmp_path / "experiment.toml", outputs)
-    campaign.run(mutated_toml(EXPERIMENT, ExperimentFile))
+    campaign.run(mutated_toml(ExperimentFile, EXPERIMENT, ON_HOSTS, IN_NAMESPACES))
     report(campaign, "experiment file")
 
 
@@ -291,5 +298,5 @@ def test_price_files(tmp_path: Path, report: Report) -> None:
             raise BadInput(f"{file}: {error}") from error
 
     campaign = Campaign(tmp_path / "prices.toml", outputs)
-    campaign.run(mutated_toml(PRICES, PriceFile))
+    campaign.run(mutated_toml(PriceFile, PRICES))
     report(campaign, "price file")

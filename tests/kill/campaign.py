@@ -16,7 +16,7 @@ from .processes import INTERRUPTIONS, Interruption
 DEAL = (
     *("generate", "benchmark", "generate --overwrite", "compare, report, export", "hdfs run"),
     *("run", "compare, report, export", "benchmark", "generate --overwrite", "hdfs run"),
-    *("probe --via spark", "generate", "benchmark", "lab experiment"),
+    *("probe --via spark", "generate", "benchmark", "experiment"),
 )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import socket
 import subprocess
+from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -27,6 +28,7 @@ name = "NAME"
 nodes = 1
 cpus = {CPUS}
 rounds = 1
+turns = "TURNS"
 trials = 1
 warmup = 0
 workloads = ["calc-pi-dataframe", "sha-512"]
@@ -46,12 +48,13 @@ rate = "100mbit"
 class LabExperiment(Scenario):
     """Two runs in one lab, which stays up between the cases; each case has an experiment of its own."""
 
-    name = "lab experiment"
+    name = "experiment"
     runs_jvm = False
 
     def __init__(self, templates: Path) -> None:
         super().__init__(templates)
         self._results = templates / "lab-results"
+        self._turns = deque(("runs", "rounds"))
         with ExitStack() as stack:
             servers = {name: stack.enter_context(socket.create_server(("", 0))) for name in PORTS}
             self._ports = {name: str(server.getsockname()[1]) for name, server in servers.items()}
@@ -74,10 +77,13 @@ class LabExperiment(Scenario):
             self._results.mkdir()
             self._run("up", "--nodes", "1", "--cpus", str(CPUS))
         name = self._experiment(directory)
-        (directory / "experiment.toml").write_text(EXPERIMENT.replace("NAME", name))
+        # Both kinds of turns, each in its turn.
+        self._turns.rotate()
+        text = EXPERIMENT.replace("NAME", name).replace("TURNS", self._turns[0])
+        (directory / "experiment.toml").write_text(text)
 
     def commands(self) -> Sequence[Sequence[str]]:
-        return [[*CLUSTERLIFT, "lab", "experiment", "experiment.toml"]]
+        return [[*CLUSTERLIFT, "experiment", "experiment.toml"]]
 
     def violations(self, directory: Path, ended: Ended) -> Iterator[str]:
         yield from lost_trials(ended.output, list(recorded(self._recorded(directory))))
@@ -100,6 +106,9 @@ class LabExperiment(Scenario):
         for container in json.loads(docker("inspect", *containers.split()) or "[]"):
             service = container["Config"]["Labels"]["com.docker.compose.service"]
             limit = container["HostConfig"]["CpuQuota"] / CPU_PERIOD_US
+            queues = docker("exec", container["Id"], "tc", "qdisc", "show", "dev", "eth0")
+            if "tbf" in queues:
+                yield f"the link of {service} is limited"
             if service not in {"master", "worker-1"}:
                 yield f"container {service}"
             elif service == "worker-1" and limit != CPUS:

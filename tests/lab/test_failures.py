@@ -36,7 +36,7 @@ def test_an_experiment_that_was_killed_can_be_resumed(
     def is_in_second_run() -> bool:
         return bool(completed(directory)) and any(run.ending is None for run in runs(directory))
 
-    with clusterlift("lab", "experiment", str(experiment)) as process:
+    with clusterlift("experiment", str(experiment)) as process:
         eventually(is_in_second_run, "the second run did not start")
         process.kill()
     eventually(
@@ -45,7 +45,7 @@ def test_an_experiment_that_was_killed_can_be_resumed(
     )
     kept = [recorded.run.id for recorded in completed(directory)]
 
-    assert main(["lab", "experiment", str(experiment)]) == 0
+    assert main(["experiment", str(experiment)]) == 0
     printed = capsys.readouterr()
     assert f"{len(kept)} of 3 runs are done already" in printed.err
     done = [recorded.run for recorded in completed(directory)]

@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 
-from harness.lab.links import LATENCY, MIN_BURST_BYTES
 from harness.model.link import Link
+from harness.settings.rate import LATENCY, MIN_BURST_BYTES
 
 NEEDED = ("ip", "tc", "ping", "iperf3", "sockperf")
 DEVICE = "eth0"

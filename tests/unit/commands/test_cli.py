@@ -310,7 +310,7 @@ class TestProcess:
         lines = process("--help").stdout.decode().splitlines()
         listed = [line.split()[0] for line in lines if re.match(r"  [a-z]", line)]
         assert sorted(listed) == sorted(COMMANDS)
-        assert "  show     Show one run: its environment, its trials and a summary." in lines
+        assert "  show        Show one run: its environment, its trials and a summary." in lines
 
     def test_no_command_is_imported_before_it_is_called(self) -> None:
         program = "import sys, harness.cli; harness.cli.main(['--version']); print(*sys.modules)"

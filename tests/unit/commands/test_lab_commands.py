@@ -158,7 +158,8 @@ class TestWithoutALab:
             check_variables()
 
     @pytest.mark.parametrize(
-        ("command", "free_gb", "needed"), [("up", 1, "5.0"), ("experiment large.toml", 30, "35.0")]
+        ("command", "free_gb", "needed"),
+        [("lab up", 1, "5.0"), ("experiment large.toml", 30, "35.0")],
     )
     def test_a_disk_that_is_too_small_for_the_image_and_the_data_is_an_error(
         self,
@@ -175,7 +176,7 @@ class TestWithoutALab:
         monkeypatch.setattr("harness.lab.lifecycle.free_bytes", lambda: free_gb * 10**9)
         monkeypatch.chdir(tmp_path)
         Path("large.toml").write_text(LARGE)
-        assert main(["lab", *command.split()]) == 2
+        assert main(command.split()) == 2
         message = f"Docker's disk has {free_gb}.0 GB left, and the lab needs {needed}: "
         assert message in error_line(capsys)
 

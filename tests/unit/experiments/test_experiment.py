@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal, get_args, get_origin
@@ -13,7 +14,7 @@ import pytest
 from datagen.manifest import Format
 from datagen.storage.qfs import REED_SOLOMON
 from harness.experiments import runs
-from harness.experiments.experiment import Experiment
+from harness.experiments.experiment import Configuration, Data, Experiment
 from harness.experiments.experiment_file import (
     CODED_LAYOUTS,
     DatasetTable,
@@ -22,15 +23,24 @@ from harness.experiments.experiment_file import (
     read_experiment,
     workload_problems,
 )
+from harness.experiments.hosts_spec import HostsSpec
 from harness.experiments.runs import ExperimentOutcome, run_experiment
-from harness.lab.cluster import Node
+from harness.experiments.site import Configured, Site
 from harness.model.errors import BadInput, ClusterliftError
-from harness.model.link import Link
 from harness.model.probe import ProbeRun, RecordedProbes
 from harness.model.run import Ending, new_run_id
 from harness.probes.plan import ProbePlan
 from harness.records.writer import ProbeRecording, Recording
+from harness.settings.bond_member import BondMember
+from harness.settings.in_force import Settings
+from harness.settings.journal import Journal
+from harness.settings.mtu import Mtu
+from harness.settings.own_command import OwnCommand
+from harness.settings.rate import Rate
+from harness.settings.speed import Speed
+from harness.settings.sysctl import Sysctl
 from jobs import sinks
+from jobs.options import parse
 from jobs.workload import discover
 from tests.unit.builders import a_run, failed, ok
 
@@ -68,6 +78,26 @@ dataset = "coded"
 """
 
 
+EVERYTHING = """
+speed = "1gbit"
+bond_members_down = ["eth1"]
+sysctls = {"net.ipv4.tcp_congestion_control" = "bbr"}
+spark = {"spark.shuffle.compress" = "false"}
+apply = "a"
+revert = "r"
+check = "c"
+"""
+SITE = """
+[site]
+via = "ssh"
+hosts = "node[1-4]"
+device = "eth7"
+spark = ["--master", "spark://m:7077"]
+data = "hdfs://m/data/"
+sudo = true
+"""
+
+
 def experiment(tmp_path: Path, text: str = TEXT) -> Experiment:
     file = tmp_path / "experiment.toml"
     file.write_text(text)
@@ -77,10 +107,14 @@ def experiment(tmp_path: Path, text: str = TEXT) -> Experiment:
 class TestReading:
     def test_every_value_is_read(self, tmp_path: Path) -> None:
         read = experiment(tmp_path)
-        assert str(read.shape) == "3 workers of 0.5 processors, hdfs"
+        assert str(read.site) == "3 workers of 0.5 processors, hdfs"
         assert (read.rounds, read.trials, read.warmup) == (2, 4, "auto")
         slow, fast = read.configurations
-        assert (slow.link, fast.link) == (Link(10**8, 1500), Link(25 * 10**7, 9000))
+        assert list(slow.settings("eth0", 1500)) == [Rate("eth0", 10**8, 1500)]
+        assert list(fast.settings("eth0", 1500)) == [
+            Mtu("eth0", 9000),
+            Rate("eth0", 25 * 10**7, 9000),
+        ]
         assert [data.name for data in read.datasets] == ["coded"]  # no configuration uses `plain`
         assert read.workloads == ("group-by",)
         assert read.sink is None
@@ -200,6 +234,56 @@ class TestReading:
         assert layout_problem(layout, "qfs", nodes=4) is None
         assert str(REED_SOLOMON) in CODED_LAYOUTS["qfs"]
 
+    def test_everything_that_can_be_set_is_read(self, tmp_path: Path) -> None:
+        text = TEXT.replace('rate = "100mbit"', EVERYTHING).replace("nodes = 3", "") + SITE
+        read = experiment(tmp_path, text.replace('layout = "xor:2+1"', ""))
+        slow, _ = read.configurations
+        assert list(slow.settings("eth0", 1500)) == [
+            Speed("eth0", 1000),
+            BondMember("eth1"),
+            Sysctl("net.ipv4.tcp_congestion_control", "bbr"),
+            OwnCommand("a", "r", "c"),
+        ]
+        assert slow.spark == (("spark.shuffle.compress", "false"),)
+        assert read.site == HostsSpec(
+            via="ssh",
+            names="node[1-4]",
+            device="eth7",
+            spark=("--master", "spark://m:7077"),
+            data="hdfs://m/data",
+            sudo=True,
+        )
+        assert [host.name for host in read.site.hosts()] == ["node1", "node2", "node3", "node4"]
+
+    @pytest.mark.parametrize(
+        ("old", "new", "message"),
+        [
+            ("node[1-4]", "node[1-", "site: hosts 'node[1-' cannot be read"),
+            ('via = "ssh"', 'via = "telnet"', "via has to be ssh or docker or netns or local"),
+            ('via = "ssh"', 'via = "docker"', 'sudo needs via = "ssh"'),
+            ("sudo = true", 'submit_from = "d"', "submit_from is a network namespace"),
+            ('device = "eth7"', 'device = "eth0; reboot"', "device has to be a network interface"),
+            ('data = "hdfs://m/data/"', "", "datasets.coded: uri is missing, and the site has no"),
+            ('revert = "r"', "", "revert missing: apply, revert and check go together"),
+            ('"net.ipv4.tcp_congestion_control"', '"rm -rf"', "has to be a kernel setting such as"),
+            ('"spark.shuffle.compress"', '"shuffle"', "has to be a property of Spark such as"),
+            ('speed = "1gbit"', 'speed = "fast"', "speed 'fast' is not a rate"),
+            ('bond_members_down = ["eth1"]', 'bond_members_down = ["a b"]', "bond_members_down"),
+            ("rounds = 2", "rounds = 2\nnodes = 3", "nodes is of the lab, and the experiment has"),
+            ("rounds = 2", 'rounds = 2\nturns = "rounds"', 'turns = "rounds": configurations of'),
+            ("rounds = 2", 'rounds = 2\nturns = "x"', "turns has to be runs or rounds, not 'x'"),
+        ],
+    )
+    def test_a_mistake_about_hosts_is_named(
+        self, tmp_path: Path, old: str, new: str, message: str
+    ) -> None:
+        text = TEXT.replace('rate = "100mbit"', EVERYTHING).replace("nodes = 3", "") + SITE
+        text = text.replace('layout = "xor:2+1"', "")
+        assert old in text
+        with pytest.raises(BadInput, match=r"experiment\.toml[:,] ") as failure:
+            experiment(tmp_path, text.replace(old, new, 1))
+        assert message in str(failure.value)
+
     def test_a_missing_file_is_named(self, tmp_path: Path) -> None:
         with pytest.raises(BadInput, match=r"nowhere.toml: No such file"):
             read_experiment(tmp_path / "nowhere.toml")
@@ -211,39 +295,55 @@ class TestReading:
         assert first.id == longer.id != other.id
 
 
+FAST = "250mbit, mtu 9000"
 DONE = ExperimentOutcome(("slow", "fast"), (), failed=False)
 
 
 PROBING = f"probe_seconds = 1\n{TEXT}"
 
 
-class FakeLab:
+class FakeSite(Site):
     """Records what an experiment does; writes results as the benchmark would."""
-
-    linked: Sequence[str] = ()
-    workers: Sequence[Node] = ()
-    uri = "hdfs://m"
 
     def __init__(self, directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.directory = directory
-        self.results = directory / "results/upgrade"
+        self.results = directory / "results"
+        self.own_results = self.results / "upgrade"
         self.arguments: Sequence[str] = ()
+        self.properties: Sequence[str] = ()
         self.calls: list[tuple[str, ...]] = []
-        self.facts: list[dict[str, str]] = []
+        self.recorded_facts: list[dict[str, str]] = []
         self.codes = {"datagen/generate.py": 0, "jobs/benchmark.py": 0}
         self.trial = ok("group-by", 1.0)
         self.interrupt_after: int | None = None
         self.interrupt_probe = False
         self.crashes: set[tuple[str, ...]] = set()
-        for name, fake in {
-            "up": lambda shape, _bytes=0: self.calls.append(("up", str(shape))),
-            "running_lab": lambda: self,
-            "set_links": lambda _, change: self.calls.append(("link", str(change(Link(1, 1500))))),
-            "spark_submit": self.submit,
-            "run_probes": self.probe,
-            "facts": lambda _: {"emulated": "yes"},
-        }.items():
-            monkeypatch.setattr(runs, name, fake)
+        self.lost_in: str | None = None
+        monkeypatch.setattr(runs, "run_probes", self.probe)
+
+    def lock(self) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def open(self, data_bytes: int) -> None:
+        assert data_bytes
+        self.calls.append(("open",))
+
+    def uri(self, data: Data) -> str:
+        return f"hdfs://m/upgrade/{data.name}"
+
+    def settings(self, configuration: Configuration) -> Settings:
+        return {}
+
+    def facts(self, configuration: Configuration) -> dict[str, str]:
+        return {"emulated": "yes", "link": configuration.facts["link"]}
+
+    @contextmanager
+    def configured(self, configuration: Configuration, journal: Journal) -> Iterator[Configured]:
+        del journal
+        self.calls.append(("set", str(configuration)))
+        lost = "its guard has ended" if configuration.name == self.lost_in else None
+        yield Configured((), lambda: lost)
+        self.calls.append(("put back", str(configuration)))
 
     def read(self, text: str = TEXT) -> Experiment:
         return experiment(self.directory, text)
@@ -251,26 +351,42 @@ class FakeLab:
     def run(self, text: str = TEXT) -> ExperimentOutcome:
         """Run the experiment that the text defines, and return its outcome; `calls` are of this run."""
         self.calls.clear()
-        return run_experiment(self.read(text), self.results)
+        return run_experiment(self.read(text), self)
 
-    def submit(self, _: object, script: str, arguments: Sequence[str]) -> int:
+    def submit(
+        self,
+        script: str,
+        arguments: Sequence[str],
+        properties: Sequence[str] = (),
+        on_turn: Callable[[str], None] | None = None,
+    ) -> int:
         if script == "datagen/generate.py":
             self.calls.append(("generate", *arguments))
             return self.codes[script]
-        self.arguments = arguments
-        options = dict(zip(arguments[::2], arguments[1::2], strict=False))
-        stated = [argument for argument in arguments if argument.startswith("--fact=")]
-        facts = dict(argument.removeprefix("--fact=").split("=", 1) for argument in stated)
-        self.facts.append(facts)
-        configuration, round_ = options["--configuration"], facts["round"]
+        self.arguments, self.properties = arguments, properties
+        options = parse(list(arguments))
+        sides = options.by_turn()
+        if on_turn is None:
+            [side] = sides
+            return self.benchmark(side.record.configuration, dict(side.record.facts))
+        for side in (*sides, *sides[::-1]):
+            on_turn(side.record.configuration)
+            self.calls.append(("turn", side.record.configuration))
+        codes = [self.benchmark(s.record.configuration, dict(s.record.facts)) for s in sides]
+        return max(codes)
+
+    def benchmark(self, configuration: str, facts: dict[str, str]) -> int:
+        self.recorded_facts.append(facts)
+        round_ = facts["round"]
         self.calls.append(("run", configuration, round_))
         if (configuration, round_) in self.crashes:
             return 1
         interrupted = self.interrupt_after == len(self.benchmarks())
-        with Recording(self.results, a_run(configuration, new_run_id(), facts=facts)) as recording:
+        run = a_run(configuration, new_run_id(), facts=facts)
+        with Recording(self.own_results, run) as recording:
             recording.trial(self.trial)
             recording.end(Ending.INTERRUPTED if interrupted else Ending.COMPLETED)
-        return 130 if interrupted else self.codes[script]
+        return 130 if interrupted else self.codes["jobs/benchmark.py"]
 
     def probe(self, _: ProbePlan, run: ProbeRun, results: Path) -> RecordedProbes:
         self.calls.append(("probe", run.configuration, run.facts["round"]))
@@ -284,130 +400,150 @@ class FakeLab:
 
 
 @pytest.fixture
-def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeLab:
-    return FakeLab(tmp_path, monkeypatch)
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeSite:
+    return FakeSite(tmp_path, monkeypatch)
 
 
 class TestRunExperiment:
-    def test_every_second_round_is_reversed(self, lab: FakeLab) -> None:
-        assert lab.run() == DONE
-        up = ("up", "3 workers of 0.5 processors, hdfs")
-        assert lab.calls == [
-            up,
-            ("link", "unshaped, MTU 1500"),
+    def test_every_second_round_is_reversed(self, site: FakeSite) -> None:
+        assert site.run() == DONE
+        assert site.calls == [
+            ("open",),
             (
                 *("generate", "hdfs://m/upgrade/coded", "--rows", "1000", "--format", "csv"),
                 *("--reuse", "--layout", "xor:2+1"),
             ),
-            up,
-            ("link", "100mbit, MTU 1500"),
-            ("run", "slow", "1"),
-            up,
-            ("link", "250mbit, MTU 9000"),
-            ("run", "fast", "1"),
-            up,
-            ("link", "250mbit, MTU 9000"),
-            ("run", "fast", "2"),
-            up,
-            ("link", "100mbit, MTU 1500"),
-            ("run", "slow", "2"),
+            *(("set", "100mbit"), ("run", "slow", "1"), ("put back", "100mbit")),
+            *(("set", FAST), ("run", "fast", "1"), ("put back", FAST)),
+            *(("set", FAST), ("run", "fast", "2"), ("put back", FAST)),
+            *(("set", "100mbit"), ("run", "slow", "2"), ("put back", "100mbit")),
         ]
 
-    def test_runs_record_lab_layout_experiment_and_round(self, lab: FakeLab) -> None:
+    def test_configurations_can_take_turns_after_each_round_of_a_run(self, site: FakeSite) -> None:
+        assert site.run(f'turns = "rounds"\n{TEXT}') == DONE
+        assert site.calls[2:9] == [
+            *(("set", "100mbit"), ("turn", "slow"), ("put back", "100mbit")),
+            *(("set", FAST), ("turn", "fast"), ("turn", "fast"), ("put back", FAST)),
+        ]
+        assert site.benchmarks() == [("slow", "1"), ("fast", "1"), ("fast", "2"), ("slow", "2")]
+        assert site.run(f'turns = "rounds"\n{TEXT}') == DONE
+        assert site.calls == []
+
+    def test_properties_of_spark_are_passed_on(self, site: FakeSite) -> None:
+        text = TEXT.replace('rate = "100mbit"', 'rate = "100mbit"\nspark = {"spark.x.y" = "1"}')
+        site.run(text)
+        assert site.properties == ["spark.x.y=1"]
+
+    def test_a_run_whose_settings_were_lost_is_set_aside_and_repeated(
+        self, site: FakeSite, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        site.lost_in = "fast"
+        outcome = site.run()
+        assert list(map(str, outcome.undone)) == ["fast, round 1", "fast, round 2"]
+        assert len(list((site.own_results / "fast").glob("*.lost"))) == 2
+        assert "fast, round 1: its guard has ended; so " in capsys.readouterr().err
+        site.lost_in = None
+        assert site.run() == DONE
+        assert site.benchmarks() == [("fast", "1"), ("fast", "2")]
+
+    def test_runs_record_site_layout_experiment_and_round(self, site: FakeSite) -> None:
         text = TEXT.replace('"coded"\n\n[', '"plain"\n\n[')
-        lab.run(text)
-        slow, fast, *_ = lab.facts
-        assert slow == {"emulated": "yes", "experiment": lab.read(text).id, "round": "1"}
-        assert fast == slow | {"layout": "xor:2+1"}
+        site.run(text)
+        slow, fast, *_ = site.recorded_facts
+        always = {"emulated": "yes", "experiment": site.read(text).id, "round": "1"}
+        assert slow == always | {"link": "100mbit"}
+        assert fast == always | {"link": "250mbit", "layout": "xor:2+1"}
 
-    def test_completed_runs_are_not_repeated(self, lab: FakeLab) -> None:
-        lab.interrupt_after = 2
+    def test_completed_runs_are_not_repeated(self, site: FakeSite) -> None:
+        site.interrupt_after = 2
         with pytest.raises(KeyboardInterrupt):
-            lab.run()
-        lab.interrupt_after = None
-        assert lab.run() == DONE
-        assert lab.benchmarks() == [("fast", "1"), ("fast", "2"), ("slow", "2")]
-        assert lab.run() == DONE
-        assert lab.calls == []
+            site.run()
+        site.interrupt_after = None
+        assert site.run() == DONE
+        assert site.benchmarks() == [("fast", "1"), ("fast", "2"), ("slow", "2")]
+        assert site.run() == DONE
+        assert site.calls == []
 
-    def test_more_rounds_add_to_existing_results(self, lab: FakeLab) -> None:
-        lab.run()
-        lab.run(TEXT.replace("rounds = 2", "rounds = 3"))
-        assert lab.benchmarks() == [("slow", "3"), ("fast", "3")]
+    def test_more_rounds_add_to_existing_results(self, site: FakeSite) -> None:
+        site.run()
+        site.run(TEXT.replace("rounds = 2", "rounds = 3"))
+        assert site.benchmarks() == [("slow", "3"), ("fast", "3")]
 
-    def test_results_of_another_experiment_are_refused(self, lab: FakeLab) -> None:
-        lab.run()
+    def test_results_of_another_experiment_are_refused(self, site: FakeSite) -> None:
+        site.run()
         with pytest.raises(BadInput, match="is not of this experiment as it is now; move"):
-            lab.run(TEXT.replace("100mbit", "50mbit"))
+            site.run(TEXT.replace("100mbit", "50mbit"))
 
     @pytest.mark.parametrize("facts", [{}, {"round": "x"}, {"round": "0"}, {"round": "9" * 5000}])
-    def test_a_run_of_no_round_is_refused(self, lab: FakeLab, facts: dict[str, str]) -> None:
-        run = a_run("slow", "r", facts={"experiment": lab.read().id, **facts})
-        with Recording(lab.results, run) as recording:
+    def test_a_run_of_no_round_is_refused(self, site: FakeSite, facts: dict[str, str]) -> None:
+        run = a_run("slow", "r", facts={"experiment": site.read().id, **facts})
+        with Recording(site.own_results, run) as recording:
             recording.end(Ending.COMPLETED)
         with pytest.raises(BadInput, match="is of this experiment, but its round is"):
-            lab.run()
+            site.run()
 
-    def test_optional_values_become_options(self, lab: FakeLab) -> None:
-        lab.run(f'sink = "rdd-count"\nrepartition = 16\n{TEXT}')
-        assert {"--sink", "rdd-count", "--repartition", "16"} < set(lab.arguments)
-        assert "--pi-samples" not in lab.arguments
+    def test_optional_values_become_options(self, site: FakeSite) -> None:
+        site.run(f'sink = "rdd-count"\nrepartition = 16\n{TEXT}')
+        assert {"--sink", "rdd-count", "--repartition", "16"} < set(site.arguments)
+        assert "--pi-samples" not in site.arguments
 
     @pytest.mark.parametrize(("line", "option"), [("", "auto"), ("warmup = 0\n", "0")])
     def test_the_warm_up_ends_by_itself_or_after_a_number_of_trials(
-        self, lab: FakeLab, line: str, option: str
+        self, site: FakeSite, line: str, option: str
     ) -> None:
-        lab.run(line + TEXT)
-        assert lab.arguments[lab.arguments.index("--warmup") + 1] == option
+        site.run(line + TEXT)
+        assert site.arguments[site.arguments.index("--warmup") + 1] == option
 
-    def test_with_probe_seconds_the_network_is_probed_before_each_run(self, lab: FakeLab) -> None:
-        assert lab.run(PROBING) == DONE
-        calls = [call for call in lab.calls if call[0] in {"probe", "run"}]
+    def test_with_probe_seconds_the_network_is_probed_before_each_run(self, site: FakeSite) -> None:
+        assert site.run(PROBING) == DONE
+        calls = [call for call in site.calls if call[0] in {"probe", "run"}]
         assert calls[:2] == [("probe", "slow", "1"), ("run", "slow", "1")]
         assert len(calls) == 8
-        assert lab.run(PROBING) == DONE
-        assert lab.calls == []
+        assert site.run(PROBING) == DONE
+        assert site.calls == []
 
-    def test_completed_runs_without_probes_are_probed_and_not_repeated(self, lab: FakeLab) -> None:
-        lab.run()
-        lab.run(PROBING)
-        assert lab.benchmarks() == []
-        assert [call[1:] for call in lab.calls if call[0] == "probe"] == [
+    def test_completed_runs_without_probes_are_probed_and_not_repeated(
+        self, site: FakeSite
+    ) -> None:
+        site.run()
+        site.run(PROBING)
+        assert site.benchmarks() == []
+        assert [call[1:] for call in site.calls if call[0] == "probe"] == [
             *(("slow", "1"), ("fast", "1"), ("fast", "2"), ("slow", "2"))
         ]
 
-    def test_interrupted_probes_are_repeated(self, lab: FakeLab) -> None:
-        lab.interrupt_probe = True
+    def test_interrupted_probes_are_repeated(self, site: FakeSite) -> None:
+        site.interrupt_probe = True
         with pytest.raises(KeyboardInterrupt):
-            lab.run(PROBING)
-        assert lab.benchmarks() == []
-        lab.interrupt_probe = False
-        assert lab.run(PROBING) == DONE
+            site.run(PROBING)
+        assert site.benchmarks() == []
+        site.interrupt_probe = False
+        assert site.run(PROBING) == DONE
 
-    def test_a_dataset_that_cannot_be_generated_is_an_error(self, lab: FakeLab) -> None:
-        lab.codes["datagen/generate.py"] = 1
+    def test_a_dataset_that_cannot_be_generated_is_an_error(self, site: FakeSite) -> None:
+        site.codes["datagen/generate.py"] = 1
         with pytest.raises(ClusterliftError, match="data coded was not generated"):
-            lab.run()
-        assert lab.benchmarks() == []
+            site.run()
+        assert site.benchmarks() == []
 
-    def test_a_failed_trial_is_reported_in_the_outcome(self, lab: FakeLab) -> None:
-        lab.codes["jobs/benchmark.py"] = 1
-        lab.trial = failed("group-by")
+    def test_a_failed_trial_is_reported_in_the_outcome(self, site: FakeSite) -> None:
+        site.codes["jobs/benchmark.py"] = 1
+        site.trial = failed("group-by")
         for benchmarks in (4, 0):
-            assert lab.run() == replace(DONE, failed=True)
-            assert len(lab.benchmarks()) == benchmarks
+            assert site.run() == replace(DONE, failed=True)
+            assert len(site.benchmarks()) == benchmarks
 
-    def test_a_benchmark_that_died_is_repeated_next_time(self, lab: FakeLab) -> None:
-        lab.crashes = {("slow", "1"), ("fast", "2")}
-        outcome = lab.run()
+    def test_a_benchmark_that_died_is_repeated_next_time(self, site: FakeSite) -> None:
+        site.crashes = {("slow", "1"), ("fast", "2")}
+        outcome = site.run()
         assert outcome.measured == ("slow", "fast")
         assert list(map(str, outcome.undone)) == ["slow, round 1", "fast, round 2"]
-        assert len(lab.benchmarks()) == 4
-        lab.crashes.clear()
-        assert lab.run() == DONE
-        assert lab.benchmarks() == [("slow", "1"), ("fast", "2")]
+        assert len(site.benchmarks()) == 4
+        site.crashes.clear()
+        assert site.run() == DONE
+        assert site.benchmarks() == [("slow", "1"), ("fast", "2")]
 
-    def test_a_refused_benchmark_is_an_error(self, lab: FakeLab) -> None:
-        lab.codes["jobs/benchmark.py"] = 2
+    def test_a_refused_benchmark_is_an_error(self, site: FakeSite) -> None:
+        site.codes["jobs/benchmark.py"] = 2
         with pytest.raises(ClusterliftError, match=r"slow, round 1: benchmark.py refused"):
-            lab.run()
+            site.run()

@@ -55,7 +55,9 @@ def fake_docker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
     (tmp_path / "bin").mkdir()
     monkeypatch.setenv("PATH", f"{tmp_path}/bin:/usr/bin:/bin")
 
-    def install(*, hold: str = "wait_for_release()", code: int = 0, update: str = UPDATE) -> Path:
+    def install(
+        *, hold: str = "wait_for_release('slow')", code: int = 0, update: str = UPDATE
+    ) -> Path:
         (tmp_path / "limit").write_text("10000")
         script = SCRIPT.format(limit=str(tmp_path / "limit"), hold=hold, code=code)
         (tmp_path / "script.py").write_text(script)

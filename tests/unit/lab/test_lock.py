@@ -32,7 +32,7 @@ def test_a_second_command_is_refused_in_one_line(
 def test_so_is_a_second_experiment(capsys: pytest.CaptureFixture[str]) -> None:
     small = Path(__file__).parents[3] / "docker/experiments/small.toml"
     with lab_lock():
-        assert main(["lab", "experiment", str(small)]) == 2
+        assert main(["experiment", str(small)]) == 2
     assert "another command is using the lab" in capsys.readouterr().err
 
 

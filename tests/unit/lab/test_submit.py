@@ -35,7 +35,7 @@ class TestSubmit:
         assert spark_submit(LAB, BENCHMARK, []) == 0
         first, waiting, last = capfd.readouterr().out.splitlines()
         assert first == "starts with 160000"
-        assert waiting.startswith("ready for the first trial; waiting until /tmp/clusterlift-hold-")
+        assert waiting.startswith("ready for trials of slow; waiting until /tmp/clusterlift-hold-")
         assert last == "runs trials with 10000"
         assert limit_of(state) == 0.5
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.minicluster.guard import END_WITH_INPUT, guarded
+from harness.child_process import END_WITH_INPUT
+from harness.minicluster.guard import guarded
 from tests.waiting import eventually
 
 PATIENCE_S = 120

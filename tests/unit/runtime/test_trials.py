@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import repeat
 from pathlib import Path
@@ -106,12 +106,30 @@ class RecordingObserver:
         self.trials.append(trial)
 
 
+@dataclass
+class FakeSide:
+    """A configuration with these runners; it keeps its trials, and counts its turns."""
+
+    runners: Sequence[FakeRunner]
+    label: str = ""
+    turns: int = 0
+    trials: list[Trial] = field(default_factory=list)
+    begin_step: Step = nothing
+
+    def begin(self) -> None:
+        self.turns += 1
+        self.begin_step()
+
+    def finished(self, trial: Trial) -> None:
+        self.trials.append(trial)
+
+
 def run(
     *runners: FakeRunner, trials: int = 1, warm_up: int = 0, clock: FakeClock | None = None
 ) -> tuple[Ending, list[Trial]]:
     observer = RecordingObserver()
     plan = FixedRounds([runner.name for runner in runners], trials, warm_up)
-    ending = run_trials(runners, plan, [observer], clock or FakeClock())
+    ending = run_trials([FakeSide(runners)], plan, [observer], clock or FakeClock())
     return ending, observer.trials
 
 
@@ -119,7 +137,8 @@ class TestOrder:
     def test_rounds_over_all_workloads_warm_up_first(self) -> None:
         observer = RecordingObserver()
         plan = FixedRounds(["a", "b"], trials=2, warm_up=1)
-        ending = run_trials([FakeRunner("a"), FakeRunner("b")], plan, [observer], FakeClock())
+        side = FakeSide([FakeRunner("a"), FakeRunner("b")])
+        ending = run_trials([side], plan, [observer], FakeClock())
         order = [
             ("a", Phase.WARM_UP, 1),
             ("b", Phase.WARM_UP, 1),
@@ -134,7 +153,7 @@ class TestOrder:
 
     def test_every_observer_receives_every_trial(self) -> None:
         observers = [RecordingObserver(), RecordingObserver()]
-        run_trials([FakeRunner("a")], FixedRounds(["a"], 1, 0), observers, FakeClock())
+        run_trials([FakeSide([FakeRunner("a")])], FixedRounds(["a"], 1, 0), observers, FakeClock())
         assert observers[0] == observers[1]
         assert len(observers[0].trials) == 1
 
@@ -155,8 +174,46 @@ class TestOrder:
                 order.append(f"observer: {trial.workload}")
 
         order: list[str] = []
-        run_trials([FakeRunner("a")], Plan(["a"], 1, 0), [Last()], FakeClock())
+        run_trials([FakeSide([FakeRunner("a")])], Plan(["a"], 1, 0), [Last()], FakeClock())
         assert order == ["plan: a", "observer: a"]
+
+
+class TestTurns:
+    def test_sides_take_turns_there_and_back(self) -> None:
+        first, second = (FakeSide([FakeRunner("a")], f"{name}: ") for name in ("slow", "fast"))
+        observer = RecordingObserver()
+        plan = FixedRounds(["slow: a", "fast: a"], trials=2, warm_up=1)
+        assert run_trials([first, second], plan, [observer], FakeClock()) is Ending.COMPLETED
+        assert [name for name, _, _ in observer.started] == [
+            *("slow: a", "fast: a"),
+            *("fast: a", "slow: a"),
+            *("slow: a", "fast: a"),
+        ]
+        # What two neighbouring rounds begin and end with needs no further turn.
+        assert (first.turns, second.turns) == (2, 2)
+
+    def test_each_side_has_its_own_trials_under_the_workload_s_own_name(self) -> None:
+        first, second = (FakeSide([FakeRunner("a")], f"{name}: ") for name in ("slow", "fast"))
+        run_trials([first, second], FixedRounds(["slow: a", "fast: a"], 1, 0))
+        assert [trial.workload for trial in first.trials + second.trials] == ["a", "a"]
+        groups = {trial.job_group for trial in first.trials + second.trials}
+        assert groups == {"slow: a measured 1", "fast: a measured 1"}
+
+    def test_each_side_learns_its_own_number_of_executions(self) -> None:
+        clock = FakeClock()
+        slow, fast = FakeRunner("a"), FakeRunner("a")
+        slow.run, fast.run = clock.passing(2), clock.passing_each(fast, repeat(0.25))
+        sides = [FakeSide([slow], "slow: "), FakeSide([fast], "fast: ")]
+        run_trials(sides, FixedRounds(["slow: a", "fast: a"], 2, 0), [], clock)
+        assert (slow.executions, fast.executions) == ([1, 1], [1, 4])
+
+    def test_the_loss_of_spark_before_a_turn_ends_the_run(self) -> None:
+        side = FakeSide([FakeRunner("a")], begin_step=raising(SparkLost("gone")))
+        assert run_trials([side], FixedRounds(["a"], 1, 0)) is Ending.SPARK_LOST
+
+    def test_an_interrupt_before_a_turn_does_too(self) -> None:
+        side = FakeSide([FakeRunner("a")], begin_step=raising(KeyboardInterrupt()))
+        assert run_trials([side], FixedRounds(["a"], 1, 0)) is Ending.INTERRUPTED
 
 
 class TestClock:
@@ -274,7 +331,7 @@ class TestHold:
         self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     ) -> None:
         monkeypatch.delenv("CLUSTERLIFT_HOLD_FILE", raising=False)
-        wait_for_release()
+        wait_for_release("slow")
         assert capsys.readouterr().out == ""
 
     def test_the_wait_ends_when_the_file_is_removed(
@@ -282,14 +339,15 @@ class TestHold:
     ) -> None:
         file = tmp_path / "hold"
         monkeypatch.setenv("CLUSTERLIFT_HOLD_FILE", str(file))
-        waiting = threading.Thread(target=wait_for_release)
+        waiting = threading.Thread(target=wait_for_release, args=("slow",))
         waiting.start()
         eventually(file.exists)
         assert waiting.is_alive()
+        assert file.read_text() == "slow"
         file.unlink()
         waiting.join(timeout=60)
         assert not waiting.is_alive()
-        line = f"ready for the first trial; waiting until {file} is removed\n"
+        line = f"ready for trials of slow; waiting until {file} is removed\n"
         assert capsys.readouterr().out == line
 
     def test_a_file_that_cannot_be_created_is_an_error(
@@ -299,4 +357,4 @@ class TestHold:
         with pytest.raises(
             BadInput, match=r"^CLUSTERLIFT_HOLD_FILE is /no/such/file: No such file"
         ):
-            wait_for_release()
+            wait_for_release("slow")

@@ -10,14 +10,7 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.statistics.change import (
-    Change,
-    ControlShift,
-    Difference,
-    Verdict,
-    adjusted_changes,
-    control_shift,
-)
+from harness.statistics.change import Verdict, changes_of_table, shift_of_controls
 from harness.statistics.mixed_model import MixedModel, Run, run_median
 
 Values = NDArray[np.float64]
@@ -39,6 +32,7 @@ class Order(StrEnum):
 
     TURNS = "A B B A"
     BLOCKS = "A A B B"
+    IN_APPLICATIONS = "A and B in turns in each application"
 
 
 @dataclass(frozen=True)
@@ -49,6 +43,7 @@ class Scenario:
     workloads. `unlike` is the standard deviation of the logarithm of the factors by which workloads'
     deviations differ. Every time changes by `drift_in_run` from the first to the last trial of a run,
     give or take a half from run to run, and by `drift` from the first to the last run of the session.
+    `application_sd` is how much applications differ, in the same way for both sides that take turns in them.
     """
 
     runs: int
@@ -62,6 +57,7 @@ class Scenario:
     unlike: float = 0.0
     drift_in_run: float = 0.0
     drift: float = 0.0
+    application_sd: float = 0.0
     order: Order = Order.TURNS
 
 
@@ -82,28 +78,34 @@ class Tables:
         after *= 1 + shift
         after[:, 0] *= 1 + change
         runs = [self._run(times) for times in times_s]
-        return MixedModel([runs[: self.scenario.runs], runs[self.scenario.runs :]])
+        names = [f"application {number}" for number in range(self.scenario.runs)]
+        in_turns = self.scenario.order is Order.IN_APPLICATIONS
+        return MixedModel(
+            [runs[: self.scenario.runs], runs[self.scenario.runs :]],
+            [names, names] if in_turns else (),
+        )
 
     def claims(self, tables: int) -> float:
         """Return the fraction of tables without a change that claim one."""
         return _fraction(
             [
-                any(change.verdict is Verdict.CHANGED for change in changes(self.draw()).values())
+                any(
+                    change.verdict is Verdict.CHANGED
+                    for change in changes_of_table(self.draw()).values()
+                )
                 for _ in range(tables)
             ]
         )
 
     def alarms(self, tables: int, shift: float = 0.0) -> float:
         """Return the fraction of tables in which the controls moved, all times having this shift."""
-        return _fraction(
-            [shift_of(self.draw(shift=shift), self.controls).moved for _ in range(tables)]
-        )
+        return _fraction([self._controls_move(self.draw(shift=shift)) for _ in range(tables)])
 
     def power(self, change: float, tables: int) -> float:
         """Return the fraction of tables that find this change of a single workload."""
         return _fraction(
             [
-                changes(self.draw(change))[self.changed].verdict is Verdict.CHANGED
+                changes_of_table(self.draw(change))[self.changed, 1].verdict is Verdict.CHANGED
                 for _ in range(tables)
             ]
         )
@@ -122,16 +124,30 @@ class Tables:
             + s.within_sd * trial
             + in_run * np.linspace(0, 1, s.trials)
             + s.drift * self._positions()[:, None, None]
+            + s.application_sd * self._of_applications(factors)
         )
         return logs
+
+    def _of_applications(self, factors: Values) -> Values:
+        """Return the effects of applications on the runs of both sides."""
+        s = self.scenario
+        common = math.sqrt(s.common_fraction) * self._values(s.runs, 1, 1)
+        own = math.sqrt(1 - s.common_fraction) * self._values(s.runs, s.workloads, 1)
+        return np.tile(common + own * factors[:, None], (2, 1, 1))
 
     def _positions(self) -> Values:
         """Return when each run took place: 0 is the beginning of the session, 1 its end."""
         runs = self.scenario.runs
+        if self.scenario.order is Order.IN_APPLICATIONS:
+            return np.tile(np.linspace(0, 1, runs), 2)
         sides = "ABBA" * runs if self.scenario.order is Order.TURNS else "A" * runs + "B" * runs
         sides = sides[: 2 * runs]
         by_side = [i for side in "AB" for i, found in enumerate(sides) if found == side]
         return np.array(by_side) / (2 * runs - 1)
+
+    def _controls_move(self, model: MixedModel) -> bool:
+        shift = shift_of_controls(model, 1, self.controls)
+        return shift is not None and shift.moved
 
     def _values(self, *shape: int, outliers: bool = False) -> Values:
         if self.scenario.noise is Noise.HEAVY_TAILED:
@@ -147,26 +163,6 @@ class Tables:
             name: run_median(of_workload.tolist())
             for name, of_workload in zip(self._names, times_s, strict=True)
         }
-
-
-def changes(model: MixedModel, controls: Sequence[str] = ()) -> dict[str, Change]:
-    """Return the changes of a table of two sides, beyond those of the controls if there are any."""
-    differences = {
-        name: Difference(
-            model.ratio_beyond_controls(0, 1, name, controls)
-            if controls
-            else model.ratio(0, 1, name),
-            min(model.runs(0, name), model.runs(1, name)),
-        )
-        for name in model.configurations[0][0]
-    }
-    return dict(zip(differences, adjusted_changes(list(differences.values())), strict=True))
-
-
-def shift_of(model: MixedModel, controls: Sequence[str]) -> ControlShift:
-    """Return the shift of the controls from side to side."""
-    runs = min(len(side) for side in model.configurations)
-    return control_shift(controls, Difference(model.controls_ratio(0, 1, controls), runs))
 
 
 def _fraction(answers: Sequence[bool]) -> float:

@@ -371,3 +371,78 @@ class TestControls:
             for factor in (1.0, 1.5, 3.0)
         ]
         assert margins == sorted(set(margins))
+
+
+def in_turns(
+    *sides: Side, applications: Sequence[Sequence[str | None]] | None = None
+) -> MixedModel:
+    """Return a model of sides whose runs took turns in applications."""
+    names = [f"application {number}" for number in range(len(sides[0]))]
+    return MixedModel(model_of(*sides).configurations, applications or [names] * len(sides))
+
+
+class TestTurns:
+    def test_of_one_workload_it_is_the_paired_t_test(self) -> None:
+        before, after = simulated(5, 1, shared_sd=0.1), simulated(5, 2, shared_sd=0.1)
+        sides = [[{"a": run["a"]} for run in runs] for runs in (before, after)]
+        logs = [[math.log(median(run["a"])) for run in runs] for runs in sides]
+        differences = np.subtract(logs[1], logs[0])
+        found = in_turns(*sides).differences.ratio(0, 1, "a")
+        assert found.log == pytest.approx(differences.mean())
+        assert found.df == 4
+        assert found.p == pytest.approx(ttest_1samp(differences, 0).pvalue)
+
+    def test_what_an_application_does_to_all_configurations_cancels(self) -> None:
+        sides = simulated(4, 1), simulated(4, 2), simulated(4, 3)
+        factors = (0.1, 1.0, 7.0, 50.0)
+        moved = [
+            [scaled([run], factor)[0] for run, factor in zip(side, factors, strict=True)]
+            for side in sides
+        ]
+        for after in (1, 2):
+            found = in_turns(*moved).differences.ratio(0, after, "a")
+            assert_same(found, in_turns(*sides).differences.ratio(0, after, "a"))
+            shift = in_turns(*moved).differences.controls_ratio(0, after, CONTROLS)
+            assert_same(shift, in_turns(*sides).differences.controls_ratio(0, after, CONTROLS))
+
+    def test_the_order_of_the_runs_does_not_matter(self) -> None:
+        before, after = simulated(3, 1), simulated(3, 2)
+        names = ["x", "y", "z"]
+        other = in_turns(before, after[::-1], applications=[names, names[::-1]])
+        expected = in_turns(before, after).differences.ratio(0, 1, "a")
+        assert_same(other.differences.ratio(0, 1, "a"), expected)
+
+    @pytest.mark.parametrize(
+        "applications",
+        [
+            [["x", "y", "z"], ["x", "y", "other"]],
+            [["x", "x", "y"], ["x", "x", "y"]],
+            [["x", None, "y"], ["x", None, "y"]],
+        ],
+    )
+    def test_without_the_same_applications_on_both_sides_nothing_cancels(
+        self, applications: Sequence[Sequence[str | None]]
+    ) -> None:
+        model = in_turns(simulated(3, 1), simulated(3, 2), applications=applications)
+        assert model.differences is model
+        assert not model.is_in_turns
+
+    def test_a_single_application_says_nothing_of_applications(self) -> None:
+        model = in_turns(simulated(1, 1), simulated(1, 2))
+        assert model.differences is model
+
+    def test_a_workload_that_an_application_lacks_on_a_side_is_left_out_there(self) -> None:
+        before, after = simulated(4, 1), simulated(4, 2)
+        without = [*after[:3], {name: times for name, times in after[3].items() if name != "a"}]
+        found = in_turns(before, without).differences
+        assert found.runs_of_either(0, 1, "a") == 3
+        assert found.ratio(0, 1, "a").variance > 0
+
+    @given(st.integers(2, 5), st.integers(2, 4), st.integers(0, 99))
+    def test_it_is_never_more_certain_than_trials_allow(
+        self, runs: int, sides: int, seed: int
+    ) -> None:
+        made = [simulated(runs, 10 * seed + number) for number in range(sides)]
+        found = in_turns(*made).differences.ratio(0, 1, "a")
+        assert found.variance > 0
+        assert found.df >= 1

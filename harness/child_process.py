@@ -1,0 +1,94 @@
+"""A program that is interrupted when this process ends, however that happens."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import IO
+
+from harness.runtime.interrupt import interruptible
+from harness.terminal import say
+
+# Run a command until the shell's standard input is closed: then interrupt it. The input is also
+# closed when whoever submitted the command dies. The shell leads the command's process group.
+END_WITH_INPUT = """
+exec 3<&0 </dev/null
+{ cat <&3; kill -s INT -- "-$$"; } >/dev/null 2>&1 &
+exec "$@" 3<&-
+"""
+_POLL_S = 0.1
+_SIGNALLED = 128
+"""An exit code above this one says that a signal ended the command."""
+
+
+def run_to_its_end(
+    command: Sequence[str],
+    environment: Mapping[str, str],
+    meanwhile: Callable[[], None] = lambda: None,
+) -> int:
+    """Run a command to its end and return its exit code; call `meanwhile` several times a second.
+
+    Ctrl-C and SIGTERM interrupt it, as does the death of this process. Raise KeyboardInterrupt then, and
+    if another signal ended it.
+    """
+    with continuable(), child_process(command, environment) as process:
+        while (code := _wait(process)) is None:
+            meanwhile()
+        raise_if_interrupted(code)
+    return code
+
+
+@contextmanager
+def continuable() -> Iterator[None]:
+    """Raise KeyboardInterrupt at Ctrl-C and SIGTERM in the block; say how to continue after it."""
+    try:
+        with interruptible(once=True):
+            yield
+    except KeyboardInterrupt:
+        say("the same command continues")
+        raise
+
+
+def raise_if_interrupted(code: int) -> None:
+    """Raise KeyboardInterrupt if this exit code says that a signal ended the command."""
+    if code < 0 or code > _SIGNALLED:
+        raise KeyboardInterrupt
+
+
+@contextmanager
+def child_process(
+    command: Sequence[str], environment: Mapping[str, str], output: IO[bytes] | None = None
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Start a command, and wait for its end at the end of the block; an exception in the block interrupts it.
+
+    So does the death of this process. What it prints goes where ours goes, or to the file `output`.
+    """
+    with subprocess.Popen(  # noqa: S603  Spark's program
+        ["sh", "-c", END_WITH_INPUT, "run", *command],  # noqa: S607  every system has it
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=output,
+        stderr=output,
+        start_new_session=True,
+        # A command in the background of a shell ignores interrupts, which this one must not.
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509  no threads
+    ) as process:
+        try:
+            yield process
+        except BaseException:
+            # Popen's own block would not wait for the end after a KeyboardInterrupt.
+            assert process.stdin is not None  # noqa: S101  it is a pipe
+            process.stdin.close()
+            process.wait()
+            raise
+
+
+def _wait(process: subprocess.Popen[bytes]) -> int | None:
+    """Wait for a moment, and return the exit code; None if there is none yet."""
+    try:
+        return process.wait(_POLL_S)
+    except subprocess.TimeoutExpired:
+        return None

@@ -1,0 +1,125 @@
+"""`clusterlift experiment`: configurations in turns, in the lab or on hosts of the user's own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from harness.analysis.comparison import MIN_CONFIGURATIONS, compare
+from harness.analysis.configuration import find_configuration
+from harness.commands.command import command
+from harness.experiments.experiment import Experiment
+from harness.experiments.experiment_file import read_experiment
+from harness.experiments.hosts_site import HostsSite
+from harness.experiments.lab_site import LabSite
+from harness.experiments.runs import (
+    describe_data,
+    planned_runs,
+    put_back_all,
+    results_of,
+    run_experiment,
+)
+from harness.experiments.site import Site
+from harness.lab.compose import LabSpec
+from harness.model.errors import BadInput, ClusterliftError
+from harness.present import markdown, text
+from harness.records.outputs import OutputKind, write_file
+from harness.runtime.interrupt import interruptible
+from harness.settings.guard import LEASE_S
+from harness.settings.in_force import NotPutBack, plan
+from harness.terminal import count_of, show, visible
+
+
+@command("experiment")
+@click.argument("file", type=click.Path(path_type=Path), metavar="FILE.toml")
+@click.option(
+    "--results",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Directory of the results; the experiment has a directory in it.  [default: results]",
+)
+@click.option("--dry-run", is_flag=True, help="Show what would be set on which host; set nothing.")
+@click.option(
+    "--revert",
+    is_flag=True,
+    help="Put back what a killed experiment left on its hosts; run nothing.",
+)
+def experiment_command(file: Path, results: Path | None, *, dry_run: bool, revert: bool) -> int:
+    """Run the experiment that FILE.toml defines, and compare its configurations.
+
+    The configurations take turns, there and back. What a configuration sets on the hosts is verified, and put
+    back after its turn; a host that hears nothing of this command any more puts it back by itself. Without a
+    [site], the experiment runs in the lab, which this starts. The same command resumes an interrupted
+    experiment. Results and the table comparison.md are in DIR/NAME.
+    """
+    if dry_run and revert:
+        raise BadInput("use --dry-run or --revert, not both")
+    experiment = read_experiment(file)
+    site = _site(experiment, results)
+    with interruptible(once=True):
+        if dry_run:
+            _show_plan(experiment, site)
+            return 0
+        if revert:
+            lines = put_back_all(experiment, site)
+            show("\n".join(lines) or "nothing is left to put back")
+            return 0
+        try:
+            outcome = run_experiment(experiment, site)
+        except NotPutBack as error:
+            raise ClusterliftError(
+                f"{error}; try again: clusterlift experiment --revert {file}"
+            ) from error
+    directory = results_of(experiment, site)
+    if len(outcome.measured) >= MIN_CONFIGURATIONS:
+        comparison = compare([find_configuration(name, directory) for name in outcome.measured])
+        table = directory / "comparison.md"
+        page = markdown.render(comparison).encode(errors="backslashreplace")
+        write_file(table, page, OutputKind("a table of clusterlift", markdown.is_table))
+        show(f"{text.render(comparison)}\n")
+        show(visible(f"results: {directory}, table: {table}"))
+    if outcome.undone:
+        raise ClusterliftError(
+            f"not done: {'; '.join(map(str, outcome.undone))}: the reasons are above; the same command "
+            "tries again"
+        )
+    return int(outcome.failed)
+
+
+def _site(experiment: Experiment, results: Path | None) -> Site:
+    if not isinstance(experiment.site, LabSpec):
+        return HostsSite(experiment.site, experiment.name, results or Path("results"))
+    if results is not None:
+        raise BadInput(
+            "--results: the lab writes to the directory that it mounts: set the variable RESULTS before it "
+            "starts"
+        )
+    return LabSite(experiment.site, experiment.name)
+
+
+def _show_plan(experiment: Experiment, site: Site) -> None:
+    show(visible("\n".join(_plan_lines(experiment, site))))
+
+
+def _plan_lines(experiment: Experiment, site: Site) -> Iterator[str]:
+    """Yield what the experiment would do; hosts of the user's own are asked for what is set now."""
+    yield f"{experiment.name}: {experiment.site}"
+    yield from (f"data {describe_data(data)}" for data in experiment.datasets)
+    runs = list(planned_runs(experiment))
+    yield f"{count_of(len(runs), 'run')}: {'; '.join(map(str, runs))}"
+    if not isinstance(experiment.site, LabSpec):
+        site.open(experiment.data_bytes)
+    for configuration in experiment.configurations:
+        yield ""
+        yield f"{configuration.name}:"
+        if isinstance(experiment.site, LabSpec):
+            yield f"  every node of the lab: {configuration or 'as it is'}"
+            continue
+        changes = plan(site.settings(configuration))
+        yield from (f"  {change}: {change.before} -> {change.setting.value}" for change in changes)
+        if not changes:
+            yield "  nothing is to be set"
+    yield ""
+    yield f"a host that hears nothing for {LEASE_S} s puts everything back by itself"

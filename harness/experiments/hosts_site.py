@@ -1,0 +1,108 @@
+"""Hosts of the user's own as the site of an experiment; they are reached as probes reach them."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
+
+from harness.child_process import run_to_its_end
+from harness.experiments.experiment import Configuration, Data
+from harness.experiments.hosts_spec import HostsSpec
+from harness.experiments.site import Configured, Site
+from harness.local_spark import script_path, spark_environment, spark_submit_command
+from harness.model.errors import ToolError
+from harness.model.link import TYPICAL_MTU
+from harness.probes.link import LINK_PROGRAMS, read_links
+from harness.probes.preflight import preflight
+from harness.probes.remote_process import CompletedCommand, parse_completed, run_all
+from harness.probes.transports.host import Host, HostError, by_netns
+from harness.runtime.trials import HOLD_FILE
+from harness.settings.in_force import Settings, in_force
+from harness.settings.journal import Journal
+
+
+class HostsSite(Site):
+    """The hosts that an experiment file names. `open` finds them."""
+
+    def __init__(self, spec: HostsSpec, experiment: str, results: Path) -> None:
+        self.results = results
+        self._spec = spec
+        self._experiment = experiment
+        self._hosts: tuple[Host, ...] = ()
+
+    def lock(self) -> AbstractContextManager[None]:
+        """Lock nothing: each host refuses a second experiment by itself."""
+        return nullcontext()
+
+    def open(self, data_bytes: int) -> None:
+        """Check that every host answers, as root. How much disk they have is theirs to know."""
+        del data_bytes
+        checked = preflight(self._spec.hosts(), LINK_PROGRAMS)
+        for error in checked.excluded_hosts.values():
+            raise error
+        self._hosts = checked.hosts
+        users = run_all([(self._spec.as_root(host), ("id", "-u")) for host in self._hosts])
+        for host, completed in zip(self._hosts, users, strict=True):
+            if isinstance(user := parse_completed(host, completed, _root), HostError):
+                raise user
+
+    def uri(self, data: Data) -> str:
+        """Return the dataset's own URI, or one below the site's."""
+        return data.uri or f"{self._spec.data}/{self._experiment}/{data.name}"
+
+    def settings(self, configuration: Configuration) -> Settings:
+        """Return what is set on each host, on the interface that leads to the others."""
+        found = {}
+        for host, link in zip(self._hosts, read_links(self._hosts), strict=True):
+            if isinstance(link, HostError):
+                raise link
+            device, mtu = self._spec.device or link.device, link.mtu_bytes or TYPICAL_MTU
+            found[self._spec.as_root(host)] = list(configuration.settings(device, mtu))
+        return found
+
+    @contextmanager
+    def configured(self, configuration: Configuration, journal: Journal) -> Iterator[Configured]:
+        """Set what the configuration sets, and put it back."""
+        with in_force(self.settings(configuration), journal) as settings:
+            yield Configured(self._hosts, settings.lost)
+
+    def facts(self, configuration: Configuration) -> dict[str, str]:
+        """Return what the configuration sets."""
+        return configuration.facts
+
+    def submit(
+        self,
+        script: str,
+        arguments: Sequence[str],
+        properties: Sequence[str] = (),
+        on_turn: Callable[[str], None] | None = None,
+    ) -> int:
+        """Run spark-submit on this machine, with the options that the experiment file has."""
+        command = [
+            *(*spark_submit_command(), *self._spec.spark),
+            *(f"--conf={pair}" for pair in properties),
+            *(script_path(script), *arguments),
+        ]
+        if self._spec.submit_from:
+            command = by_netns(self._spec.submit_from).argv(*command)
+        if on_turn is None:
+            return run_to_its_end(command, spark_environment())
+        with tempfile.TemporaryDirectory() as directory:
+            file = Path(directory) / "turn"
+
+            def release() -> None:
+                if file.exists():
+                    on_turn(file.read_text())
+                    file.unlink()
+
+            return run_to_its_end(command, {**spark_environment(), HOLD_FILE: str(file)}, release)
+
+
+def _root(completed: CompletedCommand) -> None:
+    if completed.output.strip() != "0":
+        raise ToolError(
+            "an experiment needs root there: name root@HOST, or let the user become root by sudo without a "
+            "password and write `sudo = true`"
+        )

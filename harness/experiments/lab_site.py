@@ -1,0 +1,90 @@
+"""The lab as the site of an experiment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+
+from harness.experiments.experiment import Configuration, Data
+from harness.experiments.site import Configured, Site
+from harness.lab.cluster import find_lab, running_lab
+from harness.lab.compose import LabSpec, results_directory
+from harness.lab.lifecycle import up
+from harness.lab.links import DEVICE, set_links, to_link
+from harness.lab.lock import lab_lock
+from harness.lab.submit import facts, spark_submit
+from harness.model.link import TYPICAL_MTU, Link
+from harness.settings.in_force import NotPutBack, Settings, in_force
+from harness.settings.journal import PUT_BACK, Change, Journal
+from harness.terminal import say
+
+
+class LabSite(Site):
+    """A lab of this shape, which is started if it is not up. Its links are without a limit at first."""
+
+    def __init__(self, shape: LabSpec, experiment: str) -> None:
+        self.results = results_directory()
+        self._shape = shape
+        self._experiment = experiment
+
+    def lock(self) -> AbstractContextManager[None]:
+        """Lock the lab."""
+        return lab_lock()
+
+    def open(self, data_bytes: int) -> None:
+        """Start the lab."""
+        up(self._shape, data_bytes)
+        set_links(running_lab().linked, to_link(Link(None, TYPICAL_MTU)))
+
+    def uri(self, data: Data) -> str:
+        """Return a path in the lab's own file system."""
+        return f"{running_lab().uri}/{self._experiment}/{data.name}"
+
+    def settings(self, configuration: Configuration) -> Settings:
+        """Return what is set on every node of a lab that is up."""
+        wanted = list(configuration.settings(DEVICE, TYPICAL_MTU))
+        return {node.host: wanted for node in running_lab().linked}
+
+    @contextmanager
+    def configured(self, configuration: Configuration, journal: Journal) -> Iterator[Configured]:
+        """Restart nodes that died in an earlier run, and set the links."""
+        up(self._shape)
+        lab = running_lab()
+        hosts = [node.host for node in lab.workers if node.is_running]
+        try:
+            with in_force(self.settings(configuration), journal) as settings:
+                yield Configured(hosts, settings.lost)
+        except NotPutBack as error:
+            if all(node.is_running for node in running_lab().nodes):
+                raise
+            say(str(error))  # a node that ends loses what was set with it
+
+    def put_back(self, journal: Journal) -> list[Change]:
+        """Put back what is set in nodes that still run; a node that ended has lost it."""
+        lab = find_lab()
+        running = {node.host for node in lab.nodes if node.is_running} if lab else set()
+        lost = [change for change in journal.outstanding() if change.host not in running]
+        journal.record(PUT_BACK, lost)
+        return super().put_back(journal)
+
+    def facts(self, configuration: Configuration) -> dict[str, str]:
+        """Return that the lab is emulated, and how, with the links of this configuration."""
+        bit_s, mtu = configuration.rate_bit_s, configuration.mtu or TYPICAL_MTU
+        return facts(running_lab(), [Link(bit_s, mtu)])
+
+    def submit(
+        self,
+        script: str,
+        arguments: Sequence[str],
+        properties: Sequence[str] = (),
+        on_turn: Callable[[str], None] | None = None,
+    ) -> int:
+        """Run a script on the lab's master."""
+        return spark_submit(
+            running_lab(), script, arguments, properties, on_turn or (lambda _: None)
+        )
+
+    def results_option(self, results: Path) -> str:
+        """Return the path in the directory that the master mounts."""
+        return f"results/{results.name}"

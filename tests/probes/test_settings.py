@@ -1,0 +1,222 @@
+"""Settings of real interfaces: they hold, they are put back, and a killed experiment leaves nothing set."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from harness.model.link import Link, goodput_bit_s
+from harness.probes.mesh import mesh_steps
+from harness.probes.plan import run_steps
+from harness.probes.traffic import Load
+from harness.probes.transports.host import Host, HostError, by_netns, by_ssh
+from harness.settings import guard
+from harness.settings.in_force import in_force, plan
+from harness.settings.journal import AnySetting, Journal
+from harness.settings.mtu import Mtu
+from harness.settings.own_command import OwnCommand
+from harness.settings.rate import INBOUND, Rate
+from harness.settings.setting import script
+from harness.settings.sysctl import Sysctl
+from tests.probes.networks import DEVICE, Network, run, star
+from tests.waiting import eventually
+
+MBIT = 10**6
+SSHD_NEEDS = Path("/run/sshd")
+CONGESTION = "net.ipv4.tcp_congestion_control"
+WANTED: Sequence[AnySetting] = (
+    Mtu(DEVICE, 4000),
+    Rate(DEVICE, 50 * MBIT, 4000),
+    Sysctl(CONGESTION, "reno"),
+)
+
+
+@pytest.fixture
+def hosts() -> Iterator[list[Host]]:
+    """Two hosts whose links have no limit."""
+    with star([Link(None, 1500)] * 2) as (made, names):
+        yield hosts_of(made, names)
+
+
+SSHD = Path("/usr/sbin/sshd")
+SSHD_CONFIG = """
+HostKey DIRECTORY/key
+AuthorizedKeysFile DIRECTORY/key.pub
+StrictModes no
+UsePAM no
+"""
+SSH_CONFIG = """
+Host *
+  User root
+  IdentityFile DIRECTORY/key
+  StrictHostKeyChecking no
+  UserKnownHostsFile /dev/null
+  LogLevel ERROR
+  ProxyCommand ip netns exec %h /usr/sbin/sshd -i -f DIRECTORY/sshd_config
+"""
+
+
+@pytest.fixture
+def ssh_hosts(hosts: list[Host], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Host]:
+    """The same hosts, reached by ssh: a server of its own for each connection."""
+    if not SSHD.exists():
+        pytest.skip(f"there is no {SSHD} (Debian: apt-get install openssh-server)")
+    SSHD_NEEDS.mkdir(exist_ok=True)
+    run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(tmp_path / "key"))
+    for name, text in {"sshd_config": SSHD_CONFIG, "ssh_config": SSH_CONFIG}.items():
+        (tmp_path / name).write_text(text.replace("DIRECTORY", str(tmp_path)))
+    program = tmp_path / "bin/ssh"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec {shutil.which("ssh")} -F {tmp_path}/ssh_config "$@"\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    return [by_ssh(host.name, host.address) for host in hosts]
+
+
+def hosts_of(made: Network, names: Sequence[str]) -> list[Host]:
+    return [by_netns(name, made.addresses[name]) for name in names]
+
+
+def state(hosts: Sequence[Host]) -> list[str]:
+    """Return everything that a setting may change, as the kernel describes it."""
+    return [
+        run(*host.argv(*command))
+        for host in hosts
+        for command in (
+            ("tc", "qdisc", "show"),
+            ("cat", f"/sys/class/net/{DEVICE}/mtu"),
+            ("sysctl", "-n", CONGESTION),
+            ("sh", "-c", "ls /sys/class/net"),
+        )
+    ]
+
+
+def goodput(hosts: Sequence[Host]) -> float:
+    """Return the lowest goodput between two hosts, in bit/s."""
+    found = run_steps(mesh_steps(hosts, Load(1), both_ways=False, alone=False))
+    values = [each.value for each in found if each.metric == "goodput_bit_s"]
+    assert values
+    assert None not in values
+    return min(filter(None, values))
+
+
+def test_links_are_limited_in_the_block_and_not_after_it(hosts: list[Host], tmp_path: Path) -> None:
+    before = state(hosts)
+    assert goodput(hosts) > 200 * MBIT
+    with in_force(dict.fromkeys(hosts, WANTED), Journal(tmp_path / "journal")) as settings:
+        assert len(settings.changes) == 6
+        assert goodput(hosts) == pytest.approx(goodput_bit_s(50 * MBIT, 4000), rel=0.03)
+        assert settings.lost() is None
+        assert INBOUND in state(hosts)[3]
+    assert state(hosts) == before
+
+
+def test_by_ssh_it_is_the_same(ssh_hosts: list[Host], hosts: list[Host], tmp_path: Path) -> None:
+    before = state(hosts)
+    with in_force(dict.fromkeys(ssh_hosts, WANTED), Journal(tmp_path / "journal")) as settings:
+        assert len(settings.changes) == 6
+        assert settings.lost() is None
+        assert state(hosts) != before
+    assert state(hosts) == before
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
+def test_a_host_whose_connection_is_cut_or_stalls_puts_everything_back(
+    ssh_hosts: list[Host],
+    hosts: list[Host],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    number: signal.Signals,
+) -> None:
+    monkeypatch.setattr(guard, "LEASE_S", 2)
+    monkeypatch.setattr(guard, "RENEWAL_S", 0.2)
+    before = state(hosts)
+    wanted = dict.fromkeys(ssh_hosts, WANTED)
+    with in_force(wanted, Journal(tmp_path / "journal")) as settings:
+        clients = connections(tmp_path)
+        assert len(clients) == 2
+        for process in clients:
+            os.kill(process, number)
+        eventually(lambda: state(hosts) == before, "something is still set")
+        for process in clients:
+            with suppress(ProcessLookupError):
+                os.kill(process, signal.SIGCONT)
+        eventually(settings.lost)
+        assert "its guard has ended" in (settings.lost() or "")
+    assert state(hosts) == before
+
+
+def connections(directory: Path) -> list[int]:
+    """Return the ssh clients that use a file of this directory."""
+    return list(map(int, run("pgrep", "-f", f"ssh -F {directory}/ssh_config").split()))
+
+
+def test_a_limit_that_was_there_before_is_put_back(hosts: list[Host], tmp_path: Path) -> None:
+    """As `clusterlift lab link` leaves one."""
+    host = hosts[0]
+    former = Rate(DEVICE, 100 * MBIT, 1500)
+    run(*host.argv("sh", "-c", script(former.commands_to_set("unlimited"))))
+    before = state([host])
+    other = Rate(DEVICE, 20 * MBIT, 1500)
+    with in_force({host: [other]}, Journal(tmp_path / "journal")) as settings:
+        assert [change.before for change in settings.changes] == ["100mbit"]
+        assert state([host]) != before
+    assert state([host]) == before
+
+
+def test_a_queue_of_somebody_else_is_left_alone() -> None:
+    with star([Link(100 * MBIT, 1500)] * 2) as (made, names):
+        host = hosts_of(made, names)[0]
+        before = state([host])
+        with pytest.raises(HostError, match="rate of eth0: its device already has a queue"):
+            plan({host: [Rate(DEVICE, 50 * MBIT, 1500)]})
+        assert state([host]) == before
+
+
+PROGRAM = """
+import sys
+from pathlib import Path
+from harness.probes.transports.host import by_netns
+from harness.settings.in_force import in_force
+from harness.settings.journal import Journal
+from tests.probes.test_settings import WANTED
+hosts = dict.fromkeys(map(by_netns, sys.argv[2:]), WANTED)
+with in_force(hosts, Journal(Path(sys.argv[1]))):
+    print("set", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_after_kill_9_every_host_puts_everything_back(hosts: list[Host], tmp_path: Path) -> None:
+    before = state(hosts)
+    names = [host.name for host in hosts]
+    with subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, str(tmp_path / "journal"), *names],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"set\n"
+        assert state(hosts) != before
+        process.kill()
+    eventually(lambda: state(hosts) == before, "something is still set")
+
+
+def test_a_user_s_own_command_runs_on_the_host(hosts: list[Host], tmp_path: Path) -> None:
+    command = OwnCommand(
+        f"ip link set dev {DEVICE} txqueuelen 77",
+        f"ip link set dev {DEVICE} txqueuelen 1000",
+        f"[ $(cat /sys/class/net/{DEVICE}/tx_queue_len) = 77 ]",
+    )
+    length = ("cat", f"/sys/class/net/{DEVICE}/tx_queue_len")
+    with in_force({hosts[0]: [command]}, Journal(tmp_path / "journal")):
+        assert run(*hosts[0].argv(*length)) == "77\n"
+    assert run(*hosts[0].argv(*length)) == "1000\n"

@@ -1,0 +1,282 @@
+"""Each kind of setting: how its value is read, and the commands that set it and put it back."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.model.errors import ToolError
+from harness.model.link import MIN_BIT_S, Link
+from harness.probes.remote_process import CompletedCommand
+from harness.settings.bond_member import BondMember
+from harness.settings.mtu import Mtu
+from harness.settings.own_command import OwnCommand
+from harness.settings.rate import HANDLE, Rate, limit_outgoing
+from harness.settings.setting import Setting, ShellCommand, failed_command, script
+from harness.settings.speed import Speed
+from harness.settings.sysctl import Sysctl
+
+MBIT = 10**6
+
+
+def printed(output: str, code: int = 0, errors: str = "") -> CompletedCommand:
+    return CompletedCommand(code, output, errors, 0.0)
+
+
+def lines(commands: Sequence[ShellCommand]) -> list[str]:
+    return [command.line for command in commands]
+
+
+def limited(bit_s: int, mtu: int) -> dict[str, object]:
+    """Return our own queue, as the kernel describes it: in whole bytes a second."""
+    counted = Link(bit_s, mtu).counted_bit_s
+    assert counted is not None
+    return {"kind": "tbf", "handle": HANDLE, "root": True, "options": {"rate": counted // 8}}
+
+
+class TestScript:
+    COMMANDS = (ShellCommand("true"), ShellCommand("false", may_fail=True), ShellCommand("false"))
+
+    def test_the_exit_code_tells_which_command_failed(self) -> None:
+        done = subprocess.run(["sh", "-c", script(self.COMMANDS)], check=False)
+        assert failed_command(self.COMMANDS, done.returncode) is self.COMMANDS[2]
+
+    def test_commands_that_may_fail_do_not_end_it(self) -> None:
+        assert subprocess.run(["sh", "-c", script(self.COMMANDS[:2])], check=False).returncode == 0
+
+    @pytest.mark.parametrize("code", [1, 2, 9, 13, 127])
+    def test_another_exit_code_is_of_no_command(self, code: int) -> None:
+        assert failed_command(self.COMMANDS, code) is None
+
+
+class TestRate:
+    RATE = Rate("eth0", 160 * MBIT, 1500)
+
+    @pytest.mark.parametrize("mtu", [576, 1500, 9000])
+    @pytest.mark.parametrize("bit_s", [MBIT, 50 * MBIT, 160 * MBIT, 2500 * MBIT, 40_000 * MBIT])
+    def test_what_was_set_is_read_again(self, bit_s: int, mtu: int) -> None:
+        rate = Rate("eth0", bit_s, mtu)
+        assert rate.read(printed(json.dumps([limited(bit_s, mtu)]))) == rate.value
+
+    @pytest.mark.parametrize(
+        "queues",
+        [
+            [],
+            [{"kind": "noqueue", "handle": "0:", "root": True}],
+            [{"kind": "fq_codel", "handle": "0:", "root": True}],
+            [
+                {"kind": "mq", "handle": "0:", "root": True},
+                {"kind": "fq_codel", "handle": "0:", "parent": ":1"},
+            ],
+        ],
+    )
+    def test_the_kernel_s_own_queues_are_no_limit(self, queues: list[dict[str, object]]) -> None:
+        assert self.RATE.read(printed(json.dumps(queues))) == "unlimited"
+
+    @pytest.mark.parametrize(
+        ("kind", "queue"),
+        [
+            ("htb", {"kind": "htb", "handle": "1:", "root": True}),
+            ("tbf", {"kind": "tbf", "handle": "8001:", "root": True, "options": {"rate": 1}}),
+            ("ingress", {"kind": "ingress", "handle": "ffff:", "parent": "ffff:fff1"}),
+            ("clsact", {"kind": "clsact", "handle": "ffff:", "parent": "ffff:fff1"}),
+        ],
+    )
+    def test_a_queue_of_somebody_else_is_refused(self, kind: str, queue: dict[str, object]) -> None:
+        with pytest.raises(ToolError, match=f"already has a queue of the kind {kind}, which could"):
+            self.RATE.read(printed(json.dumps([queue])))
+
+    @pytest.mark.parametrize("text", ["", "no json", "{}", "[1]", f'[{{"handle": "{HANDLE}"}}]'])
+    def test_text_that_cannot_be_read_is_an_error(self, text: str) -> None:
+        with pytest.raises(ToolError, match="tc"):
+            self.RATE.read(printed(text))
+
+    def test_a_limit_accounts_for_frame_overhead_that_the_kernel_does_not_count(self) -> None:
+        assert limit_outgoing("eth0", Link(100 * MBIT, 1500)).line == (
+            "tc qdisc replace dev eth0 root handle c1f7: tbf rate 98439532bit burst 131072b latency 5ms"
+        )
+
+    def test_the_burst_grows_with_the_rate(self) -> None:
+        assert "burst 1230494b" in limit_outgoing("eth0", Link(10**10, 1500)).line
+
+    def test_a_first_limit_is_for_both_directions(self) -> None:
+        found = lines(self.RATE.commands_to_set("unlimited"))
+        assert found[:3] == [
+            "tc qdisc del dev eth0 root",
+            "tc qdisc del dev eth0 ingress",
+            "ip link del clusterlift0",
+        ]
+        assert found[3:7] == [
+            "ip link add clusterlift0 type ifb",
+            "ip link set dev clusterlift0 up",
+            "tc qdisc add dev eth0 handle ffff: ingress",
+            (
+                "tc filter add dev eth0 parent ffff: protocol all u32 match u32 0 0 "
+                "action mirred egress redirect dev clusterlift0"
+            ),
+        ]
+        assert [line.split()[4] for line in found[7:]] == ["clusterlift0", "eth0"]
+
+    def test_another_limit_replaces_it_without_a_gap(self) -> None:
+        found = lines(self.RATE.commands_to_set("100mbit"))
+        assert [line.split()[:3] for line in found] == [["tc", "qdisc", "replace"]] * 2
+
+    def test_no_limit_is_put_back_by_removing_everything(self) -> None:
+        commands = self.RATE.commands_to_put_back("unlimited")
+        assert [command.line.split()[2] for command in commands] == ["del", "del", "del"]
+        assert all(command.may_fail for command in commands)
+
+    @given(st.integers(MIN_BIT_S, 40 * 10**9))
+    def test_a_former_limit_is_put_back(self, bit_s: int) -> None:
+        former = Rate("eth0", int(float(f"{bit_s:.6g}")), 1500)
+        again = self.RATE.commands_to_put_back(former.value)
+        assert again == former.commands_to_set("100mbit")
+
+
+class TestMtu:
+    MTU = Mtu("eth0", 9000)
+
+    def test_the_kernel_s_file_has_it(self) -> None:
+        assert self.MTU.reading().line == "cat /sys/class/net/eth0/mtu"
+        assert self.MTU.read(printed("1500\n")) == "1500"
+
+    def test_a_missing_device_is_named(self) -> None:
+        with pytest.raises(ToolError, match="there is no device eth0"):
+            self.MTU.read(printed("", 1, "No such file"))
+
+    def test_it_is_set_and_put_back(self) -> None:
+        assert lines(self.MTU.commands_to_set("1500")) == ["ip link set dev eth0 mtu 9000"]
+        assert lines(self.MTU.commands_to_put_back("1500")) == ["ip link set dev eth0 mtu 1500"]
+
+
+class TestSysctl:
+    SYSCTL = Sysctl("net.ipv4.tcp_rmem", "4096  131072 6291456")
+
+    def test_tabs_of_the_kernel_are_spaces(self) -> None:
+        assert self.SYSCTL.read(printed("4096\t131072\t6291456\n")) == self.SYSCTL.value
+
+    def test_an_unknown_key_is_an_error(self) -> None:
+        with pytest.raises(ToolError, match="cannot stat"):
+            self.SYSCTL.read(printed("", 255, "sysctl: cannot stat /proc/sys/net: No such file"))
+
+    def test_values_are_quoted(self) -> None:
+        assert lines(self.SYSCTL.commands_to_put_back("1 2 3")) == [
+            "sysctl -q -w 'net.ipv4.tcp_rmem=1 2 3'"
+        ]
+
+
+ETHTOOL = """Settings for eth0:
+\tSupported ports: [ TP ]
+\tSupported link modes:   10baseT/Half 10baseT/Full
+\t                        100baseT/Half 100baseT/Full
+\t                        1000baseT/Full
+\t                        2500baseT/Full
+\tSupported pause frame use: Symmetric Receive-only
+\tSupports auto-negotiation: Yes
+\tAdvertised link modes:  {offered}
+\tAdvertised pause frame use: Symmetric Receive-only
+\tAdvertised auto-negotiation: Yes
+\tSpeed: 2500Mb/s
+\tDuplex: Full
+\tAuto-negotiation: {negotiates}
+\tPort: Twisted Pair
+"""
+ALL_MODES = """10baseT/Half 10baseT/Full
+\t                        100baseT/Half 100baseT/Full
+\t                        1000baseT/Full
+\t                        2500baseT/Full"""
+
+
+class TestSpeed:
+    SPEED = Speed("eth0", 1000)
+
+    def read(self, offered: str = ALL_MODES, negotiates: str = "on") -> str:
+        return self.SPEED.read(printed(ETHTOOL.format(offered=offered, negotiates=negotiates)))
+
+    def test_a_card_that_offers_all_that_it_supports_chooses_by_itself(self) -> None:
+        assert self.read() == "automatic"
+
+    def test_a_card_that_offers_one_speed(self) -> None:
+        assert self.read("1000baseT/Full") == self.SPEED.value == "1000 Mbit/s"
+
+    def test_a_selection_could_not_be_put_back(self) -> None:
+        with pytest.raises(ToolError, match="a selection that could not be put back"):
+            self.read("1000baseT/Full 2500baseT/Full")
+
+    def test_a_card_that_does_not_negotiate_is_refused(self) -> None:
+        with pytest.raises(ToolError, match="eth0 does not negotiate its speed"):
+            self.read(negotiates="off")
+
+    def test_an_interface_without_modes_is_refused(self) -> None:
+        with pytest.raises(ToolError, match="limit its rate instead"):
+            self.SPEED.read(printed("Settings for eth0:\n\tSpeed: 10000Mb/s\n"))
+
+    def test_one_speed_is_offered_and_then_all(self) -> None:
+        assert lines(self.SPEED.commands_to_set("automatic"))[0] == (
+            "ethtool -s eth0 speed 1000 duplex full autoneg on"
+        )
+        assert lines(self.SPEED.commands_to_put_back("automatic"))[0] == (
+            "ethtool -s eth0 autoneg on"
+        )
+
+
+def member(kind: str | None, *flags: str) -> str:
+    info = {} if kind is None else {"linkinfo": {"info_slave_kind": kind}}
+    return json.dumps([{"ifname": "eth1", "flags": list(flags), **info}])
+
+
+class TestBondMember:
+    MEMBER = BondMember("eth1")
+
+    def test_it_is_up_or_down(self) -> None:
+        assert self.MEMBER.read(printed(member("bond", "BROADCAST", "UP"))) == "up"
+        assert self.MEMBER.read(printed(member("bond", "BROADCAST"))) == "down"
+
+    @pytest.mark.parametrize("kind", [None, "bridge"])
+    def test_any_other_interface_is_left_alone(self, kind: str | None) -> None:
+        with pytest.raises(ToolError, match="eth1 is not a member of a bond"):
+            self.MEMBER.read(printed(member(kind, "UP")))
+
+    def test_a_missing_device_is_named(self) -> None:
+        with pytest.raises(ToolError, match="there is no device eth1"):
+            self.MEMBER.read(printed("", 1))
+
+    def test_it_is_taken_down_and_brought_up(self) -> None:
+        assert lines(self.MEMBER.commands_to_set("up")) == ["ip link set dev eth1 down"]
+        assert lines(self.MEMBER.commands_to_put_back("up")) == ["ip link set dev eth1 up"]
+
+
+class TestOwnCommand:
+    def test_its_check_tells_whether_it_is_applied(self) -> None:
+        command = OwnCommand("a", "r", "c")
+        assert command.read(printed("", 0)) == command.value == "applied"
+        assert command.read(printed("", 1)) == "not applied"
+
+    @pytest.mark.parametrize("line", ["exit 3", "if", "echo 'a b' \"$HOME\""])
+    def test_a_line_of_the_user_cannot_break_the_script(self, line: str, tmp_path: Path) -> None:
+        after = ShellCommand(f"touch {tmp_path}/after")
+        commands = [*OwnCommand(line, "r", "c").commands_to_set("not applied"), after]
+        done = subprocess.run(
+            ["sh", "-c", script(commands)], check=False, capture_output=True, text=True
+        )
+        failed = failed_command(commands, done.returncode)
+        assert (failed is commands[0]) != (tmp_path / "after").exists()
+
+
+ALL: tuple[Setting, ...] = (
+    *(TestRate.RATE, TestMtu.MTU, TestSysctl.SYSCTL, TestSpeed.SPEED, TestBondMember.MEMBER),
+    OwnCommand("a", "r", "c"),
+)
+
+
+@pytest.mark.parametrize("setting", ALL, ids=lambda each: each.name)
+def test_every_setting_is_named(setting: Setting) -> None:
+    assert setting.name
+    assert setting.value
+    assert setting.reading().line
