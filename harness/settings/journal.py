@@ -58,6 +58,8 @@ class Journal:
 
     def record(self, state: State, changes: Sequence[Change]) -> None:
         """Append what is about to be set, or has been put back. It is on the disk afterwards."""
+        if not changes:
+            return
         lines = (msgspec.json.encode(_Line(timestamp(), state, change)) for change in changes)
         text = b"".join(line + b"\n" for line in lines)
         descriptor = os.open(self._file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)

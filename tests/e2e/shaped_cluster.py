@@ -21,7 +21,8 @@ from pathlib import Path
 from harness.analysis.comparison import compare
 from harness.analysis.configuration import find_configuration, probe_measurements
 from harness.cli import main as clusterlift
-from harness.minicluster.hdfs import DATANODE, LOG4J, NAMENODE
+from harness.minicluster.hadoop import LOG4J
+from harness.minicluster.hdfs import DATANODE, NAMENODE
 from harness.minicluster.jar import minicluster_jar
 from harness.model.link import Link, parse_rate
 from harness.present.report.figures import link_use

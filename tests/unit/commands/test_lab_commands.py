@@ -175,6 +175,7 @@ class TestWithoutALab:
         monkeypatch.setattr("harness.lab.lifecycle.check_variables", lambda: None)
         monkeypatch.setattr("harness.lab.lifecycle.free_bytes", lambda: free_gb * 10**9)
         monkeypatch.chdir(tmp_path)
+        monkeypatch.setenv("RESULTS", str(tmp_path / "results"))
         Path("large.toml").write_text(LARGE)
         assert main(command.split()) == 2
         message = f"Docker's disk has {free_gb}.0 GB left, and the lab needs {needed}: "
