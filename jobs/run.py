@@ -64,12 +64,12 @@ def benchmark(spark: SparkSession, options: BenchmarkOptions, outbox: Outbox | N
     for each in by_turn:
         check_writable(results, each.record.configuration)
     wait_for_executors(spark)
-    for name, reason in selection.omitted.items():
-        say(f"{name} is left out: {reason}")
     checks = dict.fromkeys(each.dataset for each in by_turn)
     datasets = {
         each: proven_dataset(spark, each) if selection.reads_data else None for each in checks
     }
+    for name, reason in selection.omitted.items():
+        say(f"{name} is left out: {reason}")
     with ExitStack() as stack:
         log = stack.enter_context(EventLog(spark))
         sides = [
