@@ -17,7 +17,7 @@ from tests.probes.networks import missing
 from .conftest import Cluster, Spark
 from .shaped_cluster import shaped_cluster
 
-SHORT = ("--workloads", "calc-pi-dataframe", "--pi-samples", 20_000_000, "--warmup", 0)
+SHORT = ("--workloads", "calc-pi-dataframe", "--pi-samples", 300_000_000, "--warmup", 0)
 
 
 def run_of(results: Path) -> RecordedRun:
@@ -65,7 +65,7 @@ def test_executors_have_timelines_and_a_file_grows_by_at_most_half(
     """Two workers that share a network are one node."""
     results = tmp_path / "results"
     spark.submit(
-        *(checkout / "jobs/benchmark.py", "--dataset", dataset, "--pi-samples", 20_000_000),
+        *(checkout / "jobs/benchmark.py", "--dataset", dataset, "--pi-samples", 300_000_000),
         *("--workloads", "sha-512,calc-pi-dataframe", "--trials", 2, "--warmup", 1),
         *("--results", results),
         cwd=tmp_path,
