@@ -285,6 +285,14 @@ def test_strangers_on_the_port_change_nothing(
     assert set(met) == {b""}, "nobody came, or somebody received something"
 
 
+def answer_of(stranger: socket.socket) -> bytes:
+    """Close a connection, and return what was received on it."""
+    with stranger, suppress(OSError):
+        stranger.setblocking(False)  # noqa: FBT003  its only parameter
+        return stranger.recv(4096)
+    return b""
+
+
 @contextmanager
 def strangers(port: int) -> Iterator[list[bytes]]:
     """Connect again and again, keep many connections open, and yield what each of them received."""
@@ -293,6 +301,7 @@ def strangers(port: int) -> Iterator[list[bytes]]:
 
     def connect() -> None:
         opened: list[socket.socket] = []
+        number = 0
         messages = (b"", b"\x00", b"GET / HTTP/1.1\r\n\r\n", b"\x00\x00\x00\x20" + bytes(32))
         while not stop.is_set():
             try:
@@ -302,18 +311,12 @@ def strangers(port: int) -> Iterator[list[bytes]]:
                 continue
             opened.append(stranger)
             with suppress(OSError):
-                stranger.sendall(messages[len(received) % len(messages)])
+                stranger.sendall(messages[number % len(messages)])
+            number += 1
             if len(opened) > 400:
-                oldest = opened.pop(0)
-                oldest.setblocking(False)  # noqa: FBT003  its only parameter
-                answer = b""
-                with suppress(OSError):
-                    answer = oldest.recv(4096)
-                received.append(answer)
-                oldest.close()
+                received.append(answer_of(opened.pop(0)))
             stop.wait(0.01)
-        for each in opened:
-            each.close()
+        received.extend(map(answer_of, opened))
 
     thread = threading.Thread(target=connect)
     thread.start()
