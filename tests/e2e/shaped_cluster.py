@@ -50,20 +50,24 @@ class ShapedCluster:
     def uri(self) -> str:
         return f"hdfs://{self.network.addresses[self.hosts[0]]}:{RPC}"
 
-    def submit(self, script: str, *arguments: object) -> None:
-        """Run a script of this checkout on the head. Raise CalledProcessError if it fails."""
-        head, address = self.hosts[0], self.network.addresses[self.hosts[0]]
-        confs = {
+    @property
+    def options(self) -> list[str]:
+        """The options of a spark-submit on the head."""
+        address = self.network.addresses[self.hosts[0]]
+        properties = {
             "spark.driver.host": address,
             "spark.executor.memory": "1g",
             "spark.sql.shuffle.partitions": "8",
             "spark.ui.enabled": "false",
         }
-        command = [
-            *(self.spark.home / "bin/spark-submit", "--master", f"spark://{address}:{MASTER}"),
-            *(part for key, value in confs.items() for part in ("--conf", f"{key}={value}")),
-            *(ROOT / script, *map(str, arguments)),
-        ]
+        pairs = (f"--conf={key}={value}" for key, value in properties.items())
+        return ["--master", f"spark://{address}:{MASTER}", *pairs]
+
+    def submit(self, script: str, *arguments: object) -> None:
+        """Run a script of this checkout on the head. Raise CalledProcessError if it fails."""
+        head, address = self.hosts[0], self.network.addresses[self.hosts[0]]
+        program = self.spark.home / "bin/spark-submit"
+        command = [program, *self.options, ROOT / script, *map(str, arguments)]
         subprocess.run(
             ["ip", "netns", "exec", head, *command],
             cwd=self.directory,
@@ -159,11 +163,12 @@ class ShapedCluster:
 
 @contextmanager
 def shaped_cluster(
-    spark: Spark, directory: Path, rate: str, workers: int = 2
+    spark: Spark, directory: Path, rate: str | None, workers: int = 2
 ) -> Iterator[ShapedCluster]:
-    """Provide a cluster whose nodes have links of this rate; its processes end with it."""
+    """Provide a cluster whose nodes have links of this rate, if any; its processes end with it."""
     directory.mkdir(parents=True)
-    with star([Link(parse_rate("rate", rate), MTU)] * (workers + 1)) as (network, hosts):
+    link = Link(parse_rate("rate", rate) if rate else None, MTU)
+    with star([link] * (workers + 1)) as (network, hosts):
         cluster = ShapedCluster(spark, network, hosts, directory)
         try:
             cluster.start()

@@ -1,7 +1,8 @@
-"""An experiment on hosts: network namespaces, a real Spark, and kill -9 in the middle."""
+"""An experiment on hosts: network namespaces with HDFS and a standalone Spark, and kill -9 in the middle."""
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -11,11 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from harness.model.link import Link
 from harness.probes.transports.host import Host, by_netns
 from harness.records.reader import load
-from tests.probes.networks import DEVICE, missing, run, star
+from tests.probes.networks import DEVICE, missing, run
 from tests.waiting import eventually
+
+from .conftest import Spark
+from .shaped_cluster import ShapedCluster, shaped_cluster
 
 pytestmark = pytest.mark.e2e
 
@@ -34,51 +37,66 @@ probe_seconds = 1
 via = "netns"
 hosts = "HOSTS"
 submit_from = "FIRST"
-data = "file://DIRECTORY"
-spark = ["--master", "local[2]", "--conf", "spark.sql.shuffle.partitions=2"]
+data = "URI"
+spark = SPARK
 
-[datasets.small]
-rows = 2000
+[datasets.single]
+rows = 20_000
+layout = "replicated:1"
+
+[datasets.2x]
+rows = 20_000
+layout = "replicated:2"
 
 [configurations.slow]
-dataset = "small"
+dataset = "single"
 rate = "160mbit"
 mtu = 1400
 
+[configurations.slow.sysctls]
+"net.ipv4.tcp_slow_start_after_idle" = "0"
+
 [configurations.fast]
-dataset = "small"
+dataset = "2x"
 rate = "400mbit"
+"""
+LOOK = f"""
+tc qdisc show
+cat /sys/class/net/{DEVICE}/mtu /proc/sys/net/ipv4/tcp_slow_start_after_idle
 """
 CLUSTERLIFT = (sys.executable, "-m", "harness")
 
 
 @pytest.fixture
-def hosts() -> Iterator[list[Host]]:
+def cluster(tmp_path: Path) -> Iterator[ShapedCluster]:
     if reason := missing():
         pytest.skip(reason)
-    with star([Link(None, 1500)] * 2) as (made, names):
-        yield [by_netns(name, made.addresses[name]) for name in names]
-
-
-def state(hosts: list[Host]) -> list[str]:
-    return [
-        run(*host.argv("sh", "-c", f"tc qdisc show; cat /sys/class/net/{DEVICE}/mtu"))
-        for host in hosts
-    ]
+    with shaped_cluster(Spark(Path(sys.executable)), tmp_path / "cluster", rate=None) as made:
+        yield made
 
 
 @pytest.fixture
-def file(tmp_path: Path, hosts: list[Host]) -> Path:
-    text = TEXT.replace("HOSTS", ",".join(f"{host.name}={host.address}" for host in hosts))
-    text = text.replace("FIRST", hosts[0].name).replace("DIRECTORY", str(tmp_path))
-    (tmp_path / "rates.toml").write_text(text)
+def hosts(cluster: ShapedCluster) -> list[Host]:
+    return [by_netns(name, cluster.network.addresses[name]) for name in cluster.hosts]
+
+
+@pytest.fixture
+def file(tmp_path: Path, cluster: ShapedCluster) -> Path:
+    text = TEXT.replace("HOSTS", cluster.network.hosts_option(cluster.hosts))
+    text = text.replace("FIRST", cluster.hosts[0]).replace("URI", cluster.uri)
+    (tmp_path / "rates.toml").write_text(text.replace("SPARK", json.dumps(cluster.options)))
     return tmp_path / "rates.toml"
 
 
+def state(hosts: list[Host]) -> list[str]:
+    return [run(*host.argv("sh", "-c", LOOK)) for host in hosts]
+
+
 def test_what_was_killed_is_put_back_and_goes_on(
-    file: Path, hosts: list[Host], tmp_path: Path
+    file: Path, hosts: list[Host], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = state(hosts)
+    monkeypatch.setenv("SPARK_LOCAL_IP", hosts[0].address)
     command = [*CLUSTERLIFT, "experiment", str(file), "--results", str(tmp_path / "results")]
     results = tmp_path / "results/rates"
     log = (tmp_path / "log").open("wb")
@@ -118,6 +136,8 @@ def test_what_was_killed_is_put_back_and_goes_on(
     ]
     assert [each.run.configuration for each in complete] == ["slow", "fast"]
     assert [each.run.facts["link"] for each in complete] == ["160mbit", "400mbit"]
+    layouts = [each.run.dataset["layout"]["observed"] for each in complete if each.run.dataset]
+    assert layouts == ["replicated:1", "replicated:2"]
     applications = {each.run.environment["application"] for each in complete}
     assert len(applications) == 1
     assert all(len(each.trials) == 4 for each in complete)

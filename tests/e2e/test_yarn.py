@@ -163,7 +163,6 @@ def check_facts(run: RecordedRun, yarn: Yarn, mode: str) -> None:
         assert node.others_s < node.busy_s
 
 
-@pytest.mark.smoke
 def test_client_mode(yarn: Yarn, tmp_path: Path) -> None:
     yarn.submit(*CLIENT, "--", "--dataset", yarn.dataset, *LITTLE, cwd=tmp_path)
     check_facts(recorded(tmp_path), yarn, "client")

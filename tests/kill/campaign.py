@@ -12,7 +12,7 @@ from tabulate import tabulate
 
 from .processes import INTERRUPTIONS, Interruption
 
-# The first ten are what CI kills; the lab, which takes a minute a case, comes last.
+# The first six are what CI kills; the lab, which takes a minute a case, comes last.
 DEAL = (
     *("generate", "benchmark", "generate --overwrite", "compare, report, export", "hdfs run"),
     *("run", "compare, report, export", "benchmark", "generate --overwrite", "hdfs run"),
