@@ -38,7 +38,7 @@ from harness.terminal import count_of, show, visible
     "--results",
     type=click.Path(path_type=Path),
     metavar="DIR",
-    help="Directory of the results; the experiment has a directory in it.  [default: results]",
+    help="Directory of the results; they are in DIR/NAME, by the name in the file.  [default: results]",
 )
 @click.option("--dry-run", is_flag=True, help="Show what would be set on which host; set nothing.")
 @click.option(
@@ -49,10 +49,10 @@ from harness.terminal import count_of, show, visible
 def experiment_command(file: Path, results: Path | None, *, dry_run: bool, revert: bool) -> int:
     """Run the experiment that FILE.toml defines, and compare its configurations.
 
-    The configurations take turns, there and back. What a configuration sets on the hosts is verified, and put
-    back after its turn; a host that hears nothing of this command any more puts it back by itself. Without a
-    [site], the experiment runs in the lab, which this starts. The same command resumes an interrupted
-    experiment. Results and the table comparison.md are in DIR/NAME.
+    The configurations take turns: A B C, then C B A. What a configuration sets on the hosts is verified, and
+    put back after its turn. A host that has lost contact with this command for 20 s puts it back by itself. If
+    the file has no [site], the command starts the lab and runs the experiment there. The same command resumes an
+    interrupted experiment.
     """
     if dry_run and revert:
         raise BadInput("use --dry-run or --revert, not both")

@@ -200,8 +200,8 @@ def yarn() -> None:
 
 @yarn.command(
     "run",
-    help="Start YARN, and an HDFS for its files; run COMMAND with HADOOP_CONF_DIR and CLUSTERLIFT_FS set for "
-    "them; stop both and remove their data. The exit code is the command's.",
+    help="Start a new YARN and a new HDFS on this machine; run COMMAND with HADOOP_CONF_DIR and "
+    "CLUSTERLIFT_FS set for them; then stop both, and delete the files that they stored. The exit code is the command's.",
     context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
 )
 @_number_of(YarnCluster, 2, "nodemanagers")

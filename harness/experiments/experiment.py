@@ -94,14 +94,15 @@ class Configuration:
 class Experiment:
     """The whole definition. Results are comparable if their experiments have the same `id`.
 
-    `turns` says after what another configuration takes its turn: after a run, or after each round of a run.
+    `runs` are those of each configuration. `turns` says when the next configuration takes its turn: after a
+    run, or within one application, after a trial of every workload.
     `warmup` is a number of trials, or "auto": until the workload is steady.
     """
 
     name: str
     site: LabSpec | HostsSpec
     configurations: tuple[Configuration, ...]
-    rounds: int
+    runs: int
     turns: Literal["runs", "rounds"]
     trials: int
     warmup: int | str
@@ -122,9 +123,9 @@ class Experiment:
         """The disk space that the datasets need at most, roughly."""
         return sum(data.rows for data in self.datasets) * DISK_BYTES_PER_ROW
 
-    def order(self, round_: int) -> tuple[Configuration, ...]:
-        """Return the configurations in a round's order, reversed in every second round.
+    def order(self, number: int) -> tuple[Configuration, ...]:
+        """Return the configurations in the order of their runs with this number: every second time reversed.
 
         So a drift of the machine affects the first and the last configuration alike.
         """
-        return self.configurations if round_ % 2 else self.configurations[::-1]
+        return self.configurations if number % 2 else self.configurations[::-1]

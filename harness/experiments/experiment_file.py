@@ -4,15 +4,16 @@ name = "ethernet-upgrade"
 nodes = 4               # the lab's number of workers
 cpus = 0.5              # processors of each worker
 storage = "hdfs"        # or "qfs"
-rounds = 3              # runs of each configuration
-turns = "rounds"        # configurations take turns after each round of a run; default: "runs", after a run
+runs = 3                # runs of each configuration
+turns = "rounds"        # one Spark application measures all configurations, which take turns after a trial of
+                        # every workload; default: "runs", an application for each run
 trials = 3              # trials of each workload in a run that count
 warmup = "auto"         # they count from where the workload is steady; or a number of warm-up trials
 workloads = ["group-by", "sha-512"]     # default: all
 sink = "noop"           # what forces a computation; or "rdd-count", as in 2020
 repartition = 16        # partitions that the workload `repartition` makes
 pi_samples = 2_000_000  # points that each Pi workload draws
-probe_seconds = 3       # probe the network before each run, for 3 s a transfer; default: no probe
+probe_seconds = 3       # probe the network before each run, for 3 s a transfer; default: it is not probed
 
 [datasets.coded]
 rows = 2_000_000
@@ -28,18 +29,18 @@ speed = "1gbit"         # what the network card may negotiate
 bond_members_down = ["eth1"]
 sysctls = {"net.ipv4.tcp_congestion_control" = "bbr"}
 spark = {"spark.shuffle.compress" = "false"}    # Spark's properties
-apply = "..."           # a command for root's `sh`, one that reverts it, and one that exits with 0
-revert = "..."          # if it is applied
-check = "..."
+apply = "..."           # a command that root's `sh` runs on every host
+revert = "..."          # one that undoes it
+check = "..."           # one that exits with 0 while it is applied, else with another code
 
-[site]                  # hosts of your own in place of the lab; nodes, cpus and storage are the lab's
-via = "ssh"             # or "docker", "netns", "local"
+[site]                  # hosts of your own; without it, the lab. Leave out nodes, cpus and storage
+via = "ssh"             # how to reach the hosts: or "docker", "netns", "local"
 hosts = "node[1-4]"     # as the option --hosts of `clusterlift probe`
 device = "eth0"         # default: the interface that leads to the other hosts
 spark = ["--master", "spark://node1:7077"]      # options of spark-submit
 submit_from = "driver"  # with via = "netns": the namespace in which spark-submit runs
 data = "hdfs://node1:9820/benchmarks"
-sudo = true             # your user becomes root by sudo without a password
+sudo = true             # become root by sudo; it must not ask for a password
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ CODED_LAYOUTS = {
 }
 """The erasure coded layouts that the lab's file systems store."""
 
-MAX_ROUNDS = 1000
+MAX_RUNS = 1000
 MAX_PROBE_SECONDS = 3600
 MAX_SHOWN = 60
 
@@ -239,7 +240,7 @@ class ExperimentFile(msgspec.Struct, forbid_unknown_fields=True):
     nodes: Annotated[int, msgspec.Meta(ge=1, le=MAX_WORKERS)] | None = None
     cpus: Annotated[float, msgspec.Meta(ge=MIN_CPUS, le=MAX_CPUS)] | None = None
     storage: Literal["hdfs", "qfs"] | None = None
-    rounds: Annotated[int, msgspec.Meta(ge=1, le=MAX_ROUNDS)] = 3
+    runs: Annotated[int, msgspec.Meta(ge=1, le=MAX_RUNS)] = 3
     turns: Literal["runs", "rounds"] = "runs"
     trials: Trials = 3
     warmup: WarmUp = "auto"
@@ -304,7 +305,7 @@ class ExperimentFile(msgspec.Struct, forbid_unknown_fields=True):
                 table.configuration(name, data[table.dataset])
                 for name, table in self.configurations.items()
             ),
-            rounds=self.rounds,
+            runs=self.runs,
             turns=self.turns,
             trials=self.trials,
             warmup=self.warmup,
@@ -357,7 +358,7 @@ def workload_problems(names: Sequence[str]) -> Iterator[str]:
             yield f"{name} is there twice"
 
 
-_NOT_IN_ID = frozenset({"rounds", "trials", "warmup", "probe_seconds"})
+_NOT_IN_ID = frozenset({"runs", "trials", "warmup", "probe_seconds"})
 """Raising one of these adds to the results that exist."""
 
 

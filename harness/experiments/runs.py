@@ -28,6 +28,8 @@ from harness.terminal import say, shorten
 
 GENERATE, BENCHMARK = "datagen/generate.py", "jobs/benchmark.py"
 JOURNAL = "settings.journal"
+NUMBER = "round"
+"""The fact that has the number of a run."""
 SET_ASIDE = ".lost"
 """The suffix of a results file whose configuration was not in force all the time."""
 INTERRUPTED, REFUSED = 130, 2
@@ -38,26 +40,26 @@ class PlannedRun:
     """One application: the configurations that it measures, in the order of their first turns."""
 
     configurations: tuple[Configuration, ...]
-    round: int
+    number: int
 
     @property
     def parts(self) -> list[Part]:
         """What it does for each configuration."""
-        return [Part(each, self.round) for each in self.configurations]
+        return [Part(each, self.number) for each in self.configurations]
 
     def __str__(self) -> str:
-        return f"{join_names([each.name for each in self.configurations])}, round {self.round}"
+        return f"{join_names([each.name for each in self.configurations])}, run {self.number}"
 
 
 @dataclass(frozen=True)
 class Part:
-    """The run of one configuration; each has one in each round."""
+    """A run of one configuration. `number`, from 1, counts the runs of this configuration."""
 
     configuration: Configuration
-    round: int
+    number: int
 
     def __str__(self) -> str:
-        return f"{self.configuration.name}, round {self.round}"
+        return f"{self.configuration.name}, run {self.number}"
 
 
 @dataclass(frozen=True)
@@ -101,13 +103,13 @@ def results_of(experiment: Experiment, site: Site) -> Path:
 
 
 def planned_runs(experiment: Experiment) -> Iterator[PlannedRun]:
-    """Yield all runs in order. Rounds alternate, so that drift affects all configurations alike."""
-    for round_ in range(1, experiment.rounds + 1):
-        order = experiment.order(round_)
+    """Yield all runs in order, there and back, so that drift affects all configurations alike."""
+    for number in range(1, experiment.runs + 1):
+        order = experiment.order(number)
         if experiment.turns == "rounds":
-            yield PlannedRun(order, round_)
+            yield PlannedRun(order, number)
         else:
-            yield from (PlannedRun((configuration,), round_) for configuration in order)
+            yield from (PlannedRun((configuration,), number) for configuration in order)
 
 
 def completed_parts(experiment: Experiment, results: Path) -> dict[Part, RecordedRun]:
@@ -123,7 +125,7 @@ def completed_parts(experiment: Experiment, results: Path) -> dict[Part, Recorde
                     "the experiment another name"
                 )
             if recorded.ending is Ending.COMPLETED:
-                completed[Part(configuration, _round(recorded_facts, file))] = recorded
+                completed[Part(configuration, _number(recorded_facts, file))] = recorded
     return completed
 
 
@@ -132,7 +134,7 @@ def probed_parts(experiment: Experiment, results: Path) -> set[Part]:
     if experiment.probe_seconds is None:
         return {part for run in planned_runs(experiment) for part in run.parts}
     return {
-        Part(configuration, _round(probed.run.facts, file))
+        Part(configuration, _number(probed.run.facts, file))
         for configuration in experiment.configurations
         for file in results_files(probes_directory(results, configuration.name))
         if (probed := load_probes(file)).ending is Ending.COMPLETED
@@ -140,12 +142,12 @@ def probed_parts(experiment: Experiment, results: Path) -> set[Part]:
     }
 
 
-def _round(facts: Mapping[str, str], file: Path) -> int:
-    """Return the round that a run declares. Raises BadInput if it declares none."""
-    text = facts.get("round", "")
+def _number(facts: Mapping[str, str], file: Path) -> int:
+    """Return the number that a run declares. Raises BadInput if it declares none."""
+    text = facts.get(NUMBER, "")
     if not re.fullmatch("[1-9][0-9]{0,5}", text):
         raise BadInput(
-            f"{file} is of this experiment, but its round is {shorten(text, 40)!r}; move it elsewhere"
+            f"{file} is of this experiment, but its number is {shorten(text, 40)!r}; move it elsewhere"
         )
     return int(text)
 
@@ -189,7 +191,7 @@ class _ExperimentRunner:
             left = (time.monotonic() - started) / number * (len(runs) - number) if number else None
             links = "; ".join(dict.fromkeys(map(str, run.configurations)))
             say(
-                f"run {number + 1} of {len(runs)}: {run}{links and f', {links}'}"
+                f"application {number + 1} of {len(runs)}: {run}{links and f', {links}'}"
                 + (f"; about {duration_text(left)} left" if left else "")
             )
             with _Turns(self._site, self._journal) as turns:
@@ -269,7 +271,7 @@ class _ExperimentRunner:
         for part in run.parts:
             directory = configuration_directory(self._results, part.configuration.name)
             for file in results_files(directory):
-                if _round(load(file).run.facts, file) == part.round:
+                if _number(load(file).run.facts, file) == part.number:
                     aside = file.rename(file.with_suffix(SET_ASIDE))
                     say(
                         f"{part}: {reason}; so {aside} does not count, and the run is to be repeated"
@@ -282,7 +284,7 @@ class _ExperimentRunner:
             **self._site.facts(part.configuration),
             **({"layout": layout} if layout else {}),
             "experiment": self._experiment.id,
-            "round": str(part.round),
+            NUMBER: str(part.number),
         }
 
     def _arguments(self) -> list[str]:

@@ -246,7 +246,7 @@ EXPERIMENT: Mapping[str, Any] = {
     "nodes": 3,
     "cpus": 0.5,
     "storage": "hdfs",
-    "rounds": 2,
+    "runs": 2,
     "turns": "rounds",
     "trials": 4,
     "warmup": 1,

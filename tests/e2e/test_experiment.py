@@ -24,7 +24,7 @@ pytestmark = pytest.mark.e2e
 
 TEXT = """
 name = "rates"
-rounds = 1
+runs = 1
 turns = "rounds"
 trials = 1
 warmup = 1
@@ -105,7 +105,7 @@ def test_what_was_killed_is_put_back_and_goes_on(
     for line in (
         f"{hosts[0]}: MTU of eth0: 1500 -> 1400",
         f"{hosts[1]}: rate of eth0: unlimited -> 400mbit",
-        "1 run: slow, fast, round 1",
+        "1 run: slow, fast, run 1",
     ):
         assert line in dry.stdout
     assert state(hosts) == before

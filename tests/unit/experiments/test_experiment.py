@@ -56,7 +56,7 @@ ROOT = Path(__file__).parents[3]
 TEXT = """
 name = "upgrade"
 nodes = 3
-rounds = 2
+runs = 2
 trials = 4
 workloads = ["group-by"]
 
@@ -108,7 +108,7 @@ class TestReading:
     def test_every_value_is_read(self, tmp_path: Path) -> None:
         read = experiment(tmp_path)
         assert str(read.site) == "3 workers of 0.5 processors, hdfs"
-        assert (read.rounds, read.trials, read.warmup) == (2, 4, "auto")
+        assert (read.runs, read.trials, read.warmup) == (2, 4, "auto")
         slow, fast = read.configurations
         assert list(slow.settings("eth0", 1500)) == [Rate("eth0", 10**8, 1500)]
         assert list(fast.settings("eth0", 1500)) == [
@@ -142,7 +142,7 @@ class TestReading:
             ("nodes = 3", "pi_samples = -1", "pi_samples has to be from 1 to 10,000,000,000,000"),
             ("nodes = 3", "probe_seconds = 0", "probe_seconds has to be from 1 to 3,600, not 0"),
             ('["group-by"]', "[1]", "workloads: Expected `str`, got `int`"),
-            ("rounds = 2", "rounds = 0", "rounds has to be from 1 to 1,000, not 0"),
+            ("runs = 2", "runs = 0", "runs has to be from 1 to 1,000, not 0"),
             ("trials = 4", "trails = 4", "unknown key trails"),
             (
                 "trials = 4",
@@ -269,9 +269,9 @@ class TestReading:
             ('"spark.shuffle.compress"', '"shuffle"', "has to be a property of Spark such as"),
             ('speed = "1gbit"', 'speed = "fast"', "speed 'fast' is not a rate"),
             ('bond_members_down = ["eth1"]', 'bond_members_down = ["a b"]', "bond_members_down"),
-            ("rounds = 2", "rounds = 2\nnodes = 3", "nodes is of the lab, and the experiment has"),
-            ("rounds = 2", 'rounds = 2\nturns = "rounds"', 'turns = "rounds": configurations of'),
-            ("rounds = 2", 'rounds = 2\nturns = "x"', "turns has to be runs or rounds, not 'x'"),
+            ("runs = 2", "runs = 2\nnodes = 3", "nodes is of the lab, and the experiment has"),
+            ("runs = 2", 'runs = 2\nturns = "rounds"', 'turns = "rounds": configurations of'),
+            ("runs = 2", 'runs = 2\nturns = "x"', "turns has to be runs or rounds, not 'x'"),
         ],
     )
     def test_a_mistake_about_hosts_is_named(
@@ -290,7 +290,7 @@ class TestReading:
 
     def test_the_digest_depends_on_all_but_the_number_of_repetitions(self, tmp_path: Path) -> None:
         first = experiment(tmp_path)
-        longer = experiment(tmp_path, TEXT.replace("rounds = 2", "rounds = 3"))
+        longer = experiment(tmp_path, TEXT.replace("runs = 2", "runs = 3"))
         other = experiment(tmp_path, TEXT.replace("rows = 1000", "rows = 1001", 1))
         assert first.id == longer.id != other.id
 
@@ -439,9 +439,9 @@ class TestRunExperiment:
     ) -> None:
         site.lost_in = "fast"
         outcome = site.run()
-        assert list(map(str, outcome.undone)) == ["fast, round 1", "fast, round 2"]
+        assert list(map(str, outcome.undone)) == ["fast, run 1", "fast, run 2"]
         assert len(list((site.own_results / "fast").glob("*.lost"))) == 2
-        assert "fast, round 1: its guard has ended; so " in capsys.readouterr().err
+        assert "fast, run 1: its guard has ended; so " in capsys.readouterr().err
         site.lost_in = None
         assert site.run() == DONE
         assert site.benchmarks() == [("fast", "1"), ("fast", "2")]
@@ -466,7 +466,7 @@ class TestRunExperiment:
 
     def test_more_rounds_add_to_existing_results(self, site: FakeSite) -> None:
         site.run()
-        site.run(TEXT.replace("rounds = 2", "rounds = 3"))
+        site.run(TEXT.replace("runs = 2", "runs = 3"))
         assert site.benchmarks() == [("slow", "3"), ("fast", "3")]
 
     def test_results_of_another_experiment_are_refused(self, site: FakeSite) -> None:
@@ -537,7 +537,7 @@ class TestRunExperiment:
         site.crashes = {("slow", "1"), ("fast", "2")}
         outcome = site.run()
         assert outcome.measured == ("slow", "fast")
-        assert list(map(str, outcome.undone)) == ["slow, round 1", "fast, round 2"]
+        assert list(map(str, outcome.undone)) == ["slow, run 1", "fast, run 2"]
         assert len(site.benchmarks()) == 4
         site.crashes.clear()
         assert site.run() == DONE
@@ -545,5 +545,5 @@ class TestRunExperiment:
 
     def test_a_refused_benchmark_is_an_error(self, site: FakeSite) -> None:
         site.codes["jobs/benchmark.py"] = 2
-        with pytest.raises(ClusterliftError, match=r"slow, round 1: benchmark.py refused"):
+        with pytest.raises(ClusterliftError, match=r"slow, run 1: benchmark.py refused"):
             site.run()
