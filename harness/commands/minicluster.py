@@ -201,7 +201,8 @@ def yarn() -> None:
 @yarn.command(
     "run",
     help="Start a new YARN and a new HDFS on this machine; run COMMAND with HADOOP_CONF_DIR and "
-    "CLUSTERLIFT_FS set for them; then stop both, and delete the files that they stored. The exit code is the command's.",
+    "CLUSTERLIFT_FS set for them; then stop both, and delete the files that they stored. The exit code is "
+    "the command's.",
     context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
 )
 @_number_of(YarnCluster, 2, "nodemanagers")
