@@ -13,6 +13,7 @@ from harness.analysis.sample import measured_trials, table_model
 from harness.model.errors import BadInput
 from harness.model.run import RecordedRun
 from harness.statistics.power import (
+    UNPAIRED,
     efficient_trials,
     median_variance,
     run_sd,
@@ -43,6 +44,8 @@ class Plan:
     """The plan of a table: for each workload, or one for all.
 
     `is_assumed` is whether no run was repeated, so that the difference between runs is an assumption.
+    `in_turns` is whether all configurations take turns in the same applications. `between` is then how
+    much runs differ besides what their application does to all of them.
     """
 
     change: float
@@ -50,28 +53,53 @@ class Plan:
     comparisons: int
     workloads: tuple[WorkloadPlan, ...]
     is_assumed: bool = False
+    in_turns: bool = False
 
 
 def plan_for(
-    change: float, noise: float, between: float, trials: int, comparisons: int, power: float
+    *,
+    change: float,
+    noise: float,
+    between: float,
+    trials: int,
+    workloads: int,
+    configurations: int,
+    power: float,
+    in_turns: bool,
 ) -> Plan:
-    """Return the plan for workloads that all have this noise."""
-    runs = runs_needed(change, run_sd(between, noise, trials), comparisons, power)
-    return Plan(
-        change, power, comparisons, (WorkloadPlan("each workload", noise, between, trials, runs),)
-    )
+    """Return the plan for workloads that all have this noise.
+
+    `configurations` are compared with the baseline, which does not count.
+    """
+    comparisons = workloads * configurations
+    sd = run_sd(between, noise, trials)
+    df_per_run = configurations if in_turns else UNPAIRED
+    runs = runs_needed(change, sd, comparisons, power, df_per_run)
+    each = WorkloadPlan("each workload", noise, between, trials, runs)
+    return Plan(change, power, comparisons, (each,), in_turns=in_turns)
 
 
 def plan_from(
-    baseline: ConfigurationRuns, change: float, configurations: int, power: float
+    columns: Sequence[ConfigurationRuns], change: float, configurations: int, power: float
 ) -> Plan:
-    """Return the plan of a comparison with this baseline. Raises BadInput if it has no times."""
+    """Return the plan of a comparison with the first of these, the baseline.
+
+    The others took turns with it; without others, the comparison is with `configurations` to come. Raises
+    BadInput if the baseline has no times, or if the others took no turns with it.
+    """
+    baseline, *others = columns
     names = baseline.workloads
-    model = table_model([baseline.runs], names)
+    model = table_model([column.runs for column in columns], names).differences
+    if others and not model.is_in_turns:
+        raise BadInput(
+            f"{baseline.name!r} and {others[0].name!r} did not take turns in the same applications, two or "
+            "more: name the baseline alone"
+        )
     measured = [name for name in names if model.runs(0, name)]
     if not measured:
         raise BadInput(f"{baseline.name!r} has no measured trial; run jobs/benchmark.py")
-    comparisons = len(measured) * configurations
+    comparisons = len(measured) * (len(others) or configurations)
+    df_per_run = len(others) or UNPAIRED
     costs = _costs(baseline.runs)
 
     def plan(name: str) -> WorkloadPlan:
@@ -83,7 +111,7 @@ def plan_from(
             noise,
             between,
             trials,
-            runs_needed(change, run_sd(between, noise, trials), comparisons, power),
+            runs_needed(change, run_sd(between, noise, trials), comparisons, power, df_per_run),
             efficient_trials(between, noise, *costs) if costs else None,
             name in baseline.controls,
         )
@@ -94,6 +122,7 @@ def plan_from(
         comparisons,
         tuple(map(plan, measured)),
         is_assumed=not model.has_repeated_runs,
+        in_turns=bool(others),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -25,7 +26,7 @@ def _fraction_or_none(
 
 
 @command("plan")
-@click.argument("runs", required=False, metavar="[RUNS]")
+@click.argument("names", nargs=-1, metavar="[RUNS]...")
 @click.option(
     "--change",
     callback=as_fraction,
@@ -68,6 +69,12 @@ def _fraction_or_none(
     help="Configurations in the table, without the baseline.",
 )
 @click.option(
+    "--turns",
+    is_flag=True,
+    help="Without RUNS: all configurations take turns in each application, and --between is how much runs "
+    "differ besides what an application does to all of them.",
+)
+@click.option(
     "--power",
     callback=as_fraction,
     default=f"{POWER:.0%}",
@@ -77,7 +84,7 @@ def _fraction_or_none(
 )
 @results_option
 def plan_command(
-    runs: str | None,
+    names: Sequence[str],
     change: float,
     noise: float | None,
     between: float | None,
@@ -86,27 +93,35 @@ def plan_command(
     configurations: int,
     power: float,
     results: Path,
+    *,
+    turns: bool,
 ) -> None:
     """Compute how many runs, of how many trials, are needed to detect a change.
 
     RUNS are earlier runs of the baseline: the name of a configuration under --results, a directory of
-    results files, or a results file. They show how much trials and runs differ and what they cost. Without
-    them, name the noise. The significance level is 5% for the whole table: if nothing changed, at most
-    one table in twenty shows a change.
+    results files, or a results file. They show how much trials and runs differ and what they cost. If
+    configurations took turns in an experiment, name all of them. Without RUNS, name the noise. The
+    significance level is 5% for the whole table: if nothing changed, at most one table in twenty shows a
+    change.
     """
-    if runs is None:
+    if names:
+        if noise is not None or between is not None or turns:
+            raise BadInput(
+                "--noise, --between and --turns have no effect beside RUNS, which show all of it"
+            )
+        columns = [find_configuration(name, results) for name in names]
+        plan: Plan = plan_from(columns, change, configurations, power)
+    else:
         if noise is None:
             raise BadInput("plan needs RUNS of the baseline, or --noise")
-        plan: Plan = plan_for(
-            change,
-            noise,
-            PRIOR_RUN_SD if between is None else between,
-            trials,
-            workloads * configurations,
-            power,
+        plan = plan_for(
+            change=change,
+            noise=noise,
+            between=PRIOR_RUN_SD if between is None else between,
+            trials=trials,
+            workloads=workloads,
+            configurations=configurations,
+            power=power,
+            in_turns=turns,
         )
-    else:
-        if noise is not None or between is not None:
-            raise BadInput("--noise and --between have no effect beside RUNS, which show both")
-        plan = plan_from(find_configuration(runs, results), change, configurations, power)
     show(render(plan))

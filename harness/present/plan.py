@@ -30,19 +30,25 @@ def render(plan: Plan) -> str:
 
 
 def _sentences(plan: Plan) -> list[str]:
+    of_what = "applications" if plan.in_turns else "runs"
+    where = (
+        "applications, in each of which the configurations take turns,"
+        if plan.in_turns
+        else "runs on either side"
+    )
     of_table = f"in a table of {count_of(plan.comparisons, 'comparison')}"
     # A control is there to be compared, not to change.
     needing = [each for each in plan.workloads if not each.is_control] or list(plan.workloads)
     which = "workload" if needing == list(plan.workloads) else "workload but the controls"
     if any(each.runs is None for each in needing):
         found = (
-            f"More than {MAX_RUNS} runs would be needed to detect a change of {plan.change:.1%} of every "
-            f"{which}, {of_table}. Reduce the noise: use longer trials or an idle machine."
+            f"More than {MAX_RUNS} {of_what} would be needed to detect a change of {plan.change:.1%} of "
+            f"every {which}, {of_table}. Reduce the noise: use longer trials or an idle machine."
         )
     else:
         most = max(each.runs or 0 for each in needing)
         found = (
-            f"{most} runs on either side detect a change of {plan.change:.1%} of any {which} in "
+            f"{most} {where} detect a change of {plan.change:.1%} of any {which} in "
             f"{plan.power:.0%} of cases, {of_table}."
         )
     efficient = [each.efficient_trials for each in needing if each.efficient_trials]

@@ -2,6 +2,10 @@
 
 The power is that of the t test of `mixed_model` at the strictest of Holm's thresholds, which a table's
 first change has to pass. Half of the variance between runs is taken to be common to all workloads.
+
+`df_per_run` are the degrees of freedom that each run on either side adds, after the first: 2 of two sides
+without anything in common. Of n configurations that take turns in the same applications it is n - 1, and
+standard deviations are of what remains of a run without the effect of its application.
 """
 
 from __future__ import annotations
@@ -18,6 +22,8 @@ from harness.statistics.mixed_model import PRIOR_WEIGHT
 
 POWER = 0.9
 """The probability of finding a change that is there."""
+UNPAIRED = 2
+"""What each run on either side adds to the degrees of freedom if the sides have nothing in common."""
 MAX_RUNS = 200
 """On either side; a change that takes more is not worth waiting for."""
 MAX_EFFICIENT_TRIALS = 100
@@ -53,13 +59,17 @@ def efficient_trials(between: float, noise: float, run_s: float, round_s: float)
     return min(MAX_EFFICIENT_TRIALS, max(1, round(optimum)))
 
 
-def runs_needed(change: float, sd: float, comparisons: int, power: float = POWER) -> int | None:
+def runs_needed(
+    change: float, sd: float, comparisons: int, power: float = POWER, df_per_run: int = UNPAIRED
+) -> int | None:
     """Return the smallest number of runs on either side that finds `change` with this power.
 
     `change` is relative (-0.05 or 0.05); `sd` is the relative standard deviation of runs. Return None if
     it takes more than MAX_RUNS.
     """
-    power_at = partial(statistical_power, change, sd, comparisons=comparisons)
+    power_at = partial(
+        statistical_power, change, sd, comparisons=comparisons, df_per_run=df_per_run
+    )
     if power_at(MAX_RUNS) < power:
         return None
     candidates = range(MIN_RUNS, MAX_RUNS)
@@ -81,7 +91,9 @@ def detectable_change(sd: float, runs: int, comparisons: int, power: float = POW
     return math.expm1(high)
 
 
-def statistical_power(change: float, sd: float, runs: int, comparisons: int) -> float:
+def statistical_power(
+    change: float, sd: float, runs: int, comparisons: int, df_per_run: int = UNPAIRED
+) -> float:
     """Return the probability that `runs` on either side find a relative change.
 
     `sd` is the relative standard deviation of runs, `comparisons` the size of the table.
@@ -90,18 +102,17 @@ def statistical_power(change: float, sd: float, runs: int, comparisons: int) -> 
     if sd == 0:
         return float(effect > 0)
     distance = effect / (sd * math.sqrt(2 / runs))
-    thresholds = _thresholds(runs, comparisons)
+    thresholds = _thresholds((runs - 1) * df_per_run, comparisons)
     return fmean(float(ndtr(distance - threshold)) for threshold in thresholds)
 
 
 @lru_cache(maxsize=1024)
-def _thresholds(runs: int, comparisons: int) -> tuple[float, ...]:
+def _thresholds(shared_df: int, comparisons: int) -> tuple[float, ...]:
     """Return equally likely thresholds of a difference, in standard errors: the estimated variance varies.
 
     A table of one comparison has one workload, whose variance has no part of its own.
     """
     level = 1 - ALPHA / comparisons / 2
-    shared_df = 2 * (runs - 1)
     if comparisons == 1:
         return tuple(
             float(stdtrit(shared_df, level)) * math.sqrt(value) for value in _variances(shared_df)

@@ -54,7 +54,7 @@ def run_outputs(column: ConfigurationRuns, other: ConfigurationRuns) -> Iterator
     for recorded in column.runs:
         yield run.render(recorded)
     yield readiness_page.render(readiness(column))
-    yield plan_page.render(plan_from(column, 0.05, 1, 0.9))
+    yield plan_page.render(plan_from([column], 0.05, 1, 0.9))
     with contextlib.suppress(BadInput):
         yield identical_runs_page.render(identical_runs(column))
     yield from comparison_outputs([other, column])

@@ -38,10 +38,21 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     return line
 
 
-def record(results: Path, factors: tuple[float, ...], before_trials_s: float = 60) -> None:
+def record(
+    results: Path,
+    factors: tuple[float, ...],
+    before_trials_s: float = 60,
+    configuration: str = "1g",
+    *,
+    in_turns: bool = False,
+) -> None:
     """Record runs of three workloads, of which one differs; rounds of 20 s begin after a while."""
     for number, factor in enumerate(factors, 1):
-        with Recording(results, a_run("1g", f"run-{number}")) as recording:
+        run = a_run(configuration, f"{configuration}-{number}")
+        if in_turns:
+            facts = {"master": "local", "application": f"application-{number}"}
+            run = replace(run, environment={**run.environment, **facts})
+        with Recording(results, run) as recording:
             for round_, time_s in enumerate(TRIALS, 1):
                 starts = START + timedelta(seconds=before_trials_s + 20 * (round_ - 1))
                 for name, its_factor in (("differs", factor), ("same", 1.0), ("also-same", 1.0)):
@@ -113,7 +124,7 @@ class TestFromEarlierRuns:
     ) -> None:
         record(tmp_path, (1, 1.02))
         line = refused(capsys, "1g", "--change", "5%", option, "2%", "--results", str(tmp_path))
-        assert "--noise and --between have no effect beside RUNS" in line
+        assert "--noise, --between and --turns have no effect beside RUNS" in line
 
     def test_each_workload_gets_the_number_for_its_own_noise(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -148,3 +159,39 @@ class TestFromEarlierRuns:
             recording.end(Ending.COMPLETED)
         line = refused(capsys, "1g", "--change", "5%", "--results", str(tmp_path))
         assert line.endswith("'1g' has no measured trial; run jobs/benchmark.py")
+
+
+class TestTurns:
+    """Configurations that take turns in each application."""
+
+    def test_they_need_fewer_of_it_if_applications_differ(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        applications = (0.8, 1, 1.1, 1.3)
+        record(tmp_path, applications, in_turns=True)
+        record(
+            tmp_path, tuple(each * 1.01 for each in applications), configuration="2g", in_turns=True
+        )
+        options = ("--change", "5%", "--results", str(tmp_path))
+        alone, in_turns = plan(capsys, "1g", *options), plan(capsys, "1g", "2g", *options)
+        assert int(runs_of(alone)["differs"]) > 20 > int(runs_of(in_turns)["differs"])
+        assert "applications, in each of which the configurations take turns, detect" in " ".join(
+            in_turns.split()
+        )
+
+    def test_that_were_not_taken_are_refused(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        record(tmp_path, (1, 1.02))
+        record(tmp_path, (1, 1.02), configuration="2g")
+        line = refused(capsys, "1g", "2g", "--change", "5%", "--results", str(tmp_path))
+        assert line.endswith(
+            "'1g' and '2g' did not take turns in the same applications, two or more: name the baseline alone"
+        )
+
+    def test_can_be_assumed(self, capsys: pytest.CaptureFixture[str]) -> None:
+        options = ("--change", "5%", "--noise", "3%", "--between", "1%")
+        alone, in_turns = plan(capsys, *options), plan(capsys, *options, "--turns")
+        # With the same deviations, a side of one's own would add degrees of freedom.
+        assert int(runs_of(in_turns)["each workload"]) >= int(runs_of(alone)["each workload"])
+        assert "take turns" in in_turns

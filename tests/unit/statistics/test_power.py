@@ -17,7 +17,7 @@ from harness.statistics.power import (
     statistical_power,
 )
 from tests.unit.builders import known
-from tests.unit.statistics.simulation import Scenario, Tables
+from tests.unit.statistics.simulation import Order, Scenario, Tables
 
 SD = 0.02
 """Of runs: half of its variance is common to all workloads, as the power assumes."""
@@ -42,6 +42,23 @@ class TestStatisticalPower:
         )
         found = Tables(scenario, seed=runs).power(percent / 100, tables=300)
         assert statistical_power(percent / 100, SD, runs, 9) == pytest.approx(found, abs=0.08)
+
+    @pytest.mark.parametrize(("runs", "percent"), [(3, 8), (5, 5), (7, 4)])
+    def test_is_that_also_where_configurations_take_turns(self, runs: int, percent: float) -> None:
+        trials, within, between = 6, 0.02, 0.01
+        scenario = Scenario(
+            runs=runs,
+            trials=trials,
+            between_sd=between,
+            within_sd=within,
+            application_sd=0.1,
+            order=Order.IN_APPLICATIONS,
+        )
+        found = Tables(scenario, seed=runs).power(percent / 100, tables=300)
+        sd = run_sd(between, within, trials)
+        assert statistical_power(percent / 100, sd, runs, 9, df_per_run=1) == pytest.approx(
+            found, abs=0.1
+        )
 
     def test_without_a_change_is_the_strictest_of_holms_thresholds(self) -> None:
         assert statistical_power(0, SD, 5, 8) == pytest.approx(0.05 / 8 / 2, rel=0.15)
