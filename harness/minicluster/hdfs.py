@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import ClassVar
 
 from harness.local_spark import closing_message
@@ -17,6 +18,7 @@ from harness.minicluster.hadoop import (
     prepare_daemons,
     write_properties,
 )
+from harness.minicluster.spark_configuration import write_spark_configuration
 from harness.model.errors import ClusterliftError
 from harness.probes.remote_process import run_all
 from harness.probes.transports.host import HostError, by_local
@@ -26,6 +28,8 @@ DATANODE = "org.apache.hadoop.hdfs.server.datanode.DataNode"
 NAMENODE_HEAP = "512m"
 DATANODE_HEAP = "256m"
 FORMAT_S = 120.0
+USUAL_COPIES = 3
+"""How many copies of a file a client asks for, if nothing else is set."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,9 @@ class HdfsCluster:
         prepare_daemons(cluster)
         site = {**_site(cluster), **self.properties}
         write_properties(cluster.conf_directory / "hdfs-site.xml", site)
+        if cluster.servers < USUAL_COPIES:
+            copies = {"spark.hadoop.dfs.replication": str(cluster.servers)}
+            write_spark_configuration(_spark_configuration(cluster), copies)
         log = cluster.logs / "format.log"
         in_directory = ("sh", "-c", 'cd "$0" && exec "$@"', str(cluster.directory))
         format_ = [*in_directory, *command, "-format", "-nonInteractive"]
@@ -81,7 +88,9 @@ class HdfsCluster:
                 return None
 
     def client_environment(self, cluster: Cluster) -> Mapping[str, str]:
-        """Return nothing: Spark's Hadoop client needs only the URI."""
+        """Return nothing if there are DataNodes for the usual copies: then a client needs only the URI."""
+        if cluster.servers < USUAL_COPIES:
+            return {"SPARK_CONF_DIR": str(_spark_configuration(cluster))}
         return {}
 
 
@@ -100,6 +109,11 @@ def web_address(cluster: Cluster) -> str:
     return f"http://{LOCALHOST}:{cluster.ports[1]}"
 
 
+def _spark_configuration(cluster: Cluster) -> Path:
+    """Return a directory of its own: to a client, that of the daemons would name the default file system."""
+    return cluster.directory / "spark"
+
+
 def _site(cluster: Cluster) -> dict[str, str]:
     """Return the properties that the daemons need, and those that make them detect failures quickly."""
     rpc, http = cluster.ports
@@ -115,7 +129,7 @@ def _site(cluster: Cluster) -> dict[str, str]:
         # Avoid name look-ups, which can take seconds where there is no network.
         "dfs.datanode.hostname": LOCALHOST,
         "dfs.namenode.datanode.registration.ip-hostname-check": "false",
-        "dfs.replication": str(min(3, cluster.servers)),
+        "dfs.replication": str(min(USUAL_COPIES, cluster.servers)),
         # A DataNode counts as dead after 2 recheck intervals (in ms) and 10 heartbeats (in s): 12 s.
         "dfs.namenode.heartbeat.recheck-interval": "1000",
         "dfs.heartbeat.interval": "1",

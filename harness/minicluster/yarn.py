@@ -18,6 +18,7 @@ from harness.minicluster.hadoop import (
     prepare_daemons,
     write_properties,
 )
+from harness.minicluster.hdfs import USUAL_COPIES
 from harness.minicluster.jar import bouncy_castle_jars
 from harness.minicluster.spark_configuration import write_spark_configuration
 
@@ -61,7 +62,7 @@ class YarnCluster:
         write_spark_configuration(conf, {"spark.yarn.jars": f"local:{spark_home()}/jars/*"})
         write_properties(conf / "core-site.xml", {"fs.defaultFS": self.files.uri})
         # A client decides how many copies of its files there are.
-        copies = str(min(3, self.files.servers))
+        copies = str(min(USUAL_COPIES, self.files.servers))
         write_properties(conf / "hdfs-site.xml", {"dfs.replication": copies})
         write_properties(conf / "yarn-site.xml", _site(cluster))
         write_properties(conf / "capacity-scheduler.xml", _SCHEDULER)

@@ -61,7 +61,7 @@ def test_an_interrupted_run_does_not_touch_another_hdfs(tmp_path: Path) -> None:
     os.killpg(run.pid, signal.SIGINT)  # as a terminal does at Ctrl-C
     assert run.wait(timeout=60) == 128 + signal.SIGINT
     assert is_removed(other)
-    assert exports.startswith(f"export CLUSTERLIFT_FS={default.uri}\n")
+    assert f"export CLUSTERLIFT_FS={default.uri}\n" in exports
     assert f"default  {default.uri}  1 of 1 DataNode live\n" in clusterlift("hdfs", "status")
     clusterlift("hdfs", "down")
     assert is_removed(default)

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import ClassVar
@@ -235,6 +236,14 @@ class TestHdfs:
         addresses = [value for key, value in properties.items() if str(key).endswith("address")]
         assert len(addresses) == 5
         assert all(str(address).startswith("127.0.0.1:") for address in addresses)
+
+    def test_a_client_asks_for_no_more_copies_than_there_are_datanodes(self, hdfs: Prepare) -> None:
+        cluster = hdfs()
+        [(name, directory)] = HdfsCluster().client_environment(cluster).items()
+        assert name == "SPARK_CONF_DIR"
+        defaults = (Path(directory) / "spark-defaults.conf").read_text()
+        assert "spark.hadoop.dfs.replication 2\n" in defaults
+        assert not HdfsCluster().client_environment(replace(cluster, servers=3))
 
     def test_launches_a_namenode_and_the_datanodes(self, hdfs: Prepare) -> None:
         cluster = hdfs()
