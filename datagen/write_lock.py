@@ -19,6 +19,7 @@ from typing import Self
 from datagen.filesystem import Directory
 from harness.model.errors import BadInput
 from harness.model.run import timestamp
+from harness.node.processes import process_namespace
 from harness.terminal import shorten
 
 PROC = Path("/proc")
@@ -30,8 +31,7 @@ NAME_WIDTH = 80
 def machine() -> str:
     """Return what identifies the system in which process ids are unique; empty if it is not known."""
     try:
-        boot = (PROC / "sys/kernel/random/boot_id").read_text().strip()
-        return f"{boot} {(PROC / 'self/ns/pid').readlink()}"
+        return process_namespace()
     except OSError:
         return ""
 
