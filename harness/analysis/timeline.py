@@ -70,6 +70,11 @@ def _stage(timeline: Timeline, start_s: float) -> int | None:
     return overlaps_s.index(longest_s) if longest_s > 0 else None
 
 
+def stage_name(timeline: Timeline, index: int) -> str:
+    """Return `2: reads shuffle`; the number is that in the order of start."""
+    return f"{index + 1}: {timeline.stages[index].work}"
+
+
 def busiest_node(timeline: Timeline) -> NodeTimeline | None:
     """Return the node that received most, or sent most, whichever is more; None if no bytes are known."""
     carried = [
@@ -123,10 +128,8 @@ class TrialLink:
         return self.full_share * self.timeline.length_s / self.trial.executions
 
     def stage_name(self, index: int | None) -> str:
-        """Return `2: reads shuffle`; the number is that in the order of start."""
-        if index is None:
-            return BETWEEN_STAGES
-        return f"{index + 1}: {self.timeline.stages[index].work}"
+        """Return the name of a stage, or `between stages`."""
+        return BETWEEN_STAGES if index is None else stage_name(self.timeline, index)
 
 
 def trial_links(

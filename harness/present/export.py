@@ -1,4 +1,4 @@
-"""Trials and measurements as rows of three tables, with the type and description of each column.
+"""Trials and measurements as rows of four tables, with the type and description of each column.
 
 An unknown value is None, never 0.
 """
@@ -14,6 +14,7 @@ from typing import Annotated, Any, BinaryIO, TypeVar, get_args, get_type_hints
 
 from harness import __version__
 from harness.analysis.environment import is_emulated
+from harness.analysis.timeline import link_slices, stage_name
 from harness.model.probe import Measurement, RecordedProbes
 from harness.model.run import RecordedRun, Trial
 
@@ -38,6 +39,8 @@ class TrialRow(_TrialKey):
     started_at: Annotated[datetime | None, "start of the trial"]
     error: Annotated[str | None, "why it failed"]
     note: Annotated[str | None, "an incident that may have affected the time"]
+    disturbed: Annotated[str | None, "why the trial does not count; null if it counts"]
+    executions: Annotated[int, "how often the workload ran; wall_s is the mean"]
     is_control: Annotated[bool, "true if network and storage cannot affect the workload"]
     sink: Annotated[str | None, "what forced the computation: noop or rdd-count"]
     dataset_rows: Annotated[int | None, "number of rows"]
@@ -61,6 +64,19 @@ class MetricRow(_TrialKey):
 
 
 @dataclass(frozen=True)
+class SliceRow(_TrialKey):
+    """One row for each slice of a trial's time and each node: what its links and processors did."""
+
+    host: Annotated[str, "the node"]
+    start_s: Annotated[float, "start of the slice in seconds since that of the trial"]
+    length_s: Annotated[float, "length of the slice in seconds"]
+    stage: Annotated[str | None, "stage that took most of the slice; null between stages"]
+    received_bytes: Annotated[int | None, "by all links of the node, with headers"]
+    sent_bytes: Annotated[int | None, "by all links of the node, with headers"]
+    busy_percent: Annotated[int | None, "of the time of all processors of the machine"]
+
+
+@dataclass(frozen=True)
 class ProbeRow:
     """One row for each measurement of the network itself, failed ones included."""
 
@@ -79,10 +95,11 @@ class ProbeRow:
     source: Annotated[str, "path of the probe file"]
 
 
-Row = TrialRow | MetricRow | ProbeRow
+Row = TrialRow | MetricRow | SliceRow | ProbeRow
 TABLES: Mapping[str, type[Row]] = {
     "trials": TrialRow,
     "measurements": MetricRow,
+    "slices": SliceRow,
     "probes": ProbeRow,
 }
 
@@ -113,6 +130,7 @@ def rows(runs: Sequence[RecordedRun], probed: Sequence[RecordedProbes]) -> dict[
         "measurements": [
             row for recorded, trial in trials for row in _metric_rows(recorded, trial)
         ],
+        "slices": [row for recorded, trial in trials for row in _slice_rows(recorded, trial)],
         "probes": [
             _probe_row(recorded_probes, measured)
             for recorded_probes in probed
@@ -136,6 +154,8 @@ def _trial_row(recorded: RecordedRun, trial: Trial) -> TrialRow:
         started_at=_time(trial.started_at),
         error=trial.error,
         note=trial.note,
+        disturbed=trial.disturbed,
+        executions=trial.executions,
         is_control=trial.workload in (run.parameters.get("controls") or ()),
         sink=_typed(str, run.parameters.get("sink")),
         dataset_rows=_typed(int, data.get("rows")),
@@ -176,6 +196,24 @@ def _numbers(record: Any) -> Iterator[tuple[str, str | None, float]]:
             case inner if is_dataclass(inner):
                 for name, subject, value in _numbers(inner):
                     yield f"{field.name}_{name}", subject, value
+
+
+def _slice_rows(recorded: RecordedRun, trial: Trial) -> Iterator[SliceRow]:
+    if (timeline := trial.timeline) is None:
+        return
+    for node in timeline.nodes:
+        busy = timeline.series(node.busy_percent)
+        for part, percent in zip(link_slices(timeline, node), busy, strict=True):
+            yield SliceRow(
+                *_trial_key(recorded, trial),
+                host=node.host,
+                start_s=part.start_s,
+                length_s=part.length_s,
+                stage=None if part.stage is None else stage_name(timeline, part.stage),
+                received_bytes=part.received_bytes,
+                sent_bytes=part.sent_bytes,
+                busy_percent=percent,
+            )
 
 
 def _probe_row(probed: RecordedProbes, measured: Measurement) -> ProbeRow:

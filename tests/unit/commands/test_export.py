@@ -20,11 +20,13 @@ from harness.cli import main
 from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.probe import ProbeRun, RecordedProbes
 from harness.model.run import Ending, Phase, RecordedRun, Run
+from harness.model.timeline import Stage
 from harness.present import export
 from harness.present.export import TABLES, columns, rows
 from harness.records.writer import ProbeRecording, Recording
 from tests.unit import report_data
 from tests.unit.builders import a_run, failed, ok, recorded
+from tests.unit.timeline_builders import a_node, a_timeline, a_trial
 
 Exported = dict[str, list[dict[str, Any]]]
 
@@ -67,6 +69,8 @@ class TestTrials:
             "started_at": datetime(2026, 11, 21, 13, 42, 13, tzinfo=UTC),
             "error": None,
             "note": "lost an executor",
+            "disturbed": None,
+            "executions": 1,
             "is_control": False,
             "sink": "noop",
             "dataset_rows": 1000,
@@ -139,6 +143,24 @@ class TestMeasurements:
         assert exported(other, [recorded(a_run(), [ok("w", 1)])])["measurements"] == []
 
 
+class TestSlices:
+    def test_each_node_has_a_row_for_each_slice_of_a_trial(self, tmp_path: Path) -> None:
+        node = a_node("n1", received=[0, 630, None], sent=[0, 0, 0], busy=[5, None, 63])
+        stages = [Stage("reads data", 0.0, 1.4)]
+        trial = a_trial("group-by", a_timeline(node, slices=3, interval_s=0.5, stages=stages))
+        found = exported(tmp_path, [recorded(a_run_with_facts(), [trial])])["slices"]
+        assert [row["start_s"] for row in found] == [0, 0.5, 1]
+        assert {row["length_s"] for row in found} == {0.5}
+        assert {(row["host"], row["workload"]) for row in found} == {("n1", "group-by")}
+        assert [row["received_bytes"] for row in found] == [0, 630, None]
+        assert [row["busy_percent"] for row in found] == [5, None, 63]
+        assert {row["stage"] for row in found} == {"1: reads data"}
+
+    def test_a_trial_without_a_timeline_has_none(self, tmp_path: Path) -> None:
+        run = recorded(a_run_with_facts(), [ok("group-by", 1.0)])
+        assert exported(tmp_path, [run])["slices"] == []
+
+
 class TestProbes:
     def test_a_measurement_is_a_row_even_if_it_failed(self, tmp_path: Path) -> None:
         run = ProbeRun("1g", ("a", "b"), id="p1", started_at="2026-11-21T13:42:13Z")
@@ -168,13 +190,14 @@ def _results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("_results")
 class TestCommand:
-    def test_it_writes_three_tables_and_prints_their_numbers_of_rows(
+    def test_it_writes_every_table_and_prints_their_numbers_of_rows(
         self, capsys: pytest.CaptureFixture[str]
     ) -> None:
         assert main(["export", "1g", "2.5g", "1g", "--output", "out"]) == 0
         assert capsys.readouterr().out.splitlines() == [
             "out/trials.parquet: 2 rows",
             "out/measurements.parquet: 0 rows",
+            "out/slices.parquet: 0 rows",
             "out/probes.parquet: 1 row",
         ]
         runs = pq.read_table("out/trials.parquet").column("run").to_pylist()

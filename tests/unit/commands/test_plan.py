@@ -174,7 +174,8 @@ class TestTurns:
         )
         options = ("--change", "5%", "--results", str(tmp_path))
         alone, in_turns = plan(capsys, "1g", *options), plan(capsys, "1g", "2g", *options)
-        assert int(runs_of(alone)["differs"]) > 20 > int(runs_of(in_turns)["differs"])
+        assert runs_of(alone)["differs"] == "> 200"
+        assert int(runs_of(in_turns)["differs"]) < 20
         assert "applications, in each of which the configurations take turns, detect" in " ".join(
             in_turns.split()
         )
