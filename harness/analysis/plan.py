@@ -111,7 +111,7 @@ def plan_from(
             noise,
             between,
             trials,
-            runs_needed(change, run_sd(between, noise, trials), comparisons, power, df_per_run),
+            runs_needed(change, sd, comparisons, power, df_per_run),
             efficient_trials(between, noise, *costs) if costs else None,
             name in baseline.controls,
         )
