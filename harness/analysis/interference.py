@@ -71,7 +71,9 @@ def _stolen(node: NodeInterference) -> tuple[float | None, float | None]:
 
 DISTURBANCES = (
     # A trial that computes is longer by the same factor. The means of quiet runs differ by less.
-    Disturbance("time of a fixed loop", _loops, 1.05, "{:.3f} ms", is_factor=True),
+    Disturbance(
+        "processor speed (time of a fixed loop)", _loops, 1.05, "{:.3f} ms", is_factor=True
+    ),
     # What is taken away is missing: each percent of it is a percent of time, or nearly so.
     Disturbance("processor time that the hypervisor took", _stolen, 0.02, "{:.0%}"),
     Disturbance(

@@ -147,7 +147,8 @@ def _number(facts: Mapping[str, str], file: Path) -> int:
     text = facts.get(NUMBER, "")
     if not re.fullmatch("[1-9][0-9]{0,5}", text):
         raise BadInput(
-            f"{file} is of this experiment, but its number is {shorten(text, 40)!r}; move it elsewhere"
+            f"{file} is of this experiment, but its fact {NUMBER!r} is {shorten(text, 40)!r}; "
+            "move it elsewhere"
         )
     return int(text)
 

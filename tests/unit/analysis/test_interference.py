@@ -70,7 +70,7 @@ class TestDisturbedTrials:
 
 
 DIFFERENT = [
-    ({"loop_s": 0.00043}, "time of a fixed loop", "0.400 ms", "0.430 ms"),
+    ({"loop_s": 0.00043}, "processor speed (time of a fixed loop)", "0.400 ms", "0.430 ms"),
     ({"stolen_s": 1.0}, "processor time that the hypervisor took", "0 %", "5 %"),
     ({"others_s": 4.0}, "processor time of other processes", "2 %", "20 %"),
     ({"memory_wait_s": 0.5}, "time in which processes waited for memory", "0 %", "5 %"),
@@ -114,5 +114,5 @@ def test_a_run_of_an_older_version_has_no_such_facts() -> None:
 def test_the_means_are_over_all_nodes_and_trials() -> None:
     nodes = tuple(NodeInterference(f"n{n}", **QUIET | {"loop_s": n * 1e-4}) for n in (1, 3))
     found = interference_facts([recorded(a_run(), [ok("group-by", 1.0, interference=nodes)])])
-    assert found["time of a fixed loop"] == "0.200 ms"
+    assert found["processor speed (time of a fixed loop)"] == "0.200 ms"
     assert found["processor time of other processes"] == "2 %"

@@ -11,7 +11,13 @@ from harness.cli import clusterlift
 Names = tuple[str, ...]
 """The words that name a command: `("lab", "up")`."""
 
-VALUES = {"PERCENT": "5%", "FILE.csv": "old.csv", "DIR": "out", "NAME": "new"}
+VALUES = {
+    "PERCENT": "5%",
+    "FILE.csv": "old.csv",
+    "DIR": "out",
+    "NAME": "new",
+    "[RUNS]...": "x",
+}
 """A valid value by metavar."""
 
 

@@ -254,7 +254,7 @@ class TestProcess:
     def test_too_little_memory_is_one_line(self, tmp_path: Path) -> None:
         script = (
             "import sys, harness.cli as cli, harness.commands.plan as plan\n"
-            "def fail(*_): raise MemoryError\n"
+            "def fail(**_): raise MemoryError\n"
             "plan.plan_for = fail\n"
             "sys.exit(cli.main())"
         )

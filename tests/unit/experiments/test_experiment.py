@@ -464,7 +464,7 @@ class TestRunExperiment:
         assert site.run() == DONE
         assert site.calls == []
 
-    def test_more_rounds_add_to_existing_results(self, site: FakeSite) -> None:
+    def test_more_runs_add_to_existing_results(self, site: FakeSite) -> None:
         site.run()
         site.run(TEXT.replace("runs = 2", "runs = 3"))
         assert site.benchmarks() == [("slow", "3"), ("fast", "3")]
@@ -475,11 +475,13 @@ class TestRunExperiment:
             site.run(TEXT.replace("100mbit", "50mbit"))
 
     @pytest.mark.parametrize("facts", [{}, {"round": "x"}, {"round": "0"}, {"round": "9" * 5000}])
-    def test_a_run_of_no_round_is_refused(self, site: FakeSite, facts: dict[str, str]) -> None:
+    def test_a_run_without_its_number_is_refused(
+        self, site: FakeSite, facts: dict[str, str]
+    ) -> None:
         run = a_run("slow", "r", facts={"experiment": site.read().id, **facts})
         with Recording(site.own_results, run) as recording:
             recording.end(Ending.COMPLETED)
-        with pytest.raises(BadInput, match="is of this experiment, but its round is"):
+        with pytest.raises(BadInput, match="is of this experiment, but its fact 'round' is"):
             site.run()
 
     def test_optional_values_become_options(self, site: FakeSite) -> None:
