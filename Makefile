@@ -123,7 +123,7 @@ check: setup
 	@lint-imports --no-logo --no-cache
 
 test: setup
-	@$(PYTEST) -n 3 --dist loadfile -m "not bench and not lab and not slow and not netns and not e2e and not kill"
+	@$(PYTEST) -n 2 --dist loadfile -m "not bench and not lab and not slow and not netns and not e2e and not kill"
 
 test-scripts: setup
 	@$(PYTEST) -m smoke
