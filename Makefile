@@ -135,7 +135,7 @@ test-slow: setup
 	@$(PYTEST) -m slow
 
 test-probes: setup
-	@$(PYTEST) -m netns
+	@$(PYTEST) -m "netns and not slow"
 
 # Stops the lab that it starts.
 test-lab: setup
