@@ -130,12 +130,16 @@ def _spark_loss_detected(spark: SparkSession) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        try:
-            has_ended = scala_context(spark).isStopped()
-        except (Py4JError, OSError, AttributeError):
-            has_ended = True
-        if has_ended:
-            # Ctrl-C reaches the JVM, too. If that ends first, our own interrupt is about to come.
-            time.sleep(PENDING_INTERRUPT_S)
+        # A JVM that is about to end still answers for a moment, with strange errors. And Ctrl-C reaches it,
+        # too: if it ends first, our own interrupt is about to come.
+        time.sleep(PENDING_INTERRUPT_S)
+        if _has_ended(spark):
             raise SparkLost(f"the Spark application ended: {error}") from error
         raise
+
+
+def _has_ended(spark: SparkSession) -> bool:
+    try:
+        return bool(scala_context(spark).isStopped())
+    except (Py4JError, OSError, AttributeError):
+        return True
