@@ -46,6 +46,7 @@ def start_session(name: str, *packages: object) -> SparkSession:
     conf.setIfMissing("spark.sql.codegen.cache.maxEntries", "1000")
     with spark_errors_as_one_line("Spark did not start"):
         spark = SparkSession.builder.appName(name).config(conf=conf).getOrCreate()
+    _silence_accumulators(spark)
     encoding = java_packages(spark).System.getProperty("sun.jnu.encoding")
     if lost := lost_characters(sys.argv[1:], encoding):
         raise BadInput(
@@ -53,6 +54,12 @@ def start_session(name: str, *packages: object) -> SparkSession:
             "of this locale: set LC_ALL=C.UTF-8"
         )
     return spark
+
+
+def _silence_accumulators(spark: SparkSession) -> None:
+    """Keep pyspark's server of accumulators from printing a stack trace when the JVM ends before us."""
+    context: Any = spark.sparkContext
+    context._accumulatorServer.handle_error = lambda *_: None  # noqa: SLF001
 
 
 def lost_characters(arguments: Sequence[str], encoding: str) -> str | None:
