@@ -7,16 +7,12 @@ command, so that commands on many hosts start at the same moment without a commo
 
 from __future__ import annotations
 
-import subprocess
-import tempfile
-import threading
-import time
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
-from typing import IO, Generic, Self, TypeVar, cast
+from typing import Generic, Self, TypeVar
 
-from harness.model.errors import BadInput, ToolError
+from harness.model.errors import ToolError
+from harness.probes.host_process import ANSWER_S, HostProcess
 from harness.probes.transports.host import Host, HostError
 from harness.terminal import last_line
 
@@ -24,7 +20,6 @@ T = TypeVar("T")
 
 READY = "clusterlift: ready"
 NOT_FOUND = 127
-ANSWER_S = 30.0
 END_S = 5.0
 
 # READY comes first, because a login shell may have printed something before it. The PATH of an ssh session
@@ -46,19 +41,12 @@ class CompletedCommand:
     ended_s: float
 
 
-class RemoteProcess:
+class RemoteProcess(HostProcess):
     """One command on one host. Raise BadInput if this machine lacks the program that reaches the host."""
 
     def __init__(self, host: Host, command: Sequence[str]) -> None:
-        self.host = host
         self._program = command[0]
-        self._lines: list[str] = []
-        self._ended_s: float | None = None
-        self._changed = threading.Condition()
-        self._error_file = tempfile.TemporaryFile()  # noqa: SIM115  closed in `close`
-        self._process = self._open(host.argv("sh", "-c", _SCRIPT, READY, *command))
-        self._reader = threading.Thread(target=self._read, daemon=True)
-        self._reader.start()
+        super().__init__(host, _SCRIPT, READY, *command)
 
     def await_ready(self, timeout_s: float = ANSWER_S) -> None:
         """Wait until the command can be started. Raise HostError if the host does not answer."""
@@ -66,9 +54,7 @@ class RemoteProcess:
 
     def start(self) -> None:
         """Start the command. If the host has gone, the next call raises HostError."""
-        with suppress(OSError):
-            self._stdin.write(b"\n")
-            self._stdin.flush()
+        self._write("")
 
     def await_line(self, text: str, timeout_s: float = ANSWER_S) -> None:
         """Wait for a line of output that contains `text`.
@@ -88,54 +74,9 @@ class RemoteProcess:
             raise self._early_end()
         return CompletedCommand(code, "\n".join(self._output), self._errors, self._ended_s)
 
-    def close_stdin(self) -> None:
-        """Make the command end; do not wait for its end."""
-        with suppress(OSError):  # it may have ended already
-            self._stdin.close()
-
     def close(self) -> None:
         """Make the command end and wait for its end; kill our side of it if that takes too long."""
-        self.close_stdin()
-        try:
-            self._process.wait(END_S)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-        self._reader.join(END_S)
-        self._error_file.close()
-
-    def _open(self, command: Sequence[str]) -> subprocess.Popen[bytes]:
-        try:
-            return subprocess.Popen(  # noqa: S603  an argument vector, no shell of ours
-                command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=self._error_file,
-                start_new_session=True,  # so that a terminal's Ctrl-C does not reach it
-            )
-        except FileNotFoundError as error:
-            self._error_file.close()
-            raise BadInput(
-                f"{self.host}: cannot be reached: no '{command[0]}' is on the PATH"
-            ) from error
-
-    def _read(self) -> None:
-        for line in cast("IO[bytes]", self._process.stdout):
-            with self._changed:
-                self._lines.append(line.decode(errors="replace").rstrip("\r\n"))
-                self._changed.notify_all()
-        with self._changed:
-            self._ended_s = time.monotonic()
-            self._changed.notify_all()
-
-    def _await(self, condition: Callable[[], bool], timeout_s: float) -> None:
-        with self._changed:
-            self._changed.wait_for(lambda: condition() or self._ended_s is not None, timeout_s)
-            if condition():
-                return
-            if self._ended_s is None:
-                raise self._host_error(f"no answer within {timeout_s:.0f} s")
-        raise self._early_end()
+        self._close(END_S)
 
     def _early_end(self) -> HostError:
         code = self._process.wait()
@@ -145,23 +86,11 @@ class RemoteProcess:
             error_line(self._errors) or f"{self._program} ended with code {code}"
         )
 
-    def _host_error(self, reason: str) -> HostError:
-        return HostError(f"{self.host}: {reason}")
-
-    @property
-    def _stdin(self) -> IO[bytes]:
-        return cast("IO[bytes]", self._process.stdin)
-
     @property
     def _output(self) -> list[str]:
         """The lines that the command itself printed."""
         start = self._lines.index(READY) + 1 if READY in self._lines else len(self._lines)
         return self._lines[start:]
-
-    @property
-    def _errors(self) -> str:
-        self._error_file.seek(0)
-        return self._error_file.read().decode(errors="replace")
 
 
 class RemoteProcesses:

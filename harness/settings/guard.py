@@ -9,15 +9,12 @@ is always a tested one.
 
 from __future__ import annotations
 
-import subprocess
-import tempfile
 import threading
 import time
 from collections.abc import Mapping
-from contextlib import suppress
-from typing import IO, Self, cast
+from typing import Self
 
-from harness.model.errors import BadInput
+from harness.probes.host_process import ANSWER_S, HostProcess
 from harness.probes.transports.host import Host, HostError
 from harness.terminal import last_line
 
@@ -28,7 +25,6 @@ LOCKS = "/run/lock"
 """The directory of a host in which a guard locks a file, so that there is one guard at most."""
 PAUSES = "0 1 2 4 8"
 """Seconds before each attempt to put everything back."""
-ANSWER_S = 30.0
 PUT_BACK_S = 120.0
 """A network card that negotiates anew, several times perhaps, takes a minute."""
 
@@ -58,103 +54,46 @@ echo "{_DONE}"
 """
 
 
-class Guard:
+class Guard(HostProcess):
     """The guard of one host, which runs `script` with `sh` to put its settings back."""
 
     def __init__(self, host: Host, script: str) -> None:
-        self.host = host
-        self._lines: list[str] = []
-        self._has_ended = False
-        self._changed = threading.Condition()
-        self._error_file = tempfile.TemporaryFile()  # noqa: SIM115  closed in `close`
-        command = host.argv("sh", "-c", _SCRIPT, "guard", str(LEASE_S), script, LOCKS, PAUSES)
-        try:
-            self._process = subprocess.Popen(  # noqa: S603  an argument vector, no shell of ours
-                command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=self._error_file,
-                start_new_session=True,  # so that a terminal's Ctrl-C does not reach it
-            )
-        except FileNotFoundError as error:
-            self._error_file.close()
-            raise BadInput(
-                f"{host}: cannot be reached: no '{command[0]}' is on the PATH"
-            ) from error
-        self._reader = threading.Thread(target=self._read, daemon=True)
-        self._reader.start()
+        super().__init__(host, _SCRIPT, "guard", str(LEASE_S), script, LOCKS, PAUSES)
 
     def await_armed(self) -> None:
         """Wait until the guard watches. Raise HostError if it cannot, or if the host has one already."""
-        self._await(_ARMED, ANSWER_S)
+        self._await(lambda: _ARMED in self._lines, ANSWER_S)
 
     def renew(self) -> None:
         """Let the guard wait for another LEASE_S seconds."""
-        self._write("stay\n")
+        self._write("stay")
 
     def has_ended(self) -> bool:
         """Whether the guard has gone, and with it what was set."""
         with self._changed:
-            return self._has_ended
+            return self._ended_s is not None
 
     def start_putting_back(self) -> None:
         """Make the guard put everything back; do not wait for it."""
-        self._write("put back\n")
+        self._write("put back")
 
     def await_put_back(self) -> None:
         """Wait until the guard has put everything back. Raise HostError if it could not, or has gone."""
-        self._await(_DONE, PUT_BACK_S)
+        self._await(lambda: _DONE in self._lines, PUT_BACK_S)
         if self._process.wait(ANSWER_S):
-            raise self._error()
+            raise self._early_end()
 
     def close(self) -> None:
         """Close our end of the connection, which makes a guard that is still there put everything back."""
-        with suppress(OSError):
-            self._stdin.close()
-        try:
-            self._process.wait(PUT_BACK_S)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-        self._reader.join(ANSWER_S)
-        self._error_file.close()
+        self._close(PUT_BACK_S)
 
-    def _read(self) -> None:
-        for line in cast("IO[bytes]", self._process.stdout):
-            with self._changed:
-                self._lines.append(line.decode(errors="replace").strip())
-                self._changed.notify_all()
-        with self._changed:
-            self._has_ended = True
-            self._changed.notify_all()
-
-    def _await(self, line: str, timeout_s: float) -> None:
-        with self._changed:
-            self._changed.wait_for(lambda: line in self._lines or self._has_ended, timeout_s)
-            if line in self._lines:
-                return
-            if not self._has_ended:
-                raise HostError(f"{self.host}: no answer within {timeout_s:.0f} s")
-        raise self._error()
-
-    def _error(self) -> HostError:
+    def _early_end(self) -> HostError:
         if _BUSY in self._lines:
-            return HostError(
-                f"{self.host}: another experiment has set something there; wait until it has ended"
+            return self._host_error(
+                "another experiment has set something there; wait until it has ended"
             )
         code = self._process.wait()
-        self._error_file.seek(0)
-        printed = self._error_file.read().decode(errors="replace")
-        return HostError(f"{self.host}: {last_line(printed, f'its guard ended with code {code}')}")
-
-    def _write(self, line: str) -> None:
-        with suppress(OSError):  # it has gone: whoever waits for it finds out
-            self._stdin.write(line.encode())
-            self._stdin.flush()
-
-    @property
-    def _stdin(self) -> IO[bytes]:
-        return cast("IO[bytes]", self._process.stdin)
+        return self._host_error(last_line(self._errors, f"its guard ended with code {code}"))
 
 
 class Guards:
