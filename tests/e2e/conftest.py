@@ -9,7 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -68,20 +68,28 @@ class Spark:
         code: int = 0,
     ) -> Completed:
         """Run a script under spark-submit and wait for its end, with this exit code."""
-        done = subprocess.run(
-            self.command(script, *arguments, master=master),
-            cwd=cwd,
-            env=self.environment(**(env or {})),
-            capture_output=True,
-            text=True,
-            timeout=TIMEOUT_S,
-            check=False,
-        )
-        assert done.returncode == code, done.stdout + done.stderr
-        return done
+        command = self.command(script, *arguments, master=master)
+        return completed(command, cwd, self.environment(**(env or {})), code)
 
 
-def own_lines(completed: Completed) -> list[str]:
+def completed(
+    command: Sequence[str], cwd: Path, environment: Mapping[str, str], code: int = 0
+) -> Completed:
+    """Run a command and wait for its end, with this exit code."""
+    done = subprocess.run(
+        command,
+        cwd=cwd,
+        env=dict(environment),
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_S,
+        check=False,
+    )
+    assert done.returncode == code, done.stdout + done.stderr
+    return done
+
+
+def own_lines(done: Completed) -> list[str]:
     """Return the lines that are not log messages of Spark or Java.
 
     spark-submit sends both of Python's streams to its standard output.
@@ -89,7 +97,7 @@ def own_lines(completed: Completed) -> list[str]:
     log_message = re.compile(
         r"WARNING: |Using Spark's default|\d\d/\d\d/\d\d |Setting |To adjust |\s*warnings\.warn|Picked up"
     )
-    lines = (completed.stdout + completed.stderr).splitlines()
+    lines = (done.stdout + done.stderr).splitlines()
     return [line for line in lines if not log_message.match(line)]
 
 

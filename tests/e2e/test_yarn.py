@@ -36,7 +36,7 @@ from jobs.collect import GRACE_S
 from jobs.outbox import CHECK_S
 from tests.waiting import eventually
 
-from .conftest import ROOT, TIMEOUT_S, Completed, Spark, own_lines
+from .conftest import ROOT, TIMEOUT_S, Completed, Spark, completed, own_lines
 
 ROWS = 2_000
 CLIENT = ("--master", "yarn", "--conf", "spark.ui.enabled=false")
@@ -82,17 +82,7 @@ class Yarn:
         return self._done(self.command(program, *arguments), cwd, code)
 
     def _done(self, command: Sequence[str], cwd: Path, code: int) -> Completed:
-        done = subprocess.run(
-            command,
-            cwd=cwd,
-            env=dict(self.environment),
-            capture_output=True,
-            text=True,
-            timeout=TIMEOUT_S,
-            check=False,
-        )
-        assert done.returncode == code, done.stdout + done.stderr
-        return done
+        return completed(command, cwd, self.environment, code)
 
     def active_applications(self) -> int:
         answer = answer_of(f"{yarn_address(self.cluster)}/ws/v1/cluster/metrics")

@@ -276,6 +276,7 @@ class TestClusterMode:
     def test_a_signal_ends_spark_submit_and_then_the_collector(
         self, number: signal.Signals, spark: FakeSpark
     ) -> None:
+        spark.plan("wait")
         process = in_background(spark, *ON_NODE)
         process.send_signal(number)
         _, error = process.communicate(timeout=PATIENCE_S)
@@ -285,6 +286,7 @@ class TestClusterMode:
         assert (spark.home / "collected").exists()
 
     def test_kill_9_ends_both_too(self, spark: FakeSpark) -> None:
+        spark.plan("wait")
         process = in_background(spark, *ON_NODE)
         process.kill()
         process.communicate(timeout=PATIENCE_S)
@@ -293,8 +295,7 @@ class TestClusterMode:
 
 
 def in_background(spark: FakeSpark, *arguments: str) -> subprocess.Popen[str]:
-    """Start a command in a process group of its own, and wait until its run waits."""
-    spark.plan("wait")
+    """Start a command in a process group of its own, and wait until a run of it waits."""
     process = subprocess.Popen(
         [sys.executable, "-m", "harness", *arguments],
         env={**os.environ, "PYTHONPATH": str(ROOT)},
@@ -403,18 +404,9 @@ def is_complete(file: Path) -> bool:
 
 class TestSignals:
     def start(self, spark: FakeSpark) -> subprocess.Popen[str]:
-        """Start a command in a process group of its own, and wait until its second run waits."""
+        """Start a command, and wait until its second run waits."""
         spark.plan("complete", "wait")
-        process = subprocess.Popen(
-            [sys.executable, "-m", "harness", "run", "--trials", "6"],
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            process_group=0,
-        )
-        eventually(spark.is_waiting)
-        return process
+        return in_background(spark, "run", "--trials", "6")
 
     @pytest.mark.parametrize(
         ("number", "send"),
