@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import socket
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -58,8 +59,7 @@ class YarnCluster:
         """Write the configuration of the daemons, and of Spark."""
         java_command(cluster, RESOURCEMANAGER_HEAP, RESOURCEMANAGER, bouncy_castle_jars())
         conf = cluster.conf_directory
-        # The nodes are this machine: without this, each application would store Spark's jars on HDFS.
-        write_spark_configuration(conf, {"spark.yarn.jars": f"local:{spark_home()}/jars/*"})
+        write_spark_configuration(conf, _spark_properties())
         write_properties(conf / "core-site.xml", {"fs.defaultFS": self.files.uri})
         # A client decides how many copies of its files there are.
         copies = str(min(USUAL_COPIES, self.files.servers))
@@ -103,11 +103,25 @@ def web_address(cluster: Cluster) -> str:
     return f"http://{LOCALHOST}:{cluster.ports[-1]}"
 
 
+def _spark_properties() -> dict[str, str]:
+    """Return what suits nodes that are this machine."""
+    path = spark_environment().get("PATH", os.defpath)
+    python = os.environ.get("PYSPARK_PYTHON") or shutil.which("python3", path=path) or "python3"
+    return {
+        # Otherwise each application would store Spark's jars on HDFS.
+        "spark.yarn.jars": f"local:{spark_home()}/jars/*",
+        # Containers have the PATH that bash starts with, and not that of their NodeManager.
+        "spark.pyspark.python": python,
+        # YARN adds a filter to Spark's web pages as it grants the application. With Spark 4.3 one of two
+        # threads sometimes meets the other there, and the application does not start.
+        "spark.ui.enabled": "false",
+    }
+
+
 def _environment(cluster: Cluster) -> dict[str, str]:
-    """Return what containers need: Java, and a Python first on the PATH that can run Spark's scripts."""
+    """Return what containers need."""
     return {
         "JAVA_HOME": str(java_program().resolve().parents[1]),
-        "PATH": spark_environment().get("PATH", os.defpath),
         "HADOOP_CONF_DIR": str(cluster.conf_directory),
     }
 
@@ -123,7 +137,7 @@ def _site(cluster: Cluster) -> dict[str, str]:
         "yarn.nodemanager.address": any_port,
         "yarn.nodemanager.localizer.address": any_port,
         "yarn.nodemanager.webapp.address": any_port,
-        "yarn.nodemanager.env-whitelist": "JAVA_HOME,HADOOP_CONF_DIR,PATH,LANG,LC_ALL,TZ",
+        "yarn.nodemanager.env-whitelist": "JAVA_HOME,HADOOP_CONF_DIR,LANG,LC_ALL,TZ",
         "yarn.nodemanager.resource.memory-mb": str(MEMORY_MB),
         "yarn.nodemanager.resource.cpu-vcores": str(os.cpu_count() or 1),
         "yarn.scheduler.maximum-allocation-mb": str(MEMORY_MB),

@@ -21,9 +21,10 @@ from harness.model.task_metrics import TaskMetrics, WireBytes
 from harness.model.timeline import Timeline
 from harness.runtime.clock import Clock
 from harness.runtime.rounds import Observer, Rounds
-from harness.terminal import first_line, say, show
+from harness.terminal import first_line, last_line, say, show
 
 MAX_ERROR_LENGTH = 500
+STACK = "Traceback (most recent call last)"
 
 HOLD_FILE = "CLUSTERLIFT_HOLD_FILE"
 """The environment variable that names a file to create and to wait for."""
@@ -206,9 +207,13 @@ def _run_trial(
 
 
 def error_line(error: BaseException) -> str:
-    """Return an error's type and the first line of its message, cut to MAX_ERROR_LENGTH."""
+    """Return an error's type and the first line of its message, cut to MAX_ERROR_LENGTH.
+
+    If the message has the stack of a Python worker, that ends with the reason.
+    """
     try:
-        message = first_line(str(error))
+        text = str(error)
+        message = last_line(text) if STACK in text else first_line(text)
     except Exception:  # noqa: BLE001  a Java error asks the JVM for its message, which may be gone
         message = ""
     line = f"{type(error).__name__}: {message}" if message else type(error).__name__

@@ -301,6 +301,13 @@ class TestErrorLine:
     def test_has_the_type_and_the_first_line(self, error: Exception, line: str) -> None:
         assert error_line(error) == line
 
+    def test_of_a_python_worker_is_its_own_error(self) -> None:
+        error = ValueError(
+            "\n  An exception was thrown from the Python worker:\nTraceback (most recent call last):\n"
+            "  File \"worker.py\", line 1, in main\nModuleNotFoundError: No module named 'pyarrow'\n"
+        )
+        assert error_line(error) == "ValueError: ModuleNotFoundError: No module named 'pyarrow'"
+
     def test_has_the_type_alone_if_the_message_was_lost_with_the_jvm(self) -> None:
         class RemoteError(Exception):
             def __str__(self) -> str:
