@@ -109,7 +109,7 @@ again = $(MAKE) --no-print-directory $(1) RUNS="$(RUNS)" CONFIGURATION="$(CONFIG
 runs: setup
 	@spark-submit $(SPARK_OPTIONS) datagen/generate.py "$(DATASET)" --rows $(ROWS) --reuse \
 	  $(if $(LAYOUT),--layout "$(LAYOUT)")
-	@clusterlift run --runs $(RUNS) $(SPARK_OPTIONS) -- --dataset "$(DATASET)" --trials $(TRIALS) \
+	@exec clusterlift run --runs $(RUNS) $(SPARK_OPTIONS) -- --dataset "$(DATASET)" --trials $(TRIALS) \
 	  --repartition $(REPARTITION) --configuration "$(CONFIGURATION)" --results "$(RESULTS)"
 
 report: setup

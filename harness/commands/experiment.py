@@ -100,7 +100,7 @@ def _site(experiment: Experiment, results: Path | None) -> Site:
 
 
 def _show_plan(experiment: Experiment, site: Site) -> None:
-    show(visible("\n".join(_plan_lines(experiment, site))))
+    show("\n".join(map(visible, _plan_lines(experiment, site))))
 
 
 def _plan_lines(experiment: Experiment, site: Site) -> Iterator[str]:

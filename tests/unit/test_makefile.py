@@ -63,7 +63,8 @@ def commands(*goals: str, **environment: str) -> list[str]:
         text=True,
         check=True,
     )
-    return done.stdout.replace("\\\n", "").splitlines()
+    lines = done.stdout.replace("\\\n", "").splitlines()
+    return [line.removeprefix("exec ") for line in lines]
 
 
 def command(program: str, *goals: str, **environment: str) -> list[str]:

@@ -1,0 +1,34 @@
+"""`clusterlift experiment --dry-run` says what would be done, a line each."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from harness.cli import main
+
+FILE = """
+name = "rates"
+
+[datasets.small]
+rows = 1_000
+layout = "replicated:2"
+
+[configurations.slow]
+dataset = "small"
+rate = "100mbit"
+
+[configurations.fast]
+dataset = "small"
+rate = "250mbit"
+"""
+
+
+def test_a_dry_run_in_the_lab(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "experiment.toml"
+    file.write_text(FILE)
+    assert main(["experiment", str(file), "--dry-run"]) == 0
+    lines = capfd.readouterr().out.splitlines()
+    assert "6 runs: slow, run 1; fast, run 1; fast, run 2; slow, run 2; slow, run 3; fast, run 3" in lines
+    assert lines[lines.index("slow:") + 1].startswith("  every node of the lab: 100mbit")
