@@ -1,6 +1,9 @@
 """The program `clusterlift`, which is `python -m harness`, too."""
 
+import signal
 import sys
+
+INTERRUPTED = 130
 
 
 def main() -> int:
@@ -8,11 +11,21 @@ def main() -> int:
     try:
         from harness import cli  # noqa: PLC0415  to be inside the `try`
 
-        return cli.main()
+        code = cli.main()
+        if code == INTERRUPTED:
+            _ignore_ctrl_c()
     except KeyboardInterrupt:
-        return 130
+        _ignore_ctrl_c()
+        sys.stderr.write("clusterlift: error: interrupted\n")
+        code = INTERRUPTED
     except (ImportError, MemoryError) as error:
         sys.exit(f"clusterlift: error: cannot be loaded: {error}")
+    return code
+
+
+def _ignore_ctrl_c() -> None:
+    """Let whoever keeps pressing Ctrl-C get no stack trace."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 if __name__ == "__main__":

@@ -188,7 +188,7 @@ class TestRun:
             time.sleep(0.005)
         code, error = self.outcome(process, cluster)
         assert code in {130, -signal.SIGINT}  # the last signal may arrive after everything is done
-        assert error.split()[:3] == ["clusterlift:", "error:", "interrupted"]
+        assert error.split()[:3] == ["clusterlift:", "error:", "interrupted"], error
 
     def test_kill_9_ends_the_command_and_the_cluster_too(self, tmp_path: Path) -> None:
         script = "echo $$ > $0.pid; touch $0; exec sleep 600"

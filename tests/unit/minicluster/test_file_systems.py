@@ -282,6 +282,7 @@ def yarn(
 ) -> Cluster:
     """A prepared YARN of two NodeManagers."""
     spark()
+    monkeypatch.setenv("PYSPARK_PYTHON", "/the/python")
     script("bin/java", "exit 0")
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     (cache / "jars").mkdir(parents=True)
@@ -329,7 +330,11 @@ class TestYarn:
         assert properties_in(conf / "core-site.xml") == {"fs.defaultFS": "hdfs://127.0.0.1:7"}
         assert properties_in(conf / "hdfs-site.xml") == {"dfs.replication": "2"}
         defaults = (conf / "spark-defaults.conf").read_text()
-        assert defaults == f"spark.yarn.jars local:{tmp_path}/jars/*\n"
+        assert defaults.splitlines() == [
+            f"spark.yarn.jars local:{tmp_path}/jars/*",
+            "spark.pyspark.python /the/python",
+            "spark.ui.enabled false",
+        ]
         assert not (conf / "log4j2.properties").exists()
 
     def test_live_servers(self) -> None:
