@@ -18,6 +18,7 @@ GROUPS = {
     "Measure a configuration": ("run", "experiment"),
     "Compare configurations": ("compare", "explain", "report", "show", "export", "import"),
     "Prepare a comparison": ("plan", "ready", "aa", "layout"),
+    "Predict an upgrade": ("predict", "score", "backtest"),
     "Measure the network": ("probe", "gate"),
     "Run a test cluster on this machine": ("hdfs", "qfs", "yarn", "lab"),
 }

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from harness.analysis.environment import is_emulated
+from harness.analysis.declared import rates
+from harness.analysis.environment import is_emulated, link_speeds
 from harness.analysis.mesh import RECEIVES, PairMatrix, typical_bit_s
 from harness.model.errors import BadInput
 from harness.model.link import (
@@ -21,6 +22,7 @@ from harness.model.link import (
 from harness.model.run import Run
 from harness.node.node_links import links_by_host
 
+MBIT = 10**6
 MEASURED = "measured by probes"
 TYPICAL = "measured by probes, on typical hosts"
 
@@ -68,6 +70,24 @@ def _theory(run: Run, host: str) -> Goodput | None:
         return None
     whole = goodput_bit_s(declared, _mtu(run.facts.get("mtu")))
     return Goodput(whole, whole, f"in theory, at {rate_text(declared)} as declared")
+
+
+def rate_bit_s(run: Run) -> int | None:
+    """Return the rate of the nodes' links, from the best source that is available.
+
+    The sources are the declared fact, what was observed, and the configuration's name. None if none is
+    available, or if links differ.
+    """
+    in_fact = {rate.mbit_s for rate in rates(f"link={run.facts.get('link', '')}")}
+    links = (
+        link for of_node in links_by_host(run.environment).values() for link in of_node.values()
+    )
+    observed = {shaped / MBIT for link in links if (shaped := link.get("shaped_bit_s"))} or {
+        float(speed) for of_node in link_speeds(run).values() for speed in of_node.values()
+    }
+    in_name = {rate.mbit_s for rate in rates(run.configuration)}
+    known = next(filter(None, (in_fact, observed, in_name)), set())
+    return round(MBIT * max(known)) if len(known) == 1 else None
 
 
 def _rate(link: Mapping[str, Any]) -> int | None:

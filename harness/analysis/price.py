@@ -7,19 +7,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from harness.analysis.comparison import Comparison
-from harness.analysis.declared import rates
-from harness.analysis.environment import link_speeds
+from harness.analysis.goodput import rate_bit_s
 from harness.analysis.mesh import pair_matrix, typical_bit_s
 from harness.analysis.price_list import MAX_AMOUNT, MAX_NAME, Money, Offer, PriceList
 from harness.model.errors import BadInput
 from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.probe import Measurement
-from harness.model.run import RecordedRun, Run
+from harness.model.run import RecordedRun
 from harness.statistics.change import Verdict
 from harness.statistics.median import Interval
 from harness.terminal import shorten
 
-MBIT = 10**6
 HOUR_S = 3600
 
 
@@ -143,21 +141,13 @@ def _saved_interval(changes: Sequence[tuple[float, Interval | None]]) -> Interva
 def link_bit_s(runs: Sequence[RecordedRun], measured: Sequence[Measurement] = ()) -> float | None:
     """Return the rate of a node's link in bit/s, from the best source that is available.
 
-    The sources are the typical measured goodput, then the declared fact, the observed speed, and the
-    configuration's name. None if no source is available, or if the runs disagree.
+    The sources are the typical measured goodput, then those of `rate_bit_s`. None if no source is
+    available, or if the runs disagree.
     """
     if typical := typical_bit_s(pair_matrix(measured, MESH_GOODPUT)):
         return typical
-    rates_bit_s = {_rate_bit_s(recorded.run) for recorded in runs}
+    rates_bit_s = {rate_bit_s(recorded.run) for recorded in runs}
     return rates_bit_s.pop() if len(rates_bit_s) == 1 else None
-
-
-def _rate_bit_s(run: Run) -> float | None:
-    in_fact = {rate.mbit_s for rate in rates(f"link={run.facts.get('link', '')}")}
-    observed = {float(speed) for links in link_speeds(run).values() for speed in links.values()}
-    in_name = {rate.mbit_s for rate in rates(run.configuration)}
-    known = next(filter(None, (in_fact, observed, in_name)), set())
-    return MBIT * max(known) if len(known) == 1 else None
 
 
 def _difference(before: float | None, after: float | None) -> float | None:

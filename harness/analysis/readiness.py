@@ -13,6 +13,7 @@ from harness.analysis import declared, environment
 from harness.analysis.configuration import ConfigurationRuns
 from harness.analysis.confounders import confounders
 from harness.analysis.interference import disturbed_line, interference_facts
+from harness.analysis.prediction import unpredictable
 from harness.analysis.sample import (
     disturbed_trials,
     measured_trials,
@@ -314,6 +315,13 @@ def _content_checked(baseline: ConfigurationRuns) -> Finding:
     return _ok("the rows have the digest in the manifest")
 
 
+def _predictable(baseline: ConfigurationRuns) -> Finding:
+    """Check that the times over a faster link could be predicted."""
+    if reason := unpredictable(baseline):
+        return _advice(f"a faster link cannot be predicted: {reason}")
+    return _ok("a faster link can be predicted: clusterlift predict")
+
+
 _CHECKS: Mapping[str, Callable[[ConfigurationRuns], Finding]] = {
     "endings": _all_completed,
     "runs": _enough_runs,
@@ -328,4 +336,5 @@ _CHECKS: Mapping[str, Callable[[ConfigurationRuns], Finding]] = {
     "confounders": _no_confounders,
     "layout": _layout_verified,
     "content": _content_checked,
+    "prediction": _predictable,
 }

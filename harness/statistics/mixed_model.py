@@ -84,13 +84,21 @@ class Estimate:
     @property
     def margin(self) -> float:
         """Half the width of the 95 % interval of the logarithm."""
-        quantile = float(stdtrit(self.df, (1 + LEVEL) / 2))
-        return min(MAX_MARGIN, quantile * math.sqrt(self.variance))
+        return self._margin(LEVEL)
 
     @property
     def interval(self) -> Interval:
         """The 95 % confidence interval of `value`."""
-        return Interval(math.exp(self.log - self.margin), math.exp(self.log + self.margin))
+        return self.interval_at(LEVEL)
+
+    def interval_at(self, level: float) -> Interval:
+        """Return the confidence interval of `value` at a level such as 0.8."""
+        margin = self._margin(level)
+        return Interval(math.exp(self.log - margin), math.exp(self.log + margin))
+
+    def _margin(self, level: float) -> float:
+        quantile = float(stdtrit(self.df, (1 + level) / 2))
+        return min(MAX_MARGIN, quantile * math.sqrt(self.variance))
 
     @property
     def p(self) -> float:

@@ -1,0 +1,430 @@
+"""What an upgrade would buy: the times to expect, from a baseline and the use of its links."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, pairwise
+from pathlib import Path
+from statistics import fmean, stdev
+from typing import Self
+
+from harness import __version__
+from harness.analysis.attribution import attribute
+from harness.analysis.configuration import ConfigurationRuns, probe_measurements
+from harness.analysis.declared import mtus
+from harness.analysis.environment import (
+    LAYOUT,
+    as_text,
+    dataset_facts,
+    environment_facts,
+    layouts,
+    link_mtus,
+    parameter_facts,
+)
+from harness.analysis.goodput import rate_bit_s
+from harness.analysis.mesh import pair_matrix, typical_bit_s
+from harness.analysis.sample import table_model
+from harness.analysis.timeline import trial_links
+from harness.model.errors import BadInput
+from harness.model.link import (
+    TYPICAL_MTU,
+    goodput_bit_s,
+    rate_text,
+    throughput_text,
+)
+from harness.model.network_metrics import MESH_GOODPUT
+from harness.model.prediction import Bounds, PredictedTime, Prediction, Source, Target
+from harness.model.run import Run, timestamp
+from harness.records.lookup import check_no_run_twice
+from harness.statistics.mixed_model import MANY, PRIOR_RUN_SD, Estimate, MixedModel
+from harness.statistics.saturation import Belief, Sensitivities, Sensitivity, Throttled, learn
+
+MODEL = "full links 1"
+LEVELS = (0.8, 0.95)
+MIN_EFFICIENCY = 0.9
+"""A link whose goodput is below this part of what TCP can carry over it is limited by something else."""
+MAX_THROTTLED = 0.9
+"""A slower link has at most this part of the goodput: of less slowing down, nothing can be learnt."""
+SHARE_SD = 0.03
+"""How much the full share of a workload is taken to differ between runs where none was repeated."""
+LAYOUT_EFFECT = Belief(0.5, 0.3)
+"""Which part of the time is saved in which a link is full of what another layout would not send."""
+REMOTE_PART = 0.1
+"""Of input that has whole copies: tasks read it from other nodes where no slot is free beside it."""
+NO_BYTES = "the bytes on the nodes' links were not recorded"
+_NOT_CONDITIONS = frozenset({"measured by", "warm-up rounds", LAYOUT, "files in the dataset"})
+"""Facts that may differ after the upgrade, because they hardly affect times, or are what is bought."""
+
+
+@dataclass(frozen=True)
+class LinkOf:
+    """The link of a configuration: its rate, None if unlimited or unknown, its MTU, and its goodput."""
+
+    rate_bit_s: int | None
+    mtu: int
+    goodput_bit_s: float
+
+
+def link_of(column: ConfigurationRuns) -> LinkOf:
+    """Return what links a configuration has. Raises BadInput if neither probes nor their rate are known."""
+    runs = [recorded.run for recorded in column.runs]
+    mtu = next((mtu for run in runs if (mtu := _mtu(run))), TYPICAL_MTU)
+    rate = next((rate for run in runs if (rate := rate_bit_s(run))), None)
+    goodput = typical_bit_s(pair_matrix(probe_measurements(column), MESH_GOODPUT))
+    if not goodput and rate:
+        goodput = goodput_bit_s(rate, mtu)
+    if not goodput:
+        raise BadInput(
+            f"{column.name!r} has no probes, and the rate of its links is unknown: probe it with: "
+            f"clusterlift probe mesh --configuration {column.name}"
+        )
+    return LinkOf(rate, mtu, goodput)
+
+
+def _mtu(run: Run) -> int | None:
+    observed = {mtu for links in link_mtus(run).values() for mtu in links.values()}
+    named = {mtu.mtu_bytes for mtu in mtus(run.configuration)}
+    return next((found.pop() for found in (observed, named) if len(found) == 1), None)
+
+
+def target_of(
+    baseline: ConfigurationRuns,
+    link_bit_s: int | None = None,
+    mtu: int | None = None,
+    layout: str | None = None,
+) -> Target:
+    """Return the target: what is not given stays as it is.
+
+    A link that reached less goodput than its rate allows is expected to reach as little of its next rate.
+    Raises BadInput if the target is slower than the baseline.
+    """
+    present = link_of(baseline)
+    rate, mtu = link_bit_s or present.rate_bit_s, mtu or present.mtu
+    if rate is None:
+        raise BadInput(
+            f"the rate of the links of {baseline.name!r} is unknown: name the next one: --link"
+        )
+    efficiency = 1.0
+    if present.rate_bit_s:
+        efficiency = min(
+            1.0, present.goodput_bit_s / goodput_bit_s(present.rate_bit_s, present.mtu)
+        )
+    goodput = efficiency * goodput_bit_s(rate, mtu)
+    if goodput < 0.99 * present.goodput_bit_s:
+        raise BadInput(
+            f"--link {rate_text(rate)}: slower than the links of {baseline.name!r}, which carry "
+            f"{throughput_text(present.goodput_bit_s)}: a prediction is for a faster link"
+        )
+    return Target(rate, mtu, goodput, layout)
+
+
+def unpredictable(baseline: ConfigurationRuns) -> str | None:
+    """Return why no faster link can be predicted from a baseline; None if it can."""
+    try:
+        link_of(baseline)
+    except BadInput as error:
+        return str(error)
+    return None if full_shares(baseline).keys() - baseline.controls else NO_BYTES
+
+
+@dataclass(frozen=True)
+class _Measured:
+    """A configuration, its link, and for each workload the part of its time in which a link was full."""
+
+    column: ConfigurationRuns
+    link: LinkOf
+    full_shares: Mapping[str, Belief]
+
+    @classmethod
+    def of(cls, column: ConfigurationRuns) -> Self:
+        return cls(column, link_of(column), full_shares(column))
+
+
+def predict(
+    baseline: ConfigurationRuns,
+    target: Target,
+    throttled: Sequence[ConfigurationRuns] = (),
+    copy: ConfigurationRuns | None = None,
+) -> Prediction:
+    """Return the times to expect over the links of the target, with the data in its layout.
+
+    `throttled` are configurations that differ from the baseline, or from the copy, by slower links alone.
+    `copy` was measured over the present links on data in the target's layout; without it, the effect of a
+    new layout is estimated from what was read from other nodes. Raises BadInput if the baseline has no
+    measured trial, if no workload can be predicted, or if the copy is in another layout.
+    """
+    columns = [baseline, *([copy] if copy else []), *throttled]
+    check_no_run_twice(recorded for column in columns for recorded in column.runs)
+    model = table_model([column.runs for column in columns], baseline.workloads)
+    if not any(model.runs(0, name) for name in baseline.workloads):
+        raise BadInput(f"{baseline.name!r} has no measured trial; run jobs/benchmark.py")
+    measured = [_Measured.of(column) for column in columns]
+    if copy:
+        _require_layout(copy, target)
+    for each in measured[len(columns) - len(throttled) :]:
+        _require_slower(each, measured[0])
+    sensitivities = learn(list(_throttled(model, measured, baseline.controls)))
+    start = 1 if copy else 0
+    times, reasons = [], {}
+    for name in baseline.workloads:
+        if not model.runs(start, name) or not model.runs(0, name):
+            reasons[name] = f"{columns[start].name} has no measured trial of it"
+        elif name in baseline.controls:
+            times.append(_predicted(name, model, start, None))
+        elif share := measured[start].full_shares.get(name):
+            change = _Change(sensitivities.of(name), share, measured[start].link, target)
+            if target.layout and not copy:
+                change = change.in_layout(_input_from_others(baseline, name))
+            times.append(_predicted(name, model, start, change))
+        else:
+            reasons[name] = NO_BYTES
+    _require_workloads(baseline, times, reasons)
+    return Prediction(
+        made_at=timestamp(),
+        written_by=f"clusterlift {__version__}",
+        model=_model_text(sensitivities),
+        baseline=_source(baseline),
+        baseline_goodput_bit_s=measured[0].link.goodput_bit_s,
+        target=target,
+        times=tuple(times),
+        learned_from=tuple(map(_source, columns[1:])),
+        conditions=conditions(recorded.run for recorded in baseline.runs),
+        not_predicted=reasons,
+        notes=tuple(_notes(baseline, model, measured[0].link, target, columns[1:])),
+    )
+
+
+def _require_workloads(
+    baseline: ConfigurationRuns, times: Sequence[PredictedTime], reasons: Mapping[str, str]
+) -> None:
+    if all(time.is_control for time in times):
+        which = "; ".join(f"{name}: {reason}" for name, reason in reasons.items())
+        raise BadInput(
+            f"{baseline.name!r}: nothing can be predicted: {which or 'it has controls alone'}"
+        )
+
+
+def _require_layout(copy: ConfigurationRuns, target: Target) -> None:
+    if _layouts(copy) != {target.layout}:
+        raise BadInput(
+            f"the data of {copy.name!r} is {', '.join(_layouts(copy)) or 'of unknown layout'}, not "
+            f"{target.layout}: name a configuration that was measured on such a copy"
+        )
+
+
+def _require_slower(throttled: _Measured, baseline: _Measured) -> None:
+    carried, usual = (each.link.goodput_bit_s for each in (throttled, baseline))
+    if carried > MAX_THROTTLED * usual:
+        raise BadInput(
+            f"--throttled {throttled.column.name}: its links carry {throughput_text(carried)}, and those of "
+            f"{baseline.column.name!r} {throughput_text(usual)}: name a configuration with slower links"
+        )
+
+
+def full_shares(column: ConfigurationRuns) -> dict[str, Belief]:
+    """Return for each workload the part of its time in which a link was full; runs are the unit.
+
+    A workload is missing if the bytes on the nodes' links were not recorded, or no goodput is known.
+    """
+    by_run: dict[str, dict[str, list[float]]] = {}
+    for link in trial_links(column, probe_measurements(column)):
+        if link.goodput:
+            runs = by_run.setdefault(link.trial.workload, {})
+            runs.setdefault(link.run.id, []).append(link.full_share)
+    return {name: _mean_of_runs(list(map(fmean, runs.values()))) for name, runs in by_run.items()}
+
+
+def _mean_of_runs(values: Sequence[float]) -> Belief:
+    sd = stdev(values) if len(values) > 1 else SHARE_SD
+    return Belief(fmean(values), max(sd, SHARE_SD / 2) / math.sqrt(len(values)))
+
+
+def _throttled(
+    model: MixedModel, measured: Sequence[_Measured], controls: Collection[str]
+) -> Iterator[Throttled]:
+    """Yield what each slower configuration shows of each workload, beside the next faster one."""
+    order = sorted(range(len(measured)), key=lambda index: measured[index].link.goodput_bit_s)
+    same_layout: dict[frozenset[str], list[int]] = {}
+    for index in order:
+        same_layout.setdefault(frozenset(_layouts(measured[index].column)), []).append(index)
+    for slower, faster in chain.from_iterable(map(pairwise, same_layout.values())):
+        one, other = measured[slower], measured[faster]
+        for name in one.full_shares.keys() & other.full_shares.keys() - controls:
+            if model.runs_of_either(slower, faster, name):
+                ratio = model.differences.ratio(slower, faster, name)
+                yield Throttled(
+                    name,
+                    one.full_shares[name],
+                    other.full_shares[name],
+                    Belief(ratio.log, math.sqrt(ratio.variance)),
+                    one.link.goodput_bit_s / other.link.goodput_bit_s,
+                )
+
+
+@dataclass(frozen=True)
+class _Change:
+    """What happens to a workload that keeps a link full for a share of its time.
+
+    `removed` is the part of the bits that need no link in the new layout.
+    """
+
+    sensitivity: Sensitivity
+    full_share: Belief
+    link: LinkOf
+    target: Target
+    removed: float = 0.0
+    basis: str = "full links, slice by slice"
+
+    def in_layout(self, removed: float | None) -> _Change:
+        """Return the change if the data has another layout as well; None: nobody knows what is removed."""
+        if removed is None:
+            return replace(
+                self, basis=f"{self.basis}; the effect of the layout is unknown and left out"
+            )
+        basis = (
+            f"{self.basis}; of the layout: {removed:.0%} of the bytes are input from other nodes"
+        )
+        return replace(self, removed=removed, basis=basis)
+
+    @property
+    def log_ratio(self) -> Belief:
+        """The logarithm of the time to expect, divided by the present one."""
+        return self._log_ratio(self.link.goodput_bit_s / self.target.goodput_bit_s)
+
+    @property
+    def limit(self) -> float:
+        """That over an infinitely fast network."""
+        return self._log_ratio(0.0).mean
+
+    @property
+    def enough_bit_s(self) -> float | None:
+        """The rate from which on the time is near its limit; None if it is already."""
+        slowness = self.sensitivity.enough(self.full_share.mean * (1 - self.removed))
+        present = self.link.rate_bit_s or self.link.goodput_bit_s
+        return None if slowness is None or slowness >= 1 else present / slowness
+
+    def _log_ratio(self, slowness: float) -> Belief:
+        share, kept = self.full_share, 1 - self.removed
+        saved = LAYOUT_EFFECT.mean * share.mean * self.removed
+        smaller = Belief(share.mean * kept / (1 - saved), share.sd)
+        error = LAYOUT_EFFECT.sd * share.mean * self.removed / (1 - saved)
+        change = self.sensitivity.log_ratio(smaller, slowness).widened(error)
+        return replace(change, mean=change.mean + math.log1p(-saved))
+
+
+_NOTHING = Belief(0.0, 0.0)
+
+
+def _predicted(name: str, model: MixedModel, start: int, change: _Change | None) -> PredictedTime:
+    """Return the prediction of a workload; of a control if there is no change.
+
+    `start` is the number of the configuration whose time is changed.
+    """
+    present = model.time(start, name)
+    # As many runs will be measured after the upgrade, and vary as much.
+    expected = _sum(present, change.log_ratio if change else _NOTHING, sides=2)
+    bounds = [Bounds(*expected.interval_at(level)) for level in LEVELS]
+    return PredictedTime(
+        workload=name,
+        is_control=change is None,
+        baseline_s=model.time(0, name).value,
+        expected_s=expected.value,
+        interval_80=bounds[0],
+        interval_95=bounds[1],
+        limit_s=present.value * math.exp(change.limit if change else 0.0),
+        enough_bit_s=change.enough_bit_s if change else None,
+        full_share=change.full_share.mean if change else None,
+        basis=change.basis if change else "control: no link affects it",
+    )
+
+
+def _sum(present: Estimate, change: Belief, sides: int) -> Estimate:
+    """Return the logarithm of a time after a change; Welch's and Satterthwaite's degrees of freedom."""
+    noise, error = sides * present.variance, change.sd**2
+    df = (noise + error) ** 2 / (noise**2 / present.df) if noise else MANY
+    return Estimate(present.log + change.mean, noise + error, min(df, MANY))
+
+
+def _input_from_others(column: ConfigurationRuns, workload: str) -> float | None:
+    """Return the part of the bytes on the links that is input which copies on the nodes would spare.
+
+    It is what was received, without what the shuffle fetched and without REMOTE_PART of the input.
+    """
+    found = attribute(column.runs, workload)
+    if found is None or found.wire is None or not found.wire.received_bytes:
+        return None
+    wire, data = found.wire, found.input
+    whole = (data.node_local_bytes + data.remote_bytes + data.unplaced_bytes) / max(1, found.n)
+    from_others = wire.received_bytes - wire.shuffle_bytes - REMOTE_PART * whole
+    return min(1.0, max(0.0, from_others / wire.received_bytes))
+
+
+def _layouts(column: ConfigurationRuns) -> set[str]:
+    return {layout for recorded in column.runs for layout in layouts(recorded.run)}
+
+
+def _model_text(sensitivities: Sensitivities) -> str:
+    effect, fading = sensitivities.common.effect, sensitivities.common.fading
+    return f"{MODEL}: effect {effect.mean:.2f} ± {effect.sd:.2f}, fading {fading.mean:.2f} ± {fading.sd:.2f}"
+
+
+def _source(column: ConfigurationRuns) -> Source:
+    files = [Path(recorded.source) for recorded in column.runs]
+    return Source(
+        column.name,
+        {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files},
+    )
+
+
+def conditions(runs: Iterable[Run]) -> dict[str, str]:
+    """Return the facts on which times depend and which all of these runs have in common, by name."""
+    facts = [
+        {
+            name: text
+            for group in (parameter_facts(run), dataset_facts(run), environment_facts(run))
+            for name, value in group.items()
+            if name not in _NOT_CONDITIONS and (text := as_text(value)) is not None
+        }
+        for run in runs
+    ]
+    first, *others = facts
+    return {
+        name: text for name, text in first.items() if all(each.get(name) == text for each in others)
+    }
+
+
+def _notes(
+    baseline: ConfigurationRuns,
+    model: MixedModel,
+    link: LinkOf,
+    target: Target,
+    others: Sequence[ConfigurationRuns],
+) -> Iterator[str]:
+    if not model.has_repeated_runs:
+        yield (
+            f"one run alone does not show how much runs differ: {PRIOR_RUN_SD:.0%} is assumed, which makes "
+            "the intervals wide"
+        )
+    if link.rate_bit_s:
+        efficiency = link.goodput_bit_s / goodput_bit_s(link.rate_bit_s, link.mtu)
+        if efficiency < MIN_EFFICIENCY:
+            yield (
+                f"the links of {baseline.name} carry {throughput_text(link.goodput_bit_s)}, {efficiency:.0%} "
+                f"of what {rate_text(link.rate_bit_s)} allows: find out why before you buy; as little is "
+                "expected of the new ones"
+            )
+    if not baseline.controls:
+        yield "no control was measured: nobody can tell later whether the machines have changed"
+    if target.layout and all(_layouts(other) != {target.layout} for other in others):
+        yield (
+            "the effect of the layout is estimated from what was read from other nodes, which is weak: "
+            "measure a second copy of the data in that layout over the present links (--copy)"
+        )
+    if not others:
+        yield (
+            "learnt from one rate: how far this cluster waits for its links is taken from other clusters; "
+            "measure it over slower links, too, for narrower intervals (--throttled)"
+        )

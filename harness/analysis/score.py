@@ -1,0 +1,189 @@
+"""A prediction held against what came: the errors, whether the intervals held, and what makes it void."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from statistics import fmean, median
+
+from harness.analysis.comparison import compare
+from harness.analysis.configuration import ConfigurationRuns
+from harness.analysis.environment import layouts
+from harness.analysis.mesh import GOODPUT_TOLERANCE
+from harness.analysis.prediction import conditions, link_of
+from harness.analysis.sample import table_model
+from harness.model.errors import BadInput
+from harness.model.link import throughput_text
+from harness.model.prediction import PredictedTime, Prediction
+
+
+@dataclass(frozen=True)
+class ScoredTime:
+    """A predicted time and the time in seconds that came."""
+
+    predicted: PredictedTime
+    actual_s: float
+
+    @property
+    def error(self) -> float:
+        """By which part of what came the prediction was too long; negative if it was too short."""
+        return self.predicted.expected_s / self.actual_s - 1
+
+    @property
+    def within_80(self) -> bool:
+        """Whether what came is in the interval of 80 %."""
+        return self.actual_s in self.predicted.interval_80
+
+    @property
+    def within_95(self) -> bool:
+        """Whether what came is in the interval of 95 %."""
+        return self.actual_s in self.predicted.interval_95
+
+
+@dataclass(frozen=True)
+class Score:
+    """A scored prediction.
+
+    `void` says why it is not to be judged by its errors: a condition did not hold. `missing` are workloads
+    that were predicted and not measured. `notes` are lines that a reader has to know.
+    """
+
+    prediction: Prediction
+    after: ConfigurationRuns
+    times: tuple[ScoredTime, ...]
+    void: tuple[str, ...]
+    missing: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def judged(self) -> tuple[ScoredTime, ...]:
+        """The times of the workloads that are no controls."""
+        return tuple(time for time in self.times if not time.predicted.is_control)
+
+    @property
+    def slowness(self) -> float:
+        """The seconds that the new link takes for a bit, as a fraction of those of the old one."""
+        return self.prediction.baseline_goodput_bit_s / self.prediction.target.goodput_bit_s
+
+
+def score(prediction: Prediction, baseline: ConfigurationRuns, after: ConfigurationRuns) -> Score:
+    """Hold a prediction against the configuration that came.
+
+    Raises BadInput if no predicted workload was measured.
+    """
+    times = scored_times(prediction, after)
+    came = {time.predicted.workload for time in times}
+    return Score(
+        prediction,
+        after,
+        times,
+        void=tuple(_void(prediction, baseline, after)),
+        missing=tuple(time.workload for time in prediction.times if time.workload not in came),
+        notes=tuple(_unverified(after)),
+    )
+
+
+def scored_times(prediction: Prediction, after: ConfigurationRuns) -> tuple[ScoredTime, ...]:
+    """Return the predicted times that came. Raises BadInput if none did."""
+    names = [time.workload for time in prediction.times]
+    model = table_model([after.runs], names)
+    times = tuple(
+        ScoredTime(time, model.time(0, time.workload).value)
+        for time in prediction.times
+        if model.runs(0, time.workload)
+    )
+    if not times:
+        raise BadInput(
+            f"{after.name!r} has no measured trial of a predicted workload: {', '.join(names)}"
+        )
+    return times
+
+
+def _void(
+    prediction: Prediction, baseline: ConfigurationRuns, after: ConfigurationRuns
+) -> Iterator[str]:
+    start = min(recorded.run.started_at for recorded in after.runs)
+    if prediction.made_at >= start:
+        yield f"it was made at {prediction.made_at}, and the first run of {after.name} began at {start}"
+    now = conditions(recorded.run for recorded in after.runs)
+    for name, value in prediction.conditions.items():
+        if name not in now:
+            yield f"{name}: {value} was the condition, and it is unknown of {after.name}, or its runs differ"
+        elif now[name] != value:
+            yield f"{name}: {now[name]} now, {value} was the condition"
+    if wanted := prediction.target.layout:
+        found = {layout for recorded in after.runs for layout in layouts(recorded.run)}
+        if found and found != {wanted}:
+            yield f"layout: {', '.join(sorted(found))} now, {wanted} was predicted"
+    yield from _wrong_link(prediction, after)
+    yield from _moved_controls(baseline, after)
+
+
+def _wrong_link(prediction: Prediction, after: ConfigurationRuns) -> Iterator[str]:
+    try:
+        carried = link_of(after).goodput_bit_s
+    except BadInput:
+        return
+    expected = prediction.target.goodput_bit_s
+    if abs(carried - expected) > GOODPUT_TOLERANCE * expected:
+        yield (
+            f"the links of {after.name} carry {throughput_text(carried)}; of {prediction.target}, "
+            f"{throughput_text(expected)} were expected"
+        )
+
+
+def _unverified(after: ConfigurationRuns) -> Iterator[str]:
+    try:
+        link_of(after)
+    except BadInput:
+        yield f"nobody knows whether {after.name} has the link that was predicted for: it has no probes"
+
+
+def _moved_controls(baseline: ConfigurationRuns, after: ConfigurationRuns) -> Iterator[str]:
+    comparison = compare([baseline, after], allow_different_data=True)
+    shift = comparison.control_shifts[1]
+    if shift and shift.moved:
+        yield f"the controls changed by {shift.ratio - 1:+.1%}: the machines are not the same"
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The errors of scored times together, as fractions.
+
+    `unchanged` and `proportional` are the median errors of two guesses: that nothing changes, and that every
+    time shrinks as the seconds for a bit do. `coverage_80` and `coverage_95` are the parts of the times
+    that came within their intervals.
+    """
+
+    count: int
+    median_error: float
+    worst_error: float
+    coverage_80: float
+    coverage_95: float
+    unchanged: float
+    proportional: float
+
+    @property
+    def skill(self) -> float:
+        """1 if every prediction is right, 0 if they are as wrong as the better of the two guesses."""
+        best = min(self.unchanged, self.proportional)
+        return 1 - self.median_error / best if best else 0.0
+
+
+def summarise(scores: Sequence[Score]) -> Summary | None:
+    """Return the errors of all workloads but the controls; None if there are none."""
+    judged = [(score, time) for score in scores for time in score.judged]
+    if not judged:
+        return None
+    errors = [abs(time.error) for _, time in judged]
+    return Summary(
+        count=len(judged),
+        median_error=median(errors),
+        worst_error=max(errors),
+        coverage_80=fmean(time.within_80 for _, time in judged),
+        coverage_95=fmean(time.within_95 for _, time in judged),
+        unchanged=median(abs(t.predicted.baseline_s / t.actual_s - 1) for _, t in judged),
+        proportional=median(
+            abs(t.predicted.baseline_s * s.slowness / t.actual_s - 1) for s, t in judged
+        ),
+    )

@@ -1,0 +1,27 @@
+"""`clusterlift backtest`: how well predictions would have been."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from harness.analysis.backtest import backtest
+from harness.analysis.configuration import find_configuration
+from harness.commands.command import command
+from harness.commands.options import results_option
+from harness.present.prediction import render_backtest
+from harness.terminal import show
+
+
+@command("backtest")
+@click.argument("configurations", nargs=-1, required=True, metavar="CONFIGURATION...")
+@results_option
+def backtest_command(configurations: Sequence[str], results: Path) -> None:
+    """Predict each CONFIGURATION from each slower one, and show the errors.
+
+    The configurations differ by the rate of their links, and perhaps by the layout of the data; predictions
+    are made within a layout. Each is made from one rate, and with all slower rates to learn from.
+    """
+    show(render_backtest(backtest([find_configuration(name, results) for name in configurations])))

@@ -1,0 +1,92 @@
+"""A prediction, made before an upgrade: the times to expect after it, and what they rest on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from harness.model.link import rate_text
+
+
+@dataclass(frozen=True)
+class Target:
+    """What is to be bought: the links' rate in bit/s and their MTU in bytes, and the layout of the data.
+
+    `goodput_bit_s` is the payload that such a link is expected to carry. `layout` is None if it stays.
+    """
+
+    link_bit_s: int
+    mtu: int
+    goodput_bit_s: float
+    layout: str | None = None
+
+    def __str__(self) -> str:
+        layout = f", {self.layout}" if self.layout else ""
+        return f"{rate_text(self.link_bit_s)}, MTU {self.mtu}{layout}"
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """An interval of times in seconds."""
+
+    low_s: float
+    high_s: float
+
+    def __contains__(self, time_s: float) -> bool:
+        return self.low_s <= time_s <= self.high_s
+
+
+@dataclass(frozen=True)
+class PredictedTime:
+    """One workload: its time in seconds now, the time to expect, and the intervals of 80 and of 95 %.
+
+    The intervals are those of what as many runs will measure after the upgrade. `limit_s` is the time to
+    expect over an infinitely fast network, `full_share` the part of the present time in which a link is
+    full, None if it was not recorded. From `enough_bit_s` on, the rate of a link, the time is within 5 % of
+    `limit_s`; None if it is already. `basis` says what the prediction rests on.
+    """
+
+    workload: str
+    is_control: bool
+    baseline_s: float
+    expected_s: float
+    interval_80: Bounds
+    interval_95: Bounds
+    limit_s: float
+    enough_bit_s: float | None
+    full_share: float | None
+    basis: str
+
+
+@dataclass(frozen=True)
+class Source:
+    """Results that a prediction was made from: the configuration, and the SHA-256 of each file by name."""
+
+    configuration: str
+    files: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """The times to expect of a baseline's workloads.
+
+    - `made_at`: ISO 8601 in UTC.
+    - `baseline_goodput_bit_s`: the payload that a link of the baseline carries.
+    - `model`: the name and version of the model, and what it had learnt of the cluster.
+    - `learned_from`: slower configurations that showed how far each workload waits for its link.
+    - `conditions`: facts that have to be the same after the upgrade, by name.
+    - `not_predicted`: the reason by workload.
+    - `notes`: lines that a reader has to know.
+    """
+
+    made_at: str
+    written_by: str
+    model: str
+    baseline: Source
+    baseline_goodput_bit_s: float
+    target: Target
+    times: tuple[PredictedTime, ...]
+    learned_from: tuple[Source, ...] = ()
+    conditions: Mapping[str, str] = field(default_factory=dict)
+    not_predicted: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()

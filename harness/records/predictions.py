@@ -1,0 +1,92 @@
+"""The ledger of predictions: `results/1g/predictions/<id>.json`, one file for each, never changed.
+
+The id is the beginning of the SHA-256 of the file. Whoever has noted the id can check that the file still
+says what it said then.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import msgspec
+
+from harness.model.errors import BadInput
+from harness.model.prediction import Prediction
+from harness.records.directories import not_writable, sync
+from harness.records.regular_file import regular_file
+
+PREDICTIONS = "predictions"
+SUFFIX = ".json"
+MAX_BYTES = 10**6
+_ID_DIGITS = 16
+
+
+@dataclass(frozen=True)
+class FrozenPrediction:
+    """A prediction of the ledger, its id, and its file."""
+
+    id: str
+    prediction: Prediction
+    file: Path
+
+
+def freeze(prediction: Prediction, baseline_directory: Path) -> FrozenPrediction:
+    """Write a prediction to the ledger of its baseline.
+
+    If the ledger has one already that says the same, return that: it is the earlier one. Raises BadInput
+    if the directory cannot be written, or if a prediction in it was changed.
+    """
+    for earlier in frozen_predictions(baseline_directory):
+        if replace(earlier.prediction, made_at="") == replace(prediction, made_at=""):
+            return earlier
+    data = msgspec.json.format(msgspec.json.encode(prediction), indent=2) + b"\n"
+    directory = baseline_directory / PREDICTIONS
+    file = directory / f"{_id_of(data)}{SUFFIX}"
+    try:
+        directory.mkdir(exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".", dir=directory) as temporary:
+            new = Path(temporary) / file.name
+            new.write_bytes(data)
+            sync(new)
+            new.chmod(0o444)
+            new.rename(file)
+        sync(directory)
+    except OSError as error:
+        raise not_writable(directory, error) from error
+    return FrozenPrediction(file.stem, prediction, file)
+
+
+def frozen_predictions(baseline_directory: Path) -> Sequence[FrozenPrediction]:
+    """Return the ledger of a baseline, the earliest prediction first; it may be empty.
+
+    Raises BadInput if a file is not a prediction, or if it was changed after it was written.
+    """
+    try:
+        files = sorted((baseline_directory / PREDICTIONS).glob(f"[!.]*{SUFFIX}"))
+    except OSError as error:
+        raise BadInput(f"cannot read {baseline_directory}: {error.strerror}") from error
+    return sorted(map(_read, files), key=lambda frozen: (frozen.prediction.made_at, frozen.id))
+
+
+def _read(file: Path) -> FrozenPrediction:
+    with regular_file(file) as stream:
+        data = stream.read(MAX_BYTES + 1)
+    if file.stem != _id_of(data):
+        raise BadInput(
+            f"{file} was changed after it was written: a prediction is named by the digest of what it says; "
+            "restore it, or move it away"
+        )
+    try:
+        return FrozenPrediction(file.stem, msgspec.json.decode(data, type=Prediction), file)
+    except msgspec.ValidationError as error:
+        raise BadInput(
+            f"{file} is no prediction of this version of clusterlift: {error}"
+        ) from error
+
+
+def _id_of(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()[:_ID_DIGITS]

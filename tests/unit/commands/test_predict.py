@@ -1,0 +1,119 @@
+"""`clusterlift predict`, `score` and `backtest`, on the committed results of the upgrade in the lab."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from harness.cli import main
+from tests.e2e.conftest import ROOT
+
+RESULTS = ROOT / "results/ethernet-upgrade"
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    return Path(shutil.copytree(RESULTS, tmp_path / "results"))
+
+
+@pytest.fixture
+def ledger(results: Path) -> Path:
+    return results / "1g-rs/predictions"
+
+
+def predict(results: Path, *arguments: str) -> int:
+    return main(["predict", "1g-rs", "--results", str(results), *arguments])
+
+
+def error(capfd: Capture) -> str:
+    [line] = capfd.readouterr().err.splitlines()
+    return line
+
+
+def test_it_is_frozen_under_the_digest_of_what_it_says(
+    results: Path, ledger: Path, capfd: Capture
+) -> None:
+    assert predict(results, "--link", "250mbit") == 0
+    [file] = ledger.iterdir()
+    out = capfd.readouterr().out
+    assert f"{file.stem}.json" in out
+    said = json.loads(file.read_text())
+    assert said["target"]["link_bit_s"] == 250_000_000
+    assert {time["workload"] for time in said["times"]} >= {"sha-512", "inner-join"}
+    assert predict(results, "--link", "250mbit") == 0
+    assert list(ledger.iterdir()) == [file], "the same prediction is the earlier one"
+
+
+def test_a_prediction_that_was_changed_is_refused(
+    results: Path, ledger: Path, capfd: Capture
+) -> None:
+    predict(results, "--link", "250mbit")
+    [file] = ledger.iterdir()
+    file.chmod(0o644)
+    file.write_text(file.read_text().replace("250000000", "250000001"))
+    capfd.readouterr()
+    assert main(["score", "1g-rs", "2.5g-rs", "--results", str(results)]) == 2
+    assert f"{file} was changed after it was written" in error(capfd)
+
+
+def test_several_links_are_one_table(results: Path, ledger: Path, capfd: Capture) -> None:
+    assert predict(results, "--link", "250mbit", "--link", "1gbit") == 0
+    assert len(list(ledger.iterdir())) == 2
+    [headings] = [line for line in capfd.readouterr().out.splitlines() if "250mbit  " in line]
+    assert headings.split() == ["workload", "now", "250mbit", "1gbit", "limit", "enough"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "predict needs what is to change: --link RATE, --mtu BYTES or --layout LAYOUT"),
+        (("--link", "fast"), "--link 'fast' is not a rate; write for example 100mbit or 2.5gbit"),
+        (
+            ("--link", "50mbit"),
+            "--link 50mbit: slower than the links of '1g-rs', which carry 93.9 Mbit/s",
+        ),
+        (("--link", "1gbit", "--throttled", "x"), "'x' is neither a results file"),
+        (("--link", "1gbit", "--throttled", "1g-rs"), "given twice; name it once"),
+        (("--link", "1gbit", "--throttled", "2.5g-rs"), "name a configuration with slower links"),
+        (("--copy", "2.5g-2x", "--link", "1gbit"), "--copy needs --layout"),
+        (("--layout", "2x"), "'2x' is not a layout"),
+        (("--layout", "replicated:3", "--copy", "2.5g-2x"), "is replicated:2, not replicated:3"),
+    ],
+)
+def test_a_mistake_is_one_line(
+    arguments: tuple[str, ...], message: str, results: Path, ledger: Path, capfd: Capture
+) -> None:
+    assert predict(results, *arguments) == 2
+    assert message in error(capfd)
+    assert not ledger.exists()
+
+
+def test_without_the_bytes_of_the_links_nothing_is_predicted(capfd: Capture) -> None:
+    published = ["--results", str(ROOT / "results/published-2020")]
+    assert main(["predict", "1g-rs", *published, "--link", "2.5gbit"]) == 2
+    assert "the bytes on the nodes' links were not recorded" in error(capfd)
+
+
+def test_a_prediction_that_was_made_afterwards_is_void(results: Path, capfd: Capture) -> None:
+    predict(results, "--link", "250mbit")
+    capfd.readouterr()
+    assert main(["score", "1g-rs", "2.5g-rs", "--results", str(results)]) == 0
+    out = capfd.readouterr().out
+    assert "VOID: it was made at" in out
+    assert "5 workload times without the controls" in out
+
+
+def test_nothing_is_scored_without_a_prediction(results: Path, capfd: Capture) -> None:
+    assert main(["score", "1g-rs", "2.5g-rs", "--results", str(results)]) == 2
+    assert "'1g-rs' has no prediction; make one before the upgrade" in error(capfd)
+
+
+def test_each_is_predicted_from_each_slower_one(results: Path, capfd: Capture) -> None:
+    assert main(["backtest", "1g-rs", "2.5g-rs", "--results", str(results)]) == 0
+    lines = capfd.readouterr().out.splitlines()
+    [line] = [line for line in lines if line.startswith("1g-rs")]
+    assert line.split()[:4] == ["1g-rs", "2.5g-rs", "2.5x", "-"]
