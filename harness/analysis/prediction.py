@@ -32,6 +32,7 @@ from harness.model.errors import BadInput
 from harness.model.link import (
     TYPICAL_MTU,
     goodput_bit_s,
+    is_same_rate,
     rate_text,
     throughput_text,
 )
@@ -119,6 +120,16 @@ def target_of(
             f"{throughput_text(present.goodput_bit_s)}: a prediction is for a faster link"
         )
     return Target(rate, mtu, goodput, layout)
+
+
+def is_outcome_of(column: ConfigurationRuns, target: Target) -> bool:
+    """Return whether a configuration has the links and, if the target names one, the layout of a target."""
+    try:
+        rate = link_of(column).rate_bit_s
+    except BadInput:
+        return False
+    is_link = rate is not None and is_same_rate(rate, target.link_bit_s)
+    return is_link and (target.layout is None or _layouts(column) == {target.layout})
 
 
 def unpredictable(baseline: ConfigurationRuns) -> str | None:

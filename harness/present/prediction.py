@@ -140,6 +140,33 @@ def render_score(frozen: FrozenPrediction, score: Score) -> str:
     return "\n".join([*map(fill, lines), "", simple_table(headings, rows), "", *map(fill, told)])
 
 
+def render_scores(scored: Sequence[tuple[FrozenPrediction, Score | None]]) -> str:
+    """Return a line for each prediction, and the errors of those that are not void together."""
+    rows = []
+    for frozen, score in scored:
+        summary = summarise([score]) if score else None
+        rows.append(
+            (
+                frozen.id,
+                frozen.prediction.made_at[:10],
+                shorten(visible(frozen.prediction.baseline.configuration), _NAME_WIDTH),
+                str(frozen.prediction.target),
+                "not yet" if score is None else shorten(visible(score.after.name), _NAME_WIDTH),
+                f"{summary.median_error:.1%}" if summary else "-",
+                f"{summary.worst_error:.1%}" if summary else "-",
+                f"{summary.coverage_95:.0%}" if summary else "-",
+                "void" if score and score.void else "",
+            )
+        )
+    if not rows:
+        return "there is no prediction"
+    headings = ("id", "made", "from", "for", "came", "median", "worst", "in 95 %", "")
+    valid = [score for _, score in scored if score and not score.void]
+    summary = summarise(valid)
+    text = summary_text(summary) if summary else "No prediction can be judged yet."
+    return f"{simple_table(headings, rows)}\n\n{fill(text)}"
+
+
 def summary_text(summary: Summary) -> str:
     """Return the errors of all workloads but the controls in words."""
     return (

@@ -10,6 +10,7 @@ import pytest
 
 from harness.cli import main
 from tests.e2e.conftest import ROOT
+from tests.unit.builders import change_line
 
 RESULTS = ROOT / "results/ethernet-upgrade"
 Capture = pytest.CaptureFixture[str]
@@ -107,6 +108,47 @@ def test_a_prediction_that_was_made_afterwards_is_void(results: Path, capfd: Cap
     assert "5 workload times without the controls" in out
 
 
+@pytest.fixture
+def frozen_in_time(results: Path, monkeypatch: pytest.MonkeyPatch, capfd: Capture) -> Path:
+    """The results, with a prediction that was made before anything was measured."""
+    monkeypatch.setattr("harness.analysis.prediction.timestamp", lambda: "2026-01-01T00:00:00.000Z")
+    assert predict(results, "--link", "250mbit") == 0
+    capfd.readouterr()
+    return results
+
+
+def test_a_prediction_whose_conditions_held_is_judged(frozen_in_time: Path, capfd: Capture) -> None:
+    assert main(["score", "--all", "--results", str(frozen_in_time)]) == 0
+    out = capfd.readouterr().out
+    assert "void" not in out
+    assert "5 workload times without the controls: median error" in out
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"environment.spark": "9.9.9"}, "Spark version: 9.9.9 now, 4.3.0 was the condition"),
+        (
+            {"dataset.digest": "0123456789abcdef"},
+            "dataset: 1,000,000 rows of digest 0123456789abcdef",
+        ),
+        ({"environment.executors": ["172.18.0.2"] * 3}, "executors: 3 on 1 node now, 4 on 4 nodes"),
+        (
+            {"facts.link": "300mbit"},
+            "'1g-rs' has no prediction for the link and layout of '2.5g-rs'",
+        ),
+    ],
+)
+def test_a_condition_that_changed_makes_it_void(
+    change: dict[str, object], reason: str, frozen_in_time: Path, capfd: Capture
+) -> None:
+    for file in (frozen_in_time / "2.5g-rs").glob("*.jsonl"):
+        change_line(file, 1, change)
+    main(["score", "1g-rs", "2.5g-rs", "--results", str(frozen_in_time)])
+    told = capfd.readouterr()
+    assert reason in " ".join((told.out + told.err).split())
+
+
 def test_nothing_is_scored_without_a_prediction(results: Path, capfd: Capture) -> None:
     assert main(["score", "1g-rs", "2.5g-rs", "--results", str(results)]) == 2
     assert "'1g-rs' has no prediction; make one before the upgrade" in error(capfd)
@@ -117,3 +159,22 @@ def test_each_is_predicted_from_each_slower_one(results: Path, capfd: Capture) -
     lines = capfd.readouterr().out.splitlines()
     [line] = [line for line in lines if line.startswith("1g-rs")]
     assert line.split()[:4] == ["1g-rs", "2.5g-rs", "2.5x", "-"]
+
+
+def test_all_predictions_are_scored_together(results: Path, capfd: Capture) -> None:
+    assert main(["score", "--all", "--results", str(results)]) == 0
+    assert capfd.readouterr().out == "there is no prediction\n"
+    predict(results, "--link", "250mbit")
+    capfd.readouterr()
+    assert main(["score", "--all", "--results", str(results)]) == 0
+    out = capfd.readouterr().out
+    assert "not yet" in out, "what was measured before it was made is not what came"
+    assert "No prediction can be judged yet." in out
+
+
+@pytest.mark.parametrize("arguments", [(), ("1g-rs",), ("--all", "1g-rs")])
+def test_score_needs_two_configurations_or_all(
+    arguments: tuple[str, ...], results: Path, capfd: Capture
+) -> None:
+    assert main(["score", *arguments, "--results", str(results)]) == 2
+    assert "--all" in error(capfd)
