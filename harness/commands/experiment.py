@@ -15,6 +15,7 @@ from harness.experiments.experiment_file import read_experiment
 from harness.experiments.hosts_site import HostsSite
 from harness.experiments.lab_site import LabSite
 from harness.experiments.runs import (
+    ExperimentOutcome,
     describe_data,
     planned_runs,
     put_back_all,
@@ -57,7 +58,9 @@ def experiment_command(file: Path, results: Path | None, *, dry_run: bool, rever
     if dry_run and revert:
         raise BadInput("use --dry-run or --revert, not both")
     experiment = read_experiment(file)
-    site = _site(experiment, results)
+    if len(experiment.configurations) < MIN_CONFIGURATIONS:
+        raise BadInput(f"{file}: an experiment needs two tables or more: [configurations.NAME]")
+    site = site_of(experiment, results)
     with interruptible(once=True):
         if dry_run:
             _show_plan(experiment, site)
@@ -66,12 +69,7 @@ def experiment_command(file: Path, results: Path | None, *, dry_run: bool, rever
             lines = put_back_all(experiment, site)
             show("\n".join(lines) or "nothing is left to put back")
             return 0
-        try:
-            outcome = run_experiment(experiment, site)
-        except NotPutBack as error:
-            raise ClusterliftError(
-                f"{error}; try again: clusterlift experiment --revert {file}"
-            ) from error
+        outcome = run_to_the_end(experiment, site, file)
     directory = results_of(experiment, site)
     if len(outcome.measured) >= MIN_CONFIGURATIONS:
         comparison = compare([find_configuration(name, directory) for name in outcome.measured])
@@ -80,15 +78,30 @@ def experiment_command(file: Path, results: Path | None, *, dry_run: bool, rever
         write_file(table, page, OutputKind("a table of clusterlift", markdown.is_table))
         show(f"{text.render(comparison)}\n")
         show(visible(f"results: {directory}, table: {table}"))
+    require_all_done(outcome)
+    return int(outcome.failed)
+
+
+def run_to_the_end(experiment: Experiment, site: Site, file: Path) -> ExperimentOutcome:
+    """Run an experiment. Raises ClusterliftError, which says how to mend it, if a setting is left."""
+    try:
+        return run_experiment(experiment, site)
+    except NotPutBack as error:
+        raise ClusterliftError(
+            f"{error}; try again: clusterlift experiment --revert {file}"
+        ) from error
+
+
+def require_all_done(outcome: ExperimentOutcome) -> None:
+    """Raise ClusterliftError, which names them, if runs were not completed."""
     if outcome.undone:
         raise ClusterliftError(
             f"not done: {'; '.join(map(str, outcome.undone))}: the reasons are above; the same command "
             "tries again"
         )
-    return int(outcome.failed)
 
 
-def _site(experiment: Experiment, results: Path | None) -> Site:
+def site_of(experiment: Experiment, results: Path | None) -> Site:
     if not isinstance(experiment.site, LabSpec):
         return HostsSite(experiment.site, experiment.name, results or Path("results"))
     if results is not None:

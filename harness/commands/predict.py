@@ -8,14 +8,20 @@ from pathlib import Path
 import click
 
 from harness.analysis.configuration import find_configuration
+from harness.analysis.declared import rates as declared_rates
 from harness.analysis.prediction import predict, target_of
 from harness.commands.command import command
-from harness.commands.options import results_option
+from harness.commands.experiment import require_all_done, run_to_the_end, site_of
+from harness.experiments.experiment import Configuration
+from harness.experiments.experiment_file import read_experiment
+from harness.experiments.runs import results_of
+from harness.experiments.throttled import configuration_of, with_throttled
 from harness.model.errors import BadInput
 from harness.model.layout import Layout
 from harness.model.link import MAX_BIT_S, MAX_MTU, MIN_MTU, parse_rate
 from harness.present.prediction import render
 from harness.records.predictions import freeze
+from harness.runtime.interrupt import interruptible
 from harness.terminal import show
 
 
@@ -61,7 +67,19 @@ def _layout(_: click.Context, __: click.Parameter, value: str | None) -> str | N
     help="The same cluster and data over slower links, as an experiment measures it; several times for "
     "several rates. It shows how far each workload waits for its link.",
 )
-@results_option
+@click.option(
+    "--learn",
+    type=click.Path(path_type=Path),
+    metavar="FILE.toml",
+    help="An experiment that has the configuration BASELINE. It is run first, with BASELINE over links that "
+    "are slower by the ratio to the fastest --link, and by its square; the prediction learns from these.",
+)
+@click.option(
+    "--results",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Directory of the results; with --learn, they are in DIR/NAME.  [default: results]",
+)
 def predict_command(
     baseline: str,
     links: Sequence[str],
@@ -69,7 +87,8 @@ def predict_command(
     layout: str | None,
     copy: str | None,
     throttled: Sequence[str],
-    results: Path,
+    learn: Path | None,
+    results: Path | None,
 ) -> None:
     """Predict the times of BASELINE's workloads over other links, and freeze the prediction.
 
@@ -83,11 +102,48 @@ def predict_command(
         )
     if copy is not None and layout is None:
         raise BadInput("--copy needs --layout: the layout of that copy of the data")
+    rates = [parse_rate("--link", link, MAX_BIT_S) for link in links]
+    if learn is None:
+        results = results or Path("results")
+    else:
+        if throttled or not rates:
+            raise BadInput("--learn needs --link, and measures what --throttled would name")
+        results, throttled = _learn(learn, baseline, max(rates), results)
     column = find_configuration(baseline, results)
     slower = [find_configuration(name, results) for name in throttled]
     other = find_configuration(copy, results) if copy is not None else None
-    rates: list[int | None] = [parse_rate("--link", link, MAX_BIT_S) for link in links]
-    targets = [target_of(column, rate, mtu, layout) for rate in rates or [None]]
+    targets = [
+        target_of(column, rate, mtu, layout) for rate in (*rates, *([] if rates else [None]))
+    ]
     predictions = [predict(column, target, slower, other) for target in targets]
     directory = Path(column.runs[0].source).parent
     show(render([freeze(each, directory) for each in predictions]))
+
+
+def _learn(
+    file: Path, baseline: str, target_bit_s: int, results: Path | None
+) -> tuple[Path, tuple[str, ...]]:
+    """Run the experiment, and return the directory of its results and the throttled configurations."""
+    experiment = read_experiment(file)
+    configuration = configuration_of(experiment, baseline)
+    experiment, throttled = with_throttled(
+        experiment, configuration, _rate_bit_s(configuration), target_bit_s
+    )
+    site = site_of(experiment, results)
+    with interruptible(once=True):
+        require_all_done(run_to_the_end(experiment, site, file))
+    return results_of(experiment, site), throttled
+
+
+def _rate_bit_s(configuration: Configuration) -> int:
+    """Return the rate of the links of a configuration, or what its name says."""
+    if configuration.rate_bit_s:
+        return configuration.rate_bit_s
+    named = {rate.mbit_s for rate in declared_rates(configuration.name)}
+    mbit_s = {float(configuration.speed_mbit_s)} if configuration.speed_mbit_s else named
+    if len(mbit_s) != 1:
+        raise BadInput(
+            f"--learn: the rate of the links of {configuration.name!r} is unknown: give the configuration "
+            "a `speed`, or a name that says it, such as 1g"
+        )
+    return round(10**6 * mbit_s.pop())

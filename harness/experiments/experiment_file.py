@@ -234,7 +234,7 @@ class ExperimentFile(msgspec.Struct, forbid_unknown_fields=True):
     ]
     configurations: Annotated[
         dict[Name, ConfigurationTable],
-        msgspec.Meta(min_length=2, description="two tables or more: [configurations.NAME]"),
+        msgspec.Meta(min_length=1, description="one table or more: [configurations.NAME]"),
     ]
     site: SiteTable | None = None
     nodes: Annotated[int, msgspec.Meta(ge=1, le=MAX_WORKERS)] | None = None

@@ -35,3 +35,13 @@ def test_a_dry_run_in_the_lab(tmp_path: Path, capfd: pytest.CaptureFixture[str])
         in lines
     )
     assert lines[lines.index("slow:") + 1].startswith("  every node of the lab: 100mbit")
+
+
+def test_one_configuration_is_no_experiment(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "experiment.toml"
+    file.write_text(FILE.partition("[configurations.fast]")[0])
+    assert main(["experiment", str(file)]) == 2
+    [line] = capfd.readouterr().err.splitlines()
+    assert line.endswith("an experiment needs two tables or more: [configurations.NAME]")

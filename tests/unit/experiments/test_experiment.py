@@ -206,11 +206,6 @@ class TestReading:
                 "configurations.slow: dataset has to be one of coded, plain",
             ),
             ("nodes = 3", 'storage = "s3"', "storage has to be hdfs or qfs, not 's3'"),
-            (
-                '[configurations.fast]\nrate = "250mbit"\nmtu = 9000\ndataset = "coded"\n',
-                "",
-                "configurations has to be two tables or more: [configurations.NAME]",
-            ),
             ("nodes = 3", "nodes = ", "Invalid value"),
         ],
     )
