@@ -43,7 +43,7 @@ from harness.records.lookup import check_no_run_twice
 from harness.statistics.mixed_model import MANY, PRIOR_RUN_SD, Estimate, MixedModel
 from harness.statistics.saturation import Belief, Sensitivities, Sensitivity, Throttled, learn
 
-MODEL = "full links 1"
+MODEL = "full-links, version 1"
 LEVELS = (0.8, 0.95)
 MIN_EFFICIENCY = 0.9
 """A link whose goodput is below this part of what TCP can carry over it is limited by something else."""
@@ -117,7 +117,7 @@ def target_of(
     if goodput < 0.99 * present.goodput_bit_s:
         raise BadInput(
             f"--link {rate_text(rate)}: slower than the links of {baseline.name!r}, which carry "
-            f"{throughput_text(present.goodput_bit_s)}: a prediction is for a faster link"
+            f"{throughput_text(present.goodput_bit_s)}: name a rate that is not slower"
         )
     return Target(rate, mtu, goodput, layout)
 
@@ -436,6 +436,6 @@ def _notes(
         )
     if not others:
         yield (
-            "learnt from one rate: how far this cluster waits for its links is taken from other clusters; "
-            "measure it over slower links, too, for narrower intervals (--throttled)"
+            "how long this cluster's workloads wait for a full link is taken from other clusters: measure "
+            "them over slower links, too, for narrower intervals (--learn, --throttled)"
         )

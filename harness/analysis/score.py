@@ -1,10 +1,10 @@
-"""A prediction held against what came: the errors, whether the intervals held, and what makes it void."""
+"""A prediction compared with what was measured later: its errors, its intervals, and what makes it void."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from statistics import fmean, median
+from statistics import median
 
 from harness.analysis.comparison import compare
 from harness.analysis.configuration import ConfigurationRuns
@@ -19,24 +19,24 @@ from harness.model.prediction import PredictedTime, Prediction
 
 @dataclass(frozen=True)
 class ScoredTime:
-    """A predicted time and the time in seconds that came."""
+    """A predicted time, and the time in seconds that was measured later."""
 
     predicted: PredictedTime
     actual_s: float
 
     @property
     def error(self) -> float:
-        """By which part of what came the prediction was too long; negative if it was too short."""
+        """By which part of the measured time the prediction was too long; negative if it was too short."""
         return self.predicted.expected_s / self.actual_s - 1
 
     @property
     def within_80(self) -> bool:
-        """Whether what came is in the interval of 80 %."""
+        """Whether the measured time is in the interval of 80 %."""
         return self.actual_s in self.predicted.interval_80
 
     @property
     def within_95(self) -> bool:
-        """Whether what came is in the interval of 95 %."""
+        """Whether the measured time is in the interval of 95 %."""
         return self.actual_s in self.predicted.interval_95
 
 
@@ -67,24 +67,24 @@ class Score:
 
 
 def score(prediction: Prediction, baseline: ConfigurationRuns, after: ConfigurationRuns) -> Score:
-    """Hold a prediction against the configuration that came.
+    """Compare a prediction with the configuration that was measured after the upgrade.
 
     Raises BadInput if no predicted workload was measured.
     """
     times = scored_times(prediction, after)
-    came = {time.predicted.workload for time in times}
+    measured = {time.predicted.workload for time in times}
     return Score(
         prediction,
         after,
         times,
         void=tuple(_void(prediction, baseline, after)),
-        missing=tuple(time.workload for time in prediction.times if time.workload not in came),
+        missing=tuple(time.workload for time in prediction.times if time.workload not in measured),
         notes=tuple(_unverified(after)),
     )
 
 
 def scored_times(prediction: Prediction, after: ConfigurationRuns) -> tuple[ScoredTime, ...]:
-    """Return the predicted times that came. Raises BadInput if none did."""
+    """Return the predicted times that were measured. Raises BadInput if none was."""
     names = [time.workload for time in prediction.times]
     model = table_model([after.runs], names)
     times = tuple(
@@ -151,21 +151,21 @@ class Summary:
     """The errors of scored times together, as fractions.
 
     `unchanged` and `proportional` are the median errors of two guesses: that nothing changes, and that every
-    time shrinks as the seconds for a bit do. `coverage_80` and `coverage_95` are the parts of the times
-    that came within their intervals.
+    time shrinks as the seconds for a bit do. `inside_80` and `inside_95` count the times that were measured
+    inside their intervals.
     """
 
     count: int
     median_error: float
     worst_error: float
-    coverage_80: float
-    coverage_95: float
+    inside_80: int
+    inside_95: int
     unchanged: float
     proportional: float
 
     @property
     def skill(self) -> float:
-        """1 if every prediction is right, 0 if they are as wrong as the better of the two guesses."""
+        """By which part the median error is smaller than that of the better of the two guesses."""
         best = min(self.unchanged, self.proportional)
         return 1 - self.median_error / best if best else 0.0
 
@@ -180,8 +180,8 @@ def summarise(scores: Sequence[Score]) -> Summary | None:
         count=len(judged),
         median_error=median(errors),
         worst_error=max(errors),
-        coverage_80=fmean(time.within_80 for _, time in judged),
-        coverage_95=fmean(time.within_95 for _, time in judged),
+        inside_80=sum(time.within_80 for _, time in judged),
+        inside_95=sum(time.within_95 for _, time in judged),
         unchanged=median(abs(t.predicted.baseline_s / t.actual_s - 1) for _, t in judged),
         proportional=median(
             abs(t.predicted.baseline_s * s.slowness / t.actual_s - 1) for s, t in judged

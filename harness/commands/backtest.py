@@ -21,7 +21,8 @@ from harness.terminal import show
 def backtest_command(configurations: Sequence[str], results: Path) -> None:
     """Predict each CONFIGURATION from each slower one, and show the errors.
 
-    The configurations differ by the rate of their links, and perhaps by the layout of the data; predictions
-    are made within a layout. Each is made from one rate, and with all slower rates to learn from.
+    The configurations differ by the rate of their links, and perhaps by the layout of the data: predictions
+    are made within a layout. Each is made twice: from the slower configuration alone, and learning from all
+    that are still slower, if there are any.
     """
     show(render_backtest(backtest([find_configuration(name, results) for name in configurations])))

@@ -57,15 +57,15 @@ def _layout(_: click.Context, __: click.Parameter, value: str | None) -> str | N
 @click.option(
     "--copy",
     metavar="CONFIGURATION",
-    help="The same cluster and links with a copy of the data in that layout. Without it, the effect of the "
-    "layout is only estimated.",
+    help="A configuration that was measured on a copy of the data in that layout, over the present links. "
+    "Without one, what the layout gains is only estimated.",
 )
 @click.option(
     "--throttled",
     multiple=True,
     metavar="CONFIGURATION",
-    help="The same cluster and data over slower links, as an experiment measures it; several times for "
-    "several rates. It shows how far each workload waits for its link.",
+    help="A configuration that was measured over slower links, all else being equal; several times for "
+    "several. The prediction learns from it how long each workload waits for its link.",
 )
 @click.option(
     "--learn",
@@ -90,11 +90,11 @@ def predict_command(
     learn: Path | None,
     results: Path | None,
 ) -> None:
-    """Predict the times of BASELINE's workloads over other links, and freeze the prediction.
+    """Predict the times of BASELINE's workloads over other links, and save the prediction.
 
     BASELINE is the name of a configuration under --results, or a directory of results files. The prediction
-    is written to its directory `predictions`, under a name that is a digest of what it says. After the
-    upgrade, `clusterlift score` holds it against what came.
+    is saved in its directory `predictions`, under a name that is a digest of what it says. After the
+    upgrade, `clusterlift score` compares it with what was measured.
     """
     if not links and mtu is None and layout is None:
         raise BadInput(

@@ -1,4 +1,4 @@
-"""`clusterlift score`: predictions held against what came."""
+"""`clusterlift score`: predictions compared with what was measured later."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ from harness.terminal import show
 
 
 @command("score")
-@click.argument("configurations", nargs=-1, metavar="BASELINE AFTER")
+@click.argument("configurations", nargs=-1, metavar="[BASELINE AFTER]")
 @click.option(
     "--prediction",
     "id_",
     metavar="ID",
-    help="Which prediction of BASELINE. [default: the latest one for AFTER's link and layout that was made "
-    "before AFTER was measured]",
+    help="Which prediction of BASELINE: its id, or the beginning of it. [default: the latest for AFTER's "
+    "link and layout that was made before AFTER was measured, or else the latest, which is void]",
 )
 @click.option(
     "--all",
     "all_",
     is_flag=True,
-    help="Score every prediction under --results whose target was measured, and show all errors together.",
+    help="Instead of BASELINE AFTER: score every prediction under --results, and all of them together.",
 )
 @results_option
 def score_command(
     configurations: tuple[str, ...], id_: str | None, results: Path, *, all_: bool
 ) -> None:
-    """Hold a prediction for BASELINE against AFTER, which was measured after the upgrade.
+    """Compare a prediction for BASELINE with AFTER, which was measured after the upgrade.
 
     BASELINE and AFTER are names of configurations under --results, or directories of results files.
     """

@@ -1,4 +1,4 @@
-"""Predictions for the terminal, and how they compare with what came."""
+"""Predictions for the terminal, and how they compare with what was measured later."""
 
 from __future__ import annotations
 
@@ -8,37 +8,59 @@ from harness.analysis.backtest import Backcast
 from harness.analysis.score import Score, ScoredTime, Summary, summarise
 from harness.model.link import rate_text, throughput_text
 from harness.model.prediction import Bounds, PredictedTime, Prediction
-from harness.present.quantities import change, time_text, uncertainty
+from harness.present.quantities import change, time_text
 from harness.present.text import fill, simple_table
 from harness.records.predictions import FrozenPrediction
 from harness.terminal import count_of, shorten, visible
 
 _NAME_WIDTH = 28
+_SIGN = "error: expected / measured - 1, so + is a prediction that was too long"
 
 
 def render(frozen: Sequence[FrozenPrediction]) -> str:
     """Return the predictions of one baseline: a table for one target, or one of all targets."""
     first = frozen[0].prediction
-    table = _table(first) if len(frozen) == 1 else _table_of_targets(frozen)
-    notes = dict.fromkeys(note for each in frozen for note in each.prediction.notes)
     reasons = [f"{name} is not predicted: {why}" for name, why in first.not_predicted.items()]
-    lines = [fill(line) for line in (*_explanation(first), *reasons, *notes)]
-    files = [visible(f"{each.prediction.target}: {each.file}") for each in frozen]
+    notes = dict.fromkeys(note for each in frozen for note in each.prediction.notes)
+    learned = ", ".join(source.configuration for source in first.learned_from)
     return "\n".join(
-        [fill(_title(frozen)), "", table, "", *lines, "", "frozen in the ledger:", *files]
+        [
+            *(fill(line) for line in _titles(frozen)),
+            "",
+            _table(first) if len(frozen) == 1 else _table_of_targets(frozen),
+            "",
+            fill(
+                "Intervals are for the mean of as many runs after the upgrade as there are now. A control is "
+                "expected to stay as it is."
+            ),
+            "",
+            _table_of_limits(first),
+            "",
+            fill(
+                "link full: the part of the time in which the link of the busiest node is full; endless: the "
+                "time over an infinitely fast network; useful up to: the rate from which on the time is "
+                "within 5 % of that, - if the present rate is enough. Both are rough: no such link was "
+                "measured."
+            ),
+            fill(f"Model: {first.model}{f'; learnt from {learned}' if learned else ''}."),
+            *(fill(line) for line in (*reasons, *notes)),
+            "",
+            "saved under a digest of what it says:",
+            *(visible(f"{each.prediction.target}: {each.file}") for each in frozen),
+        ]
     )
 
 
-def _title(frozen: Sequence[FrozenPrediction]) -> str:
+def _titles(frozen: Sequence[FrozenPrediction]) -> Sequence[str]:
     first = frozen[0].prediction
-    targets = "; ".join(
-        f"{each.prediction.target} (expected to carry "
-        f"{throughput_text(each.prediction.target.goodput_bit_s)})"
-        for each in frozen
-    )
+    carried = throughput_text(first.baseline_goodput_bit_s)
     return (
-        f"{first.baseline.configuration}, whose links carry {throughput_text(first.baseline_goodput_bit_s)}, "
-        f"over {targets}"
+        f"{first.baseline.configuration}, whose links carry {carried}, over",
+        *(
+            f"  {each.prediction.target}, expected to carry "
+            f"{throughput_text(each.prediction.target.goodput_bit_s)}"
+            for each in frozen
+        ),
     )
 
 
@@ -49,33 +71,48 @@ def _table(prediction: Prediction) -> str:
             time_text(time.baseline_s),
             time_text(time.expected_s),
             change(time.expected_s / time.baseline_s - 1),
-            _margin(time, time.interval_80),
-            _margin(time, time.interval_95),
-            "-" if time.full_share is None else f"{time.full_share:.0%}",
-            time_text(time.limit_s),
-            "-" if time.enough_bit_s is None else _rounded_rate(time.enough_bit_s),
+            _bounds(time.interval_80),
+            _bounds(time.interval_95),
         )
         for time in prediction.times
     ]
-    headings = ("workload", "now", "expected", "change", "80 %", "95 %", "full", "limit", "enough")
-    return simple_table(headings, rows)
+    return simple_table(("workload", "now", "expected", "change", "80 %", "95 %"), rows)
 
 
 def _table_of_targets(frozen: Sequence[FrozenPrediction]) -> str:
-    first = frozen[0].prediction
     by_target = [{time.workload: time for time in each.prediction.times} for each in frozen]
-    rows = []
-    for time in first.times:
-        expected = [each[time.workload] for each in by_target]
-        cells = [
-            f"{time_text(each.expected_s)} {_margin(each, each.interval_95)}" for each in expected
-        ]
-        enough = "-" if time.enough_bit_s is None else _rounded_rate(time.enough_bit_s)
-        rows.append(
-            (_name(time), time_text(time.baseline_s), *cells, time_text(time.limit_s), enough)
+    rows = [
+        (
+            _name(time),
+            time_text(time.baseline_s),
+            *(
+                text
+                for times in by_target
+                for text in (
+                    time_text(times[time.workload].expected_s),
+                    _bounds(times[time.workload].interval_95),
+                )
+            ),
         )
-    targets = [rate_text(each.prediction.target.link_bit_s) for each in frozen]
-    return simple_table(("workload", "now", *targets, "limit", "enough"), rows)
+        for time in frozen[0].prediction.times
+    ]
+    rates = (rate_text(each.prediction.target.link_bit_s) for each in frozen)
+    headings = [heading for rate in rates for heading in (rate, "95 %")]
+    return simple_table(("workload", "now", *headings), rows)
+
+
+def _table_of_limits(prediction: Prediction) -> str:
+    rows = [
+        (
+            _name(time),
+            "-" if time.full_share is None else f"{time.full_share:.0%}",
+            time_text(time.limit_s),
+            "-" if time.enough_bit_s is None else rate_text(int(float(f"{time.enough_bit_s:.2g}"))),
+        )
+        for time in prediction.times
+        if not time.is_control
+    ]
+    return simple_table(("workload", "link full", "endless", "useful up to"), rows)
 
 
 def _name(time: PredictedTime) -> str:
@@ -87,31 +124,8 @@ def _bounds(bounds: Bounds) -> str:
     return f"{time_text(bounds.low_s).removesuffix(' s')} to {time_text(bounds.high_s)}"
 
 
-def _margin(time: PredictedTime, bounds: Bounds) -> str:
-    """Return an interval as `±8%` of the time to expect."""
-    farther = max(bounds.high_s - time.expected_s, time.expected_s - bounds.low_s)
-    return uncertainty(farther / time.expected_s)
-
-
-def _rounded_rate(bit_s: float) -> str:
-    return rate_text(int(float(f"{bit_s:.2g}")))
-
-
-def _explanation(prediction: Prediction) -> Sequence[str]:
-    learned = ", ".join(source.configuration for source in prediction.learned_from)
-    return (
-        (
-            "The intervals are of what as many runs will measure after the upgrade. full: the part of the "
-            "time in which the link of the busiest node is full; limit: the time to expect over an "
-            "infinitely fast network; enough: the rate from which on the time is within 5 % of the limit, "
-            "- if it is now."
-        ),
-        f"Model: {prediction.model}{f'; learnt from {learned}' if learned else ''}.",
-    )
-
-
 def render_score(frozen: FrozenPrediction, score: Score) -> str:
-    """Return the prediction beside what came."""
+    """Return a prediction beside what was measured."""
     rows = [
         (
             _name(time.predicted),
@@ -124,20 +138,20 @@ def render_score(frozen: FrozenPrediction, score: Score) -> str:
         )
         for time in score.times
     ]
-    headings = ("workload", "before", "expected", "95 %", "came", "error", "within")
+    headings = ("workload", "before", "expected", "95 %", "measured", "error", "inside")
+    title = (
+        f"prediction {frozen.id} of {frozen.prediction.made_at} for {frozen.prediction.target}, and what "
+        f"{score.after.name} measured"
+    )
+    summary = summarise([score])
     lines = [
-        (
-            f"prediction {frozen.id} of {frozen.prediction.made_at} for {frozen.prediction.target}, and what "
-            f"{score.after.name} measured"
-        ),
-        *(f"VOID: {reason}" for reason in score.void),
-    ]
-    told = [
-        *(f"{name} was predicted and not measured" for name in score.missing),
+        f"{_SIGN}; inside: the narrowest interval with what was measured.",
+        *(f"{name} was predicted, and not measured" for name in score.missing),
         *score.notes,
-        *([summary_text(summary)] if (summary := summarise([score])) else []),
+        *([summary_text(summary)] if summary and not score.void else []),
+        *(f"VOID, so this proves nothing: {reason}" for reason in score.void),
     ]
-    return "\n".join([*map(fill, lines), "", simple_table(headings, rows), "", *map(fill, told)])
+    return "\n".join([fill(title), "", simple_table(headings, rows), "", *map(fill, lines)])
 
 
 def render_scores(scored: Sequence[tuple[FrozenPrediction, Score | None]]) -> str:
@@ -151,16 +165,18 @@ def render_scores(scored: Sequence[tuple[FrozenPrediction, Score | None]]) -> st
                 frozen.prediction.made_at[:10],
                 shorten(visible(frozen.prediction.baseline.configuration), _NAME_WIDTH),
                 str(frozen.prediction.target),
-                "not yet" if score is None else shorten(visible(score.after.name), _NAME_WIDTH),
+                "nothing since"
+                if score is None
+                else shorten(visible(score.after.name), _NAME_WIDTH),
                 f"{summary.median_error:.1%}" if summary else "-",
                 f"{summary.worst_error:.1%}" if summary else "-",
-                f"{summary.coverage_95:.0%}" if summary else "-",
+                f"{summary.inside_95} of {summary.count}" if summary else "-",
                 "void" if score and score.void else "",
             )
         )
     if not rows:
         return "there is no prediction"
-    headings = ("id", "made", "from", "for", "came", "median", "worst", "in 95 %", "")
+    headings = ("id", "made", "from", "for", "measured", "median", "worst", "in 95 %", "void")
     valid = [score for _, score in scored if score and not score.void]
     summary = summarise(valid)
     text = summary_text(summary) if summary else "No prediction can be judged yet."
@@ -170,12 +186,12 @@ def render_scores(scored: Sequence[tuple[FrozenPrediction, Score | None]]) -> st
 def summary_text(summary: Summary) -> str:
     """Return the errors of all workloads but the controls in words."""
     return (
-        f"{count_of(summary.count, 'workload time')} without the controls: median error "
-        f"{summary.median_error:.1%}, worst {summary.worst_error:.1%}; {summary.coverage_80:.0%} came within "
-        f"their 80 % interval and {summary.coverage_95:.0%} within their 95 % interval. The guess that "
-        f"nothing changes is off by {summary.unchanged:.1%}, and the guess that all time shrinks as the "
-        f"link's seconds for a bit do by {summary.proportional:.1%}; the skill against the better of the two "
-        f"is {summary.skill:.0%}."
+        f"{count_of(summary.count, 'time')} without those of controls: median error "
+        f"{summary.median_error:.1%}, worst {summary.worst_error:.1%}; {summary.inside_80} were inside "
+        f"their 80 % interval, {summary.inside_95} inside their 95 % interval. The guess that nothing "
+        f"changes is off by {summary.unchanged:.1%}, and the guess that times shrink as rates grow by "
+        f"{summary.proportional:.1%} (medians); the predictions' median error is {summary.skill:.0%} smaller "
+        "than that of the better guess."
     )
 
 
@@ -192,24 +208,27 @@ def render_backtest(backcasts: Sequence[Backcast]) -> str:
                 shorten(visible(each.score.prediction.baseline.configuration), _NAME_WIDTH),
                 shorten(visible(each.score.after.name), _NAME_WIDTH),
                 f"{each.ratio:.1f}x",
-                str(len(each.throttled)) if each.throttled else "-",
+                str(len(each.throttled) or "-"),
                 *(_error(errors.get(name)) for name in names),
             )
         )
-    table = simple_table(("from", "to", "ratio", "throttled", *map(visible, names)), rows)
+    short = [shorten(visible(name), _COLUMN_WIDTH) for name in names]
+    table = simple_table(("from", "to", "faster by", "learnt", *short), rows)
     lines = [
         fill(f"{kind}: {summary_text(summary)}")
         for kind, group in (
-            ("From one rate", [each for each in backcasts if not each.throttled]),
-            ("With throttling", [each for each in backcasts if each.throttled]),
+            ("Learnt from the slower link alone", [e for e in backcasts if not e.throttled]),
+            ("Learnt from still slower ones, too", [e for e in backcasts if e.throttled]),
         )
         if (summary := summarise([each.score for each in group]))
     ]
     key = fill(
-        "Errors: expected / came - 1; ! came outside of the interval of 95 %. throttled: from how many "
-        "slower rates the prediction learnt."
+        f"{_SIGN}; !: outside of the 95 % interval. learnt: from how many still slower links."
     )
     return "\n".join([table, "", key, *lines])
+
+
+_COLUMN_WIDTH = 14
 
 
 def _error(time: ScoredTime | None) -> str:

@@ -46,7 +46,7 @@ def test_a_rate_that_cannot_be_set_is_left_out(experiment: Experiment) -> None:
 
 
 def test_a_target_that_is_hardly_faster_is_refused(experiment: Experiment) -> None:
-    with pytest.raises(BadInput, match="1.05gbit is hardly faster than 1gbit"):
+    with pytest.raises(BadInput, match=r"1\.05gbit is hardly faster than 1gbit"):
         with_throttled(experiment, configuration_of(experiment, "1g"), GBIT, round(1.05 * GBIT))
 
 
