@@ -1,0 +1,156 @@
+"""Predictions of a configuration whose links are full for half of the time, calculated by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from harness.analysis.configuration import ConfigurationRuns
+from harness.analysis.prediction import (
+    full_shares,
+    is_outcome_of,
+    link_of,
+    predict,
+    target_of,
+    unpredictable,
+)
+from harness.model.errors import BadInput
+from harness.model.link import goodput_bit_s
+from harness.model.prediction import PredictedTime, Prediction
+from harness.statistics.saturation import EFFECT, FADING
+from tests.unit.builders import a_run, ok, recorded
+from tests.unit.timeline_builders import a_node, a_timeline, a_trial, mbit
+
+MBIT = 10**6
+FULL, IDLE = 94.0, 10.0
+"""Mbit/s on a link of 100 Mbit/s, whose goodput is 94.1 Mbit/s."""
+
+
+@pytest.fixture(autouse=True)
+def files(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Let the results files exist, since a prediction has their digests."""
+    monkeypatch.chdir(tmp_path)
+
+
+def configuration(
+    name: str = "100m",
+    full_s: int = 5,
+    idle_s: int = 5,
+    link: str = "100mbit",
+    scale: float = 1.0,
+    layout: str = "rs:6+3:64k",
+) -> ConfigurationRuns:
+    """Return three runs of a join whose link is full for so many seconds, and of a control."""
+    rates = [FULL * scale] * full_s + [IDLE * scale] * idle_s
+    timeline = a_timeline(a_node("n1", mbit(*rates), mbit(*rates)), slices=full_s + idle_s)
+    runs = []
+    for number in range(3):
+        run = a_run(
+            name,
+            f"{name}-{number}",
+            facts={"link": link},
+            parameters={"controls": ["pi"]},
+            workloads=("join", "pi"),
+            dataset={"uri": "hdfs://n/x", "layout": {"observed": layout}},
+        )
+        each = recorded(run, [a_trial("join", timeline), ok("pi", 2.0)])
+        Path(each.source).parent.mkdir(parents=True, exist_ok=True)
+        Path(each.source).touch()
+        runs.append(each)
+    return ConfigurationRuns(name, tuple(runs))
+
+
+def times(prediction: Prediction) -> dict[str, PredictedTime]:
+    return {time.workload: time for time in prediction.times}
+
+
+def test_the_link_is_that_of_the_facts() -> None:
+    link = link_of(configuration())
+    assert (link.rate_bit_s, link.mtu) == (100 * MBIT, 1500)
+    assert link.goodput_bit_s == goodput_bit_s(100 * MBIT, 1500)
+
+
+def test_the_full_share() -> None:
+    assert full_shares(configuration())["join"].mean == 0.5
+
+
+def test_the_time_that_the_model_expects() -> None:
+    baseline = configuration()
+    join = times(predict(baseline, target_of(baseline, 250 * MBIT)))["join"]
+    grown = 1 + FADING.mean
+    assert join.baseline_s == pytest.approx(10)
+    assert join.expected_s == pytest.approx(10 - EFFECT.mean * 5 * (1 - 0.4**grown) / grown)
+    assert join.limit_s == pytest.approx(10 - EFFECT.mean * 5 / grown)
+    assert join.interval_95.low_s < join.interval_80.low_s < join.expected_s
+    assert join.interval_95.high_s > join.interval_80.high_s > join.expected_s
+
+
+def test_a_control_stays_as_it_is() -> None:
+    baseline = configuration()
+    pi = times(predict(baseline, target_of(baseline, 250 * MBIT)))["pi"]
+    assert pi.is_control
+    assert pi.expected_s == pi.limit_s == pytest.approx(2)
+
+
+def test_what_was_learnt_makes_it_surer() -> None:
+    baseline = configuration()
+    slower = configuration("40m", full_s=11, idle_s=5, link="40mbit", scale=0.4)
+    target = target_of(baseline, 250 * MBIT)
+    alone, learnt = (times(predict(baseline, target, s))["join"] for s in ((), (slower,)))
+    width = alone.interval_95.high_s - alone.interval_95.low_s
+    assert learnt.interval_95.high_s - learnt.interval_95.low_s < width
+
+
+def test_a_throttled_configuration_has_slower_links() -> None:
+    baseline = configuration()
+    with pytest.raises(BadInput, match="--throttled 95m: its links carry"):
+        predict(baseline, target_of(baseline, 250 * MBIT), [configuration("95m", link="95mbit")])
+
+
+def test_a_copy_in_another_layout_is_carried_to_the_new_link() -> None:
+    baseline, copy = configuration(), configuration("2x", full_s=2, layout="replicated:2")
+    target = target_of(baseline, 250 * MBIT, layout="replicated:2")
+    join = times(predict(baseline, target, copy=copy))["join"]
+    same = times(predict(copy, target_of(copy, 250 * MBIT)))["join"]
+    assert join.baseline_s == pytest.approx(10)
+    assert join.expected_s == pytest.approx(same.expected_s)
+    assert is_outcome_of(configuration("x", link="250mbit", layout="replicated:2"), target)
+    assert not is_outcome_of(configuration("x", link="250mbit"), target)
+
+
+def test_without_a_copy_the_layout_is_said_to_be_weak() -> None:
+    baseline = configuration()
+    prediction = predict(baseline, target_of(baseline, 250 * MBIT, layout="replicated:2"))
+    assert any("which is weak" in note for note in prediction.notes)
+
+
+def test_one_run_alone_has_a_note() -> None:
+    baseline = configuration()
+    single = replace(baseline, runs=baseline.runs[:1])
+    prediction = predict(single, target_of(single, 250 * MBIT))
+    assert any("one run alone" in note for note in prediction.notes)
+
+
+class TestWhatCannotBePredicted:
+    def test_a_slower_link(self) -> None:
+        with pytest.raises(BadInput, match="--link 50mbit: slower than the links of '100m'"):
+            target_of(configuration(), 50 * MBIT)
+
+    def test_links_of_unknown_rate(self) -> None:
+        unknown = configuration("cluster", link="")
+        with pytest.raises(BadInput, match="'cluster' has no probes, and the rate of its links"):
+            link_of(unknown)
+        assert "has no probes" in str(unpredictable(unknown))
+
+    def test_trials_without_bytes(self) -> None:
+        baseline = configuration()
+        runs = [
+            replace(each, trials=tuple(replace(t, timeline=None) for t in each.trials))
+            for each in baseline.runs
+        ]
+        silent = replace(baseline, runs=tuple(runs))
+        with pytest.raises(BadInput, match="join: the bytes on the nodes' links were not recorded"):
+            predict(silent, target_of(silent, 250 * MBIT))
+        assert unpredictable(baseline) is None
