@@ -16,6 +16,7 @@ from harness.cli import main
 from harness.model.interference import NodeInterference, Nodes
 from harness.model.run import Ending, Phase, RecordedRun, Run, Trial
 from harness.model.task_metrics import TaskMetrics
+from harness.model.timeline import Timeline
 from harness.present.readiness import render
 from harness.records.writer import Recording
 from harness.statistics.power import detectable_change
@@ -30,6 +31,7 @@ from tests.unit.builders import (
     recorded,
 )
 from tests.unit.metrics_builders import task_metrics
+from tests.unit.timeline_builders import a_node, a_timeline, mbit
 
 SECONDS: Mapping[str, float] = {
     "group-by": 547.5,
@@ -42,8 +44,10 @@ DEVIATIONS = (-0.02, -0.01, 0.0, 0.005, 0.01, 0.03)
 
 QUIET = (NodeInterference("n1", duration_s=10.5, processors=2, busy_s=20.0, stolen_s=0.0),)
 TASKS = task_metrics(slots=None, tasks=4, cpu_s=1.0, python_worker_s=None)
+LINKS = a_timeline(a_node("10.0.0.1", mbit(900, 100), mbit(100, 900)), slices=2)
 LINK = {"speed_mbit_s": 1000, "mtu_bytes": 1500, "driver": "r8169", "state": "up"}
 ENVIRONMENT: Mapping[str, Any] = {
+    "host": "10.0.0.1",
     "kernel": "Linux 6.1.0",
     "spark": "4.3.0",
     "java": "17.0.15",
@@ -70,9 +74,17 @@ def trials(
     deviations: Sequence[float] = DEVIATIONS,
     tasks: TaskMetrics | None = TASKS,
     interference: Nodes | None = QUIET,
+    timeline: Timeline | None = LINKS,
 ) -> list[Trial]:
     return [
-        ok(workload, wall_s * (1 + deviation), round_, tasks=tasks, interference=interference)
+        ok(
+            workload,
+            wall_s * (1 + deviation),
+            round_,
+            tasks=tasks,
+            interference=interference,
+            timeline=timeline,
+        )
         for workload, wall_s in SECONDS.items()
         for round_, deviation in enumerate(deviations, 1)
     ]
@@ -254,6 +266,11 @@ class TestAdvice:
                 of_runs(parameters={**PARAMETERS, "content_checked": False}),
                 "run-1, run-2 did not compare the rows with their digest",
             ),
+            (
+                "prediction",
+                a_column(*(recorded(baseline_run(n), trials(timeline=None)) for n in (1, 2))),
+                "a faster link cannot be predicted: the bytes on the nodes' links were not recorded",
+            ),
         ],
     )
     def test_the_check_does_not_fail(
@@ -329,7 +346,7 @@ class TestThePage:
         hostile = "1g-2x \x1b[31m" + "and so on " * 8
         run = baseline_run(1, hostile, parameters={"not_requested": ["inner-join"]}, environment={})
         times = [
-            *trials(DEVIATIONS[:2], tasks=None, interference=None),
+            *trials(DEVIATIONS[:2], tasks=None, interference=None, timeline=None),
             failed("group-by", "E: " + "word " * 40),
         ]
         assert_golden("ready-not.txt", render(readiness(a_column(recorded(run, times, None)))))
