@@ -56,8 +56,8 @@ LAYOUT_EFFECT = Belief(0.5, 0.3)
 REMOTE_PART = 0.1
 """Of input that has whole copies: tasks read it from other nodes where no slot is free beside it."""
 NO_BYTES = "the bytes on the nodes' links were not recorded"
-_NOT_CONDITIONS = frozenset({"measured by", "warm-up rounds", LAYOUT, "files in the dataset"})
-"""Facts that may differ after the upgrade, because they hardly affect times, or are what is bought."""
+_NOT_CONDITIONS = frozenset({"measured by", "warm-up rounds", "files in the dataset"})
+"""Facts that may differ after the upgrade, because they hardly affect times."""
 
 
 @dataclass(frozen=True)
@@ -122,14 +122,15 @@ def target_of(
     return Target(rate, mtu, goodput, layout)
 
 
-def is_outcome_of(column: ConfigurationRuns, target: Target) -> bool:
-    """Return whether a configuration has the links and, if the target names one, the layout of a target."""
+def is_outcome_of(column: ConfigurationRuns, prediction: Prediction) -> bool:
+    """Return whether a configuration has the links and the layout that a prediction is for."""
     try:
         rate = link_of(column).rate_bit_s
     except BadInput:
         return False
-    is_link = rate is not None and is_same_rate(rate, target.link_bit_s)
-    return is_link and (target.layout is None or _layouts(column) == {target.layout})
+    layout = prediction.target.layout or prediction.conditions.get(LAYOUT)
+    is_link = rate is not None and is_same_rate(rate, prediction.target.link_bit_s)
+    return is_link and (layout is None or _layouts(column) == {layout})
 
 
 def unpredictable(baseline: ConfigurationRuns) -> str | None:
@@ -202,7 +203,11 @@ def predict(
         target=target,
         times=tuple(times),
         learned_from=tuple(map(_source, columns[1:])),
-        conditions=conditions(recorded.run for recorded in baseline.runs),
+        conditions={
+            name: value
+            for name, value in conditions(recorded.run for recorded in baseline.runs).items()
+            if not (name == LAYOUT and target.layout)
+        },
         not_predicted=reasons,
         notes=tuple(_notes(baseline, model, measured[0].link, target, columns[1:])),
     )

@@ -10,12 +10,14 @@ import click
 
 from harness.analysis.comparison import MIN_CONFIGURATIONS, Comparison, compare
 from harness.analysis.configuration import find_configuration
+from harness.analysis.outcomes import outcomes
 from harness.analysis.probe_comparison import compare_probes
 from harness.commands.command import command
 from harness.commands.options import adjust_option, different_data_option, results_option
 from harness.model.errors import BadInput
 from harness.present import data_formats, markdown, text
 from harness.present.comparison_table import probe_table
+from harness.present.prediction import outcome_text
 from harness.present.table import Table
 from harness.records.lookup import check_no_run_twice, earlier_configuration, find_probes
 from harness.terminal import say, show
@@ -113,7 +115,13 @@ def _show_with_earlier(
 
 def _table(configurations: Sequence[str], results: Path, format_: str, **how: bool) -> str:
     columns = [find_configuration(name, results) for name in configurations]
-    return FORMATS[format_](compare(columns, **how))
+    comparison = compare(columns, **how)
+    table = FORMATS[format_](comparison)
+    if format_ not in PROBE_FORMATS:  # it is for programs
+        return table
+    before, *others = comparison.columns
+    texts = (outcome_text(*each) for each in outcomes(before, others).values())
+    return "\n".join([table, *(f"{text.fill(each)}\n" for each in texts)])
 
 
 def _probe_tables(configurations: Sequence[str], results: Path, format_: str) -> str:

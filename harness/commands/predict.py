@@ -9,6 +9,7 @@ import click
 
 from harness.analysis.configuration import find_configuration
 from harness.analysis.declared import rates as declared_rates
+from harness.analysis.outcomes import directory_of
 from harness.analysis.prediction import predict, target_of
 from harness.commands.command import command
 from harness.commands.experiment import require_all_done, run_to_the_end, site_of
@@ -116,8 +117,7 @@ def predict_command(
         target_of(column, rate, mtu, layout) for rate in (*rates, *([] if rates else [None]))
     ]
     predictions = [predict(column, target, slower, other) for target in targets]
-    directory = Path(column.runs[0].source).parent
-    show(render([freeze(each, directory) for each in predictions]))
+    show(render([freeze(each, directory_of(column)) for each in predictions]))
 
 
 def _learn(

@@ -154,6 +154,20 @@ def render_score(frozen: FrozenPrediction, score: Score) -> str:
     return "\n".join([fill(title), "", simple_table(headings, rows), "", *map(fill, lines)])
 
 
+def outcome_text(frozen: FrozenPrediction, score: Score) -> str:
+    """Return a sentence on a prediction that was made before its outcome was measured."""
+    made = f"{score.after.name} was predicted on {frozen.prediction.made_at[:10]} ({frozen.id})"
+    if score.void:
+        return f"{made}; that prediction is void: {score.void[0]}."
+    summary = summarise([score])
+    if summary is None:
+        return f"{made}, and nothing but controls was measured."
+    return (
+        f"{made}: median error {summary.median_error:.1%}, worst {summary.worst_error:.1%}; "
+        f"{summary.inside_95} of {count_of(summary.count, 'time')} inside their 95 % interval."
+    )
+
+
 def render_scores(scored: Sequence[tuple[FrozenPrediction, Score | None]]) -> str:
     """Return a line for each prediction, and the errors of those that are not void together."""
     rows = []

@@ -112,12 +112,13 @@ def test_a_throttled_configuration_has_slower_links() -> None:
 def test_a_copy_in_another_layout_is_carried_to_the_new_link() -> None:
     baseline, copy = configuration(), configuration("2x", full_s=2, layout="replicated:2")
     target = target_of(baseline, 250 * MBIT, layout="replicated:2")
-    join = times(predict(baseline, target, copy=copy))["join"]
+    prediction = predict(baseline, target, copy=copy)
+    join = times(prediction)["join"]
     same = times(predict(copy, target_of(copy, 250 * MBIT)))["join"]
     assert join.baseline_s == pytest.approx(10)
     assert join.expected_s == pytest.approx(same.expected_s)
-    assert is_outcome_of(configuration("x", link="250mbit", layout="replicated:2"), target)
-    assert not is_outcome_of(configuration("x", link="250mbit"), target)
+    assert is_outcome_of(configuration("x", link="250mbit", layout="replicated:2"), prediction)
+    assert not is_outcome_of(configuration("x", link="250mbit"), prediction)
 
 
 def test_without_a_copy_the_layout_is_said_to_be_weak() -> None:

@@ -125,6 +125,18 @@ def test_a_prediction_whose_conditions_held_is_judged(frozen_in_time: Path, capf
     assert "5 times without those of controls: median error" in out
 
 
+@pytest.mark.parametrize("form", ["text", "markdown"])
+def test_a_table_says_how_good_the_prediction_was(
+    form: str, frozen_in_time: Path, capfd: Capture
+) -> None:
+    names = ("1g-rs", "2.5g-rs", "2.5g-2x")
+    assert main(["compare", *names, "--results", str(frozen_in_time), "--format", form]) == 0
+    out = " ".join(capfd.readouterr().out.split())
+    assert "2.5g-rs was predicted on 2026-01-01" in out
+    assert "of 5 times inside their 95 % interval." in out
+    assert "2.5g-2x was predicted" not in out, "it has another layout"
+
+
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
