@@ -10,6 +10,7 @@ import click
 
 from harness.analysis.comparison import Comparison, compare
 from harness.analysis.configuration import find_configuration, probe_measurements
+from harness.analysis.outcomes import outcomes
 from harness.analysis.price import rank_offers
 from harness.analysis.price_list import (
     PriceList,
@@ -94,6 +95,7 @@ def report_command(
             shlex.join(["clusterlift", "compare", *shared]),
             shlex.join(["clusterlift", "report", *shared, *own, f"--output={output}"]),
         ),
+        predictions=list(outcomes(comparison.columns[0], comparison.columns[1:]).values()),
     )
     write_file(
         output,

@@ -12,6 +12,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from harness import __version__
 from harness.analysis.comparison import Comparison
 from harness.analysis.configuration import emulations
+from harness.analysis.outcomes import Scored
 from harness.analysis.price import CostBenefit
 from harness.model.probe import Measurement
 from harness.model.run import Phase
@@ -28,6 +29,7 @@ from harness.present.report.figures import (
     time_spent,
     trials,
 )
+from harness.present.report.predicted import prediction_remarks, prediction_table
 from harness.present.report.reproduce import commands
 from harness.present.report.table import sortable_table
 from harness.terminal import count_of, visible
@@ -50,11 +52,12 @@ def render(
     measured: Mapping[str, Sequence[Measurement]] | None = None,
     offers: Sequence[CostBenefit] = (),
     presenting_commands: Sequence[str] = (),
+    predictions: Sequence[Scored] = (),
 ) -> str:
     """Return the page as HTML.
 
     `measured` are the probes' measurements by configuration, `offers` are ranked, and `presenting_commands`
-    make the tables and the page from the recorded runs.
+    make the tables and the page from the recorded runs. `predictions` are those of its configurations.
     """
     script = (DIRECTORY / "sort.js").read_text(encoding="utf-8")
     facts = fact_rows(comparison.columns)
@@ -76,6 +79,8 @@ def render(
             keys=series_of(column.name for column in comparison.columns),
             lead=_lead(comparison),
             measuring_commands={column.name: commands(column) for column in comparison.columns},
+            prediction_remarks=prediction_remarks(predictions),
+            prediction_table=prediction_table(predictions) if predictions else None,
             policy=_security_policy(script),
             presenting_commands=presenting_commands,
             script=script,

@@ -137,6 +137,15 @@ def test_a_table_says_how_good_the_prediction_was(
     assert "2.5g-2x was predicted" not in out, "it has another layout"
 
 
+def test_a_report_has_the_prediction_beside_the_outcome(
+    frozen_in_time: Path, tmp_path: Path
+) -> None:
+    page = tmp_path / "report.html"
+    where = ["--results", str(frozen_in_time), "--output", str(page)]
+    assert main(["report", "1g-rs", "2.5g-rs", *where]) == 0
+    assert "Predicted before it was measured" in page.read_text()
+
+
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
