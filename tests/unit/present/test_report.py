@@ -809,7 +809,7 @@ class TestPage:
                 for words in entry.fields[:4]:
                     assert words in parsed.text
 
-    @settings(max_examples=15)
+    @settings(max_examples=8)
     @given(comparisons())
     def test_any_comparison_makes_a_page(self, comparison: Comparison) -> None:
         assert_self_contained(page.render(comparison))
