@@ -50,7 +50,8 @@ def _of_family(
         rate = link.rate_bit_s or round(rate_of_goodput(link.goodput_bit_s, link.mtu))
         for index, baseline in enumerate(order[:number]):
             wanted = target_of(baseline, rate, link.mtu)
-            for throttled in dict.fromkeys(((), tuple(order[:index]))):
+            slower = [(), order[:index]] if index else [()]
+            for throttled in slower:
                 prediction = predict(baseline, wanted, throttled)
                 times = scored_times(prediction, target)
                 yield Backcast(

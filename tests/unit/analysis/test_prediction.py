@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.analysis.backtest import backtest
 from harness.analysis.configuration import ConfigurationRuns
 from harness.analysis.prediction import (
     full_shares,
@@ -155,3 +156,35 @@ class TestWhatCannotBePredicted:
         with pytest.raises(BadInput, match="join: the bytes on the nodes' links were not recorded"):
             predict(silent, target_of(silent, 250 * MBIT))
         assert unpredictable(baseline) is None
+
+
+class TestABacktest:
+    def family(self) -> list[ConfigurationRuns]:
+        return [
+            configuration("40m", full_s=11, link="40mbit", scale=0.4),
+            configuration("100m"),
+            configuration("250m", full_s=2, link="250mbit", scale=2.5),
+        ]
+
+    def test_predicts_each_from_each_slower_one_alone_and_with_what_is_still_slower(self) -> None:
+        found = [
+            (each.score.prediction.baseline.configuration, each.score.after.name, each.throttled)
+            for each in backtest(self.family()[::-1])
+        ]
+        assert found == [
+            ("40m", "100m", ()),
+            ("40m", "250m", ()),
+            ("100m", "250m", ()),
+            ("100m", "250m", ("40m",)),
+        ]
+
+    def test_has_the_ratio_of_the_links_and_the_error(self) -> None:
+        first, *_ = backtest(self.family())
+        assert first.ratio == pytest.approx(2.5)
+        [join] = first.score.judged
+        assert join.error == pytest.approx(join.predicted.expected_s / 10 - 1)
+
+    def test_stays_within_a_layout(self) -> None:
+        other = configuration("2x", link="250mbit", layout="replicated:2")
+        with pytest.raises(BadInput, match="the same layout and different links"):
+            backtest([configuration(), other])
