@@ -49,12 +49,12 @@ class Belief:
 
 
 EFFECT, OWN_EFFECT_SD = Belief(0.87, 0.08), 0.06
-FADING, OWN_FADING_SD = Belief(0.25, 0.15), 0.15
+FADING, OWN_FADING_SD = Belief(0.15, 0.15), 0.15
 """What is known before a cluster is measured, and how far workloads differ: from docs/prediction.md."""
 PRIOR_WORKLOADS = 4
 """How many workloads the knowledge of how far they differ is worth."""
 FADING_NOISE = 0.3
-"""Standard deviation of a fading that was observed between two rates."""
+"""Error of a fading that was observed between two rates, besides those of shares and times."""
 
 
 @dataclass(frozen=True)
@@ -111,13 +111,16 @@ class Throttled:
     slowness: float
 
     @property
-    def fading(self) -> float | None:
-        """How much fewer bits cross the faster link while it is full; None if one of them never is."""
+    def fading(self) -> Belief | None:
+        """How much fewer bits cross the faster link while it is full; None if one of them hardly ever is."""
         if min(self.slower_share.mean, self.faster_share.mean) < MIN_SHARE:
             return None
         shares = self.faster_share.mean / self.slower_share.mean
         bits = shares * math.exp(self.log_ratio.mean) / self.slowness
-        return min(MAX_FADING, max(0.0, math.log(bits) / math.log(self.slowness)))
+        fading = math.log(bits) / math.log(self.slowness)
+        errors = [share.sd / share.mean for share in (self.slower_share, self.faster_share)]
+        sd = math.hypot(*errors, self.log_ratio.sd) / abs(math.log(self.slowness))
+        return Belief(min(MAX_FADING, max(0.0, fading)), math.hypot(sd, FADING_NOISE))
 
     def effect(self, fading: float) -> Belief | None:
         """Return the effect that explains the times; None if the link was hardly ever full."""
@@ -150,7 +153,7 @@ class Sensitivities:
 def learn(throttled: Sequence[Throttled]) -> Sensitivities:
     """Return what throttling shows. Each workload is drawn to what all of them have in common."""
     fadings = {
-        name: [Belief(value, FADING_NOISE) for each in group if (value := each.fading) is not None]
+        name: [fading for each in group if (fading := each.fading) is not None]
         for name, group in _by_workload(throttled).items()
     }
     common_fading, own_fadings = _shrunk(FADING, OWN_FADING_SD, fadings)
