@@ -128,7 +128,7 @@ def _plan_lines(experiment: Experiment, site: Site) -> Iterator[str]:
         yield ""
         yield f"{configuration.name}:"
         if isinstance(experiment.site, LabSpec):
-            yield f"  every node of the lab: {configuration or 'as it is'}"
+            yield f"  every node of the lab: {str(configuration) or 'unlimited'}"
             continue
         changes = plan(site.settings(configuration))
         yield from (f"  {change}: {change.before} -> {change.setting.value}" for change in changes)
