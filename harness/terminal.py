@@ -12,7 +12,7 @@ import os
 import sys
 import threading
 from codecs import getincrementaldecoder
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache
 from typing import TextIO
@@ -22,6 +22,7 @@ from harness.redaction import without_credentials
 MAX_ERROR = 1_000
 END_OF_LINE = "\n"
 ERASE_LINE = "\r\x1b[K"
+_MAX_LISTED = 4
 
 
 def visible(text: str) -> str:
@@ -45,6 +46,13 @@ def shorten(text: str, width: int) -> str:
 def count_of(number: int, noun: str) -> str:
     """Return `1 run`, `2 runs` or `1,000 runs`; the noun has to have a regular plural."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def join_names(things: Sequence[object]) -> str:
+    """Return the first four things by name, and the number of the others: `a, b, c, d and 2 more`."""
+    more = len(things) - _MAX_LISTED
+    named = ", ".join(map(str, things[:_MAX_LISTED]))
+    return f"{named} and {more} more" if more > 0 else named
 
 
 def first_line(text: str, default: str = "") -> str:

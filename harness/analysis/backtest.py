@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from harness.analysis.configuration import ConfigurationRuns
 from harness.analysis.environment import layouts
-from harness.analysis.prediction import LinkOf, link_of, predict, target_of
+from harness.analysis.prediction import Predictor
 from harness.analysis.score import Score, scored_times
+from harness.analysis.target import LinkOf, link_of, target_of
 from harness.model.errors import BadInput
 from harness.model.link import rate_of_goodput
 
@@ -52,7 +53,7 @@ def _of_family(
             wanted = target_of(baseline, rate, link.mtu)
             slower = [(), order[:index]] if index else [()]
             for throttled in slower:
-                prediction = predict(baseline, wanted, throttled)
+                prediction = Predictor.of(baseline, throttled).predict(wanted)
                 times = scored_times(prediction, target)
                 yield Backcast(
                     Score(prediction, target, times, (), (), ()),

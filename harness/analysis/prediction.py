@@ -14,39 +14,37 @@ from typing import Self
 from harness import __version__
 from harness.analysis.attribution import attribute
 from harness.analysis.configuration import ConfigurationRuns, probe_measurements
-from harness.analysis.declared import mtus
 from harness.analysis.environment import (
     LAYOUT,
     as_text,
     dataset_facts,
     environment_facts,
     layouts,
-    link_mtus,
     parameter_facts,
 )
-from harness.analysis.goodput import rate_bit_s
-from harness.analysis.mesh import pair_matrix, typical_bit_s
-from harness.analysis.sample import table_model
-from harness.analysis.timeline import trial_links
+from harness.analysis.sample import measured_trials, table_model
+from harness.analysis.target import LinkOf, link_of
+from harness.analysis.timeline import silent_nodes, trial_links
 from harness.model.errors import BadInput
 from harness.model.link import (
-    TYPICAL_MTU,
     goodput_bit_s,
     is_same_rate,
     rate_text,
     throughput_text,
 )
-from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.prediction import Bounds, PredictedTime, Prediction, Source, Target
 from harness.model.run import Run, timestamp
 from harness.records.lookup import check_no_run_twice
 from harness.statistics.mixed_model import MANY, PRIOR_RUN_SD, Estimate, MixedModel
 from harness.statistics.saturation import Belief, Sensitivities, Sensitivity, Throttled, learn
+from harness.terminal import join_names
 
 MODEL = "full-links, version 1"
 LEVELS = (0.8, 0.95)
 MIN_EFFICIENCY = 0.9
 """A link whose goodput is below this part of what TCP can carry over it is limited by something else."""
+MAX_EFFICIENCY = 1.05
+"""A link that carries a larger part is not of the rate that the runs say."""
 MAX_THROTTLED = 0.9
 """A slower link has at most this part of the goodput: of less slowing down, nothing can be learnt."""
 SHARE_SD = 0.03
@@ -58,68 +56,6 @@ REMOTE_PART = 0.1
 NO_BYTES = "the bytes on the nodes' links were not recorded"
 _NOT_CONDITIONS = frozenset({"measured by", "warm-up rounds", "files in the dataset"})
 """Facts that may differ after the upgrade, because they hardly affect times."""
-
-
-@dataclass(frozen=True)
-class LinkOf:
-    """The link of a configuration: its rate, None if unlimited or unknown, its MTU, and its goodput."""
-
-    rate_bit_s: int | None
-    mtu: int
-    goodput_bit_s: float
-
-
-def link_of(column: ConfigurationRuns) -> LinkOf:
-    """Return what links a configuration has. Raises BadInput if neither probes nor their rate are known."""
-    runs = [recorded.run for recorded in column.runs]
-    mtu = next((mtu for run in runs if (mtu := _mtu(run))), TYPICAL_MTU)
-    rate = next((rate for run in runs if (rate := rate_bit_s(run))), None)
-    goodput = typical_bit_s(pair_matrix(probe_measurements(column), MESH_GOODPUT))
-    if not goodput and rate:
-        goodput = goodput_bit_s(rate, mtu)
-    if not goodput:
-        raise BadInput(
-            f"{column.name!r} has no probes, and the rate of its links is unknown: probe it with: "
-            f"clusterlift probe mesh --configuration {column.name}"
-        )
-    return LinkOf(rate, mtu, goodput)
-
-
-def _mtu(run: Run) -> int | None:
-    observed = {mtu for links in link_mtus(run).values() for mtu in links.values()}
-    named = {mtu.mtu_bytes for mtu in mtus(run.configuration)}
-    return next((found.pop() for found in (observed, named) if len(found) == 1), None)
-
-
-def target_of(
-    baseline: ConfigurationRuns,
-    link_bit_s: int | None = None,
-    mtu: int | None = None,
-    layout: str | None = None,
-) -> Target:
-    """Return the target: what is not given stays as it is.
-
-    A link that reached less goodput than its rate allows is expected to reach as little of its next rate.
-    Raises BadInput if the target is slower than the baseline.
-    """
-    present = link_of(baseline)
-    rate, mtu = link_bit_s or present.rate_bit_s, mtu or present.mtu
-    if rate is None:
-        raise BadInput(
-            f"the rate of the links of {baseline.name!r} is unknown: name the next one: --link"
-        )
-    efficiency = 1.0
-    if present.rate_bit_s:
-        efficiency = min(
-            1.0, present.goodput_bit_s / goodput_bit_s(present.rate_bit_s, present.mtu)
-        )
-    goodput = efficiency * goodput_bit_s(rate, mtu)
-    if goodput < 0.99 * present.goodput_bit_s:
-        raise BadInput(
-            f"--link {rate_text(rate)}: slower than the links of {baseline.name!r}, which carry "
-            f"{throughput_text(present.goodput_bit_s)}: name a rate that is not slower"
-        )
-    return Target(rate, mtu, goodput, layout)
 
 
 def is_outcome_of(column: ConfigurationRuns, prediction: Prediction) -> bool:
@@ -155,62 +91,92 @@ class _Measured:
         return cls(column, link_of(column), full_shares(column))
 
 
-def predict(
-    baseline: ConfigurationRuns,
-    target: Target,
-    throttled: Sequence[ConfigurationRuns] = (),
-    copy: ConfigurationRuns | None = None,
-) -> Prediction:
-    """Return the times to expect over the links of the target, with the data in its layout.
+@dataclass(frozen=True)
+class Predictor:
+    """A baseline, and what is known of how long its workloads wait for a full link.
 
-    `throttled` are configurations that differ from the baseline, or from the copy, by slower links alone.
-    `copy` was measured over the present links on data in the target's layout; without it, the effect of a
-    new layout is estimated from what was read from other nodes. Raises BadInput if the baseline has no
-    measured trial, if no workload can be predicted, or if the copy is in another layout.
+    `copy` was measured over the same links on data in another layout; None if there is none. The columns
+    of `model` are the baseline, the copy and `slower`.
     """
-    columns = [baseline, *([copy] if copy else []), *throttled]
-    check_no_run_twice(recorded for column in columns for recorded in column.runs)
-    model = table_model([column.runs for column in columns], baseline.workloads)
-    if not any(model.runs(0, name) for name in baseline.workloads):
-        raise BadInput(f"{baseline.name!r} has no measured trial; run jobs/benchmark.py")
-    measured = [_Measured.of(column) for column in columns]
-    if copy:
-        _require_layout(copy, target)
-    for each in measured[len(columns) - len(throttled) :]:
-        _require_slower(each, measured[0])
-    sensitivities = learn(list(_throttled(model, measured, baseline.controls)))
-    start = 1 if copy else 0
-    times, reasons = [], {}
-    for name in baseline.workloads:
-        if not model.runs(start, name) or not model.runs(0, name):
-            reasons[name] = f"{columns[start].name} has no measured trial of it"
-        elif name in baseline.controls:
-            times.append(_predicted(name, model, start, None))
-        elif share := measured[start].full_shares.get(name):
-            change = _Change(sensitivities.of(name), share, measured[start].link, target)
-            if target.layout and not copy:
-                change = change.in_layout(_input_from_others(baseline, name))
-            times.append(_predicted(name, model, start, change))
-        else:
-            reasons[name] = NO_BYTES
-    _require_workloads(baseline, times, reasons)
-    return Prediction(
-        made_at=timestamp(),
-        written_by=f"clusterlift {__version__}",
-        model=_model_text(sensitivities),
-        baseline=_source(baseline),
-        baseline_goodput_bit_s=measured[0].link.goodput_bit_s,
-        target=target,
-        times=tuple(times),
-        learned_from=tuple(map(_source, columns[1:])),
-        conditions={
-            name: value
-            for name, value in conditions(recorded.run for recorded in baseline.runs).items()
-            if not (name == LAYOUT and target.layout)
-        },
-        not_predicted=reasons,
-        notes=tuple(_notes(baseline, model, measured[0].link, target, columns[1:])),
-    )
+
+    baseline: _Measured
+    copy: _Measured | None
+    slower: tuple[_Measured, ...]
+    model: MixedModel
+    sensitivities: Sensitivities
+
+    @classmethod
+    def of(
+        cls,
+        baseline: ConfigurationRuns,
+        throttled: Sequence[ConfigurationRuns] = (),
+        copy: ConfigurationRuns | None = None,
+    ) -> Self:
+        """Learn from a baseline, and from configurations that differ from it by slower links alone.
+
+        They may also differ from the copy in this way. Raises BadInput if the baseline has no measured
+        trial, or if the links of one of the others are not slower.
+        """
+        columns = [baseline, *([copy] if copy else []), *throttled]
+        check_no_run_twice(recorded for column in columns for recorded in column.runs)
+        model = table_model([column.runs for column in columns], baseline.workloads)
+        if not any(model.runs(0, name) for name in baseline.workloads):
+            raise BadInput(f"{baseline.name!r} has no measured trial; run jobs/benchmark.py")
+        first, *others = measured = list(map(_Measured.of, columns))
+        slower = others[1:] if copy else others
+        for each in slower:
+            _require_slower(each, first)
+        sensitivities = learn(list(_throttled(model, measured, baseline.controls)))
+        return cls(first, others[0] if copy else None, tuple(slower), model, sensitivities)
+
+    def predict(self, target: Target) -> Prediction:
+        """Return the times to expect over the links of the target, with the data in its layout.
+
+        Without a copy in that layout, its effect is estimated from what was read from other nodes. Raises
+        BadInput if no workload can be predicted, or if the copy is in another layout.
+        """
+        if self.copy:
+            _require_layout(self.copy.column, target)
+        times, reasons = self.times(target)
+        baseline = self.baseline.column
+        _require_workloads(baseline, times, reasons)
+        others = [each.column for each in (self.copy, *self.slower) if each]
+        return Prediction(
+            made_at=timestamp(),
+            written_by=f"clusterlift {__version__}",
+            model=_model_text(self.sensitivities),
+            baseline=_source(baseline),
+            baseline_goodput_bit_s=self.baseline.link.goodput_bit_s,
+            target=target,
+            times=tuple(times),
+            learned_from=tuple(map(_source, others)),
+            conditions={
+                name: value
+                for name, value in conditions(recorded.run for recorded in baseline.runs).items()
+                if not (name == LAYOUT and target.layout)
+            },
+            not_predicted=reasons,
+            notes=tuple(_notes(baseline, self.model, self.baseline.link, target, others)),
+        )
+
+    def times(self, target: Target) -> tuple[list[PredictedTime], dict[str, str]]:
+        """Return the predicted times, and for each workload that has none the reason."""
+        baseline, model = self.baseline.column, self.model
+        start, present = (1, self.copy) if self.copy else (0, self.baseline)
+        times, reasons = [], {}
+        for name in baseline.workloads:
+            if not model.runs(start, name) or not model.runs(0, name):
+                reasons[name] = f"{present.column.name} has no measured trial of it"
+            elif name in baseline.controls:
+                times.append(_predicted(name, model, start, None))
+            elif share := present.full_shares.get(name):
+                change = _Change(self.sensitivities.of(name), share, present.link, target)
+                if target.layout and not self.copy:
+                    change = change.in_layout(_input_from_others(baseline, name))
+                times.append(_predicted(name, model, start, change))
+            else:
+                reasons[name] = NO_BYTES
+        return times, reasons
 
 
 def _require_workloads(
@@ -251,6 +217,14 @@ def full_shares(column: ConfigurationRuns) -> dict[str, Belief]:
             runs = by_run.setdefault(link.trial.workload, {})
             runs.setdefault(link.run.id, []).append(link.full_share)
     return {name: _mean_of_runs(list(map(fmean, runs.values()))) for name, runs in by_run.items()}
+
+
+def _silent_nodes(column: ConfigurationRuns) -> list[str]:
+    """Return the nodes whose bytes are unknown in some trial that has a timeline."""
+    timelines = (
+        trial.timeline for recorded in column.runs for trial in measured_trials([recorded])
+    )
+    return sorted({host for timeline in timelines if timeline for host in silent_nodes(timeline)})
 
 
 def _mean_of_runs(values: Sequence[float]) -> Belief:
@@ -425,13 +399,28 @@ def _notes(
             "the intervals wide"
         )
     if link.rate_bit_s:
+        carried, rate = throughput_text(link.goodput_bit_s), rate_text(link.rate_bit_s)
         efficiency = link.goodput_bit_s / goodput_bit_s(link.rate_bit_s, link.mtu)
         if efficiency < MIN_EFFICIENCY:
             yield (
-                f"the links of {baseline.name} carry {throughput_text(link.goodput_bit_s)}, {efficiency:.0%} "
-                f"of what {rate_text(link.rate_bit_s)} allows: find out why before you buy; as little is "
-                "expected of the new ones"
+                f"the links of {baseline.name} carry {carried}, {efficiency:.0%} of what {rate} allows: find "
+                "out why before you buy; as little is expected of the new ones"
             )
+        if efficiency > MAX_EFFICIENCY:
+            yield (
+                f"the links of {baseline.name} carry {carried}, which is more than {rate} allows: their rate "
+                "is not what the runs say"
+            )
+    if not link.is_measured:
+        yield (
+            f"no probe measured what the links of {baseline.name} carry: what their rate allows in theory is "
+            f"taken (clusterlift probe mesh --configuration {baseline.name})"
+        )
+    if silent := _silent_nodes(baseline):
+        yield (
+            f"the bytes on the links of {join_names(silent)} were not recorded: if one of these is the "
+            "busiest, a faster link gains more than predicted"
+        )
     if not baseline.controls:
         yield "no control was measured: nobody can tell later whether the machines have changed"
     if target.layout and all(_layouts(other) != {target.layout} for other in others):

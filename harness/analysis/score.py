@@ -10,8 +10,9 @@ from harness.analysis.comparison import compare
 from harness.analysis.configuration import ConfigurationRuns
 from harness.analysis.environment import layouts
 from harness.analysis.mesh import GOODPUT_TOLERANCE
-from harness.analysis.prediction import conditions, link_of
+from harness.analysis.prediction import conditions
 from harness.analysis.sample import table_model
+from harness.analysis.target import link_of
 from harness.model.errors import BadInput
 from harness.model.link import throughput_text
 from harness.model.prediction import PredictedTime, Prediction

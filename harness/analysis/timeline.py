@@ -86,6 +86,16 @@ def busiest_node(timeline: Timeline) -> NodeTimeline | None:
     return max(carried, key=lambda each: each[0])[1] if carried else None
 
 
+def silent_nodes(timeline: Timeline) -> list[str]:
+    """Return the hosts of the nodes for whose links no bytes are known."""
+    return [
+        node.host
+        for node in timeline.nodes
+        if _total(timeline, node.received_bytes) is None
+        and _total(timeline, node.sent_bytes) is None
+    ]
+
+
 def _total(timeline: Timeline, series: str | None) -> int | None:
     known = [value for value in timeline.series(series) if value is not None]
     return sum(known) if known else None

@@ -10,7 +10,8 @@ import click
 from harness.analysis.configuration import find_configuration
 from harness.analysis.declared import rates as declared_rates
 from harness.analysis.outcomes import directory_of
-from harness.analysis.prediction import predict, target_of
+from harness.analysis.prediction import Predictor
+from harness.analysis.target import target_of
 from harness.commands.command import command
 from harness.commands.experiment import require_all_done, run_to_the_end, site_of
 from harness.experiments.experiment import Configuration
@@ -116,7 +117,8 @@ def predict_command(
     targets = [
         target_of(column, rate, mtu, layout) for rate in (*rates, *([] if rates else [None]))
     ]
-    predictions = [predict(column, target, slower, other) for target in targets]
+    predictor = Predictor.of(column, slower, other)
+    predictions = list(map(predictor.predict, targets))
     show(render([freeze(each, directory_of(column)) for each in predictions]))
 
 

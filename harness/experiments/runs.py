@@ -18,13 +18,13 @@ from harness.model.errors import BadInput, ClusterliftError
 from harness.model.probe import ProbeRun
 from harness.model.run import Ending, RecordedRun, Status
 from harness.probes.all_probes import all_probes
-from harness.probes.plan import join_names, run_probes
+from harness.probes.plan import run_probes
 from harness.probes.traffic import Load
 from harness.records.directories import configuration_directory, probes_directory, results_files
 from harness.records.reader import load, load_probes
 from harness.runtime.clock import duration_text
 from harness.settings.journal import Journal, open_journal
-from harness.terminal import say, shorten
+from harness.terminal import join_names, say, shorten
 
 GENERATE, BENCHMARK = "datagen/generate.py", "jobs/benchmark.py"
 JOURNAL = "settings.journal"

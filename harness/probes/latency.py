@@ -19,13 +19,14 @@ from harness.model.network_metrics import (
     ROUND_TRIPS_PER_S,
 )
 from harness.model.probe import Measurement
-from harness.probes.plan import ProbeStep, join_names, round_robin
+from harness.probes.plan import ProbeStep, round_robin
 from harness.probes.remote_process import ClientServerRun, RemoteProcesses, run_all
 from harness.probes.tools import perftest, sockperf
 from harness.probes.tools.perftest import RdmaLatency
 from harness.probes.tools.sockperf import RoundTrips
 from harness.probes.traffic import GRACE_S, OMITTED_S, Flow, Load, open_flows
 from harness.probes.transports.host import Host, HostError
+from harness.terminal import join_names
 
 LATENCY_PROGRAMS = ("ip", "iperf3", "sockperf")
 MESSAGE_BYTES = 64

@@ -17,9 +17,10 @@ from harness.model.network_metrics import (
     SENDER_SOFTIRQ,
 )
 from harness.model.probe import Measurement
-from harness.probes.plan import ProbeStep, join_names, one_pair_per_round, round_robin
+from harness.probes.plan import ProbeStep, one_pair_per_round, round_robin
 from harness.probes.traffic import Flow, Load, Transfer, run_flows
 from harness.probes.transports.host import Host, HostError
+from harness.terminal import join_names
 
 MESH_PROGRAMS = ("ip", "iperf3")
 SET_UP_S = 2.0

@@ -15,13 +15,14 @@ from harness.model.network_metrics import (
     VANISHED_PACKET,
 )
 from harness.model.probe import Measurement, Metric
-from harness.probes.plan import Links, ProbeStep, join_names, round_robin
+from harness.probes.plan import Links, ProbeStep, round_robin
 from harness.probes.remote_process import CompletedCommand, parse_completed, run_all
 from harness.probes.tools import ping
 from harness.probes.tools.cpu import Cpu
 from harness.probes.tools.ping import Echo, PingReply
 from harness.probes.traffic import Flow, Load, Transfer, run_flows
 from harness.probes.transports.host import Host, HostError
+from harness.terminal import join_names
 
 MTU_PROGRAMS = ("ip", "ping")
 VLAN_TAG_BYTES = 4  # IEEE 802.1Q

@@ -32,8 +32,6 @@ from harness.records.writer import ProbeRecording
 from harness.runtime.clock import Clock, duration_text
 from harness.terminal import count_of, say
 
-MAX_LISTED = 4
-
 T = TypeVar("T")
 
 Pairs = list[tuple[T, T]]
@@ -108,13 +106,6 @@ def run_steps(
         for measurement in step.measure():
             yield replace(measurement, round=round_)
         done_s += step.expected_s
-
-
-def join_names(things: Sequence[object]) -> str:
-    """Return the first four things by name, and the number of the others: `a, b, c, d and 2 more`."""
-    more = len(things) - MAX_LISTED
-    named = ", ".join(map(str, things[:MAX_LISTED]))
-    return f"{named} and {more} more" if more > 0 else named
 
 
 def round_robin(hosts: Sequence[T]) -> list[Pairs[T]]:

@@ -18,6 +18,7 @@ from harness.terminal import (
     continue_line,
     end_line,
     hold_standard_descriptors,
+    join_names,
     replace_line,
     say,
     say_error,
@@ -192,3 +193,8 @@ class TestRelay:
     def test_nobody_has_to_read_it(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(sys, "stdout", None)
         Relay().copy(b"x")
+
+
+def test_a_long_list_names_the_first_four() -> None:
+    assert join_names("abcd") == "a, b, c, d"
+    assert join_names("abcdef") == "a, b, c, d and 2 more"

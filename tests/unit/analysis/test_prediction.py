@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,17 +10,12 @@ import pytest
 
 from harness.analysis.backtest import backtest
 from harness.analysis.configuration import ConfigurationRuns
-from harness.analysis.prediction import (
-    full_shares,
-    is_outcome_of,
-    link_of,
-    predict,
-    target_of,
-    unpredictable,
-)
+from harness.analysis.prediction import Predictor, full_shares, is_outcome_of, unpredictable
+from harness.analysis.target import link_of, target_of
 from harness.model.errors import BadInput
 from harness.model.link import goodput_bit_s
-from harness.model.prediction import PredictedTime, Prediction
+from harness.model.network_metrics import MESH_GOODPUT
+from harness.model.prediction import PredictedTime, Prediction, Target
 from harness.statistics.saturation import EFFECT, FADING
 from tests.unit.builders import a_run, ok, recorded
 from tests.unit.timeline_builders import a_node, a_timeline, a_trial, mbit
@@ -61,6 +57,15 @@ def configuration(
         Path(each.source).touch()
         runs.append(each)
     return ConfigurationRuns(name, tuple(runs))
+
+
+def predict(
+    baseline: ConfigurationRuns,
+    target: Target,
+    throttled: Sequence[ConfigurationRuns] = (),
+    copy: ConfigurationRuns | None = None,
+) -> Prediction:
+    return Predictor.of(baseline, throttled, copy).predict(target)
 
 
 def times(prediction: Prediction) -> dict[str, PredictedTime]:
@@ -133,6 +138,43 @@ def test_one_run_alone_has_a_note() -> None:
     single = replace(baseline, runs=baseline.runs[:1])
     prediction = predict(single, target_of(single, 250 * MBIT))
     assert any("one run alone" in note for note in prediction.notes)
+
+
+def test_links_that_no_probe_measured_have_a_note() -> None:
+    baseline = configuration()
+    prediction = predict(baseline, target_of(baseline, 250 * MBIT))
+    assert any(
+        "no probe measured what the links of 100m carry" in each for each in prediction.notes
+    )
+
+
+@pytest.mark.parametrize(
+    ("carried_mbit_s", "text"),
+    [
+        (60, "carry 60.0 Mbit/s, 64% of what 100mbit allows: find out why before you buy"),
+        (230, "carry 230.0 Mbit/s, which is more than 100mbit allows"),
+    ],
+)
+def test_links_that_carry_something_else_than_their_rate_have_a_note(
+    carried_mbit_s: float, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    measured = [MESH_GOODPUT.of(pair, carried_mbit_s * MBIT) for pair in ("a -> b", "b -> a")]
+    for module in ("target", "prediction"):
+        monkeypatch.setattr(f"harness.analysis.{module}.probe_measurements", lambda _: measured)
+    baseline = configuration()
+    prediction = predict(baseline, target_of(baseline, 500 * MBIT))
+    assert any(text in note for note in prediction.notes), prediction.notes
+
+
+def test_nodes_whose_bytes_were_not_recorded_have_a_note() -> None:
+    timeline = a_timeline(a_node("n1", mbit(FULL), mbit(FULL)), a_node("n2", None, None), slices=1)
+    baseline = configuration()
+    first, *others = baseline.runs
+    runs = (replace(first, trials=(*first.trials, a_trial("join", timeline))), *others)
+    prediction = predict(replace(baseline, runs=runs), target_of(baseline, 250 * MBIT))
+    assert any(
+        "the bytes on the links of n2 were not recorded" in each for each in prediction.notes
+    )
 
 
 class TestWhatCannotBePredicted:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.model.network_metrics import MESH_GOODPUT
-from harness.probes.plan import ProbeStep, join_names, one_pair_per_round, round_robin, run_steps
+from harness.probes.plan import ProbeStep, one_pair_per_round, round_robin, run_steps
 
 
 class TestRoundRobin:
@@ -62,8 +62,3 @@ def test_repeats_number_their_measurements(capsys: pytest.CaptureFixture[str]) -
     assert [measurement.round for measurement in run_steps(steps, 2)] == [1, 1, 2, 2]
     names = [line.split()[1] for line in capsys.readouterr().err.splitlines()]
     assert names == ["x;", "y;", "x;", "y;"]
-
-
-def test_a_long_list_names_the_first_four() -> None:
-    assert join_names("abcd") == "a, b, c, d"
-    assert join_names("abcdef") == "a, b, c, d and 2 more"

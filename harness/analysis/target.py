@@ -1,0 +1,81 @@
+"""What is to be bought: links of which rate, MTU and goodput, beside those that a configuration has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from harness.analysis.configuration import ConfigurationRuns, probe_measurements
+from harness.analysis.declared import mtus
+from harness.analysis.environment import link_mtus
+from harness.analysis.goodput import rate_bit_s
+from harness.analysis.mesh import pair_matrix, typical_bit_s
+from harness.model.errors import BadInput
+from harness.model.link import TYPICAL_MTU, goodput_bit_s, rate_text, throughput_text
+from harness.model.network_metrics import MESH_GOODPUT
+from harness.model.prediction import Target
+from harness.model.run import Run
+
+
+@dataclass(frozen=True)
+class LinkOf:
+    """The link of a configuration: its rate, None if unlimited or unknown, its MTU, and its goodput.
+
+    `is_measured` is whether probes measured the goodput; else it is what the rate allows in theory.
+    """
+
+    rate_bit_s: int | None
+    mtu: int
+    goodput_bit_s: float
+    is_measured: bool
+
+
+def link_of(column: ConfigurationRuns) -> LinkOf:
+    """Return what links a configuration has. Raises BadInput if neither probes nor their rate are known."""
+    runs = [recorded.run for recorded in column.runs]
+    mtu = next((mtu for run in runs if (mtu := _mtu(run))), TYPICAL_MTU)
+    rate = next((rate for run in runs if (rate := rate_bit_s(run))), None)
+    measured = typical_bit_s(pair_matrix(probe_measurements(column), MESH_GOODPUT))
+    goodput = measured or (goodput_bit_s(rate, mtu) if rate else None)
+    if not goodput:
+        raise BadInput(
+            f"{column.name!r} has no probes, and the rate of its links is unknown: probe it with: "
+            f"clusterlift probe mesh --configuration {column.name}"
+        )
+    return LinkOf(rate, mtu, goodput, is_measured=bool(measured))
+
+
+def _mtu(run: Run) -> int | None:
+    observed = {mtu for links in link_mtus(run).values() for mtu in links.values()}
+    named = {mtu.mtu_bytes for mtu in mtus(run.configuration)}
+    return next((found.pop() for found in (observed, named) if len(found) == 1), None)
+
+
+def target_of(
+    baseline: ConfigurationRuns,
+    link_bit_s: int | None = None,
+    mtu: int | None = None,
+    layout: str | None = None,
+) -> Target:
+    """Return the target: what is not given stays as it is.
+
+    A link that reached less goodput than its rate allows is expected to reach as little of its next rate.
+    Raises BadInput if the target is slower than the baseline.
+    """
+    present = link_of(baseline)
+    rate, mtu = link_bit_s or present.rate_bit_s, mtu or present.mtu
+    if rate is None:
+        raise BadInput(
+            f"the rate of the links of {baseline.name!r} is unknown: name the next one: --link"
+        )
+    efficiency = 1.0
+    if present.rate_bit_s:
+        efficiency = min(
+            1.0, present.goodput_bit_s / goodput_bit_s(present.rate_bit_s, present.mtu)
+        )
+    goodput = efficiency * goodput_bit_s(rate, mtu)
+    if goodput < 0.99 * present.goodput_bit_s:
+        raise BadInput(
+            f"--link {rate_text(rate)}: slower than the links of {baseline.name!r}, which carry "
+            f"{throughput_text(present.goodput_bit_s)}: name a rate that is not slower"
+        )
+    return Target(rate, mtu, goodput, layout)
