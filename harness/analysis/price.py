@@ -11,12 +11,14 @@ from harness.analysis.goodput import rate_bit_s
 from harness.analysis.mesh import pair_matrix, typical_bit_s
 from harness.analysis.price_list import MAX_AMOUNT, MAX_NAME, Money, Offer, PriceList
 from harness.model.errors import BadInput
+from harness.model.link import rate_text
 from harness.model.network_metrics import MESH_GOODPUT
+from harness.model.prediction import Prediction
 from harness.model.probe import Measurement
 from harness.model.run import RecordedRun
 from harness.statistics.change import Verdict
 from harness.statistics.median import Interval
-from harness.terminal import shorten
+from harness.terminal import join_names, shorten
 
 HOUR_S = 3600
 
@@ -25,7 +27,8 @@ HOUR_S = 3600
 class Saving:
     """How many seconds less one execution of all workloads takes; negative if it takes more.
 
-    `seconds` is the sum over `workloads`: those with a significant change, without controls.
+    `seconds` is the sum over `workloads`, without controls: those with a significant change, or those for
+    which a change is predicted.
     `interval` is the sum of their intervals, in seconds saved; None if one of them has none.
     """
 
@@ -81,27 +84,79 @@ def rank_offers(
     `measured` are probe measurements by configuration. Raises BadInput if an offer is for the baseline or
     for a configuration that is not compared, if something is there twice, and if currencies differ.
     """
-    _require_consistent(comparison, prices)
     baseline, *others = comparison.columns
-    base = prices.baseline.amount if prices.baseline else 0.0
     rates_bit_s = {
         column.name: link_bit_s(column.runs, (measured or {}).get(column.name, ()))
         for column in comparison.columns
     }
+    gains = {
+        column.name: _Gain(
+            saving(comparison, index),
+            _difference(rates_bit_s[baseline.name], rates_bit_s[column.name]),
+        )
+        for index, column in enumerate(others, 1)
+    }
+    return _ranked(prices, baseline.name, gains)
+
+
+def rank_predicted(predictions: Sequence[Prediction], prices: PriceList) -> tuple[CostBenefit, ...]:
+    """Return every offer for every link that it leads to, the best predicted value first.
+
+    The configurations of an offer are the rates of links: `2.5gbit`. Raises BadInput as `rank_offers`.
+    """
+    gains = {
+        rate_text(each.target.link_bit_s): _Gain(
+            predicted_saving(each), each.target.goodput_bit_s - each.baseline_goodput_bit_s
+        )
+        for each in predictions
+    }
+    return _ranked(prices, predictions[0].baseline.configuration, gains)
+
+
+@dataclass(frozen=True)
+class _Gain:
+    """What an offer leads to: seconds, and bit/s of a node's link; None if unknown."""
+
+    saving: Saving | None
+    gained_bit_s: float | None
+
+
+def _ranked(
+    prices: PriceList, baseline: str, gains: Mapping[str, _Gain]
+) -> tuple[CostBenefit, ...]:
+    _require_consistent(prices, baseline, tuple(gains))
+    base = prices.baseline.amount if prices.baseline else 0.0
     found = [
         CostBenefit(
             offer,
-            column.name,
+            name,
             Money(offer.cost.amount - base, offer.currency),
-            saving(comparison, index),
-            _difference(rates_bit_s[baseline.name], rates_bit_s[column.name]),
+            gain.saving,
+            gain.gained_bit_s,
             prices.hour,
         )
-        for index, column in enumerate(others, 1)
+        for name, gain in gains.items()
         for offer in prices.offers
-        if offer.configurations is None or column.name in offer.configurations
+        if offer.configurations is None or name in offer.configurations
     ]
     return tuple(sorted(found, key=_rank))
+
+
+def predicted_saving(prediction: Prediction) -> Saving:
+    """Return what a prediction expects of all workloads but the controls."""
+    times = [time for time in prediction.times if not time.is_control]
+    low_s, high_s = (
+        math.fsum(time.baseline_s - end_s for time, end_s in zip(times, ends_s, strict=True))
+        for ends_s in (
+            [time.interval_95.high_s for time in times],
+            [time.interval_95.low_s for time in times],
+        )
+    )
+    return Saving(
+        math.fsum(time.baseline_s - time.expected_s for time in times),
+        Interval(low_s, high_s),
+        tuple(time.workload for time in times),
+    )
 
 
 def saving(comparison: Comparison, index: int) -> Saving | None:
@@ -160,8 +215,7 @@ def _rank(found: CostBenefit) -> tuple[float, float]:
     return (math.inf if cost is None else cost, found.extra_cost.amount)
 
 
-def _require_consistent(comparison: Comparison, prices: PriceList) -> None:
-    baseline, *others = (column.name for column in comparison.columns)
+def _require_consistent(prices: PriceList, baseline: str, others: Sequence[str]) -> None:
     names = [offer.name for offer in prices.offers]
     for offer in prices.offers:
         leads_to = offer.configurations or ()
@@ -183,8 +237,8 @@ def _require_consistent(comparison: Comparison, prices: PriceList) -> None:
                 )
             if name not in others:
                 raise BadInput(
-                    f"{where} is for the configuration {shorten(name, MAX_NAME)!r}, which is not compared; "
-                    "name one that is"
+                    f"{where} is for {shorten(name, MAX_NAME)!r}, which is not asked about; name one of: "
+                    f"{join_names(others)}"
                 )
             if leads_to.count(name) > 1:
                 raise BadInput(f"{where} names the configuration {name!r} twice; name it once")

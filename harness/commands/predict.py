@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -11,16 +12,19 @@ from harness.analysis.configuration import find_configuration
 from harness.analysis.declared import rates as declared_rates
 from harness.analysis.outcomes import directory_of
 from harness.analysis.prediction import Predictor
+from harness.analysis.price import rank_predicted
+from harness.analysis.price_list import Offer, PriceList
 from harness.analysis.target import target_of
 from harness.commands.command import command
 from harness.commands.experiment import require_all_done, run_to_the_end, site_of
+from harness.commands.prices import cost_option, hour_option, prices_of
 from harness.experiments.experiment import Configuration
 from harness.experiments.experiment_file import read_experiment
 from harness.experiments.runs import results_of
 from harness.experiments.throttled import configuration_of, with_throttled
 from harness.model.errors import BadInput
 from harness.model.layout import Layout
-from harness.model.link import MAX_BIT_S, MAX_MTU, MIN_MTU, parse_rate
+from harness.model.link import MAX_BIT_S, MAX_MTU, MIN_MTU, parse_rate, rate_text
 from harness.present.prediction import render
 from harness.records.predictions import freeze
 from harness.runtime.interrupt import interruptible
@@ -76,6 +80,11 @@ def _layout(_: click.Context, __: click.Parameter, value: str | None) -> str | N
     help="An experiment that has the configuration BASELINE. It is run first, with BASELINE over links that "
     "are slower by the ratio to the fastest --link, and by its square; the prediction learns from these.",
 )
+@cost_option(
+    "What the new links cost: 350USD; 2.5gbit=350USD for one of several; or a TOML file of offers, whose "
+    "configurations are rates. Repeatable."
+)
+@hour_option
 @click.option(
     "--results",
     type=click.Path(path_type=Path),
@@ -90,6 +99,8 @@ def predict_command(
     copy: str | None,
     throttled: Sequence[str],
     learn: Path | None,
+    costs: Sequence[str],
+    hour: str | None,
     results: Path | None,
 ) -> None:
     """Predict the times of BASELINE's workloads over other links, and save the prediction.
@@ -104,7 +115,8 @@ def predict_command(
         )
     if copy is not None and layout is None:
         raise BadInput("--copy needs --layout: the layout of that copy of the data")
-    rates = [parse_rate("--link", link, MAX_BIT_S) for link in links]
+    rates = list(dict.fromkeys(parse_rate("--link", link, MAX_BIT_S) for link in links))
+    prices = prices_of(costs, hour)
     if learn is None:
         results = results or Path("results")
     else:
@@ -119,7 +131,19 @@ def predict_command(
     ]
     predictor = Predictor.of(column, slower, other)
     predictions = list(map(predictor.predict, targets))
-    show(render([freeze(each, directory_of(column)) for each in predictions]))
+    offers = rank_predicted(predictions, _for_rates(prices)) if prices else ()
+    show(render([freeze(each, directory_of(column)) for each in predictions], offers))
+
+
+def _for_rates(prices: PriceList) -> PriceList:
+    """Return the prices with each rate as a prediction spells it: `2500mbit` is 2.5gbit."""
+
+    def spelt(offer: Offer) -> Offer:
+        names = offer.configurations
+        rates = names and tuple(rate_text(parse_rate("--cost", name, MAX_BIT_S)) for name in names)
+        return replace(offer, configurations=rates)
+
+    return replace(prices, offers=tuple(map(spelt, prices.offers)))
 
 
 def _learn(

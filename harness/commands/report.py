@@ -8,17 +8,11 @@ from pathlib import Path
 
 import click
 
-from harness.analysis.comparison import Comparison, compare
+from harness.analysis.comparison import compare
 from harness.analysis.configuration import find_configuration, probe_measurements
 from harness.analysis.outcomes import outcomes
 from harness.analysis.price import rank_offers
-from harness.analysis.price_list import (
-    PriceList,
-    declared_prices,
-    parse_cost,
-    parse_money,
-    read_price_list,
-)
+from harness.analysis.price_list import declared_prices
 from harness.commands.command import command
 from harness.commands.options import (
     adjust_option,
@@ -26,7 +20,7 @@ from harness.commands.options import (
     optional_import,
     results_option,
 )
-from harness.model.errors import BadInput
+from harness.commands.prices import cost_option, hour_option, prices_of
 from harness.records.outputs import OutputKind, write_file
 from harness.terminal import show, visible
 
@@ -42,15 +36,11 @@ from harness.terminal import show, visible
     metavar="FILE",
     help="The HTML file to write.",
 )
-@click.option(
-    "--cost",
-    "costs",
-    multiple=True,
-    metavar="COST",
-    help="Cost of the change: 350USD; 2.5g-rs=350USD for one configuration; or a TOML file of offers. "
-    "Repeatable.  [default: the fact cost of the runs, as in --fact cost=350USD]",
+@cost_option(
+    "Cost of the change: 350USD; 2.5g-rs=350USD for one configuration; or a TOML file of offers. "
+    "Repeatable.  [default: the fact cost of the runs, as in --fact cost=350USD]"
 )
-@click.option("--hour", metavar="MONEY", help="Value of one hour saved, such as 20USD.")
+@hour_option
 @adjust_option
 @different_data_option
 @results_option
@@ -77,7 +67,7 @@ def report_command(
         relative_to_controls=adjust == "controls",
         allow_different_data=allow_different_data,
     )
-    prices = _prices(costs, hour, comparison)
+    prices = prices_of(costs, hour, declared_prices(comparison.columns))
     by_configuration = {column.name: probe_measurements(column) for column in comparison.columns}
     measured = {name: found for name, found in by_configuration.items() if found}
     shared = [
@@ -103,20 +93,3 @@ def report_command(
         OutputKind("a report of clusterlift", is_page),
     )
     show(visible(str(output)))
-
-
-def _prices(costs: Sequence[str], hour: str | None, comparison: Comparison) -> PriceList | None:
-    """Return the prices of the command line, else those that the runs declare, else None."""
-    given = [
-        read_price_list(Path(cost)) if cost.endswith(".toml") else PriceList((parse_cost(cost),))
-        for cost in costs
-    ]
-    prices = given or [declared_prices(comparison.columns)]
-    offers = tuple(offer for each in prices for offer in each.offers)
-    hours = [parse_money("--hour", hour)] if hour is not None else [each.hour for each in prices]
-    worth = list(dict.fromkeys(filter(None, hours)))
-    if hour is not None and not offers:
-        raise BadInput("--hour needs the cost of the change; add --cost, for example --cost 350USD")
-    if len(worth) > 1:
-        raise BadInput("--cost: the files differ in `hour`; give one value with --hour")
-    return PriceList(offers, next(iter(worth), None), prices[0].baseline) if offers else None

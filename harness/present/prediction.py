@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from harness.analysis.backtest import Backcast
+from harness.analysis.price import CostBenefit
 from harness.analysis.score import Score, ScoredTime, Summary, summarise
 from harness.model.link import rate_text, throughput_text
 from harness.model.prediction import Bounds, PredictedTime, Prediction
+from harness.present.costs import amount_text, cost_items, money, payback_text, saving_text
 from harness.present.quantities import change, time_text
 from harness.present.text import fill, simple_table
 from harness.records.predictions import FrozenPrediction
@@ -17,8 +19,11 @@ _NAME_WIDTH = 28
 _SIGN = "error: expected / measured - 1, so + is a prediction that was too long"
 
 
-def render(frozen: Sequence[FrozenPrediction]) -> str:
-    """Return the predictions of one baseline: a table for one target, or one of all targets."""
+def render(frozen: Sequence[FrozenPrediction], offers: Sequence[CostBenefit] = ()) -> str:
+    """Return the predictions of one baseline: a table for one target, or one of all targets.
+
+    `offers` are ranked; there is a table of them if there are any.
+    """
     first = frozen[0].prediction
     reasons = [f"{name} is not predicted: {why}" for name, why in first.not_predicted.items()]
     notes = dict.fromkeys(note for each in frozen for note in each.prediction.notes)
@@ -44,6 +49,11 @@ def render(frozen: Sequence[FrozenPrediction]) -> str:
             ),
             fill(f"Model: {first.model}{f'; learnt from {learned}' if learned else ''}."),
             *(fill(line) for line in (*reasons, *notes)),
+            *(
+                ("", _table_of_offers(offers), "", *map(fill, _offer_lines(offers)))
+                if offers
+                else ()
+            ),
             "",
             "saved under a digest of what it says:",
             *(visible(f"{each.prediction.target}: {each.file}") for each in frozen),
@@ -113,6 +123,39 @@ def _table_of_limits(prediction: Prediction) -> str:
         if not time.is_control
     ]
     return simple_table(("workload", "link full", "endless", "useful up to"), rows)
+
+
+_OFFER_HEADINGS = (
+    "offer",
+    "links",
+    "cost",
+    "saved per run",
+    "per second saved",
+    "pays for itself after",
+)
+
+
+def _table_of_offers(offers: Sequence[CostBenefit]) -> str:
+    rows = [
+        (
+            shorten(visible(each.offer.name), _NAME_WIDTH),
+            each.configuration,
+            money(each.extra_cost),
+            saving_text(each.saving),
+            amount_text(each, each.cost_per_second_saved),
+            payback_text(each),
+        )
+        for each in offers
+    ]
+    return simple_table(_OFFER_HEADINGS, rows)
+
+
+def _offer_lines(offers: Sequence[CostBenefit]) -> Iterator[str]:
+    yield (
+        "A run is every workload once, without the controls; in brackets are the sums of the ends of their "
+        "95 % intervals."
+    )
+    yield from cost_items(offers)
 
 
 def _name(time: PredictedTime) -> str:

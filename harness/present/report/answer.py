@@ -11,7 +11,7 @@ from harness.analysis.confounders import confounders
 from harness.analysis.price import CostBenefit
 from harness.present import quantities
 from harness.present.comparison_table import comparison_table
-from harness.present.report.costs import offer_summary
+from harness.present.costs import offer_summary
 from harness.present.report.table import Tone
 from harness.present.table import Fields
 from harness.statistics.change import MIN_RUNS, Change, ControlShift, Verdict

@@ -13,6 +13,7 @@ from typing import Any
 
 import altair as alt
 
+from harness.present.data_table import DataTable
 from harness.terminal import shorten, visible
 
 _SHAPES = {"circle": "●", "square": "■", "triangle-up": "▲", "diamond": "◆", "triangle-down": "▼"}
@@ -54,22 +55,6 @@ class Picture:
     wide: str
     narrow: str = ""
     heading: str = ""
-
-
-@dataclass(frozen=True)
-class Quantity:
-    """A number as text and in full precision; None if it is missing, which sorts last."""
-
-    text: str
-    value: float | None
-
-
-@dataclass(frozen=True)
-class DataTable:
-    """Headings, and rows with as many cells."""
-
-    headings: tuple[str, ...]
-    rows: tuple[tuple[str | Quantity, ...], ...]
 
 
 @dataclass(frozen=True)

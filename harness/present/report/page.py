@@ -16,9 +16,9 @@ from harness.analysis.outcomes import Scored
 from harness.analysis.price import CostBenefit
 from harness.model.probe import Measurement
 from harness.model.run import Phase
+from harness.present.costs import cost_items, cost_remarks, cost_table
 from harness.present.report.answer import answers
 from harness.present.report.chart import Figure, series_of
-from harness.present.report.costs import cost_items, cost_remarks, cost_table
 from harness.present.report.environment import fact_rows
 from harness.present.report.figures import (
     change,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from harness.analysis.outcomes import Scored
+from harness.present.data_table import DataTable, Quantity
 from harness.present.prediction import outcome_text
 from harness.present.quantities import change, time_text
-from harness.present.report.chart import DataTable, Quantity
 
 HEADINGS = ("configuration", "workload", "expected", "at least", "at most", "measured", "error")
 

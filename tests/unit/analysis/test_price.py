@@ -23,8 +23,8 @@ from harness.analysis.price_list import (
 )
 from harness.model.errors import BadInput
 from harness.model.network_metrics import MESH_GOODPUT
-from harness.present.report.chart import Quantity
-from harness.present.report.costs import cost_items, cost_remarks, cost_table, money
+from harness.present.costs import cost_items, cost_remarks, cost_table, money
+from harness.present.data_table import Quantity
 from tests.unit.builders import a_run, column, in_runs, known, recorded
 from tests.unit.present.test_tables import SIX, drifting, scaled
 
@@ -152,7 +152,7 @@ class TestCostBenefit:
             (
                 (offer(1, configurations=("10g",)),),
                 None,
-                "is for the configuration '10g', which is not compared",
+                "is for '10g', which is not asked about",
             ),
             (
                 (offer(1, "a", ("1g", "2.5g")),),

@@ -177,7 +177,7 @@ class TestPrice:
                 "--cost: 'the change' is the name of two offers",
             ),
             (["--cost", "none.toml"], "none.toml: No such file"),
-            (["--cost", "10g=350USD"], "is for the configuration '10g', which is not compared"),
+            (["--cost", "10g=350USD"], "is for '10g', which is not asked about"),
         ],
     )
     def test_invalid_prices_are_refused(

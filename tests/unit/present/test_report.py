@@ -40,11 +40,12 @@ from harness.model.probe import Measurement
 from harness.model.run import Ending, Phase, Run
 from harness.present import data_formats, markdown
 from harness.present.comparison_table import comparison_table
+from harness.present.data_table import Quantity
 from harness.present.link_table import link_section
 from harness.present.quantities import time_text
 from harness.present.report import chart, page
 from harness.present.report.answer import Answer, answers
-from harness.present.report.chart import Figure, Quantity, labels, series_of
+from harness.present.report.chart import Figure, labels, series_of
 from harness.present.report.environment import fact_rows
 from harness.present.report.figures import (
     change,

@@ -11,16 +11,9 @@ import altair as alt
 from harness.analysis.comparison import Comparison
 from harness.present import quantities
 from harness.present.comparison_table import comparison_table
+from harness.present.data_table import DataTable, Quantity
 from harness.present.report import chart
-from harness.present.report.chart import (
-    DataTable,
-    Figure,
-    Picture,
-    Quantity,
-    Series,
-    labels,
-    series_of,
-)
+from harness.present.report.chart import Figure, Picture, Series, labels, series_of
 from harness.present.table import Fields
 from harness.statistics.change import Change, Verdict
 

@@ -20,9 +20,10 @@ from harness.analysis.timeline import (
 from harness.model.link import throughput_text
 from harness.model.probe import Measurement
 from harness.present import quantities
+from harness.present.data_table import DataTable, Quantity
 from harness.present.link_table import share_text
 from harness.present.report import chart
-from harness.present.report.chart import DataTable, Figure, Picture, Quantity, Series
+from harness.present.report.chart import Figure, Picture, Series
 from harness.terminal import shorten, visible
 
 Measured = Mapping[str, Sequence[Measurement]]

@@ -19,8 +19,9 @@ from harness.model.link import UNITS, throughput_text
 from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.probe import ARROW, Measurement
 from harness.present import quantities
+from harness.present.data_table import DataTable, Quantity
 from harness.present.report import chart
-from harness.present.report.chart import DataTable, Figure, Picture, Quantity, labels
+from harness.present.report.chart import Figure, Picture, labels
 
 _WIDE_PX, _NARROW_PX, _MAX_SQUARE_PX, _MIN_SQUARE_WITH_TEXT_PX = 700, 190, 44, 28
 _MAX_HOSTS_OF_A_SMALL_MAP = 6

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import altair as alt
 
 from harness.analysis.comparison import Comparison
+from harness.present.data_table import DataTable, Quantity
 from harness.present.report import chart
-from harness.present.report.chart import DataTable, Figure, Picture, Quantity
+from harness.present.report.chart import Figure, Picture
 
 WIDTH_PX, BAR_PX = 170, 20
 _NAME_WIDTH = 18

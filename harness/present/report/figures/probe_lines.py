@@ -20,8 +20,9 @@ from harness.model.network_metrics import (
     SENDER_PACKET_COST,
 )
 from harness.model.probe import Measurement, Metric
+from harness.present.data_table import DataTable, Quantity
 from harness.present.report import chart
-from harness.present.report.chart import DataTable, Figure, Picture, Quantity, Series, series_of
+from harness.present.report.chart import Figure, Picture, Series, series_of
 
 Measured = Mapping[str, Sequence[Measurement]]
 """Measurements by configuration."""

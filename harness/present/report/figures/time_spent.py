@@ -12,9 +12,10 @@ from harness.analysis.comparison import Comparison
 from harness.model.errors import BadInput
 from harness.present import quantities
 from harness.present.attribution_tables import NAMES
+from harness.present.data_table import DataTable, Quantity
 from harness.present.explanation import sentence
 from harness.present.report import chart
-from harness.present.report.chart import DataTable, Figure, Picture, Quantity, Series, labels
+from harness.present.report.chart import Figure, Picture, Series, labels
 
 WIDTH_PX, BAR_PX = 180, 22
 _NAME_WIDTH = 14

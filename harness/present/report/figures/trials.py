@@ -12,8 +12,9 @@ import altair as alt
 from harness.analysis.comparison import Comparison
 from harness.model.run import Phase, Trial
 from harness.present import quantities
+from harness.present.data_table import DataTable
 from harness.present.report import chart
-from harness.present.report.chart import DataTable, Figure, Picture, Series, series_of
+from harness.present.report.chart import Figure, Picture, Series, series_of
 
 WIDTH_PX, HEIGHT_PX = 262, 100
 _MAX_LARGE_MARKS = 60

@@ -8,7 +8,7 @@ from harness.analysis.price import CostBenefit, Saving
 from harness.analysis.price_list import Money
 from harness.model.link import throughput_text
 from harness.present import quantities
-from harness.present.report.chart import DataTable, Quantity
+from harness.present.data_table import DataTable, Quantity
 from harness.terminal import count_of
 
 NONE = "-"
@@ -31,7 +31,7 @@ def offer_summary(benefit: CostBenefit) -> str:
     runs, per_second = benefit.runs_to_pay_back, benefit.cost_per_second_saved
     parts = [f"{money(benefit.extra_cost)} for {benefit.offer.name}"]
     if per_second is not None:
-        parts.append(f"{_money(benefit, per_second).text} for each second saved in every run")
+        parts.append(f"{amount_text(benefit, per_second)} for each second saved in every run")
     if runs is not None:
         parts.append(f"pays for itself after {count_of(runs, 'run')}")
     return ", ".join(parts)
@@ -68,23 +68,32 @@ def cost_items(benefits: Sequence[CostBenefit]) -> Iterator[str]:
 
 
 def _row(rank: int, benefit: CostBenefit) -> tuple[str | Quantity, ...]:
-    runs = benefit.runs_to_pay_back
     return (
         Quantity(str(rank) if benefit.cost_per_second_saved is not None else NONE, rank),
         benefit.offer.name,
         benefit.configuration,
         Quantity(money(benefit.extra_cost), benefit.extra_cost.amount),
-        Quantity(_saving(benefit.saving), benefit.saving.seconds if benefit.saving else None),
+        Quantity(saving_text(benefit.saving), benefit.saving.seconds if benefit.saving else None),
         _money(benefit, benefit.cost_per_second_saved),
         Quantity(_gained(benefit.gained_bit_s), benefit.gained_bit_s),
         _money(benefit, benefit.cost_per_gbit_s),
-        Quantity(NONE if runs is None else count_of(runs, "run"), runs),
+        Quantity(payback_text(benefit), benefit.runs_to_pay_back),
     )
 
 
 def _money(benefit: CostBenefit, amount: float | None) -> Quantity:
-    text = NONE if amount is None else money(Money(amount, benefit.extra_cost.currency))
-    return Quantity(text, amount)
+    return Quantity(amount_text(benefit, amount), amount)
+
+
+def amount_text(benefit: CostBenefit, amount: float | None) -> str:
+    """Return an amount in the currency of the offer; `-` for None."""
+    return NONE if amount is None else money(Money(amount, benefit.extra_cost.currency))
+
+
+def payback_text(benefit: CostBenefit) -> str:
+    """Return after how many runs the offer has paid for itself: `1,350 runs`, or `-`."""
+    runs = benefit.runs_to_pay_back
+    return NONE if runs is None else count_of(runs, "run")
 
 
 def _gained(bit_s: float | None) -> str:
@@ -93,7 +102,8 @@ def _gained(bit_s: float | None) -> str:
     return f"{'-' if bit_s < 0 else ''}{throughput_text(abs(bit_s))}"
 
 
-def _saving(saving: Saving | None) -> str:
+def saving_text(saving: Saving | None) -> str:
+    """Return `12.5 s (11.3 s to 13.6 s)`, or why there is no such number."""
     if saving is None:
         return "unknown: too few runs"
     if not saving.workloads:
