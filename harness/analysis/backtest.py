@@ -42,6 +42,15 @@ def backtest(columns: Sequence[ConfigurationRuns]) -> list[Backcast]:
     return found
 
 
+def by_what_was_learnt(backcasts: Sequence[Backcast]) -> dict[str, list[Backcast]]:
+    """Return those from a single configuration, and those that learnt from still slower ones, by name."""
+    groups = {
+        "from the slower link alone": [each for each in backcasts if not each.throttled],
+        "learnt from still slower ones, too": [each for each in backcasts if each.throttled],
+    }
+    return {name: group for name, group in groups.items() if group}
+
+
 def _of_family(
     columns: Sequence[ConfigurationRuns], links: dict[str, LinkOf]
 ) -> Iterator[Backcast]:

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import click
 
-from harness.analysis.backtest import backtest
+from harness.analysis.backtest import backtest, by_what_was_learnt
+from harness.analysis.calibration import calibration
 from harness.analysis.configuration import find_configuration
 from harness.commands.command import command
+from harness.commands.figures import figure_option, write_figure
 from harness.commands.options import results_option
 from harness.present.prediction import render_backtest
 from harness.terminal import show
@@ -17,12 +19,20 @@ from harness.terminal import show
 
 @command("backtest")
 @click.argument("configurations", nargs=-1, required=True, metavar="CONFIGURATION...")
+@figure_option("how many outcomes are inside of the intervals of each level")
 @results_option
-def backtest_command(configurations: Sequence[str], results: Path) -> None:
+def backtest_command(configurations: Sequence[str], figure: Path | None, results: Path) -> None:
     """Predict each CONFIGURATION from each slower one, and show the errors.
 
     The configurations differ by the rate of their links, and perhaps by the layout of the data: predictions
     are made within a layout. Each is made twice: from the slower configuration alone, and learning from all
     that are still slower, if there are any.
     """
-    show(render_backtest(backtest([find_configuration(name, results) for name in configurations])))
+    backcasts = backtest([find_configuration(name, results) for name in configurations])
+    if figure is not None:
+        groups = {
+            name: calibration(backcast.score for backcast in group)
+            for name, group in by_what_was_learnt(backcasts).items()
+        }
+        write_figure(figure, "calibration", groups)
+    show(render_backtest(backcasts))

@@ -14,9 +14,11 @@ from harness.analysis.outcomes import directory_of
 from harness.analysis.prediction import Predictor
 from harness.analysis.price import rank_predicted
 from harness.analysis.price_list import Offer, PriceList
+from harness.analysis.rate_curve import rate_curves
 from harness.analysis.target import target_of
 from harness.commands.command import command
 from harness.commands.experiment import require_all_done, run_to_the_end, site_of
+from harness.commands.figures import figure_option, write_figure
 from harness.commands.prices import cost_option, hour_option, prices_of
 from harness.experiments.experiment import Configuration
 from harness.experiments.experiment_file import read_experiment
@@ -85,6 +87,7 @@ def _layout(_: click.Context, __: click.Parameter, value: str | None) -> str | N
     "configurations are rates. Repeatable."
 )
 @hour_option
+@figure_option("the times against the rate of the links")
 @click.option(
     "--results",
     type=click.Path(path_type=Path),
@@ -101,6 +104,7 @@ def predict_command(
     learn: Path | None,
     costs: Sequence[str],
     hour: str | None,
+    figure: Path | None,
     results: Path | None,
 ) -> None:
     """Predict the times of BASELINE's workloads over other links, and save the prediction.
@@ -132,6 +136,9 @@ def predict_command(
     predictor = Predictor.of(column, slower, other)
     predictions = list(map(predictor.predict, targets))
     offers = rank_predicted(predictions, _for_rates(prices)) if prices else ()
+    if figure is not None:
+        curves = rate_curves(predictor, rates, mtu, layout)
+        write_figure(figure, "rate_curve", curves)
     show(render([freeze(each, directory_of(column)) for each in predictions], offers))
 
 

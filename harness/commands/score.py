@@ -6,9 +6,11 @@ from pathlib import Path
 
 import click
 
+from harness.analysis.calibration import calibration
 from harness.analysis.configuration import ConfigurationRuns, find_configuration
 from harness.analysis.outcomes import all_scores, score_of
 from harness.commands.command import command
+from harness.commands.figures import figure_option, write_figure
 from harness.commands.options import results_option
 from harness.model.errors import BadInput
 from harness.present.prediction import render_score, render_scores
@@ -31,9 +33,15 @@ from harness.terminal import show
     is_flag=True,
     help="Instead of BASELINE AFTER: score every prediction under --results, and all of them together.",
 )
+@figure_option("with --all, how many outcomes are inside of the intervals of each level")
 @results_option
 def score_command(
-    configurations: tuple[str, ...], id_: str | None, results: Path, *, all_: bool
+    configurations: tuple[str, ...],
+    id_: str | None,
+    figure: Path | None,
+    results: Path,
+    *,
+    all_: bool,
 ) -> None:
     """Compare a prediction for BASELINE with AFTER, which was measured after the upgrade.
 
@@ -42,8 +50,16 @@ def score_command(
     if all_:
         if configurations or id_:
             raise BadInput("--all scores every prediction under --results: leave out all else")
-        show(render_scores(list(all_scores(_all(results)))))
+        scored = list(all_scores(_all(results)))
+        if figure is not None:
+            valid = [score for _, score in scored if score and not score.void]
+            write_figure(figure, "calibration", {"predictions": calibration(valid)})
+        show(render_scores(scored))
         return
+    if figure is not None:
+        raise BadInput(
+            "--figure needs --all: one prediction does not show whether intervals are right"
+        )
     if len(configurations) != 2:  # noqa: PLR2004  as the usage says
         raise BadInput("score needs two configurations, BASELINE AFTER, or --all")
     before, after = (find_configuration(name, results) for name in configurations)

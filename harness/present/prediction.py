@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from harness.analysis.backtest import Backcast
+from harness.analysis.backtest import Backcast, by_what_was_learnt
 from harness.analysis.price import CostBenefit
 from harness.analysis.score import Score, ScoredTime, Summary, summarise
 from harness.model.link import rate_text, throughput_text
@@ -272,11 +272,8 @@ def render_backtest(backcasts: Sequence[Backcast]) -> str:
     short = [shorten(visible(name), _COLUMN_WIDTH) for name in names]
     table = simple_table(("from", "to", "faster by", "learnt", *short), rows)
     lines = [
-        fill(f"{kind}: {summary_text(summary)}")
-        for kind, group in (
-            ("Learnt from the slower link alone", [e for e in backcasts if not e.throttled]),
-            ("Learnt from still slower ones, too", [e for e in backcasts if e.throttled]),
-        )
+        fill(f"{kind[0].upper()}{kind[1:]}: {summary_text(summary)}")
+        for kind, group in by_what_was_learnt(backcasts).items()
         if (summary := summarise([each.score for each in group]))
     ]
     key = fill(

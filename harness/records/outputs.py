@@ -34,18 +34,22 @@ _RENAME_EXCHANGE = 2
 
 @dataclass(frozen=True)
 class OutputKind:
-    """A kind of output: `name`, such as `a report of clusterlift`, and how to recognise a former one."""
+    """A kind of output: `name`, such as `a report of clusterlift`, and how to recognise a former one.
+
+    `option` is the one by which a user chooses the path.
+    """
 
     name: str
     is_former: Callable[[Path], bool]
+    option: str = "--output"
 
 
 def write_file(output: Path, data: bytes, kind: OutputKind) -> None:
     """Write a file, or replace a former one of its kind; a symbolic link keeps pointing at it.
 
-    Raise BadInput, which names --output, if the file cannot be written, or if something else exists there.
+    Raise BadInput, which names the option, if the file cannot be written, or if something else exists there.
     """
-    with _errors_as_bad_input(output):
+    with _errors_as_bad_input(output, kind):
         target = _target(output)
         _check_replaceable(output, target, kind, stat.S_ISREG, "regular file")
         with _hidden_directory(target) as directory:
@@ -64,13 +68,14 @@ def write_directory(output: Path, write: Callable[[Path], None], kind: OutputKin
 
     Parents are created. Raise BadInput like `write_file`.
     """
-    with _errors_as_bad_input(output):
+    with _errors_as_bad_input(output, kind):
         target = _target(output)
         _check_replaceable(output, target, kind, stat.S_ISDIR, "directory")
         with suppress(FileNotFoundError):  # the current directory has been deleted
             if target in (current := Path.cwd().resolve(), *current.parents):
                 raise BadInput(
-                    f"--output: {output} contains the current directory; name one that does not exist"
+                    f"{kind.option}: {output} contains the current directory; name one that does not "
+                    "exist"
                 )
         with _parents(target), _hidden_directory(target) as directory:
             new = directory / "new"
@@ -95,21 +100,22 @@ def _check_replaceable(
     except FileNotFoundError:
         return
     if not has_type(status.st_mode):
-        raise BadInput(f"--output: {output} exists and is not a {noun}; choose another name")
+        raise BadInput(f"{kind.option}: {output} exists and is not a {noun}; choose another name")
     is_empty = not (any(target.iterdir()) if noun == "directory" else status.st_size)
     if not is_empty and not kind.is_former(target):
         raise BadInput(
-            f"--output: {output} exists and is not {kind.name}; choose another name, or move it elsewhere"
+            f"{kind.option}: {output} exists and is not {kind.name}; choose another name, or move it "
+            "elsewhere"
         )
 
 
 @contextmanager
-def _errors_as_bad_input(output: Path) -> Iterator[None]:
+def _errors_as_bad_input(output: Path, kind: OutputKind) -> Iterator[None]:
     try:
         yield
     except OSError as error:
         raise BadInput(
-            f"--output: cannot write {output}: {error.strerror or error}; choose another path"
+            f"{kind.option}: cannot write {output}: {error.strerror or error}; choose another path"
         ) from error
 
 

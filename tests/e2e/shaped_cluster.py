@@ -9,7 +9,6 @@ picture of the busiest link into the directory.
 from __future__ import annotations
 
 import argparse
-import re
 import signal
 import subprocess
 import sys
@@ -25,8 +24,8 @@ from harness.minicluster.hadoop import LOG4J
 from harness.minicluster.hdfs import DATANODE, NAMENODE
 from harness.minicluster.jar import minicluster_jar
 from harness.model.link import Link, parse_rate
+from harness.present.report import chart
 from harness.present.report.figures import link_use
-from harness.present.report.page import DIRECTORY as PAGE
 from tests.e2e.conftest import ROOT, Spark
 from tests.probes.networks import Network, star
 from tests.waiting import eventually
@@ -199,12 +198,7 @@ def picture(results: Path, configurations: Sequence[str]) -> str:
     measured = {column.name: probe_measurements(column) for column in comparison.columns}
     figure = link_use.figure(comparison, measured)
     assert figure is not None
-    style = (PAGE / "style.css").read_text(encoding="utf-8")
-    colours: dict[str, str] = {}
-    for name, colour in re.findall(r"--([\w-]+): (#\w{6})", style):
-        colours.setdefault(name, colour)
-    svg = re.sub(r"var\(--([\w-]+)\)", lambda match: colours[match[1]], figure.pictures[0].wide)
-    return svg.replace("transparent", colours["paper"])
+    return chart.standalone(figure.pictures[0].wide)
 
 
 def main() -> None:

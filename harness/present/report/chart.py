@@ -7,12 +7,15 @@ vl-convert draws it without a browser and without a network.
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import altair as alt
 
+from harness import __version__
 from harness.present.data_table import DataTable
 from harness.terminal import shorten, visible
 
@@ -114,6 +117,25 @@ def svg(chart: AnyChart) -> str:
     text = io.StringIO()
     styled.save(text, format="svg")
     return text.getvalue()
+
+
+SVG_BEGINNING = "<!-- clusterlift "
+
+
+def standalone(picture: str) -> str:
+    """Return the SVG of a page as a file of its own, in the colours that the page has in daylight."""
+    style = (Path(__file__).parent / "style.css").read_text(encoding="utf-8")
+    colours: dict[str, str] = {}
+    for name, colour in re.findall(r"--([\w-]+): (#\w{6})", style):
+        colours.setdefault(name, colour)
+    coloured = re.sub(r"var\(--([\w-]+)\)", lambda match: colours[match[1]], picture)
+    return f"{SVG_BEGINNING}{__version__} -->\n{coloured.replace('transparent', colours['paper'])}"
+
+
+def is_standalone(file: Path) -> bool:
+    """Return whether the file has what `standalone` returned. Raises OSError."""
+    with file.open("rb") as picture:
+        return picture.read(len(SVG_BEGINNING)) == SVG_BEGINNING.encode()
 
 
 def data(rows: Sequence[Mapping[str, Any]]) -> alt.InlineData:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 from harness.cli import main
 from tests.e2e.conftest import ROOT
 from tests.unit.builders import change_line
+from tests.unit.svg import texts_of
 
 RESULTS = ROOT / "results/ethernet-upgrade"
 Capture = pytest.CaptureFixture[str]
@@ -66,6 +68,57 @@ def test_several_links_are_one_table(results: Path, ledger: Path, capfd: Capture
     assert len(list(ledger.iterdir())) == 2
     lines = [line.split() for line in capfd.readouterr().out.splitlines()]
     assert ["workload", "now", "250mbit", "95", "%", "1gbit", "95", "%"] in lines
+
+
+def test_offers_are_ranked_before_anything_is_bought(results: Path, capfd: Capture) -> None:
+    costs = ("--cost", "0.25gbit=350USD", "--cost", "1gbit=1400USD", "--hour", "20USD")
+    assert predict(results, "--link", "1gbit", "--link", "250mbit", *costs) == 0
+    lines = capfd.readouterr().out.splitlines()
+    [table] = [number for number, line in enumerate(lines) if line.startswith("offer ")]
+    best, second = (re.split(r" {2,}", line) for line in lines[table + 2 : table + 4])
+    assert (best[1], second[1]) == ("250mbit", "1gbit")
+    saved_s, per_second = float(best[3].split()[0]), float(best[4].split()[0])
+    assert saved_s * per_second == pytest.approx(350, rel=0.01)
+    hours_paid = float(best[5].split()[0].replace(",", "")) * saved_s / 3600
+    assert 20 * hours_paid == pytest.approx(350, rel=0.01)
+
+
+def test_a_figure_has_a_panel_for_each_workload(results: Path, tmp_path: Path) -> None:
+    figure = tmp_path / "rates.svg"
+    for _ in range(2):  # the second replaces the first
+        assert predict(results, "--link", "250mbit", "--figure", str(figure)) == 0
+    texts = texts_of(figure.read_text())
+    assert {"group-by", "inner-join", "sha-512"} <= set(texts)
+    assert "calc-pi-dataframe" not in texts, "a control"
+    assert "var(" not in figure.read_text(), "it has its colours without a page"
+
+
+def test_a_figure_replaces_nothing_else(results: Path, ledger: Path, capfd: Capture) -> None:
+    mine = results / "mine.svg"
+    mine.write_text("<svg/>")
+    assert predict(results, "--link", "250mbit", "--figure", str(mine)) == 2
+    assert f"--figure: {mine} exists and is not a picture of clusterlift" in error(capfd)
+    assert not ledger.exists(), "nothing is half done"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ("--cost", "5gbit=3USD"),
+            "is for '5gbit', which is not asked about; name one of: 250mbit",
+        ),
+        (("--cost", "fast=3USD"), "--cost 'fast' is not a rate; write for example 100mbit"),
+        (("--cost", "cheap"), "--cost 'cheap' is not an amount of money"),
+        (("--hour", "3USD"), "--hour needs the cost of the change"),
+    ],
+)
+def test_a_mistake_in_prices_is_one_line(
+    arguments: tuple[str, ...], message: str, results: Path, ledger: Path, capfd: Capture
+) -> None:
+    assert predict(results, "--link", "250mbit", *arguments) == 2
+    assert message in error(capfd)
+    assert not ledger.exists()
 
 
 @pytest.mark.parametrize(

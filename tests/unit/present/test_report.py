@@ -11,7 +11,7 @@ import shlex
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import pairwise
@@ -74,6 +74,7 @@ from tests.unit.builders import (
     recorded,
 )
 from tests.unit.present.test_tables import NAMES, SCENARIOS, SIX, comparisons, scaled
+from tests.unit.svg import elements_of, texts_of
 
 ROOT = Path(__file__).parents[3]
 
@@ -230,14 +231,6 @@ class TestChangeFigure:
         after = in_runs(column("2.5g", {"calm": scaled(0.5), "wild": wild}))
         figure = known(change.figure(compare([before, after])))
         assert "900%" not in "".join(texts_of(figure.pictures[0].wide))
-
-
-def texts_of(svg: str) -> list[str]:
-    return [element.text or "" for element in elements_of(svg) if element.tag.endswith("}text")]
-
-
-def elements_of(svg: str) -> Iterator[ET.Element]:
-    return ET.fromstring(svg).iter()  # noqa: S314  figure by ourselves
 
 
 def marks_of(svg: str) -> list[ET.Element]:
@@ -793,6 +786,7 @@ def assert_self_contained(html: str) -> Page:
 RENDER_FULL_REPORT = """
 from harness.analysis.comparison import compare
 from harness.present.report import page
+from tests.unit.svg import elements_of, texts_of
 from tests.unit import report_data
 
 print(page.render(compare(report_data.columns()), report_data.measured()))

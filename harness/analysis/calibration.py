@@ -1,0 +1,35 @@
+"""Whether intervals promise what they keep: how many outcomes are inside, for each level."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from statistics import NormalDist
+
+from harness.analysis.score import Score, ScoredTime
+
+LEVELS = (*(step / 20 for step in range(1, 20)), 0.99)
+_NORMAL = NormalDist()
+_Z_95 = _NORMAL.inv_cdf(0.975)
+
+
+def calibration(scores: Iterable[Score]) -> list[tuple[float, float]]:
+    """Return each level, 0 to 1, with the part of the outcomes inside the intervals of this level.
+
+    Controls do not count. Intervals of other levels than the two that were frozen are those of a normal
+    distribution of the logarithm whose 95 % interval was. Empty if nothing can be judged.
+    """
+    surprises = [_surprise(time) for score in scores for time in score.judged]
+    return [
+        (level, sum(surprise <= level for surprise in surprises) / len(surprises))
+        for level in LEVELS
+        if surprises
+    ]
+
+
+def _surprise(time: ScoredTime) -> float:
+    """Return the level of the narrowest interval that has the outcome in it."""
+    bounds = time.predicted.interval_95
+    low, high = math.log(bounds.low_s), math.log(bounds.high_s)
+    distance = abs(math.log(time.actual_s) - (low + high) / 2)
+    return 2 * _NORMAL.cdf(_Z_95 * distance / max((high - low) / 2, 1e-9)) - 1

@@ -1,0 +1,36 @@
+"""The option that draws a figure into a file of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import click
+
+from harness.commands.options import optional_import
+from harness.records.outputs import OutputKind, write_file
+
+
+def figure_option(what: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return the option --figure, which draws this, too."""
+    return click.option(
+        "--figure",
+        type=click.Path(path_type=Path, dir_okay=False),
+        metavar="FILE.svg",
+        help=f"Draw {what}, too.",
+    )
+
+
+def write_figure(file: Path, name: str, numbers: object) -> None:
+    """Write the figure of this name, a module of present.report.figures, with these numbers as SVG.
+
+    Raises BadInput if the file is something else, or cannot be written, or without the packages for it.
+    """
+    with optional_import("--figure", "report"):
+        chart = import_module("harness.present.report.chart")
+        figure = import_module(f"harness.present.report.figures.{name}")
+    picture = chart.standalone(figure.draw(numbers))
+    kind = OutputKind("a picture of clusterlift", chart.is_standalone, option="--figure")
+    write_file(file, picture.encode(), kind)
