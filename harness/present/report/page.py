@@ -25,11 +25,11 @@ from harness.present.report.figures import (
     link_use,
     mesh,
     placement,
+    predicted,
     probe_lines,
     time_spent,
     trials,
 )
-from harness.present.report.predicted import prediction_remarks, prediction_table
 from harness.present.report.reproduce import commands
 from harness.present.report.table import sortable_table
 from harness.terminal import count_of, visible
@@ -75,12 +75,10 @@ def render(
                 recorded for column in comparison.columns for recorded in column.runs
             ),
             equal_facts=[row for row in facts if not row.differs],
-            figures=list(_figures(comparison, measured or {})),
+            figures=list(_figures(comparison, measured or {}, predictions)),
             keys=series_of(column.name for column in comparison.columns),
             lead=_lead(comparison),
             measuring_commands={column.name: commands(column) for column in comparison.columns},
-            prediction_remarks=prediction_remarks(predictions),
-            prediction_table=prediction_table(predictions) if predictions else None,
             policy=_security_policy(script),
             presenting_commands=presenting_commands,
             script=script,
@@ -143,11 +141,17 @@ def _lead(comparison: Comparison) -> str:
 
 
 def _figures(
-    comparison: Comparison, measured: Mapping[str, Sequence[Measurement]]
+    comparison: Comparison,
+    measured: Mapping[str, Sequence[Measurement]],
+    predictions: Sequence[Scored],
 ) -> Iterator[Figure]:
     """Yield the figures that have data; the first belongs at the top of the page."""
-    figures = [figure(comparison) for figure in (change.figure, trials.figure, time_spent.figure)]
-    figures.append(link_use.figure(comparison, measured))
+    figures = [
+        change.figure(comparison),
+        predicted.figure(predictions),
+        *(figure(comparison) for figure in (trials.figure, time_spent.figure)),
+        link_use.figure(comparison, measured),
+    ]
     figures += [
         figure(measured)
         for figure in (mesh.figure, probe_lines.packet_figure, probe_lines.latency_figure)
