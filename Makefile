@@ -126,7 +126,7 @@ test: setup
 	@$(PYTEST) -n 2 --dist loadfile -m "not bench and not lab and not slow and not netns and not e2e and not kill"
 
 test-scripts: setup
-	@$(PYTEST) -m smoke
+	@$(PYTEST) -n 2 --dist loadfile -m smoke
 
 test-e2e: setup
 	@$(PYTEST) -m "e2e and not slow"

@@ -24,6 +24,8 @@ ROOT = Path(__file__).parents[2]
 PATIENCE_S = 900
 """A time limit for what takes seconds on an idle machine."""
 
+MAX_ATTEMPTS = 5
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark every test of this directory: all need an engine."""
@@ -117,3 +119,8 @@ def dataset(lab: Lab) -> str:
     assert lab.storage == "hdfs"
     assert main(["lab", "generate", "/lab-test/rows", *rows]) == 0
     return "/lab-test/rows"
+
+
+def verify_links(*options: str) -> bool:
+    """Return whether one of several attempts succeeds: other programs may need the processors."""
+    return any(main(["lab", "verify", *options]) == 0 for _ in range(MAX_ATTEMPTS))

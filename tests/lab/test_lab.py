@@ -15,11 +15,10 @@ from harness.lab.links import read_links
 from harness.model.link import Link
 from harness.model.run import Ending
 
-from .conftest import PATIENCE_S, clusterlift, eventually, new_lab, runs
+from .conftest import PATIENCE_S, clusterlift, eventually, runs, verify_links
 from .localities import event_log_options, localities
 
 BENCHMARK = ["lab", "benchmark", "--workloads", "sha-512"]
-MAX_ATTEMPTS = 5
 # cgroup version 2 or 1: the quota and the period in microseconds.
 READ_CPU_LIMIT = (
     "cat /sys/fs/cgroup/cpu.max || "
@@ -54,12 +53,7 @@ def test_web_pages_are_published_on_this_machine_only(lab: Lab) -> None:
     assert all(" -> 127.0.0.1:" in line for line in published)
 
 
-def verify_links(*options: str) -> bool:
-    """Return whether one of several attempts succeeds: other programs may need the processors."""
-    return any(main(["lab", "verify", *options]) == 0 for _ in range(MAX_ATTEMPTS))
-
-
-@pytest.mark.parametrize("rate", ["50mbit", "100mbit", "250mbit", "1gbit"])
+@pytest.mark.parametrize("rate", ["50mbit", "1gbit"])
 def test_links_carry_the_theoretical_goodput(lab: Lab, rate: str) -> None:
     before = read_links(lab.linked)
     assert verify_links("--rate", rate, "--seconds", "2")
@@ -116,10 +110,3 @@ def test_down_leaves_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     assert not docker("network", "ls", "--quiet", "--filter", lab_filter()).strip()
     assert main(["lab", "down"]) == 2
     assert "no lab is up" in capsys.readouterr().err
-
-
-@pytest.mark.usefixtures("engine")
-def test_the_racks_share_an_uplink() -> None:
-    with new_lab("--racks", "2", "--uplink", "400mbit"):
-        assert main(["lab", "link", "--rate", "1gbit"]) == 0
-        assert verify_links()
