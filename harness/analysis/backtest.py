@@ -2,28 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import NormalDist, fmean
 
 from harness.analysis.configuration import ConfigurationRuns
 from harness.analysis.environment import layouts
 from harness.analysis.prediction import Predictor
+from harness.analysis.sample import table_model
 from harness.analysis.score import Score, scored_times
-from harness.analysis.target import LinkOf, link_of, target_of
+from harness.analysis.target import TypicalLink, target_of, typical_link
 from harness.model.errors import BadInput
 from harness.model.link import rate_of_goodput
+
+BISECTIONS = 40
+HALF = 0.5
+TINY = 1e-9
 
 
 @dataclass(frozen=True)
 class Backcast:
     """A configuration that was predicted from a slower one, and perhaps from still slower ones, too.
 
-    `ratio` is that of the goodputs of the links, faster / slower.
+    `ratio` is that of the goodputs of the links, faster / slower. `chance` has for each workload by how much
+    chance alone moves the logarithm of the ratio of the measured times: a standard deviation.
     """
 
     score: Score
     throttled: tuple[str, ...]
     ratio: float
+    chance: Mapping[str, float]
+
+    @property
+    def pair(self) -> tuple[str, str]:
+        """The names of the configurations, before and after."""
+        return self.score.prediction.baseline.configuration, self.score.after.name
 
 
 def backtest(columns: Sequence[ConfigurationRuns]) -> list[Backcast]:
@@ -31,7 +45,7 @@ def backtest(columns: Sequence[ConfigurationRuns]) -> list[Backcast]:
 
     Raises BadInput if no two configurations have the same layout and links of different rates.
     """
-    links = {column.name: link_of(column) for column in columns}
+    links = {column.name: typical_link(column) for column in columns}
     found = [
         backcast
         for layout in dict.fromkeys(map(_layout, columns))
@@ -43,16 +57,38 @@ def backtest(columns: Sequence[ConfigurationRuns]) -> list[Backcast]:
 
 
 def by_what_was_learnt(backcasts: Sequence[Backcast]) -> dict[str, list[Backcast]]:
-    """Return those from a single configuration, and those that learnt from still slower ones, by name."""
+    """Return those from a single configuration, and those that learnt from still slower ones, by name.
+
+    Of the former, those of which there is one of the latter, too, are also a group of their own.
+    """
+    alone = [each for each in backcasts if not each.throttled]
+    learnt = [each for each in backcasts if each.throttled]
+    pairs = {each.pair for each in learnt}
     groups = {
-        "from the slower link alone": [each for each in backcasts if not each.throttled],
-        "learnt from still slower ones, too": [each for each in backcasts if each.throttled],
+        "from one slower link": alone,
+        "of these, where still slower links were measured": [e for e in alone if e.pair in pairs],
+        "the same, learning from those, too": learnt,
     }
     return {name: group for name, group in groups.items() if group}
 
 
+def chance_error(backcasts: Iterable[Backcast]) -> float:
+    """Return the median error that a perfect model would have, since times differ between runs by chance."""
+    normals = [
+        NormalDist(0, max(each.chance[time.predicted.workload], TINY))
+        for each in backcasts
+        for time in each.score.judged
+    ]
+    low, high = 0.0, max(normal.stdev for normal in normals)
+    for _ in range(BISECTIONS):
+        middle = (low + high) / 2
+        inside = fmean(normal.cdf(middle) - normal.cdf(-middle) for normal in normals)
+        low, high = (low, middle) if inside > HALF else (middle, high)
+    return math.expm1(high)
+
+
 def _of_family(
-    columns: Sequence[ConfigurationRuns], links: dict[str, LinkOf]
+    columns: Sequence[ConfigurationRuns], links: dict[str, TypicalLink]
 ) -> Iterator[Backcast]:
     order = sorted(columns, key=lambda column: links[column.name].goodput_bit_s)
     for number, target in enumerate(order):
@@ -68,7 +104,15 @@ def _of_family(
                     Score(prediction, target, times, (), (), ()),
                     tuple(column.name for column in throttled),
                     wanted.goodput_bit_s / prediction.baseline_goodput_bit_s,
+                    _chance(baseline, target, [time.predicted.workload for time in times]),
                 )
+
+
+def _chance(
+    before: ConfigurationRuns, after: ConfigurationRuns, workloads: Sequence[str]
+) -> dict[str, float]:
+    model = table_model([before.runs, after.runs], workloads)
+    return {name: math.sqrt(model.differences.ratio(0, 1, name).variance) for name in workloads}
 
 
 def _layout(column: ConfigurationRuns) -> tuple[str, ...]:

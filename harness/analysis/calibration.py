@@ -1,4 +1,4 @@
-"""Whether intervals promise what they keep: how many outcomes are inside, for each level."""
+"""Whether intervals keep what they promise: how many outcomes are inside, for each level."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ _Z_95 = _NORMAL.inv_cdf(0.975)
 def calibration(scores: Iterable[Score]) -> list[tuple[float, float]]:
     """Return each level, 0 to 1, with the part of the outcomes inside the intervals of this level.
 
-    Controls do not count. Intervals of other levels than the two that were frozen are those of a normal
-    distribution of the logarithm whose 95 % interval was. Empty if nothing can be judged.
+    Controls do not count. Intervals of levels that were not saved are those of the normal
+    distribution of the logarithm of the time that has the saved 95 % interval. Empty if nothing can be
+    judged.
     """
     surprises = [_surprise(time) for score in scores for time in score.judged]
     return [

@@ -23,7 +23,7 @@ from harness.analysis.environment import (
     parameter_facts,
 )
 from harness.analysis.sample import measured_trials, table_model
-from harness.analysis.target import LinkOf, link_of
+from harness.analysis.target import TypicalLink, typical_link
 from harness.analysis.timeline import silent_nodes, trial_links
 from harness.model.errors import BadInput
 from harness.model.link import (
@@ -61,7 +61,7 @@ _NOT_CONDITIONS = frozenset({"measured by", "warm-up rounds", "files in the data
 def is_outcome_of(column: ConfigurationRuns, prediction: Prediction) -> bool:
     """Return whether a configuration has the links and the layout that a prediction is for."""
     try:
-        rate = link_of(column).rate_bit_s
+        rate = typical_link(column).rate_bit_s
     except BadInput:
         return False
     layout = prediction.target.layout or prediction.conditions.get(LAYOUT)
@@ -72,7 +72,7 @@ def is_outcome_of(column: ConfigurationRuns, prediction: Prediction) -> bool:
 def unpredictable(baseline: ConfigurationRuns) -> str | None:
     """Return why no faster link can be predicted from a baseline; None if it can."""
     try:
-        link_of(baseline)
+        typical_link(baseline)
     except BadInput as error:
         return str(error)
     return None if full_shares(baseline).keys() - baseline.controls else NO_BYTES
@@ -83,12 +83,12 @@ class _Measured:
     """A configuration, its link, and for each workload the part of its time in which a link was full."""
 
     column: ConfigurationRuns
-    link: LinkOf
+    link: TypicalLink
     full_shares: Mapping[str, Belief]
 
     @classmethod
     def of(cls, column: ConfigurationRuns) -> Self:
-        return cls(column, link_of(column), full_shares(column))
+        return cls(column, typical_link(column), full_shares(column))
 
 
 @dataclass(frozen=True)
@@ -263,7 +263,7 @@ class _Change:
 
     sensitivity: Sensitivity
     full_share: Belief
-    link: LinkOf
+    link: TypicalLink
     target: Target
     removed: float = 0.0
     basis: str = "full links, slice by slice"
@@ -290,7 +290,7 @@ class _Change:
         return self._log_ratio(0.0).mean
 
     @property
-    def enough_bit_s(self) -> float | None:
+    def useful_up_to_bit_s(self) -> float | None:
         """The rate from which on the time is near its limit; None if it is already."""
         slowness = self.sensitivity.enough(self.full_share.mean * (1 - self.removed))
         present = self.link.rate_bit_s or self.link.goodput_bit_s
@@ -325,7 +325,7 @@ def _predicted(name: str, model: MixedModel, start: int, change: _Change | None)
         interval_80=bounds[0],
         interval_95=bounds[1],
         limit_s=present.value * math.exp(change.limit if change else 0.0),
-        enough_bit_s=change.enough_bit_s if change else None,
+        useful_up_to_bit_s=change.useful_up_to_bit_s if change else None,
         full_share=change.full_share.mean if change else None,
         basis=change.basis if change else "control: no link affects it",
     )
@@ -389,7 +389,7 @@ def conditions(runs: Iterable[Run]) -> dict[str, str]:
 def _notes(
     baseline: ConfigurationRuns,
     model: MixedModel,
-    link: LinkOf,
+    link: TypicalLink,
     target: Target,
     others: Sequence[ConfigurationRuns],
 ) -> Iterator[str]:
@@ -430,6 +430,6 @@ def _notes(
         )
     if not others:
         yield (
-            "how long this cluster's workloads wait for a full link is taken from other clusters: measure "
-            "them over slower links, too, for narrower intervals (--learn, --throttled)"
+            "the part of the time of a full link that workloads wait for is taken from other clusters: to "
+            "learn it from this one, measure slower links, too (--learn, --throttled)"
         )

@@ -55,7 +55,7 @@ class CostBenefit:
 
     @property
     def cost_per_second_saved(self) -> float | None:
-        """Extra cost for each second that a run takes less; None if it does not take less."""
+        """Extra cost for each second that a round, all workloads once, takes less; None if it does not."""
         return self._per(self.saving.seconds if self.saving else None)
 
     @property
@@ -64,8 +64,8 @@ class CostBenefit:
         return self._per(None if self.gained_bit_s is None else self.gained_bit_s / 1e9)
 
     @property
-    def runs_to_pay_back(self) -> int | None:
-        """Number of runs whose savings are worth the extra cost; None if never, or if unknown."""
+    def rounds_to_pay_back(self) -> int | None:
+        """Number of rounds, of all workloads once, whose savings are worth the extra cost; None if never."""
         if self.cost_per_second_saved is None or self.hour is None or self.hour.amount == 0:
             return None
         return math.ceil(round(self.cost_per_second_saved * HOUR_S / self.hour.amount, 6))

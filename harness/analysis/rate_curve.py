@@ -11,7 +11,7 @@ from harness.model.prediction import PredictedTime
 
 POINTS = 24
 MIN_RATIO = 10
-"""A curve ends at this multiple of the present rate, or at twice the fastest link that is asked about."""
+"""A curve ends at this multiple of the present rate, or at twice the fastest that is asked about."""
 
 
 @dataclass(frozen=True)

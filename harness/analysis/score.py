@@ -12,7 +12,7 @@ from harness.analysis.environment import layouts
 from harness.analysis.mesh import GOODPUT_TOLERANCE
 from harness.analysis.prediction import conditions
 from harness.analysis.sample import table_model
-from harness.analysis.target import link_of
+from harness.analysis.target import typical_link
 from harness.model.errors import BadInput
 from harness.model.link import throughput_text
 from harness.model.prediction import PredictedTime, Prediction
@@ -122,7 +122,7 @@ def _void(
 
 def _wrong_link(prediction: Prediction, after: ConfigurationRuns) -> Iterator[str]:
     try:
-        carried = link_of(after).goodput_bit_s
+        carried = typical_link(after).goodput_bit_s
     except BadInput:
         return
     expected = prediction.target.goodput_bit_s
@@ -135,16 +135,20 @@ def _wrong_link(prediction: Prediction, after: ConfigurationRuns) -> Iterator[st
 
 def _unverified(after: ConfigurationRuns) -> Iterator[str]:
     try:
-        link_of(after)
+        is_measured = typical_link(after).is_measured
     except BadInput:
-        yield f"nobody knows whether {after.name} has the link that was predicted for: it has no probes"
+        is_measured = False
+    if not is_measured:
+        yield f"no probe verified that {after.name} has the link that was predicted for"
 
 
 def _moved_controls(baseline: ConfigurationRuns, after: ConfigurationRuns) -> Iterator[str]:
     comparison = compare([baseline, after], allow_different_data=True)
     shift = comparison.control_shifts[1]
     if shift and shift.moved:
-        yield f"the controls changed by {shift.ratio - 1:+.1%}: the machines are not the same"
+        yield (
+            f"the controls changed by {shift.ratio - 1:+.1%}: something else than the network has changed"
+        )
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,8 @@ from harness.model.run import Run
 
 
 @dataclass(frozen=True)
-class LinkOf:
-    """The link of a configuration: its rate, None if unlimited or unknown, its MTU, and its goodput.
+class TypicalLink:
+    """The typical link of a configuration: its rate, None if unlimited or unknown, its MTU and its goodput.
 
     `is_measured` is whether probes measured the goodput; else it is what the rate allows in theory.
     """
@@ -29,8 +29,11 @@ class LinkOf:
     is_measured: bool
 
 
-def link_of(column: ConfigurationRuns) -> LinkOf:
-    """Return what links a configuration has. Raises BadInput if neither probes nor their rate are known."""
+def typical_link(column: ConfigurationRuns) -> TypicalLink:
+    """Return what most links of a configuration are.
+
+    Raises BadInput if neither probes nor the rate of the links are known.
+    """
     runs = [recorded.run for recorded in column.runs]
     mtu = next((mtu for run in runs if (mtu := _mtu(run))), TYPICAL_MTU)
     rate = next((rate for run in runs if (rate := rate_bit_s(run))), None)
@@ -41,7 +44,7 @@ def link_of(column: ConfigurationRuns) -> LinkOf:
             f"{column.name!r} has no probes, and the rate of its links is unknown: probe it with: "
             f"clusterlift probe mesh --configuration {column.name}"
         )
-    return LinkOf(rate, mtu, goodput, is_measured=bool(measured))
+    return TypicalLink(rate, mtu, goodput, is_measured=bool(measured))
 
 
 def _mtu(run: Run) -> int | None:
@@ -61,11 +64,11 @@ def target_of(
     A link that reached less goodput than its rate allows is expected to reach as little of its next rate.
     Raises BadInput if the target is slower than the baseline.
     """
-    present = link_of(baseline)
+    present = typical_link(baseline)
     rate, mtu = link_bit_s or present.rate_bit_s, mtu or present.mtu
     if rate is None:
         raise BadInput(
-            f"the rate of the links of {baseline.name!r} is unknown: name the next one: --link"
+            f"the rate of the links of {baseline.name!r} is unknown: give that of the new ones: --link"
         )
     efficiency = 1.0
     if present.rate_bit_s:
@@ -75,7 +78,8 @@ def target_of(
     goodput = efficiency * goodput_bit_s(rate, mtu)
     if goodput < 0.99 * present.goodput_bit_s:
         raise BadInput(
-            f"--link {rate_text(rate)}: slower than the links of {baseline.name!r}, which carry "
-            f"{throughput_text(present.goodput_bit_s)}: name a rate that is not slower"
+            f"links of {rate_text(rate)}, MTU {mtu}, would carry {throughput_text(goodput)}, less than those "
+            f"of {baseline.name!r}, which carry {throughput_text(present.goodput_bit_s)}: name a faster "
+            "--link, or a larger --mtu"
         )
     return Target(rate, mtu, goodput, layout)

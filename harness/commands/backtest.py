@@ -19,7 +19,10 @@ from harness.terminal import show
 
 @command("backtest")
 @click.argument("configurations", nargs=-1, required=True, metavar="CONFIGURATION...")
-@figure_option("how many outcomes are inside of the intervals of each level")
+@figure_option(
+    "Draw for each level from 5 to 99 % which part of the measured times is inside of the predicted "
+    "intervals of that level."
+)
 @results_option
 def backtest_command(configurations: Sequence[str], figure: Path | None, results: Path) -> None:
     """Predict each CONFIGURATION from each slower one, and show the errors.

@@ -13,13 +13,13 @@ from harness.commands.options import optional_import
 from harness.records.outputs import OutputKind, write_file
 
 
-def figure_option(what: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return the option --figure, which draws this, too."""
+def figure_option(text: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return the option --figure with this help."""
     return click.option(
         "--figure",
         type=click.Path(path_type=Path, dir_okay=False),
         metavar="FILE.svg",
-        help=f"Draw {what}, too.",
+        help=text,
     )
 
 

@@ -47,8 +47,8 @@ def _layout(_: click.Context, __: click.Parameter, value: str | None) -> str | N
     "links",
     multiple=True,
     metavar="RATE",
-    help="Rate of the links to buy, such as 2.5gbit; several times for several offers. "
-    "[default: the present rate]",
+    help="Rate of the links to buy, such as 2.5gbit; several times for several offers. Without it, the rate "
+    "stays, and MTU or layout change alone.",
 )
 @click.option(
     "--mtu",
@@ -72,27 +72,29 @@ def _layout(_: click.Context, __: click.Parameter, value: str | None) -> str | N
     "--throttled",
     multiple=True,
     metavar="CONFIGURATION",
-    help="A configuration that was measured over slower links, all else being equal; several times for "
-    "several. The prediction learns from it how long each workload waits for its link.",
+    help="A configuration that was measured over slower links, limited or not, all else being equal; "
+    "several times for several. The prediction learns from it how long each workload waits for its link.",
 )
 @click.option(
     "--learn",
     type=click.Path(path_type=Path),
     metavar="FILE.toml",
-    help="An experiment that has the configuration BASELINE. It is run first, with BASELINE over links that "
-    "are slower by the ratio to the fastest --link, and by its square; the prediction learns from these.",
+    help="A file of an experiment that has the configuration BASELINE. It is run first, and limits the links "
+    "of its hosts by tc for that time, which needs root there and slows all traffic. BASELINE is measured as "
+    "it is, and over slower links: of 400mbit and 160mbit, for example, if 1gbit is to become 2.5gbit.",
 )
 @cost_option(
-    "What the new links cost: 350USD; 2.5gbit=350USD for one of several; or a TOML file of offers, whose "
-    "configurations are rates. Repeatable."
+    "Price of all that the upgrade needs: 350USD for any --link; 2.5gbit=350USD for one of them; or a TOML "
+    "file of offers, whose configurations are rates. Repeatable."
 )
 @hour_option
-@figure_option("the times against the rate of the links")
+@figure_option("Draw the times against the rate of the links.")
 @click.option(
     "--results",
     type=click.Path(path_type=Path),
     metavar="DIR",
-    help="Directory of the results; with --learn, they are in DIR/NAME.  [default: results]",
+    help="Directory of the results; with --learn, they are in DIR/NAME, by the `name` in FILE.toml.  "
+    "[default: results]",
 )
 def predict_command(
     baseline: str,
@@ -110,8 +112,8 @@ def predict_command(
     """Predict the times of BASELINE's workloads over other links, and save the prediction.
 
     BASELINE is the name of a configuration under --results, or a directory of results files. The prediction
-    is saved in its directory `predictions`, under a name that is a digest of what it says. After the
-    upgrade, `clusterlift score` compares it with what was measured.
+    is saved in its directory `predictions`, as ID.json; the ID is a digest of the content, which shows
+    whether anybody changed it. After the upgrade, `clusterlift score` compares it with what was measured.
     """
     if not links and mtu is None and layout is None:
         raise BadInput(

@@ -12,7 +12,10 @@ from harness.analysis.price_list import PriceList, parse_cost, parse_money, read
 from harness.model.errors import BadInput
 
 hour_option = click.option(
-    "--hour", metavar="MONEY", help="Value of one hour saved, such as 20USD."
+    "--hour",
+    metavar="MONEY",
+    help="Value of one hour of the cluster's time, such as 20USD; needs a cost. It shows after how many "
+    "rounds, of all workloads once, an offer has paid for itself.",
 )
 
 

@@ -24,16 +24,21 @@ from harness.terminal import show
     "--prediction",
     "id_",
     metavar="ID",
-    help="Which prediction of BASELINE: its id, or the beginning of it. [default: the latest for AFTER's "
-    "link and layout that was made before AFTER was measured, or else the latest, which is void]",
+    help="Which prediction of BASELINE: its ID, or the beginning of it. [default: for the link and layout of "
+    "AFTER, the latest that was made before the first run of AFTER began; if there is none, the latest of "
+    "all, which is then void]",
 )
 @click.option(
     "--all",
     "all_",
     is_flag=True,
-    help="Instead of BASELINE AFTER: score every prediction under --results, and all of them together.",
+    help="Instead of BASELINE AFTER: score every prediction under --results against the configuration that "
+    "has its link and layout, and all of them together.",
 )
-@figure_option("with --all, how many outcomes are inside of the intervals of each level")
+@figure_option(
+    "With --all, draw for each level from 5 to 99 % which part of the measured times is inside of the "
+    "predicted intervals of that level."
+)
 @results_option
 def score_command(
     configurations: tuple[str, ...],

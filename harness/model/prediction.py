@@ -42,8 +42,8 @@ class PredictedTime:
 
     The intervals are those of what as many runs will measure after the upgrade. `limit_s` is the time to
     expect over an infinitely fast network, `full_share` the part of the present time in which a link is
-    full, None if it was not recorded. From `enough_bit_s` on, the rate of a link, the time is within 5 % of
-    `limit_s`; None if it is already. `basis` says what the prediction rests on.
+    full, None if it was not recorded. From the rate `useful_up_to_bit_s` on, the time is within
+    5 % of `limit_s`; None if it is already. `basis` says what the prediction rests on.
     """
 
     workload: str
@@ -53,7 +53,7 @@ class PredictedTime:
     interval_80: Bounds
     interval_95: Bounds
     limit_s: float
-    enough_bit_s: float | None
+    useful_up_to_bit_s: float | None
     full_share: float | None
     basis: str
 

@@ -14,7 +14,7 @@ from harness.terminal import count_of
 NONE = "-"
 _CENT = 0.01
 HEADINGS = (
-    *("rank", "offer", "configuration", "cost", "saved per run", "cost per second saved"),
+    *("rank", "offer", "configuration", "cost", "saved per round", "cost per second saved"),
     *("link speed gained", "cost per Gbit/s gained", "pays for itself after"),
 )
 
@@ -27,13 +27,13 @@ def money(value: Money) -> str:
 
 
 def offer_summary(benefit: CostBenefit) -> str:
-    """Return a line such as `350 USD for a switch, 68.29 USD for each second saved in every run`."""
-    runs, per_second = benefit.runs_to_pay_back, benefit.cost_per_second_saved
+    """Return a line such as `350 USD for a switch, 68.29 USD for each second saved in every round`."""
+    rounds, per_second = benefit.rounds_to_pay_back, benefit.cost_per_second_saved
     parts = [f"{money(benefit.extra_cost)} for {benefit.offer.name}"]
     if per_second is not None:
-        parts.append(f"{amount_text(benefit, per_second)} for each second saved in every run")
-    if runs is not None:
-        parts.append(f"pays for itself after {count_of(runs, 'run')}")
+        parts.append(f"{amount_text(benefit, per_second)} for each second saved in every round")
+    if rounds is not None:
+        parts.append(f"pays for itself after {count_of(rounds, 'round')}")
     return ", ".join(parts)
 
 
@@ -47,12 +47,12 @@ def cost_table(benefits: Sequence[CostBenefit]) -> DataTable:
 def cost_remarks(benefits: Sequence[CostBenefit]) -> Iterator[str]:
     """Yield the sentences that explain the numbers."""
     yield (
-        "A run is every workload once, without the controls. The seconds saved are summed over the "
+        "A round is every workload once, without the controls. The seconds saved are summed over the "
         "workloads whose change is more than chance can explain; in brackets are the sums of the ends of "
         "their 95 % intervals."
     )
     if hour := next((benefit.hour for benefit in benefits if benefit.hour), None):
-        yield f"One hour saved is worth {money(hour)}."
+        yield f"One hour of the cluster's time is worth {money(hour)}."
 
 
 def cost_items(benefits: Sequence[CostBenefit]) -> Iterator[str]:
@@ -77,7 +77,7 @@ def _row(rank: int, benefit: CostBenefit) -> tuple[str | Quantity, ...]:
         _money(benefit, benefit.cost_per_second_saved),
         Quantity(_gained(benefit.gained_bit_s), benefit.gained_bit_s),
         _money(benefit, benefit.cost_per_gbit_s),
-        Quantity(payback_text(benefit), benefit.runs_to_pay_back),
+        Quantity(payback_text(benefit), benefit.rounds_to_pay_back),
     )
 
 
@@ -91,9 +91,9 @@ def amount_text(benefit: CostBenefit, amount: float | None) -> str:
 
 
 def payback_text(benefit: CostBenefit) -> str:
-    """Return after how many runs the offer has paid for itself: `1,350 runs`, or `-`."""
-    runs = benefit.runs_to_pay_back
-    return NONE if runs is None else count_of(runs, "run")
+    """Return after how many rounds the offer has paid for itself: `1,350 rounds`, or `-`."""
+    rounds = benefit.rounds_to_pay_back
+    return NONE if rounds is None else count_of(rounds, "round")
 
 
 def _gained(bit_s: float | None) -> str:

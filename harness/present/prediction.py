@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from harness.analysis.backtest import Backcast, by_what_was_learnt
+from harness.analysis.backtest import Backcast, by_what_was_learnt, chance_error
 from harness.analysis.price import CostBenefit
 from harness.analysis.score import Score, ScoredTime, Summary, summarise
 from harness.model.link import rate_text, throughput_text
@@ -30,33 +30,44 @@ def render(frozen: Sequence[FrozenPrediction], offers: Sequence[CostBenefit] = (
     learned = ", ".join(source.configuration for source in first.learned_from)
     return "\n".join(
         [
-            *(fill(line) for line in _titles(frozen)),
+            *map(fill, _titles(frozen)),
             "",
             _table(first) if len(frozen) == 1 else _table_of_targets(frozen),
             "",
             fill(
-                "Intervals are for the mean of as many runs after the upgrade as there are now. A control is "
-                "expected to stay as it is."
+                "Intervals are for the mean of as many runs (Spark applications) after the upgrade as there "
+                "are now. Controls are expected to stay as they are."
             ),
             "",
             _table_of_limits(first),
             "",
             fill(
-                "link full: the part of the time in which the link of the busiest node is full; endless: the "
-                "time over an infinitely fast network; useful up to: the rate from which on the time is "
-                "within 5 % of that, - if the present rate is enough. Both are rough: no such link was "
-                "measured."
+                "link full: the part of the time in which the link of the busiest node is full; at infinite "
+                "rate: the time over an infinitely fast network; useful up to: over still faster links, the "
+                "time would be within 5 % of that, and a dash says that it is already. The last two columns "
+                "are extrapolated: no such link was measured."
             ),
-            fill(f"Model: {first.model}{f'; learnt from {learned}' if learned else ''}."),
-            *(fill(line) for line in (*reasons, *notes)),
+            fill(
+                f"Model: {first.model}{f'; learnt from {learned}' if learned else ''}. Workloads wait for "
+                "the part `effect` of the time of a full link, and faster links are full less often by "
+                "`fading`; after ± is the standard deviation."
+            ),
+            *(fill(f"{note[0].upper()}{note[1:]}.") for note in notes),
+            *map(fill, reasons),
             *(
                 ("", _table_of_offers(offers), "", *map(fill, _offer_lines(offers)))
                 if offers
                 else ()
             ),
             "",
-            "saved under a digest of what it says:",
-            *(visible(f"{each.prediction.target}: {each.file}") for each in frozen),
+            *(
+                visible(f"prediction {each.id}, {each.prediction.target}: {each.file}")
+                for each in frozen
+            ),
+            fill(
+                f"After the upgrade: clusterlift score {first.baseline.configuration} AFTER. Note the IDs "
+                "elsewhere, too: they show whether a prediction was changed."
+            ),
         ]
     )
 
@@ -65,7 +76,7 @@ def _titles(frozen: Sequence[FrozenPrediction]) -> Sequence[str]:
     first = frozen[0].prediction
     carried = throughput_text(first.baseline_goodput_bit_s)
     return (
-        f"{first.baseline.configuration}, whose links carry {carried}, over",
+        f"Predicted from {first.baseline.configuration}, whose links carry {carried}, for",
         *(
             f"  {each.prediction.target}, expected to carry "
             f"{throughput_text(each.prediction.target.goodput_bit_s)}"
@@ -117,20 +128,22 @@ def _table_of_limits(prediction: Prediction) -> str:
             _name(time),
             "-" if time.full_share is None else f"{time.full_share:.0%}",
             time_text(time.limit_s),
-            "-" if time.enough_bit_s is None else rate_text(int(float(f"{time.enough_bit_s:.2g}"))),
+            "-"
+            if time.useful_up_to_bit_s is None
+            else rate_text(int(float(f"{time.useful_up_to_bit_s:.2g}"))),
         )
         for time in prediction.times
         if not time.is_control
     ]
-    return simple_table(("workload", "link full", "endless", "useful up to"), rows)
+    return simple_table(("workload", "link full", "at infinite rate", "useful up to"), rows)
 
 
 _OFFER_HEADINGS = (
     "offer",
     "links",
     "cost",
-    "saved per run",
-    "per second saved",
+    "saved per round",
+    "price per second",
     "pays for itself after",
 )
 
@@ -152,8 +165,9 @@ def _table_of_offers(offers: Sequence[CostBenefit]) -> str:
 
 def _offer_lines(offers: Sequence[CostBenefit]) -> Iterator[str]:
     yield (
-        "A run is every workload once, without the controls; in brackets are the sums of the ends of their "
-        "95 % intervals."
+        "A round is every workload once, without the controls; price per second: of each second that is "
+        "saved in every round. In brackets: if all workloads are at the worse, or all at the better end of "
+        "their 95 % intervals."
     )
     yield from cost_items(offers)
 
@@ -243,12 +257,13 @@ def render_scores(scored: Sequence[tuple[FrozenPrediction, Score | None]]) -> st
 def summary_text(summary: Summary) -> str:
     """Return the errors of all workloads but the controls in words."""
     return (
-        f"{count_of(summary.count, 'time')} without those of controls: median error "
+        f"{count_of(summary.count, 'predicted time')}, controls not counted: median error "
         f"{summary.median_error:.1%}, worst {summary.worst_error:.1%}; {summary.inside_80} were inside "
         f"their 80 % interval, {summary.inside_95} inside their 95 % interval. The guess that nothing "
-        f"changes is off by {summary.unchanged:.1%}, and the guess that times shrink as rates grow by "
-        f"{summary.proportional:.1%} (medians); the predictions' median error is {summary.skill:.0%} smaller "
-        "than that of the better guess."
+        f"changes is off by {summary.unchanged:.1%}, and the guess that time is inversely proportional to "
+        f"the rate by {summary.proportional:.1%} (medians); the predictions' median error is "
+        f"{abs(summary.skill):.0%} {'smaller' if summary.skill >= 0 else 'larger'} than that of the better "
+        "guess."
     )
 
 
@@ -270,15 +285,21 @@ def render_backtest(backcasts: Sequence[Backcast]) -> str:
             )
         )
     short = [shorten(visible(name), _COLUMN_WIDTH) for name in names]
-    table = simple_table(("from", "to", "faster by", "learnt", *short), rows)
+    table = simple_table(("from", "to", "faster by", "slower", *short), rows)
     lines = [
-        fill(f"{kind[0].upper()}{kind[1:]}: {summary_text(summary)}")
+        fill(
+            f"{kind[0].upper()}{kind[1:]}: {summary_text(summary)} Chance, between these runs, would make a "
+            f"median error of {chance_error(group):.1%} even for a perfect model."
+        )
         for kind, group in by_what_was_learnt(backcasts).items()
         if (summary := summarise([each.score for each in group]))
     ]
-    key = fill(
-        f"{_SIGN}; !: outside of the 95 % interval. learnt: from how many still slower links."
+    outside = (
+        "; !: outside of the 95 % interval"
+        if any("!" in cell for row in rows for cell in row)
+        else ""
     )
+    key = fill(f"{_SIGN}{outside}; slower: from how many still slower links it learnt, too.")
     return "\n".join([table, "", key, *lines])
 
 

@@ -11,7 +11,7 @@ import pytest
 from harness.analysis.backtest import backtest
 from harness.analysis.configuration import ConfigurationRuns
 from harness.analysis.prediction import Predictor, full_shares, is_outcome_of, unpredictable
-from harness.analysis.target import link_of, target_of
+from harness.analysis.target import target_of, typical_link
 from harness.model.errors import BadInput
 from harness.model.link import goodput_bit_s
 from harness.model.network_metrics import MESH_GOODPUT
@@ -73,7 +73,7 @@ def times(prediction: Prediction) -> dict[str, PredictedTime]:
 
 
 def test_the_link_is_that_of_the_facts() -> None:
-    link = link_of(configuration())
+    link = typical_link(configuration())
     assert (link.rate_bit_s, link.mtu) == (100 * MBIT, 1500)
     assert link.goodput_bit_s == goodput_bit_s(100 * MBIT, 1500)
 
@@ -179,13 +179,13 @@ def test_nodes_whose_bytes_were_not_recorded_have_a_note() -> None:
 
 class TestWhatCannotBePredicted:
     def test_a_slower_link(self) -> None:
-        with pytest.raises(BadInput, match="--link 50mbit: slower than the links of '100m'"):
+        with pytest.raises(BadInput, match=r"links of 50mbit, MTU 1500, would carry 47\.1 Mbit/s"):
             target_of(configuration(), 50 * MBIT)
 
     def test_links_of_unknown_rate(self) -> None:
         unknown = configuration("cluster", link="")
         with pytest.raises(BadInput, match="'cluster' has no probes, and the rate of its links"):
-            link_of(unknown)
+            typical_link(unknown)
         assert "has no probes" in str(unpredictable(unknown))
 
     def test_trials_without_bytes(self) -> None:

@@ -109,14 +109,14 @@ class TestCostBenefit:
         assert found.gained_bit_s == 1.5e9
         assert found.cost_per_gbit_s == pytest.approx(350 / 1.5)
         saved_each_run = TIME_S * 0.5 / 3600 * 20
-        assert found.runs_to_pay_back == math.ceil(350 / saved_each_run)
+        assert found.rounds_to_pay_back == math.ceil(350 / saved_each_run)
 
     def test_pay_back_is_unknown_without_the_value_of_an_hour(self) -> None:
-        assert only_offer(upgrade(a=0.5), PriceList((offer(350),))).runs_to_pay_back is None
+        assert only_offer(upgrade(a=0.5), PriceList((offer(350),))).rounds_to_pay_back is None
 
     def test_an_offer_that_saves_nothing_has_no_cost_per_second(self) -> None:
         found = only_offer(upgrade(a=1.001), PriceList((offer(350),), Money(20, "USD")))
-        assert (found.cost_per_second_saved, found.runs_to_pay_back) == (None, None)
+        assert (found.cost_per_second_saved, found.rounds_to_pay_back) == (None, None)
 
     def test_extra_cost_is_the_difference_from_the_cost_of_the_baseline(self) -> None:
         prices = PriceList((offer(350, "new", ("2.5g",)),), baseline=Money(100, "USD"))
@@ -193,8 +193,8 @@ class TestCostBenefit:
         ranked = rank_offers(upgrade(a=factor), prices)
         assert [found.extra_cost.amount for found in ranked] == sorted(costs)
         for found in ranked:
-            if found.runs_to_pay_back is not None and found.saving:
-                paid = found.runs_to_pay_back * found.saving.seconds / 3600 * hour
+            if found.rounds_to_pay_back is not None and found.saving:
+                paid = found.rounds_to_pay_back * found.saving.seconds / 3600 * hour
                 assert paid >= found.extra_cost.amount * (1 - 1e-6)
 
 

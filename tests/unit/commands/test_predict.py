@@ -128,7 +128,7 @@ def test_a_mistake_in_prices_is_one_line(
         (("--link", "fast"), "--link 'fast' is not a rate; write for example 100mbit or 2.5gbit"),
         (
             ("--link", "50mbit"),
-            "--link 50mbit: slower than the links of '1g-rs', which carry 93.9 Mbit/s",
+            "links of 50mbit, MTU 1500, would carry 47.0 Mbit/s, less than those of '1g-rs'",
         ),
         (("--link", "1gbit", "--throttled", "x"), "'x' is neither a results file"),
         (("--link", "1gbit", "--throttled", "1g-rs"), "given twice; name it once"),
@@ -175,7 +175,7 @@ def test_a_prediction_whose_conditions_held_is_judged(frozen_in_time: Path, capf
     out = capfd.readouterr().out
     [line] = [line for line in out.splitlines() if "250mbit" in line]
     assert not line.endswith("void")
-    assert "5 times without those of controls: median error" in out
+    assert "5 predicted times, controls not counted: median error" in out
 
 
 @pytest.mark.parametrize("form", ["text", "markdown"])

@@ -567,8 +567,8 @@ class TestAnswer:
         for answer in answers(rich, found):
             [item] = topics(answer)["Price"]
             assert re.fullmatch(
-                r"90 USD for cheap, \d+\.\d\d USD for each second saved in every run, "
-                r"pays for itself after [\d,]+ runs; 1 more offer below",
+                r"90 USD for cheap, \d+\.\d\d USD for each second saved in every round, "
+                r"pays for itself after [\d,]+ rounds; 1 more offer below",
                 item,
             )
 

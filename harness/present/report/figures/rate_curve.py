@@ -58,9 +58,9 @@ def _panel(curve: RateCurve) -> chart.AnyChart:
         .mark_rule(color=chart.INK, strokeDash=[5, 4])
         .encode(y=y),
     ]
-    if present.enough_bit_s and present.enough_bit_s / _MBIT < rows[-1]["rate"]:
+    if present.useful_up_to_bit_s and present.useful_up_to_bit_s / _MBIT < rows[-1]["rate"]:
         layers.append(
-            alt.Chart(chart.data([{"rate": present.enough_bit_s / _MBIT}]))
+            alt.Chart(chart.data([{"rate": present.useful_up_to_bit_s / _MBIT}]))
             .mark_rule(color=chart.SOFT, strokeDash=[1, 3], strokeWidth=1.5)
             .encode(x=x)
         )
