@@ -6,7 +6,7 @@ import hashlib
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, pairwise
+from itertools import pairwise
 from pathlib import Path
 from statistics import fmean, stdev
 from typing import Self
@@ -36,7 +36,15 @@ from harness.model.prediction import Bounds, PredictedTime, Prediction, Source, 
 from harness.model.run import Run, timestamp
 from harness.records.lookup import check_no_run_twice
 from harness.statistics.mixed_model import MANY, PRIOR_RUN_SD, Estimate, MixedModel
-from harness.statistics.saturation import Belief, Sensitivities, Sensitivity, Throttled, learn
+from harness.statistics.saturation import (
+    NOTHING,
+    Belief,
+    Fitted,
+    Sensitivity,
+    Throttled,
+    fit,
+    learn,
+)
 from harness.terminal import join_names
 
 MODEL = "full-links, version 1"
@@ -96,14 +104,16 @@ class Predictor:
     """A baseline, and what is known of how long its workloads wait for a full link.
 
     `copy` was measured over the same links on data in another layout; None if there is none. The columns
-    of `model` are the baseline, the copy and `slower`.
+    of `model` are the baseline, the copy and `slower`. `throttled` is what slower links show of workloads
+    in common, and `beside` the same of each workload, beside the baseline or the copy.
     """
 
     baseline: _Measured
     copy: _Measured | None
     slower: tuple[_Measured, ...]
     model: MixedModel
-    sensitivities: Sensitivities
+    throttled: tuple[Throttled, ...]
+    beside: tuple[Throttled, ...]
 
     @classmethod
     def of(
@@ -126,8 +136,15 @@ class Predictor:
         slower = others[1:] if copy else others
         for each in slower:
             _require_slower(each, first)
-        sensitivities = learn(list(_throttled(model, measured, baseline.controls)))
-        return cls(first, others[0] if copy else None, tuple(slower), model, sensitivities)
+        families = _families(measured)
+        neighbours = [pair for family in families for pair in pairwise(family)]
+        present = (1, measured[1]) if copy else (0, first)
+        family = next(family for family in families if present in family)
+        beside = [(each, present) for each in family if each[0] > present[0]]
+        throttled_, beside_ = (
+            tuple(_throttled(model, pairs, baseline.controls)) for pairs in (neighbours, beside)
+        )
+        return cls(first, others[0] if copy else None, tuple(slower), model, throttled_, beside_)
 
     def predict(self, target: Target) -> Prediction:
         """Return the times to expect over the links of the target, with the data in its layout.
@@ -144,7 +161,7 @@ class Predictor:
         return Prediction(
             made_at=timestamp(),
             written_by=f"clusterlift {__version__}",
-            model=_model_text(self.sensitivities),
+            model=_model_text(learn(self.throttled)),
             baseline=_source(baseline),
             baseline_goodput_bit_s=self.baseline.link.goodput_bit_s,
             target=target,
@@ -159,6 +176,11 @@ class Predictor:
             notes=tuple(_notes(baseline, self.model, self.baseline.link, target, others)),
         )
 
+    def _fitted(self, workload: str) -> Fitted:
+        """Return what is known of a workload: from all others, and from itself."""
+        others = learn([each for each in self.throttled if each.workload != workload])
+        return fit(others, [each for each in self.beside if each.workload == workload])
+
     def times(self, target: Target) -> tuple[list[PredictedTime], dict[str, str]]:
         """Return the predicted times, and for each workload that has none the reason."""
         baseline, model = self.baseline.column, self.model
@@ -170,7 +192,7 @@ class Predictor:
             elif name in baseline.controls:
                 times.append(_predicted(name, model, start, None))
             elif share := present.full_shares.get(name):
-                change = _Change(self.sensitivities.of(name), share, present.link, target)
+                change = _Change(self._fitted(name), share, present.link, target)
                 if target.layout and not self.copy:
                     change = change.in_layout(_input_from_others(baseline, name))
                 times.append(_predicted(name, model, start, change))
@@ -232,16 +254,24 @@ def _mean_of_runs(values: Sequence[float]) -> Belief:
     return Belief(fmean(values), max(sd, SHARE_SD / 2) / math.sqrt(len(values)))
 
 
+_Numbered = tuple[int, "_Measured"]
+"""A configuration and its number in the model."""
+
+
+def _families(measured: Sequence[_Measured]) -> list[list[_Numbered]]:
+    """Return the configurations of each layout, those with the slowest links first."""
+    order = sorted(enumerate(measured), key=lambda each: each[1].link.goodput_bit_s)
+    families: dict[frozenset[str], list[_Numbered]] = {}
+    for each in order:
+        families.setdefault(frozenset(_layouts(each[1].column)), []).append(each)
+    return list(families.values())
+
+
 def _throttled(
-    model: MixedModel, measured: Sequence[_Measured], controls: Collection[str]
+    model: MixedModel, pairs: Iterable[tuple[_Numbered, _Numbered]], controls: Collection[str]
 ) -> Iterator[Throttled]:
-    """Yield what each slower configuration shows of each workload, beside the next faster one."""
-    order = sorted(range(len(measured)), key=lambda index: measured[index].link.goodput_bit_s)
-    same_layout: dict[frozenset[str], list[int]] = {}
-    for index in order:
-        same_layout.setdefault(frozenset(_layouts(measured[index].column)), []).append(index)
-    for slower, faster in chain.from_iterable(map(pairwise, same_layout.values())):
-        one, other = measured[slower], measured[faster]
+    """Yield what each pair, the slower one first, shows of each workload but the controls."""
+    for (slower, one), (faster, other) in pairs:
         for name in one.full_shares.keys() & other.full_shares.keys() - controls:
             if model.runs_of_either(slower, faster, name):
                 ratio = model.differences.ratio(slower, faster, name)
@@ -261,7 +291,7 @@ class _Change:
     `removed` is the part of the bits that need no link in the new layout.
     """
 
-    sensitivity: Sensitivity
+    fitted: Fitted
     full_share: Belief
     link: TypicalLink
     target: Target
@@ -292,7 +322,7 @@ class _Change:
     @property
     def useful_up_to_bit_s(self) -> float | None:
         """The rate from which on the time is near its limit; None if it is already."""
-        slowness = self.sensitivity.enough(self.full_share.mean * (1 - self.removed))
+        slowness = self.fitted.sensitivity.enough(self.full_share.mean * (1 - self.removed))
         present = self.link.rate_bit_s or self.link.goodput_bit_s
         return None if slowness is None or slowness >= 1 else present / slowness
 
@@ -301,11 +331,8 @@ class _Change:
         saved = LAYOUT_EFFECT.mean * share.mean * self.removed
         smaller = Belief(share.mean * kept / (1 - saved), share.sd)
         error = LAYOUT_EFFECT.sd * share.mean * self.removed / (1 - saved)
-        change = self.sensitivity.log_ratio(smaller, slowness).widened(error)
+        change = self.fitted.log_ratio(smaller, slowness).widened(error)
         return replace(change, mean=change.mean + math.log1p(-saved))
-
-
-_NOTHING = Belief(0.0, 0.0)
 
 
 def _predicted(name: str, model: MixedModel, start: int, change: _Change | None) -> PredictedTime:
@@ -315,7 +342,8 @@ def _predicted(name: str, model: MixedModel, start: int, change: _Change | None)
     """
     present = model.time(start, name)
     # As many runs will be measured after the upgrade, and vary as much.
-    expected = _sum(present, change.log_ratio if change else _NOTHING, sides=2)
+    noise = 2 * present.variance - (change.fitted.noise if change else 0.0)
+    expected = _sum(present, change.log_ratio if change else NOTHING, noise)
     bounds = [Bounds(*expected.interval_at(level)) for level in LEVELS]
     return PredictedTime(
         workload=name,
@@ -331,9 +359,12 @@ def _predicted(name: str, model: MixedModel, start: int, change: _Change | None)
     )
 
 
-def _sum(present: Estimate, change: Belief, sides: int) -> Estimate:
-    """Return the logarithm of a time after a change; Welch's and Satterthwaite's degrees of freedom."""
-    noise, error = sides * present.variance, change.sd**2
+def _sum(present: Estimate, change: Belief, noise: float) -> Estimate:
+    """Return the logarithm of a time after a change; Welch's and Satterthwaite's degrees of freedom.
+
+    `noise` is the variance between runs, before and after, that is not in the change.
+    """
+    noise, error = max(noise, present.variance), change.sd**2
     df = (noise + error) ** 2 / (noise**2 / present.df) if noise else MANY
     return Estimate(present.log + change.mean, noise + error, min(df, MANY))
 
@@ -356,8 +387,8 @@ def _layouts(column: ConfigurationRuns) -> set[str]:
     return {layout for recorded in column.runs for layout in layouts(recorded.run)}
 
 
-def _model_text(sensitivities: Sensitivities) -> str:
-    effect, fading = sensitivities.common.effect, sensitivities.common.fading
+def _model_text(common: Sensitivity) -> str:
+    effect, fading = common.effect, common.fading
     return f"{MODEL}: effect {effect.mean:.2f} ± {effect.sd:.2f}, fading {fading.mean:.2f} ± {fading.sd:.2f}"
 
 

@@ -17,8 +17,8 @@ docs/prediction.md has the models that this one was chosen from, with their erro
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 
 MIN_SHARE = 0.05
 """A workload shows how a full link affects it only if the link is full for this part of its time."""
@@ -48,11 +48,14 @@ class Belief:
         return Belief(self.mean, math.hypot(self.sd, sd))
 
 
+NOTHING = Belief(0.0, 0.0)
 EFFECT, OWN_EFFECT_SD = Belief(0.87, 0.08), 0.06
 FADING, OWN_FADING_SD = Belief(0.15, 0.15), 0.15
 """What is known before a cluster is measured, and how far workloads differ: from docs/prediction.md."""
 PRIOR_WORKLOADS = 4
 """How many workloads the knowledge of how far they differ is worth."""
+MISFIT = 0.07
+"""How far the model itself is off: the error of a time over a slower link that nothing else explains."""
 FADING_NOISE = 0.3
 """Error of a fading that was observed between two rates, besides those of shares and times."""
 
@@ -80,6 +83,11 @@ class Sensitivity:
         )
         return Belief(math.log(ratio), sd / ratio)
 
+    def slope(self, full_share: float, slowness: float) -> float:
+        """Return by how much the logarithm of the ratio falls for each unit of effect."""
+        saved = full_share * _shrinks(slowness, self.fading.mean)
+        return saved / max(MIN_RATIO, 1 - self.effect.mean * saved)
+
     def enough(self, full_share: float) -> float | None:
         """Return the slowness from which on the time is within NEARLY of its limit; None if it is now."""
         most = self.effect.mean * full_share * _shrinks(0.0, self.fading.mean)
@@ -87,9 +95,6 @@ class Sensitivity:
         return (
             None if most <= tolerated else float((tolerated / most) ** (1 / (1 + self.fading.mean)))
         )
-
-
-PRIOR = Sensitivity(EFFECT, FADING)
 
 
 def _shrinks(slowness: float, fading: float) -> float:
@@ -137,61 +142,80 @@ class Throttled:
 
 
 @dataclass(frozen=True)
-class Sensitivities:
-    """What was learnt of a cluster: of each workload that was throttled, and of all others in common."""
+class Fitted:
+    """A workload's sensitivity, and how far its measured mean time is off by chance, as slower links show it.
 
-    common: Sensitivity = PRIOR
-    own: Mapping[str, Sensitivity] = field(default_factory=dict)
+    `shift` is the logarithm of the time that belongs there, divided by the measured one. It has the error of
+    the measured mean in it, whose variance is `noise`: 0 if there are no slower links, and nothing is known.
+    `covariance` is that of shift and effect: a mean that is too long by chance makes the effect too small.
+    """
 
-    def of(self, workload: str) -> Sensitivity:
-        """Return the sensitivity of a workload."""
-        return self.own.get(workload) or Sensitivity(
-            self.common.effect.widened(OWN_EFFECT_SD), self.common.fading.widened(OWN_FADING_SD)
-        )
+    sensitivity: Sensitivity
+    shift: Belief = NOTHING
+    covariance: float = 0.0
+    noise: float = 0.0
 
-
-def learn(throttled: Sequence[Throttled]) -> Sensitivities:
-    """Return what throttling shows. Each workload is drawn to what all of them have in common."""
-    fadings = {
-        name: [fading for each in group if (fading := each.fading) is not None]
-        for name, group in _by_workload(throttled).items()
-    }
-    common_fading, own_fadings = _shrunk(FADING, OWN_FADING_SD, fadings)
-    effects = {
-        name: [
-            effect for each in group if (effect := each.effect(own_fadings[name].mean)) is not None
-        ]
-        for name, group in _by_workload(throttled).items()
-    }
-    common_effect, own_effects = _shrunk(EFFECT, OWN_EFFECT_SD, effects)
-    return Sensitivities(
-        Sensitivity(common_effect, common_fading),
-        {name: Sensitivity(own_effects[name], own_fadings[name]) for name in effects},
-    )
+    def log_ratio(self, full_share: Belief, slowness: float) -> Belief:
+        """Return the same as `Sensitivity.log_ratio`, of the time that belongs to the present link."""
+        found = self.sensitivity.log_ratio(full_share, slowness)
+        slope = self.sensitivity.slope(full_share.mean, slowness)
+        # The error of the effect has the misfit in it as long as nothing was learnt.
+        misfit = MISFIT * (1 - slowness) if self.noise else 0.0
+        variance = found.sd**2 + self.shift.sd**2 - 2 * slope * self.covariance + misfit**2
+        return Belief(found.mean + self.shift.mean, math.sqrt(max(0.0, variance)))
 
 
-def _by_workload(throttled: Iterable[Throttled]) -> dict[str, list[Throttled]]:
-    groups: dict[str, list[Throttled]] = {}
+def fit(prior: Sensitivity, slower: Sequence[Throttled]) -> Fitted:
+    """Return what slower links show of a workload, each of them beside the same faster one.
+
+    Two numbers are unknown, the effect and the error of the mean over the faster link. Each slower link is an
+    observation of both, so they are updated together (Kalman's filter, linear at the present effect).
+    """
+    if not slower:
+        return Fitted(prior)
+    noise = max(each.log_ratio.sd**2 / 2 for each in slower)
+    shift, effect = 0.0, prior.effect.mean
+    of_shift, of_effect, both = noise, prior.effect.sd**2, 0.0
+    for each in slower:
+        now = Sensitivity(Belief(effect, 0.0), prior.fading)
+        expected = now.log_ratio(each.slower_share, each.slowness)
+        slope = now.slope(each.slower_share.mean, each.slowness)
+        surprise = shift - expected.mean + each.log_ratio.mean
+        gains = (of_shift + slope * both, both + slope * of_effect)
+        error = each.log_ratio.sd**2 / 2 + expected.sd**2 + MISFIT**2
+        spread = gains[0] + slope * gains[1] + error
+        shift -= gains[0] / spread * surprise
+        effect -= gains[1] / spread * surprise
+        of_shift -= gains[0] ** 2 / spread
+        both -= gains[0] * gains[1] / spread
+        of_effect -= gains[1] ** 2 / spread
+    sensitivity = Sensitivity(Belief(effect, math.sqrt(of_effect)), prior.fading)
+    return Fitted(sensitivity, Belief(shift, math.sqrt(of_shift)), both, noise)
+
+
+def learn(throttled: Sequence[Throttled]) -> Sensitivity:
+    """Return what throttling shows of workloads in common; its errors are those for one more workload."""
+    fading = _common(FADING, OWN_FADING_SD, throttled, lambda each: each.fading)
+    effect = _common(EFFECT, OWN_EFFECT_SD, throttled, lambda each: each.effect(fading.mean))
+    return Sensitivity(effect, fading)
+
+
+def _common(
+    prior: Belief,
+    own_sd: float,
+    throttled: Iterable[Throttled],
+    shown: Callable[[Throttled], Belief | None],
+) -> Belief:
+    """Return what workloads have in common, widened by how far they differ."""
+    groups: dict[str, list[Belief]] = {}
     for each in throttled:
-        groups.setdefault(each.workload, []).append(each)
-    return groups
-
-
-def _shrunk(
-    prior: Belief, own_sd: float, observed: Mapping[str, Sequence[Belief]]
-) -> tuple[Belief, dict[str, Belief]]:
-    """Return what is common to all workloads, and the belief about each of them."""
-    pooled = {name: _pooled(beliefs) for name, beliefs in observed.items() if beliefs}
-    own_sd = _own_sd(own_sd, list(pooled.values()))
-    common = prior
-    for belief in pooled.values():
-        common = common.updated(belief.mean, math.hypot(belief.sd, own_sd))
-    own = {}
-    for name in observed:
-        own[name] = common.widened(own_sd)
-        if name in pooled:
-            own[name] = own[name].updated(pooled[name].mean, pooled[name].sd)
-    return common, own
+        if (belief := shown(each)) is not None:
+            groups.setdefault(each.workload, []).append(belief)
+    pooled = list(map(_pooled, groups.values()))
+    own_sd = _own_sd(own_sd, pooled)
+    for belief in pooled:
+        prior = prior.updated(belief.mean, math.hypot(belief.sd, own_sd))
+    return prior.widened(own_sd)
 
 
 def _pooled(beliefs: Sequence[Belief]) -> Belief:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -11,13 +12,14 @@ from hypothesis import strategies as st
 from harness.statistics.saturation import (
     EFFECT,
     FADING,
-    PRIOR,
     Belief,
     Sensitivity,
     Throttled,
+    fit,
     learn,
 )
 
+PRIOR = Sensitivity(EFFECT, FADING)
 shares = st.floats(0, 1)
 slownesses = st.floats(0, 1)
 sensitivities = st.builds(
@@ -90,28 +92,66 @@ def throttled(workload: str, effect: float, fading: float, share: float = 0.6) -
 
 
 class TestLearning:
-    def test_without_observations_changes_nothing(self) -> None:
-        assert learn([]).common == PRIOR
+    def test_without_observations_is_what_was_known_before(self) -> None:
+        learned = learn([])
+        assert (learned.effect.mean, learned.fading.mean) == (EFFECT.mean, FADING.mean)
+        assert learned.effect.sd > EFFECT.sd, "one more workload may differ"
 
     @given(st.floats(0.4, 1))
     def test_draws_the_effect_towards_what_was_observed(self, effect: float) -> None:
-        learned = learn([throttled(name, effect, FADING.mean) for name in "abcd"])
-        for sensitivity in (learned.common, *(learned.of(name) for name in "abcd")):
-            assert abs(sensitivity.effect.mean - effect) <= abs(EFFECT.mean - effect) + 1e-3
-            assert sensitivity.effect.sd < EFFECT.sd
+        learned = learn([throttled(name, effect, FADING.mean) for name in "abcd"]).effect
+        assert abs(learned.mean - effect) <= abs(EFFECT.mean - effect) + 1e-3
+        assert learned.sd < learn([]).effect.sd or abs(EFFECT.mean - effect) > 2 * EFFECT.sd
 
     @given(st.floats(0, 1.5))
     def test_draws_the_fading_towards_what_was_observed(self, fading: float) -> None:
-        learned = learn([throttled(name, EFFECT.mean, fading) for name in "abcd"])
-        for sensitivity in (learned.common, *(learned.of(name) for name in "abcd")):
-            assert abs(sensitivity.fading.mean - fading) <= abs(FADING.mean - fading) + 1e-9
-
-    def test_a_workload_of_its_own_kind_keeps_to_itself(self) -> None:
-        same = [throttled(name, 0.9, 0.2) for name in "abcd"]
-        learned = learn([*same, throttled("e", 0.4, 0.2)])
-        assert learned.of("e").effect.mean < 0.6
-        assert learned.of("a").effect.mean > 0.8
+        learned = learn([throttled(name, EFFECT.mean, fading) for name in "abcd"]).fading
+        assert abs(learned.mean - fading) <= abs(FADING.mean - fading) + 1e-9
 
     def test_of_a_link_that_was_never_full_is_nothing(self) -> None:
         never = Throttled("a", Belief(0, 0.01), Belief(0, 0.01), Belief(0, 0.01), 0.4)
-        assert learn([never]).common == PRIOR
+        assert learn([never]) == learn([])
+
+
+class TestFitting:
+    def test_without_slower_links_is_what_others_show(self) -> None:
+        assert fit(PRIOR, []).log_ratio(Belief(0.5, 0), 0.4) == PRIOR.log_ratio(Belief(0.5, 0), 0.4)
+
+    @given(st.floats(0.4, 1))
+    def test_draws_the_effect_towards_what_was_observed(self, effect: float) -> None:
+        fitted = fit(PRIOR, [throttled("a", effect, FADING.mean, share=0.9)]).sensitivity.effect
+        assert abs(fitted.mean - effect) <= abs(EFFECT.mean - effect) + 1e-9
+        assert fitted.sd < EFFECT.sd
+
+    @given(st.floats(-0.2, 0.2).filter(lambda off: abs(off) > 0.01))
+    def test_a_mean_that_is_off_by_chance_is_moved_back(self, off: float) -> None:
+        exact = throttled("a", EFFECT.mean, FADING.mean)
+        noisy = replace(exact, log_ratio=Belief(exact.log_ratio.mean + off, 0.1))
+        fitted = fit(PRIOR, [noisy])
+        assert fitted.shift.mean * off < 0
+        assert abs(fitted.shift.mean) < abs(off)
+        assert (fitted.sensitivity.effect.mean - EFFECT.mean) * off < 0, "it saves less, or more"
+
+    def test_an_error_that_makes_the_mean_too_long_makes_the_effect_too_small(self) -> None:
+        # The two errors of a prediction add up: it is less sure than if they were independent.
+        exact = throttled("a", EFFECT.mean, FADING.mean)
+        fitted = fit(PRIOR, [replace(exact, log_ratio=replace(exact.log_ratio, sd=0.1))])
+        assert fitted.covariance < 0
+        sure, unsure = (
+            replace(fitted, covariance=covariance).log_ratio(Belief(0.5, 0), 0.4).sd
+            for covariance in (0.0, fitted.covariance)
+        )
+        assert unsure > sure
+
+    @given(st.lists(st.sampled_from([0.2, 0.4, 0.6]), min_size=1, max_size=3), st.floats(0.01, 0.2))
+    def test_slower_links_never_make_the_present_time_less_sure(
+        self, slownesses: list[float], sd: float
+    ) -> None:
+        exact = throttled("a", EFFECT.mean, FADING.mean)
+        observed = [
+            replace(exact, slowness=each, log_ratio=replace(exact.log_ratio, sd=sd))
+            for each in slownesses
+        ]
+        fitted = fit(PRIOR, observed)
+        assert fitted.shift.sd**2 <= fitted.noise + 1e-12
+        assert fitted.sensitivity.effect.sd <= PRIOR.effect.sd + 1e-12
