@@ -7,14 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist, fmean
 
-from harness.analysis.configuration import ConfigurationRuns
-from harness.analysis.environment import layouts
+from harness.analysis.configuration import ConfigurationRuns, with_unique_names
 from harness.analysis.prediction import Predictor
 from harness.analysis.sample import table_model
 from harness.analysis.score import Score, scored_times
 from harness.analysis.target import TypicalLink, target_of, typical_link
 from harness.model.errors import BadInput
 from harness.model.link import rate_of_goodput
+from harness.records.lookup import check_no_run_twice
 
 BISECTIONS = 40
 HALF = 0.5
@@ -43,13 +43,16 @@ class Backcast:
 def backtest(columns: Sequence[ConfigurationRuns]) -> list[Backcast]:
     """Predict each configuration from each slower one with the same layout, alone and with all slower ones.
 
-    Raises BadInput if no two configurations have the same layout and links of different rates.
+    Raises BadInput if no two configurations have the same layout and links of different rates, or if one is
+    given twice.
     """
+    check_no_run_twice(recorded for column in columns for recorded in column.runs)
+    columns = with_unique_names(columns)
     links = {column.name: typical_link(column) for column in columns}
     found = [
         backcast
-        for layout in dict.fromkeys(map(_layout, columns))
-        for backcast in _of_family([c for c in columns if _layout(c) == layout], links)
+        for layouts in dict.fromkeys(column.layouts for column in columns)
+        for backcast in _of_family([c for c in columns if c.layouts == layouts], links)
     ]
     if not found:
         raise BadInput("backtest needs two configurations with the same layout and different links")
@@ -94,10 +97,13 @@ def _of_family(
     for number, target in enumerate(order):
         link = links[target.name]
         rate = link.rate_bit_s or round(rate_of_goodput(link.goodput_bit_s, link.mtu))
-        for index, baseline in enumerate(order[:number]):
-            wanted = target_of(baseline, rate, link.mtu)
-            slower = [(), order[:index]] if index else [()]
-            for throttled in slower:
+        for baseline in order[:number]:
+            present = links[baseline.name]
+            if not present.is_slower_than(link):
+                continue
+            wanted = target_of(present, baseline.name, rate, link.mtu)
+            slower = [each for each in order if links[each.name].is_slower_than(present)]
+            for throttled in [[], slower] if slower else [[]]:
                 prediction = Predictor.of(baseline, throttled).predict(wanted)
                 times = scored_times(prediction, target)
                 yield Backcast(
@@ -113,7 +119,3 @@ def _chance(
 ) -> dict[str, float]:
     model = table_model([before.runs, after.runs], workloads)
     return {name: math.sqrt(model.differences.ratio(0, 1, name).variance) for name in workloads}
-
-
-def _layout(column: ConfigurationRuns) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(each for r in column.runs for each in layouts(r.run)))

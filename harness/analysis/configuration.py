@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from harness.analysis.environment import layouts
 from harness.analysis.interference import disturbed_line
 from harness.analysis.sample import Outcome, measured_trials, take_sample
 from harness.model.errors import BadInput
@@ -52,6 +53,11 @@ class ConfigurationRuns:
             for workload in self.workloads
             if take_sample(workload, self.runs).outcome in outcomes
         )
+
+    @property
+    def layouts(self) -> frozenset[str]:
+        """The layouts in which the data was observed; empty if none was."""
+        return frozenset(layout for recorded in self.runs for layout in layouts(recorded.run))
 
     @property
     def controls(self) -> frozenset[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from harness.analysis.configuration import ConfigurationRuns
@@ -49,8 +50,9 @@ def outcomes(before: ConfigurationRuns, others: Sequence[ConfigurationRuns]) -> 
             for each in frozen_predictions(directory_of(before))
             if each.prediction.made_at < _start(after) and is_outcome_of(after, each.prediction)
         ]
-        if in_time:
-            found[after.name] = in_time[-1], score(in_time[-1].prediction, before, after)
+        for each in in_time[-1:]:
+            with suppress(BadInput):  # nothing that was predicted was measured
+                found[after.name] = each, score(each.prediction, before, after)
     return found
 
 
@@ -58,16 +60,20 @@ def all_scores(
     columns: Sequence[ConfigurationRuns],
 ) -> Iterator[tuple[FrozenPrediction, Score | None]]:
     """Yield every prediction with the score of its first outcome, None if nothing was measured since."""
-    for before in columns:
-        for frozen in frozen_predictions(directory_of(before)):
+    ledgers = {directory_of(column): column for column in columns}
+    for directory, before in ledgers.items():
+        for frozen in frozen_predictions(directory):
             prediction = frozen.prediction
             since = [
                 each
                 for each in columns
                 if prediction.made_at < _start(each) and is_outcome_of(each, prediction)
             ]
-            after = min(since, key=_start, default=None)
-            yield frozen, score(frozen.prediction, before, after) if after else None
+            scored = None
+            for after in sorted(since, key=_start)[:1]:
+                with suppress(BadInput):  # nothing that was predicted was measured
+                    scored = score(prediction, before, after)
+            yield frozen, scored
 
 
 def directory_of(column: ConfigurationRuns) -> Path:

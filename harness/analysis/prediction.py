@@ -14,18 +14,20 @@ from typing import Self
 from harness import __version__
 from harness.analysis.attribution import attribute
 from harness.analysis.configuration import ConfigurationRuns, probe_measurements
+from harness.analysis.confounders import different_data
 from harness.analysis.environment import (
     LAYOUT,
     as_text,
     dataset_facts,
     environment_facts,
-    layouts,
     parameter_facts,
 )
+from harness.analysis.mesh import GOODPUT_TOLERANCE
 from harness.analysis.sample import measured_trials, table_model
 from harness.analysis.target import TypicalLink, typical_link
 from harness.analysis.timeline import silent_nodes, trial_links
 from harness.model.errors import BadInput
+from harness.model.layout import Layout, LayoutKind
 from harness.model.link import (
     goodput_bit_s,
     is_same_rate,
@@ -47,14 +49,12 @@ from harness.statistics.saturation import (
 )
 from harness.terminal import join_names
 
-MODEL = "full-links, version 1"
+MODEL = "full-links, version 2"
 LEVELS = (0.8, 0.95)
 MIN_EFFICIENCY = 0.9
 """A link whose goodput is below this part of what TCP can carry over it is limited by something else."""
 MAX_EFFICIENCY = 1.05
 """A link that carries a larger part is not of the rate that the runs say."""
-MAX_THROTTLED = 0.9
-"""A slower link has at most this part of the goodput: of less slowing down, nothing can be learnt."""
 SHARE_SD = 0.03
 """How much the full share of a workload is taken to differ between runs where none was repeated."""
 LAYOUT_EFFECT = Belief(0.5, 0.3)
@@ -69,12 +69,16 @@ _NOT_CONDITIONS = frozenset({"measured by", "warm-up rounds", "files in the data
 def is_outcome_of(column: ConfigurationRuns, prediction: Prediction) -> bool:
     """Return whether a configuration has the links and the layout that a prediction is for."""
     try:
-        rate = typical_link(column).rate_bit_s
+        link = typical_link(column)
     except BadInput:
         return False
-    layout = prediction.target.layout or prediction.conditions.get(LAYOUT)
-    is_link = rate is not None and is_same_rate(rate, prediction.target.link_bit_s)
-    return is_link and (layout is None or _layouts(column) == {layout})
+    target = prediction.target
+    if link.rate_bit_s is None or target.link_bit_s is None:
+        is_link = link.rate_bit_s == target.link_bit_s
+    else:
+        is_link = is_same_rate(link.rate_bit_s, target.link_bit_s)
+    layout = target.layout or prediction.conditions.get(LAYOUT)
+    return is_link and link.mtu == target.mtu and (layout is None or column.layouts == {layout})
 
 
 def unpredictable(baseline: ConfigurationRuns) -> str | None:
@@ -134,13 +138,24 @@ class Predictor:
             raise BadInput(f"{baseline.name!r} has no measured trial; run jobs/benchmark.py")
         first, *others = measured = list(map(_Measured.of, columns))
         slower = others[1:] if copy else others
+        if copy:
+            _require_same_links(others[0], first)
+        for each in others:
+            _require_same_data(each.column, baseline)
         for each in slower:
             _require_slower(each, first)
         families = _families(measured)
-        neighbours = [pair for family in families for pair in pairwise(family)]
+        neighbours = [
+            (slower, faster)
+            for family in families
+            for slower, faster in pairwise(family)
+            if slower[1].link.is_slower_than(faster[1].link)
+        ]
         present = (1, measured[1]) if copy else (0, first)
         family = next(family for family in families if present in family)
-        beside = [(each, present) for each in family if each[0] > present[0]]
+        beside = [
+            (each, present) for each in family if each[1].link.is_slower_than(present[1].link)
+        ]
         throttled_, beside_ = (
             tuple(_throttled(model, pairs, baseline.controls)) for pairs in (neighbours, beside)
         )
@@ -152,8 +167,7 @@ class Predictor:
         Without a copy in that layout, its effect is estimated from what was read from other nodes. Raises
         BadInput if no workload can be predicted, or if the copy is in another layout.
         """
-        if self.copy:
-            _require_layout(self.copy.column, target)
+        _require_layout(self.copy, self.baseline.column, target)
         times, reasons = self.times(target)
         baseline = self.baseline.column
         _require_workloads(baseline, times, reasons)
@@ -188,12 +202,13 @@ class Predictor:
         times, reasons = [], {}
         for name in baseline.workloads:
             if not model.runs(start, name) or not model.runs(0, name):
-                reasons[name] = f"{present.column.name} has no measured trial of it"
+                lacking = present.column if model.runs(0, name) else baseline
+                reasons[name] = f"{lacking.name} has no measured trial of it"
             elif name in baseline.controls:
                 times.append(_predicted(name, model, start, None))
             elif share := present.full_shares.get(name):
                 change = _Change(self._fitted(name), share, present.link, target)
-                if target.layout and not self.copy:
+                if target.layout and not self.copy and baseline.layouts != {target.layout}:
                     change = change.in_layout(_input_from_others(baseline, name))
                 times.append(_predicted(name, model, start, change))
             else:
@@ -211,17 +226,44 @@ def _require_workloads(
         )
 
 
-def _require_layout(copy: ConfigurationRuns, target: Target) -> None:
-    if _layouts(copy) != {target.layout}:
+def _require_layout(copy: _Measured | None, baseline: ConfigurationRuns, target: Target) -> None:
+    if copy and copy.column.layouts != {target.layout}:
         raise BadInput(
-            f"the data of {copy.name!r} is {', '.join(_layouts(copy)) or 'of unknown layout'}, not "
-            f"{target.layout}: name a configuration that was measured on such a copy"
+            f"the data of {copy.column.name!r} is {', '.join(copy.column.layouts) or 'of unknown layout'}, "
+            f"not {target.layout}: name a configuration that was measured on such a copy"
+        )
+    if target.layout and not copy and baseline.layouts != {target.layout}:
+        present = [Layout.parse(layout).kind for layout in baseline.layouts]
+        if (
+            LayoutKind.REPLICATED in present
+            or Layout.parse(target.layout).kind is not LayoutKind.REPLICATED
+        ):
+            raise BadInput(
+                f"--layout {target.layout}: only what whole copies gain over Reed-Solomon can be estimated: "
+                "measure a copy of the data in that layout over the present links, and name it: --copy"
+            )
+
+
+def _require_same_links(copy: _Measured, baseline: _Measured) -> None:
+    carried, usual = (each.link.goodput_bit_s for each in (copy, baseline))
+    if abs(carried - usual) > GOODPUT_TOLERANCE * usual:
+        raise BadInput(
+            f"--copy {copy.column.name}: its links carry {throughput_text(carried)}, and those of "
+            f"{baseline.column.name!r} {throughput_text(usual)}: measure the copy over the present links"
+        )
+
+
+def _require_same_data(other: ConfigurationRuns, baseline: ConfigurationRuns) -> None:
+    if found := different_data(baseline.runs, other.runs):
+        raise BadInput(
+            f"{baseline.name!r} and {other.name!r} read different data: {found}: name configurations that "
+            "differ by their links or their layout alone"
         )
 
 
 def _require_slower(throttled: _Measured, baseline: _Measured) -> None:
     carried, usual = (each.link.goodput_bit_s for each in (throttled, baseline))
-    if carried > MAX_THROTTLED * usual:
+    if not throttled.link.is_slower_than(baseline.link):
         raise BadInput(
             f"--throttled {throttled.column.name}: its links carry {throughput_text(carried)}, and those of "
             f"{baseline.column.name!r} {throughput_text(usual)}: name a configuration with slower links"
@@ -263,7 +305,7 @@ def _families(measured: Sequence[_Measured]) -> list[list[_Numbered]]:
     order = sorted(enumerate(measured), key=lambda each: each[1].link.goodput_bit_s)
     families: dict[frozenset[str], list[_Numbered]] = {}
     for each in order:
-        families.setdefault(frozenset(_layouts(each[1].column)), []).append(each)
+        families.setdefault(each[1].column.layouts, []).append(each)
     return list(families.values())
 
 
@@ -281,6 +323,8 @@ def _throttled(
                     other.full_shares[name],
                     Belief(ratio.log, math.sqrt(ratio.variance)),
                     one.link.goodput_bit_s / other.link.goodput_bit_s,
+                    model.runs(slower, name)
+                    / (model.runs(slower, name) + model.runs(faster, name)),
                 )
 
 
@@ -342,8 +386,10 @@ def _predicted(name: str, model: MixedModel, start: int, change: _Change | None)
     """
     present = model.time(start, name)
     # As many runs will be measured after the upgrade, and vary as much.
-    noise = 2 * present.variance - (change.fitted.noise if change else 0.0)
-    expected = _sum(present, change.log_ratio if change else NOTHING, noise)
+    noise, moved = 2 * present.variance, change.log_ratio if change else NOTHING
+    if change:
+        noise += change.fitted.shift.sd**2 - change.fitted.noise
+    expected = _sum(present, moved, noise)
     bounds = [Bounds(*expected.interval_at(level)) for level in LEVELS]
     return PredictedTime(
         workload=name,
@@ -362,9 +408,10 @@ def _predicted(name: str, model: MixedModel, start: int, change: _Change | None)
 def _sum(present: Estimate, change: Belief, noise: float) -> Estimate:
     """Return the logarithm of a time after a change; Welch's and Satterthwaite's degrees of freedom.
 
-    `noise` is the variance between runs, before and after, that is not in the change.
+    `noise` is the variance between runs, before and after; the change may have a part of it in its error.
     """
-    noise, error = max(noise, present.variance), change.sd**2
+    noise = max(noise, present.variance)
+    error = max(0.0, change.sd**2 - (noise - present.variance)) if change.sd else 0.0
     df = (noise + error) ** 2 / (noise**2 / present.df) if noise else MANY
     return Estimate(present.log + change.mean, noise + error, min(df, MANY))
 
@@ -381,10 +428,6 @@ def _input_from_others(column: ConfigurationRuns, workload: str) -> float | None
     whole = (data.node_local_bytes + data.remote_bytes + data.unplaced_bytes) / max(1, found.n)
     from_others = wire.received_bytes - wire.shuffle_bytes - REMOTE_PART * whole
     return min(1.0, max(0.0, from_others / wire.received_bytes))
-
-
-def _layouts(column: ConfigurationRuns) -> set[str]:
-    return {layout for recorded in column.runs for layout in layouts(recorded.run)}
 
 
 def _model_text(common: Sensitivity) -> str:
@@ -454,7 +497,7 @@ def _notes(
         )
     if not baseline.controls:
         yield "no control was measured: nobody can tell later whether the machines have changed"
-    if target.layout and all(_layouts(other) != {target.layout} for other in others):
+    if target.layout and all(other.layouts != {target.layout} for other in (baseline, *others)):
         yield (
             "the effect of the layout is estimated from what was read from other nodes, which is weak: "
             "measure a second copy of the data in that layout over the present links (--copy)"

@@ -11,7 +11,6 @@ from harness.analysis.goodput import rate_bit_s
 from harness.analysis.mesh import pair_matrix, typical_bit_s
 from harness.analysis.price_list import MAX_AMOUNT, MAX_NAME, Money, Offer, PriceList
 from harness.model.errors import BadInput
-from harness.model.link import rate_text
 from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.prediction import Prediction
 from harness.model.probe import Measurement
@@ -105,7 +104,7 @@ def rank_predicted(predictions: Sequence[Prediction], prices: PriceList) -> tupl
     The configurations of an offer are the rates of links: `2.5gbit`. Raises BadInput as `rank_offers`.
     """
     gains = {
-        rate_text(each.target.link_bit_s): _Gain(
+        each.target.link: _Gain(
             predicted_saving(each), each.target.goodput_bit_s - each.baseline_goodput_bit_s
         )
         for each in predictions

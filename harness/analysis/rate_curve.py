@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from harness.analysis.prediction import Predictor
-from harness.analysis.target import target_of
-from harness.model.prediction import PredictedTime
+from harness.model.link import goodput_bit_s, rate_of_goodput
+from harness.model.prediction import PredictedTime, Target
 
 POINTS = 24
 MIN_RATIO = 10
@@ -29,15 +29,16 @@ class RateCurve:
 def rate_curves(
     predictor: Predictor, links_bit_s: Sequence[int], mtu: int | None, layout: str | None
 ) -> list[RateCurve]:
-    """Return the curves of all workloads but the controls. Raises BadInput if a link is a slower one."""
+    """Return the curves of all workloads but the controls."""
     present = predictor.baseline.link
-    start = present.rate_bit_s or present.goodput_bit_s
+    mtu = mtu or present.mtu
+    start = present.rate_bit_s or round(rate_of_goodput(present.goodput_bit_s, mtu))
     end = max(MIN_RATIO * start, 2 * max(links_bit_s, default=0))
     grid = [start * (end / start) ** (step / POINTS) for step in range(POINTS + 1)]
 
     def times(bit_s: float) -> dict[str, PredictedTime]:
-        target = target_of(predictor.baseline.column, round(bit_s), mtu, layout)
-        found, _ = predictor.times(target)
+        carried = present.efficiency * goodput_bit_s(round(bit_s), mtu)
+        found, _ = predictor.times(Target(round(bit_s), mtu, carried, layout))
         return {time.workload: time for time in found if not time.is_control}
 
     on_grid = [(bit_s, times(bit_s)) for bit_s in grid]

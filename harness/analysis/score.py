@@ -8,7 +8,6 @@ from statistics import median
 
 from harness.analysis.comparison import compare
 from harness.analysis.configuration import ConfigurationRuns
-from harness.analysis.environment import layouts
 from harness.analysis.mesh import GOODPUT_TOLERANCE
 from harness.analysis.prediction import conditions
 from harness.analysis.sample import table_model
@@ -16,6 +15,7 @@ from harness.analysis.target import typical_link
 from harness.model.errors import BadInput
 from harness.model.link import throughput_text
 from harness.model.prediction import PredictedTime, Prediction
+from harness.terminal import count_of
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def score(prediction: Prediction, baseline: ConfigurationRuns, after: Configurat
         times,
         void=tuple(_void(prediction, baseline, after)),
         missing=tuple(time.workload for time in prediction.times if time.workload not in measured),
-        notes=tuple(_unverified(after)),
+        notes=(*_unverified(after), *_fewer_runs(baseline, after)),
     )
 
 
@@ -112,21 +112,25 @@ def _void(
             yield f"{name}: {value} was the condition, and it is unknown of {after.name}, or its runs differ"
         elif now[name] != value:
             yield f"{name}: {now[name]} now, {value} was the condition"
-    if wanted := prediction.target.layout:
-        found = {layout for recorded in after.runs for layout in layouts(recorded.run)}
-        if found and found != {wanted}:
-            yield f"layout: {', '.join(sorted(found))} now, {wanted} was predicted"
+    for name in now.keys() - prediction.conditions.keys():
+        if name.startswith("spark."):
+            yield f"{name}: {now[name]} now, and it was not set for the baseline"
+    wanted, found = prediction.target.layout, after.layouts
+    if wanted and found and found != {wanted}:
+        yield f"layout: {', '.join(sorted(found))} now, {wanted} was predicted"
     yield from _wrong_link(prediction, after)
     yield from _moved_controls(baseline, after)
 
 
 def _wrong_link(prediction: Prediction, after: ConfigurationRuns) -> Iterator[str]:
     try:
-        carried = typical_link(after).goodput_bit_s
+        link = typical_link(after)
     except BadInput:
         return
-    expected = prediction.target.goodput_bit_s
-    if abs(carried - expected) > GOODPUT_TOLERANCE * expected:
+    if link.mtu != prediction.target.mtu:
+        yield f"MTU: {link.mtu} now, {prediction.target.mtu} was predicted"
+    carried, expected = link.goodput_bit_s, prediction.target.goodput_bit_s
+    if link.is_measured and abs(carried - expected) > GOODPUT_TOLERANCE * expected:
         yield (
             f"the links of {after.name} carry {throughput_text(carried)}; of {prediction.target}, "
             f"{throughput_text(expected)} were expected"
@@ -140,6 +144,15 @@ def _unverified(after: ConfigurationRuns) -> Iterator[str]:
         is_measured = False
     if not is_measured:
         yield f"no probe verified that {after.name} has the link that was predicted for"
+
+
+def _fewer_runs(baseline: ConfigurationRuns, after: ConfigurationRuns) -> Iterator[str]:
+    before, now = len(baseline.runs), len(after.runs)
+    if now < before:
+        yield (
+            f"{after.name} has {count_of(now, 'run')}, and {baseline.name} {before}: intervals are for as "
+            "many, and too narrow for fewer"
+        )
 
 
 def _moved_controls(baseline: ConfigurationRuns, after: ConfigurationRuns) -> Iterator[str]:

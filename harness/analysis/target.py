@@ -15,6 +15,11 @@ from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.prediction import Target
 from harness.model.run import Run
 
+NOT_SLOWER = 0.99
+"""A target that carries this part of what is carried now is not a slower one: it was measured with errors."""
+MAX_THROTTLED = 0.9
+"""A slower link has at most this part of the goodput: of less slowing down, nothing can be learnt."""
+
 
 @dataclass(frozen=True)
 class TypicalLink:
@@ -27,6 +32,17 @@ class TypicalLink:
     mtu: int
     goodput_bit_s: float
     is_measured: bool
+
+    @property
+    def efficiency(self) -> float:
+        """The goodput as a part of what TCP can carry at this rate, 1 at most; 1 if the rate is unknown."""
+        if self.rate_bit_s is None:
+            return 1.0
+        return min(1.0, self.goodput_bit_s / goodput_bit_s(self.rate_bit_s, self.mtu))
+
+    def is_slower_than(self, other: TypicalLink) -> bool:
+        """Return whether the link is so much slower that something can be learnt from the difference."""
+        return self.goodput_bit_s <= MAX_THROTTLED * other.goodput_bit_s
 
 
 def typical_link(column: ConfigurationRuns) -> TypicalLink:
@@ -54,32 +70,29 @@ def _mtu(run: Run) -> int | None:
 
 
 def target_of(
-    baseline: ConfigurationRuns,
+    present: TypicalLink,
+    name: str,
     link_bit_s: int | None = None,
     mtu: int | None = None,
     layout: str | None = None,
 ) -> Target:
-    """Return the target: what is not given stays as it is.
+    """Return the target: what is not given stays as it is. `name` is that of the baseline.
 
     A link that reached less goodput than its rate allows is expected to reach as little of its next rate.
-    Raises BadInput if the target is slower than the baseline.
+    Raises BadInput if the target is slower than the present links, or if its goodput is unknown.
     """
-    present = typical_link(baseline)
+    if link_bit_s is None and mtu is None:
+        return Target(present.rate_bit_s, present.mtu, present.goodput_bit_s, layout)
     rate, mtu = link_bit_s or present.rate_bit_s, mtu or present.mtu
     if rate is None:
         raise BadInput(
-            f"the rate of the links of {baseline.name!r} is unknown: give that of the new ones: --link"
+            f"the rate of the links of {name!r} is unknown: give that of the new ones: --link"
         )
-    efficiency = 1.0
-    if present.rate_bit_s:
-        efficiency = min(
-            1.0, present.goodput_bit_s / goodput_bit_s(present.rate_bit_s, present.mtu)
-        )
-    goodput = efficiency * goodput_bit_s(rate, mtu)
-    if goodput < 0.99 * present.goodput_bit_s:
+    goodput = present.efficiency * goodput_bit_s(rate, mtu)
+    if goodput < NOT_SLOWER * present.goodput_bit_s:
         raise BadInput(
             f"links of {rate_text(rate)}, MTU {mtu}, would carry {throughput_text(goodput)}, less than those "
-            f"of {baseline.name!r}, which carry {throughput_text(present.goodput_bit_s)}: name a faster "
-            "--link, or a larger --mtu"
+            f"of {name!r}, which carry {throughput_text(present.goodput_bit_s)}: name a faster --link, or a "
+            "larger --mtu"
         )
     return Target(rate, mtu, goodput, layout)

@@ -10,10 +10,10 @@ import click
 
 from harness.analysis.comparison import MIN_CONFIGURATIONS, Comparison, compare
 from harness.analysis.configuration import find_configuration
-from harness.analysis.outcomes import outcomes
 from harness.analysis.probe_comparison import compare_probes
 from harness.commands.command import command
 from harness.commands.options import adjust_option, different_data_option, results_option
+from harness.commands.predictions import predictions_of
 from harness.model.errors import BadInput
 from harness.present import data_formats, markdown, text
 from harness.present.comparison_table import probe_table
@@ -119,8 +119,7 @@ def _table(configurations: Sequence[str], results: Path, format_: str, **how: bo
     table = FORMATS[format_](comparison)
     if format_ not in PROBE_FORMATS:  # it is for programs
         return table
-    before, *others = comparison.columns
-    texts = (outcome_text(*each) for each in outcomes(before, others).values())
+    texts = (outcome_text(*each) for each in predictions_of(comparison.columns))
     return "\n".join([table, *(f"{text.fill(each)}\n" for each in texts)])
 
 

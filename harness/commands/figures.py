@@ -30,6 +30,7 @@ def write_figure(file: Path, name: str, numbers: object) -> None:
     """
     with optional_import("--figure", "report"):
         chart = import_module("harness.present.report.chart")
+        import_module("vl_convert")  # altair draws by it, and says so late
         figure = import_module(f"harness.present.report.figures.{name}")
     picture = chart.standalone(figure.draw(numbers))
     kind = OutputKind("a picture of clusterlift", chart.is_standalone, option="--figure")

@@ -123,6 +123,7 @@ def predict_command(
         raise BadInput("--copy needs --layout: the layout of that copy of the data")
     rates = list(dict.fromkeys(parse_rate("--link", link, MAX_BIT_S) for link in links))
     prices = prices_of(costs, hour)
+    prices = prices and _for_rates(prices)
     if learn is None:
         results = results or Path("results")
     else:
@@ -132,15 +133,13 @@ def predict_command(
     column = find_configuration(baseline, results)
     slower = [find_configuration(name, results) for name in throttled]
     other = find_configuration(copy, results) if copy is not None else None
-    targets = [
-        target_of(column, rate, mtu, layout) for rate in (*rates, *([] if rates else [None]))
-    ]
     predictor = Predictor.of(column, slower, other)
+    present = predictor.baseline.link
+    targets = [target_of(present, baseline, rate, mtu, layout) for rate in (rates or (None,))]
     predictions = list(map(predictor.predict, targets))
-    offers = rank_predicted(predictions, _for_rates(prices)) if prices else ()
+    offers = rank_predicted(predictions, prices) if prices else ()
     if figure is not None:
-        curves = rate_curves(predictor, rates, mtu, layout)
-        write_figure(figure, "rate_curve", curves)
+        write_figure(figure, "rate_curve", rate_curves(predictor, rates, mtu, layout))
     show(render([freeze(each, directory_of(column)) for each in predictions], offers))
 
 

@@ -10,7 +10,6 @@ import click
 
 from harness.analysis.comparison import compare
 from harness.analysis.configuration import find_configuration, probe_measurements
-from harness.analysis.outcomes import outcomes
 from harness.analysis.price import rank_offers
 from harness.analysis.price_list import declared_prices
 from harness.commands.command import command
@@ -20,6 +19,7 @@ from harness.commands.options import (
     optional_import,
     results_option,
 )
+from harness.commands.predictions import predictions_of
 from harness.commands.prices import cost_option, hour_option, prices_of
 from harness.records.outputs import OutputKind, write_file
 from harness.terminal import show, visible
@@ -85,7 +85,7 @@ def report_command(
             shlex.join(["clusterlift", "compare", *shared]),
             shlex.join(["clusterlift", "report", *shared, *own, f"--output={output}"]),
         ),
-        predictions=list(outcomes(comparison.columns[0], comparison.columns[1:]).values()),
+        predictions=predictions_of(comparison.columns),
     )
     write_file(
         output,

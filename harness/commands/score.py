@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -15,7 +16,7 @@ from harness.commands.options import results_option
 from harness.model.errors import BadInput
 from harness.present.prediction import render_score, render_scores
 from harness.records.directories import results_files
-from harness.terminal import show
+from harness.terminal import say, show
 
 
 @command("score")
@@ -55,7 +56,7 @@ def score_command(
     if all_:
         if configurations or id_:
             raise BadInput("--all scores every prediction under --results: leave out all else")
-        scored = list(all_scores(_all(results)))
+        scored = list(all_scores(list(_all(results))))
         if figure is not None:
             valid = [score for _, score in scored if score and not score.void]
             write_figure(figure, "calibration", {"predictions": calibration(valid)})
@@ -71,6 +72,10 @@ def score_command(
     show(render_score(*score_of(before, after, id_)))
 
 
-def _all(results: Path) -> list[ConfigurationRuns]:
-    directories = (each for each in sorted(results.glob("*")) if results_files(each))
-    return [find_configuration(str(directory), results) for directory in directories]
+def _all(results: Path) -> Iterator[ConfigurationRuns]:
+    """Yield every configuration in a directory or below; say which cannot be read."""
+    for directory in sorted(each for each in (results, *results.rglob("*")) if results_files(each)):
+        try:
+            yield find_configuration(str(directory), results)
+        except BadInput as error:
+            say(f"{directory} is left out: {error}")

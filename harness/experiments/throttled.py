@@ -7,11 +7,12 @@ from dataclasses import replace
 
 from harness.experiments.experiment import Configuration, Experiment
 from harness.model.errors import BadInput
-from harness.model.link import MIN_BIT_S, rate_text
+from harness.model.link import MAX_SHAPED_BIT_S, MIN_BIT_S, rate_text
 
 STEPS = 2
 """The baseline is slowed down by the ratio of the target to it, and by the square of that."""
-MIN_RATIO = 1.1
+MIN_RATIO = 1.25
+"""A link that is slowed down by less shows nothing."""
 
 
 def configuration_of(experiment: Experiment, name: str) -> Configuration:
@@ -38,10 +39,14 @@ def with_throttled(
             "is nothing to learn: leave it out, or name a faster --link"
         )
     slower = tuple(_throttled(baseline, present_bit_s, ratio))
-    known = {each.name for each in experiment.configurations}
-    added = (each for each in slower if each.name not in known)
+    if not slower:
+        raise BadInput(
+            f"--learn: links of {rate_text(present_bit_s)} cannot be limited to {present_bit_s / ratio:.0f} "
+            f"bit/s: that has to be {rate_text(MIN_BIT_S)} to {rate_text(MAX_SHAPED_BIT_S)}: leave it out, "
+            "or name another --link"
+        )
     return (
-        replace(experiment, configurations=(*experiment.configurations, *added)),
+        replace(experiment, configurations=(*experiment.configurations, *slower)),
         tuple(each.name for each in slower),
     )
 
@@ -51,5 +56,5 @@ def _throttled(
 ) -> Iterator[Configuration]:
     for step in range(1, STEPS + 1):
         rate = int(float(f"{present_bit_s / ratio**step:.2g}"))
-        if rate >= MIN_BIT_S:
+        if MIN_BIT_S <= rate <= MAX_SHAPED_BIT_S:
             yield replace(baseline, name=f"{baseline.name} at {rate_text(rate)}", rate_bit_s=rate)

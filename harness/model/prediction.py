@@ -12,17 +12,23 @@ from harness.model.link import rate_text
 class Target:
     """What is to be bought: the links' rate in bit/s and their MTU in bytes, and the layout of the data.
 
-    `goodput_bit_s` is the payload that such a link is expected to carry. `layout` is None if it stays.
+    The rate is None if it stays and is unknown. `goodput_bit_s` is the payload that such a link is expected
+    to carry. `layout` is None if it stays.
     """
 
-    link_bit_s: int
+    link_bit_s: int | None
     mtu: int
     goodput_bit_s: float
     layout: str | None = None
 
     def __str__(self) -> str:
         layout = f", {self.layout}" if self.layout else ""
-        return f"{rate_text(self.link_bit_s)}, MTU {self.mtu}{layout}"
+        return f"{self.link}, MTU {self.mtu}{layout}"
+
+    @property
+    def link(self) -> str:
+        """The rate of the links: `2.5gbit`."""
+        return "the present links" if self.link_bit_s is None else rate_text(self.link_bit_s)
 
 
 @dataclass(frozen=True)

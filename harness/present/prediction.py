@@ -117,7 +117,7 @@ def _table_of_targets(frozen: Sequence[FrozenPrediction]) -> str:
         )
         for time in frozen[0].prediction.times
     ]
-    rates = (rate_text(each.prediction.target.link_bit_s) for each in frozen)
+    rates = (each.prediction.target.link for each in frozen)
     headings = [heading for rate in rates for heading in (rate, "95 %")]
     return simple_table(("workload", "now", *headings), rows)
 

@@ -66,10 +66,17 @@ def frozen_predictions(baseline_directory: Path) -> Sequence[FrozenPrediction]:
     Raises BadInput if a file is not a prediction, or if it was changed after it was written.
     """
     try:
-        files = sorted((baseline_directory / PREDICTIONS).glob(f"[!.]*{SUFFIX}"))
+        files = list((baseline_directory / PREDICTIONS).iterdir())
+    except FileNotFoundError:
+        return ()
     except OSError as error:
-        raise BadInput(f"cannot read {baseline_directory}: {error.strerror}") from error
-    return sorted(map(_read, files), key=lambda frozen: (frozen.prediction.made_at, frozen.id))
+        raise BadInput(
+            f"cannot read {baseline_directory / PREDICTIONS}: {error.strerror}; correct its permissions"
+        ) from error
+    visible = (file for file in files if file.suffix == SUFFIX and not file.name.startswith("."))
+    return sorted(
+        map(_read, sorted(visible)), key=lambda frozen: (frozen.prediction.made_at, frozen.id)
+    )
 
 
 def _read(file: Path) -> FrozenPrediction:
@@ -82,7 +89,7 @@ def _read(file: Path) -> FrozenPrediction:
         )
     try:
         return FrozenPrediction(file.stem, msgspec.json.decode(data, type=Prediction), file)
-    except msgspec.ValidationError as error:
+    except msgspec.DecodeError as error:
         raise BadInput(
             f"{file} is no prediction of this version of clusterlift: {error}"
         ) from error

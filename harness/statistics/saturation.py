@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 MIN_SHARE = 0.05
 """A workload shows how a full link affects it only if the link is full for this part of its time."""
@@ -49,13 +49,13 @@ class Belief:
 
 
 NOTHING = Belief(0.0, 0.0)
-EFFECT, OWN_EFFECT_SD = Belief(0.87, 0.08), 0.06
+EFFECT, OWN_EFFECT_SD = Belief(0.86, 0.06), 0.05
 FADING, OWN_FADING_SD = Belief(0.15, 0.15), 0.15
 """What is known before a cluster is measured, and how far workloads differ: from docs/prediction.md."""
 PRIOR_WORKLOADS = 4
 """How many workloads the knowledge of how far they differ is worth."""
-MISFIT = 0.07
-"""How far the model itself is off: the error of a time over a slower link that nothing else explains."""
+MISFIT = 0.08
+"""How far the model is off even if the effect is known, as a part of the seconds of a full link that go."""
 FADING_NOISE = 0.3
 """Error of a fading that was observed between two rates, besides those of shares and times."""
 
@@ -107,6 +107,7 @@ class Throttled:
     """A workload on a slower link and on a faster one: what its time did, and for which part each was full.
 
     `log_ratio` is that of the times, faster / slower; `slowness` the seconds for a bit, faster / slower.
+    `faster_part` is the part of the ratio's variance that is that of the faster one's mean time.
     """
 
     workload: str
@@ -114,6 +115,7 @@ class Throttled:
     faster_share: Belief
     log_ratio: Belief
     slowness: float
+    faster_part: float = 0.5
 
     @property
     def fading(self) -> Belief | None:
@@ -125,7 +127,7 @@ class Throttled:
         fading = math.log(bits) / math.log(self.slowness)
         errors = [share.sd / share.mean for share in (self.slower_share, self.faster_share)]
         sd = math.hypot(*errors, self.log_ratio.sd) / abs(math.log(self.slowness))
-        return Belief(min(MAX_FADING, max(0.0, fading)), math.hypot(sd, FADING_NOISE))
+        return Belief(min(MAX_FADING, max(-MAX_FADING, fading)), math.hypot(sd, FADING_NOISE))
 
     def effect(self, fading: float) -> Belief | None:
         """Return the effect that explains the times; None if the link was hardly ever full."""
@@ -146,8 +148,8 @@ class Fitted:
     """A workload's sensitivity, and how far its measured mean time is off by chance, as slower links show it.
 
     `shift` is the logarithm of the time that belongs there, divided by the measured one. It has the error of
-    the measured mean in it, whose variance is `noise`: 0 if there are no slower links, and nothing is known.
-    `covariance` is that of shift and effect: a mean that is too long by chance makes the effect too small.
+    the measured mean in it, whose variance is `noise`. `covariance` is that of shift and effect: a mean that
+    is too long by chance makes the effect too small.
     """
 
     sensitivity: Sensitivity
@@ -159,8 +161,7 @@ class Fitted:
         """Return the same as `Sensitivity.log_ratio`, of the time that belongs to the present link."""
         found = self.sensitivity.log_ratio(full_share, slowness)
         slope = self.sensitivity.slope(full_share.mean, slowness)
-        # The error of the effect has the misfit in it as long as nothing was learnt.
-        misfit = MISFIT * (1 - slowness) if self.noise else 0.0
+        misfit = _misfit(full_share, slowness)
         variance = found.sd**2 + self.shift.sd**2 - 2 * slope * self.covariance + misfit**2
         return Belief(found.mean + self.shift.mean, math.sqrt(max(0.0, variance)))
 
@@ -173,7 +174,7 @@ def fit(prior: Sensitivity, slower: Sequence[Throttled]) -> Fitted:
     """
     if not slower:
         return Fitted(prior)
-    noise = max(each.log_ratio.sd**2 / 2 for each in slower)
+    noise = max(each.faster_part * each.log_ratio.sd**2 for each in slower)
     shift, effect = 0.0, prior.effect.mean
     of_shift, of_effect, both = noise, prior.effect.sd**2, 0.0
     for each in slower:
@@ -182,7 +183,8 @@ def fit(prior: Sensitivity, slower: Sequence[Throttled]) -> Fitted:
         slope = now.slope(each.slower_share.mean, each.slowness)
         surprise = shift - expected.mean + each.log_ratio.mean
         gains = (of_shift + slope * both, both + slope * of_effect)
-        error = each.log_ratio.sd**2 / 2 + expected.sd**2 + MISFIT**2
+        others = (1 - each.faster_part) * each.log_ratio.sd**2
+        error = others + expected.sd**2 + _misfit(each.slower_share, each.slowness) ** 2
         spread = gains[0] + slope * gains[1] + error
         shift -= gains[0] / spread * surprise
         effect -= gains[1] / spread * surprise
@@ -193,11 +195,16 @@ def fit(prior: Sensitivity, slower: Sequence[Throttled]) -> Fitted:
     return Fitted(sensitivity, Belief(shift, math.sqrt(of_shift)), both, noise)
 
 
+def _misfit(full_share: Belief, slowness: float) -> float:
+    return MISFIT * full_share.mean * (1 - slowness)
+
+
 def learn(throttled: Sequence[Throttled]) -> Sensitivity:
     """Return what throttling shows of workloads in common; its errors are those for one more workload."""
     fading = _common(FADING, OWN_FADING_SD, throttled, lambda each: each.fading)
-    effect = _common(EFFECT, OWN_EFFECT_SD, throttled, lambda each: each.effect(fading.mean))
-    return Sensitivity(effect, fading)
+    least = max(0.0, fading.mean)
+    effect = _common(EFFECT, OWN_EFFECT_SD, throttled, lambda each: each.effect(least))
+    return Sensitivity(effect, replace(fading, mean=least))
 
 
 def _common(

@@ -128,8 +128,11 @@ def standalone(picture: str) -> str:
     colours: dict[str, str] = {}
     for name, colour in re.findall(r"--([\w-]+): (#\w{6})", style):
         colours.setdefault(name, colour)
-    coloured = re.sub(r"var\(--([\w-]+)\)", lambda match: colours[match[1]], picture)
-    return f"{SVG_BEGINNING}{__version__} -->\n{coloured.replace('transparent', colours['paper'])}"
+    coloured = re.sub(r"var\(--([\w-]+)\)", lambda match: colours.get(match[1], match[0]), picture)
+    paper = f'<rect width="100%" height="100%" fill="{colours["paper"]}"/>'
+    return f"{SVG_BEGINNING}{__version__} -->\n" + re.sub(
+        "(<svg[^>]*>)", rf"\1{paper}", coloured, count=1
+    )
 
 
 def is_standalone(file: Path) -> bool:

@@ -68,6 +68,15 @@ def predict(
     return Predictor.of(baseline, throttled, copy).predict(target)
 
 
+def target(
+    baseline: ConfigurationRuns,
+    link_bit_s: int | None = None,
+    mtu: int | None = None,
+    layout: str | None = None,
+) -> Target:
+    return target_of(typical_link(baseline), baseline.name, link_bit_s, mtu, layout)
+
+
 def times(prediction: Prediction) -> dict[str, PredictedTime]:
     return {time.workload: time for time in prediction.times}
 
@@ -84,7 +93,7 @@ def test_the_full_share() -> None:
 
 def test_the_time_that_the_model_expects() -> None:
     baseline = configuration()
-    join = times(predict(baseline, target_of(baseline, 250 * MBIT)))["join"]
+    join = times(predict(baseline, target(baseline, 250 * MBIT)))["join"]
     grown = 1 + FADING.mean
     assert join.baseline_s == pytest.approx(10)
     assert join.expected_s == pytest.approx(10 - EFFECT.mean * 5 * (1 - 0.4**grown) / grown)
@@ -95,7 +104,7 @@ def test_the_time_that_the_model_expects() -> None:
 
 def test_a_control_stays_as_it_is() -> None:
     baseline = configuration()
-    pi = times(predict(baseline, target_of(baseline, 250 * MBIT)))["pi"]
+    pi = times(predict(baseline, target(baseline, 250 * MBIT)))["pi"]
     assert pi.is_control
     assert pi.expected_s == pi.limit_s == pytest.approx(2)
 
@@ -103,8 +112,8 @@ def test_a_control_stays_as_it_is() -> None:
 def test_what_was_learnt_makes_it_surer() -> None:
     baseline = configuration()
     slower = configuration("40m", full_s=11, idle_s=5, link="40mbit", scale=0.4)
-    target = target_of(baseline, 250 * MBIT)
-    alone, learnt = (times(predict(baseline, target, s))["join"] for s in ((), (slower,)))
+    wanted = target(baseline, 250 * MBIT)
+    alone, learnt = (times(predict(baseline, wanted, s))["join"] for s in ((), (slower,)))
     width = alone.interval_95.high_s - alone.interval_95.low_s
     assert learnt.interval_95.high_s - learnt.interval_95.low_s < width
 
@@ -112,15 +121,15 @@ def test_what_was_learnt_makes_it_surer() -> None:
 def test_a_throttled_configuration_has_slower_links() -> None:
     baseline = configuration()
     with pytest.raises(BadInput, match="--throttled 95m: its links carry"):
-        predict(baseline, target_of(baseline, 250 * MBIT), [configuration("95m", link="95mbit")])
+        predict(baseline, target(baseline, 250 * MBIT), [configuration("95m", link="95mbit")])
 
 
 def test_a_copy_in_another_layout_is_carried_to_the_new_link() -> None:
     baseline, copy = configuration(), configuration("2x", full_s=2, layout="replicated:2")
-    target = target_of(baseline, 250 * MBIT, layout="replicated:2")
-    prediction = predict(baseline, target, copy=copy)
+    wanted = target(baseline, 250 * MBIT, layout="replicated:2")
+    prediction = predict(baseline, wanted, copy=copy)
     join = times(prediction)["join"]
-    same = times(predict(copy, target_of(copy, 250 * MBIT)))["join"]
+    same = times(predict(copy, target(copy, 250 * MBIT)))["join"]
     assert join.baseline_s == pytest.approx(10)
     assert join.expected_s == pytest.approx(same.expected_s)
     assert is_outcome_of(configuration("x", link="250mbit", layout="replicated:2"), prediction)
@@ -129,20 +138,20 @@ def test_a_copy_in_another_layout_is_carried_to_the_new_link() -> None:
 
 def test_without_a_copy_the_layout_is_said_to_be_weak() -> None:
     baseline = configuration()
-    prediction = predict(baseline, target_of(baseline, 250 * MBIT, layout="replicated:2"))
+    prediction = predict(baseline, target(baseline, 250 * MBIT, layout="replicated:2"))
     assert any("which is weak" in note for note in prediction.notes)
 
 
 def test_one_run_alone_has_a_note() -> None:
     baseline = configuration()
     single = replace(baseline, runs=baseline.runs[:1])
-    prediction = predict(single, target_of(single, 250 * MBIT))
+    prediction = predict(single, target(single, 250 * MBIT))
     assert any("one run alone" in note for note in prediction.notes)
 
 
 def test_links_that_no_probe_measured_have_a_note() -> None:
     baseline = configuration()
-    prediction = predict(baseline, target_of(baseline, 250 * MBIT))
+    prediction = predict(baseline, target(baseline, 250 * MBIT))
     assert any(
         "no probe measured what the links of 100m carry" in each for each in prediction.notes
     )
@@ -162,7 +171,7 @@ def test_links_that_carry_something_else_than_their_rate_have_a_note(
     for module in ("target", "prediction"):
         monkeypatch.setattr(f"harness.analysis.{module}.probe_measurements", lambda _: measured)
     baseline = configuration()
-    prediction = predict(baseline, target_of(baseline, 500 * MBIT))
+    prediction = predict(baseline, target(baseline, 500 * MBIT))
     assert any(text in note for note in prediction.notes), prediction.notes
 
 
@@ -171,7 +180,7 @@ def test_nodes_whose_bytes_were_not_recorded_have_a_note() -> None:
     baseline = configuration()
     first, *others = baseline.runs
     runs = (replace(first, trials=(*first.trials, a_trial("join", timeline))), *others)
-    prediction = predict(replace(baseline, runs=runs), target_of(baseline, 250 * MBIT))
+    prediction = predict(replace(baseline, runs=runs), target(baseline, 250 * MBIT))
     assert any(
         "the bytes on the links of n2 were not recorded" in each for each in prediction.notes
     )
@@ -180,7 +189,7 @@ def test_nodes_whose_bytes_were_not_recorded_have_a_note() -> None:
 class TestWhatCannotBePredicted:
     def test_a_slower_link(self) -> None:
         with pytest.raises(BadInput, match=r"links of 50mbit, MTU 1500, would carry 47\.1 Mbit/s"):
-            target_of(configuration(), 50 * MBIT)
+            target(configuration(), 50 * MBIT)
 
     def test_links_of_unknown_rate(self) -> None:
         unknown = configuration("cluster", link="")
@@ -196,7 +205,7 @@ class TestWhatCannotBePredicted:
         ]
         silent = replace(baseline, runs=tuple(runs))
         with pytest.raises(BadInput, match="join: the bytes on the nodes' links were not recorded"):
-            predict(silent, target_of(silent, 250 * MBIT))
+            predict(silent, target(silent, 250 * MBIT))
         assert unpredictable(baseline) is None
 
 

@@ -135,7 +135,11 @@ def test_a_mistake_in_prices_is_one_line(
         (("--link", "1gbit", "--throttled", "2.5g-rs"), "name a configuration with slower links"),
         (("--copy", "2.5g-2x", "--link", "1gbit"), "--copy needs --layout"),
         (("--layout", "2x"), "'2x' is not a layout"),
-        (("--layout", "replicated:3", "--copy", "2.5g-2x"), "is replicated:2, not replicated:3"),
+        (
+            ("--layout", "replicated:2", "--copy", "2.5g-2x"),
+            "--copy 2.5g-2x: its links carry 235.1 Mbit/s, and those of '1g-rs' 93.9 Mbit/s",
+        ),
+        (("--layout", "xor:2+1"), "name it: --copy"),
     ],
 )
 def test_a_mistake_is_one_line(
@@ -209,8 +213,8 @@ def test_a_report_has_the_prediction_beside_the_outcome(
         ),
         ({"environment.executors": ["172.18.0.2"] * 3}, "executors: 3 on 1 node now, 4 on 4 nodes"),
         (
-            {"facts.link": "300mbit"},
-            "'1g-rs' has no prediction for the link and layout of '2.5g-rs'",
+            {"environment.spark_conf": {"spark.sql.adaptive.enabled": "false"}},
+            "spark.sql.adaptive.enabled: false now, and it was not set for the baseline",
         ),
     ],
 )
@@ -219,9 +223,54 @@ def test_a_condition_that_changed_makes_it_void(
 ) -> None:
     for file in (frozen_in_time / "2.5g-rs").glob("*.jsonl"):
         change_line(file, 1, change)
-    main(["score", "1g-rs", "2.5g-rs", "--results", str(frozen_in_time)])
+    assert main(["score", "1g-rs", "2.5g-rs", "--results", str(frozen_in_time)]) == 0
+    out = " ".join(capfd.readouterr().out.split())
+    assert f"VOID, so this proves nothing: {reason}" in out
+    assert "median error" not in out
+
+
+@pytest.mark.parametrize("change", [{"facts.link": "300mbit"}, {"facts.mtu": "9000"}])
+def test_another_link_is_not_the_outcome(
+    change: dict[str, object], frozen_in_time: Path, capfd: Capture
+) -> None:
+    for file in (frozen_in_time / "2.5g-rs").glob("*.jsonl"):
+        change_line(file, 1, change)
+    assert main(["score", "1g-rs", "2.5g-rs", "--results", str(frozen_in_time)]) == 2
+    assert "'1g-rs' has no prediction for the link and layout of '2.5g-rs'" in error(capfd)
+
+
+def test_a_damaged_ledger_does_not_keep_a_table_back(frozen_in_time: Path, capfd: Capture) -> None:
+    (frozen_in_time / "1g-rs/predictions/mine.json").write_text("{}")
+    assert main(["compare", "1g-rs", "2.5g-rs", "--results", str(frozen_in_time)]) == 0
     told = capfd.readouterr()
-    assert reason in " ".join((told.out + told.err).split())
+    assert "group-by" in told.out
+    assert "predictions for 1g-rs are left out" in told.err
+
+
+def test_all_is_every_directory(
+    results: Path, monkeypatch: pytest.MonkeyPatch, capfd: Capture
+) -> None:
+    monkeypatch.setattr("harness.analysis.prediction.timestamp", lambda: "2026-01-01T00:00:00.000Z")
+    learnt = results / "learn"
+    learnt.mkdir()
+    (results / "1g-rs").rename(learnt / "1g-rs")
+    predict(learnt, "--link", "250mbit")
+    (results / "mixed").mkdir()
+    for name in ("learn/1g-rs", "2.5g-rs"):
+        file = next((results / name).glob("*.jsonl"))
+        shutil.copy(file, results / "mixed" / f"{name[:2]}.jsonl")
+    capfd.readouterr()
+    figure = results / "calibration.svg"
+    assert main(["score", "--all", "--results", str(results), "--figure", str(figure)]) == 0
+    told = capfd.readouterr()
+    assert "mixed is left out" in told.err
+    assert "5 predicted times, controls not counted: median error" in told.out
+    assert "level of the interval" in texts_of(figure.read_text())
+
+
+def test_a_figure_of_one_prediction_shows_nothing(results: Path, capfd: Capture) -> None:
+    assert main(["score", "1g-rs", "2.5g-rs", "--results", str(results), "--figure", "x.svg"]) == 2
+    assert "--figure needs --all" in error(capfd)
 
 
 def test_nothing_is_scored_without_a_prediction(results: Path, capfd: Capture) -> None:

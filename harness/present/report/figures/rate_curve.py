@@ -65,8 +65,9 @@ def _panel(curve: RateCurve) -> chart.AnyChart:
             .encode(x=x)
         )
     layers.append(line.mark_line(color=_COLOUR, strokeWidth=2).encode(y=y))
-    for points, filled in ((curve.points[:1], True), (curve.asked, False)):
-        marks = [{"rate": bit_s / _MBIT, "s": time.expected_s} for bit_s, time in points]
+    measured = [{"rate": rows[0]["rate"], "s": present.baseline_s}]
+    asked = [{"rate": bit_s / _MBIT, "s": time.expected_s} for bit_s, time in curve.asked]
+    for marks, filled in ((measured, True), (asked, False)):
         fill = _COLOUR if filled else chart.PAPER
         layers.append(
             alt.Chart(chart.data(marks))
