@@ -91,7 +91,7 @@ class Sensitivity:
     def enough(self, full_share: float) -> float | None:
         """Return the slowness from which on the time is within NEARLY of its limit; None if it is now."""
         most = self.effect.mean * full_share * _shrinks(0.0, self.fading.mean)
-        tolerated = NEARLY * max(MIN_RATIO, 1 - most)
+        tolerated = (1 + NEARLY) * max(MIN_RATIO, 1 - most) - (1 - most)
         return (
             None if most <= tolerated else float((tolerated / most) ** (1 / (1 + self.fading.mean)))
         )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from random import Random
+from statistics import NormalDist
 
 import pytest
 from hypothesis import given
@@ -12,6 +14,7 @@ from hypothesis import strategies as st
 from harness.statistics.saturation import (
     EFFECT,
     FADING,
+    MISFIT,
     NOTHING,
     Belief,
     Sensitivity,
@@ -157,3 +160,30 @@ class TestFitting:
         fitted = fit(PRIOR, observed)
         assert fitted.shift.sd**2 <= fitted.noise + 1e-12
         assert fitted.sensitivity.effect.sd <= PRIOR.effect.sd + 1e-12
+
+    @pytest.mark.parametrize("links", [0, 1, 2])
+    def test_errors_are_as_large_as_it_says(self, links: int) -> None:
+        """Of many clusters like those that it knows, 80 % of times are in the 80 % interval."""
+        random = Random(links)  # noqa: S311  noise, not a secret
+        share, slowness, noise, fading = Belief(0.8, 1e-6), 0.4, 0.05, Belief(0.15, 1e-6)
+        prior = Sensitivity(PRIOR.effect, fading)
+        z = []
+        for _ in range(2000):
+            effect = Sensitivity(Belief(random.gauss(EFFECT.mean, EFFECT.sd), 0), fading)
+            exact = effect.log_ratio(share, slowness).mean
+            off = random.gauss(0, noise)  # of the mean over the present link
+            misfits = [random.gauss(0, MISFIT * share.mean * (1 - slowness)) for _ in range(links)]
+            observed = [
+                Throttled(
+                    *("a", share, share),
+                    Belief(exact + off - random.gauss(0, noise) + misfit, noise * math.sqrt(2)),
+                    slowness,
+                )
+                for misfit in misfits
+            ]
+            fitted = fit(prior, observed).log_ratio(share, slowness)
+            actual = exact + random.gauss(0, MISFIT * share.mean * (1 - slowness))
+            actual -= off if links else 0.0
+            z.append((actual - fitted.mean) / fitted.sd)
+        inside = sum(abs(each) < NormalDist().inv_cdf(0.9) for each in z) / len(z)
+        assert inside == pytest.approx(0.8, abs=0.03)
