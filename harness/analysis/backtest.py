@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from statistics import NormalDist, fmean
 
 from harness.analysis.configuration import ConfigurationRuns, with_unique_names
@@ -16,6 +17,8 @@ from harness.model.errors import BadInput
 from harness.model.link import rate_of_goodput
 from harness.records.lookup import check_no_run_twice
 
+RATIOS = (2, 3, 7)
+"""Ratios that divide backcasts into groups: the further the target, the larger the error."""
 BISECTIONS = 40
 HALF = 0.5
 TINY = 1e-9
@@ -68,11 +71,23 @@ def by_what_was_learnt(backcasts: Sequence[Backcast]) -> dict[str, list[Backcast
     learnt = [each for each in backcasts if each.throttled]
     pairs = {each.pair for each in learnt}
     groups = {
-        "from one slower link": alone,
-        "of these, where still slower links were measured": [e for e in alone if e.pair in pairs],
-        "the same, learning from those, too": learnt,
+        "one slower link": alone,
+        "one, same pairs": [each for each in alone if each.pair in pairs],
+        "all slower links": learnt,
     }
     return {name: group for name, group in groups.items() if group}
+
+
+def by_ratio(backcasts: Sequence[Backcast]) -> dict[str, list[Backcast]]:
+    """Return those whose links became faster by less than 2, less than 3, ..., and all, by their range."""
+    ends = (1.0, *RATIOS, math.inf)
+    groups = {
+        f"{low:g} to {high:g}x" if high < math.inf else f"over {low:g}x": [
+            each for each in backcasts if low <= each.ratio < high
+        ]
+        for low, high in pairwise(ends)
+    }
+    return {**{name: group for name, group in groups.items() if group}, "any": list(backcasts)}
 
 
 def chance_error(backcasts: Iterable[Backcast]) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from harness.analysis.backtest import Backcast, by_what_was_learnt, chance_error
+from harness.analysis.backtest import Backcast, by_ratio, by_what_was_learnt, chance_error
 from harness.analysis.price import CostBenefit
 from harness.analysis.score import Score, ScoredTime, Summary, summarise
 from harness.model.link import rate_text, throughput_text
@@ -286,21 +286,43 @@ def render_backtest(backcasts: Sequence[Backcast]) -> str:
         )
     short = [shorten(visible(name), _COLUMN_WIDTH) for name in names]
     table = simple_table(("from", "to", "faster by", "slower", *short), rows)
-    lines = [
-        fill(
-            f"{kind[0].upper()}{kind[1:]}: {summary_text(summary)} Chance, between these runs, would make a "
-            f"median error of {chance_error(group):.1%} even for a perfect model."
-        )
-        for kind, group in by_what_was_learnt(backcasts).items()
-        if (summary := summarise([each.score for each in group]))
-    ]
     outside = (
         "; !: outside of the 95 % interval"
         if any("!" in cell for row in rows for cell in row)
         else ""
     )
     key = fill(f"{_SIGN}{outside}; slower: from how many still slower links it learnt, too.")
-    return "\n".join([table, "", key, *lines])
+    return "\n".join([table, "", key, "", _table_of_summaries(backcasts), "", fill(_SUMMARY_KEY)])
+
+
+_SUMMARY_KEY = (
+    "one, same pairs: those of which there are still slower links; times: without controls; in 80 %, in "
+    "95 %: how many are inside their interval; chance: the median error that a perfect model would have, since "
+    "these runs differ by chance; no change, 1/rate: the median errors of the guesses that nothing changes, "
+    "and that time is inversely proportional to the rate."
+)
+
+
+def _table_of_summaries(backcasts: Sequence[Backcast]) -> str:
+    headings = ("from", "faster by", "times", "median", "worst", "in 80 %", "in 95 %", "chance")
+    rows = [
+        (
+            kind,
+            ratio,
+            str(summary.count),
+            f"{summary.median_error:.1%}",
+            f"{summary.worst_error:.1%}",
+            str(summary.inside_80),
+            str(summary.inside_95),
+            f"{chance_error(group):.1%}",
+            f"{summary.unchanged:.1%}",
+            f"{summary.proportional:.1%}",
+        )
+        for kind, of_kind in by_what_was_learnt(backcasts).items()
+        for ratio, group in by_ratio(of_kind).items()
+        if (summary := summarise([each.score for each in group]))
+    ]
+    return simple_table((*headings, "no change", "1/rate"), rows)
 
 
 _COLUMN_WIDTH = 14

@@ -49,12 +49,12 @@ class Belief:
 
 
 NOTHING = Belief(0.0, 0.0)
-EFFECT, OWN_EFFECT_SD = Belief(0.86, 0.06), 0.05
+EFFECT, OWN_EFFECT_SD = Belief(0.86, 0.05), 0.04
 FADING, OWN_FADING_SD = Belief(0.15, 0.15), 0.15
 """What is known before a cluster is measured, and how far workloads differ: from docs/prediction.md."""
 PRIOR_WORKLOADS = 4
 """How many workloads the knowledge of how far they differ is worth."""
-MISFIT = 0.08
+MISFIT = 0.1
 """How far the model is off even if the effect is known, as a part of the seconds of a full link that go."""
 FADING_NOISE = 0.3
 """Error of a fading that was observed between two rates, besides those of shares and times."""
