@@ -297,9 +297,9 @@ def render_backtest(backcasts: Sequence[Backcast]) -> str:
 
 _SUMMARY_KEY = (
     "one, same pairs: those of which there are still slower links; times: without controls; in 80 %, in "
-    "95 %: how many are inside their interval; chance: the median error that a perfect model would have, since "
-    "these runs differ by chance; no change, 1/rate: the median errors of the guesses that nothing changes, "
-    "and that time is inversely proportional to the rate."
+    "95 %: how many are inside their interval; chance: the median error that a perfect model would have, "
+    "since these runs differ by chance; no change, 1/rate: the median errors of the guesses that nothing "
+    "changes, and that time is inversely proportional to the rate."
 )
 
 
