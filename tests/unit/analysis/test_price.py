@@ -359,9 +359,9 @@ class TestTable:
         ]
         assert rows == [
             ["1", "cheap", "2.5g", "350 USD", "5.12 s (4.97 s to 5.27 s)", "68.29 USD",
-             "1.50 Gbit/s", "233.33 USD", "12,293 runs"],
+             "1.50 Gbit/s", "233.33 USD", "12,293 rounds"],
             ["2", "dear", "2.5g", "700 USD", "5.12 s (4.97 s to 5.27 s)", "136.59 USD",
-             "1.50 Gbit/s", "466.67 USD", "24,586 runs"],
+             "1.50 Gbit/s", "466.67 USD", "24,586 rounds"],
         ]  # fmt: skip
 
     def test_unknown_values_are_not_numbers(self) -> None:
@@ -383,4 +383,4 @@ class TestTable:
 
     def test_the_value_of_an_hour_is_stated(self) -> None:
         found = rank_offers(upgrade(a=0.5), PriceList((offer(1),), Money(20, "USD")))
-        assert "One hour saved is worth 20 USD." in list(cost_remarks(found))
+        assert "One hour of the cluster's time is worth 20 USD." in list(cost_remarks(found))

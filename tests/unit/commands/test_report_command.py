@@ -140,13 +140,13 @@ class TestPrice:
     def test_a_price_on_the_command_line(self) -> None:
         page = report("1g", "2.5g", "--cost", "350USD", "--hour", "20USD")
         assert "350 USD" in page
-        assert "12,293 runs" in page
+        assert "12,293 rounds" in page
 
     def test_prices_in_a_file_of_offers(self) -> None:
         Path("prices.toml").write_text(PRICE_LIST)
         page = report("1g", "2.5g", "--cost", "prices.toml")
         assert page.index(">cheap<") < page.index(">dear<")
-        assert "12,293 runs" in page
+        assert "12,293 rounds" in page
 
     def test_a_price_declared_with_the_runs(self, results: Path) -> None:
         record(results, "10g", 0.5, cost="900USD")
