@@ -56,7 +56,9 @@ class Spark:
 
     def command(self, script: Path, *arguments: object, master: str = "local[2]") -> list[str]:
         submit = [str(self.home / "bin/spark-submit"), "--master", master]
-        return [*submit, "--conf", "spark.ui.enabled=false", str(script), *map(str, arguments)]
+        # Spark's 200 shuffle partitions would be most of the work of a small trial.
+        conf = ("--conf", "spark.ui.enabled=false", "--conf", "spark.sql.shuffle.partitions=4")
+        return [*submit, *conf, str(script), *map(str, arguments)]
 
     def submit(
         self,

@@ -39,7 +39,10 @@ from tests.waiting import eventually
 from .conftest import ROOT, TIMEOUT_S, Completed, Spark, completed, own_lines
 
 ROWS = 2_000
-CLIENT = ("--master", "yarn", "--conf", "spark.ui.enabled=false")
+CLIENT = (
+    *("--master", "yarn", "--conf", "spark.ui.enabled=false"),
+    *("--conf", "spark.sql.shuffle.partitions=4"),
+)
 ON_NODE = (*CLIENT, "--deploy-mode", "cluster")
 LITTLE = ("--workloads", "group-by,calc-pi-dataframe", "--trials", "1", "--warmup", "0")
 ENDLESS = ("--workloads", "sha-512", "--trials", "10000", "--warmup", "0")
