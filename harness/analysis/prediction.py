@@ -22,6 +22,7 @@ from harness.analysis.environment import (
     environment_facts,
     parameter_facts,
 )
+from harness.analysis.interference import disturbed_line
 from harness.analysis.mesh import GOODPUT_TOLERANCE
 from harness.analysis.sample import measured_trials, table_model
 from harness.analysis.target import TypicalLink, typical_link
@@ -135,7 +136,8 @@ class Predictor:
         check_no_run_twice(recorded for column in columns for recorded in column.runs)
         model = table_model([column.runs for column in columns], baseline.workloads)
         if not any(model.runs(0, name) for name in baseline.workloads):
-            raise BadInput(f"{baseline.name!r} has no measured trial; run jobs/benchmark.py")
+            reason = disturbed_line(baseline.runs) or "run jobs/benchmark.py"
+            raise BadInput(f"{baseline.name!r} has no measured trial that counts: {reason}")
         first, *others = measured = list(map(_Measured.of, columns))
         slower = others[1:] if copy else others
         if copy:

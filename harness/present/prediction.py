@@ -13,7 +13,7 @@ from harness.present.costs import amount_text, cost_items, money, payback_text, 
 from harness.present.quantities import change, time_text
 from harness.present.text import fill, simple_table
 from harness.records.predictions import FrozenPrediction
-from harness.terminal import count_of, shorten, visible
+from harness.terminal import count_of, join_names, shorten, visible
 
 _NAME_WIDTH = 28
 _SIGN = "error: expected / measured - 1, so + is a prediction that was too long"
@@ -53,6 +53,7 @@ def render(frozen: Sequence[FrozenPrediction], offers: Sequence[CostBenefit] = (
                 "`fading`; after ± is the standard deviation."
             ),
             *(fill(f"{note[0].upper()}{note[1:]}.") for note in notes),
+            *map(fill, _longer(first)),
             *map(fill, reasons),
             *(
                 ("", _table_of_offers(offers), "", *map(fill, _offer_lines(offers)))
@@ -136,6 +137,22 @@ def _table_of_limits(prediction: Prediction) -> str:
         if not time.is_control
     ]
     return simple_table(("workload", "link full", "at infinite rate", "useful up to"), rows)
+
+
+_LONGER = 1.001
+
+
+def _longer(prediction: Prediction) -> Iterator[str]:
+    names = [
+        time.workload
+        for time in prediction.times
+        if not time.is_control and time.expected_s > _LONGER * time.baseline_s
+    ]
+    if names:
+        yield (
+            f"Faster links make nothing slower: of {join_names(names)}, the slower links show that the "
+            "present time is shorter than usual by chance."
+        )
 
 
 _OFFER_HEADINGS = (
