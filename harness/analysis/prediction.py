@@ -388,10 +388,12 @@ def _predicted(name: str, model: MixedModel, start: int, change: _Change | None)
     """
     present = model.time(start, name)
     # As many runs will be measured after the upgrade, and vary as much.
-    noise, moved = 2 * present.variance, change.log_ratio if change else NOTHING
+    noise, error, moved = 2 * present.variance, 0.0, NOTHING
     if change:
-        noise += change.fitted.shift.sd**2 - change.fitted.noise
-    expected = _sum(present, moved, noise)
+        moved, shift = change.log_ratio, change.fitted.shift
+        noise += shift.sd**2 - change.fitted.noise
+        error = moved.sd**2 - shift.sd**2
+    expected = _sum(present, moved.mean, max(noise, present.variance), max(error, 0.0))
     bounds = [Bounds(*expected.interval_at(level)) for level in LEVELS]
     return PredictedTime(
         workload=name,
@@ -407,15 +409,13 @@ def _predicted(name: str, model: MixedModel, start: int, change: _Change | None)
     )
 
 
-def _sum(present: Estimate, change: Belief, noise: float) -> Estimate:
+def _sum(present: Estimate, change: float, noise: float, error: float) -> Estimate:
     """Return the logarithm of a time after a change; Welch's and Satterthwaite's degrees of freedom.
 
-    `noise` is the variance between runs, before and after; the change may have a part of it in its error.
+    `noise` is the variance between runs, before and after, and `error` the rest of the change's variance.
     """
-    noise = max(noise, present.variance)
-    error = max(0.0, change.sd**2 - (noise - present.variance)) if change.sd else 0.0
     df = (noise + error) ** 2 / (noise**2 / present.df) if noise else MANY
-    return Estimate(present.log + change.mean, noise + error, min(df, MANY))
+    return Estimate(present.log + change, noise + error, min(df, MANY))
 
 
 def _input_from_others(column: ConfigurationRuns, workload: str) -> float | None:

@@ -11,12 +11,14 @@ import pytest
 from harness.analysis.backtest import backtest
 from harness.analysis.configuration import ConfigurationRuns
 from harness.analysis.prediction import Predictor, full_shares, is_outcome_of, unpredictable
+from harness.analysis.sample import table_model
 from harness.analysis.target import target_of, typical_link
 from harness.model.errors import BadInput
 from harness.model.link import goodput_bit_s
 from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.prediction import PredictedTime, Prediction, Target
-from harness.statistics.saturation import EFFECT, FADING
+from harness.statistics.mixed_model import Estimate
+from harness.statistics.saturation import EFFECT, FADING, fit, learn
 from tests.unit.builders import a_run, ok, recorded
 from tests.unit.timeline_builders import a_node, a_timeline, a_trial, mbit
 
@@ -100,6 +102,21 @@ def test_the_time_that_the_model_expects() -> None:
     assert join.limit_s == pytest.approx(10 - EFFECT.mean * 5 / grown)
     assert join.interval_95.low_s < join.interval_80.low_s < join.expected_s
     assert join.interval_95.high_s > join.interval_80.high_s > join.expected_s
+
+
+def test_the_interval_has_the_noise_of_both_sides_and_the_error_of_the_change() -> None:
+    several = [configuration(f"100m{idle_s}", idle_s=idle_s).runs[0] for idle_s in (4, 5, 7)]
+    baseline = ConfigurationRuns("100m", tuple(several))
+    wanted = target(baseline, 250 * MBIT)
+    present = table_model([baseline.runs], baseline.workloads).time(0, "join")
+    slowness = typical_link(baseline).goodput_bit_s / wanted.goodput_bit_s
+    change = fit(learn([]), []).log_ratio(full_shares(baseline)["join"], slowness)
+    noise, error = 2 * present.variance, change.sd**2
+    assert noise > 0
+    df = (noise + error) ** 2 / (noise**2 / present.df)
+    low_s, high_s = Estimate(present.log + change.mean, noise + error, df).interval_at(0.95)
+    bounds = times(predict(baseline, wanted))["join"].interval_95
+    assert (bounds.low_s, bounds.high_s) == (pytest.approx(low_s), pytest.approx(high_s))
 
 
 def test_a_control_stays_as_it_is() -> None:
