@@ -109,6 +109,8 @@ def _of_family(
     columns: Sequence[ConfigurationRuns], links: dict[str, TypicalLink]
 ) -> Iterator[Backcast]:
     order = sorted(columns, key=lambda column: links[column.name].goodput_bit_s)
+    # What is learnt of a baseline is the same for all its targets.
+    predictors = {baseline.name: _predictors(baseline, order, links) for baseline in order[:-1]}
     for number, target in enumerate(order):
         link = links[target.name]
         rate = link.rate_bit_s or round(rate_of_goodput(link.goodput_bit_s, link.mtu))
@@ -117,20 +119,32 @@ def _of_family(
             if not present.is_slower_than(link):
                 continue
             wanted = target_of(present, baseline.name, rate, link.mtu)
-            slower = [each for each in order if links[each.name].is_slower_than(present)]
-            for throttled in [[], slower] if slower else [[]]:
-                prediction = Predictor.of(baseline, throttled).predict(wanted)
-                times = scored_times(prediction, target)
+            chance = _chance(baseline, target)
+            for predictor in predictors[baseline.name]:
+                prediction = predictor.predict(wanted)
                 yield Backcast(
-                    Score(prediction, target, times, (), (), ()),
-                    tuple(column.name for column in throttled),
+                    Score(prediction, target, scored_times(prediction, target), (), (), ()),
+                    tuple(each.column.name for each in predictor.slower),
                     wanted.goodput_bit_s / prediction.baseline_goodput_bit_s,
-                    _chance(baseline, target, [time.predicted.workload for time in times]),
+                    chance,
                 )
 
 
-def _chance(
-    before: ConfigurationRuns, after: ConfigurationRuns, workloads: Sequence[str]
-) -> dict[str, float]:
-    model = table_model([before.runs, after.runs], workloads)
-    return {name: math.sqrt(model.differences.ratio(0, 1, name).variance) for name in workloads}
+def _predictors(
+    baseline: ConfigurationRuns,
+    columns: Sequence[ConfigurationRuns],
+    links: Mapping[str, TypicalLink],
+) -> list[Predictor]:
+    """Return that from a configuration alone, and that which learns from slower ones if there are any."""
+    present = links[baseline.name]
+    slower = [each for each in columns if links[each.name].is_slower_than(present)]
+    return [Predictor.of(baseline, each) for each in ([[], slower] if slower else [[]])]
+
+
+def _chance(before: ConfigurationRuns, after: ConfigurationRuns) -> dict[str, float]:
+    model = table_model([before.runs, after.runs], before.workloads)
+    return {
+        name: math.sqrt(model.differences.ratio(0, 1, name).variance)
+        for name in before.workloads
+        if model.runs_of_either(0, 1, name)
+    }

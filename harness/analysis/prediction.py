@@ -6,6 +6,7 @@ import hashlib
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from statistics import fmean, stdev
@@ -192,10 +193,22 @@ class Predictor:
             notes=tuple(_notes(baseline, self.model, self.baseline.link, target, others)),
         )
 
-    def _fitted(self, workload: str) -> Fitted:
-        """Return what is known of a workload: from all others, and from itself."""
-        others = learn([each for each in self.throttled if each.workload != workload])
-        return fit(others, [each for each in self.beside if each.workload == workload])
+    @cached_property
+    def _fitted(self) -> dict[str, Fitted]:
+        """What is known of each workload: from all others, and from itself. No target changes it."""
+        return {
+            name: fit(
+                learn([each for each in self.throttled if each.workload != name]),
+                [each for each in self.beside if each.workload == name],
+            )
+            for name in self.baseline.column.workloads
+        }
+
+    @cached_property
+    def _inputs_from_others(self) -> dict[str, float | None]:
+        """Of each workload, the part of the bytes on the links that is input from other nodes."""
+        baseline = self.baseline.column
+        return {name: _input_from_others(baseline, name) for name in baseline.workloads}
 
     def times(self, target: Target) -> tuple[list[PredictedTime], dict[str, str]]:
         """Return the predicted times, and for each workload that has none the reason."""
@@ -209,9 +222,9 @@ class Predictor:
             elif name in baseline.controls:
                 times.append(_predicted(name, model, start, None))
             elif share := present.full_shares.get(name):
-                change = _Change(self._fitted(name), share, present.link, target)
+                change = _Change(self._fitted[name], share, present.link, target)
                 if target.layout and not self.copy and baseline.layouts != {target.layout}:
-                    change = change.in_layout(_input_from_others(baseline, name))
+                    change = change.in_layout(self._inputs_from_others[name])
                 times.append(_predicted(name, model, start, change))
             else:
                 reasons[name] = NO_BYTES
