@@ -217,8 +217,8 @@ class Predictor:
         times, reasons = [], {}
         for name in baseline.workloads:
             if not model.runs(start, name) or not model.runs(0, name):
-                lacking = present.column if model.runs(0, name) else baseline
-                reasons[name] = f"{lacking.name} has no measured trial of it"
+                unmeasured = present.column if model.runs(0, name) else baseline
+                reasons[name] = f"{unmeasured.name} has no measured trial of it"
             elif name in baseline.controls:
                 times.append(_predicted(name, model, start, None))
             elif share := present.full_shares.get(name):

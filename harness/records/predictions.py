@@ -1,7 +1,7 @@
 """The ledger of predictions: `results/1g/predictions/<id>.json`, one file for each, never changed.
 
-The id is the beginning of the SHA-256 of the file. Whoever has noted the id can check that the file still
-says what it said then.
+The id is the beginning of the SHA-256 of the file. Whoever has noted the id can check that nobody has
+changed the file since.
 """
 
 from __future__ import annotations

@@ -44,9 +44,9 @@ def test_it_is_frozen_under_the_digest_of_what_it_says(
     [file] = ledger.iterdir()
     out = capfd.readouterr().out
     assert f"{file.stem}.json" in out
-    said = json.loads(file.read_text())
-    assert said["target"]["link_bit_s"] == 250_000_000
-    assert {time["workload"] for time in said["times"]} >= {"sha-512", "inner-join"}
+    saved = json.loads(file.read_text())
+    assert saved["target"]["link_bit_s"] == 250_000_000
+    assert {time["workload"] for time in saved["times"]} >= {"sha-512", "inner-join"}
     assert predict(results, "--link", "250mbit") == 0
     assert list(ledger.iterdir()) == [file], "the same prediction is the earlier one"
 
@@ -242,9 +242,9 @@ def test_another_link_is_not_the_outcome(
 def test_a_damaged_ledger_does_not_keep_a_table_back(frozen_in_time: Path, capfd: Capture) -> None:
     (frozen_in_time / "1g-rs/predictions/mine.json").write_text("{}")
     assert main(["compare", "1g-rs", "2.5g-rs", "--results", str(frozen_in_time)]) == 0
-    told = capfd.readouterr()
-    assert "group-by" in told.out
-    assert "predictions for 1g-rs are left out" in told.err
+    printed = capfd.readouterr()
+    assert "group-by" in printed.out
+    assert "predictions for 1g-rs are left out" in printed.err
 
 
 def test_all_is_every_directory(
@@ -262,9 +262,9 @@ def test_all_is_every_directory(
     capfd.readouterr()
     figure = results / "calibration.svg"
     assert main(["score", "--all", "--results", str(results), "--figure", str(figure)]) == 0
-    told = capfd.readouterr()
-    assert "mixed is left out" in told.err
-    assert "5 predicted times, controls not counted: median error" in told.out
+    printed = capfd.readouterr()
+    assert "mixed is left out" in printed.err
+    assert "5 predicted times, controls not counted: median error" in printed.out
     assert "level of the interval" in texts_of(figure.read_text())
 
 
