@@ -41,7 +41,7 @@ def start_session(name: str, *packages: object) -> SparkSession:
     # own log, add `--conf spark.log.level=WARN`.
     conf.setIfMissing("spark.ui.showConsoleProgress", "false")
     conf.setIfMissing("spark.log.level", "OFF")
-    # The default of 100 is too few for nine workloads in turn: each trial would compile its classes anew,
+    # The default of 100 is too few for all workloads in turn: each trial would compile its classes anew,
     # and the JIT compiler would work on them for ever.
     conf.setIfMissing("spark.sql.codegen.cache.maxEntries", "1000")
     with spark_errors_as_one_line("Spark did not start"):

@@ -35,7 +35,8 @@ class Bottleneck(IntEnum):
     """What limits the speed of a workload. Workloads run in this order."""
 
     SHUFFLE = 1
-    CPU = 2
+    LATENCY = 2
+    CPU = 3
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ The right answers here are computed in plain Python from the recipe.
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import math
 import re
@@ -28,6 +29,7 @@ from jobs.sinks import SINKS, executed_tree
 from jobs.spark_event_log import EventLog
 from jobs.spark_trial import SparkTrialRunner
 from jobs.workload import Answer, Context, Workload, discover, expect, shuffles
+from jobs.workloads import supersteps
 from jobs.workloads.group_by import distinct
 
 RECIPE = Recipe(5_000, seed=21)
@@ -35,6 +37,7 @@ ROWS = list(recipes.rows(RECIPE))
 PER_PREFIX = Counter(row.prefix2 for row in ROWS)
 WORKLOADS = discover()
 PI_SAMPLES = 100_000
+SUPERSTEPS, FEW_SUPERSTEPS = supersteps.SUPERSTEPS, 3
 
 
 @pytest.fixture(scope="module")
@@ -51,6 +54,11 @@ def context(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Co
         parallelism=2,
         digests=dataset.digests,
     )
+
+
+@pytest.fixture(autouse=True)
+def _few_supersteps(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(supersteps, "SUPERSTEPS", FEW_SUPERSTEPS)
 
 
 @pytest.fixture(params=WORKLOADS.values(), ids=list(WORKLOADS))
@@ -273,6 +281,61 @@ def test_pi_draws_the_requested_number_of_samples(
     assert 0 <= rows[0][1] <= samples
 
 
+def test_one_superstep_of_two_tasks(context: Context, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They begin with 1 and 2; task u sends (u + 2v + 1) times its value to task v."""
+    monkeypatch.setattr(supersteps, "SUPERSTEPS", 1)
+    assert collected("supersteps", context) == [(0, 1 * 1 + 2 * 2, 0), (1, 3 * 1 + 4 * 2, 1)]
+    assert supersteps.values_after(1, 2) == [5, 11]
+
+
+@pytest.mark.parametrize(("parallelism", "tasks"), [(1, 2), (5, 5), (1000, 64)])
+def test_every_superstep_has_a_task_for_each_value(
+    context: Context, parallelism: int, tasks: int
+) -> None:
+    rows = collected("supersteps", replace(context, parallelism=parallelism))
+    values = supersteps.values_after(FEW_SUPERSTEPS, tasks)
+    assert rows == [(task, value, task) for task, value in enumerate(values)]
+
+
+def test_there_is_a_key_for_each_task_of_any_number(spark: SparkSession) -> None:
+    for tasks in range(2, supersteps.MAX_TASKS + 1):
+        assert len(set(supersteps.keys(spark, tasks))) == tasks
+
+
+def test_one_superstep_less_is_a_wrong_answer(
+    context: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer, plan = answer_of(WORKLOADS["supersteps"], context), plan_of("supersteps", context)
+    monkeypatch.setattr(supersteps, "SUPERSTEPS", FEW_SUPERSTEPS + 1)
+    with pytest.raises(WrongAnswer, match="the weighted sum of the values is"):
+        WORKLOADS["supersteps"].check(answer, context)
+    with pytest.raises(WrongAnswer, match=r"has not 4 fixed exchanges, but 3"):
+        WORKLOADS["supersteps"].check_plan(plan)
+
+
+def weighted_sum_without(lost: tuple[int, int, int] | None, steps: int, tasks: int) -> int:
+    """Return the weighted sum at the end if the message (step, sender, receiver) is lost."""
+    values = [task + 1 for task in range(tasks)]
+    for step in range(steps):
+        received = [0] * tasks
+        for u, v in itertools.product(range(tasks), repeat=2):
+            if (step, u, v) != lost:
+                received[v] += (u + 2 * v + 1) * values[u]
+        values = [value % supersteps.MODULUS for value in received]
+    return sum((task + 1) * value for task, value in enumerate(values))
+
+
+def test_any_message_that_is_lost_changes_the_answer(context: Context) -> None:
+    steps, tasks = FEW_SUPERSTEPS, 4
+    of_four = replace(context, parallelism=tasks)
+    right = {"tasks": tasks, "in_place": tasks, "values": weighted_sum_without(None, steps, tasks)}
+    WORKLOADS["supersteps"].check(right, of_four)
+    for lost in itertools.product(range(steps), range(tasks), range(tasks)):
+        wrong = {**right, "values": weighted_sum_without(lost, steps, tasks)}
+        with pytest.raises(WrongAnswer, match="the weighted sum of the values is"):
+            WORKLOADS["supersteps"].check(wrong, of_four)
+
+
 # The executed plans.
 
 
@@ -297,6 +360,35 @@ def test_the_broadcast_join_broadcasts_the_counts(context: Context) -> None:
     assert "BroadcastHashJoin" in plan
     assert "BroadcastExchange" in plan
     assert shuffles(plan) == 1  # that of the counts; the rows stay on their executors
+
+
+def test_each_superstep_is_a_stage_of_one_job_that_waits_for_the_one_before(
+    context: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The plan is checked although no row of a dataset was read."""
+    monkeypatch.setattr(supersteps, "SUPERSTEPS", SUPERSTEPS)
+    workload, tracker = WORKLOADS["supersteps"], context.spark.sparkContext.statusTracker()
+    ready = SINKS["noop"](workload, context, 1)
+    context.spark.sparkContext.setJobGroup("the supersteps", "the supersteps")
+    ready.run()
+    [plan] = ready.plans()
+    workload.check_plan(plan)
+    assert shuffles(plan) == SUPERSTEPS
+    [job] = [tracker.getJobInfo(id_) for id_ in tracker.getJobIdsForGroup("the supersteps")]
+    assert job is not None
+    assert len(job.stageIds) == SUPERSTEPS + 1
+
+
+def test_the_plan_is_checked_of_a_run_that_reads_no_data(context: Context, log: EventLog) -> None:
+    class AnotherPlan(type(WORKLOADS["supersteps"])):  # type: ignore[misc]
+        def check_plan(self, plan: str) -> None:
+            raise WrongAnswer("the plan is another")
+
+    no_rows = replace(context, totals=Totals(0, 0, 0, {}, 0, 0))
+    trial = SparkTrialRunner(AnotherPlan(), no_rows, SINKS["noop"], log).prepare("group", 1)
+    trial.run()
+    with pytest.raises(WrongAnswer, match="the plan is another"):
+        trial.check()
 
 
 def test_the_initial_plan_does_not_count_as_executed(context: Context) -> None:
