@@ -10,7 +10,15 @@ from harness.analysis.configuration import ConfigurationRuns, caveats, with_uniq
 from harness.analysis.confounders import Confounder, confounders, different_data
 from harness.analysis.declared import contradictions
 from harness.analysis.fetch_wait import different_fetch_wait
-from harness.analysis.sample import Outcome, Sample, Summary, table_model, take_sample
+from harness.analysis.sample import (
+    Outcome,
+    Performance,
+    Sample,
+    Summary,
+    performance,
+    table_model,
+    take_sample,
+)
 from harness.model.errors import BadInput
 from harness.records.lookup import check_no_run_twice
 from harness.statistics.change import (
@@ -31,8 +39,8 @@ MIN_CONFIGURATIONS = 2
 class Cell:
     """One workload in one configuration.
 
-    `summary` is None exactly if the sample has no times. `change` is relative to the baseline: None
-    in the baseline itself, and if either side has no times.
+    `summary` is None exactly if the sample has no times. `change` is that of the time, relative to the
+    baseline: None in the baseline itself, and if either side has no times.
     `confounders` are lines on what else differs from the baseline and may explain the change of this
     workload, but not of all workloads.
     """
@@ -41,6 +49,16 @@ class Cell:
     summary: Summary | None
     change: Change | None = None
     confounders: tuple[str, ...] = ()
+
+    @property
+    def performance(self) -> Performance | None:
+        """What is compared instead of the time if the workload counts its work."""
+        return performance(self.sample, self.summary) if self.summary else None
+
+    @property
+    def shown_change(self) -> Change | None:
+        """The change of what is compared: of the performance, or else of the time."""
+        return self.change.of_performance if self.change and self.sample.unit else self.change
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -129,6 +147,7 @@ def compare(
     - for fewer than two configurations;
     - if a run is in two of them;
     - if a configuration has no measured workload in common with the baseline;
+    - if a workload counts its work in another unit than in the baseline;
     - if a configuration read other data than the baseline, unless `allow_different_data`;
     - if a configuration has confounders or contradicts its declaration, and `strict`;
     - if there are too few runs of common controls, and `relative_to_controls`.
@@ -139,6 +158,7 @@ def compare(
     baseline, *others = columns
     for other in others:
         _require_common_workload(baseline, other)
+        _require_same_units(baseline, other)
         if not allow_different_data:
             _require_same_data(baseline, other)
         if strict:
@@ -158,6 +178,17 @@ def _require_common_workload(baseline: ConfigurationRuns, other: ConfigurationRu
             for column in (baseline, other)
         )
         raise BadInput(f"no workload in common: {both}; run the same workloads in both")
+
+
+def _require_same_units(baseline: ConfigurationRuns, other: ConfigurationRuns) -> None:
+    for workload in baseline.attempted:
+        sides = [take_sample(workload, column.runs) for column in (baseline, other)]
+        units = [str(sample.unit) for sample in sides if sample.times_s]
+        if len(set(units)) > 1:
+            raise BadInput(
+                f"{workload} counts {units[0]} in {baseline.name!r} and {units[1]} in {other.name!r}: "
+                "they cannot be compared"
+            )
 
 
 def _require_same_data(baseline: ConfigurationRuns, other: ConfigurationRuns) -> None:

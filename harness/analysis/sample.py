@@ -5,8 +5,9 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
+from statistics import median
 
 from harness.model.run import Phase, RecordedRun, Trial
 from harness.runtime.warm_up import AUTO, needed_trials, unsteady_workloads
@@ -29,10 +30,11 @@ class Sample:
     """The measured trials of one workload in one configuration, without warm-up trials.
 
     `runs_s` has the wall-clock seconds of the trials that are ok, by run: a tuple for each run that has
-    such trials, in the order of measurement. `errors` has one line for each failed trial; `omissions`
-    are the reasons why runs omitted the workload; `disturbed` is the number of trials that do not count
-    because something disturbed them; `unsteady` are the reasons why nobody can tell that the workload
-    became steady in a run.
+    such trials, in the order of measurement. If trials count their work in a `unit`, these are the seconds of
+    one unit, and `peaks` has the median of the trials' peaks, by source.
+    `errors` has one line for each failed trial; `omissions` are the reasons why runs omitted the workload;
+    `disturbed` is the number of trials that do not count because something disturbed them; `unsteady` are
+    the reasons why nobody can tell that the workload became steady in a run.
     """
 
     workload: str
@@ -41,6 +43,8 @@ class Sample:
     omissions: tuple[str, ...] = ()
     disturbed: int = 0
     unsteady: tuple[str, ...] = ()
+    unit: str | None = None
+    peaks: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def times_s(self) -> tuple[float, ...]:
@@ -63,8 +67,8 @@ class Sample:
 class Summary:
     """The time of a workload in a configuration: the geometric mean of the medians of its runs.
 
-    `time_s` is in seconds; `interval_s` is its 95 % confidence interval, None for a single run. `runs`
-    and `trials` count those that are ok.
+    `time_s` is in seconds, those of one unit of work if the sample has a unit; `interval_s` is its 95 %
+    confidence interval, None for a single run. `runs` and `trials` count those that are ok.
     """
 
     time_s: float
@@ -78,6 +82,37 @@ class Summary:
         if self.interval_s is None:
             return None
         return fraction(self.interval_s.max_distance(self.time_s), self.time_s)
+
+
+@dataclass(frozen=True)
+class Performance:
+    """How much work is done in a second: `value` in `unit`s, with its 95 % confidence interval.
+
+    `efficiencies` are the fractions of the peaks, by their source.
+    """
+
+    value: float
+    unit: str
+    interval: Interval | None
+    efficiencies: Mapping[str, float]
+
+    @property
+    def uncertainty(self) -> float | None:
+        """Distance from the value to the farther end of the interval, as a fraction of the value."""
+        return self.interval and fraction(self.interval.max_distance(self.value), self.value)
+
+
+def performance(sample: Sample, summary: Summary) -> Performance | None:
+    """Return the performance of a workload that counts its work; None of one that does not."""
+    if sample.unit is None:
+        return None
+    value, interval_s = 1 / summary.time_s, summary.interval_s
+    return Performance(
+        value,
+        sample.unit,
+        interval_s and Interval(1 / interval_s.high, 1 / interval_s.low),
+        {source: value / peak for source, peak in sample.peaks.items()},
+    )
 
 
 def measured_trials(runs: Iterable[RecordedRun]) -> Iterator[Trial]:
@@ -110,8 +145,10 @@ def take_sample(workload: str, runs: Iterable[RecordedRun]) -> Sample:
         for recorded in runs
     ]
     times_s = (
-        tuple(trial.wall_s for trial in of_run if trial.wall_s is not None) for of_run in trials
+        tuple(trial.unit_s for trial in of_run if trial.unit_s is not None) for of_run in trials
     )
+    work = [trial.work for of_run in trials for trial in of_run if trial.work]
+    peaks = {source for each in work for source in each.peaks}
     return Sample(
         workload=workload,
         runs_s=tuple(filter(None, times_s)),
@@ -123,6 +160,11 @@ def take_sample(workload: str, runs: Iterable[RecordedRun]) -> Sample:
         unsteady=tuple(
             reason for recorded in runs if (reason := unsteady(recorded).get(workload)) is not None
         ),
+        unit=work[0].unit if work else None,
+        peaks={
+            source: median(each.peaks[source] for each in work if source in each.peaks)
+            for source in sorted(peaks)
+        },
     )
 
 

@@ -6,4 +6,6 @@ MAX_ROWS = 9 * 10**9
 """The sum of the fractions of all rows, each below 10^9, fits in 64 bits up to this number of rows."""
 MAX_TRIALS = 10_000
 MAX_PARTITIONS = 10**6
+MAX_NODES = 10**5
+MAX_PER_HOST = 1024
 MAX_PI_SAMPLES = 10**13

@@ -15,12 +15,16 @@ from typing import Any
 from harness.model.interference import Nodes
 from harness.model.task_metrics import TaskMetrics, WireBytes
 from harness.model.timeline import Timeline
+from harness.model.work import Work
 
 Facts = Mapping[str, Any]
 """Observed or declared facts by name. The values are those that JSON has; None means unknown."""
 
 LinkErrors = Mapping[str, Mapping[str, int]]
 """By `host interface`, the number of packets with `errors` and of `drops` during a run."""
+
+PROGRAM = "program"
+"""The parameter of a run that names its external program; runs of Spark have none."""
 
 MIN_WALL_S, MAX_WALL_S = 1e-9, 1e9
 """A clock's resolution, and 30 years: no recorded trial is shorter or longer."""
@@ -63,6 +67,7 @@ class Trial:
     - `disturbed`: why the trial does not count, in one line, such as
       `n2: processors slower than usual (by 31 %)`; None if it counts.
     - `timeline`: what the nodes did over the time of all executions; None if unknown.
+    - `work`: what one execution does; None if only its time is of interest.
     """
 
     workload: str
@@ -80,6 +85,7 @@ class Trial:
     disturbed: str | None = None
     executions: int = 1
     timeline: Timeline | None = None
+    work: Work | None = None
 
     def __post_init__(self) -> None:
         if (self.status is Status.OK) != (self.wall_s is not None):
@@ -91,10 +97,17 @@ class Trial:
         if self.executions < 1:
             raise ValueError("a trial executes its workload once or more")
 
+    @property
+    def unit_s(self) -> float | None:
+        """The seconds of one unit of work, or of the whole trial if it counts none; None if it failed."""
+        if self.wall_s is None or self.work is None:
+            return self.wall_s
+        return self.wall_s / self.work.amount
+
 
 @dataclass(frozen=True)
 class Run:
-    """One Spark application: what was declared, requested and observed when it started.
+    """One application: what was declared, requested and observed when it started.
 
     - `configuration`: the declared name of the set-up under test.
     - `workloads`: the workloads to run; `omitted`: those that cannot run, and why.

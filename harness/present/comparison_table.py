@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from harness.analysis.comparison import Cell, Comparison
 from harness.analysis.probe_comparison import ProbeCell, ProbeTable
-from harness.analysis.sample import fraction
+from harness.analysis.sample import Performance, fraction
+from harness.model.work import DECLARED_PEAK, DGEMM_PEAK
 from harness.present import quantities
 from harness.present.table import (
     HEADINGS,
@@ -26,6 +27,11 @@ from harness.terminal import count_of
 _TRIAL, _VALUE = "trial", "value"
 _DISPLAY_UNITS = {"bit/s": ("Mbit/s", 1e6)}
 """The unit that a table shows instead of the measured one, and its size in measured units."""
+_PEAKS = {
+    DECLARED_PEAK: "of the declared peak",
+    DGEMM_PEAK: "of the peak that dgemm reached in the same trials",
+}
+"""The sources of a peak, the preferred one first, and what the caption calls a fraction of it."""
 _UNIT_SUFFIXES = ("_per_gbit_s", "_per_s", "_bit_s", "_percent", "_bytes", "_us")
 
 
@@ -35,24 +41,65 @@ def comparison_table(comparison: Comparison) -> Table:
     counts = common(Counts(summary.runs, summary.trials) for summary in summaries)
     return Table(
         heading="workload",
-        headings=HEADINGS._replace(value="time"),
+        headings=HEADINGS._replace(value=_heading(comparison)),
         columns=tuple(Heading(column.name, column.notes) for column in comparison.columns),
         lines=tuple(
-            Line(row.workload, tuple(map(_workload_entry, row.cells))) for row in comparison.rows
+            Line(row.workload, tuple(map(workload_entry, row.cells))) for row in comparison.rows
         ),
         with_n=counts is None,
         warnings=warnings(comparison),
-        caption=" ".join([*_time_sentences(counts, _TRIAL), *_change_sentences(comparison)]),
+        caption=" ".join(
+            [
+                *_time_sentences(counts, _TRIAL),
+                *_performance_sentences(comparison),
+                *_change_sentences(comparison),
+            ]
+        ),
     )
 
 
-def _workload_entry(cell: Cell) -> Entry:
+def _heading(comparison: Comparison) -> str:
+    found = [
+        cell.performance is None for row in comparison.rows for cell in row.cells if cell.summary
+    ]
+    if not found or all(found):
+        return "time"
+    return "time or performance" if any(found) else "performance"
+
+
+def _performance_sentences(comparison: Comparison) -> Iterator[str]:
+    """Yield what a performance and its efficiency are, if there are any."""
+    found = [p for row in comparison.rows for cell in row.cells if (p := cell.performance)]
+    if found:
+        yield "More work a second is better."
+    shown = {
+        next(source for source in _PEAKS if source in each.efficiencies)
+        for each in found
+        if not _PEAKS.keys().isdisjoint(each.efficiencies)
+    }
+    if shown:
+        meanings = " or ".join(text for source, text in _PEAKS.items() if source in shown)
+        yield f"In brackets: efficiency, as a part {meanings}."
+
+
+def workload_entry(cell: Cell) -> Entry:
+    """Return the words of a workload's time or performance, and of its change."""
     summary = cell.summary
     if summary is None:
         return Entry(Fields(str(cell.sample.outcome)), cell.notes)
-    time = quantities.time_text(summary.time_s)
     counts = Counts(summary.runs, summary.trials)
-    return Entry(fields(time, summary.uncertainty, cell.change, counts), cell.notes)
+    if (found := cell.performance) is None:
+        value, uncertainty = quantities.time_text(summary.time_s), summary.uncertainty
+    else:
+        value, uncertainty = _performance_text(found), found.uncertainty
+    return Entry(fields(value, uncertainty, cell.shown_change, counts), cell.notes)
+
+
+def _performance_text(found: Performance) -> str:
+    """Return `21.24 Gflop/s (60.3%)`: with the efficiency, relative to the declared peak if there is one."""
+    text = quantities.performance_text(found.value, found.unit)
+    sources = [source for source in _PEAKS if source in found.efficiencies]
+    return f"{text} ({found.efficiencies[sources[0]]:.1%})" if sources else text
 
 
 def probe_table(probed: ProbeTable) -> Table:

@@ -22,6 +22,8 @@ CSV_COLUMNS = (
     "time_s",
     "time_low_s",
     "time_high_s",
+    "performance",
+    "performance_unit",
     "verdict",
     "relative_change",
     "relative_change_low",
@@ -54,7 +56,7 @@ def as_csv(comparison: Comparison) -> str:
 
 def _csv_line(workload: str, column: ConfigurationRuns, cell: Cell) -> dict[str, object]:
     values = _json_cell(cell)
-    change = values["change"] or {}
+    change, performance = values["change"] or {}, values["performance"] or {}
     time_low_s, time_high_s = values["time_interval_s"] or (None, None)
     change_low, change_high = change.get("relative_change_interval") or (None, None)
     return {
@@ -64,6 +66,8 @@ def _csv_line(workload: str, column: ConfigurationRuns, cell: Cell) -> dict[str,
         "configuration": escape_formula(column.name),
         "time_low_s": time_low_s,
         "time_high_s": time_high_s,
+        "performance": performance.get("value"),
+        "performance_unit": performance.get("unit"),
         "relative_change_low": change_low,
         "relative_change_high": change_high,
         "notes": escape_formula("; ".join((*cell.notes, *column.notes))),
@@ -80,7 +84,8 @@ def as_json(comparison: Comparison) -> str:
     """Return one JSON object, indented, in ASCII; ends with a newline.
 
     `schema_version` is 3; it increases when a key changes its name or meaning. The first configuration
-    is the baseline. `relative_change` is after / before - 1: -0.095 is 9.5 % less time. An unknown
+    is the baseline. `relative_change` is after / before - 1: -0.095 is 9.5 % less time. Where a workload
+    counts its work, `time_s` is that of one unit, and `performance` has the units per second. An unknown
     value is null. `footnotes` lists each note once.
     """
     notes = Footnotes()
@@ -134,12 +139,28 @@ def _json_cell(cell: Cell) -> dict[str, Any]:
         "outcome": cell.sample.outcome,
         "time_s": summary.time_s if summary else None,
         "time_interval_s": _json_interval(summary.interval_s if summary else None),
+        "performance": _json_performance(cell),
         "change": _json_change(cell.change) if cell.change else None,
         "times_s_by_run": cell.sample.runs_s,
         "runs": len(cell.sample.runs_s),
         "trials_ok": len(cell.sample.times_s),
         "trials_failed": len(cell.sample.errors),
         "notes": cell.notes,
+    }
+
+
+def _json_performance(cell: Cell) -> dict[str, Any] | None:
+    """Return what is done in a second, with its change; None if the workload does not count its work."""
+    found, change = cell.performance, cell.shown_change
+    if found is None:
+        return None
+    return {
+        "value": found.value,
+        "unit": f"{found.unit}/s",
+        "interval": _json_interval(found.interval),
+        "efficiencies": dict(found.efficiencies),
+        "relative_change": change.relative_change if change else None,
+        "relative_change_interval": _json_interval(change.interval) if change else None,
     }
 
 

@@ -36,6 +36,8 @@ class TrialRow(_TrialKey):
 
     status: Annotated[str, "ok or failed; a wrong answer counts as failed"]
     wall_s: Annotated[float | None, "time in seconds; null if the trial failed"]
+    work: Annotated[float | None, "amount of work in that time; null if the workload counts none"]
+    work_unit: Annotated[str | None, "unit of the work, such as flop"]
     started_at: Annotated[datetime | None, "start of the trial"]
     error: Annotated[str | None, "why it failed"]
     note: Annotated[str | None, "an incident that may have affected the time"]
@@ -151,6 +153,8 @@ def _trial_row(recorded: RecordedRun, trial: Trial) -> TrialRow:
         *_trial_key(recorded, trial),
         status=str(trial.status),
         wall_s=trial.wall_s,
+        work=trial.work.amount if trial.work else None,
+        work_unit=trial.work.unit if trial.work else None,
         started_at=_time(trial.started_at),
         error=trial.error,
         note=trial.note,

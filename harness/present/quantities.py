@@ -13,15 +13,22 @@ _MAX_PLAIN = 1e6
 """Larger numbers have an exponent: their digits carry no information and would break the table."""
 _ROUNDING_ERROR = 1e-9
 """0.07 x 100 is 7.000000000000001, which must not be rounded up to 8."""
+_MIN_MILLISECOND = 0.0005
 _MIN_P = 0.001
+_PREFIXES = (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3), ("", 1.0))
 _BYTE_UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
 _UNIT_STEP = 1000
 _MIN_WITHOUT_DECIMALS = 10
 
 
 def time_text(seconds: float) -> str:
-    """Return `547.5 s`, `-9.87 s`, `0.123 s`: one decimal from 10 s, two from 1 s, three below."""
+    """Return `547.5 s`, `-9.87 s`, `0.123 s`: one decimal from 10 s, two from 1 s, three below.
+
+    Times below a millisecond, which are latencies, have four digits: `45.31 µs`.
+    """
     sign, absolute = "-" if seconds < 0 else "", abs(seconds)
+    if 0 < absolute < _MIN_MILLISECOND:
+        return f"{seconds * 1e6:.4g} µs"
     for limit, decimals in ((1, 3), (10, 2)):
         text = f"{absolute:.{decimals}f}"
         if float(text) < limit:
@@ -61,6 +68,15 @@ def p_text(value: float) -> str:
 def p_statement(shown: str) -> str:
     """Return `p=.017` or `p<.001` for the text that `p` returned; an empty text for an empty one."""
     return f"p={shown}".replace("=<", "<") if shown else ""
+
+
+def performance_text(value: float, unit: str) -> str:
+    """Return so many units a second with four digits: `21.24 Gflop/s`, `938.1 kevent/s`."""
+    for prefix, size in _PREFIXES:
+        # Rounding may need the next prefix: 999,960 is 1 M.
+        if float(f"{value / size:.4g}") >= 1:
+            return f"{value / size:.4g} {prefix}{unit}/s"
+    return f"{value:.4g} {unit}/s"
 
 
 def significant(value: float) -> str:

@@ -90,14 +90,14 @@ def _trials(trials: Sequence[Trial]) -> str:
             visible(trial.workload),
             trial.phase,
             trial.round,
-            trial.status if trial.wall_s is None else quantities.time_text(trial.wall_s),
+            _achieved(trial),
             visible("; ".join(_remarks(trial))),
         )
         for trial in trials
     ]
     table = tabulate(
         rows,
-        headers=["workload", "phase", "round", "time", "error or note"],
+        headers=["workload", "phase", "round", "result", "error or note"],
         tablefmt="simple",
         disable_numparse=True,
         colalign=["left", "left", "right", "right", "left"],
@@ -106,11 +106,22 @@ def _trials(trials: Sequence[Trial]) -> str:
     return f"trials\n{table}\n"
 
 
+def _achieved(trial: Trial) -> str:
+    """Return the time, or the performance of a workload that counts its work."""
+    if trial.unit_s is None:
+        return trial.status
+    if trial.work is None:
+        return quantities.time_text(trial.unit_s)
+    return quantities.performance_text(1 / trial.unit_s, trial.work.unit)
+
+
 def _remarks(trial: Trial) -> Iterator[str]:
     if remark := trial.error or trial.note:
         yield remark
     if trial.executions > 1:
         yield f"mean of {trial.executions} executions"
+    if trial.work:
+        yield from (f"{name} {value:,.10g}" for name, value in trial.work.figures.items())
     if trial.disturbed:
         yield f"disturbed, does not count: {trial.disturbed}"
     if trial.tasks and trial.tasks.incomplete:

@@ -97,6 +97,12 @@ def fields(value: str, uncertainty: float | None, change: Change | None, counts:
     )
 
 
+def change_text(words: Fields, unit: str | None) -> str:
+    """Return `-9.5% ±1%`, `+0.5% ~ ±3%`, `-9.5% ?`; of a performance, `+13.4% flop/s ±3%`."""
+    of_performance = f" {unit}/s" if unit else ""
+    return f"{words.marked_change}{of_performance} {words.change_interval}".strip()
+
+
 def common(counts: Iterable[Counts]) -> Counts | None:
     """Return the common numbers, or None if they differ, cannot be equal in all runs, or are missing."""
     different = set(counts)

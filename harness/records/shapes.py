@@ -12,6 +12,7 @@ from typing import Annotated, Any, Required, TypedDict
 import msgspec
 
 from harness.model.run import MAX_WALL_S, MIN_WALL_S, Ending
+from harness.model.work import MAX_AMOUNT, MIN_AMOUNT, UNIT_FORM
 
 _Count = Annotated[int, msgspec.Meta(ge=0)]
 _Seconds = Annotated[float, msgspec.Meta(ge=MIN_WALL_S, le=MAX_WALL_S)]
@@ -19,6 +20,7 @@ _Moment = Annotated[float, msgspec.Meta(ge=0, le=MAX_WALL_S)]
 _Value = Annotated[float, msgspec.Meta(ge=-1e15, le=1e15)]
 _Mbit = Annotated[int, msgspec.Meta(ge=0, le=10**8)]
 _Mtu = Annotated[int, msgspec.Meta(ge=0, le=10**6)]
+_Amount = Annotated[float, msgspec.Meta(ge=MIN_AMOUNT, lt=MAX_AMOUNT)]
 _Name = Annotated[str, msgspec.Meta(min_length=1)]
 _Names = list[str] | None
 
@@ -53,10 +55,12 @@ class CheckedEnvironment(TypedDict, total=False):
     java: str | None
     scala: str | None
     parallelism: _Count | None
+    shared_processors: str | None
 
 
 class CheckedParameters(TypedDict, total=False):
     controls: _Names
+    per_process: _Names
     data_workloads: list[str]
     not_requested: _Names
     unexpected_links: _Names
@@ -69,6 +73,13 @@ class CheckedParameters(TypedDict, total=False):
     pi_samples: _Count | None
     content_checked: bool | None
     series: str | None
+    program: _Name | None
+    problem: Mapping[str, int | float | str | None] | None
+    options: Mapping[str, str] | None
+    growing: bool | None
+    hosts: _Names
+    processes_per_host: _Count | None
+    network: str | None
 
 
 class CheckedLayout(TypedDict, total=False):
@@ -154,6 +165,15 @@ class CheckedTimeline(TypedDict, total=False):
     clock_error_s: list[_Moment]
 
 
+class CheckedWork(TypedDict, total=False):
+    """What a second of it is, and how much of a peak, stays finite."""
+
+    amount: Required[_Amount]
+    unit: Required[Annotated[str, msgspec.Meta(pattern=UNIT_FORM)]]
+    peaks: Mapping[str, _Amount]
+    figures: Mapping[str, _Value]
+
+
 class CheckedTrial(TypedDict, total=False):
     workload: Required[_Name]
     round: Required[Annotated[int, msgspec.Meta(ge=1)]]
@@ -162,6 +182,7 @@ class CheckedTrial(TypedDict, total=False):
     executions: Annotated[int, msgspec.Meta(ge=1)]
     interference: list[CheckedNode] | None
     timeline: CheckedTimeline | None
+    work: CheckedWork | None
 
 
 class CheckedMeasurement(TypedDict, total=False):

@@ -1,7 +1,7 @@
 """Brings the lines of older results files to the current version of the schema.
 
-What a later version added is absent from older lines, and so unknown: versions 4 and 5 only added keys, and
-need no step.
+What a later version added is absent from older lines, and so unknown: versions 4 to 6 only added keys,
+and need no step.
 """
 
 from __future__ import annotations

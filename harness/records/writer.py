@@ -32,7 +32,7 @@ from harness.records.directories import (
 )
 from harness.redaction import redacted
 
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 
 
 class _LineWriter:

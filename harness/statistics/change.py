@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from harness.statistics.median import Interval
@@ -39,6 +40,16 @@ class Change:
     adjusted_p: float | None = None
 
     @property
+    def of_performance(self) -> Change:
+        """The change of the reciprocal of a time, which is how much is done in it."""
+        ends = self.interval and sorted(map(_of_reciprocal, self.interval))
+        return replace(
+            self,
+            relative_change=_of_reciprocal(self.relative_change),
+            interval=Interval(*ends) if ends else None,
+        )
+
+    @property
     def verdict(self) -> Verdict:
         """Whether the change is significant, or why it cannot be."""
         if self.adjusted_p is None:
@@ -49,6 +60,11 @@ class Change:
     def uncertainty(self) -> float | None:
         """How far the true change may be from `relative_change`."""
         return self.interval and self.interval.max_distance(self.relative_change)
+
+
+def _of_reciprocal(change: float) -> float:
+    """Return the change of 1 / x for that of x; one to nothing at all is as large as can be told."""
+    return -change / max(1 + change, sys.float_info.epsilon)
 
 
 @dataclass(frozen=True)

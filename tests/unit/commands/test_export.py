@@ -71,6 +71,8 @@ class TestTrials:
             "note": "lost an executor",
             "disturbed": None,
             "executions": 1,
+            "work": None,
+            "work_unit": None,
             "is_control": False,
             "sink": "noop",
             "dataset_rows": 1000,

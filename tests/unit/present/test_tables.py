@@ -411,7 +411,7 @@ class TestAnyTable:
         assert re.fullmatch(rf"x +1\.00 s +{outcome}[¹²]?", in_text)
         assert re.search(rf"\| x .*\| +{outcome}[¹²]? \|", markdown.render(comparison))
         in_csv = data_formats.as_csv(comparison).split("\r\n")[4]
-        assert in_csv.startswith(f"x,b,{outcome},,,,,,,,,0,0,")
+        assert in_csv.startswith(f"x,b,{outcome},,,,,,,,,,,0,0,")
         in_json = json.loads(data_formats.as_json(comparison))["workloads"][1]["cells"][1]
         assert [in_json[key] for key in ("time_s", "time_interval_s", "change")] == [None] * 3
 

@@ -34,6 +34,7 @@ from harness.model.run import (
 )
 from harness.model.task_metrics import NodeBytes, ScheduleSimulation, WireBytes
 from harness.model.timeline import Stage
+from harness.model.work import Work
 from harness.records.directories import configuration_directory
 from harness.records.lookup import find_run, find_runs, probes_beside
 from harness.records.reader import NO_CHECKSUMS, READABLE_VERSIONS, load, load_probes
@@ -260,6 +261,11 @@ class TestSchema:
         assert timeline.series(node.received_bytes) == (0, 11_625_000, 23_625_000, 23_625_000, None)
         assert timeline.series(node.written_bytes) == (0, 0, 0, 0, 0)
 
+    @pytest.mark.parametrize("version", READABLE_VERSIONS)
+    def test_the_work_of_a_trial_is_unknown_before_version_6(self, version: int) -> None:
+        work = load(GOLDEN / f"schema-{version}.jsonl").trials[1].work
+        assert work == (None if version < 6 else Work(2e9, "row", {"declared": 1e9}))
+
     def test_a_timeline_is_loaded_unchanged(self, tmp_path: Path) -> None:
         node = a_node("n1", [5, None, 900_000], [0, 0, 0], clock_error_s=0.05)
         timeline = a_timeline(node, slices=3, stages=(Stage("computes", 0.5, 2.75),))
@@ -307,7 +313,7 @@ class TestSchema:
     ) -> None:
         path = change_line(record(tmp_path, a_run()), 1, {"schema_version": version})
         with pytest.raises(
-            BadInput, match=r":1: schema version .* not known here \(known: 1, 2, 3, 4, 5\)"
+            BadInput, match=r":1: schema version .* not known here \(known: 1, 2, 3, 4, 5, 6\)"
         ):
             load(path)
 

@@ -1,4 +1,4 @@
-"""`clusterlift import`: results of the original pyspark-benchmark of 2020."""
+"""`clusterlift import`: results that others have published."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import click
 from harness.commands.command import command
 from harness.commands.options import results_option
 from harness.model.run import Ending, new_run_id, timestamp
-from harness.records.original import read_original
+from harness.records.published import read_published
 from harness.records.writer import Recording
 from harness.runtime.command_line import parse_facts
 from harness.terminal import show, visible
@@ -22,7 +22,7 @@ from harness.terminal import show, visible
     "--configuration",
     required=True,
     metavar="NAME",
-    help="Name of the configuration that the times were measured on.",
+    help="Name of the configuration that was measured.",
 )
 @results_option
 @click.option(
@@ -33,12 +33,13 @@ from harness.terminal import show, visible
     help="A fact about the configuration, such as mtu=1500. Repeatable.",
 )
 def import_command(file: Path, configuration: str, results: Path, facts: Sequence[str]) -> None:
-    """Import results of the original pyspark-benchmark.
+    """Import results that others have published.
 
-    FILE.csv has the columns test,seconds. The directory of part files that the original's option -o
-    writes works, too. The command prints the path of the new results file.
+    FILE.csv has the columns test,seconds, as the original pyspark-benchmark writes it; the directory of part
+    files that its option -o names works, too. Or it has test,performance,unit and possibly peak, such as
+    hpl,21.24e9,flop,35.2e9. The command prints the path of the new results file.
     """
-    imported, trials = read_original(
+    imported, trials = read_published(
         file, new_run_id(), configuration, timestamp(), parse_facts(facts)
     )
     with Recording(results, imported) as recording:

@@ -1,4 +1,4 @@
-"""Results of the original pyspark-benchmark are read as a run; so is its published table."""
+"""Published results are read as runs: the tables of 2009 and 2020 are among them."""
 
 from __future__ import annotations
 
@@ -7,17 +7,21 @@ from pathlib import Path
 
 import pytest
 
+from harness.analysis.comparison import overview
+from harness.analysis.configuration import find_configuration
 from harness.model.errors import BadInput
 from harness.model.run import Phase, Run, Status, Trial
-from harness.records.original import read_original
+from harness.model.work import Work
+from harness.records.published import read_published
 from harness.records.reader import load
 from tests.unit.builders import STARTED_AT
 
+BEOWULF = Path(__file__).parents[3] / "results" / "beowulf-2009"
 PUBLISHED = Path(__file__).parents[3] / "results" / "published-2020"
 
 
 def read(path: Path) -> tuple[Run, tuple[Trial, ...]]:
-    return read_original(path, "r1", "1g-rs", STARTED_AT, {"switch": "unmanaged"})
+    return read_published(path, "r1", "1g-rs", STARTED_AT, {"switch": "unmanaged"})
 
 
 def write(directory: Path, *lines: str, name: str = "original.csv") -> Path:
@@ -61,6 +65,36 @@ class TestReading:
         assert [(t.workload, t.wall_s) for t in read(path)[1]] == [("group-by", 10.8)]
 
 
+class TestPerformances:
+    def test_the_work_is_that_of_one_second_and_the_peak_is_a_declared_one(
+        self, tmp_path: Path
+    ) -> None:
+        lines = ("test,performance,unit,peak", "hpl,21.24e9,flop,35.2e9")
+        [trial] = read(write(tmp_path, *lines))[1]
+        assert (trial.workload, trial.wall_s) == ("hpl", 1.0)
+        assert trial.work == Work(21.24e9, "flop", {"declared": 35.2e9})
+
+    def test_a_run_of_performances_claims_nothing_about_spark(self, tmp_path: Path) -> None:
+        run, [trial] = read(write(tmp_path, "test,performance,unit", "hpl,21.24e9,flop"))
+        assert "sink" not in run.parameters
+        assert trial.work == Work(21.24e9, "flop")
+
+    def test_the_committed_table_of_2009_is_the_source_s(self) -> None:
+        for name, gflops, percent in (
+            ("1g-n2", 12.22, 69.4),
+            ("1g-n4", 21.24, 60.3),
+            ("bonded-n2", 12.93, 73.5),
+            ("bonded-n4", 24.08, 68.4),
+            ("bonded-jumbo-n4", 24.86, 70.6),
+            ("bonded-jumbo-n6", 36.13, 68.4),
+        ):
+            [row] = overview(find_configuration(name, BEOWULF)).rows
+            found = row.cells[0].performance
+            assert found is not None
+            assert found.value == pytest.approx(gflops * 1e9)
+            assert round(100 * found.efficiencies["declared"], 1) == percent
+
+
 class TestBadInput:
     @pytest.mark.parametrize(
         ("lines", "message"),
@@ -72,18 +106,29 @@ class TestBadInput:
             (("test,seconds", "a,1", "b,fast"), r":3: 'fast' is not a number of seconds"),
             (("test,seconds", "a,-1"), r":2: '-1' is not a time"),
             (("test,seconds", "a,1_0"), r":2: '1_0' is not a number of seconds"),
-            (("test,seconds", "a\0b,1"), r":2: the test's name 'a\\x00b' has characters that"),
-            (("test,seconds", "a\x1b[1m,1"), r":2: the test's name .* are not printable"),
+            (("test,seconds", "a\0b,1"), r":2: the test 'a\\x00b' has characters that"),
+            (
+                ("test,seconds", "a\x1b[1m,1"),
+                r":2: the test .* has characters that are not printable",
+            ),
             (
                 ("test,seconds", "a,0"),
                 r":2: '0' is not a time; 1e-09 to 1e\+09 seconds are expected",
             ),
             (("test,seconds", "a,nan"), r":2: 'nan' is not a time"),
             (("test,seconds", "a,inf"), r":2: 'inf' is not a time"),
-            (("test,seconds", "a,"), r":2: '' is not a number of seconds"),
-            (("test,seconds", ",1"), r":2: a test's name and its seconds are expected"),
-            (("test,seconds", "a,1,2"), r":2: a test's name and its seconds are expected"),
-            (("test,seconds", "", "a,1"), r":2: a test's name and its seconds are expected"),
+            (("test,seconds", "a,"), r":2: test,seconds are expected, not \['a', ''\]"),
+            (("test,seconds", ",1"), r":2: test,seconds are expected, not"),
+            (("test,seconds", "a,1,2"), r":2: test,seconds are expected, not"),
+            (("test,seconds", "", "a,1"), r":2: test,seconds are expected, not"),
+            (("test,performance,unit", "a,1"), r":2: test,performance,unit are expected, not"),
+            (("test,performance,unit", "a,fast,flop"), r":2: 'fast' is not a number of units"),
+            (
+                ("test,performance,unit", "a,0,flop"),
+                r":2: '0' is not a performance; 1e-18 to 1e\+30",
+            ),
+            (("test,performance,unit", "a,1,\x1b"), r":2: .* is not a unit; a word such as"),
+            (("test,performance,unit,peak", "a,1,flop,nan"), r":2: 'nan' is not a performance"),
         ],
     )
     def test_a_malformed_line_is_named_by_file_and_number(
@@ -115,7 +160,7 @@ class TestBadInput:
 @pytest.mark.parametrize("configuration", ["1g-rs", "2.5g-rs", "2.5g-2x"])
 def test_importing_the_published_numbers_again_gives_the_same_trials(configuration: str) -> None:
     [kept] = [load(path) for path in (PUBLISHED / configuration).glob("*.jsonl")]
-    run, trials = read_original(
+    run, trials = read_published(
         PUBLISHED / f"{configuration}.csv",
         kept.run.id,
         configuration,

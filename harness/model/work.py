@@ -1,0 +1,40 @@
+"""The work of a trial, where people compare what is done in a second and not the time it takes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+MIN_AMOUNT, MAX_AMOUNT = 1e-18, 1e30
+"""All amounts of work are between: of a single bit in a run of 30 years, and of all machines of the world."""
+UNIT_FORM = r"^[A-Za-z][A-Za-z0-9 _-]{0,19}\Z"
+"""A unit is a word of up to 20 letters, digits, blanks and dashes."""
+
+DECLARED_PEAK = "declared"
+"""The peak that the user states: the sum of what the data sheets of the processors promise."""
+DGEMM_PEAK = "dgemm"
+"""The peak that was measured in the same trial: matrix products on all processes, without messages."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """What one execution of a workload does.
+
+    - `amount`, `unit`: such as 7.1e9 and `flop`. The performance is the amount per second; more is better.
+      If only a performance is reported, the amount is that of one second, which is then the trial's time.
+    - `peaks`: the highest performance that is possible, in units per second, by its source. Performance as a
+      fraction of a peak is the efficiency.
+    - `figures`: what the program reports beside, such as the number of rollbacks; nothing is compared by it.
+    """
+
+    amount: float
+    unit: str
+    peaks: Mapping[str, float] = field(default_factory=dict)
+    figures: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not all(0 < value < math.inf for value in (self.amount, *self.peaks.values())):
+            raise ValueError("an amount of work and its peaks are finite numbers, more than 0")
+        if not self.unit:
+            raise ValueError("an amount of work has a unit")

@@ -1,0 +1,220 @@
+"""Workloads that count their work: tables show performance, and more of it is better."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.analysis.comparison import Comparison, compare
+from harness.analysis.configuration import ConfigurationRuns
+from harness.analysis.performance_price import performance_prices
+from harness.analysis.price import rank_offers
+from harness.analysis.price_list import Item, Money, Offer, PriceList, read_price_list
+from harness.model.errors import BadInput
+from harness.model.run import RecordedRun
+from harness.model.work import Work
+from harness.present import data_formats, quantities, text
+from harness.present.costs import performance_price_table
+from harness.present.report import page
+from harness.present.report.answer import answers
+from harness.present.report.reproduce import commands
+from harness.present.report.table import Tone, sortable_table
+from harness.statistics.change import Change, Verdict
+from harness.statistics.median import Interval
+from tests.unit.builders import a_run, ok, recorded
+
+STEADY = (1.0, 1.004, 0.996, 1.002)
+
+
+def column(
+    name: str, gflops: float, spark_s: float = 10.0, unit: str = "flop", **peaks: float
+) -> ConfigurationRuns:
+    """Return four runs of HPL, and of a workload of Spark beside it."""
+
+    def run(number: int, factor: float) -> RecordedRun:
+        work = Work(7e9, unit, peaks)
+        trials = [ok("hpl", 7 / gflops * factor, work=work), ok("group-by", spark_s * factor)]
+        return recorded(a_run(name, f"{name}-{number}", workloads=("hpl", "group-by")), trials)
+
+    return ConfigurationRuns(name, tuple(run(*each) for each in enumerate(STEADY)))
+
+
+def upgrade(before: float = 20.0, after: float = 25.0, **fields: float) -> Comparison:
+    return compare([column("1g", before, **fields), column("2.5g", after, spark_s=8.0, **fields)])
+
+
+class TestQuantities:
+    @pytest.mark.parametrize(
+        ("value", "shown"),
+        [
+            (21.24e9, "21.24 Gflop/s"),
+            (999_960, "1 Mflop/s"),
+            (999_940, "999.9 kflop/s"),
+            (3.5, "3.5 flop/s"),
+            (0.001, "0.001 flop/s"),
+            (2.5e15, "2500 Tflop/s"),
+        ],
+    )
+    def test_a_performance_has_four_digits_and_a_prefix(self, value: float, shown: str) -> None:
+        assert quantities.performance_text(value, "flop") == shown
+
+    def test_a_latency_is_in_microseconds(self) -> None:
+        assert quantities.time_text(45.31e-6) == "45.31 µs"
+        assert quantities.time_text(-2e-6) == "-2 µs"
+        assert quantities.time_text(0.0006) == "0.001 s"
+
+
+class TestChange:
+    @given(st.floats(-0.9, 10), st.floats(0, 0.09), st.floats(0, 5))
+    def test_that_of_performance_is_that_of_the_reciprocal(
+        self, change: float, below: float, above: float
+    ) -> None:
+        time = Change(change, Interval(change - below, change + above), 0.01, 0.02)
+        performance = time.of_performance
+        assert (1 + performance.relative_change) * (1 + change) == pytest.approx(1)
+        assert performance.interval is not None
+        assert performance.interval.low <= performance.relative_change * (1 + 1e-9) + 1e-9
+        assert performance.interval.high >= performance.relative_change * (1 - 1e-9) - 1e-9
+        assert performance.of_performance.relative_change == pytest.approx(change)
+        assert performance.verdict is Verdict.CHANGED
+
+
+class TestTable:
+    def test_shows_performance_and_its_change_beside_times(self) -> None:
+        shown = text.render(upgrade())
+        hpl, group_by = (
+            next(x for x in shown.split("\n") if x.startswith(n)) for n in ("hpl", "group")
+        )
+        assert "19.99 Gflop/s" in hpl or "20 Gflop/s" in hpl
+        assert "+25.0%" in hpl
+        assert "-20.0%" in group_by
+        assert "time or performance" in shown
+        assert "More work a second is better." in shown.replace("\n", " ")
+
+    def test_shows_the_efficiency_of_the_declared_peak_and_says_so(self) -> None:
+        shown = text.render(upgrade(declared=40e9, dgemm=30e9))
+        assert "Gflop/s (50.0%)" in shown
+        assert "as a part of the declared peak." in shown.replace("\n", " ")
+
+    def test_else_that_of_the_peak_that_dgemm_reached(self) -> None:
+        shown = text.render(upgrade(dgemm=40e9))
+        assert "Gflop/s (50.0%)" in shown
+        assert "that dgemm reached" in shown.replace("\n", " ")
+
+    def test_units_that_differ_are_not_compared(self) -> None:
+        with pytest.raises(BadInput, match=r"hpl counts flop in '1g' and event in '2.5g'"):
+            compare([column("1g", 20.0), column("2.5g", 25.0, unit="event")])
+
+    def test_more_performance_is_a_gain(self) -> None:
+        hpl, _ = sortable_table(upgrade()).rows
+        assert hpl.cells[2].tone is Tone.GAIN
+        [answer] = answers(upgrade())
+        gains = next(remark for remark in answer.remarks if remark.tone is Tone.GAIN)
+        assert any(item.startswith("hpl +25.0% flop/s") for item in gains.items)
+
+    def test_machine_formats_have_it_in_full(self) -> None:
+        comparison = upgrade(declared=40e9)
+        hpl = json.loads(data_formats.as_json(comparison))["workloads"][0]["cells"][1]
+        assert hpl["performance"]["unit"] == "flop/s"
+        assert hpl["performance"]["value"] == pytest.approx(25e9, rel=0.01)
+        assert hpl["performance"]["efficiencies"] == {"declared": pytest.approx(0.625, rel=0.01)}
+        assert hpl["performance"]["relative_change"] == pytest.approx(0.25)
+        assert hpl["change"]["relative_change"] == pytest.approx(-0.2)
+        assert ",flop/s,changed," in data_formats.as_csv(comparison)
+
+
+def prices(baseline: float | None = None, **offers: float) -> PriceList:
+    return PriceList(
+        tuple(Offer(name, (Item("all", cost),), "USD") for name, cost in offers.items()),
+        baseline=None if baseline is None else Money(baseline, "USD"),
+    )
+
+
+class TestPrice:
+    def test_offers_are_ranked_by_performance_for_their_price(self) -> None:
+        ranked = performance_prices(upgrade(), prices(baseline=2000, dear=4000, cheap=2200))
+        assert [(each.offer, each.configuration) for each in ranked] == [
+            ("cheap", "2.5g"),
+            (None, "1g"),
+            ("dear", "2.5g"),
+        ]
+        assert ranked[0].per_price == pytest.approx(25e9 / 2.2, rel=0.01)
+
+    def test_a_workload_without_work_and_an_offer_without_a_price_are_left_out(self) -> None:
+        assert {each.workload for each in performance_prices(upgrade(), prices(a=1))} == {"hpl"}
+        assert not performance_prices(upgrade(), prices(gift=0))
+
+    def test_the_table_says_what_is_the_baseline(self) -> None:
+        table = performance_price_table(
+            performance_prices(upgrade(), prices(baseline=2000, a=1000))
+        )
+        assert [row[1] for row in table.rows] == ["a", "the baseline as it is"]
+
+    def test_performance_saves_no_seconds(self) -> None:
+        [benefit] = rank_offers(upgrade(), prices(a=100))
+        assert benefit.saving is not None
+        assert benefit.saving.workloads == ("group-by",)
+        assert benefit.saving.seconds == pytest.approx(2, rel=0.02)
+
+    def test_a_file_may_have_the_price_of_the_baseline(self, tmp_path: Path) -> None:
+        file = tmp_path / "offers.toml"
+        file.write_text('currency = "USD"\nbaseline = 2000\n[offers.a]\nitems.all.price = 2200\n')
+        assert read_price_list(file).baseline == Money(2000, "USD")
+
+
+class TestReproduction:
+    PARAMETERS: ClassVar = {
+        "program": "hpcc",
+        "options": {"memory": "64000000b", "block": "64"},
+        "growing": True,
+        "hosts": ["n1", "n2"],
+        "processes_per_host": 4,
+        "network": "tcp",
+        "trials": 3,
+        "warmup": 1,
+    }
+
+    def test_the_command_of_a_run_has_the_program_s_options(self) -> None:
+        facts = {"nodes": "2", "mtu": "9000"}
+        run = recorded(a_run("1g-n2", parameters=self.PARAMETERS, facts=facts))
+        assert commands(ConfigurationRuns("1g-n2", (run,))) == (
+            (
+                "clusterlift program hpcc --memory 64000000b --block 64 --hosts n1,n2 --configuration 1g-n2 "
+                "--per-host 4 --network tcp --runs 1 --trials 3 --warmup 1 --growing --fact=mtu=9000"
+            ),
+        )
+
+    def test_in_the_lab_its_links_are_set_first(self) -> None:
+        facts = {"emulated": "4 nodes", "link": "100mbit", "cpus": "0.5", "nodes": "2"}
+        run = recorded(a_run("1g-n2", parameters=self.PARAMETERS, facts=facts))
+        up, link, program = commands(ConfigurationRuns("1g-n2", (run,)))
+        assert up == "clusterlift lab up --cpus 0.5"
+        assert link == "clusterlift lab link --rate 100mbit"
+        assert program.startswith("clusterlift program hpcc --lab ")
+        assert "--fact" not in program
+
+
+class TestPage:
+    COLUMNS: ClassVar = {"1g-n2": 20.0, "1g-n4": 30.0, "2.5g-n2": 21.0, "2.5g-n4": 38.0}
+
+    def test_shows_performance_for_the_price_and_scaling(self) -> None:
+        comparison = compare([column(*each) for each in self.COLUMNS.items()])
+        offered = prices(a=1000)
+        html = page.render(
+            comparison,
+            offers=rank_offers(comparison, offered),
+            performances=performance_prices(comparison, offered),
+        )
+        assert "Performance for the price" in html
+        assert 'id="scaling"' in html
+        assert "90.5%" in html  # 2.5g: 38 / 21 / 2
+
+    def test_shows_neither_without_prices_and_numbers_of_nodes(self) -> None:
+        html = page.render(upgrade())
+        assert "Performance for the price" not in html
+        assert 'id="scaling"' not in html
