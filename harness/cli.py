@@ -15,8 +15,16 @@ from harness.model.errors import BadInput, ClusterliftError
 from harness.terminal import OutputLost, first_line, hold_standard_descriptors, say, say_error, show
 
 GROUPS = {
-    "Measure a configuration": ("run", "experiment"),
-    "Compare configurations": ("compare", "explain", "report", "show", "export", "import"),
+    "Measure a configuration": ("run", "program", "experiment"),
+    "Compare configurations": (
+        "compare",
+        "explain",
+        "scaling",
+        "report",
+        "show",
+        "export",
+        "import",
+    ),
     "Prepare a comparison": ("plan", "ready", "aa", "layout"),
     "Predict an upgrade": ("predict", "score", "backtest"),
     "Measure the network": ("probe", "gate"),
@@ -24,7 +32,7 @@ GROUPS = {
 }
 """The commands by the heading that `--help` lists them under."""
 
-MODULES = {"import": "import_original"} | dict.fromkeys(("hdfs", "qfs", "yarn"), "minicluster")
+MODULES = {"import": "import_published"} | dict.fromkeys(("hdfs", "qfs", "yarn"), "minicluster")
 """The modules of harness.commands that have another name than their command."""
 
 PROG = "clusterlift"

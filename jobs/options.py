@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from harness.model.errors import BadInput
-from harness.model.limits import MAX_PARTITIONS, MAX_PI_SAMPLES, MAX_TRIALS
+from harness.model.limits import MAX_NODES, MAX_PARTITIONS, MAX_PI_SAMPLES, MAX_TRIALS
 from harness.model.link import MAX_BIT_S, parse_rate
 from harness.runtime.command_line import (
     Parser,
@@ -90,6 +90,7 @@ class BenchmarkOptions:
     """All options. `workloads` are names in the order in which to run them, None for all.
 
     `turns` are the configurations that take turns; if there are any, they replace configuration and dataset.
+    `nodes` is the number of nodes that the executors have to be on; None if any will do.
     """
 
     workloads: tuple[str, ...] | None
@@ -98,6 +99,7 @@ class BenchmarkOptions:
     work: WorkOptions
     record: RecordOptions
     turns: tuple[Turn, ...] = ()
+    nodes: int | None = None
 
     def by_turn(self) -> list[BenchmarkOptions]:
         """Return the options of each configuration; a single one without turns."""
@@ -126,6 +128,8 @@ def parse(arguments: list[str] | None = None) -> BenchmarkOptions:
         parser.error("--max-time has no effect without --trials auto or --warmup auto")
     try:
         facts = parse_facts(options.fact or [])
+        if options.nodes is not None:
+            facts = {"nodes": str(options.nodes), **facts}
     except BadInput as error:
         parser.error(str(error))
     return BenchmarkOptions(
@@ -137,6 +141,7 @@ def parse(arguments: list[str] | None = None) -> BenchmarkOptions:
         work=WorkOptions(options.sink, options.repartition, options.pi_samples),
         record=RecordOptions(options.results, options.configuration, facts, options.expect_link),
         turns=options.turns,
+        nodes=options.nodes,
     )
 
 
@@ -180,6 +185,9 @@ def _parser() -> Parser:
     add("--results", type=option_type(_results_directory), default=Path("results"), metavar="DIR",
         help="directory of the results; the run is written to "
         "DIR/<configuration>/<run>.jsonl")  # fmt: skip
+    add("--nodes", type=whole_number(1, MAX_NODES), metavar="N",
+        help="number of nodes that the executors have to be on: with another number, the run is "
+        "refused")  # fmt: skip
     add("--fact", action="append", metavar="KEY=VALUE",
         help="fact to record with the run, such as switch=TEG-7080ES; can be repeated")  # fmt: skip
     add("--expect-link", metavar="RATE", type=option_type(_link_rate),

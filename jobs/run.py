@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 from datagen.dataset import Dataset, open_dataset, verify_content
 from datagen.manifest import Format
 from datagen.recipe import VERSION, Recipe, totals
-from datagen.spark import wait_for_executors
+from datagen.spark import executors, wait_for_executors
 from datagen.writer import Request, write_dataset
 from harness.model.errors import BadInput
 from harness.model.run import Ending, Phase, Status, Trial
@@ -64,6 +64,8 @@ def benchmark(spark: SparkSession, options: BenchmarkOptions, outbox: Outbox | N
     for each in by_turn:
         check_writable(results, each.record.configuration)
     wait_for_executors(spark)
+    if options.nodes is not None:
+        require_nodes(spark, options.nodes)
     checks = dict.fromkeys(each.dataset for each in by_turn)
     datasets = {
         each: proven_dataset(spark, each) if selection.reads_data else None for each in checks
@@ -98,6 +100,17 @@ def benchmark(spark: SparkSession, options: BenchmarkOptions, outbox: Outbox | N
     _show_results(sides, rounds)
     failed = any(trial.status is Status.FAILED for side in sides for trial in side.trials)
     return EXIT_CODES[ending] or int(failed)
+
+
+def require_nodes(spark: SparkSession, nodes: int) -> None:
+    """Raise BadInput unless the executors are on so many nodes."""
+    found = list(dict.fromkeys(executors(spark)))
+    if len(found) != nodes:
+        raise BadInput(
+            f"--nodes {nodes}: the executors are on {len(found)}, {', '.join(found)}; give an executor all "
+            f"cores of its node by --executor-cores, and {nodes} times as many by --conf spark.cores.max "
+            f"(standalone), or --num-executors {nodes} (YARN)"
+        )
 
 
 def _show_results(sides: Sequence[ConfigurationSide], rounds: Rounds) -> None:

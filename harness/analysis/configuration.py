@@ -12,7 +12,7 @@ from harness.analysis.interference import disturbed_line
 from harness.analysis.sample import Outcome, measured_trials, take_sample
 from harness.model.errors import BadInput
 from harness.model.probe import Measurement
-from harness.model.run import Ending, Phase, RecordedRun, Run, Status
+from harness.model.run import PROGRAM, Ending, Phase, RecordedRun, Run, Status
 from harness.records.lookup import find_runs, probes_beside
 from harness.terminal import count_of
 
@@ -84,6 +84,7 @@ _WORK: Mapping[str, Callable[[Run], object]] = {
     "repartition": lambda run: run.parameters.get("repartition"),
     "pi_samples": lambda run: run.parameters.get("pi_samples"),
     "dataset digest": lambda run: (run.dataset or {}).get("digest"),
+    "problem": lambda run: run.parameters.get("problem"),
 }
 """What defines the work of a trial. Trials of different work cannot be pooled into one sample."""
 
@@ -102,14 +103,22 @@ def find_configuration(name: str, results: Path) -> ConfigurationRuns:
             f"{name} mixes runs of several configurations ({', '.join(configurations)}); "
             "name a directory with one configuration, or one results file"
         )
+    for program in dict.fromkeys(recorded.run.parameters.get(PROGRAM) for recorded in runs):
+        _require_same_work(
+            name, [each.run for each in runs if each.run.parameters.get(PROGRAM) == program]
+        )
+    return ConfigurationRuns(configurations[0], runs)
+
+
+def _require_same_work(name: str, runs: Sequence[Run]) -> None:
+    """Raise BadInput unless the trials of these runs, all of Spark or of the same program, can be pooled."""
     for parameter, value_of in _WORK.items():
-        values = list(dict.fromkeys(str(value_of(recorded.run)) for recorded in runs))
+        values = list(dict.fromkeys(str(value_of(run)) for run in runs))
         if len(values) > 1:
             raise BadInput(
                 f"{name} mixes runs that differ in {parameter} ({', '.join(values)}): their trials "
                 "cannot be pooled; name the results files instead, so that each run is a column"
             )
-    return ConfigurationRuns(configurations[0], runs)
 
 
 def probe_measurements(column: ConfigurationRuns) -> tuple[Measurement, ...]:
@@ -129,6 +138,7 @@ def caveats(runs: Sequence[RecordedRun]) -> tuple[str, ...]:
     unexpected = (
         line for recorded in runs for line in recorded.run.parameters.get("unexpected_links") or ()
     )
+    shared = filter(None, (each.run.environment.get("shared_processors") for each in runs))
     return (
         *_unfinished(runs),
         *_joined("", (warning for recorded in runs for warning in recorded.warnings)),
@@ -138,6 +148,7 @@ def caveats(runs: Sequence[RecordedRun]) -> tuple[str, ...]:
         *_joined("the data's layout differed from the manifest: ", drifts),
         *_joined("the links were not what --expect-link requires: ", unexpected),
         *_link_errors(runs),
+        *_joined("", shared),
         *_joined("emulated: ", emulations(runs)),
     )
 

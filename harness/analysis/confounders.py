@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from harness.analysis.declared import declares_layout, declares_value
 from harness.analysis.environment import (
@@ -19,7 +19,7 @@ from harness.analysis.environment import (
     parameter_facts,
 )
 from harness.analysis.interference import different_interference
-from harness.model.run import Facts, RecordedRun, Run
+from harness.model.run import PROGRAM, Facts, RecordedRun, Run
 from harness.terminal import shorten
 
 MAX_VALUE_LENGTH = 80
@@ -61,11 +61,7 @@ def confounders(
     An essential fact that only one side recorded counts as different.
     """
     before, after = _runs(baseline), _runs(other)
-    facts = (
-        difference
-        for group in _fact_groups(before, after)
-        for difference in group.differences(group.observe(before), group.observe(after))
-    )
+    facts = (found for side in _by_program(before, after) for found in _differences(*side))
     disturbed = (Confounder(*each) for each in different_interference(baseline, other))
     return (*facts, *disturbed)
 
@@ -78,6 +74,33 @@ def different_data(baseline: Sequence[RecordedRun], other: Sequence[RecordedRun]
     if not before or not after or set(before) == set(after):
         return None
     return f"{', '.join(before)} and {', '.join(after)}"
+
+
+def _by_program(
+    before: Sequence[Run], after: Sequence[Run]
+) -> Iterator[tuple[Sequence[Run], Sequence[Run], Workloads]]:
+    """Yield the runs of either side of Spark, and of each program, with their workloads.
+
+    What only one side ran is not compared. If all runs are of one kind, facts may affect all workloads.
+    """
+    kinds = list(dict.fromkeys(run.parameters.get(PROGRAM) for run in (*before, *after)))
+    for kind in kinds:
+        first, then = (
+            [run for run in side if run.parameters.get(PROGRAM) == kind] for side in (before, after)
+        )
+        if len(kinds) == 1:
+            yield first, then, None
+        elif first and then:
+            yield first, then, frozenset(name for run in (*first, *then) for name in run.workloads)
+
+
+def _differences(
+    before: Sequence[Run], after: Sequence[Run], workloads: Workloads
+) -> Iterator[Confounder]:
+    for group in _fact_groups(before, after):
+        for found in group.differences(group.observe(before), group.observe(after)):
+            of_kind = found.workloads is None and workloads is not None
+            yield replace(found, workloads=workloads) if of_kind else found
 
 
 def _runs(recorded_runs: Sequence[RecordedRun]) -> list[Run]:

@@ -13,7 +13,7 @@ from fnmatch import translate
 from typing import Any, TypeVar
 
 from harness.model.link import VIRTUAL_NIC_DRIVERS
-from harness.model.run import Facts, Run
+from harness.model.run import PROGRAM, Facts, Run
 from harness.node.node_links import links_by_host
 from harness.terminal import count_of
 
@@ -29,6 +29,15 @@ ESSENTIAL = frozenset(
 def parameter_facts(run: Run) -> Facts:
     """Return the benchmark's version and those of its options that affect times."""
     parameters = run.parameters
+    if parameters.get(PROGRAM):
+        return {
+            "measured by": run.written_by,
+            "problem": as_text(parameters.get("problem")),
+            "processes on each host": parameters.get("processes_per_host"),
+            "network of the messages": parameters.get("network"),
+            "hosts": len(parameters.get("hosts") or ()) or None,
+            "Open MPI": run.environment.get("mpi"),
+        }
     return {
         "measured by": run.written_by,
         "sink": parameters.get("sink"),

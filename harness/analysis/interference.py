@@ -124,5 +124,6 @@ def disturbed_line(runs: Sequence[RecordedRun]) -> str | None:
     if more := disturbed - sum(n for _, n in reasons.most_common(MAX_REASONS)):
         listed.append(f"others ({more})")
     trials = count_of(disturbed + sum(1 for _ in measured_trials(runs)), "measured trial")
-    were = "was" if disturbed == 1 else "were"
-    return f"{disturbed} of {trials} {were} disturbed and do not count: {'; '.join(listed)}"
+    verbs = ("was", "does") if disturbed == 1 else ("were", "do")
+    effect = f"{verbs[0]} disturbed and {verbs[1]} not count"
+    return f"{disturbed} of {trials} {effect}: {'; '.join(listed)}"

@@ -159,13 +159,17 @@ def predicted_saving(prediction: Prediction) -> Saving:
 
 
 def saving(comparison: Comparison, index: int) -> Saving | None:
-    """Return the saving of the column with this index; None if no workload has enough runs."""
+    """Return the saving of the column with this index; None if no workload has enough runs.
+
+    A workload that counts its work saves no time: it is asked how much it does, not when it ends.
+    """
     controls = comparison.common_controls
     tested = [
         # Beyond the controls, a change is relative to the time that was to be expected without it.
         (row.workload, summary.time_s / (1 + change.relative_change), change)
         for row in comparison.rows
         if row.workload not in controls
+        and row.cells[index].sample.unit is None
         and (summary := row.cells[index].summary)
         and (change := row.cells[index].change)
         and change.verdict is not Verdict.TOO_FEW

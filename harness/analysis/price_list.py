@@ -2,6 +2,7 @@
 
 currency = "USD"
 hour = 20                                   # the value of an hour that is saved
+baseline = 2000                             # what the baseline cost, if offers are prices of whole clusters
 
 [offers."eight ports of 10G"]
 configurations = ["2.5g-rs", "2.5g-2x"]     # what the offer leads to; default: all but the baseline
@@ -161,9 +162,11 @@ class PriceFile(msgspec.Struct, forbid_unknown_fields=True):
         msgspec.Meta(min_length=1, description="one table or more: [offers.NAME]"),
     ]
     hour: Amount | None = None
+    baseline: Amount | None = None
 
     def __post_init__(self) -> None:
         _check_cents("hour", self.hour or 0)
+        _check_cents("baseline", self.baseline or 0)
 
     def prices(self) -> PriceList:
         """Return the prices in the file."""
@@ -177,7 +180,11 @@ class PriceFile(msgspec.Struct, forbid_unknown_fields=True):
             )
             for name, offer in self.offers.items()
         )
-        return PriceList(offers, None if self.hour is None else Money(self.hour, currency))
+        hour, baseline = (
+            None if amount is None else Money(amount, currency)
+            for amount in (self.hour, self.baseline)
+        )
+        return PriceList(offers, hour, baseline)
 
 
 def read_price_list(file: Path) -> PriceList:

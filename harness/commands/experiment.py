@@ -9,6 +9,7 @@ import click
 
 from harness.analysis.comparison import MIN_CONFIGURATIONS, compare
 from harness.analysis.configuration import find_configuration
+from harness.analysis.scaling import families_of, scaling
 from harness.commands.command import command
 from harness.experiments.experiment import Experiment
 from harness.experiments.experiment_file import read_experiment
@@ -26,6 +27,7 @@ from harness.experiments.site import Site
 from harness.lab.compose import LabSpec
 from harness.model.errors import BadInput, ClusterliftError
 from harness.present import markdown, text
+from harness.present import scaling as scaling_tables
 from harness.records.outputs import OutputKind, write_file
 from harness.runtime.interrupt import interruptible
 from harness.settings.guard import LEASE_S
@@ -76,7 +78,9 @@ def experiment_command(file: Path, results: Path | None, *, dry_run: bool, rever
         table = directory / "comparison.md"
         page = markdown.render(comparison).encode(errors="backslashreplace")
         write_file(table, page, OutputKind("a table of clusterlift", markdown.is_table))
-        show(f"{text.render(comparison)}\n")
+        families = families_of(comparison.columns)
+        shown = scaling_tables.render(scaling(families)) if families else text.render(comparison)
+        show(f"{shown}\n")
         show(visible(f"results: {directory}, table: {table}"))
     require_all_done(outcome)
     return int(outcome.failed)

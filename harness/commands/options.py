@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 import click
 
 from harness.model.errors import BadInput
 from harness.runtime.command_line import parse_fraction
+
+T = TypeVar("T")
 
 results_option = click.option(
     "--results",
@@ -34,15 +37,20 @@ different_data_option = click.option(
 )
 
 
-def as_fraction(_: click.Context, __: click.Parameter, value: str) -> float:
-    """Convert `5%` or `0.05` to 0.05; an option's callback.
+def converted(parse: Callable[[str], T]) -> Callable[..., T | None]:
+    """Return an option's callback: `parse`, whose ValueError becomes an error that names the option."""
 
-    Raises BadParameter, which names the option, unless the value is more than 0% and less than 100%.
-    """
-    try:
-        return parse_fraction(value)
-    except ValueError as error:
-        raise click.BadParameter(str(error)) from error
+    def convert(_: click.Context, __: click.Parameter, value: str | None) -> T | None:
+        try:
+            return None if value is None else parse(value)
+        except ValueError as error:
+            raise click.BadParameter(str(error)) from error
+
+    return convert
+
+
+as_fraction = converted(parse_fraction)
+"""Convert `5%` or `0.05` to 0.05; an option's callback."""
 
 
 @contextmanager

@@ -40,4 +40,7 @@ def prices_of(
         raise BadInput("--hour needs the cost of the change; add --cost, for example --cost 350USD")
     if len(worth) > 1:
         raise BadInput("--cost: the files differ in `hour`; give one value with --hour")
-    return PriceList(offers, next(iter(worth), None), prices[0].baseline) if offers else None
+    own = list(dict.fromkeys(filter(None, (each.baseline for each in prices))))
+    if len(own) > 1:
+        raise BadInput("--cost: the files differ in `baseline`; the baseline has one price")
+    return PriceList(offers, next(iter(worth), None), next(iter(own), None)) if offers else None

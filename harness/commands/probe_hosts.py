@@ -31,8 +31,8 @@ SPARK = "spark"
 
 
 @dataclass(frozen=True)
-class Site:
-    """The hosts that the command line names, how to reach them, and where to record, None for nowhere.
+class HostChoice:
+    """The hosts that the command line names, and how to reach them.
 
     `executor_hosts` are the hosts that Spark reaches and that need not be named.
     """
@@ -41,9 +41,6 @@ class Site:
     in_lab: bool
     transport: Transport
     executor_hosts: Sequence[Host]
-    configuration: str
-    results: Path | None
-    repeats: int
 
     def hosts(self) -> list[Host]:
         """Return the named hosts; by default the running workers of the lab, or all hosts with an executor.
@@ -57,6 +54,25 @@ class Site:
         if self.executor_hosts:
             return list(self.executor_hosts)
         raise BadInput("name the hosts, such as --hosts node[1-4], or use the lab's: --lab")
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """What a record says of the hosts: in the lab that they are emulated, and how."""
+        return facts(running_lab()) if self.in_lab else {}
+
+    def _named(self, option: str, text: str) -> list[Host]:
+        if self.in_lab:
+            return [node.host for node in running_lab().select(expand_names(option, text))]
+        return parse_hosts(option, text, self.transport)
+
+
+@dataclass(frozen=True)
+class Site(HostChoice):
+    """What to probe, how often, and where to record it, None for nowhere."""
+
+    configuration: str
+    results: Path | None
+    repeats: int
 
     def racks(self, options: Sequence[str]) -> list[Rack]:
         """Return the racks of `--rack NAME=HOSTS`; by default the lab's own.
@@ -79,15 +95,10 @@ class Site:
             configuration=self.configuration,
             hosts=tuple(host.name for host in plan.hosts),
             parameters={name: str(value) for name, value in parameters.items()},
-            facts=facts(running_lab()) if self.in_lab else {},
+            facts=self.facts,
         )
         with interruptible(once=True):
             return run_probes(replace(plan, repeats=self.repeats), run, self.results)
-
-    def _named(self, option: str, text: str) -> list[Host]:
-        if self.in_lab:
-            return [node.host for node in running_lab().select(expand_names(option, text))]
-        return parse_hosts(option, text, self.transport)
 
     def _rack(self, text: str) -> Rack:
         name, equals, names = text.partition("=")
@@ -105,30 +116,45 @@ class Site:
         ]
 
 
-def on_site(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options of a Site, and the Site as its first argument."""
+def on_hosts(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options of a HostChoice, and the HostChoice as its first argument."""
 
     @wraps(command)
-    def with_site(
+    def with_hosts(
         names: str | None,
         *,
         in_lab: bool,
         via: str,
         spark_options: str | None,
         spark_port: int | None,
-        configuration: str | None,
-        results: Path,
-        repeats: int,
         **others: Any,
     ) -> Any:
-        recorded = results if configuration else None
         with _reach(via, spark_options, spark_port) as reach:
-            site = Site(names, in_lab, *reach, configuration or "", recorded, repeats)
-            return command(site, **others)
+            return command(HostChoice(names, in_lab, *reach), **others)
 
-    for option in _OPTIONS:
+    for option in _HOST_OPTIONS:
+        with_hosts = option(with_hosts)
+    return with_hosts
+
+
+def on_site(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options of a Site, and the Site as its first argument."""
+
+    @wraps(command)
+    def with_site(
+        chosen: HostChoice, *, configuration: str | None, results: Path, repeats: int, **others: Any
+    ) -> Any:
+        recorded = results if configuration else None
+        return command(
+            Site(
+                **vars(chosen), configuration=configuration or "", results=recorded, repeats=repeats
+            ),
+            **others,
+        )
+
+    for option in _RECORD_OPTIONS:
         with_site = option(with_site)
-    return with_site
+    return on_hosts(with_site)
 
 
 def integer_option(
@@ -166,7 +192,7 @@ def _by_spark(hosts: Mapping[str, Host], name: str, address: str) -> Host:
     return replace(hosts[name], address=address or hosts[name].address)
 
 
-_OPTIONS = (
+_RECORD_OPTIONS = (
     results_option,
     click.option(
         "--configuration",
@@ -176,6 +202,10 @@ _OPTIONS = (
     integer_option(
         "--repeats", click.IntRange(1, 1000), 1, "Number of times to measure everything."
     ),
+)
+"""The last one is the first in the help."""
+
+_HOST_OPTIONS = (
     click.option(
         "--via",
         type=click.Choice([*TRANSPORTS, SPARK]),
@@ -194,7 +224,7 @@ _OPTIONS = (
         help="For --via spark: the TCP port of this machine at which executors connect, for a firewall."
         "  [default: any free port]",
     ),
-    click.option("--lab", "in_lab", is_flag=True, help="Probe the running lab."),
+    click.option("--lab", "in_lab", is_flag=True, help="Use the nodes of the running lab."),
     click.option(
         "--hosts",
         "names",

@@ -10,6 +10,7 @@ import click
 
 from harness.analysis.comparison import compare
 from harness.analysis.configuration import find_configuration, probe_measurements
+from harness.analysis.performance_price import performance_prices
 from harness.analysis.price import rank_offers
 from harness.analysis.price_list import declared_prices
 from harness.commands.command import command
@@ -86,6 +87,7 @@ def report_command(
             shlex.join(["clusterlift", "report", *shared, *own, f"--output={output}"]),
         ),
         predictions=predictions_of(comparison.columns),
+        performances=performance_prices(comparison, prices) if prices else (),
     )
     write_file(
         output,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import reduce
 from pathlib import Path
 from statistics import fmean
@@ -14,9 +14,11 @@ from typing import Any
 import click
 
 from harness.commands.command import command
+from harness.commands.options import converted
 from harness.commands.submission import check_submission, submit
 from harness.model.errors import BadInput, ClusterliftError
 from harness.model.run import Ending, RecordedRun
+from harness.model.scaling import parse_nodes, scaled_name
 from harness.records.directories import configuration_directory, results_files
 from harness.records.reader import load
 from harness.runtime.clock import duration_text
@@ -53,9 +55,21 @@ def _spark_options(function: Callable[..., Any]) -> Callable[..., Any]:
     metavar="N",
     help="Number of complete runs to have at the end.",
 )
+@click.option(
+    "--nodes",
+    callback=converted(parse_nodes),
+    metavar="N,N,...",
+    help="Run on N nodes for each N, under the name of the configuration, -n and N. Needs --executor-cores, "
+    "the cores of a node. In arguments, {nodes} becomes N.  [default: as Spark places the executors]",
+)
 @_spark_options
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[OPTIONS OF THE SCRIPT]...")
-def run_command(runs: int, arguments: Sequence[str], **spark_options: Sequence[str]) -> int:
+def run_command(
+    runs: int,
+    nodes: tuple[int, ...] | None,
+    arguments: Sequence[str],
+    **spark_options: Sequence[str],
+) -> int:
     """Run jobs/benchmark.py several times, each time as an application of its own.
 
     Options of spark-submit, such as --master and --conf, are passed on to it; all others to the script,
@@ -70,6 +84,12 @@ def run_command(runs: int, arguments: Sequence[str], **spark_options: Sequence[s
         for name, values in spark_options.items()
         for value in values
     ]
+    if nodes:
+        scaled = [_Series(*_on_nodes(options, arguments, number)) for number in nodes]
+        codes = list(_in_turns(scaled, runs))
+        if not codes:
+            show(f"all {count_of(runs, 'run')} on each number of nodes are complete")
+        return max(codes, default=0)
     series = _Series(options, arguments)
     complete = _complete(series.recorded())
     if len(complete) >= runs:
@@ -79,6 +99,44 @@ def run_command(runs: int, arguments: Sequence[str], **spark_options: Sequence[s
         )
         return 0
     return series.make(range(len(complete) + 1, runs + 1))
+
+
+def _in_turns(scaled: Sequence[_Series], runs: int) -> Iterator[int]:
+    """Complete each series by one run after the other, there and back; yield the exit codes.
+
+    Nothing follows after a run that recorded nothing.
+    """
+    for number in range(1, runs + 1):
+        for series in scaled[:: 1 if number % 2 else -1]:
+            if len(_complete(series.recorded())) >= number:
+                continue
+            say(f"{series.configuration}, run {number} of {runs}")
+            yield series.make(range(number, number + 1))
+            if len(_complete(series.recorded())) < number:
+                return
+
+
+def _on_nodes(
+    options: SparkOptions, arguments: Sequence[str], nodes: int
+) -> tuple[SparkOptions, list[str]]:
+    """Return the options and arguments of runs on so many nodes. Raise BadInput without --executor-cores."""
+    cores = [value for option, value in options if option == "--executor-cores"][-1:]
+    if not cores or not cores[0].isdecimal() or not int(cores[0]):
+        raise BadInput(
+            "--nodes needs --executor-cores: the cores of a node, so that it has one executor"
+        )
+    _, configuration = _where(arguments)
+    return (
+        [
+            *options,
+            ("--conf", f"spark.cores.max={int(cores[0]) * nodes}"),
+            ("--conf", f"spark.executor.instances={nodes}"),
+        ],
+        [
+            *(argument.replace("{nodes}", str(nodes)) for argument in arguments),
+            *(f"--configuration={scaled_name(configuration, nodes)}", f"--nodes={nodes}"),
+        ],
+    )
 
 
 class _Series:

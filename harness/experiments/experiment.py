@@ -9,6 +9,7 @@ from typing import Literal
 from harness.experiments.hosts_spec import HostsSpec
 from harness.lab.compose import LabSpec
 from harness.model.link import rate_text
+from harness.programs.program import Program
 from harness.settings.bond_member import BondMember
 from harness.settings.journal import AnySetting
 from harness.settings.mtu import Mtu
@@ -39,12 +40,14 @@ class Data:
 class Configuration:
     """A configuration under test: its dataset, what is set on every host, and Spark's properties.
 
-    What is None or empty stays as it is. `rate_bit_s` and `mtu` are those of the link between the hosts,
+    What is None or empty stays as it is. `data` is None if nothing reads data. `nodes` is on how many of the
+    site's nodes workloads run, None for all. `rate_bit_s` and `mtu` are those of the link between the hosts,
     `speed_mbit_s` is what its card may negotiate.
     """
 
     name: str
-    data: Data
+    data: Data | None
+    nodes: int | None = None
     rate_bit_s: int | None = None
     mtu: int | None = None
     speed_mbit_s: int | None = None
@@ -58,7 +61,7 @@ class Configuration:
         return ", ".join(
             value if name in {"link", "bond_members_down"} else f"{name} {value}"
             for name, value in self.facts.items()
-            if name != "shaped"
+            if name not in {"shaped", "nodes"}
         )
 
     def settings(self, device: str, mtu: int) -> Iterator[AnySetting]:
@@ -80,6 +83,7 @@ class Configuration:
         """What a run declares, because it is set: the link, and everything else by its name."""
         bit_s = self.rate_bit_s or (self.speed_mbit_s and self.speed_mbit_s * 10**6)
         found = {
+            "nodes": self.nodes and str(self.nodes),
             "link": bit_s and rate_text(bit_s),
             "shaped": self.rate_bit_s and "by tc",
             "mtu": self.mtu and str(self.mtu),
@@ -97,6 +101,8 @@ class Experiment:
     `runs` are those of each configuration. `turns` says when the next configuration takes its turn: after a
     run, or within one application, after a trial of every workload.
     `warmup` is a number of trials, or "auto": until the workload is steady.
+    `workloads` are those of Spark: None for all, and empty for none. `programs` are the external ones, each
+    with `per_host` processes on a node; `growing` says whether their problem is so large for each node.
     """
 
     name: str
@@ -106,17 +112,25 @@ class Experiment:
     turns: Literal["runs", "rounds"]
     trials: int
     warmup: int | str
-    workloads: tuple[str, ...]
+    workloads: tuple[str, ...] | None
     sink: str | None
     repartition: int | None
     pi_samples: int | None
     probe_seconds: int | None
     id: str
+    programs: tuple[Program, ...] = ()
+    per_host: int = 1
+    growing: bool = False
+
+    @property
+    def has_spark(self) -> bool:
+        """Whether a workload of Spark runs."""
+        return self.workloads is None or bool(self.workloads)
 
     @property
     def datasets(self) -> list[Data]:
         """The datasets that configurations use, each once."""
-        return list(dict.fromkeys(each.data for each in self.configurations))
+        return list(dict.fromkeys(each.data for each in self.configurations if each.data))
 
     @property
     def data_bytes(self) -> int:

@@ -14,6 +14,12 @@ sink = "noop"           # what forces a computation; or "rdd-count", as in 2020
 repartition = 16        # partitions that the workload `repartition` makes
 pi_samples = 2_000_000  # points that each Pi workload draws
 probe_seconds = 3       # probe the network before each run, for 3 s a transfer; default: it is not probed
+scaling = [1, 2, 4]     # every configuration on so many nodes: NAME-n1, NAME-n2, NAME-n4; default: on all
+per_host = 1            # processes of a program on each node
+growing = true          # the problem of a program is so large for each node; default: for all together
+
+[programs.hpcc]         # a program of MPI, with its options as `clusterlift program hpcc --help` lists them
+memory = "64mb"
 
 [datasets.coded]
 rows = 2_000_000
@@ -48,6 +54,7 @@ from __future__ import annotations
 import difflib
 import hashlib
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -60,12 +67,22 @@ from harness.lab.compose import MAX_CPUS, MAX_WORKERS, MIN_CPUS, LabSpec, check_
 from harness.local_spark import ROOT
 from harness.model.errors import BadInput
 from harness.model.layout import FORMS, Layout, LayoutKind
-from harness.model.limits import MAX_PARTITIONS, MAX_PI_SAMPLES, MAX_ROWS, MAX_TRIALS
+from harness.model.limits import (
+    MAX_NODES,
+    MAX_PARTITIONS,
+    MAX_PER_HOST,
+    MAX_PI_SAMPLES,
+    MAX_ROWS,
+    MAX_TRIALS,
+)
 from harness.model.link import MAX_BIT_S, MAX_MTU, MAX_SHAPED_BIT_S, MIN_MTU, parse_rate
+from harness.model.scaling import scaled_name
+from harness.programs.program import Program, programs
 from harness.records.toml import convert, read_toml
 from harness.settings.own_command import OwnCommand
 from harness.terminal import shorten
 
+EXECUTOR_CORES = "spark.executor.cores"
 WORKLOADS = ROOT / "jobs/workloads"
 CODED_LAYOUTS = {
     "hdfs": ("rs:3+2:1m", "rs:6+3:1m", "rs:10+4:1m", "xor:2+1:1m"),
@@ -132,7 +149,7 @@ class DatasetTable(msgspec.Struct, forbid_unknown_fields=True):
 class ConfigurationTable(msgspec.Struct, forbid_unknown_fields=True):
     """`[configurations.NAME]`. What is None or empty stays as it is."""
 
-    dataset: Name
+    dataset: Name | None = None
     rate: RateText | None = None
     mtu: Annotated[int, msgspec.Meta(ge=MIN_MTU, le=MAX_MTU)] | None = None
     speed: RateText | None = None
@@ -170,19 +187,30 @@ class ConfigurationTable(msgspec.Struct, forbid_unknown_fields=True):
             )
         return OwnCommand(self.apply, self.revert, self.check)
 
-    def configuration(self, name: str, data: Data) -> Configuration:
-        """Return the configuration of this name."""
+    def configuration(self, name: str, data: Data | None, nodes: int | None) -> Configuration:
+        """Return the configuration of this name, on so many nodes."""
         return Configuration(
-            name,
+            scaled_name(name, nodes) if nodes else name,
             data,
+            nodes,
             rate_bit_s=self.rate_bit_s,
             mtu=self.mtu,
             speed_mbit_s=self.speed_mbit_s,
             bond_members_down=self.bond_members_down,
             sysctls=tuple(self.sysctls.items()),
             own_command=self.own_command,
-            spark=tuple(self.spark.items()),
+            spark=(*self.spark.items(), *_placement(self.spark, nodes)),
         )
+
+
+def _placement(spark: Mapping[str, str], nodes: int | None) -> Iterator[tuple[str, str]]:
+    """Yield the properties that place executors, of all cores of a node each, on so many nodes."""
+    if nodes:
+        cores = int(spark.get(EXECUTOR_CORES, "1"))
+        yield "spark.cores.max", str(cores * nodes)
+        yield "spark.executor.instances", str(nodes)
+        if EXECUTOR_CORES not in spark:
+            yield EXECUTOR_CORES, str(cores)
 
 
 class SiteTable(msgspec.Struct, forbid_unknown_fields=True):
@@ -228,15 +256,24 @@ class ExperimentFile(msgspec.Struct, forbid_unknown_fields=True):
     """The whole file. What is None is left to the benchmark's own default."""
 
     name: Name
-    datasets: Annotated[
-        dict[Name, DatasetTable],
-        msgspec.Meta(min_length=1, description="one table or more: [datasets.NAME]"),
-    ]
     configurations: Annotated[
         dict[Name, ConfigurationTable],
         msgspec.Meta(min_length=1, description="one table or more: [configurations.NAME]"),
     ]
+    datasets: dict[Name, DatasetTable] = {}
+    programs: dict[Name, dict[str, Any]] = {}
     site: SiteTable | None = None
+    scaling: (
+        Annotated[
+            tuple[Annotated[int, msgspec.Meta(ge=1, le=MAX_NODES)], ...],
+            msgspec.Meta(
+                min_length=1, description="one number of nodes or more, such as [1, 2, 4]"
+            ),
+        ]
+        | None
+    ) = None
+    per_host: Annotated[int, msgspec.Meta(ge=1, le=MAX_PER_HOST)] = 1
+    growing: bool = False
     nodes: Annotated[int, msgspec.Meta(ge=1, le=MAX_WORKERS)] | None = None
     cpus: Annotated[float, msgspec.Meta(ge=MIN_CPUS, le=MAX_CPUS)] | None = None
     storage: Literal["hdfs", "qfs"] | None = None
@@ -244,9 +281,7 @@ class ExperimentFile(msgspec.Struct, forbid_unknown_fields=True):
     turns: Literal["runs", "rounds"] = "runs"
     trials: Trials = 3
     warmup: WarmUp = "auto"
-    workloads: (
-        Annotated[list[str], msgspec.Meta(min_length=1, description="one name or more")] | None
-    ) = None
+    workloads: list[str] | None = None
     sink: Literal["noop", "rdd-count"] | None = None
     repartition: Annotated[int, msgspec.Meta(ge=1, le=MAX_PARTITIONS)] | None = None
     pi_samples: Annotated[int, msgspec.Meta(ge=1, le=MAX_PI_SAMPLES)] | None = None
@@ -259,10 +294,9 @@ class ExperimentFile(msgspec.Struct, forbid_unknown_fields=True):
         else:
             self._check_site(self.site)
         for name, configuration in self.configurations.items():
-            if configuration.dataset not in self.datasets:
-                raise ValueError(
-                    f"configurations.{name}: dataset has to be one of {', '.join(self.datasets)}"
-                )
+            self._check_dataset(name, configuration.dataset)
+        self._check_programs()
+        self._check_scaling()
         properties = [table.spark for table in self.configurations.values()]
         if self.turns == "rounds" and properties.count(properties[0]) < len(properties):
             raise ValueError(
@@ -270,6 +304,46 @@ class ExperimentFile(msgspec.Struct, forbid_unknown_fields=True):
             )
         for problem in workload_problems(self.workloads or ()):
             raise ValueError(f"workloads: {problem}")
+
+    def _check_dataset(self, configuration: str, dataset: str | None) -> None:
+        if dataset is None and (self.workloads is None or self.datasets):
+            known = (
+                f"has to be one of {', '.join(self.datasets)}" if self.datasets else "is missing"
+            )
+            raise ValueError(
+                f"configurations.{configuration}: dataset {known}; only an experiment whose `workloads` "
+                "read no data has none"
+            )
+        if dataset is not None and dataset not in self.datasets:
+            raise ValueError(
+                f"configurations.{configuration}: dataset has to be one of {', '.join(self.datasets)}"
+            )
+
+    def _check_programs(self) -> None:
+        if self.workloads == [] and not self.programs:
+            raise ValueError("workloads: one name or more is expected, or a table [programs.NAME]")
+        _ = self._programs
+
+    def _check_scaling(self) -> None:
+        numbers = list(self.scaling or ())
+        if sorted(set(numbers)) != numbers:
+            raise ValueError("scaling: the numbers of nodes have to grow, as in [1, 2, 4]")
+        for name, table in self.configurations.items():
+            if numbers and not re.fullmatch(
+                "[1-9][0-9]{0,4}", table.spark.get(EXECUTOR_CORES, "1")
+            ):
+                raise ValueError(
+                    f"configurations.{name}: with scaling, {EXECUTOR_CORES} is the number of a node's cores"
+                )
+        if numbers and self.site is None and numbers[-1] > self.shape.workers:
+            raise ValueError(
+                f"scaling: {numbers[-1]} nodes are more than the {self.shape.workers} of the lab"
+            )
+
+    @property
+    def _programs(self) -> tuple[Program, ...]:
+        """The programs with their options. Raise ValueError that names what cannot be read."""
+        return tuple(_program(name, options) for name, options in self.programs.items())
 
     def _check_lab(self) -> None:
         check_cpus(self.shape.cpus)
@@ -302,20 +376,44 @@ class ExperimentFile(msgspec.Struct, forbid_unknown_fields=True):
             name=self.name,
             site=self.site.spec if self.site else self.shape,
             configurations=tuple(
-                table.configuration(name, data[table.dataset])
+                table.configuration(name, data[table.dataset] if table.dataset else None, nodes)
                 for name, table in self.configurations.items()
+                for nodes in self.scaling or (None,)
             ),
             runs=self.runs,
             turns=self.turns,
             trials=self.trials,
             warmup=self.warmup,
-            workloads=tuple(self.workloads or ()),
+            workloads=None if self.workloads is None else tuple(self.workloads),
             sink=self.sink,
             repartition=self.repartition,
             pi_samples=self.pi_samples,
             probe_seconds=self.probe_seconds,
             id=id_,
+            programs=self._programs,
+            per_host=self.per_host,
+            growing=self.growing,
         )
+
+
+def _program(name: str, given: Mapping[str, Any]) -> Program:
+    """Return a program with the options of its table. Raise ValueError that names what cannot be read."""
+    known = programs()
+    if name not in known:
+        raise ValueError(f"programs.{name}: there is no such program; there are {', '.join(known)}")
+    options = {option.name: option for option in known[name].options}
+    for key in given:
+        if key not in options:
+            raise ValueError(
+                f"programs.{name}: {key!r} is not an option; it has {', '.join(options)}"
+            )
+    values = {}
+    for key, option in options.items():
+        try:
+            values[key] = option.parse(shorten(str(given.get(key, option.default)), MAX_SHOWN))
+        except ValueError as error:
+            raise ValueError(f"programs.{name}: {key}: {error}") from error
+    return known[name](**values)
 
 
 def read_experiment(file: Path) -> Experiment:

@@ -16,13 +16,16 @@ from harness.experiments.experiment import Configuration, Data, Experiment
 from harness.experiments.site import Configured, Site
 from harness.model.errors import BadInput, ClusterliftError
 from harness.model.probe import ProbeRun
-from harness.model.run import Ending, RecordedRun, Status
+from harness.model.run import PROGRAM, Ending, RecordedRun, Status
 from harness.probes.all_probes import all_probes
 from harness.probes.plan import run_probes
 from harness.probes.traffic import Load
+from harness.programs.program import Placement, Program
+from harness.programs.run import ProgramRun, ready_hosts, run_program
 from harness.records.directories import configuration_directory, probes_directory, results_files
 from harness.records.reader import load, load_probes
 from harness.runtime.clock import duration_text
+from harness.runtime.warm_up import AUTO
 from harness.settings.journal import Journal, open_journal
 from harness.terminal import join_names, say, shorten
 
@@ -33,6 +36,8 @@ NUMBER = "round"
 SET_ASIDE = ".lost"
 """The suffix of a results file whose configuration was not in force all the time."""
 INTERRUPTED, REFUSED = 130, 2
+DEFAULT_WARM_UP = 1
+"""Warm-up trials of a program if the experiment leaves their number to each workload."""
 
 
 @dataclass(frozen=True)
@@ -41,11 +46,22 @@ class PlannedRun:
 
     configurations: tuple[Configuration, ...]
     number: int
+    programs: tuple[Program, ...] = ()
+    has_spark: bool = True
 
     @property
     def parts(self) -> list[Part]:
-        """What it does for each configuration."""
-        return [Part(each, self.number) for each in self.configurations]
+        """What it does on Spark for each configuration."""
+        return [Part(each, self.number) for each in self.configurations if self.has_spark]
+
+    @property
+    def program_parts(self) -> list[Part]:
+        """What it does with programs for each configuration."""
+        return [
+            Part(each, self.number, program.name)
+            for each in self.configurations
+            for program in self.programs
+        ]
 
     def __str__(self) -> str:
         return f"{join_names([each.name for each in self.configurations])}, run {self.number}"
@@ -53,13 +69,18 @@ class PlannedRun:
 
 @dataclass(frozen=True)
 class Part:
-    """A run of one configuration. `number`, from 1, counts the runs of this configuration."""
+    """A run of one configuration, on Spark or of the program of this name.
+
+    `number`, from 1, counts the runs of this configuration.
+    """
 
     configuration: Configuration
     number: int
+    program: str | None = None
 
     def __str__(self) -> str:
-        return f"{self.configuration.name}, run {self.number}"
+        of_program = f", {self.program}" if self.program else ""
+        return f"{self.configuration.name}, run {self.number}{of_program}"
 
 
 @dataclass(frozen=True)
@@ -106,10 +127,18 @@ def planned_runs(experiment: Experiment) -> Iterator[PlannedRun]:
     """Yield all runs in order, there and back, so that drift affects all configurations alike."""
     for number in range(1, experiment.runs + 1):
         order = experiment.order(number)
-        if experiment.turns == "rounds":
-            yield PlannedRun(order, number)
-        else:
-            yield from (PlannedRun((configuration,), number) for configuration in order)
+        for configurations in _applications(experiment, order):
+            yield PlannedRun(configurations, number, experiment.programs, experiment.has_spark)
+
+
+def _applications(
+    experiment: Experiment, order: Sequence[Configuration]
+) -> list[tuple[Configuration, ...]]:
+    """Return the configurations that one application measures in turns: it stays on its nodes."""
+    if experiment.turns == "runs":
+        return [(configuration,) for configuration in order]
+    numbers = dict.fromkeys(configuration.nodes for configuration in order)
+    return [tuple(each for each in order if each.nodes == nodes) for nodes in numbers]
 
 
 def completed_parts(experiment: Experiment, results: Path) -> dict[Part, RecordedRun]:
@@ -125,14 +154,15 @@ def completed_parts(experiment: Experiment, results: Path) -> dict[Part, Recorde
                     "the experiment another name"
                 )
             if recorded.ending is Ending.COMPLETED:
-                completed[Part(configuration, _number(recorded_facts, file))] = recorded
+                number = _number(recorded_facts, file)
+                completed[Part(configuration, number, _program(recorded))] = recorded
     return completed
 
 
 def probed_parts(experiment: Experiment, results: Path) -> set[Part]:
-    """Return the parts whose network was probed completely, or need not be probed."""
+    """Return what was probed completely, or need not be probed: parts without a program."""
     if experiment.probe_seconds is None:
-        return {part for run in planned_runs(experiment) for part in run.parts}
+        return {part for run in planned_runs(experiment) for part in _turns_of(run)}
     return {
         Part(configuration, _number(probed.run.facts, file))
         for configuration in experiment.configurations
@@ -140,6 +170,10 @@ def probed_parts(experiment: Experiment, results: Path) -> set[Part]:
         if (probed := load_probes(file)).ending is Ending.COMPLETED
         and probed.run.facts.get("experiment") == experiment.id
     }
+
+
+def _program(recorded: RecordedRun) -> str | None:
+    return recorded.run.parameters.get(PROGRAM)
 
 
 def _number(facts: Mapping[str, str], file: Path) -> int:
@@ -153,11 +187,18 @@ def _number(facts: Mapping[str, str], file: Path) -> int:
     return int(text)
 
 
+def _turns_of(run: PlannedRun) -> list[Part]:
+    """Return a part for each configuration, whatever it runs."""
+    return [Part(each, run.number) for each in run.configurations]
+
+
 def _outcome(experiment: Experiment, results: Path) -> ExperimentOutcome:
     completed = completed_parts(experiment, results)
     measured = {part.configuration for part in completed}
     trials = (trial for recorded in completed.values() for trial in recorded.trials)
-    planned = (part for run in planned_runs(experiment) for part in run.parts)
+    planned = (
+        part for run in planned_runs(experiment) for part in (*run.parts, *run.program_parts)
+    )
     return ExperimentOutcome(
         tuple(c.name for c in experiment.configurations if c in measured),
         tuple(part for part in planned if part not in completed),
@@ -198,19 +239,22 @@ class _ExperimentRunner:
             with _Turns(self._site, self._journal) as turns:
                 for part in self._to_probe(run):
                     self._probe(part, turns.take(part.configuration))
-                if self._to_measure(run):
+                for part in run.program_parts:
+                    if part not in self._done:
+                        self._run_program(part, turns)
+                if any(part not in self._done for part in run.parts):
                     self._benchmark(run, turns)
 
     def _to_measure(self, run: PlannedRun) -> bool:
-        return any(part not in self._done for part in run.parts)
+        return any(part not in self._done for part in (*run.parts, *run.program_parts))
 
     def _to_probe(self, run: PlannedRun) -> list[Part]:
         """Return what to probe; the first turn's configuration comes last, so that it can stay."""
-        return [part for part in run.parts[::-1] if part not in self._probed]
+        return [part for part in _turns_of(run)[::-1] if part not in self._probed]
 
     def _generate(self, parts: Sequence[Part]) -> None:
         """Generate and verify each dataset once, before anything is set."""
-        for data in dict.fromkeys(part.configuration.data for part in parts):
+        for data in dict.fromkeys(filter(None, (part.configuration.data for part in parts))):
             say(f"data {describe_data(data)}")
             layout = ["--layout", data.layout] if data.layout else []
             arguments = [
@@ -235,11 +279,34 @@ class _ExperimentRunner:
         if run_probes(plan, probe_run, self._results).ending is Ending.INTERRUPTED:
             raise _interrupted()
 
+    def _run_program(self, part: Part, turns: _Turns) -> None:
+        """Make a run of a program while its configuration is in force."""
+        experiment = self._experiment
+        program = next(each for each in experiment.programs if each.name == part.program)
+        configured = turns.take(part.configuration)
+        hosts = ready_hosts(program, configured.hosts[: part.configuration.nodes])
+        planned = ProgramRun(
+            program,
+            Placement(hosts, experiment.per_host),
+            part.configuration.name,
+            growing=experiment.growing,
+            trials=experiment.trials,
+            warmup=DEFAULT_WARM_UP if experiment.warmup == AUTO else int(experiment.warmup),
+            facts=self._facts(part),
+        )
+        recorded = run_program(planned, self._results)
+        if lost := turns.lost():
+            self._set_aside([part], lost)
+        if recorded.ending is Ending.INTERRUPTED:
+            raise _interrupted()
+
     def _benchmark(self, run: PlannedRun, turns: _Turns) -> None:
         first, *others = run.parts
         by_name = {part.configuration.name: part.configuration for part in run.parts}
         properties = [f"{key}={value}" for key, value in first.configuration.spark]
         arguments = self._arguments()
+        if nodes := first.configuration.nodes:
+            arguments += ["--nodes", str(nodes)]
         if others:
             arguments += ["--turns", json.dumps([self._turn(part) for part in run.parts])]
             code = self._site.submit(
@@ -247,12 +314,13 @@ class _ExperimentRunner:
             )
         else:
             turns.take(first.configuration)
-            arguments += ["--dataset", self._site.uri(first.configuration.data)]
+            if data := first.configuration.data:
+                arguments += ["--dataset", self._site.uri(data)]
             arguments += ["--configuration", first.configuration.name]
             arguments += [f"--fact={key}={value}" for key, value in self._facts(first).items()]
             code = self._site.submit(BENCHMARK, arguments, properties)
         if lost := turns.lost():
-            self._set_aside(run, lost)
+            self._set_aside(run.parts, lost)
         _interruptible(code)
         if code == REFUSED:
             raise ClusterliftError(f"{run}: benchmark.py refused to run; its error is above")
@@ -263,16 +331,18 @@ class _ExperimentRunner:
         configuration = part.configuration
         return {
             "configuration": configuration.name,
-            "dataset": self._site.uri(configuration.data),
+            "dataset": configuration.data and self._site.uri(configuration.data),
             "facts": self._facts(part),
         }
 
-    def _set_aside(self, run: PlannedRun, reason: str) -> None:
+    def _set_aside(self, parts: Sequence[Part], reason: str) -> None:
         """Keep the results of a run, under a name by which nobody takes them for results."""
-        for part in run.parts:
+        for part in parts:
             directory = configuration_directory(self._results, part.configuration.name)
             for file in results_files(directory):
-                if _number(load(file).run.facts, file) == part.number:
+                recorded = load(file)
+                found = _number(recorded.run.facts, file), _program(recorded)
+                if found == (part.number, part.program):
                     aside = file.rename(file.with_suffix(SET_ASIDE))
                     say(
                         f"{part}: {reason}; so {aside} does not count, and the run is to be repeated"
@@ -280,7 +350,7 @@ class _ExperimentRunner:
 
     def _facts(self, part: Part) -> dict[str, str]:
         """Return the facts to record; `layout` is the requested one, if the file names one."""
-        layout = part.configuration.data.layout
+        layout = part.configuration.data and part.configuration.data.layout
         return {
             **self._site.facts(part.configuration),
             **({"layout": layout} if layout else {}),
@@ -294,7 +364,7 @@ class _ExperimentRunner:
             "--trials": str(experiment.trials),
             "--warmup": str(experiment.warmup),
             "--results": self._site.results_option(self._results),
-            "--workloads": ",".join(experiment.workloads),
+            "--workloads": ",".join(experiment.workloads or ()),
             "--sink": experiment.sink or "",
             "--repartition": str(experiment.repartition or ""),
             "--pi-samples": str(experiment.pi_samples or ""),

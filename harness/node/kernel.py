@@ -28,6 +28,8 @@ SYSCTLS = (
 PACKET_COUNTERS = {"errors": "errors", "dropped": "drops"}
 """Counters of packets: the kernel's names, and the names in results."""
 
+ADDRESS_BITS = 32
+
 _DIRECTIONS = ("rx", "tx")
 _DEVICE_FILES = (
     *("speed", "duplex", "mtu", "operstate"),
@@ -61,12 +63,17 @@ def read_route(text: str) -> str:
 
 def read_addresses(text: str) -> list[str]:
     """Return the IPv4 addresses in the order of their devices. Raise ToolError for other text."""
-    return [
-        str(address["local"])
+    return list(read_prefixes(text))
+
+
+def read_prefixes(text: str) -> dict[str, int]:
+    """Return by IPv4 address how many of its bits are those of its network. Raise ToolError as above."""
+    return {
+        str(address["local"]): int(address.get("prefixlen") or ADDRESS_BITS)
         for device in _rows(text, "ip address")
         for address in device.get("addr_info") or ()
         if isinstance(address, dict) and address.get("local")
-    ]
+    }
 
 
 def read_device(host: str, text: str) -> HostLink:

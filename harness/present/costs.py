@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from harness.analysis.performance_price import PER, PerformancePrice
 from harness.analysis.price import CostBenefit, Saving
 from harness.analysis.price_list import Money
 from harness.model.link import throughput_text
@@ -41,6 +42,37 @@ def cost_table(benefits: Sequence[CostBenefit]) -> DataTable:
     """Return a row for each offer and configuration, in the order given."""
     return DataTable(
         HEADINGS, tuple(_row(rank, benefit) for rank, benefit in enumerate(benefits, 1))
+    )
+
+
+def performance_price_table(found: Sequence[PerformancePrice]) -> DataTable:
+    """Return a row for each performance, in the order given."""
+    return DataTable(
+        (
+            "workload",
+            "offer",
+            "configuration",
+            "performance",
+            "price",
+            f"for each {PER:,} of the price",
+        ),
+        tuple(
+            (
+                each.workload,
+                each.offer or "the baseline as it is",
+                each.configuration,
+                Quantity(
+                    quantities.performance_text(each.performance.value, each.performance.unit),
+                    each.performance.value,
+                ),
+                Quantity(money(each.price), each.price.amount),
+                Quantity(
+                    quantities.performance_text(each.per_price, each.performance.unit),
+                    each.per_price,
+                ),
+            )
+            for each in found
+        ),
     )
 
 

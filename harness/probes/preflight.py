@@ -13,7 +13,13 @@ from harness.probes.remote_process import CompletedCommand, parse_completed, run
 from harness.probes.transports.host import Host, HostError, is_ip_address
 
 _MISSING = 'for program; do command -v "$program" >/dev/null || echo "$program"; done'
-_PACKAGES = {"ping": "iputils-ping", "ip": "iproute2"}
+_PACKAGES = {
+    "ping": "iputils-ping",
+    "ip": "iproute2",
+    "mpirun": "openmpi-bin",
+    "orted": "openmpi-bin",
+    "hpcc": "hpcc libopenblas0-pthread",
+}
 
 
 @dataclass(frozen=True)
@@ -43,8 +49,10 @@ def preflight(hosts: Sequence[Host], programs: Sequence[str]) -> Preflight:
 
 def _equipped(host: Host, completed: CompletedCommand) -> Host:
     missing = completed.output.split()
+    if files := [program for program in missing if "/" in program]:
+        raise ToolError(f"{', '.join(files)} is not there, or cannot be executed")
     if missing:
-        packages = " ".join(_PACKAGES.get(program, program) for program in missing)
+        packages = " ".join(dict.fromkeys(_PACKAGES.get(program, program) for program in missing))
         raise ToolError(f"{', '.join(missing)} not installed (Debian: apt-get install {packages})")
     return host
 

@@ -56,12 +56,18 @@ class RemoteProcess(HostProcess):
         """Start the command. If the host has gone, the next call raises HostError."""
         self._write("")
 
-    def await_line(self, text: str, timeout_s: float = ANSWER_S) -> None:
-        """Wait for a line of output that contains `text`.
+    def await_line(self, text: str, timeout_s: float = ANSWER_S) -> str:
+        """Wait for a line of output that contains `text`, and return the first.
 
         Raise HostError if the command ends before, or does not print it in time.
         """
         self._await(lambda: any(text in line for line in self._output), timeout_s)
+        return next(line for line in self._output if text in line)
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the command ended, or the host is not reached any more."""
+        return self._ended_s is not None
 
     def finish(self, timeout_s: float = ANSWER_S) -> CompletedCommand:
         """Wait for the command's end. Raise HostError if it takes longer, or the host was not reached."""

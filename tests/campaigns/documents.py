@@ -26,6 +26,7 @@ from harness.model.probe import AFTER, BEFORE, ExcludedHost, LinkSnapshot, Probe
 from harness.model.run import Ending, Run, Trial
 from harness.model.task_metrics import ScheduleSimulation, Stragglers
 from harness.model.timeline import Stage, Timeline
+from harness.model.work import DECLARED_PEAK, Work
 from harness.records.writer import ProbeRecording, Recording
 from tests.unit.builders import STARTED_AT, a_run, failed, ok
 from tests.unit.metrics_builders import received, task_metrics
@@ -155,7 +156,9 @@ def complete_trials(factor: float) -> list[Trial]:
         timeline=TIMELINE,
     )  # fmt: skip
     disturbed = replace(others.pop(), disturbed="n1: it swapped (12 MB/s, usually 0)")
-    return [known, failed("inner-join"), *others, disturbed]
+    work = Work(1e10, "flop", {DECLARED_PEAK: 1e10}, {"rollbacks": 3.0})
+    counted = ok("hpl", factor * 2, work=work)
+    return [known, failed("inner-join"), *others, counted, disturbed]
 
 
 def complete_events() -> list[ProbeEvent]:
@@ -255,6 +258,10 @@ EXPERIMENT: Mapping[str, Any] = {
     "repartition": 16,
     "pi_samples": 1000,
     "probe_seconds": 3,
+    "scaling": [1, 2],
+    "per_host": 1,
+    "growing": False,
+    "programs": {"hpcc": {"memory": "64mb"}},
     "datasets": {"coded": {"rows": 1000, "layout": "xor:2+1", "format": "csv"}},
     "configurations": {
         "slow": {"dataset": "coded", "rate": "100mbit", "mtu": 1500},
@@ -295,6 +302,7 @@ IN_NAMESPACES: Mapping[str, Any] = {
 
 PRICES: Mapping[str, Any] = {
     "currency": "USD",
+    "baseline": 2000,
     "hour": 20.0,
     "offers": {
         "eight ports": {

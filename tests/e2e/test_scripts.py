@@ -22,6 +22,7 @@ WITHOUT_ARROW = {
     "group-by",
     "inner-join",
     "repartition",
+    "supersteps",
     "calc-pi-dataframe",
     "calc-pi-python-udf",
     "sha-512",

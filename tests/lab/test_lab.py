@@ -13,7 +13,7 @@ from harness.lab.cluster import Lab, lab_filter
 from harness.lab.engine import docker
 from harness.lab.links import read_links
 from harness.model.link import Link
-from harness.model.run import Ending
+from harness.model.run import Ending, Status
 
 from .conftest import PATIENCE_S, clusterlift, eventually, runs, verify_links
 from .localities import event_log_options, localities
@@ -103,6 +103,21 @@ def test_trials_run_under_the_cpu_limit_and_survive_an_interrupt(
 
 
 @pytest.mark.usefixtures("lab")
+def test_a_program_of_mpi_runs_on_several_nodes_and_leaves_nothing(
+    lab: Lab, tmp_path: Path
+) -> None:
+    size = ["--memory", "1mb", "--block", "16", "--nodes", "1,3"]
+    often = ["--runs", "1", "--trials", "1", "--warmup", "0"]
+    where = ["--lab", "--configuration", "1g", "--results", str(tmp_path)]
+    assert main(["program", "hpcc", *where, *size, *often]) == 0
+    [alone], [several] = runs(tmp_path / "1g-n1"), runs(tmp_path / "1g-n3")
+    assert {trial.status for run in (alone, several) for trial in run.trials} == {Status.OK}
+    assert several.run.parameters["hosts"] == [node.name for node in lab.workers[:3]]
+    assert several.run.facts["emulated"]
+    for node in lab.workers:
+        assert "hpcc" not in docker("exec", node.container, "ps", "-e", "-o", "comm=").split()
+
+
 def test_down_leaves_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["lab", "down"]) == 0
     assert not docker("ps", "--all", "--quiet", "--filter", lab_filter()).strip()

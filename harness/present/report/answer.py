@@ -13,7 +13,7 @@ from harness.present import quantities
 from harness.present.comparison_table import comparison_table
 from harness.present.costs import offer_summary
 from harness.present.report.table import Tone
-from harness.present.table import Fields
+from harness.present.table import Fields, change_text
 from harness.statistics.change import MIN_RUNS, Change, ControlShift, Verdict
 from harness.terminal import count_of
 
@@ -47,12 +47,13 @@ class _Outcome:
     change: Change | None
     before: Fields
     after: Fields
+    unit: str | None
 
     @property
     def text(self) -> str:
         if self.change is None:
             return f"{self.workload} ({self.before.value} before, {self.after.value} after)"
-        return f"{self.workload} {self.after.marked_change} {self.after.change_interval}".strip()
+        return f"{self.workload} {change_text(self.after, self.unit)}"
 
     @property
     def verdict(self) -> Verdict | None:
@@ -92,6 +93,7 @@ def _outcomes(comparison: Comparison, index: int) -> list[_Outcome]:
             row.cells[index].change,
             before=line.entries[0].fields,
             after=line.entries[index].fields,
+            unit=row.cells[index].sample.unit,
         )
         for row, line in zip(comparison.rows, lines, strict=True)
         if row.workload not in comparison.common_controls

@@ -13,10 +13,16 @@ from harness import __version__
 from harness.analysis.comparison import Comparison
 from harness.analysis.configuration import emulations
 from harness.analysis.outcomes import Scored
+from harness.analysis.performance_price import PerformancePrice
 from harness.analysis.price import CostBenefit
 from harness.model.probe import Measurement
 from harness.model.run import Phase
-from harness.present.costs import cost_items, cost_remarks, cost_table
+from harness.present.costs import (
+    cost_items,
+    cost_remarks,
+    cost_table,
+    performance_price_table,
+)
 from harness.present.report.answer import answers
 from harness.present.report.chart import Figure, series_of
 from harness.present.report.environment import fact_rows
@@ -27,6 +33,7 @@ from harness.present.report.figures import (
     placement,
     predicted,
     probe_lines,
+    scaling,
     time_spent,
     trials,
 )
@@ -53,11 +60,13 @@ def render(
     offers: Sequence[CostBenefit] = (),
     presenting_commands: Sequence[str] = (),
     predictions: Sequence[Scored] = (),
+    performances: Sequence[PerformancePrice] = (),
 ) -> str:
     """Return the page as HTML.
 
-    `measured` are the probes' measurements by configuration, `offers` are ranked, and `presenting_commands`
-    make the tables and the page from the recorded runs. `predictions` are those of its configurations.
+    `measured` are the probes' measurements by configuration, `offers` and `performances` are ranked, and
+    `presenting_commands` make the tables and the page from the recorded runs. `predictions` are those of its
+    configurations.
     """
     script = (DIRECTORY / "sort.js").read_text(encoding="utf-8")
     facts = fact_rows(comparison.columns)
@@ -79,6 +88,7 @@ def render(
             keys=series_of(column.name for column in comparison.columns),
             lead=_lead(comparison),
             measuring_commands={column.name: commands(column) for column in comparison.columns},
+            performance_table=performance_price_table(performances) if performances else None,
             policy=_security_policy(script),
             presenting_commands=presenting_commands,
             script=script,
@@ -151,6 +161,7 @@ def _figures(
         predicted.figure(predictions),
         *(figure(comparison) for figure in (trials.figure, time_spent.figure)),
         link_use.figure(comparison, measured),
+        scaling.figure(comparison),
     ]
     figures += [
         figure(measured)

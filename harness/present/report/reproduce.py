@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from harness.analysis.configuration import ConfigurationRuns
 from harness.analysis.environment import is_emulated, relevant_spark_conf
-from harness.model.run import Facts, Run
+from harness.model.run import PROGRAM, Facts, Run
 from harness.redaction import DIGEST
 
 _LAB_FACTS = frozenset(
     {"emulated", "cpus", "cpu_period", "link", "mtu", "uplink", "experiment", "round"}
 )
 """Facts that the lab, or an experiment in it, declares by itself."""
+_OF_PROGRAMS = frozenset({"nodes", "emulated"})
+"""Facts that `clusterlift program` declares by itself."""
 _DEFAULT_SPARK_CONF = frozenset(
     {
         *("spark.submit.deployMode", "spark.serializer.objectStreamReset", "spark.rdd.compress"),
@@ -42,6 +44,10 @@ def commands(column: ConfigurationRuns) -> tuple[str, ...]:
 def _commands(run: Run) -> Iterator[Sequence[str]]:
     if is_emulated(run):
         yield from _lab_commands(run)
+    if run.parameters.get(PROGRAM):
+        yield _program_command(run)
+        return
+    if is_emulated(run):
         generate: Sequence[str] = ("clusterlift", "lab", "generate")
         benchmark: Sequence[str] = ("clusterlift", "lab", "benchmark")
     else:
@@ -50,6 +56,37 @@ def _commands(run: Run) -> Iterator[Sequence[str]]:
     if run.dataset:
         yield [*generate, *_generate_arguments(run.dataset)]
     yield [*benchmark, *_benchmark_arguments(run)]
+
+
+def _program_command(run: Run) -> list[str]:
+    parameters = run.parameters
+    options = {
+        **{f"--{name}": value for name, value in (parameters.get("options") or {}).items()},
+        "--hosts": ",".join(parameters.get("hosts") or ()) or None,
+        "--configuration": run.configuration,
+        "--per-host": parameters.get("processes_per_host"),
+        "--network": parameters.get("network"),
+        "--runs": 1,
+        "--trials": parameters.get("trials"),
+        "--warmup": parameters.get("warmup"),
+    }
+    return [
+        *("clusterlift", "program", str(parameters[PROGRAM])),
+        *(["--lab"] if is_emulated(run) else []),
+        *_options(options),
+        *(["--growing"] if parameters.get("growing") else []),
+        *_facts(run, _OF_PROGRAMS),
+    ]
+
+
+def _facts(run: Run, own: Collection[str] = ()) -> list[str]:
+    """Return the options of what was declared, without the facts that the lab or the command declares."""
+    of_lab = _LAB_FACTS if is_emulated(run) else ()
+    return [
+        f"--fact={name}={_value_or_gap(value)}"
+        for name, value in run.facts.items()
+        if name not in of_lab and name not in own
+    ]
 
 
 def _lab_commands(run: Run) -> Iterator[Sequence[str]]:
@@ -113,12 +150,7 @@ def _benchmark_arguments(run: Run) -> list[str]:
         "--pi-samples": parameters.get("pi_samples"),
     }
     skips_check = run.dataset and parameters.get("content_checked") is False
-    facts = [
-        f"--fact={name}={_value_or_gap(value)}"
-        for name, value in run.facts.items()
-        if not (is_emulated(run) and name in _LAB_FACTS)
-    ]
-    return [*_options(options), *(["--skip-content-check"] if skips_check else []), *facts]
+    return [*_options(options), *(["--skip-content-check"] if skips_check else []), *_facts(run)]
 
 
 def _value_or_gap(value: str) -> str:

@@ -445,3 +445,40 @@ class TestSignals:
         process.communicate(timeout=PATIENCE_S)
         assert process.returncode == 130
         assert endings() == ["completed", "interrupted"]
+
+
+class TestNumbersOfNodes:
+    GIVEN = "--master spark://h:7077 --executor-cores 4 --dataset rows-{nodes} --configuration 1g"
+
+    def test_each_number_is_a_configuration_of_its_own_in_turns(self, spark: FakeSpark) -> None:
+        assert main(["run", "--runs", "2", "--nodes", "1,2", *self.GIVEN.split()]) == 0
+        assert endings("results/1g-n1") == endings("results/1g-n2") == ["completed"] * 2
+        scripts = [call[call.index(str(ROOT / "jobs/benchmark.py")) :] for call in spark.calls()]
+        assert [parse(script[1:]).nodes for script in scripts] == [1, 2, 2, 1]
+        assert [parse(script[1:]).dataset.uri for script in scripts] == [
+            *("rows-1", "rows-2", "rows-2", "rows-1")
+        ]
+
+    def test_executors_have_all_cores_of_so_many_nodes(self, spark: FakeSpark) -> None:
+        assert main(["run", "--runs", "1", "--nodes", "3", *self.GIVEN.split()]) == 0
+        [call] = spark.calls()
+        options = list(pairwise(call))
+        assert ("--conf", "spark.cores.max=12") in options
+        assert ("--conf", "spark.executor.instances=3") in options
+
+    def test_complete_runs_are_not_made_again(self, spark: FakeSpark) -> None:
+        given = ["run", "--runs", "1", "--nodes", "1,2", *self.GIVEN.split()]
+        assert main(given) == main(given) == 0
+        assert len(spark.calls()) == 2
+
+    def test_what_is_refused_is_not_tried_again(self, spark: FakeSpark) -> None:
+        spark.plan("refused")
+        assert main(["run", "--runs", "2", "--nodes", "1,2", *self.GIVEN.split()]) == 2
+        assert len(spark.calls()) == 1
+
+    def test_without_the_cores_of_a_node_it_says_what_to_give(
+        self, spark: FakeSpark, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        assert main(["run", "--nodes", "1,2"]) == 2
+        assert "--nodes needs --executor-cores: the cores of a node" in capsys.readouterr().err
+        assert not spark.calls()

@@ -30,6 +30,7 @@ from harness.model.errors import BadInput, ClusterliftError
 from harness.model.probe import ProbeRun, RecordedProbes
 from harness.model.run import Ending, new_run_id
 from harness.probes.plan import ProbePlan
+from harness.programs.hpcc import Hpcc
 from harness.records.writer import ProbeRecording, Recording
 from harness.settings.bond_member import BondMember
 from harness.settings.in_force import Settings
@@ -154,7 +155,7 @@ class TestReading:
             ('["group-by"]', '["group-buy"]', "no workload 'group-buy'; did you mean group-by?"),
             ('["group-by"]', '["zzz"]', "no workload 'zzz'; there are broadcast-inner-join, "),
             ('["group-by"]', '["group-by", "group-by"]', "workloads: group-by is there twice"),
-            ('["group-by"]', "[]", "workloads has to be one name or more"),
+            ('["group-by"]', "[]", "workloads: one name or more is expected, or a table"),
             ("rows = 1000\nlayout", "layout", "datasets.coded: rows is missing"),
             (
                 "rows = 1000",
@@ -288,6 +289,110 @@ class TestReading:
         longer = experiment(tmp_path, TEXT.replace("runs = 2", "runs = 3"))
         other = experiment(tmp_path, TEXT.replace("rows = 1000", "rows = 1001", 1))
         assert first.id == longer.id != other.id
+
+
+PROGRAMS = """
+name = "scaling"
+scaling = [1, 2, 4]
+runs = 1
+trials = 1
+workloads = []
+per_host = 2
+
+[programs.hpcc]
+memory = "1gb"
+
+[configurations.slow]
+rate = "100mbit"
+
+[configurations.fast]
+spark = {"spark.executor.cores" = "3"}
+"""
+
+
+class TestPrograms:
+    def test_a_program_has_the_options_of_its_table_and_else_the_defaults(
+        self, tmp_path: Path
+    ) -> None:
+        read = experiment(tmp_path, PROGRAMS)
+        assert read.programs == (Hpcc(memory=10**9, block=128),)
+        assert (read.per_host, read.growing, read.has_spark) == (2, False, False)
+        assert read.datasets == []
+
+    def test_every_configuration_is_scaled(self, tmp_path: Path) -> None:
+        read = experiment(tmp_path, PROGRAMS)
+        assert [(each.name, each.nodes) for each in read.configurations] == [
+            *(("slow-n1", 1), ("slow-n2", 2), ("slow-n4", 4)),
+            *(("fast-n1", 1), ("fast-n2", 2), ("fast-n4", 4)),
+        ]
+        assert read.configurations[-1].facts == {"nodes": "4"}
+        assert str(read.configurations[0]) == "100mbit"
+
+    def test_executors_have_all_cores_of_a_node(self, tmp_path: Path) -> None:
+        slow, *_, fast = experiment(tmp_path, PROGRAMS).configurations
+        assert dict(slow.spark) == {
+            "spark.cores.max": "1",
+            "spark.executor.instances": "1",
+            "spark.executor.cores": "1",
+        }
+        assert dict(fast.spark) == {
+            "spark.cores.max": "12",
+            "spark.executor.instances": "4",
+            "spark.executor.cores": "3",
+        }
+
+    def test_a_run_is_a_run_of_every_program_for_each_configuration(self, tmp_path: Path) -> None:
+        planned = list(runs.planned_runs(experiment(tmp_path, PROGRAMS)))
+        assert len(planned) == 6
+        assert [str(part) for part in planned[0].program_parts] == ["slow-n1, run 1, hpcc"]
+        assert planned[0].parts == []
+
+    def test_configurations_take_turns_on_each_number_of_nodes(self, tmp_path: Path) -> None:
+        text = PROGRAMS.replace("runs = 1", 'runs = 2\nturns = "rounds"')
+        text = text.replace('spark = {"spark.executor.cores" = "3"}', "")
+        planned = [
+            [each.name for each in run.configurations]
+            for run in runs.planned_runs(experiment(tmp_path, text))
+        ]
+        there = [[f"slow-n{n}", f"fast-n{n}"] for n in (1, 2, 4)]
+        assert planned == [*there, *(names[::-1] for names in there[::-1])]
+
+    @pytest.mark.parametrize(
+        ("old", "new", "message"),
+        [
+            (
+                "[programs.hpcc]",
+                "[programs.hpl]",
+                "programs.hpl: there is no such program; there are",
+            ),
+            (
+                'memory = "1gb"',
+                'memery = "1gb"',
+                "programs.hpcc: 'memery' is not an option; it has",
+            ),
+            ('memory = "1gb"', 'memory = "much"', "programs.hpcc: memory: 'much' is not a size"),
+            (
+                'memory = "1gb"',
+                "block = 2",
+                "programs.hpcc: block: '2' is not a whole number from 8",
+            ),
+            ("[1, 2, 4]", "[4, 2]", "scaling: the numbers of nodes have to grow"),
+            ("[1, 2, 4]", "[1, 5]", "scaling: 5 nodes are more than the 4 of the lab"),
+            ("[1, 2, 4]", "[]", "scaling has to be one number of nodes or more"),
+            ("per_host = 2", "per_host = 0", "per_host has to be from 1 to 1,024, not 0"),
+            (
+                '"3"',
+                '"three"',
+                "configurations.fast: with scaling, spark.executor.cores is the number",
+            ),
+            ("workloads = []\n", "", "configurations.slow: dataset is missing"),
+        ],
+    )
+    def test_a_mistake_is_named(self, tmp_path: Path, old: str, new: str, message: str) -> None:
+        assert old in PROGRAMS
+        with pytest.raises(BadInput, match=r"experiment\.toml[:,] ") as failure:
+            experiment(tmp_path, PROGRAMS.replace(old, new, 1))
+        assert message in str(failure.value)
 
 
 FAST = "250mbit, mtu 9000"

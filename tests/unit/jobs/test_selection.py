@@ -17,6 +17,7 @@ def test_all_workloads_are_found_in_the_order_of_their_bottlenecks() -> None:
         "group-by",
         "inner-join",
         "repartition",
+        "supersteps",
         "calc-pi-arrow-udf",
         "calc-pi-dataframe",
         "calc-pi-python-udf",

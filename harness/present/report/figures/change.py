@@ -14,7 +14,7 @@ from harness.present.comparison_table import comparison_table
 from harness.present.data_table import DataTable, Quantity
 from harness.present.report import chart
 from harness.present.report.chart import Figure, Picture, Series, labels, series_of
-from harness.present.table import Fields
+from harness.present.table import Fields, change_text
 from harness.statistics.change import Change, Verdict
 
 MAX_INTERVAL_END = 1.0
@@ -23,18 +23,19 @@ MAX_INTERVAL_END = 1.0
 
 @dataclass(frozen=True)
 class Dot:
-    """One workload in one configuration."""
+    """One workload in one configuration: the change of its time, and what the table says of it."""
 
     workload: str
     configuration: str
     is_control: bool
     change: Change
     fields: Fields
+    unit: str | None = None
 
     @property
     def text(self) -> str:
-        """Return the words of the table: `-9.5% ±1%`, `+0.5% ~ ±3%`, `-9.5% ?`."""
-        return f"{self.fields.marked_change} {self.fields.change_interval}".strip()
+        """Return the words of the table."""
+        return change_text(self.fields, self.unit)
 
 
 def dots(comparison: Comparison) -> tuple[Dot, ...]:
@@ -47,6 +48,7 @@ def dots(comparison: Comparison) -> tuple[Dot, ...]:
             row.workload in comparison.common_controls,
             cell.change,
             entry.fields,
+            cell.sample.unit,
         )
         for row, line in zip(comparison.rows, lines, strict=True)
         for column, cell, entry in zip(comparison.columns, row.cells, line.entries, strict=True)
@@ -102,6 +104,8 @@ def _remarks(found: Sequence[Dot]) -> Iterator[str]:
         yield f"Crosses, marked {quantities.UNTESTED}, are single runs, which prove nothing."
     if verdicts - {Verdict.TOO_FEW}:
         yield "Lines are 95 % intervals."
+    if any(dot.unit for dot in found):
+        yield "Dots of performances show the time of the same work; the change of the performance is beside."
     if any(dot.is_control for dot in found):
         yield "Controls use neither network nor storage: if they move, the machine has changed."
 

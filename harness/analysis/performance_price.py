@@ -1,0 +1,78 @@
+"""Performance per price: how much work a second a configuration does for what it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from harness.analysis.comparison import Comparison
+from harness.analysis.price_list import Money, PriceList
+from harness.analysis.sample import Performance
+
+PER = 1000
+"""Units of the currency that a performance is divided by: that of a cluster costs thousands."""
+
+
+@dataclass(frozen=True)
+class PerformancePrice:
+    """The performance of one workload in one configuration, and its price.
+
+    `offer` is the offer's name, None for the baseline. `per_price` are units a second for each 1,000 of the
+    currency.
+    """
+
+    workload: str
+    offer: str | None
+    configuration: str
+    performance: Performance
+    price: Money
+
+    @property
+    def per_price(self) -> float:
+        """The higher, the better."""
+        return self.performance.value * PER / self.price.amount
+
+
+def performance_prices(comparison: Comparison, prices: PriceList) -> tuple[PerformancePrice, ...]:
+    """Return every workload that counts its work, without controls, for every offer; the best value first.
+
+    What costs nothing, or has no price, is left out.
+    """
+    found = [
+        each
+        for row in comparison.rows
+        if row.workload not in comparison.common_controls | _per_process(comparison)
+        for each in sorted(
+            _of_workload(comparison, prices, row.workload), key=lambda each: -each.per_price
+        )
+    ]
+    return tuple(found)
+
+
+def _per_process(comparison: Comparison) -> frozenset[str]:
+    """Return the workloads whose figure is that of one process, not of the whole cluster."""
+    return frozenset(
+        name
+        for column in comparison.columns
+        for recorded in column.runs
+        for name in recorded.run.parameters.get("per_process") or ()
+    )
+
+
+def _of_workload(
+    comparison: Comparison, prices: PriceList, workload: str
+) -> Iterator[PerformancePrice]:
+    row = next(row for row in comparison.rows if row.workload == workload)
+    performances = {
+        column.name: cell.performance
+        for column, cell in zip(comparison.columns, row.cells, strict=True)
+        if cell.performance
+    }
+    baseline, *others = (column.name for column in comparison.columns)
+    if baseline in performances and prices.baseline and prices.baseline.amount:
+        yield PerformancePrice(workload, None, baseline, performances[baseline], prices.baseline)
+    for name in others:
+        for offer in prices.offers:
+            is_for = offer.configurations is None or name in offer.configurations
+            if is_for and name in performances and offer.cost.amount:
+                yield PerformancePrice(workload, offer.name, name, performances[name], offer.cost)

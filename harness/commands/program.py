@@ -1,0 +1,192 @@
+"""`clusterlift program`: programs of MPI as workloads, on hosts that probes reach."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from harness.analysis.comparison import overview
+from harness.analysis.configuration import ConfigurationRuns
+from harness.commands.command import Command, command, group
+from harness.commands.options import converted, results_option
+from harness.commands.probe_hosts import HostChoice, on_hosts
+from harness.model.errors import BadInput
+from harness.model.limits import MAX_PER_HOST, MAX_TRIALS
+from harness.model.run import Ending, RecordedRun, Status
+from harness.model.scaling import parse_nodes
+from harness.present import text
+from harness.programs.mpi import RDMA, TCP
+from harness.programs.program import Option, Placement, Program, programs
+from harness.programs.run import ProgramRun, ready_hosts
+from harness.programs.series import ProgramSeries, make_runs
+from harness.runtime.command_line import parse_facts, parse_time
+from harness.terminal import count_of, show, visible
+
+INTERRUPTED = 130
+MAX_RUNS = 1000
+
+
+@group("program")
+def program_group() -> None:
+    """Run programs of MPI as workloads: HPC Challenge with HPL, and PHOLD."""
+
+
+_OPTIONS = (
+    click.option(
+        "--configuration",
+        required=True,
+        metavar="NAME",
+        help="Name of the configuration under test; with --nodes, -n and the number follow.",
+    ),
+    results_option,
+    click.option(
+        "--nodes",
+        callback=converted(parse_nodes),
+        metavar="N,N,...",
+        help="Run on the first N of the hosts, for each N.  [default: on all]",
+    ),
+    click.option(
+        "--growing",
+        is_flag=True,
+        help="The problem is so large for each host (weak scaling), not for all together.",
+    ),
+    click.option(
+        "--per-host",
+        type=click.IntRange(1, MAX_PER_HOST),
+        default=1,
+        show_default=True,
+        metavar="N",
+        help="Processes on each host; usually its number of cores.",
+    ),
+    click.option(
+        "--network",
+        type=click.Choice([TCP, RDMA]),
+        default=TCP,
+        show_default=True,
+        help="How processes on different hosts exchange messages.",
+    ),
+    click.option(
+        "--runs",
+        type=click.IntRange(1, MAX_RUNS),
+        default=3,
+        show_default=True,
+        metavar="N",
+        help="Number of complete runs to have at the end.",
+    ),
+    click.option(
+        "--trials",
+        type=click.IntRange(1, MAX_TRIALS),
+        default=3,
+        show_default=True,
+        metavar="N",
+        help="Trials of a run that count.",
+    ),
+    click.option(
+        "--warmup",
+        type=click.IntRange(0, MAX_TRIALS),
+        default=1,
+        show_default=True,
+        metavar="N",
+        help="Trials before them, which do not count.",
+    ),
+    click.option(
+        "--timeout",
+        default="10min",
+        show_default=True,
+        callback=converted(parse_time),
+        metavar="TIME",
+        help="A trial that takes longer is stopped, and has failed.",
+    ),
+    click.option(
+        "--peak",
+        type=click.FloatRange(min=0, min_open=True, max=1e9),
+        metavar="GFLOPS",
+        help="Peak of one host in Gflop/s by its data sheet, to which the efficiency relates.",
+    ),
+    click.option(
+        "--fact",
+        "facts",
+        multiple=True,
+        metavar="KEY=VALUE",
+        help="A fact about the configuration, such as mtu=9000. Repeatable.",
+    ),
+)
+
+
+def _subcommand(program: type[Program]) -> Command:
+    """Return the command of a program, with its own options before those of all programs."""
+
+    def run(chosen: HostChoice, **values: Any) -> int:
+        own = {option.name: values.pop(option.name) for option in program.options}
+        return _run(program(**own), chosen, **values)
+
+    run.__doc__ = program.about
+    decorated = on_hosts(run)
+    for option in (*reversed(_OPTIONS), *map(_option, reversed(program.options))):
+        decorated = option(decorated)
+    return command(program.name)(decorated)
+
+
+def _option(option: Option) -> Callable[..., Any]:
+    return click.option(
+        f"--{option.name}",
+        default=option.default,
+        show_default=True,
+        callback=converted(option.parse),
+        metavar="VALUE",
+        help=option.help,
+    )
+
+
+def _run(
+    program: Program,
+    chosen: HostChoice,
+    *,
+    configuration: str,
+    results: Path,
+    nodes: tuple[int, ...] | None,
+    growing: bool,
+    per_host: int,
+    network: str,
+    runs: int,
+    trials: int,
+    warmup: int,
+    timeout: float,
+    peak: float | None,
+    facts: Sequence[str],
+) -> int:
+    hosts = ready_hosts(program, chosen.hosts(), network)
+    if nodes and nodes[-1] > len(hosts):
+        raise BadInput(f"--nodes {nodes[-1]} is more than the {count_of(len(hosts), 'host')} given")
+    planned = ProgramRun(
+        program,
+        Placement(hosts, per_host),
+        configuration,
+        growing=growing,
+        trials=trials,
+        warmup=warmup,
+        timeout_s=timeout,
+        host_peak=peak and peak * 1e9,
+        network=network,
+        facts={**chosen.facts, **parse_facts(facts)},
+    )
+    recorded = make_runs(ProgramSeries(planned, runs, nodes or ()), results)
+    _show(recorded)
+    if any(each.ending is Ending.INTERRUPTED for each in recorded):
+        return INTERRUPTED
+    return int(any(t.status is Status.FAILED for each in recorded for t in each.trials))
+
+
+def _show(recorded: Sequence[RecordedRun]) -> None:
+    """Print the table of each configuration, and the files."""
+    for name in dict.fromkeys(each.run.configuration for each in recorded):
+        runs = tuple(each for each in recorded if each.run.configuration == name)
+        show(text.render(overview(ConfigurationRuns(name, runs))))
+        show("\n".join(visible(each.source) for each in runs))
+
+
+for _program in programs().values():
+    program_group.add_command(_subcommand(_program))

@@ -1,0 +1,40 @@
+"""`clusterlift scaling`: performance by the number of nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from harness.analysis.scaling import find_family, scaling
+from harness.commands.command import command
+from harness.commands.figures import figure_option, write_figure
+from harness.commands.options import results_option
+from harness.model.errors import BadInput
+from harness.present import scaling as tables
+from harness.terminal import show
+
+
+@command("scaling")
+@click.argument("configurations", nargs=-1, required=True, metavar="CONFIGURATION...")
+@click.option(
+    "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True
+)
+@figure_option("Draw the efficiency of each workload by the number of nodes.")
+@results_option
+def scaling_command(
+    configurations: Sequence[str], form: str, figure: Path | None, results: Path
+) -> None:
+    """Show how performance grows with the number of nodes, for each CONFIGURATION.
+
+    It was measured with --nodes 1,2,4 (or `scaling` in the file of an experiment) as CONFIGURATION-n1,
+    CONFIGURATION-n2, CONFIGURATION-n4. The efficiencies of each further configuration are compared with those
+    of the first: does the better network flatten the fall?
+    """
+    if len(set(configurations)) < len(configurations):
+        raise BadInput("a configuration is named twice; name it once")
+    found = scaling({name: find_family(name, results) for name in configurations})
+    if figure is not None:
+        write_figure(figure, "scaling", found)
+    show(tables.render(found) if form == "text" else tables.as_json(found))

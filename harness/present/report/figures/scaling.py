@@ -1,0 +1,129 @@
+"""Efficiency by the number of nodes: a panel for each workload, a line for each configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import altair as alt
+
+from harness.analysis.comparison import Comparison
+from harness.analysis.scaling import ScaledWorkload, Scaling, families_of, scaling
+from harness.model.errors import BadInput
+from harness.present.data_table import DataTable, Quantity
+from harness.present.report import chart
+from harness.present.report.chart import Figure, Picture
+from harness.terminal import shorten, visible
+
+WIDTH_PX, HEIGHT_PX, COLUMNS = 210, 150, 3
+_NAME_WIDTH = 30
+
+
+def figure(comparison: Comparison) -> Figure | None:
+    """Return the figure; None if no configuration was measured on several numbers of nodes."""
+    families = families_of(comparison.columns)
+    if not families:
+        return None
+    try:
+        found = scaling(families)
+    except BadInput:  # nothing was measured on two of them
+        return None
+    known = [
+        (each.workload, base, point)
+        for each in found.workloads
+        for base, points in each.points.items()
+        for point in points
+        if point.efficiency and point.speed_up
+    ]
+    return Figure(
+        anchor="scaling",
+        title="How performance grows with the number of nodes",
+        alternative="Lines of efficiency by the number of nodes, one panel for each workload.",
+        pictures=(Picture(draw(found)),),
+        numbers=DataTable(
+            ("workload", "configuration", "nodes", "speed-up", "efficiency"),
+            tuple(
+                (
+                    workload,
+                    base,
+                    Quantity(str(point.nodes), point.nodes),
+                    Quantity(f"{point.speed_up.value:.2f}", point.speed_up.value),
+                    Quantity(f"{point.efficiency.value:.1%}", point.efficiency.value),
+                )
+                for workload, base, point in known
+                if point.speed_up and point.efficiency
+            ),
+        ),
+        remarks=(
+            "Speed-up is performance relative to that on the fewest nodes.",
+            "Efficiency is the speed-up relative to how many times as many nodes there are.",
+        ),
+    )
+
+
+def draw(found: Scaling) -> str:
+    """Return the picture as SVG, with a legend in words."""
+    bases = list(dict.fromkeys(base for each in found.workloads for base in each.points))
+    series = chart.series_of(bases)
+    panels = [
+        _panel(each.workload, rows)
+        for each in found.workloads
+        if len(rows := list(_rows(each, series))) > 1
+    ]
+    names = "   ".join(
+        f"{series[base].glyph} {shorten(visible(base), _NAME_WIDTH)}" for base in bases
+    )
+    legend = alt.TitleParams(
+        [
+            names,
+            "Efficiency by the number of nodes, with 95 % intervals; 100 % is on the fewest nodes.",
+        ],
+        anchor="start",
+    )
+    return chart.svg(alt.vconcat(alt.concat(*panels, columns=COLUMNS, spacing=22), title=legend))
+
+
+def _rows(scaled: ScaledWorkload, series: Mapping[str, chart.Series]) -> Iterator[dict[str, Any]]:
+    """Yield a row for each efficiency that is known, and for the fewest nodes of each configuration."""
+    for base, points in scaled.points.items():
+        known = [point for point in points if point.efficiency]
+        first = next((point for point in points if point.cell.summary), None)
+        if known and first:
+            yield {"nodes": first.nodes, "percent": 100.0, "base": base, **series[base].mark}
+        for point in known:
+            if point.efficiency:
+                ends = point.efficiency.interval
+                yield {
+                    "nodes": point.nodes,
+                    "percent": 100 * point.efficiency.value,
+                    "low": ends and 100 * ends.low,
+                    "high": ends and 100 * ends.high,
+                    "base": base,
+                    **series[base].mark,
+                }
+
+
+def _panel(workload: str, rows: list[dict[str, Any]]) -> chart.AnyChart:
+    nodes = sorted({row["nodes"] for row in rows})
+    x = alt.X(
+        "nodes:Q",
+        scale=alt.Scale(type="log", base=2, domain=[nodes[0], nodes[-1]], nice=False),
+        axis=alt.Axis(values=nodes, format="d", title="nodes", grid=False),
+    )
+    highest = max(row.get("high") or row["percent"] for row in rows)
+    y = alt.Y(
+        "percent:Q",
+        scale=alt.Scale(domain=[0, max(100, 1.05 * highest)], nice=False, clamp=True),
+        axis=alt.Axis(tickCount=4, title="%"),
+    )
+    base = alt.Chart(chart.data(rows)).encode(
+        x=x, color=alt.Color("colour:N", scale=None), detail="base:N"
+    )
+    title = alt.TitleParams(shorten(visible(workload), _NAME_WIDTH), anchor="start")
+    return alt.layer(
+        base.mark_rule(strokeWidth=1.5).encode(y=alt.Y("low:Q"), y2="high:Q"),
+        base.mark_line(strokeWidth=2).encode(y=y),
+        base.mark_point(filled=True, size=50, opacity=1).encode(
+            y=y, shape=alt.Shape("shape:N", scale=None)
+        ),
+    ).properties(width=WIDTH_PX, height=HEIGHT_PX, title=title)

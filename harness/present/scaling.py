@@ -1,0 +1,132 @@
+"""How performance grows with the number of nodes, as a table for each workload."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from harness.analysis.scaling import Growth, Point, ScaledWorkload, Scaling
+from harness.present import quantities
+from harness.present.comparison_table import workload_entry
+from harness.present.table import Counts, Footnotes, fields
+from harness.present.text import fill, footnotes, simple_table
+from harness.statistics.change import MIN_RUNS, Verdict
+from harness.terminal import visible
+
+JSON_SCHEMA_VERSION = 1
+_NONE = "-"
+
+
+def render(scaling: Scaling) -> str:
+    """Return the tables, their explanation and the footnotes; ends with a newline."""
+    notes = Footnotes()
+    tables = [_table(each, scaling, notes) for each in scaling.workloads]
+    return "\n".join([*tables, *map(fill, _sentences(scaling)), *footnotes(notes), ""])
+
+
+def _table(scaled: ScaledWorkload, scaling: Scaling, notes: Footnotes) -> str:
+    first, *others = scaled.points
+    headings = [visible(scaled.workload), "nodes", "result", "±", "speed-up", "±", "efficiency"]
+    if others:
+        headings += [f"change from {visible(first)}", "±"]
+    rows = []
+    for base, points in scaled.points.items():
+        for number, point in enumerate(points):
+            name = visible(base) if number == 0 else ""
+            column = f"{base}-n{point.nodes}"
+            marks = notes.mark((*point.cell.notes, *scaling.notes.get(column, ())))
+            rows.append([name, *_row(point, marks)][: len(headings)])
+    return simple_table(headings, rows) + "\n"
+
+
+def _row(point: Point, marks: str) -> list[str]:
+    words = workload_entry(point.cell).fields
+    change = point.change
+    of_efficiency = fields("", None, change, Counts(1, 1))
+    return [
+        str(point.nodes),
+        f"{words.value}{marks}",
+        words.interval,
+        *_growth(point.speed_up),
+        f"{point.efficiency.value:.1%}" if point.efficiency else _NONE,
+        of_efficiency.marked_change,
+        of_efficiency.change_interval,
+    ]
+
+
+def _growth(growth: Growth | None) -> tuple[str, str]:
+    if growth is None:
+        return _NONE, ""
+    distance = (
+        growth.interval.max_distance(growth.value) / growth.value if growth.interval else None
+    )
+    return f"{growth.value:.2f}", quantities.uncertainty(distance)
+
+
+def _sentences(scaling: Scaling) -> Iterator[str]:
+    """Yield what the columns are."""
+    yield (
+        "Speed-up: performance relative to that on the fewest nodes of the same configuration. Efficiency: "
+        "the speed-up relative to how many times as many nodes there are. ±: 95 % confidence intervals, "
+        f"which need {MIN_RUNS} runs; the relative uncertainty of the efficiency is that of the speed-up."
+    )
+    changes = [
+        point.change
+        for each in scaling.workloads
+        for points in each.points.values()
+        for point in points
+        if point.change
+    ]
+    if changes:
+        yield (
+            "Change from another configuration: the ratio of the efficiencies on as many nodes, "
+            "relative to the fewest nodes that both have, minus 1; more than 0 means that the efficiency "
+            f"falls less with the number of nodes. A t test on runs, Holm-adjusted for {len(changes)}."
+        )
+    verdicts = {change.verdict for change in changes}
+    if Verdict.NOISE in verdicts:
+        yield f"{quantities.NOISE}: not significant; chance may explain the change."
+    if Verdict.TOO_FEW in verdicts:
+        yield f"{quantities.UNTESTED}: not tested, because a test needs {MIN_RUNS} runs or more of each."
+
+
+def as_json(scaling: Scaling) -> str:
+    """Return one JSON object, indented; ends with a newline. An unknown value is null."""
+    content = {
+        "schema_version": JSON_SCHEMA_VERSION,
+        "workloads": [
+            {
+                "workload": each.workload,
+                "configurations": {
+                    base: [_json_point(point) for point in points]
+                    for base, points in each.points.items()
+                },
+            }
+            for each in scaling.workloads
+        ],
+        "notes": dict(scaling.notes),
+    }
+    return json.dumps(content, indent=2, allow_nan=False) + "\n"
+
+
+def _json_point(point: Point) -> dict[str, Any]:
+    summary, found, change = point.cell.summary, point.cell.performance, point.change
+    return {
+        "nodes": point.nodes,
+        "time_s": summary.time_s if summary and not found else None,
+        "performance": found and found.value,
+        "unit": found and f"{found.unit}/s",
+        "efficiencies_of_peaks": dict(found.efficiencies) if found else None,
+        "speed_up": _json_growth(point.speed_up),
+        "efficiency": _json_growth(point.efficiency),
+        "relative_change_of_efficiency": change and change.relative_change,
+        "interval_of_change": list(change.interval) if change and change.interval else None,
+        "adjusted_p": change and change.adjusted_p,
+    }
+
+
+def _json_growth(growth: Growth | None) -> dict[str, Any] | None:
+    if growth is None:
+        return None
+    return {"value": growth.value, "interval": list(growth.interval) if growth.interval else None}

@@ -1,0 +1,1 @@
+"""External programs as workloads: one file per program, and what runs them on several hosts."""

@@ -1,0 +1,178 @@
+"""What hosts report about themselves around the trials of a program: machines, counters, traffic."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from harness.model.errors import ToolError
+from harness.model.interference import NodeInterference, Nodes
+from harness.probes.remote_process import CompletedCommand, parse_completed, run_all
+from harness.probes.transports.host import Host, HostError
+from harness.terminal import join_names
+
+_DESCRIPTION = (
+    "uname -s -r; uname -m; sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1; "
+    "grep -c ^processor /proc/cpuinfo; mpirun --version | head -n 1; cat /proc/sys/kernel/random/boot_id"
+)
+_COUNTERS = (
+    "cut -d ' ' -f 1 /proc/uptime; getconf CLK_TCK; cat /proc/stat /proc/self/net/dev; "
+    "cat /sys/class/infiniband/*/ports/*/counters/port_*_data 2>/dev/null | sed 's/^/rdma /'"
+)
+_RDMA_WORD_BYTES = 4
+"""The counters of RDMA ports count words of 32 bits (the kernel's stable sysfs-class-infiniband)."""
+MANY = 10**6
+"""Processors of a machine that does not say how many it has."""
+_RECEIVED, _SENT = 0, 8
+"""Columns of /proc/net/dev."""
+
+
+@dataclass(frozen=True)
+class HostCounters:
+    """What a host has counted since it booted: seconds, and bytes by interface, received and sent.
+
+    `rdma_bytes` are those of all RDMA ports; None if there are none.
+    """
+
+    clock_s: float
+    processors: int
+    busy_s: float
+    stolen_s: float
+    traffic: Mapping[str, tuple[int, int]]
+    rdma_bytes: int | None = None
+
+
+@dataclass(frozen=True)
+class Machines:
+    """The facts of the hosts: text where all agree, else all of their values; and which share a machine.
+
+    `hosts` and `processors` are by machine.
+    """
+
+    facts: Mapping[str, Any]
+    hosts: Mapping[str, Sequence[str]]
+    processors: Mapping[str, int]
+
+    def shared_processors(self, per_host: int) -> str | None:
+        """Return which hosts have fewer processors than processes because they are one machine."""
+        lines = [
+            f"{len(hosts) * per_host} processes share the {self.processors[machine]} processors of one "
+            f"machine: {join_names(list(hosts))}"
+            for machine, hosts in self.hosts.items()
+            if len(hosts) * per_host > self.processors[machine]
+        ]
+        return "; ".join(lines) or None
+
+
+def describe_hosts(hosts: Sequence[Host]) -> Machines:
+    """Return what the hosts say about themselves and Open MPI. Raise HostError if one does not answer."""
+    names = ("kernel", "architecture", "cpu_model", "cpus", "mpi", "boot")
+    found = [
+        dict(zip(names, completed.output.splitlines(), strict=False))
+        for completed in _run(hosts, _DESCRIPTION)
+    ]
+    facts: dict[str, Any] = {
+        name: ", ".join(dict.fromkeys(filter(None, (host.get(name) for host in found)))) or None
+        for name in names[:-1]
+    }
+    facts["cpus"] = int(facts["cpus"]) if (facts["cpus"] or "").isdecimal() else None
+    boots = [host.get("boot", str(index)) for index, host in enumerate(found)]
+    return Machines(
+        facts,
+        {
+            boot: [host.name for host, own in zip(hosts, boots, strict=True) if own == boot]
+            for boot in dict.fromkeys(boots)
+        },
+        {boot: _count(host.get("cpus")) for boot, host in zip(boots, found, strict=True)},
+    )
+
+
+def _count(text: str | None) -> int:
+    return int(text) if text and text.isdecimal() else MANY
+
+
+def read_counters(hosts: Sequence[Host]) -> dict[str, HostCounters]:
+    """Return the counters by the names of the hosts; of those alone that answered."""
+    commands = [(host, ("sh", "-c", _COUNTERS)) for host in hosts]
+    found = {
+        host.name: parse_completed(host, completed, parse_counters)
+        for host, completed in zip(hosts, run_all(commands), strict=True)
+    }
+    return {name: each for name, each in found.items() if isinstance(each, HostCounters)}
+
+
+def interference(
+    before: Mapping[str, HostCounters], after: Mapping[str, HostCounters]
+) -> Nodes | None:
+    """Return what else may have disturbed the hosts between two readings; None if nothing is known."""
+    found = tuple(
+        NodeInterference(
+            host=name,
+            duration_s=after[name].clock_s - first.clock_s,
+            processors=first.processors,
+            busy_s=after[name].busy_s - first.busy_s,
+            stolen_s=max(0.0, after[name].stolen_s - first.stolen_s),
+        )
+        for name, first in before.items()
+        if name in after and after[name].clock_s > first.clock_s
+    )
+    return found or None
+
+
+def exchanged_bytes(
+    before: Mapping[str, HostCounters], after: Mapping[str, HostCounters], host: str, device: str
+) -> int | None:
+    """Return the bytes that a host received and sent over an interface; None if it is not known."""
+    if host not in before or host not in after:
+        return None
+    first, then = before[host].traffic.get(device), after[host].traffic.get(device)
+    return sum(then) - sum(first) if first and then and sum(then) >= sum(first) else None
+
+
+def exchanged_by_rdma(
+    before: Mapping[str, HostCounters], after: Mapping[str, HostCounters], host: str
+) -> int | None:
+    """Return the bytes that a host received and sent over its RDMA ports; None if it is not known."""
+    if host not in before or host not in after:
+        return None
+    first, then = before[host].rdma_bytes, after[host].rdma_bytes
+    return None if first is None or then is None else then - first
+
+
+def _run(hosts: Sequence[Host], script: str) -> list[CompletedCommand]:
+    answers = run_all([(host, ("sh", "-c", script)) for host in hosts])
+    for answer in answers:
+        if isinstance(answer, HostError):
+            raise answer
+    return [answer for answer in answers if not isinstance(answer, HostError)]
+
+
+def parse_counters(completed: CompletedCommand) -> HostCounters:
+    """Return what a host's files in /proc say. Raise ToolError if they cannot be read."""
+    lines = completed.output.splitlines()
+    try:
+        clock_s, ticks_per_s = float(lines[0]), int(lines[1])
+        _, user, nice, system, _, _, _, _, stolen, *_ = next(
+            line.split() for line in lines if line.startswith("cpu ")
+        )
+        return HostCounters(
+            clock_s,
+            sum(line.startswith("cpu") for line in lines) - 1,
+            sum(map(int, (user, nice, system))) / ticks_per_s,
+            int(stolen) / ticks_per_s,
+            dict(_traffic(line) for line in lines if ":" in line),
+            _rdma_bytes([line for line in lines if line.startswith("rdma ")]),
+        )
+    except (ValueError, IndexError, StopIteration) as error:
+        raise ToolError("its counters in /proc cannot be read") from error
+
+
+def _rdma_bytes(lines: Sequence[str]) -> int | None:
+    return sum(int(line.split()[1]) for line in lines) * _RDMA_WORD_BYTES if lines else None
+
+
+def _traffic(line: str) -> tuple[str, tuple[int, int]]:
+    name, _, columns = line.partition(":")
+    numbers = columns.split()
+    return name.strip(), (int(numbers[_RECEIVED]), int(numbers[_SENT]))

@@ -1,0 +1,258 @@
+"""Runs a program of MPI on several hosts by Open MPI, whose launcher uses our transports.
+
+`mpirun` runs on the first host. Instead of a remote shell it gets a program that prints the command by
+which it would start its daemon on another host; we start exactly that there, by the transport of this host.
+So hosts need no ssh to each other, and nothing of ours.
+
+Whatever happens, no process stays on any host: each command runs under a guard, which ends with the standard
+input of its remote process. The guard ends all processes that descend from its command, because they have
+its mark in their environment, and removes the directory in which they ran.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from ipaddress import ip_network
+
+from harness.model.errors import ToolError
+from harness.node import kernel
+from harness.probes.remote_process import (
+    CompletedCommand,
+    RemoteProcess,
+    RemoteProcesses,
+    error_line,
+    parse_completed,
+    run_all,
+)
+from harness.probes.transports.host import Host, HostError
+from harness.terminal import shorten
+
+MPI_EXECUTABLES = ("mpirun", "orted")
+
+TCP, RDMA = "tcp", "rdma"
+
+_LAUNCH = "clusterlift-launch"
+_OUTPUT = "clusterlift: output"
+_POLL_S = 0.1
+_GRACE_S = 5.0
+"""How long mpirun may take to notice that a daemon ended."""
+_MAX_REASON = 300
+_LOST, _SIGNAL = "lost communication with a remote daemon", "exited on signal"
+
+# The mark must not be in the guard's own environment, or it would end itself.
+_GUARD = """
+mark=$0 output=$1 directory=/tmp/clusterlift-$0; shift
+marked() { grep -ls "CLUSTERLIFT_JOB=$mark" /proc/[0-9]*/environ 2>/dev/null | cut -d/ -f3; }
+end() {
+  trap '' TERM INT HUP
+  for signal in TERM KILL; do
+    for _ in 1 2 3 4 5 6 7 8 9 10; do
+      pids=$(marked); [ "$pids" ] || break 2
+      kill -$signal $pids 2>/dev/null; sleep 0.1
+    done
+  done
+  rm -rf "$directory" "/dev/shm/clusterlift-$mark"
+}
+trap 'end; exit 143' TERM INT HUP
+mkdir "$directory" && cd "$directory" || exit 1
+while [ "$1" != -- ]; do printf %s "$2" >"$1"; shift 2; done; shift
+env CLUSTERLIFT_JOB="$mark" TMPDIR="$directory" "$@" & wait $!; code=$?
+if [ $code -eq 0 ] && [ "$output" ]; then printf '\\nclusterlift: output\\n'; cat "$output" || code=1; fi
+end; exit $code
+"""
+
+# Each host's guard has a directory of its own; mpirun would look for that of the first host on all of them.
+# So has the memory that processes of a host share: a killed process leaves its file, and network namespaces
+# of one machine would take each other's.
+_IN_OWN_DIRECTORY = """
+cd "$TMPDIR" && mkdir -p "./$0" || exit 1
+shared=/dev/shm/${PWD##*/}
+mkdir -p "$shared" 2>/dev/null && export OMPI_MCA_btl_vader_backing_directory="$shared"
+exec "$@"
+"""
+
+_SETTINGS = {
+    "plm_rsh_agent": f"echo {_LAUNCH}",
+    "plm_rsh_no_tree_spawn": "1",
+    "routed": "direct",
+    # Processes that wait must not keep others from a processor that they share.
+    "mpi_yield_when_idle": "1",
+}
+"""Parameters of Open MPI (`ompi_info --all` describes them)."""
+
+_ENVIRONMENT = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+}
+_OF_EVERY_PROCESS = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+"""A process for each processor, and no threads beside it."""
+
+
+@dataclass(frozen=True)
+class MpiJob:
+    """A program of MPI, and where it runs.
+
+    - `command`: the program and its arguments, the same for every process.
+    - `hosts`: with IP addresses; rank 0 is on the first. `per_host`: the number of processes on each.
+    - `files`: the text of files in the directory of rank 0, by their names, written before the start.
+    - `output_file`: the file in this directory that is the result; None if it is the standard output.
+    - `directory`: the name of one that every process finds in its own directory.
+    - `network`: TCP, or RDMA, by UCX (https://openucx.readthedocs.io).
+    """
+
+    command: tuple[str, ...]
+    hosts: tuple[Host, ...]
+    per_host: int = 1
+    files: Mapping[str, str] = field(default_factory=dict)
+    output_file: str | None = None
+    directory: str = "."
+    network: str = TCP
+
+
+def run_mpi(job: MpiJob, timeout_s: float) -> str:
+    """Run a job to its end, and return its output.
+
+    Raise HostError if a host does not answer or goes away, or if the job takes longer than `timeout_s`, and
+    ToolError, in one line, if the program fails.
+    """
+    number = secrets.token_hex(6)
+    with RemoteProcesses() as remotes:
+        command = _guarded(f"{number}.0.", _mpirun(job), job.files, job.output_file)
+        first = remotes.add(job.hosts[0], *command)
+        first.await_ready()
+        first.start()
+        started_s = time.monotonic()
+        daemons = []
+        for index, host in enumerate(job.hosts[1:], 1):
+            start = first.await_line(f"{_LAUNCH} {host.address} ")
+            shell = ("sh", "-c", start.partition(f"{host.address} ")[2])
+            daemons.append(remotes.add(host, *_guarded(f"{number}.{index}.", shell)))
+        for daemon in daemons:
+            daemon.await_ready()
+        for daemon in daemons:
+            daemon.start()
+        _await_end(job, first, daemons, started_s + timeout_s, timeout_s)
+        completed = first.finish()
+    return output_of(job, completed)
+
+
+def _mpirun(job: MpiJob) -> list[str]:
+    settings, environment = dict(_SETTINGS), dict(_OF_EVERY_PROCESS)
+    # Messages between hosts take the network under test and no other.
+    if job.network == RDMA:
+        settings["pml"] = "ucx"
+        environment["UCX_TLS"] = "rc,sm,self"
+    else:
+        settings["pml"] = "ob1"  # else a card that can do more than TCP would
+        settings["btl"] = "tcp,self,vader" if job.per_host > 1 else "tcp,self"
+    if len(job.hosts) > 1:
+        networks = ",".join(_networks(job.hosts))
+        settings |= {"btl_tcp_if_include": networks, "oob_tcp_if_include": networks}
+    slots = ",".join(f"{host.address}:{job.per_host}" for host in job.hosts)
+    return [
+        *("env", *(f"{key}={value}" for key, value in _ENVIRONMENT.items()), "mpirun"),
+        *(word for key, value in settings.items() for word in ("--mca", key, value)),
+        *(word for key, value in environment.items() for word in ("-x", f"{key}={value}")),
+        *("--leave-session-attached", "--bind-to", "none", "--map-by", "slot", "--host", slots),
+        *("-np", str(job.per_host * len(job.hosts)), "--wdir", "/"),
+        *("sh", "-c", _IN_OWN_DIRECTORY, job.directory, *job.command),
+    ]
+
+
+def _guarded(
+    mark: str,
+    command: Sequence[str],
+    files: Mapping[str, str] | None = None,
+    output_file: str | None = None,
+) -> list[str]:
+    contents = [word for pair in (files or {}).items() for word in pair]
+    return ["sh", "-c", _GUARD, mark, output_file or "", *contents, "--", *command]
+
+
+def _networks(hosts: Sequence[Host]) -> list[str]:
+    """Return the networks that the hosts' addresses are in, such as `10.0.0.0/24`, each once."""
+    found = run_all((host, kernel.own_addresses()) for host in hosts)
+    networks = []
+    for host, completed in zip(hosts, found, strict=True):
+        prefixes = parse_completed(host, completed, lambda each: kernel.read_prefixes(each.output))
+        if isinstance(prefixes, HostError):
+            raise prefixes
+        if host.address not in prefixes:
+            raise HostError(f"{host}: no interface has the address {host.address}")
+        length = prefixes[host.address]
+        networks.append(str(ip_network(f"{host.address}/{length}", strict=False)))
+    return list(dict.fromkeys(networks))
+
+
+def _await_end(
+    job: MpiJob,
+    first: RemoteProcess,
+    daemons: Sequence[RemoteProcess],
+    deadline_s: float,
+    timeout_s: float,
+) -> None:
+    """Wait until mpirun ends. Raise HostError if a daemon ends first, or if it takes too long."""
+    lost: RemoteProcess | None = None
+    lost_s = 0.0
+    while not first.has_ended:
+        now_s = time.monotonic()
+        if now_s > deadline_s:
+            raise HostError(
+                f"{job.command[0]} did not end within {timeout_s:g} s on {_names(job.hosts)}; it was stopped"
+            )
+        if lost is None:
+            lost = next((daemon for daemon in daemons if daemon.has_ended), None)
+            lost_s = now_s
+        elif now_s > lost_s + _GRACE_S:
+            raise HostError(f"{lost.host}: it went away, or Open MPI's daemon ended there")
+        time.sleep(_POLL_S)
+
+
+def output_of(job: MpiJob, completed: CompletedCommand) -> str:
+    """Return the job's output. Raise ToolError if it failed, and HostError if a host was lost."""
+    printed = [line for line in completed.output.splitlines() if not line.startswith(_LAUNCH)]
+    if completed.code:
+        lines = [*completed.errors.splitlines(), *printed]
+        for host in job.hosts:
+            if re.search(rf"{_LOST}.*on node {re.escape(host.address)}\b", " ".join(lines)):
+                raise HostError(f"{host}: Open MPI lost its daemon there")
+        reason = _reason(job, lines)
+        name = job.command[0].rpartition("/")[2]
+        raise ToolError(f"{name} on {_names(job.hosts)}: {reason or f'exit code {completed.code}'}")
+    if job.output_file is not None:
+        if _OUTPUT not in printed:
+            raise ToolError(
+                f"{job.command[0]} on {_names(job.hosts)}: it left no {job.output_file}"
+            )
+        printed = printed[printed.index(_OUTPUT) + 1 :]
+    return "\n".join(printed)
+
+
+def _reason(job: MpiJob, lines: Sequence[str]) -> str:
+    """Return the first sentence that Open MPI prints between dashed lines, else the line with an error."""
+    paragraphs = list(_boxed(lines))
+    telling = [text for text in paragraphs if _SIGNAL in text] or paragraphs
+    text = telling[0].partition(". ")[0] if telling else error_line("\n".join(lines))
+    for host in job.hosts:
+        text = re.sub(rf"\b{re.escape(host.address)}\b", str(host), text)
+    return shorten(text, _MAX_REASON)
+
+
+def _boxed(lines: Sequence[str]) -> Iterator[str]:
+    """Yield each paragraph between two dashed lines, in one line."""
+    inside, words = False, list[str]()
+    for line in lines:
+        if line.startswith("-----"):
+            if inside and words:
+                yield " ".join(words)
+            inside, words = not inside, []
+        elif inside:
+            words += line.split()
+
+
+def _names(hosts: Sequence[Host]) -> str:
+    return ", ".join(map(str, hosts))

@@ -1,0 +1,281 @@
+"""A run of an external program: its trials, one after the other, each recorded as soon as it ended."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from harness import __version__
+from harness.model.errors import BadInput, ToolError
+from harness.model.interface import HostLink
+from harness.model.interference import Nodes, disturbance
+from harness.model.run import (
+    PROGRAM,
+    Ending,
+    Phase,
+    RecordedRun,
+    Run,
+    Status,
+    Trial,
+    new_run_id,
+    timestamp,
+)
+from harness.model.work import DECLARED_PEAK, Work
+from harness.node.node_links import NodeLinks, link_errors, node_facts
+from harness.probes.link import LINK_PROGRAMS, read_links
+from harness.probes.preflight import preflight
+from harness.probes.transports.host import Host, HostError
+from harness.programs.hosts import (
+    HostCounters,
+    describe_hosts,
+    exchanged_by_rdma,
+    exchanged_bytes,
+    interference,
+    read_counters,
+)
+from harness.programs.mpi import RDMA, TCP, MpiJob, run_mpi
+from harness.programs.program import Achieved, Outcomes, Placement, Problem, Program
+from harness.records.writer import Recording
+from harness.runtime.clock import Clock
+from harness.runtime.interrupt import interruptible
+from harness.runtime.rounds import FixedRounds
+from harness.terminal import join_names, say
+
+MIN_EXCHANGED_BYTES = 100_000
+"""A program that computes on several hosts exchanges more than this; Open MPI's start alone does not."""
+
+
+@dataclass(frozen=True)
+class ProgramRun:
+    """What to run: a program with its options, where, how often, and what to record of it.
+
+    - `growing`: whether the problem is so large for each host, or for all of them together.
+    - `timeout_s`: how long a trial may take.
+    - `network`: by which the processes exchange messages, TCP or RDMA.
+    - `host_peak`: the operations per second that the user declares a host to be capable of; None for nothing.
+    """
+
+    program: Program
+    placement: Placement
+    configuration: str
+    growing: bool = False
+    trials: int = 3
+    warmup: int = 1
+    timeout_s: float = 600
+    host_peak: float | None = None
+    network: str = TCP
+    facts: Mapping[str, str] = field(default_factory=dict)
+
+
+def ready_hosts(program: Program, hosts: Sequence[Host], network: str = TCP) -> tuple[Host, ...]:
+    """Return the hosts with their addresses. Raise the error of the first that cannot run the program."""
+    checked = preflight(hosts, (*program.executables, *LINK_PROGRAMS))
+    for error in checked.excluded_hosts.values():
+        raise error
+    if network == RDMA:
+        for host, counters in read_counters(checked.hosts).items():
+            if counters.rdma_bytes is None:
+                raise BadInput(
+                    f"{host}: --network rdma needs an RDMA device, and /sys/class/infiniband has none"
+                )
+    return checked.hosts
+
+
+def run_program(
+    planned: ProgramRun, results: Path, series: str = "", clock: Clock = time.perf_counter
+) -> RecordedRun:
+    """Make a run and record it; return what was recorded. `series` is recorded, so that it can be found.
+
+    A trial that fails is recorded as failed, and the next one follows. Ctrl-C and SIGTERM end the run. Raise
+    BadInput if the problem does not fit, and HostError if a host cannot be reached before the first trial.
+    """
+    hosts = planned.placement.hosts
+    problem = planned.program.problem(planned.placement, growing=planned.growing)
+    links = _links(hosts)
+    run = _describe(planned, problem, links, series)
+    with Recording(results, run) as recording:
+        trials, ending = _Trials(planned, problem, links, recording, clock).run()
+        recording.end(ending, link_errors=link_errors(links, _by_host(read_links(hosts))))
+    return RecordedRun(run, tuple(trials), ending, str(recording.path))
+
+
+class _Trials:
+    """The trials of a run."""
+
+    def __init__(
+        self,
+        planned: ProgramRun,
+        problem: Problem,
+        links: NodeLinks,
+        recording: Recording,
+        clock: Clock,
+    ) -> None:
+        self._planned, self._problem, self._links = planned, problem, links
+        self._recording = recording
+        self._trials: list[Trial] = []
+        self._earlier: list[Nodes] = []
+        name = planned.program.name
+        self._rounds = FixedRounds([name], planned.trials, planned.warmup, clock)
+
+    def run(self) -> tuple[list[Trial], Ending]:
+        """Run all trials, and return them and how the run ended."""
+        try:
+            with interruptible(once=True):
+                reference = self._reference()
+                for phase, number in self._rounds.rounds():
+                    self._run_one(phase, number, reference)
+        except KeyboardInterrupt:
+            return self._trials, Ending.INTERRUPTED
+        return self._trials, Ending.COMPLETED
+
+    def _reference(self) -> str | None:
+        """Return the output that tells whether answers are right."""
+        job = self._planned.program.reference(self._problem, self._planned.placement)
+        if job is None:
+            return None
+        say(f"{self._planned.program.name}: computing the right answer on {job.hosts[0]} first")
+        return self._compute(job)
+
+    def _compute(self, job: MpiJob) -> str:
+        return run_mpi(replace(job, network=self._planned.network), self._planned.timeout_s)
+
+    def _run_one(self, phase: Phase, number: int, reference: str | None) -> None:
+        program, placement = self._planned.program, self._planned.placement
+        started_at = timestamp()
+        self._rounds.starting(program.name, phase, number)
+        before: Mapping[str, HostCounters] = {}
+        after: Mapping[str, HostCounters] = {}
+        try:
+            before = read_counters(placement.hosts)
+            output = self._compute(program.job(self._problem, placement))
+            after = read_counters(placement.hosts)
+            self._require_traffic(before, after)
+            outcomes = program.outcomes(output, self._problem, placement.processes, reference)
+        except (HostError, ToolError) as error:
+            able = (name for name in program.workloads if name not in program.omitted(placement))
+            outcomes = dict.fromkeys(able, str(error))
+        nodes = interference(before, after)
+        disturbed = disturbance(nodes, self._earlier) if nodes else None
+        if nodes:
+            self._earlier.append(nodes)
+        for workload in program.workloads:
+            if (outcome := outcomes.get(workload)) is not None:
+                trial = _trial(workload, phase, number, started_at, outcome)
+                if trial.status is Status.OK:
+                    trial = replace(
+                        trial,
+                        interference=nodes,
+                        disturbed=disturbed,
+                        work=self._with_peak(trial.work),
+                    )
+                self._recording.trial(trial)
+                self._trials.append(trial)
+        self._rounds.finished(_trial(program.name, phase, number, started_at, Achieved(1.0)))
+        self._say(phase, number, outcomes, disturbed)
+
+    def _require_traffic(
+        self, before: Mapping[str, HostCounters], after: Mapping[str, HostCounters]
+    ) -> None:
+        """Raise ToolError if the messages did not take the links that are recorded."""
+        if len(self._planned.placement.hosts) == 1:
+            return
+        for host, links in self._links.items():
+            if self._planned.network == RDMA:
+                exchanged = {"its RDMA ports": exchanged_by_rdma(before, after, host)}
+            else:
+                exchanged = {each: exchanged_bytes(before, after, host, each) for each in links}
+            for device, count in exchanged.items():
+                if count is not None and count < MIN_EXCHANGED_BYTES:
+                    raise ToolError(
+                        f"{host} exchanged only {count:,} bytes over {device}: the messages took another "
+                        "network; name the hosts with their addresses on this one"
+                    )
+
+    def _with_peak(self, work: Work | None) -> Work | None:
+        """Add the declared peak to work that has a measured one: to arithmetic."""
+        host_peak = self._planned.host_peak
+        if work is None or host_peak is None or not work.peaks:
+            return work
+        peak = host_peak * len(self._planned.placement.hosts)
+        return replace(work, peaks={DECLARED_PEAK: peak, **work.peaks})
+
+    def _say(self, phase: Phase, number: int, outcomes: Outcomes, disturbed: str | None) -> None:
+        total = self._rounds.totals[phase]
+        errors = list(dict.fromkeys(each for each in outcomes.values() if isinstance(each, str)))
+        result = f"FAILED: {'; '.join(errors)}" if errors else "ok"
+        doubt = f"; disturbed ({disturbed})" if disturbed else ""
+        say(
+            f"{self._planned.program.name} on {_place(self._planned.placement)}, {phase} {number}/{total}: "
+            f"{result}{doubt}   {self._rounds.outlook()}"
+        )
+
+
+def _describe(planned: ProgramRun, problem: Problem, links: NodeLinks, series: str) -> Run:
+    program, placement = planned.program, planned.placement
+    omitted = program.omitted(placement)
+    machines = describe_hosts(placement.hosts)
+    return Run(
+        id=new_run_id(),
+        configuration=planned.configuration,
+        started_at=timestamp(),
+        workloads=tuple(name for name in program.workloads if name not in omitted),
+        omitted=omitted,
+        written_by=f"clusterlift {__version__}",
+        parameters={
+            PROGRAM: program.name,
+            "problem": dict(problem),
+            "options": {
+                option.name: f"{getattr(program, option.name)}{option.unit}"
+                for option in program.options
+            },
+            "growing": planned.growing,
+            "hosts": [host.name for host in placement.hosts],
+            "processes_per_host": placement.per_host,
+            "network": planned.network,
+            "trials": planned.trials,
+            "warmup": planned.warmup,
+            "controls": list(program.controls),
+            "per_process": list(program.per_process),
+            "data_workloads": [],
+            **({"series": series} if series else {}),
+        },
+        facts={**planned.facts, "nodes": str(len(placement.hosts))},
+        environment={
+            **machines.facts,
+            "shared_processors": machines.shared_processors(placement.per_host),
+            "host": placement.hosts[0].name,
+            "nodes": node_facts(links),
+        },
+    )
+
+
+def _trial(
+    workload: str, phase: Phase, number: int, started_at: str, outcome: Achieved | str
+) -> Trial:
+    if isinstance(outcome, str):
+        return Trial(workload, phase, number, Status.FAILED, started_at, error=outcome)
+    return Trial(
+        workload, phase, number, Status.OK, started_at, wall_s=outcome.wall_s, work=outcome.work
+    )
+
+
+def _links(hosts: Sequence[Host]) -> NodeLinks:
+    """Return the link of every host. Raise HostError if one is unknown.
+
+    A single host needs none, and may have none that leads anywhere.
+    """
+    links = read_links(hosts)
+    for link in links:
+        if isinstance(link, HostError) and len(hosts) > 1:
+            raise link
+    return _by_host(links)
+
+
+def _by_host(links: Sequence[HostLink | HostError]) -> NodeLinks:
+    return {link.host: {link.device: link} for link in links if isinstance(link, HostLink)}
+
+
+def _place(placement: Placement) -> str:
+    return join_names([host.name for host in placement.hosts])

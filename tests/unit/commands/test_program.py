@@ -1,0 +1,83 @@
+"""`clusterlift program` and `clusterlift scaling`: every mistake is one line that names the option."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from harness.cli import main
+
+ROOT = Path(__file__).parents[3]
+BEOWULF = ["--results", str(ROOT / "results/beowulf-2009")]
+HPCC = ["program", "hpcc", "--configuration", "1g", "--via", "local", "--hosts", "here"]
+
+
+class TestBadInput:
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            (["--nodes", "4,2"], "'--nodes': '4,2' does not grow; write 1,2,4"),
+            (["--nodes", "0"], "'--nodes': '0' is not a list of numbers of nodes; write 1,2,4"),
+            (["--memory", "much"], "'--memory': 'much' is not a size; write 64mb or 1.5gb"),
+            (["--block", "7"], "'--block': '7' is not a whole number from 8 to 4,096"),
+            (["--timeout", "soon"], "'--timeout': 'soon' is not a time"),
+            (["--peak", "0"], "'--peak': 0.0 is not in the range"),
+            (["--per-host", "0"], "'--per-host': 0 is not in the range"),
+            (["--network", "pigeon"], "'--network': 'pigeon' is not one of 'tcp', 'rdma'"),
+            (["--fact", "mtu"], "mtu"),
+        ],
+    )
+    def test_an_option_that_cannot_be_read_is_named(
+        self,
+        arguments: list[str],
+        message: str,
+        capsys: pytest.CaptureFixture[str],
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        monkeypatch.setattr("harness.commands.program.ready_hosts", lambda *_: ())
+        assert main([*HPCC, *arguments]) == 2
+        error = capsys.readouterr().err
+        assert message in error
+        assert len(error.splitlines()) == 1
+
+    def test_a_configuration_is_required(self, capsys: pytest.CaptureFixture[str]) -> None:
+        assert main(["program", "hpcc", "--hosts", "n1"]) == 2
+        assert "--configuration" in capsys.readouterr().err
+
+    def test_phold_says_what_to_set(
+        self, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.delenv("ROSS_HOME", raising=False)
+        assert main(["program", "phold", "--configuration", "1g", "--hosts", "n1"]) == 2
+        assert "ROSS_HOME is not set" in capsys.readouterr().err
+
+
+class TestScaling:
+    def test_prints_a_table_for_each_workload(self, capsys: pytest.CaptureFixture[str]) -> None:
+        assert main(["scaling", "1g", "bonded", *BEOWULF]) == 0
+        assert "change from 1g" in capsys.readouterr().out
+
+    def test_prints_json(self, capsys: pytest.CaptureFixture[str]) -> None:
+        assert main(["scaling", "1g", "--format", "json", *BEOWULF]) == 0
+        assert json.loads(capsys.readouterr().out)["workloads"][0]["workload"] == "hpl"
+
+    def test_draws_a_figure(self, tmp_path: Path) -> None:
+        pytest.importorskip("vl_convert")
+        file = tmp_path / "scaling.svg"
+        assert main(["scaling", "1g", "bonded", "--figure", str(file), *BEOWULF]) == 0
+        assert "hpl" in file.read_text()
+
+    @pytest.mark.parametrize(
+        ("names", "message"),
+        [
+            (["2.5g"], "'2.5g' needs results on two numbers of nodes or more, such as 2.5g-n1"),
+            (["1g", "1g"], "a configuration is named twice"),
+        ],
+    )
+    def test_a_mistake_is_named(
+        self, names: list[str], message: str, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        assert main(["scaling", *names, *BEOWULF]) == 2
+        assert message in capsys.readouterr().err

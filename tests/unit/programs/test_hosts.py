@@ -1,0 +1,87 @@
+"""What hosts counted around a trial: how busy they were, and over which interface bytes went."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.model.errors import ToolError
+from harness.probes.remote_process import CompletedCommand
+from harness.programs.hosts import (
+    HostCounters,
+    Machines,
+    exchanged_bytes,
+    interference,
+    parse_counters,
+)
+
+PRINTED = """1000.25
+100
+cpu  1000 50 300 9000 10 0 20 40 0 0
+cpu0 500 25 150 4500 5 0 10 20 0 0
+cpu1 500 25 150 4500 5 0 10 20 0 0
+intr 12345 0 0
+ctxt 99
+Inter-|   Receive                                                |  Transmit
+ face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop
+    lo:     100       1    0    0    0     0          0         0      100       1    0    0
+  eth0: 5000000    4000    0    0    0     0          0         0  3000000    2000    0    0
+"""
+
+
+def counters(text: str = PRINTED) -> HostCounters:
+    return parse_counters(CompletedCommand(0, text, "", 0.0))
+
+
+def later(seconds: float = 10, stolen_s: float = 0, traffic: int = 0) -> HostCounters:
+    first = counters()
+    received, sent = first.traffic["eth0"]
+    return HostCounters(
+        first.clock_s + seconds,
+        first.processors,
+        first.busy_s + 5,
+        first.stolen_s + stolen_s,
+        {"eth0": (received + traffic, sent)},
+    )
+
+
+class TestCounters:
+    def test_are_read_from_proc(self) -> None:
+        assert counters() == HostCounters(
+            1000.25, 2, 13.5, 0.4, {"lo": (100, 100), "eth0": (5_000_000, 3_000_000)}
+        )
+
+    @pytest.mark.parametrize(
+        "text", ["", "1000.25\n100\n", "x\n100\ncpu 1", PRINTED.replace("cpu  ", "gpu  ")]
+    )
+    def test_garbled_ones_are_an_error(self, text: str) -> None:
+        with pytest.raises(ToolError, match="its counters in /proc cannot be read"):
+            counters(text)
+
+    def test_what_the_hypervisor_took_is_known_by_host(self) -> None:
+        [node] = (
+            interference({"n1": counters(), "gone": counters()}, {"n1": later(stolen_s=2)}) or ()
+        )
+        assert (node.host, node.duration_s, node.processors) == ("n1", 10, 2)
+        assert (node.busy_s, node.stolen_s) == (pytest.approx(5), pytest.approx(2))
+
+    def test_a_host_that_did_not_answer_is_unknown(self) -> None:
+        assert interference({"n1": counters()}, {}) is None
+
+    def test_bytes_are_those_of_both_directions(self) -> None:
+        before, after = {"n1": counters()}, {"n1": later(traffic=700)}
+        assert exchanged_bytes(before, after, "n1", "eth0") == 700
+        assert exchanged_bytes(before, after, "n1", "eth1") is None
+        assert exchanged_bytes(before, {}, "n1", "eth0") is None
+
+
+class TestMachines:
+    def test_hosts_on_one_machine_share_its_processors(self) -> None:
+        machines = Machines({}, {"boot": ["a", "b", "c"]}, {"boot": 2})
+        assert machines.shared_processors(1) == (
+            "3 processes share the 2 processors of one machine: a, b, c"
+        )
+
+    def test_machines_with_a_processor_for_each_process_share_nothing(self) -> None:
+        machines = Machines({}, {"x": ["a"], "y": ["b"]}, {"x": 4, "y": 4})
+        assert machines.shared_processors(4) is None
+        assert machines.shared_processors(5) is not None

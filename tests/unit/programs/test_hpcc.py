@@ -1,0 +1,164 @@
+"""HPC Challenge: its input follows the usual rules, and only a complete, right output is a result."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.model.errors import BadInput, ToolError
+from harness.model.work import Work
+from harness.probes.transports.host import by_local
+from harness.programs.hpcc import Hpcc, problem_size, process_grid
+from harness.programs.program import Achieved, Outcomes, Placement, Problem
+
+CAPTURED = Path(__file__).parents[2] / "captured"
+PROBLEM: Problem = {"n": 1408, "nb": 64, "p": 1, "q": 4}
+
+
+def captured(name: str = "hpcc-1.5.0") -> str:
+    return (CAPTURED / f"{name}.txt").read_text()
+
+
+def outcomes(text: str, problem: Problem = PROBLEM, processes: int = 4) -> Outcomes:
+    return Hpcc().outcomes(text, problem, processes)
+
+
+def on(hosts: int, per_host: int = 1) -> Placement:
+    return Placement(tuple(by_local(f"n{number}") for number in range(hosts)), per_host)
+
+
+class TestProblem:
+    @given(st.integers(10**6, 10**13), st.integers(8, 4096))
+    def test_the_matrix_is_the_largest_of_whole_blocks_that_fits(
+        self, memory_bytes: int, block: int
+    ) -> None:
+        n = problem_size(memory_bytes, block)
+        assert n % block == 0
+        assert 8 * n**2 <= memory_bytes < 8 * (n + block) ** 2
+
+    @given(st.integers(1, 4096))
+    def test_the_grid_has_all_processes_and_is_flat(self, processes: int) -> None:
+        p, q = process_grid(processes)
+        assert p * q == processes
+        assert p == 1 or 4 * p <= q
+
+    @pytest.mark.parametrize(
+        ("processes", "grid"),
+        [(1, (1, 1)), (4, (1, 4)), (6, (1, 6)), (8, (1, 8)), (16, (2, 8)), (64, (4, 16))],
+    )
+    def test_the_grids_of_small_clusters(self, processes: int, grid: tuple[int, int]) -> None:
+        assert process_grid(processes) == grid
+
+    def test_a_fixed_problem_is_the_same_on_all_numbers_of_hosts(self) -> None:
+        program = Hpcc(memory=64 * 10**6)
+        sizes = [program.problem(on(hosts), growing=False)["n"] for hosts in (1, 2, 4)]
+        assert sizes == [2816, 2816, 2816]
+
+    def test_a_growing_problem_has_as_much_memory_on_each_host(self) -> None:
+        program = Hpcc(memory=64 * 10**6)
+        sizes = [int(program.problem(on(hosts), growing=True)["n"]) for hosts in (1, 4)]
+        assert sizes == [2816, 5632]
+
+    def test_a_matrix_of_less_than_a_block_for_each_process_is_refused(self) -> None:
+        with pytest.raises(
+            BadInput, match=r"--memory is too small for 8 processes .* give 9mb or more"
+        ):
+            Hpcc(memory=10**6).problem(on(8), growing=False)
+
+    def test_the_input_file_has_the_lines_of_hpl(self) -> None:
+        [text] = Hpcc().job({"n": 1408, "nb": 64, "p": 2, "q": 8}, on(16)).files.values()
+        lines = text.splitlines()
+        assert (lines[5], lines[7], lines[10], lines[11]) == ("1408", "64", "2", "8")
+        assert len(lines) == 36
+
+
+class TestOutcomes:
+    def test_every_program_of_the_suite_is_a_workload(self) -> None:
+        found = outcomes(captured())
+        assert set(found) == set(Hpcc.workloads)
+        assert all(isinstance(each, Achieved) for each in found.values())
+
+    def test_hpl_counts_its_operations_and_knows_the_measured_peak(self) -> None:
+        hpl = outcomes(captured())["hpl"]
+        assert isinstance(hpl, Achieved)
+        assert isinstance(hpl.work, Work)
+        tflops = re.search(r"^HPL_Tflops=(.*)$", captured(), re.MULTILINE)
+        dgemm = re.search(r"^StarDGEMM_Gflops=(.*)$", captured(), re.MULTILINE)
+        assert tflops is not None
+        assert dgemm is not None
+        assert hpl.work.amount / hpl.wall_s == pytest.approx(float(tflops[1]) * 1e12, rel=1e-3)
+        assert hpl.work.peaks == {"dgemm": pytest.approx(4 * float(dgemm[1]) * 1e9)}
+
+    def test_a_latency_is_a_time(self) -> None:
+        latency = outcomes(captured())["ring-latency"]
+        assert isinstance(latency, Achieved)
+        assert latency.work is None
+        assert 1e-6 < latency.wall_s < 1e-3
+
+    def test_one_process_has_no_ring(self) -> None:
+        found = outcomes(captured("hpcc-1.5.0-alone"), {**PROBLEM, "q": 1}, processes=1)
+        assert set(Hpcc.workloads) - set(found) == {"ring-latency", "ring-bandwidth"}
+        assert set(Hpcc().omitted(on(1))) == {"ring-latency", "ring-bandwidth"}
+        assert not Hpcc().omitted(on(2))
+
+    @pytest.mark.parametrize(
+        ("change", "workload", "reason"),
+        [
+            (r"(N\)= +)\S+", "hpl", "HPL's residual is wrong: 17.5, not 16 or less"),
+            (r"(PTRANS_residual=)\S+", "ptrans", "the residual of PTRANS is wrong: 17.5"),
+            (r"(MPIFFT_maxErr=)\S+", "fft", "the FFT's error is wrong: 17.5, not"),
+            (
+                r"(MPIRandomAccess_ErrorsFraction=)\S+",
+                "random-access",
+                "lost 1750.00% of its updates",
+            ),
+        ],
+    )
+    def test_a_wrong_answer_is_the_failure_of_its_workload_alone(
+        self, change: str, workload: str, reason: str
+    ) -> None:
+        found = outcomes(re.sub(change, r"\g<1>17.5", captured()))
+        failures = {name: each for name, each in found.items() if isinstance(each, str)}
+        assert list(failures) == [workload]
+        assert reason in failures[workload]
+
+    def test_a_residual_that_hpl_itself_refuses_is_a_failure(self) -> None:
+        found = outcomes(captured().replace("PASSED", "FAILED"))
+        assert str(found["hpl"]).startswith("HPL's residual is wrong")
+
+    def test_an_output_without_a_check_is_a_failure(self) -> None:
+        found = outcomes(re.sub(r"\|\|Ax-b.*\n", "", captured()))
+        assert found["hpl"] == "hpcc did not check HPL's residual"
+
+    @pytest.mark.parametrize(
+        ("text", "message"),
+        [
+            (captured().partition("End of Summary")[0], "its output has no summary"),
+            ("", "its output has no summary"),
+            (captured().replace("Success=1", "Success=0"), "Success is not 1"),
+            (captured().replace("HPL_N=1408", "HPL_N=2560"), "hpcc computed .*2560.*, not .*1408"),
+            (captured().replace("HPL_time=", "HPL_tim="), "has no number HPL_time"),
+            (re.sub("HPL_time=.*", "HPL_time=nan", captured()), "says HPL_time=nan"),
+            (re.sub("HPL_time=.*", "HPL_time=fast", captured()), "has no number HPL_time"),
+        ],
+    )
+    def test_an_output_that_is_incomplete_or_of_another_problem_is_refused(
+        self, text: str, message: str
+    ) -> None:
+        with pytest.raises(ToolError, match=message):
+            outcomes(text)
+
+    def test_another_number_of_processes_is_refused(self) -> None:
+        with pytest.raises(ToolError, match=r"not .* by 8 processes"):
+            outcomes(captured(), processes=8)
+
+    @given(st.integers(0, 20_000))
+    def test_a_cut_output_is_never_a_result(self, length: int) -> None:
+        text = captured()
+        cut = text[: min(length, text.index("End of Summary section."))]
+        with pytest.raises(ToolError):
+            outcomes(cut)

@@ -1,0 +1,81 @@
+"""What Open MPI printed becomes an output, or one clear line that names the host or the program."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.model.errors import ToolError
+from harness.probes.remote_process import CompletedCommand
+from harness.probes.transports.host import Host, HostError
+from harness.programs.mpi import MpiJob, output_of
+
+HOSTS = (Host("n1", "10.0.0.1"), Host("n2", "10.0.0.12"))
+LAUNCH = "clusterlift-launch 10.0.0.12 orted -mca ess env"
+
+KILLED = """
+--------------------------------------------------------------------------
+Primary job  terminated normally, but 1 process returned
+a non-zero exit code. Per user-direction, the job has been aborted.
+--------------------------------------------------------------------------
+--------------------------------------------------------------------------
+mpirun noticed that process rank 1 with PID 1619 on node 10.0.0.12 exited on signal 11 (Segmentation fault).
+--------------------------------------------------------------------------
+"""
+LOST = """--------------------------------------------------------------------------
+ORTE has lost communication with a remote daemon.
+
+  HNP daemon   : [[13828,0],0] on node vm
+  Remote daemon: [[13828,0],1] on node 10.0.0.12
+
+This is usually due to either a failure of the TCP network
+connection to the node, or possibly an internal failure of
+the daemon itself. We cannot recover from this failure, and
+therefore will terminate the job.
+--------------------------------------------------------------------------
+"""
+
+
+def job(output_file: str | None = None) -> MpiJob:
+    return MpiJob(("/usr/bin/hpcc",), HOSTS, output_file=output_file)
+
+
+def completed(output: str = "", code: int = 0, errors: str = "") -> CompletedCommand:
+    return CompletedCommand(code, output, errors, 0.0)
+
+
+class TestOutput:
+    def test_without_a_file_it_is_what_the_program_printed(self) -> None:
+        assert output_of(job(), completed(f"{LAUNCH}\nfirst\nsecond")) == "first\nsecond"
+
+    def test_with_a_file_it_is_what_follows_the_mark(self) -> None:
+        printed = f"{LAUNCH}\nprogress\nclusterlift: output\nresult\nmore"
+        assert output_of(job("out.txt"), completed(printed)) == "result\nmore"
+
+
+class TestFailure:
+    def test_a_killed_process_is_named_with_its_host(self) -> None:
+        with pytest.raises(ToolError) as error:
+            output_of(job(), completed(LAUNCH, 139, KILLED))
+        assert str(error.value) == (
+            "hpcc on n1, n2: mpirun noticed that process rank 1 with PID 1619 on node n2 exited on signal 11 "
+            "(Segmentation fault)."
+        )
+
+    def test_a_lost_host_is_named(self) -> None:
+        with pytest.raises(HostError, match=r"^n2: Open MPI lost its daemon there$"):
+            output_of(job(), completed(LAUNCH, 1, LOST))
+
+    def test_any_other_message_is_its_first_sentence(self) -> None:
+        box = "-----\nThere are not enough slots available. Either request\nfewer slots.\n-----"
+        with pytest.raises(
+            ToolError, match=r"hpcc on n1, n2: There are not enough slots available$"
+        ):
+            output_of(job(), completed(errors=box, code=1))
+
+    def test_without_a_message_the_line_with_an_error_is_shown(self) -> None:
+        with pytest.raises(ToolError, match="hpcc on n1, n2: sh: 1: error: no memory"):
+            output_of(job(), completed("begin\nsh: 1: error: no memory\nend", 2))
+
+    def test_without_any_text_the_exit_code_is_shown(self) -> None:
+        with pytest.raises(ToolError, match="hpcc on n1, n2: exit code 3"):
+            output_of(job(), completed(LAUNCH, 3))

@@ -1,0 +1,220 @@
+"""A run of a program: each execution is a trial of each of its workloads, and a failure is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from harness.model.errors import ToolError
+from harness.model.run import Ending, Phase, RecordedRun, Status
+from harness.model.work import Work
+from harness.node.node_links import node_facts
+from harness.probes.transports.host import Host, HostError
+from harness.programs import run as module
+from harness.programs import series as series_module
+from harness.programs.hosts import HostCounters, Machines
+from harness.programs.mpi import MpiJob
+from harness.programs.program import Achieved, Outcomes, Placement, Problem, Program
+from harness.programs.run import ProgramRun, run_program
+from harness.programs.series import ProgramSeries, make_runs
+from harness.records.reader import load
+from tests.unit.probe_builders import a_link
+
+HOSTS = tuple(Host(f"n{number}", f"10.0.0.{number}") for number in range(1, 5))
+
+
+@dataclass(frozen=True)
+class Solver(Program):
+    """A program that solves something, beside a control, and is asked for its answer once."""
+
+    size: int = 100
+
+    name = "solver"
+    about = "A solver."
+    workloads = ("solve", "copy")
+    controls = ("copy",)
+
+    @property
+    def executables(self) -> tuple[str, ...]:
+        return ("solver",)
+
+    def problem(self, placement: Placement, *, growing: bool) -> Problem:
+        return {"size": self.size * (len(placement.hosts) if growing else 1)}
+
+    def reference(self, problem: Problem, placement: Placement) -> MpiJob:
+        return MpiJob(("solver", "alone"), placement.hosts[:1])
+
+    def job(self, problem: Problem, placement: Placement) -> MpiJob:
+        return MpiJob(("solver",), placement.hosts, placement.per_host)
+
+    def outcomes(
+        self, output: str, problem: Problem, processes: int, reference: str | None
+    ) -> Outcomes:
+        solved = Achieved(float(output), Work(1e9, "flop", {"dgemm": 1e10}))
+        return {"solve": solved if reference == "right" else "wrong", "copy": Achieved(1.0)}
+
+
+class Cluster:
+    """Answers in place of hosts: `outputs` are those of the jobs, in order, or errors to raise."""
+
+    def __init__(self) -> None:
+        self.outputs: list[str | Exception | type[BaseException]] = []
+        self.jobs: list[MpiJob] = []
+        self.exchanged = 10**6
+        self.stolen_s = 0.0
+        self._readings = 0
+
+    def run_mpi(self, job: MpiJob, timeout_s: float) -> str:
+        assert timeout_s > 0
+        self.jobs.append(job)
+        if job.command == ("solver", "alone"):
+            return "right"
+        output = self.outputs.pop(0) if self.outputs else "0.5"
+        if isinstance(output, str):
+            return output
+        raise output
+
+    def read_counters(self, hosts: tuple[Host, ...]) -> dict[str, HostCounters]:
+        self._readings += 1
+        n = self._readings
+        traffic = {"eth0": (n * self.exchanged, n * self.exchanged)}
+        return {
+            h.name: HostCounters(n * 10.0, 2, n * 5.0, n * self.stolen_s, traffic) for h in hosts
+        }
+
+
+@pytest.fixture
+def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
+    found = Cluster()
+    monkeypatch.setattr(module, "run_mpi", found.run_mpi)
+    monkeypatch.setattr(module, "read_counters", found.read_counters)
+    monkeypatch.setattr(module, "read_links", lambda hosts: [a_link(host.name) for host in hosts])
+    monkeypatch.setattr(
+        module, "describe_hosts", lambda hosts: Machines({"mpi": "4"}, {"x": hosts[:1]}, {"x": 2})
+    )
+    return found
+
+
+def planned(hosts: int = 2, **fields: object) -> ProgramRun:
+    return ProgramRun(Solver(), Placement(HOSTS[:hosts]), "1g", **fields)  # type: ignore[arg-type]  of the test
+
+
+def made(tmp_path: Path, **fields: object) -> RecordedRun:
+    """Make a run, and return what its file says, which is what was returned."""
+    returned = run_program(planned(**fields), tmp_path)
+    found = load(Path(returned.source))
+    assert found.trials == returned.trials
+    return found
+
+
+@pytest.mark.usefixtures("cluster")
+class TestRun:
+    def test_each_execution_is_a_trial_of_each_workload(self, tmp_path: Path) -> None:
+        recorded = made(tmp_path, trials=2, warmup=1)
+        assert [(t.workload, t.phase, t.round) for t in recorded.trials] == [
+            (workload, phase, number)
+            for phase, number in ((Phase.WARM_UP, 1), (Phase.MEASURED, 1), (Phase.MEASURED, 2))
+            for workload in ("solve", "copy")
+        ]
+        assert recorded.ending is Ending.COMPLETED
+
+    def test_the_run_describes_program_problem_hosts_and_links(self, tmp_path: Path) -> None:
+        run = made(tmp_path, facts={"mtu": "9000"}).run
+        assert run.parameters["program"] == "solver"
+        assert run.parameters["problem"] == {"size": 100}
+        assert run.parameters["hosts"] == ["n1", "n2"]
+        assert run.parameters["controls"] == ["copy"]
+        assert run.facts == {"mtu": "9000", "nodes": "2"}
+        links = {name: {"eth0": a_link(name)} for name in ("n1", "n2")}
+        assert run.environment["nodes"] == node_facts(links)
+
+    def test_a_declared_peak_is_that_of_all_hosts_beside_the_measured_one(
+        self, tmp_path: Path
+    ) -> None:
+        trial = made(tmp_path, host_peak=2e10).trials[0]
+        assert trial.work is not None
+        assert trial.work.peaks == {"declared": 4e10, "dgemm": 1e10}
+
+
+class TestFailure:
+    @pytest.mark.parametrize("error", [ToolError("solver: no memory"), HostError("n2: gone")])
+    def test_a_failed_trial_is_kept_and_the_next_one_follows(
+        self, tmp_path: Path, cluster: Cluster, error: Exception
+    ) -> None:
+        cluster.outputs = [error, "0.25"]
+        recorded = made(tmp_path, trials=2, warmup=0)
+        assert [(t.workload, t.status, t.error) for t in recorded.trials] == [
+            ("solve", Status.FAILED, str(error)),
+            ("copy", Status.FAILED, str(error)),
+            ("solve", Status.OK, None),
+            ("copy", Status.OK, None),
+        ]
+
+    def test_messages_over_another_network_are_a_failure(
+        self, tmp_path: Path, cluster: Cluster
+    ) -> None:
+        cluster.exchanged = 1000
+        [first, *_] = made(tmp_path, warmup=0).trials
+        assert first.error == (
+            "n1 exchanged only 2,000 bytes over eth0: the messages took another network; name the hosts with "
+            "their addresses on this one"
+        )
+
+    def test_one_host_has_nobody_to_exchange_messages_with(
+        self, tmp_path: Path, cluster: Cluster
+    ) -> None:
+        cluster.exchanged = 0
+        assert all(t.status is Status.OK for t in made(tmp_path, hosts=1).trials)
+
+    def test_a_hypervisor_that_takes_the_processors_disturbs_the_trial(
+        self, tmp_path: Path, cluster: Cluster
+    ) -> None:
+        cluster.stolen_s = 5
+        first, *_ = made(tmp_path).trials
+        assert first.disturbed == "n2: the hypervisor took processor time (50 %, usually 0 %)"
+
+    def test_an_interrupt_keeps_what_was_measured(self, tmp_path: Path, cluster: Cluster) -> None:
+        cluster.outputs = ["0.5", KeyboardInterrupt]
+        recorded = made(tmp_path, trials=3, warmup=0)
+        assert recorded.ending is Ending.INTERRUPTED
+        assert len(recorded.trials) == 2
+
+
+class TestSeries:
+    def test_numbers_of_hosts_take_turns_there_and_back(
+        self, tmp_path: Path, cluster: Cluster
+    ) -> None:
+        runs = make_runs(ProgramSeries(planned(4, trials=1, warmup=0), 2, (1, 2, 4)), tmp_path)
+        computed = [len(job.hosts) for job in cluster.jobs if job.command == ("solver",)]
+        assert computed == [1, 2, 4, 4, 2, 1]
+        assert [each.run.configuration for each in runs] == [
+            *("1g-n1", "1g-n1", "1g-n2", "1g-n2", "1g-n4", "1g-n4")
+        ]
+
+    def test_complete_runs_are_not_repeated_unless_something_else_is_asked_for(
+        self, tmp_path: Path, cluster: Cluster
+    ) -> None:
+        make_runs(ProgramSeries(planned(trials=1), 2), tmp_path)
+        before = len(cluster.jobs)
+        make_runs(ProgramSeries(planned(trials=1), 2), tmp_path)
+        assert len(cluster.jobs) == before
+        make_runs(ProgramSeries(planned(trials=2), 1), tmp_path)
+        assert len(cluster.jobs) > before
+
+    def test_an_interrupted_run_ends_the_series_and_is_made_again(
+        self, tmp_path: Path, cluster: Cluster
+    ) -> None:
+        cluster.outputs = [KeyboardInterrupt]
+        series = ProgramSeries(planned(trials=1, warmup=0), 2)
+        assert [each.ending for each in make_runs(series, tmp_path)] == [Ending.INTERRUPTED]
+        assert [each.ending for each in make_runs(series, tmp_path)] == [Ending.COMPLETED] * 2
+
+    def test_the_digest_depends_on_what_is_computed_and_where(self) -> None:
+        digests = {
+            series_module.series_of(each)
+            for each in (planned(), planned(1), planned(growing=True), planned(trials=9))
+        }
+        assert len(digests) == 4
