@@ -36,8 +36,11 @@ class PerformancePrice:
 def performance_prices(comparison: Comparison, prices: PriceList) -> tuple[PerformancePrice, ...]:
     """Return every workload that counts its work, without controls, for every offer; the best value first.
 
-    What costs nothing, or has no price, is left out.
+    A performance is that of a whole cluster. So there is none unless the price list has what the baseline
+    cost: without it, offers are prices of the change alone. What costs nothing is left out.
     """
+    if prices.baseline is None:
+        return ()
     found = [
         each
         for row in comparison.rows
@@ -69,7 +72,7 @@ def _of_workload(
         if cell.performance
     }
     baseline, *others = (column.name for column in comparison.columns)
-    if baseline in performances and prices.baseline and prices.baseline.amount:
+    if baseline in performances and prices.baseline is not None and prices.baseline.amount:
         yield PerformancePrice(workload, None, baseline, performances[baseline], prices.baseline)
     for name in others:
         for offer in prices.offers:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from harness.analysis.comparison import Cell, overview
 from harness.analysis.configuration import ConfigurationRuns, caveats, find_configuration
+from harness.analysis.environment import as_text
 from harness.analysis.sample import table_model
 from harness.model.errors import BadInput
 from harness.model.scaling import scaled_name, split_scaled_name
@@ -24,6 +25,14 @@ from harness.statistics.mixed_model import Estimate
 from harness.terminal import join_names
 
 MIN_POINTS = 2
+
+_SAME_ON_ALL_NODES = {
+    "processes_per_host": "processes on each host",
+    "growing": "the problem grows with the hosts",
+    "options": "the program's options",
+    "network": "network",
+}
+"""Parameters of a run that do not depend on the number of nodes, and what they are called."""
 
 Family = Mapping[int, ConfigurationRuns]
 """A configuration by the numbers of nodes on which it was measured, in ascending order."""
@@ -120,8 +129,27 @@ def scaling(families: Mapping[str, Family]) -> Scaling:
         raise BadInput("no workload was measured on two numbers of nodes of a configuration")
     return Scaling(
         _with_changes(workloads, table),
-        {column.name: caveats(column.runs) for column in columns},
+        {
+            column.name: (*caveats(column.runs), *_unlike(family, column))
+            for family in families.values()
+            for column in family.values()
+        },
     )
+
+
+def _unlike(family: Family, column: ConfigurationRuns) -> Iterator[str]:
+    """Yield how else than by its nodes a column differs from that on the fewest nodes."""
+    first = next(iter(family.values()))
+    for parameter, text in _SAME_ON_ALL_NODES.items():
+        before, after = (_values(each, parameter) for each in (first, column))
+        if before and after and before != after:
+            here, there = (join_names(sorted(each)) for each in (after, before))
+            yield f"{text}: {here} here, {there} in {first.name}"
+
+
+def _values(column: ConfigurationRuns, parameter: str) -> set[str]:
+    found = (recorded.run.parameters.get(parameter) for recorded in column.runs)
+    return {text for value in found if (text := as_text(value)) is not None}
 
 
 class _Table:
@@ -138,6 +166,11 @@ class _Table:
         ]
         keys = [(base, nodes) for base, family in families.items() for nodes in family]
         self._index = {key: index for index, key in enumerate(keys)}
+
+    @property
+    def controls(self) -> frozenset[str]:
+        """The workloads that are controls in any run."""
+        return self._named_by_runs("controls")
 
     def points(self, base: str, workload: str) -> Iterator[Point]:
         """Yield the points of a workload that was asked for on this number of nodes."""
@@ -201,17 +234,22 @@ class _Table:
         return self.model.runs(self._index[base, nodes], workload) > 0
 
     def _is_per_process(self, workload: str) -> bool:
-        return any(
-            workload in (recorded.run.parameters.get("per_process") or ())
+        return workload in self._named_by_runs("per_process")
+
+    def _named_by_runs(self, parameter: str) -> frozenset[str]:
+        return frozenset(
+            name
             for family in self.families.values()
             for column in family.values()
             for recorded in column.runs
+            for name in recorded.run.parameters.get(parameter) or ()
         )
 
 
 def _with_changes(workloads: Sequence[ScaledWorkload], table: _Table) -> tuple[ScaledWorkload, ...]:
-    """Add the changes of the efficiencies, adjusted for all of them."""
+    """Add the changes of the efficiencies, adjusted for all of them; those of controls apart."""
     first = next(iter(table.families))
+    controls = table.controls
     differences = {
         (each.workload, base, point.nodes): difference
         for each in workloads
@@ -220,7 +258,11 @@ def _with_changes(workloads: Sequence[ScaledWorkload], table: _Table) -> tuple[S
         for point in points
         if (difference := table.change(first, base, each.workload, point.nodes))
     }
-    changes = dict(zip(differences, adjusted_changes(list(differences.values())), strict=True))
+    changes: dict[tuple[str, str, int], Change] = {}
+    for of_controls in (False, True):
+        keys = [key for key in differences if (key[0] in controls) == of_controls]
+        adjusted = adjusted_changes([differences[key] for key in keys])
+        changes |= zip(keys, adjusted, strict=True)
     return tuple(
         ScaledWorkload(
             each.workload,

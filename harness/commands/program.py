@@ -101,12 +101,6 @@ _OPTIONS = (
         help="A trial that takes longer is stopped, and has failed.",
     ),
     click.option(
-        "--peak",
-        type=click.FloatRange(min=0, min_open=True, max=1e9),
-        metavar="GFLOPS",
-        help="Peak of one host in Gflop/s by its data sheet, to which the efficiency relates.",
-    ),
-    click.option(
         "--fact",
         "facts",
         multiple=True,
@@ -114,6 +108,14 @@ _OPTIONS = (
         help="A fact about the configuration, such as mtu=9000. Repeatable.",
     ),
 )
+
+_PEAK = click.option(
+    "--peak",
+    type=click.FloatRange(min=0, min_open=True, max=1e9),
+    metavar="GFLOPS",
+    help="Peak of one host in Gflop/s by its data sheet, to which HPL's efficiency relates.",
+)
+"""For programs whose hosts have a peak."""
 
 
 def _subcommand(program: type[Program]) -> Command:
@@ -125,7 +127,8 @@ def _subcommand(program: type[Program]) -> Command:
 
     run.__doc__ = program.about
     decorated = on_hosts(run)
-    for option in (*reversed(_OPTIONS), *map(_option, reversed(program.options))):
+    common = (*_OPTIONS, _PEAK) if program.has_peak else _OPTIONS
+    for option in (*reversed(common), *map(_option, reversed(program.options))):
         decorated = option(decorated)
     return command(program.name)(decorated)
 
@@ -155,8 +158,8 @@ def _run(
     trials: int,
     warmup: int,
     timeout: float,
-    peak: float | None,
     facts: Sequence[str],
+    peak: float | None = None,
 ) -> int:
     hosts = ready_hosts(program, chosen.hosts(), network)
     if nodes and nodes[-1] > len(hosts):

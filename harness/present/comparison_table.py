@@ -79,7 +79,7 @@ def _performance_sentences(comparison: Comparison) -> Iterator[str]:
     }
     if shown:
         meanings = " or ".join(text for source, text in _PEAKS.items() if source in shown)
-        yield f"In brackets: efficiency, as a part {meanings}."
+        yield f"In brackets: computational efficiency, as a share {meanings}."
 
 
 def workload_entry(cell: Cell) -> Entry:

@@ -67,9 +67,10 @@ def _growth(growth: Growth | None) -> tuple[str, str]:
 def _sentences(scaling: Scaling) -> Iterator[str]:
     """Yield what the columns are."""
     yield (
-        "Speed-up: performance relative to that on the fewest nodes of the same configuration. Efficiency: "
-        "the speed-up relative to how many times as many nodes there are. ±: 95 % confidence intervals, "
-        f"which need {MIN_RUNS} runs; the relative uncertainty of the efficiency is that of the speed-up."
+        "Speed-up: performance relative to that on the fewest nodes of the same configuration that have a "
+        "result. Efficiency: the speed-up relative to how many times as many nodes there are. ±: 95 % "
+        f"confidence intervals, which need {MIN_RUNS} runs; the relative uncertainty of the efficiency is "
+        "that of the speed-up."
     )
     changes = [
         point.change

@@ -16,6 +16,10 @@ _DESCRIPTION = (
     "uname -s -r; uname -m; sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1; "
     "grep -c ^processor /proc/cpuinfo; mpirun --version | head -n 1; cat /proc/sys/kernel/random/boot_id"
 )
+_MEMORY = (
+    "cat /proc/sys/kernel/random/boot_id; "
+    "sed -n 's/^MemAvailable: *\\([0-9]*\\) kB/\\1/p' /proc/meminfo"
+)
 _COUNTERS = (
     "cut -d ' ' -f 1 /proc/uptime; getconf CLK_TCK; cat /proc/stat /proc/self/net/dev; "
     "cat /sys/class/infiniband/*/ports/*/counters/port_*_data 2>/dev/null | sed 's/^/rdma /'"
@@ -41,6 +45,14 @@ class HostCounters:
     stolen_s: float
     traffic: Mapping[str, tuple[int, int]]
     rdma_bytes: int | None = None
+
+
+@dataclass(frozen=True)
+class MachineMemory:
+    """A machine with the hosts that share it, and the memory that is available there, in bytes."""
+
+    hosts: tuple[str, ...]
+    available_bytes: int
 
 
 @dataclass(frozen=True)
@@ -86,6 +98,17 @@ def describe_hosts(hosts: Sequence[Host]) -> Machines:
         },
         {boot: _count(host.get("cpus")) for boot, host in zip(boots, found, strict=True)},
     )
+
+
+def available_memory(hosts: Sequence[Host]) -> tuple[MachineMemory, ...]:
+    """Return the memory of every machine that tells. Raise HostError if a host does not answer."""
+    found: dict[str, MachineMemory] = {}
+    for host, completed in zip(hosts, _run(hosts, _MEMORY), strict=True):
+        boot, _, available_kib = completed.output.strip().partition("\n")
+        if available_kib.isdecimal():
+            others = found[boot].hosts if boot in found else ()
+            found[boot] = MachineMemory((*others, host.name), int(available_kib) * 1024)
+    return tuple(found.values())
 
 
 def _count(text: str | None) -> int:

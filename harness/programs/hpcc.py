@@ -101,6 +101,7 @@ class Hpcc(Program):
     )
     controls = ("dgemm", "stream")
     per_process = ("ring-latency", "ring-bandwidth")
+    has_peak = True
     options = (
         Option(
             "memory",
@@ -122,6 +123,10 @@ class Hpcc(Program):
         alone = placement.processes == 1
         return dict.fromkeys(self.per_process, "needs two processes or more") if alone else {}
 
+    def memory_bytes(self, problem: Problem) -> int:
+        """Return the size of HPL's matrix."""
+        return WORD_BYTES * int(problem["n"]) ** 2
+
     def reference(self, problem: Problem, placement: Placement) -> None:
         """It checks its answers itself."""
 
@@ -131,7 +136,8 @@ class Hpcc(Program):
         n = problem_size(memory_bytes, self.block)
         p, q = process_grid(placement.processes)
         if n < max(MIN_N, self.block * q):
-            needed = WORD_BYTES * max(MIN_N, self.block * q) ** 2
+            shares = len(placement.hosts) if growing else 1
+            needed = WORD_BYTES * max(MIN_N, self.block * q) ** 2 / shares
             raise BadInput(
                 f"--memory is too small for {placement.processes} processes with blocks of {self.block}: "
                 f"give {math.ceil(needed / 10**6)}mb or more"

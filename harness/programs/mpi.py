@@ -16,7 +16,7 @@ import secrets
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from ipaddress import ip_network
+from ipaddress import ip_address, ip_network
 
 from harness.model.errors import ToolError
 from harness.node import kernel
@@ -29,7 +29,7 @@ from harness.probes.remote_process import (
     run_all,
 )
 from harness.probes.transports.host import Host, HostError
-from harness.terminal import shorten
+from harness.terminal import join_names, shorten
 
 MPI_EXECUTABLES = ("mpirun", "orted")
 
@@ -58,7 +58,7 @@ end() {
   rm -rf "$directory" "/dev/shm/clusterlift-$mark"
 }
 trap 'end; exit 143' TERM INT HUP
-mkdir "$directory" && cd "$directory" || exit 1
+mkdir -m 700 "$directory" && cd "$directory" || exit 1
 while [ "$1" != -- ]; do printf %s "$2" >"$1"; shift 2; done; shift
 env CLUSTERLIFT_JOB="$mark" TMPDIR="$directory" "$@" & wait $!; code=$?
 if [ $code -eq 0 ] && [ "$output" ]; then printf '\\nclusterlift: output\\n'; cat "$output" || code=1; fi
@@ -150,8 +150,8 @@ def _mpirun(job: MpiJob) -> list[str]:
         settings["pml"] = "ob1"  # else a card that can do more than TCP would
         settings["btl"] = "tcp,self,vader" if job.per_host > 1 else "tcp,self"
     if len(job.hosts) > 1:
-        networks = ",".join(_networks(job.hosts))
-        settings |= {"btl_tcp_if_include": networks, "oob_tcp_if_include": networks}
+        included = ",".join(networks(job.hosts))
+        settings |= {"btl_tcp_if_include": included, "oob_tcp_if_include": included}
     slots = ",".join(f"{host.address}:{job.per_host}" for host in job.hosts)
     return [
         *("env", *(f"{key}={value}" for key, value in _ENVIRONMENT.items()), "mpirun"),
@@ -173,8 +173,11 @@ def _guarded(
     return ["sh", "-c", _GUARD, mark, output_file or "", *contents, "--", *command]
 
 
-def _networks(hosts: Sequence[Host]) -> list[str]:
-    """Return the networks that the hosts' addresses are in, such as `10.0.0.0/24`, each once."""
+def networks(hosts: Sequence[Host]) -> list[str]:
+    """Return the networks that the hosts' addresses are in, such as `10.0.0.0/24`, each once.
+
+    Raise HostError if a host does not answer, or has no or several addresses in its network.
+    """
     found = run_all((host, kernel.own_addresses()) for host in hosts)
     networks = []
     for host, completed in zip(hosts, found, strict=True):
@@ -182,9 +185,15 @@ def _networks(hosts: Sequence[Host]) -> list[str]:
         if isinstance(prefixes, HostError):
             raise prefixes
         if host.address not in prefixes:
-            raise HostError(f"{host}: no interface has the address {host.address}")
-        length = prefixes[host.address]
-        networks.append(str(ip_network(f"{host.address}/{length}", strict=False)))
+            raise HostError(f"{host}: no interface has the IPv4 address {host.address}")
+        network = ip_network(f"{host.address}/{prefixes[host.address]}", strict=False)
+        # Open MPI chooses interfaces by their network.
+        if others := [a for a in prefixes if a != host.address and ip_address(a) in network]:
+            raise HostError(
+                f"{host}: {join_names(others)} is in the network {network}, too, and messages would take "
+                "both; give the host a single address in it"
+            )
+        networks.append(str(network))
     return list(dict.fromkeys(networks))
 
 

@@ -40,7 +40,7 @@ class Achieved:
 
 
 Outcomes = Mapping[str, Achieved | str]
-"""By workload: what it achieved, or in one line why it failed. What was not measured is missing."""
+"""By workload: what it achieved, or in one line why it failed. What is missing failed, unless omitted."""
 
 
 @dataclass(frozen=True)
@@ -62,8 +62,9 @@ class Program(ABC):
     """An external program that runs as processes of MPI. Its phases are workloads.
 
     `about` is one sentence for the help. `controls` are the workloads that exchange no messages;
-    `per_process` those whose figure is that of one process among others, and no sum over all. A subclass is a
-    frozen dataclass with a field for each of its `options`.
+    `per_process` those whose figure is that of one process among others, and no sum over all. `has_peak` says
+    whether hosts have a peak that its work relates to: arithmetic has. A subclass is a frozen dataclass with
+    a field for each of its `options`.
     """
 
     name: ClassVar[str]
@@ -71,6 +72,7 @@ class Program(ABC):
     workloads: ClassVar[tuple[str, ...]]
     controls: ClassVar[tuple[str, ...]] = ()
     per_process: ClassVar[tuple[str, ...]] = ()
+    has_peak: ClassVar[bool] = False
     options: ClassVar[tuple[Option, ...]] = ()
 
     @property
@@ -84,6 +86,11 @@ class Program(ABC):
 
         Raise BadInput that names the option if it is too small or too large for these hosts.
         """
+
+    def memory_bytes(self, problem: Problem) -> int:
+        """Return how much memory the problem takes on all hosts together; 0 if it is little."""
+        del problem
+        return 0
 
     def omitted(self, placement: Placement) -> Mapping[str, str]:
         """Return the workloads that cannot run there, and why."""

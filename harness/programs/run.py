@@ -29,6 +29,7 @@ from harness.probes.preflight import preflight
 from harness.probes.transports.host import Host, HostError
 from harness.programs.hosts import (
     HostCounters,
+    available_memory,
     describe_hosts,
     exchanged_by_rdma,
     exchanged_bytes,
@@ -83,6 +84,22 @@ def ready_hosts(program: Program, hosts: Sequence[Host], network: str = TCP) -> 
     return checked.hosts
 
 
+def problem_that_fits(planned: ProgramRun) -> Problem:
+    """Return the problem. Raise BadInput if it does not suit its hosts, or their memory as it is now."""
+    hosts = planned.placement.hosts
+    problem = planned.program.problem(planned.placement, growing=planned.growing)
+    each_bytes = planned.program.memory_bytes(problem) // len(hosts)
+    for machine in available_memory(hosts) if each_bytes else ():
+        needed_bytes = each_bytes * len(machine.hosts)
+        if needed_bytes > machine.available_bytes:
+            there = join_names(list(machine.hosts))
+            raise BadInput(
+                f"{planned.program.name} needs {needed_bytes / 1e9:.1f} GB of memory on {there}, where "
+                f"{machine.available_bytes / 1e9:.1f} GB are available; give it less --memory"
+            )
+    return problem
+
+
 def run_program(
     planned: ProgramRun, results: Path, series: str = "", clock: Clock = time.perf_counter
 ) -> RecordedRun:
@@ -92,7 +109,7 @@ def run_program(
     BadInput if the problem does not fit, and HostError if a host cannot be reached before the first trial.
     """
     hosts = planned.placement.hosts
-    problem = planned.program.problem(planned.placement, growing=planned.growing)
+    problem = problem_that_fits(planned)
     links = _links(hosts)
     run = _describe(planned, problem, links, series)
     with Recording(results, run) as recording:
@@ -135,7 +152,9 @@ class _Trials:
         job = self._planned.program.reference(self._problem, self._planned.placement)
         if job is None:
             return None
-        say(f"{self._planned.program.name}: computing the right answer on {job.hosts[0]} first")
+        say(
+            f"{self._planned.program.name}: one process on {job.hosts[0]} computes the reference first"
+        )
         return self._compute(job)
 
     def _compute(self, job: MpiJob) -> str:
@@ -147,31 +166,33 @@ class _Trials:
         self._rounds.starting(program.name, phase, number)
         before: Mapping[str, HostCounters] = {}
         after: Mapping[str, HostCounters] = {}
+        omitted = program.omitted(placement)
+        able = [name for name in program.workloads if name not in omitted]
         try:
             before = read_counters(placement.hosts)
             output = self._compute(program.job(self._problem, placement))
             after = read_counters(placement.hosts)
             self._require_traffic(before, after)
-            outcomes = program.outcomes(output, self._problem, placement.processes, reference)
+            outcomes = dict.fromkeys(able, f"{program.name} did not report it") | dict(
+                program.outcomes(output, self._problem, placement.processes, reference)
+            )
         except (HostError, ToolError) as error:
-            able = (name for name in program.workloads if name not in program.omitted(placement))
             outcomes = dict.fromkeys(able, str(error))
         nodes = interference(before, after)
         disturbed = disturbance(nodes, self._earlier) if nodes else None
         if nodes:
             self._earlier.append(nodes)
-        for workload in program.workloads:
-            if (outcome := outcomes.get(workload)) is not None:
-                trial = _trial(workload, phase, number, started_at, outcome)
-                if trial.status is Status.OK:
-                    trial = replace(
-                        trial,
-                        interference=nodes,
-                        disturbed=disturbed,
-                        work=self._with_peak(trial.work),
-                    )
-                self._recording.trial(trial)
-                self._trials.append(trial)
+        for workload in able:
+            trial = _trial(workload, phase, number, started_at, outcomes[workload])
+            if trial.status is Status.OK:
+                trial = replace(
+                    trial,
+                    interference=nodes,
+                    disturbed=disturbed,
+                    work=self._with_peak(trial.work),
+                )
+            self._recording.trial(trial)
+            self._trials.append(trial)
         self._rounds.finished(_trial(program.name, phase, number, started_at, Achieved(1.0)))
         self._say(phase, number, outcomes, disturbed)
 
@@ -187,7 +208,12 @@ class _Trials:
             else:
                 exchanged = {each: exchanged_bytes(before, after, host, each) for each in links}
             for device, count in exchanged.items():
-                if count is not None and count < MIN_EXCHANGED_BYTES:
+                if count is None:
+                    raise ToolError(
+                        f"{host}: the counters of {device} cannot be read, so nothing shows that the "
+                        "messages went there"
+                    )
+                if count < MIN_EXCHANGED_BYTES:
                     raise ToolError(
                         f"{host} exchanged only {count:,} bytes over {device}: the messages took another "
                         "network; name the hosts with their addresses on this one"

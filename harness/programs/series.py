@@ -10,7 +10,7 @@ from pathlib import Path
 
 from harness.model.run import Ending, RecordedRun, Status
 from harness.model.scaling import scaled_name
-from harness.programs.run import ProgramRun, run_program
+from harness.programs.run import ProgramRun, problem_that_fits, run_program
 from harness.records.directories import configuration_directory, results_files
 from harness.records.reader import load
 from harness.terminal import count_of, say
@@ -55,7 +55,7 @@ def make_runs(series: ProgramSeries, results: Path) -> list[RecordedRun]:
     Raise BadInput if a problem does not fit its hosts, before anything runs.
     """
     for each in series.sizes:
-        each.program.problem(each.placement, growing=each.growing)
+        problem_that_fits(each)
     done = {each.configuration: _complete(each, results) for each in series.sizes}
     if existing := sum(map(len, done.values())):
         say(

@@ -161,6 +161,32 @@ class TestChange:
         assert four.change.relative_change == pytest.approx(24.08 / 12.93 / (21.24 / 12.22) - 1)
         assert four.change.verdict == "too-few-runs"
 
+    def test_controls_are_a_family_of_their_own(self) -> None:
+        def both(name: str, after: float) -> Family:
+            controlled = {"parameters": {"controls": ["pi"]}}
+            hpl = family(name, {1: self.rates(10), 4: self.rates(after)}, **controlled)
+            pi = family(
+                name, {1: self.rates(10), 4: self.rates(after)}, workload="pi", **controlled
+            )
+            return {
+                n: ConfigurationRuns(f"{name}-n{n}", (*hpl[n].runs, *_renamed(pi[n]).runs))
+                for n in hpl
+            }
+
+        found = scaling({"slow": both("slow", 20), "fast": both("fast", 21)}).workloads
+        changes = [each.points["fast"][1].change for each in found]
+        assert all(each and each.p == each.adjusted_p for each in changes)
+
+
+class TestNotes:
+    def test_say_what_else_differs_between_the_numbers_of_nodes(self) -> None:
+        two, four = (
+            family("1g", {nodes: [10.0]}, parameters={"processes_per_host": each, "growing": False})
+            for nodes, each in ((2, 4), (4, 2))
+        )
+        notes = scaling({"1g": {**two, **four}}).notes
+        assert notes == {"1g-n2": (), "1g-n4": ("processes on each host: 2 here, 4 in 1g-n2",)}
+
 
 class TestBadInput:
     def test_a_configuration_on_one_number_of_nodes_is_refused(self, tmp_path: Path) -> None:

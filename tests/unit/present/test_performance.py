@@ -99,7 +99,7 @@ class TestTable:
     def test_shows_the_efficiency_of_the_declared_peak_and_says_so(self) -> None:
         shown = text.render(upgrade(declared=40e9, dgemm=30e9))
         assert "Gflop/s (50.0%)" in shown
-        assert "as a part of the declared peak." in shown.replace("\n", " ")
+        assert "as a share of the declared peak." in shown.replace("\n", " ")
 
     def test_else_that_of_the_peak_that_dgemm_reached(self) -> None:
         shown = text.render(upgrade(dgemm=40e9))
@@ -146,8 +146,13 @@ class TestPrice:
         assert ranked[0].per_price == pytest.approx(25e9 / 2.2, rel=0.01)
 
     def test_a_workload_without_work_and_an_offer_without_a_price_are_left_out(self) -> None:
-        assert {each.workload for each in performance_prices(upgrade(), prices(a=1))} == {"hpl"}
-        assert not performance_prices(upgrade(), prices(gift=0))
+        assert {
+            each.workload for each in performance_prices(upgrade(), prices(baseline=1, a=1))
+        } == {"hpl"}
+        assert not performance_prices(upgrade(), prices(baseline=0, gift=0))
+
+    def test_prices_of_the_change_alone_are_not_those_of_a_cluster(self) -> None:
+        assert not performance_prices(upgrade(), prices(a=1))
 
     def test_the_table_says_what_is_the_baseline(self) -> None:
         table = performance_price_table(
@@ -204,7 +209,7 @@ class TestPage:
 
     def test_shows_performance_for_the_price_and_scaling(self) -> None:
         comparison = compare([column(*each) for each in self.COLUMNS.items()])
-        offered = prices(a=1000)
+        offered = prices(baseline=2000, a=2500)
         html = page.render(
             comparison,
             offers=rank_offers(comparison, offered),

@@ -68,6 +68,8 @@ class TestProblem:
             BadInput, match=r"--memory is too small for 8 processes .* give 9mb or more"
         ):
             Hpcc(memory=10**6).problem(on(8), growing=False)
+        with pytest.raises(BadInput, match="give 2mb or more"):
+            Hpcc(memory=10**5).problem(on(8), growing=True)
 
     def test_the_input_file_has_the_lines_of_hpl(self) -> None:
         [text] = Hpcc().job({"n": 1408, "nb": 64, "p": 2, "q": 8}, on(16)).files.values()

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from harness.model.errors import ToolError
 from harness.probes.remote_process import CompletedCommand
 from harness.probes.transports.host import Host, HostError
+from harness.programs import mpi
 from harness.programs.mpi import MpiJob, output_of
 
 HOSTS = (Host("n1", "10.0.0.1"), Host("n2", "10.0.0.12"))
@@ -33,6 +36,30 @@ the daemon itself. We cannot recover from this failure, and
 therefore will terminate the job.
 --------------------------------------------------------------------------
 """
+
+
+class TestNetworks:
+    def found(self, monkeypatch: pytest.MonkeyPatch, *addresses: str) -> list[str]:
+        """Return the networks of the first host, which has these addresses."""
+        shown = [{"addr_info": [{"local": each, "prefixlen": 24}]} for each in addresses]
+        answer = CompletedCommand(0, json.dumps(shown), "", 0.0)
+        monkeypatch.setattr(mpi, "run_all", lambda commands: [answer for _ in commands])
+        return mpi.networks(HOSTS[:1])
+
+    def test_are_those_of_the_addresses(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        assert self.found(monkeypatch, "10.0.0.1", "10.0.1.1") == ["10.0.0.0/24"]
+
+    def test_with_two_interfaces_of_a_host_are_refused(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        with pytest.raises(
+            HostError, match=r"n1: 10.0.0.7 is in the network 10.0.0.0/24, too, and"
+        ):
+            self.found(monkeypatch, "10.0.0.1", "10.0.0.7")
+
+    def test_need_the_address_on_the_host(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        with pytest.raises(HostError, match=r"n1: no interface has the IPv4 address 10.0.0.1"):
+            self.found(monkeypatch, "10.0.0.7")
 
 
 def job(output_file: str | None = None) -> MpiJob:

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from harness.model.errors import ToolError
+from harness.model.errors import BadInput, ToolError
 from harness.model.run import Ending, Phase, RecordedRun, Status
 from harness.model.work import Work
 from harness.node.node_links import node_facts
 from harness.probes.transports.host import Host, HostError
 from harness.programs import run as module
 from harness.programs import series as series_module
-from harness.programs.hosts import HostCounters, Machines
+from harness.programs.hosts import HostCounters, MachineMemory, Machines
 from harness.programs.mpi import MpiJob
 from harness.programs.program import Achieved, Outcomes, Placement, Problem, Program
 from harness.programs.run import ProgramRun, run_program
@@ -162,6 +162,40 @@ class TestFailure:
             "n1 exchanged only 2,000 bytes over eth0: the messages took another network; name the hosts with "
             "their addresses on this one"
         )
+
+    def test_messages_that_nobody_counted_are_a_failure(
+        self, tmp_path: Path, cluster: Cluster
+    ) -> None:
+        cluster.exchanged = -1
+        [first, *_] = made(tmp_path, warmup=0).trials
+        assert first.error == (
+            "n1: the counters of eth0 cannot be read, so nothing shows that the messages went there"
+        )
+
+    @pytest.mark.usefixtures("cluster")
+    def test_what_the_program_does_not_report_is_a_failure(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(Solver, "outcomes", lambda *_: {"solve": Achieved(1.0)})
+        trials = made(tmp_path, trials=1, warmup=0).trials
+        assert [(t.workload, t.error) for t in trials] == [
+            ("solve", None),
+            ("copy", "solver did not report it"),
+        ]
+
+    @pytest.mark.usefixtures("cluster")
+    def test_hosts_of_one_machine_share_its_memory(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(Solver, "memory_bytes", lambda *_: 8 * 10**9)
+        memory = [MachineMemory(("n1", "n2"), 7 * 10**9)]
+        monkeypatch.setattr(module, "available_memory", lambda _: memory)
+        with pytest.raises(
+            BadInput,
+            match=r"solver needs 8.0 GB of memory on n1, n2, where 7.0 GB are available",
+        ):
+            make_runs(ProgramSeries(planned(), 1), tmp_path)
+        assert not list(tmp_path.iterdir())
 
     def test_one_host_has_nobody_to_exchange_messages_with(
         self, tmp_path: Path, cluster: Cluster
