@@ -10,8 +10,9 @@ from pathlib import Path
 from harness.analysis.environment import layouts
 from harness.analysis.interference import disturbed_line
 from harness.analysis.sample import Outcome, measured_trials, take_sample
+from harness.analysis.soak import is_soak
 from harness.model.errors import BadInput
-from harness.model.probe import Measurement
+from harness.model.probe import Measurement, RecordedProbes
 from harness.model.run import PROGRAM, Ending, Phase, RecordedRun, Run, Status
 from harness.records.lookup import find_runs, probes_beside
 from harness.terminal import count_of
@@ -128,6 +129,15 @@ def probe_measurements(column: ConfigurationRuns) -> tuple[Measurement, ...]:
     """
     return tuple(
         measurement for probed in probes_beside(column.runs) for measurement in probed.measurements
+    )
+
+
+def newest_soak(column: ConfigurationRuns) -> RecordedProbes | None:
+    """Return the newest soak that is stored beside the configuration's runs; None if there is none."""
+    return max(
+        filter(is_soak, probes_beside(column.runs)),
+        key=lambda probed: probed.run.started_at,
+        default=None,
     )
 
 

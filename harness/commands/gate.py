@@ -9,6 +9,7 @@ import click
 
 from harness.analysis.acceptance import Expectation, network_faults, upgrade_faults
 from harness.analysis.mesh import pair_matrix
+from harness.analysis.soak import is_soak, judge_soak
 from harness.commands.command import command
 from harness.commands.options import results_option
 from harness.model.errors import BadInput
@@ -16,7 +17,9 @@ from harness.model.link import MAX_BIT_S, MAX_MTU, MIN_MTU, parse_rate, throughp
 from harness.model.network_metrics import MESH_GOODPUT, PATH_MTU
 from harness.model.probe import RecordedProbes
 from harness.present.probes import remarks
+from harness.present.probes.soak import finding_lines
 from harness.records.lookup import find_probes
+from harness.runtime.clock import duration_text
 from harness.terminal import count_of, show, visible
 
 MAX_NAMES = 2
@@ -41,24 +44,49 @@ def gate_command(names: Sequence[str], rate: str | None, mtu: int | None, result
     """List the faults of a probed network, for example after an upgrade.
 
     BEFORE and AFTER are configurations that `clusterlift probe all` recorded, or files of probes. The
-    newest probe of each counts. The gate checks the speed, duplex mode, MTU and bonds of every link,
-    and the path MTU and goodput between each pair of hosts. With BEFORE, it also checks that nothing got
-    worse and that something changed. The exit code is 1 if there is a fault.
+    newest probe of each counts, and the newest soak of AFTER. The gate checks the speed, duplex mode, MTU
+    and bonds of every link, the path MTU and goodput between each pair of hosts, and what the soak found.
+    With BEFORE, it also checks that nothing got worse and that something changed. The exit code is 1 if
+    there is a fault.
     """
     if not 1 <= len(names) <= MAX_NAMES:
         raise BadInput("gate takes one or two probed configurations: [BEFORE] AFTER")
-    *before, after = (find_probes(name, results)[-1] for name in names)
+    *before, (after, soak) = (_newest(find_probes(name, results), name) for name in names)
     bit_s = None if rate is None else parse_rate("--expect", rate, MAX_BIT_S)
     expected = Expectation(bit_s, mtu)
     faults = (
-        upgrade_faults(before[0], after, expected) if before else network_faults(after, expected)
+        upgrade_faults(before[0][0], after, expected) if before else network_faults(after, expected)
     )
-    show(verdict(faults, after))
+    faults += (
+        [] if soak is None else [f"soak: {line}" for line in finding_lines(judge_soak(soak).faults)]
+    )
+    show(verdict(faults, after, soak))
     return int(bool(faults))
 
 
-def verdict(faults: Sequence[str], probed: RecordedProbes) -> str:
-    """Return a line for each fault of the network, or one line on what was checked."""
+def _newest(
+    probed: Sequence[RecordedProbes], name: str
+) -> tuple[RecordedProbes, RecordedProbes | None]:
+    """Return the newest probe and the newest soak. Raise BadInput if there are only soaks."""
+    probes, soaks = ([each for each in probed if is_soak(each) == kind] for kind in (False, True))
+    if not probes:
+        raise BadInput(
+            f"{name!r} was soaked, but not probed; run clusterlift probe all --configuration {name}"
+        )
+    return probes[-1], soaks[-1] if soaks else None
+
+
+def _soaked(soak: RecordedProbes | None) -> str:
+    if soak is None:
+        return "not soaked: short tests do not find faults that come with time (clusterlift probe soak)"
+    link_s = judge_soak(soak).link_s
+    return f"soaked for {duration_text(link_s)} of links under load, from {soak.run.started_at} on"
+
+
+def verdict(
+    faults: Sequence[str], probed: RecordedProbes, soak: RecordedProbes | None = None
+) -> str:
+    """Return a line for each fault of the network, or one line on what was checked; and how long."""
     if faults:
         lines = [f"{count_of(len(faults), 'fault')} found", *(f"- {fault}" for fault in faults)]
     else:
@@ -67,4 +95,4 @@ def verdict(faults: Sequence[str], probed: RecordedProbes) -> str:
         if goodput := pair_matrix(probed.measurements, MESH_GOODPUT).values.values():
             checked.append(f"{throughput_text(min(goodput))} or more between each pair of hosts")
         lines = [f"no fault found: {', '.join(checked)}"]
-    return "".join(f"{visible(line)}\n" for line in (*remarks(probed), *lines))
+    return "".join(f"{visible(line)}\n" for line in (*remarks(probed), *lines, _soaked(soak)))

@@ -9,7 +9,9 @@ from typing import Any
 import click
 from click import IntRange
 
+from harness.analysis.soak import judge_soak
 from harness.commands.command import group
+from harness.commands.options import converted
 from harness.commands.probe_hosts import Site, integer_option, on_site
 from harness.model.errors import BadInput
 from harness.model.link import MAX_MTU, MIN_MTU
@@ -21,6 +23,7 @@ from harness.present.probes import mesh as mesh_page
 from harness.present.probes import mtu as mtu_page
 from harness.present.probes import racks as racks_page
 from harness.present.probes import remarks
+from harness.present.probes import soak as soak_page
 from harness.probes.all_probes import all_probes
 from harness.probes.latency import LATENCY_PROGRAMS, MESSAGE_BYTES, latency_steps
 from harness.probes.link import LINK_PROGRAMS
@@ -28,11 +31,14 @@ from harness.probes.mesh import MESH_PROGRAMS, mesh_steps
 from harness.probes.mtu import MTU_PROGRAMS, packet_size_steps, path_mtu_steps
 from harness.probes.plan import Links, ProbePlan, ProbeStep
 from harness.probes.racks import Rack, rack_steps
+from harness.probes.soak import SOAK_PROGRAMS, soak_steps
 from harness.probes.traffic import FIRST_PORT, Load
 from harness.probes.transports.host import Host
+from harness.runtime.command_line import parse_time
 from harness.terminal import show, visible
 
 INTERRUPTED = 130
+MIN_SHIFT_S, MAX_SHIFT_S, MAX_SOAK_S = 5, 3600, 30 * 24 * 3600
 
 
 @group("probe")
@@ -175,6 +181,54 @@ def mtu_command(site: Site, load: Load, *, sizes: str | None) -> int:
     )
     probed = site.probe(plan, probe="mtu", sizes=sizes or "", seconds=load.seconds)
     return _print(probed, [mtu_page.render])
+
+
+@probe_group.command("soak")
+@on_site
+@click.option(
+    "--for",
+    "total_s",
+    default="1h",
+    show_default=True,
+    callback=converted(parse_time),
+    metavar="TIME",
+    help="How long, such as 30min or 12h.",
+)
+@click.option(
+    "--shift",
+    "shift_s",
+    default="1min",
+    show_default=True,
+    callback=converted(parse_time),
+    metavar="TIME",
+    help="After this time, the pairs of hosts are drawn anew.",
+)
+@streams_option
+@click.option("--seed", type=int, default=1, show_default=True, help="Seed of the random pairs.")
+@port_option
+def soak_command(
+    site: Site, *, total_s: float, shift_s: float, streams: int, seed: int, port: int
+) -> int:
+    """Load all links in both directions for long, and name every host whose link fails.
+
+    Every host sends to one other and receives from one, as fast as TCP can. Each second, every host's
+    throughput, retransmits, errors, drops, carrier, speed, pause frames and temperature are recorded, and
+    the kernel's messages about links. What zero events prove is said in numbers.
+    """
+    if not MIN_SHIFT_S <= shift_s <= MAX_SHIFT_S:
+        raise BadInput(f"--shift: give from {MIN_SHIFT_S} s to {MAX_SHIFT_S // 60} min")
+    if not shift_s <= total_s <= MAX_SOAK_S:
+        raise BadInput(f"--for: give from one --shift to {MAX_SOAK_S // 3600} h")
+    load = Load(int(shift_s), streams, first_port=port)
+    plan = ProbePlan(
+        site.hosts(),
+        SOAK_PROGRAMS,
+        lambda hosts, links: soak_steps(hosts, links, load, round(total_s / shift_s), seed),
+    )
+    choices = {"seconds": load.seconds, "streams": streams, "seed": seed}
+    probed = site.probe(plan, probe="soak", total_s=round(total_s), **choices)
+    code = _print(probed, [soak_page.render])
+    return code or int(bool(judge_soak(probed).faults))
 
 
 @probe_group.command("all")

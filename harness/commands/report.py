@@ -9,7 +9,11 @@ from pathlib import Path
 import click
 
 from harness.analysis.comparison import compare
-from harness.analysis.configuration import find_configuration, probe_measurements
+from harness.analysis.configuration import (
+    find_configuration,
+    newest_soak,
+    probe_measurements,
+)
 from harness.analysis.performance_price import performance_prices
 from harness.analysis.price import rank_offers
 from harness.analysis.price_list import declared_prices
@@ -88,6 +92,7 @@ def report_command(
         ),
         predictions=predictions_of(comparison.columns),
         performances=performance_prices(comparison, prices) if prices else (),
+        soaks={column.name: soak for column in comparison.columns if (soak := newest_soak(column))},
     )
     write_file(
         output,

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from harness import __version__
 from harness.model.interface import HostLink
 from harness.model.run import Ending, new_run_id, timestamp
+from harness.model.soak import LinkEvent, LinkSeconds, SoakEvent, SoakFlow
 
 HIGHER, LOWER = "higher", "lower"
 BEFORE, AFTER = "before", "after"
@@ -104,12 +105,15 @@ class LinkSnapshot:
     link: HostLink
 
 
-ProbeEvent = ExcludedHost | LinkSnapshot | Measurement
+ProbeEvent = ExcludedHost | LinkSnapshot | Measurement | SoakEvent
 
 EVENT_KINDS: Mapping[str, type[ProbeEvent]] = {
     "excluded": ExcludedHost,
     "link": LinkSnapshot,
     "measurement": Measurement,
+    "link-event": LinkEvent,
+    "link-seconds": LinkSeconds,
+    "soak-flow": SoakFlow,
 }
 
 

@@ -25,6 +25,7 @@ class HostProcess:
     def __init__(self, host: Host, script: str, *arguments: str) -> None:
         self.host = host
         self._lines: list[str] = []
+        self._arrived_s: list[float] = []
         self._ended_s: float | None = None
         self._changed = threading.Condition()
         self._error_file = tempfile.TemporaryFile()  # noqa: SIM115  closed in `_close`
@@ -70,6 +71,7 @@ class HostProcess:
         for line in cast("IO[bytes]", self._process.stdout):
             with self._changed:
                 self._lines.append(line.decode(errors="replace").rstrip("\r\n"))
+                self._arrived_s.append(time.monotonic())
                 self._changed.notify_all()
         with self._changed:
             self._ended_s = time.monotonic()

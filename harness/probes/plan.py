@@ -25,6 +25,7 @@ from harness.model.probe import (
     RecordedProbes,
 )
 from harness.model.run import Ending
+from harness.model.soak import SoakEvent, SoakFlow
 from harness.probes.link import read_links
 from harness.probes.preflight import preflight
 from harness.probes.transports.host import Host, HostError
@@ -45,7 +46,7 @@ class ProbeStep:
 
     description: str
     expected_s: float
-    measure: Callable[[], Iterable[Measurement]]
+    measure: Callable[[], Iterable[Measurement | SoakEvent]]
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,7 @@ def run_probes(plan: ProbePlan, run: ProbeRun, results: Path | None) -> Recorded
 
 def run_steps(
     steps: Sequence[ProbeStep], repeats: int = 1, clock: Clock = time.perf_counter
-) -> Iterator[Measurement]:
+) -> Iterator[Measurement | SoakEvent]:
     """Run all steps `repeats` times; before each step, print its name and the time left.
 
     Each measurement has the number of its round, from 1.
@@ -103,8 +104,8 @@ def run_steps(
         factor = max(1.0, (clock() - started) / done_s) if done_s else 1.0
         left = duration_text((total_s - done_s) * factor)
         say(f"[{number}/{repeats * len(steps)}] {step.description}; {left} left")
-        for measurement in step.measure():
-            yield replace(measurement, round=round_)
+        for event in step.measure():
+            yield replace(event, round=round_) if isinstance(event, Measurement) else event
         done_s += step.expected_s
 
 
@@ -130,10 +131,10 @@ def one_pair_per_round(hosts: Sequence[T]) -> list[Pairs[T]]:
 
 def _measure(plan: ProbePlan, hosts: Sequence[Host], recording: ProbeRecording) -> None:
     links = _record_links(hosts, BEFORE, recording)
-    for measurement in run_steps(plan.make_steps(hosts, links), plan.repeats):
-        if measurement.error is not None:
-            say(f"failed: {measurement.error}")
-        recording.event(measurement)
+    for event in run_steps(plan.make_steps(hosts, links), plan.repeats):
+        if isinstance(event, Measurement | SoakFlow) and event.error is not None:
+            say(f"failed: {event.error}")
+        recording.event(event)
     _record_links(hosts, AFTER, recording)
 
 

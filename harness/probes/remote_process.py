@@ -69,6 +69,17 @@ class RemoteProcess(HostProcess):
         """Whether the command ended, or the host is not reached any more."""
         return self._ended_s is not None
 
+    @property
+    def ended_s(self) -> float | None:
+        """When it ended, on this machine's monotonic clock; None while it runs."""
+        return self._ended_s
+
+    def printed(self) -> list[tuple[float, str]]:
+        """Return the lines of output until now, and when each arrived on this machine's monotonic clock."""
+        with self._changed:
+            output = self._output
+            return list(zip(self._arrived_s[-len(output) :], output, strict=True)) if output else []
+
     def finish(self, timeout_s: float = ANSWER_S) -> CompletedCommand:
         """Wait for the command's end. Raise HostError if it takes longer, or the host was not reached."""
         with self._changed:

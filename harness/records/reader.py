@@ -28,6 +28,7 @@ from harness.model.probe import (
     RecordedProbes,
 )
 from harness.model.run import Ending, LinkErrors, RecordedRun, Run, Trial
+from harness.model.soak import SoakFlow
 from harness.records.checksum import checksum, split_checksum
 from harness.records.regular_file import regular_file
 from harness.records.shapes import SHAPES
@@ -137,6 +138,8 @@ def _identity(event: object) -> object:
         case Measurement():
             subject = ", ".join(filter(None, (event.subject, event.case)))
             return f"measurement {event.round} of {event.probe} {event.metric}, {subject}"
+        case SoakFlow():
+            return f"the transfer of {event.sender} in shift {event.shift}"
         case LinkSnapshot():
             return f"the link of {event.link.host} {event.moment} the measurements"
         case _:

@@ -201,6 +201,36 @@ class CheckedSnapshot(TypedDict, total=False):
     link: CheckedHostLink
 
 
+_Percent = Annotated[float, msgspec.Meta(ge=0, le=100)]
+_Rate = Annotated[float, msgspec.Meta(ge=0, le=1e15)]
+_Degrees = Annotated[float, msgspec.Meta(ge=-300, le=10_000)]
+
+
+class CheckedLinkEvent(TypedDict, total=False):
+    host: Required[_Name]
+    at_s: Required[_Moment]
+    count: _Count
+
+
+class CheckedLinkSeconds(TypedDict, total=False):
+    host: Required[_Name]
+    at_s: Required[list[_Moment]]
+    received_bit_s: Required[list[_Rate]]
+    sent_bit_s: Required[list[_Rate]]
+    retransmits: Required[list[_Count]]
+    stolen_percent: Required[list[_Percent]]
+    busiest_percent: Required[list[_Percent]]
+    temperature_c: list[_Degrees]
+
+
+class CheckedSoakFlow(TypedDict, total=False):
+    shift: Required[Annotated[int, msgspec.Meta(ge=1)]]
+    start_s: Required[_Moment]
+    seconds: Required[_Moment]
+    goodput_bit_s: Annotated[float, msgspec.Meta(gt=0, le=1e15)] | None
+    retransmits: _Count | None
+
+
 class CheckedEnd(TypedDict, total=False):
     ending: Required[Ending]
     link_errors: Mapping[str, Mapping[str, _Count]] | None
@@ -212,6 +242,9 @@ SHAPES: Mapping[str, Any] = {
     "trial": CheckedTrial,
     "measurement": CheckedMeasurement,
     "link": CheckedSnapshot,
+    "link-event": CheckedLinkEvent,
+    "link-seconds": CheckedLinkSeconds,
+    "soak-flow": CheckedSoakFlow,
     "end": CheckedEnd,
 }
 """By the kind of the line."""

@@ -15,7 +15,7 @@ from harness.analysis.configuration import emulations
 from harness.analysis.outcomes import Scored
 from harness.analysis.performance_price import PerformancePrice
 from harness.analysis.price import CostBenefit
-from harness.model.probe import Measurement
+from harness.model.probe import Measurement, RecordedProbes
 from harness.model.run import Phase
 from harness.present.costs import (
     cost_items,
@@ -34,6 +34,7 @@ from harness.present.report.figures import (
     predicted,
     probe_lines,
     scaling,
+    soak,
     time_spent,
     trials,
 )
@@ -61,12 +62,13 @@ def render(
     presenting_commands: Sequence[str] = (),
     predictions: Sequence[Scored] = (),
     performances: Sequence[PerformancePrice] = (),
+    soaks: Mapping[str, RecordedProbes] | None = None,
 ) -> str:
     """Return the page as HTML.
 
     `measured` are the probes' measurements by configuration, `offers` and `performances` are ranked, and
     `presenting_commands` make the tables and the page from the recorded runs. `predictions` are those of its
-    configurations.
+    configurations, and `soaks` the newest soak of each that has one.
     """
     script = (DIRECTORY / "sort.js").read_text(encoding="utf-8")
     facts = fact_rows(comparison.columns)
@@ -84,7 +86,7 @@ def render(
                 recorded for column in comparison.columns for recorded in column.runs
             ),
             equal_facts=[row for row in facts if not row.differs],
-            figures=list(_figures(comparison, measured or {}, predictions)),
+            figures=list(_figures(comparison, measured or {}, predictions, soaks or {})),
             keys=series_of(column.name for column in comparison.columns),
             lead=_lead(comparison),
             measuring_commands={column.name: commands(column) for column in comparison.columns},
@@ -154,6 +156,7 @@ def _figures(
     comparison: Comparison,
     measured: Mapping[str, Sequence[Measurement]],
     predictions: Sequence[Scored],
+    soaks: Mapping[str, RecordedProbes],
 ) -> Iterator[Figure]:
     """Yield the figures that have data; the first belongs at the top of the page."""
     figures = [
@@ -167,4 +170,4 @@ def _figures(
         figure(measured)
         for figure in (mesh.figure, probe_lines.packet_figure, probe_lines.latency_figure)
     ]
-    yield from filter(None, [*figures, placement.figure(comparison)])
+    yield from filter(None, [*figures, soak.figure(soaks), placement.figure(comparison)])

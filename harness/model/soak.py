@@ -1,0 +1,91 @@
+"""What a soak records: transfers, the seconds of every link, and what happened to it.
+
+Moments are in seconds since the soak's start.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Happening(StrEnum):
+    """What may happen to a link under load."""
+
+    CARRIER = "carrier"
+    SPEED = "speed"
+    ERRORS = "errors"
+    DROPS = "drops"
+    PAUSE = "pause"
+    REPLUGGED = "replugged"
+    KERNEL = "kernel"
+    LOST = "lost"
+    BACK = "back"
+
+
+@dataclass(frozen=True)
+class LinkEvent:
+    """Something that happened to a host's link, in words; `count` is how often, or how many packets."""
+
+    host: str
+    at_s: float
+    happening: Happening
+    text: str
+    count: int = 1
+
+
+@dataclass(frozen=True)
+class LinkSeconds:
+    """What a host counted, about once a second; every series has an item for each moment.
+
+    - `at_s`: when each second ended.
+    - `received_bit_s`, `sent_bit_s`: on the interface, with headers.
+    - `retransmits`: TCP segments that the host sent again.
+    - `stolen_percent`: the time of all processors that a hypervisor took away.
+    - `busiest_percent`: how busy the busiest processor was, interrupts included.
+    - `temperature_c`: the hottest of the card's or else the host's sensors; empty if there is none.
+    """
+
+    host: str
+    at_s: tuple[float, ...]
+    received_bit_s: tuple[float, ...]
+    sent_bit_s: tuple[float, ...]
+    retransmits: tuple[int, ...]
+    stolen_percent: tuple[float, ...]
+    busiest_percent: tuple[float, ...]
+    temperature_c: tuple[float, ...] = ()
+
+    def __post_init__(self) -> None:
+        series = (
+            *(self.received_bit_s, self.sent_bit_s, self.retransmits),
+            *(self.stolen_percent, self.busiest_percent),
+        )
+        lengths = {len(each) for each in series} | {len(self.temperature_c or self.at_s)}
+        if lengths != {len(self.at_s)}:
+            raise ValueError("the series of a link's seconds differ in length")
+        if list(self.at_s) != sorted(self.at_s):
+            raise ValueError("the seconds of a link are not in order")
+
+
+@dataclass(frozen=True)
+class SoakFlow:
+    """A transfer of a shift, from `start_s` for `seconds`, or why it failed.
+
+    `goodput_bit_s` is the payload that arrived; `retransmits` are None if iperf3 did not tell.
+    """
+
+    shift: int
+    sender: str
+    receiver: str
+    start_s: float
+    seconds: float
+    goodput_bit_s: float | None = None
+    retransmits: int | None = None
+    error: str | None = None
+
+    def __post_init__(self) -> None:
+        if (self.goodput_bit_s is None) == (self.error is None):
+            raise ValueError("a transfer has either a goodput or an error")
+
+
+SoakEvent = LinkEvent | LinkSeconds | SoakFlow

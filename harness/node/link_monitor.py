@@ -1,0 +1,213 @@
+"""What a host reports about one of its interfaces once a second: the command, and how to read its output.
+
+The command needs a shell, grep and sleep; what other programs would add is left out where they are missing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from harness.model.link import rate_text
+from harness.model.soak import Happening
+from harness.node.kernel import device_directory, known, positive, read_files
+from harness.terminal import count_of
+
+_CLOCK, _DONE = "== clock ", "== done"
+_STATISTICS = ("rx_bytes", "tx_bytes", "rx_errors", "tx_errors", "rx_dropped", "tx_dropped")
+_FILES = ("carrier_changes", "ifindex", "operstate", "speed", "duplex", "device/../devnum")
+
+# $0 is the device. A file that cannot be read is left out: a link that is down has no speed.
+_SCRIPT = """
+cd /sys/class/net || exit 1
+while :; do
+  read -r clock _ </proc/uptime
+  echo "== clock $clock"
+  grep -s . /dev/null $1
+  grep -s ^cpu /proc/stat
+  grep -s ^Tcp: /proc/self/net/snmp
+  ethtool -S "$0" 2>/dev/null | grep -i pause
+  echo "== done"
+  sleep 1
+done
+"""
+_HWMON = "device/hwmon/hwmon*/temp1_input"
+_THERMAL = "/sys/class/thermal/thermal_zone*/temp"
+_MILLI = 1000
+_PROCESSOR = re.compile(r"cpu\d+ ")
+_PAUSE = re.compile(r"^\s*([\w.\[\] ]*pause[\w.\[\] ]*): (\d+)$", re.IGNORECASE | re.MULTILINE)
+_IDLE, _IOWAIT, _STEAL, _COLUMNS = 3, 4, 7, 8
+
+_KERNEL_LINE = re.compile(r"^(?:<\d+>)?\[ *(\d+\.\d+)\] (.*)$", re.MULTILINE)
+_KERNEL_TROUBLE = (
+    r"NETDEV WATCHDOG|reset \S*[Ss]peed\S* USB device|USB disconnect|transmit queue .*timed out|"
+    r"Detected Hardware Unit Hang|tx timeout|link (?:is )?(?:not ready|down)|carrier lost|Link is Down"
+)
+_TROUBLE = re.compile(_KERNEL_TROUBLE, re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class LinkReading:
+    """What a host counted until a moment of its own clock; None means unknown.
+
+    - `received_bytes`, `sent_bytes`, `errors`, `drops`, `pauses`: of the interface; packets or frames.
+    - `retransmits`: TCP segments that the host sent again, over all of its interfaces.
+    - `index`, `usb_number`: what the kernel gives an interface, or a USB device, when it is plugged in.
+    - `processors`: the ticks of each processor: in total, busy, and stolen by a hypervisor.
+    """
+
+    clock_s: float
+    received_bytes: int
+    sent_bytes: int
+    errors: int
+    drops: int
+    carrier_changes: int | None
+    speed_mbit_s: int | None
+    duplex: str | None
+    index: int | None
+    usb_number: int | None
+    pauses: int | None
+    retransmits: int | None
+    processors: tuple[tuple[int, int, int], ...]
+    temperature_c: float | None
+
+
+def monitor_command(device: str) -> list[str]:
+    """Return the command that prints a reading once a second, until it is ended."""
+    files = [f"{device}/statistics/{name}" for name in _STATISTICS]
+    files += [f"{device}/{name}" for name in (*_FILES, _HWMON)]
+    # The shell expands the patterns, which match nothing on a host without sensors.
+    return ["sh", "-c", _SCRIPT, device, " ".join([*files, _THERMAL])]
+
+
+def kernel_log_command() -> list[str]:
+    """Return the command that prints the kernel's log, with the kernel's clock."""
+    return ["dmesg"]
+
+
+def read_monitor(device: str, lines: Iterable[str]) -> Iterator[LinkReading | None]:
+    """Yield every complete reading; None for one without the interface, which had gone."""
+    clock_s, found = 0.0, list[str]()
+    for line in lines:
+        if line.startswith(_CLOCK):
+            found, clock_s = [], _seconds(line.removeprefix(_CLOCK))
+        elif line == _DONE:
+            yield _reading(device, clock_s, found)
+        else:
+            found.append(line)
+
+
+def _seconds(text: str) -> float:
+    return float(text) if re.fullmatch(r"\d{1,12}(\.\d{1,9})?", text) else 0.0
+
+
+def _reading(device: str, clock_s: float, lines: list[str]) -> LinkReading | None:
+    directory = device_directory(device)
+    files = read_files("\n".join(_absolute(line, device) for line in lines))
+    number = {
+        name: int(digits)
+        for name in _STATISTICS
+        if (digits := files.get(f"{directory}/statistics/{name}", "")).isdecimal()
+    }
+    if len(number) < len(_STATISTICS):
+        return None
+    pauses = [int(count) for _, count in _PAUSE.findall("\n".join(lines))]
+    return LinkReading(
+        clock_s,
+        number["rx_bytes"],
+        number["tx_bytes"],
+        number["rx_errors"] + number["tx_errors"],
+        number["rx_dropped"] + number["tx_dropped"],
+        _whole(files.get(f"{directory}/carrier_changes")),
+        positive(files.get(f"{directory}/speed")),
+        known(files.get(f"{directory}/duplex")),
+        _whole(files.get(f"{directory}/ifindex")),
+        _whole(files.get(f"{directory}/device/../devnum")),
+        sum(pauses) if pauses else None,
+        _retransmits(lines),
+        tuple(_ticks(line) for line in lines if _PROCESSOR.match(line)),
+        _temperature(files),
+    )
+
+
+def _absolute(line: str, device: str) -> str:
+    return f"/sys/class/net/{line}" if line.startswith(f"{device}/") else line
+
+
+def _whole(text: str | None) -> int | None:
+    return int(text) if text is not None and text.isdecimal() else None
+
+
+def _ticks(line: str) -> tuple[int, int, int]:
+    _, *columns = line.split()
+    counts = [int(each) for each in columns[:_COLUMNS] if each.isdecimal()]
+    if len(counts) < _COLUMNS:
+        return 0, 0, 0
+    total, idle = sum(counts), counts[_IDLE] + counts[_IOWAIT]
+    return total, total - idle - counts[_STEAL], counts[_STEAL]
+
+
+def _retransmits(lines: Iterable[str]) -> int | None:
+    """Return the segments of /proc/net/snmp, which has a line of names and a line of numbers."""
+    tables = [line.split() for line in lines if line.startswith("Tcp:")]
+    if len(tables) != 2:  # noqa: PLR2004  names and numbers
+        return None
+    names, numbers = tables
+    return _whole(dict(zip(names, numbers, strict=False)).get("RetransSegs"))
+
+
+def _temperature(files: Mapping[str, str]) -> float | None:
+    """Return the hottest sensor of the card, or else of the host."""
+    for part in ("/hwmon/", "/thermal/"):
+        found = [
+            int(value) / _MILLI
+            for path, value in files.items()
+            if part in path and value.lstrip("-").isdecimal()
+        ]
+        if found:
+            return max(found)
+    return None
+
+
+def happenings(before: LinkReading, after: LinkReading) -> Iterator[tuple[Happening, str, int]]:
+    """Yield what happened between two readings, in words, and how often or to how many packets."""
+    replugged = (before.index, before.usb_number) != (after.index, after.usb_number)
+    if replugged:
+        yield Happening.REPLUGGED, "the interface was removed and came back (as at a USB reset)", 1
+        return  # its counters began anew
+    changes = _grown(before.carrier_changes, after.carrier_changes)
+    if changes:
+        yield (
+            Happening.CARRIER,
+            f"the link was interrupted: its carrier changed {count_of(changes, 'time')}",
+            changes,
+        )
+    speeds = [_speed_text(each) for each in (before, after)]
+    if all(speeds) and speeds[0] != speeds[1]:
+        yield Happening.SPEED, f"renegotiated from {speeds[0]} to {speeds[1]}", 1
+    for happening, count, noun, what in (
+        (Happening.ERRORS, after.errors - before.errors, "packet", "with errors"),
+        (Happening.DROPS, after.drops - before.drops, "packet", "dropped"),
+        (Happening.PAUSE, _grown(before.pauses, after.pauses), "pause frame", "counted"),
+    ):
+        if count > 0:
+            yield happening, f"{count_of(count, noun)} {what}", count
+
+
+def _grown(before: int | None, after: int | None) -> int:
+    return 0 if before is None or after is None else after - before
+
+
+def _speed_text(reading: LinkReading) -> str:
+    if reading.speed_mbit_s is None:
+        return ""
+    duplex = f" {reading.duplex} duplex" if reading.duplex else ""
+    return f"{rate_text(reading.speed_mbit_s * 10**6)}{duplex}"
+
+
+def kernel_trouble(text: str, after_s: float, until_s: float) -> Iterator[tuple[float, str]]:
+    """Yield the lines of the kernel's log about links in trouble, with their seconds since the boot."""
+    for clock, line in _KERNEL_LINE.findall(text):
+        if after_s < float(clock) <= until_s and _TROUBLE.search(line):
+            yield float(clock), line.strip()

@@ -1,0 +1,115 @@
+"""What a soak found: hosts in trouble with the moment, a line for each host, and what it proves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from statistics import median
+
+from harness.analysis.soak import Finding, Soaked, judge_soak
+from harness.model.link import throughput_text
+from harness.model.probe import RecordedProbes
+from harness.model.soak import Happening, LinkEvent, LinkSeconds, SoakFlow
+from harness.present.probes import UNKNOWN, page
+from harness.present.text import fill, simple_table
+from harness.runtime.clock import HOUR, MINUTE, duration_text
+from harness.terminal import count_of, visible
+
+_HEADINGS = ("host", "shifts", "sends", "receives", "lowest", "errors", "carrier", "°C")
+MAX_LINES = 50
+
+
+def render(probed: RecordedProbes) -> str:
+    """Return a line for each host, then the faults, then what the soak proves."""
+    soaked = judge_soak(probed)
+    return page(
+        (
+            simple_table(_HEADINGS, _rows(probed)),
+            "\n".join(finding_lines(soaked.faults)),
+            "\n".join(f"seen: {line}" for line in finding_lines(soaked.seen)),
+            "\n".join(map(fill, sentences(soaked))),
+        )
+    )
+
+
+def moment_text(seconds: float) -> str:
+    """Return a moment since the start: `0:03:12`."""
+    whole = int(seconds)
+    return f"{whole // HOUR}:{whole % HOUR // MINUTE:02}:{whole % MINUTE:02}"
+
+
+def finding_lines(findings: Sequence[Finding]) -> Iterator[str]:
+    """Yield a line for each finding, with its moment; of very many, only the first."""
+    for finding in findings[:MAX_LINES]:
+        yield visible(f"{moment_text(finding.at_s)} {finding.subject}: {finding.text}")
+    if len(findings) > MAX_LINES:
+        yield f"and {len(findings) - MAX_LINES:,} more"
+
+
+def sentences(soaked: Soaked) -> Iterator[str]:
+    """Yield what the soak proves: how long it was, and what it excludes."""
+    under_load = f"{duration_text(soaked.link_s)} of links under load, added up over the hosts"
+    if not soaked.link_s:
+        yield "Nothing was transferred, so nothing is known."
+        return
+    if soaked.faults:
+        yield f"{count_of(len(soaked.faults), 'fault')} in {under_load}."
+    else:
+        yield (
+            f"No fault in {under_load}: with 95 % confidence a link has fewer than "
+            f"{_plain(soaked.max_faults_per_hour)} faults an hour, one in "
+            f"{duration_text(HOUR / soaked.max_faults_per_hour)} (rule of three)."
+        )
+    if soaked.clean_bits:
+        where = ", at hosts that counted no error" if soaked.errors else ""
+        yield (
+            f"{_bits_text(soaked.clean_bits)} arrived without an error{where}: with 95 % confidence "
+            f"the bit error rate is below {soaked.max_bit_error_rate:.1e}."
+        )
+    if soaked.segments:
+        share = soaked.retransmits / soaked.segments
+        text = f"about 1 in {1 / share:,.0f}" if share else "none"
+        yield f"Segments sent again: {soaked.retransmits:,} of about {soaked.segments:,.0f}, {text}."
+    if soaked.unjudged:
+        yield (
+            f"Nothing was concluded from {count_of(soaked.unjudged, 'transfer')}, because a hypervisor "
+            "took processor time from one of the hosts."
+        )
+
+
+def _bits_text(bits: float) -> str:
+    return f"{bits / 1e12:,.3g} Tbit" if bits >= 1e12 else f"{bits / 1e9:.3g} Gbit"  # noqa: PLR2004  the prefix
+
+
+def _plain(value: float) -> str:
+    return f"{value:.2g}" if value < 10 else f"{value:,.0f}"  # noqa: PLR2004  two digits
+
+
+def _rows(probed: RecordedProbes) -> list[list[str]]:
+    flows = [event for event in probed.events if isinstance(event, SoakFlow)]
+    names = dict.fromkeys(host for flow in flows for host in (flow.sender, flow.receiver))
+    return [_row(host, probed, flows) for host in sorted(names)]
+
+
+def _row(host: str, probed: RecordedProbes, flows: Sequence[SoakFlow]) -> list[str]:
+    sent = [flow.goodput_bit_s for flow in flows if flow.sender == host and flow.goodput_bit_s]
+    received = [
+        flow.goodput_bit_s for flow in flows if flow.receiver == host and flow.goodput_bit_s
+    ]
+    own = [e for e in probed.events if isinstance(e, LinkEvent) and e.host == host]
+    heat = [
+        max(e.temperature_c)
+        for e in probed.events
+        if isinstance(e, LinkSeconds) and e.host == host and e.temperature_c
+    ]
+    counts = [
+        sum(e.count for e in own if e.happening is happening)
+        for happening in (Happening.ERRORS, Happening.CARRIER)
+    ]
+    return [
+        visible(host),
+        str(len(received)),
+        *(throughput_text(median(values)) if values else UNKNOWN for values in (sent, received)),
+        throughput_text(min([*sent, *received])) if sent or received else UNKNOWN,
+        *map("{:,}".format, counts),
+        f"{max(heat):.0f}" if heat else UNKNOWN,
+    ]

@@ -1,0 +1,132 @@
+"""The links of a soak over time: what hosts received, and when something was wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from statistics import median
+
+import altair as alt
+
+from harness.analysis.soak import Soaked, judge_soak
+from harness.model.probe import RecordedProbes
+from harness.model.soak import LinkSeconds, SoakFlow
+from harness.present.data_table import DataTable, Quantity
+from harness.present.probes.soak import MAX_LINES, moment_text, sentences
+from harness.present.report import chart
+from harness.present.report.chart import Figure, Picture
+
+WIDTH_PX, NARROW_PX, HEIGHT_PX = 680, 300, 130
+MAX_BINS = 240
+"""More would be finer than what a screen shows."""
+_MBIT = 1e6
+_LEGEND = (
+    "Line and band: the median, and the lowest and highest, of what hosts received in a second of a "
+    "transfer. Ticks at the bottom: faults."
+)
+
+
+@dataclass(frozen=True)
+class Bin:
+    """What all hosts received in the seconds around a moment, in Mbit/s."""
+
+    minute: float
+    lowest: float
+    median: float
+    highest: float
+
+
+def figure(soaks: Mapping[str, RecordedProbes]) -> Figure | None:
+    """Return the figure of each configuration's soak; None if there is none."""
+    judged = {name: (bins(probed), judge_soak(probed)) for name, probed in soaks.items()}
+    drawn = {name: each for name, each in judged.items() if each[0]}
+    if not drawn:
+        return None
+    return Figure(
+        anchor="soak",
+        title="The network under load, over time",
+        alternative="Lines of what hosts received, by minutes. "
+        + " ".join(f"{name}: {' '.join(sentences(soaked))}" for name, (_, soaked) in drawn.items()),
+        pictures=tuple(
+            Picture(
+                draw(found, soaked, WIDTH_PX),
+                draw(found, soaked, NARROW_PX),
+                heading=f"{name}, Mbit/s by minutes",
+            )
+            for name, (found, soaked) in drawn.items()
+        ),
+        numbers=DataTable(
+            ("configuration", "moment", "host or pair", "fault"),
+            tuple(
+                (name, Quantity(moment_text(fault.at_s), fault.at_s), fault.subject, fault.text)
+                for name, (_, soaked) in drawn.items()
+                for fault in soaked.faults[:MAX_LINES]
+            ),
+        ),
+        remarks=(
+            _LEGEND,
+            *(
+                f"{name}: {text}"
+                for name, (_, soaked) in drawn.items()
+                for text in sentences(soaked)
+            ),
+        ),
+    )
+
+
+def bins(probed: RecordedProbes) -> list[Bin]:
+    """Return the seconds of all hosts in which a transfer ran, in equal parts of the soak."""
+    found = list(_seconds_of_transfers(probed))
+    if not found:
+        return []
+    width_s = max(1.0, (max(at_s for at_s, _ in found) + 1) / MAX_BINS)
+    by_bin: dict[int, list[float]] = {}
+    for at_s, rate in found:
+        by_bin.setdefault(int(at_s / width_s), []).append(rate / _MBIT)
+    return [
+        Bin((number + 0.5) * width_s / 60, min(rates), median(rates), max(rates))
+        for number, rates in sorted(by_bin.items())
+    ]
+
+
+def _seconds_of_transfers(probed: RecordedProbes) -> Iterator[tuple[float, float]]:
+    """Yield moment and bit/s received of the seconds that lie within a transfer of their host."""
+    transfers: dict[str, list[tuple[float, float]]] = {}
+    for event in probed.events:
+        if isinstance(event, SoakFlow):
+            within = (event.start_s + 1, event.start_s + event.seconds)
+            transfers.setdefault(event.receiver, []).append(within)
+    for event in probed.events:
+        if isinstance(event, LinkSeconds):
+            own = transfers.get(event.host, [])
+            for at_s, rate in zip(event.at_s, event.received_bit_s, strict=True):
+                if any(start_s <= at_s <= end_s for start_s, end_s in own):
+                    yield at_s, rate
+
+
+def draw(found: list[Bin], soaked: Soaked, width_px: int) -> str:
+    """Return the picture of one soak as SVG."""
+    rows = [vars(each) for each in found]
+    last = max(found[-1].minute, 1 / 60)
+    x = alt.X(
+        "minute:Q",
+        scale=alt.Scale(domain=[0, last], nice=False),
+        axis=alt.Axis(tickCount=width_px // 90, grid=False, title=None),
+    )
+    top = 1.05 * max(each.highest for each in found)
+    scale = alt.Scale(domain=[0, max(top, 1e-6)], nice=False)
+    y = alt.Y("median:Q", scale=scale, axis=alt.Axis(tickCount=4, title=None))
+    line = alt.Chart(chart.data(rows)).encode(x=x)
+    layers = [
+        line.mark_area(color="var(--series-1)", opacity=0.25).encode(
+            y=alt.Y("lowest:Q", scale=scale), y2="highest:Q"
+        ),
+        line.mark_line(color="var(--series-1)", strokeWidth=1.5).encode(y=y),
+    ]
+    if soaked.faults:
+        marks = [{"minute": min(fault.at_s / 60, last), "median": 0.0} for fault in soaked.faults]
+        ticks = alt.Chart(chart.data(marks)).mark_tick(
+            orient="vertical", color=chart.INK, thickness=2, size=16
+        )
+        layers.append(ticks.encode(x=x, y=y))
+    return chart.svg(alt.layer(*layers).properties(width=width_px, height=HEIGHT_PX))

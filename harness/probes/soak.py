@@ -1,0 +1,252 @@
+"""The soak probe: every host sends and receives as fast as it can, and each second of every link is recorded.
+
+The soak is a sequence of shifts. In each, every host sends to one other host and receives from one, drawn at
+random, so that a bad link shows with all its partners. Each shift reaches the hosts anew: one that vanished
+is left out while it does not answer, and takes part again when it does.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import pairwise
+
+from harness.model.interface import HostLink
+from harness.model.soak import Happening, LinkEvent, LinkSeconds, SoakEvent, SoakFlow
+from harness.node.link_monitor import (
+    LinkReading,
+    happenings,
+    kernel_log_command,
+    kernel_trouble,
+    monitor_command,
+    read_monitor,
+)
+from harness.probes.plan import Links, ProbeStep
+from harness.probes.remote_process import (
+    CompletedCommand,
+    RemoteProcess,
+    RemoteProcesses,
+    run_all,
+)
+from harness.probes.traffic import Flow, Load, Transfer, open_flows
+from harness.probes.transports.host import Host, HostError
+from harness.runtime.clock import Clock
+from harness.terminal import count_of, say
+
+SOAK_PROGRAMS = ("ip", "iperf3", "grep")
+SET_UP_S = 2.0
+_LOST_HOST_S = 5.0
+"""How long a host that was lost is waited for at the start of each further shift."""
+_SETTLE_S = 1.5
+"""After the transfers, so that a last reading covers their end."""
+MIN_HOSTS = 2
+
+
+@dataclass
+class Soak:
+    """The state of a soak: when it began, and what was read last of every host."""
+
+    hosts: Sequence[Host]
+    links: Links
+    load: Load
+    rng: random.Random
+    clock: Clock = time.monotonic
+    began_s: float = 0.0
+    last: dict[str, LinkReading] = field(default_factory=dict)
+    lost: set[str] = field(default_factory=set)
+    offset_s: dict[str, float] = field(default_factory=dict)
+    log_until_s: dict[str, float] = field(default_factory=dict)
+
+    def steps(self, shifts: int) -> list[ProbeStep]:
+        """Return a step for each shift."""
+        return [
+            ProbeStep(
+                f"soak: {count_of(len(self.hosts), 'host')} send and receive, {self.load.seconds} s",
+                self.load.total_s + SET_UP_S + _SETTLE_S,
+                partial(self._shift, number),
+            )
+            for number in range(1, shifts + 1)
+        ]
+
+    def _shift(self, number: int) -> Iterator[SoakEvent]:
+        self.began_s = self.began_s or self.clock()
+        flows: list[Flow] = []
+        with RemoteProcesses() as remotes:
+            monitors = {
+                host.name: remotes.add(host, *monitor_command(self.links[host.name].device))
+                for host in self.hosts
+                if host.name in self.links
+            }
+            yield from self._await_hosts(monitors)
+            present = [host for host in self.hosts if host.name not in self.lost]
+            flows = ring(present, self.rng) if len(present) >= MIN_HOSTS else []
+            runs = open_flows(remotes, flows, self.load)
+            for name, monitor in monitors.items():
+                if name not in self.lost:
+                    monitor.start()
+            for run in runs:
+                run.start()
+            start_s = self.clock() - self.began_s + 1
+            try:
+                if runs:
+                    for flow, run in zip(flows, runs, strict=True):
+                        yield self._flow(number, flow, start_s, run.finish())
+                else:
+                    time.sleep(self.load.total_s)
+                time.sleep(_SETTLE_S)
+            except KeyboardInterrupt:
+                yield from self._read(monitors)
+                raise
+            yield from self._read(monitors)
+        yield from self._kernel_logs(present)
+
+    def _await_hosts(self, monitors: Mapping[str, RemoteProcess]) -> Iterator[SoakEvent]:
+        """Wait until the hosts answer, and yield which do not, and which do again."""
+        for name, monitor in monitors.items():
+            try:
+                if name in self.lost:
+                    monitor.await_ready(_LOST_HOST_S)
+                else:
+                    monitor.await_ready()
+            except HostError as error:
+                if name not in self.lost:
+                    yield self._event(name, self.clock(), Happening.LOST, str(error))
+                self.lost.add(name)
+            else:
+                if name in self.lost:
+                    self.lost.remove(name)
+                    yield self._event(name, self.clock(), Happening.BACK, "it answers again")
+
+    def _flow(
+        self, shift: int, flow: Flow, start_s: float, outcome: Transfer | HostError
+    ) -> SoakFlow:
+        names = (shift, flow.sender.name, flow.receiver.name, round(start_s, 1))
+        if isinstance(outcome, HostError):
+            return SoakFlow(*names, float(self.load.seconds), error=str(outcome))
+        report = outcome.report
+        return SoakFlow(*names, report.seconds, report.goodput_bit_s, report.retransmits)
+
+    def _read(self, monitors: Mapping[str, RemoteProcess]) -> Iterator[SoakEvent]:
+        for name, monitor in monitors.items():
+            if name in self.lost:
+                continue
+            ended_s = monitor.ended_s
+            lines = monitor.printed()
+            yield from self._seconds(name, lines)
+            if ended_s is not None:
+                self.lost.add(name)
+                text = f"{name}: it went away, or its connection broke"
+                yield self._event(name, ended_s, Happening.LOST, text)
+
+    def _seconds(self, name: str, lines: Sequence[tuple[float, str]]) -> Iterator[SoakEvent]:
+        """Yield what a host's readings of a shift say, on this machine's clock."""
+        device = self.links[name].device
+        readings = list(read_monitor(device, [line for _, line in lines]))
+        if not readings:
+            return
+        moments = [moment for moment, line in lines if line.startswith("== done")]
+        known = [
+            (reading, moment)
+            for reading, moment in zip(readings, moments, strict=False)
+            if reading is not None
+        ]
+        if len(known) < len(readings):
+            gone_s = next(m for r, m in zip(readings, moments, strict=False) if r is None)
+            yield self._event(name, gone_s, Happening.REPLUGGED, "its interface vanished")
+        if not known:
+            return
+        # A slow link delays what a host says, so the quickest reading tells how far the clocks are apart.
+        offset_s = min(moment - reading.clock_s for reading, moment in known)
+        found = [reading for reading, _ in known]
+        if name in self.last:
+            yield from self._happenings(name, self.last[name], found[0], offset_s)
+        for before, after in pairwise(found):
+            yield from self._happenings(name, before, after, offset_s)
+        self.last[name], self.offset_s[name] = found[-1], offset_s
+        if len(found) > 1:
+            yield seconds_of(name, found, offset_s - self.began_s)
+
+    def _happenings(
+        self, name: str, before: LinkReading, after: LinkReading, offset_s: float
+    ) -> Iterator[LinkEvent]:
+        for happening, text, count in happenings(before, after):
+            yield self._event(name, after.clock_s + offset_s, happening, text, count)
+
+    def _kernel_logs(self, hosts: Sequence[Host]) -> Iterator[SoakEvent]:
+        """Yield what the kernels said of links; nothing from a host whose log cannot be read."""
+        read = [host for host in hosts if host.name in self.last]
+        answers = run_all([(host, kernel_log_command()) for host in read], _LOST_HOST_S)
+        for host, answer in zip(read, answers, strict=True):
+            until_s = self.last[host.name].clock_s
+            after_s = self.log_until_s.get(host.name, until_s - self.load.total_s - SET_UP_S)
+            self.log_until_s[host.name] = until_s
+            if isinstance(answer, CompletedCommand) and not answer.code:
+                for clock_s, line in kernel_trouble(answer.output, after_s, until_s):
+                    moment_s = clock_s + self.offset_s[host.name]
+                    yield self._event(host.name, moment_s, Happening.KERNEL, line)
+
+    def _event(
+        self, host: str, moment_s: float, happening: Happening, text: str, count: int = 1
+    ) -> LinkEvent:
+        at_s = max(0.0, round(moment_s - self.began_s, 1))
+        if happening not in {Happening.DROPS, Happening.PAUSE}:
+            said = text.removeprefix(f"{host}: ")
+            say(f"{host}: {said}")
+        return LinkEvent(host, at_s, happening, text.removeprefix(f"{host}: "), count)
+
+
+def ring(hosts: Sequence[Host], rng: random.Random) -> list[Flow]:
+    """Draw who sends to whom: every host sends to one other and receives from one."""
+    drawn = rng.sample(hosts, len(hosts))
+    return [Flow(a, b) for a, b in pairwise([*drawn, drawn[0]])]
+
+
+def seconds_of(host: str, readings: Sequence[LinkReading], offset_s: float) -> LinkSeconds:
+    """Return what happened between each two readings; `offset_s` takes the host's clock to the soak's."""
+    pairs = [
+        (before, after) for before, after in pairwise(readings) if after.clock_s > before.clock_s
+    ]
+    temperatures = [after.temperature_c for _, after in pairs]
+    return LinkSeconds(
+        host,
+        tuple(round(max(0.0, after.clock_s + offset_s), 1) for _, after in pairs),
+        tuple(_rate(b, a, a.received_bytes - b.received_bytes) for b, a in pairs),
+        tuple(_rate(b, a, a.sent_bytes - b.sent_bytes) for b, a in pairs),
+        tuple(max(0, (a.retransmits or 0) - (b.retransmits or 0)) for b, a in pairs),
+        tuple(_stolen_percent(b, a) for b, a in pairs),
+        tuple(_busiest_percent(b, a) for b, a in pairs),
+        tuple(t for t in temperatures if t is not None) if None not in temperatures else (),
+    )
+
+
+def _rate(before: LinkReading, after: LinkReading, grown_bytes: int) -> float:
+    return float(round(8 * max(0, grown_bytes) / (after.clock_s - before.clock_s)))
+
+
+def _shares(before: LinkReading, after: LinkReading) -> list[tuple[float, float]]:
+    """Return how busy each processor was, and what of it was stolen, as fractions."""
+    return [
+        ((late[1] - early[1]) / total, (late[2] - early[2]) / total)
+        for early, late in zip(before.processors, after.processors, strict=False)
+        if (total := late[0] - early[0]) > 0
+    ]
+
+
+def _stolen_percent(before: LinkReading, after: LinkReading) -> float:
+    shares = [stolen for _, stolen in _shares(before, after)]
+    return round(100 * max(0.0, sum(shares) / len(shares)), 1) if shares else 0.0
+
+
+def _busiest_percent(before: LinkReading, after: LinkReading) -> float:
+    return round(100 * max((max(0.0, busy) for busy, _ in _shares(before, after)), default=0.0), 1)
+
+
+def soak_steps(
+    hosts: Sequence[Host], links: Mapping[str, HostLink], load: Load, shifts: int, seed: int
+) -> list[ProbeStep]:
+    """Return the steps of a soak of so many shifts, each as long as the load says."""
+    rng = random.Random(seed)  # noqa: S311  chance that can be repeated
+    return Soak(hosts, links, load, rng).steps(shifts)

@@ -1,0 +1,124 @@
+"""What a host prints once a second becomes readings, and their differences become happenings."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from harness.model.soak import Happening
+from harness.node.link_monitor import LinkReading, happenings, kernel_trouble, read_monitor
+
+PRINTED = """== clock 100.50
+eth0/statistics/rx_bytes:1000
+eth0/statistics/tx_bytes:2000
+eth0/statistics/rx_errors:1
+eth0/statistics/tx_errors:2
+eth0/statistics/rx_dropped:3
+eth0/statistics/tx_dropped:4
+eth0/carrier_changes:2
+eth0/ifindex:4
+eth0/operstate:up
+eth0/speed:2500
+eth0/duplex:full
+eth0/device/../devnum:7
+eth0/device/hwmon/hwmon3/temp1_input:61500
+/sys/class/thermal/thermal_zone0/temp:40000
+cpu  30 0 30 120 10 0 0 10 0 0
+cpu0 10 0 10 70 5 0 0 5 0 0
+cpu1 20 0 20 50 5 0 0 5 0 0
+Tcp: RtoAlgorithm RetransSegs
+Tcp: 1 372
+     rx_flow_control_pause: 5
+     tx_pause: 6
+== done
+"""
+
+READING = LinkReading(
+    100.5, 1000, 2000, 3, 7, 2, 2500, "full", 4, 7, 11, 372, ((100, 20, 5), (100, 40, 5)), 61.5
+)
+
+KERNEL = """[   99.100000] eth0: NETDEV WATCHDOG: CPU: 1: transmit queue 0 timed out
+[  101.250000] usb 2-1: reset SuperSpeed USB device number 7 using xhci_hcd
+[  101.500000] r8152 2-1:1.0 eth0: carrier on
+[  103.000000] systemd[1]: Started something
+[  150.000000] igb 0000:01:00.0 eth0: igb: eth0 NIC Link is Down
+"""
+
+
+def readings(text: str) -> list[LinkReading | None]:
+    return list(read_monitor("eth0", text.splitlines()))
+
+
+class TestReading:
+    def test_has_everything_that_the_host_reports(self) -> None:
+        assert readings(PRINTED) == [READING]
+
+    def test_without_sensors_pauses_and_speed_is_a_reading_too(self) -> None:
+        rare = ("speed", "devnum", "temp", "pause", "Tcp:", "carrier_changes")
+        lines = [line for line in PRINTED.splitlines() if not any(word in line for word in rare)]
+        [found] = readings("\n".join(lines))
+        assert found == replace(
+            READING,
+            speed_mbit_s=None,
+            usb_number=None,
+            temperature_c=None,
+            pauses=None,
+            retransmits=None,
+            carrier_changes=None,
+        )
+
+    def test_without_the_interface_is_none(self) -> None:
+        assert readings("== clock 7.00\ncpu0 1 0 1 7 0 0 0 0\n== done\n") == [None]
+
+    def test_that_is_cut_off_is_not_read(self) -> None:
+        assert readings(PRINTED + PRINTED.partition("Tcp")[0]) == [READING]
+
+    @pytest.mark.parametrize("text", ["", "== done", "== clock x\n== done", "cpu0 x y\n== done"])
+    def test_of_other_text_is_none_at_most(self, text: str) -> None:
+        assert readings(text) in ([], [None])
+
+
+class TestHappenings:
+    def after(self, **fields: object) -> list[tuple[Happening, str, int]]:
+        return list(happenings(READING, replace(READING, **fields)))  # type: ignore[arg-type]  of the test
+
+    def test_nothing_happens_if_only_bytes_and_clock_grow(self) -> None:
+        assert self.after(clock_s=101.5, received_bytes=9000, retransmits=400) == []
+
+    def test_an_interrupted_link(self) -> None:
+        assert self.after(carrier_changes=4) == [
+            (Happening.CARRIER, "the link was interrupted: its carrier changed 2 times", 2)
+        ]
+
+    def test_another_speed(self) -> None:
+        assert self.after(speed_mbit_s=100, duplex="half") == [
+            (
+                Happening.SPEED,
+                "renegotiated from 2.5gbit full duplex to 100mbit half duplex",
+                1,
+            )
+        ]
+
+    def test_an_unknown_speed_is_no_other_speed(self) -> None:
+        assert self.after(speed_mbit_s=None, duplex=None) == []
+
+    def test_errors_drops_and_pauses_are_counted(self) -> None:
+        assert self.after(errors=4, drops=9, pauses=12) == [
+            (Happening.ERRORS, "1 packet with errors", 1),
+            (Happening.DROPS, "2 packets dropped", 2),
+            (Happening.PAUSE, "1 pause frame counted", 1),
+        ]
+
+    @pytest.mark.parametrize("field", ["index", "usb_number"])
+    def test_a_replugged_card_counts_from_0(self, field: str) -> None:
+        [(happening, _, _)] = self.after(**{field: 99, "errors": 0, "carrier_changes": 1})
+        assert happening is Happening.REPLUGGED
+
+
+def test_the_kernel_s_log_names_trouble_with_links() -> None:
+    found = list(kernel_trouble(KERNEL, after_s=100, until_s=120))
+    assert found == [
+        (101.25, "usb 2-1: reset SuperSpeed USB device number 7 using xhci_hcd"),
+    ]
+    assert len(list(kernel_trouble(KERNEL, after_s=0, until_s=999))) == 3
