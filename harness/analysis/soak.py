@@ -98,7 +98,7 @@ def judge_soak(probed: RecordedProbes) -> Soaked:
     happened = list(_happened(events))
     faults = [
         *(finding for finding, is_fault in happened if is_fault),
-        *_slow([flow for flow in judged if not _is_of_lost_host(flow, events)], seconds),
+        *_slow([flow for flow in judged if not _is_explained(flow, events)], seconds),
         *_stalls(judged, seconds, events),
         *_lossy(judged),
     ]
@@ -204,13 +204,12 @@ def _pair(flow: SoakFlow) -> str:
     return f"{flow.sender}{ARROW}{flow.receiver}"
 
 
-def _is_of_lost_host(flow: SoakFlow, events: Iterable[LinkEvent]) -> bool:
-    """Whether one of its hosts was lost while it ran, or was not there."""
-    return flow.error is not None and any(
-        event.happening is Happening.LOST
+def _is_explained(flow: SoakFlow, events: Iterable[LinkEvent]) -> bool:
+    """Whether the link of one of its hosts was interrupted while it ran, or the host lost."""
+    return any(
+        event.happening in _INTERRUPTIONS
         and event.host in {flow.sender, flow.receiver}
-        and event.at_s >= flow.start_s - EDGE_S
-        and event.at_s <= flow.start_s + flow.seconds + _RECOVERY_S
+        and flow.start_s - EDGE_S <= event.at_s <= flow.start_s + flow.seconds + _RECOVERY_S
         for event in events
     )
 
@@ -322,7 +321,7 @@ def _standstills(
     flow: SoakFlow, seconds: Mapping[str, _Seconds], events: Sequence[LinkEvent]
 ) -> Iterator[float]:
     """Yield the ends of the seconds in which nearly nothing arrived."""
-    if flow.receiver not in seconds:
+    if flow.receiver not in seconds or flow.error is not None:
         return
     end_s = flow.start_s + flow.seconds - EDGE_S
     within = seconds[flow.receiver].within(flow.start_s + EDGE_S, end_s)

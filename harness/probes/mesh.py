@@ -8,13 +8,17 @@ from functools import partial
 from harness.model.network_metrics import (
     BOTH_WAYS,
     MESH_GOODPUT,
+    RECEIVER_BUSIEST,
     RECEIVER_CPU,
     RECEIVER_IPERF_CPU,
     RECEIVER_SOFTIRQ,
+    RECEIVER_STOLEN,
     RETRANSMITS,
+    SENDER_BUSIEST,
     SENDER_CPU,
     SENDER_IPERF_CPU,
     SENDER_SOFTIRQ,
+    SENDER_STOLEN,
 )
 from harness.model.probe import Measurement
 from harness.probes.plan import ProbeStep, one_pair_per_round, round_robin
@@ -68,6 +72,10 @@ def _measurements(subject: str, transfer: Transfer, case: str) -> Iterator[Measu
         RECEIVER_CPU: receiver.busy_percent if receiver else None,
         SENDER_SOFTIRQ: sender.softirq_percent if sender else None,
         RECEIVER_SOFTIRQ: receiver.softirq_percent if receiver else None,
+        SENDER_STOLEN: sender.stolen_percent if sender else None,
+        RECEIVER_STOLEN: receiver.stolen_percent if receiver else None,
+        SENDER_BUSIEST: sender.busiest_percent if sender else None,
+        RECEIVER_BUSIEST: receiver.busiest_percent if receiver else None,
     }
     return (
         metric.of(subject, value, case) for metric, value in values.items() if value is not None

@@ -10,17 +10,23 @@ from harness.model.errors import ToolError
 # The first eight fields; the time of guests, which follows, is also contained in `user`.
 _FIELDS = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
 _TOTAL_LINE = re.compile(r"cpu +(\d+(?: \d+)*)")
-_PROCESSOR_LINE = re.compile(r"cpu\d+ ")
+_PROCESSOR_LINE = re.compile(r"cpu\d+ +(\d+(?: \d+)*)")
 _SCRIPT = 'sleep "$0"; grep ^cpu /proc/stat; sleep "$1"; grep ^cpu /proc/stat'
 
 
 @dataclass(frozen=True)
 class Cpu:
-    """Percent of all processors' time that was busy, and that went into soft interrupts (the network's)."""
+    """Percent of all processors' time that was busy, and that went into soft interrupts (the network's).
+
+    `stolen_percent` is what a hypervisor took away, which also counts as busy; `busiest_percent` is how busy
+    the busiest of the processors was.
+    """
 
     busy_percent: float
     softirq_percent: float
     processors: int
+    stolen_percent: float = 0.0
+    busiest_percent: float = 0.0
 
 
 def meter(after_s: int, seconds: int) -> list[str]:
@@ -31,19 +37,52 @@ def meter(after_s: int, seconds: int) -> list[str]:
 def read_meter(text: str) -> Cpu:
     """Return the difference of the two readings. Raise ToolError if they are incomplete."""
     lines = text.splitlines()
-    readings = [match[1].split() for line in lines if (match := _TOTAL_LINE.fullmatch(line))]
-    processors, odd = divmod(sum(bool(_PROCESSOR_LINE.match(line)) for line in lines), 2)
-    if len(readings) != 2 or processors == 0 or odd:  # noqa: PLR2004  before and after
+    readings = [_counts(match[1]) for line in lines if (match := _TOTAL_LINE.fullmatch(line))]
+    processors = [_counts(match[1]) for line in lines if (match := _PROCESSOR_LINE.fullmatch(line))]
+    count, odd = divmod(len(processors), 2)
+    if len(readings) != 2 or count == 0 or odd:  # noqa: PLR2004  before and after
         raise ToolError("/proc/stat was not read twice")
-    before, after = readings
-    if min(len(before), len(after)) < len(_FIELDS):
+    total = _Usage.between(*readings)
+    if not total.ticks["total"]:
+        raise ToolError("/proc/stat did not change")
+    each = [
+        _Usage.between(before, after)
+        for before, after in zip(processors[:count], processors[count:], strict=True)
+    ]
+    return Cpu(
+        total.percent("busy"),
+        total.percent("softirq"),
+        count,
+        total.percent("steal"),
+        max(usage.percent("busy") for usage in each),
+    )
+
+
+def _counts(text: str) -> list[int]:
+    counts = [int(each) for each in text.split()]
+    if len(counts) < len(_FIELDS):
         raise ToolError("/proc/stat has too few columns")
-    ticks = {
-        name: int(late) - int(early)
-        for name, early, late in zip(_FIELDS, before, after, strict=False)
-    }
-    total = sum(ticks.values())
-    busy = total - ticks["idle"] - ticks["iowait"]
-    if total <= 0 or not 0 <= busy <= total or not 0 <= ticks["softirq"] <= total:
-        raise ToolError("/proc/stat went backwards")
-    return Cpu(100 * busy / total, 100 * ticks["softirq"] / total, processors)
+    return counts
+
+
+@dataclass(frozen=True)
+class _Usage:
+    """Ticks between two readings, by field, with `busy` and `total`."""
+
+    ticks: dict[str, int]
+
+    @classmethod
+    def between(cls, before: list[int], after: list[int]) -> _Usage:
+        ticks = {
+            name: late - early for name, early, late in zip(_FIELDS, before, after, strict=False)
+        }
+        total = sum(ticks.values())
+        busy = total - ticks["idle"] - ticks["iowait"]
+        if total < 0 or not 0 <= busy <= total or not 0 <= ticks["softirq"] <= total:
+            raise ToolError("/proc/stat went backwards")
+        return cls({**ticks, "busy": busy, "total": total})
+
+    def percent(self, name: str) -> float:
+        """Return a field in percent of the time; 0 of a processor that was offline."""
+        total = self.ticks["total"]
+        return 100 * max(0, self.ticks[name]) / total if total else 0.0

@@ -182,6 +182,15 @@ class TestCpu:
         assert found.processors == 2
         assert found.busy_percent == pytest.approx(100 * busy / total)
         assert found.softirq_percent == pytest.approx(100 * softirq / total)
+        assert found.stolen_percent == 0
+        assert found.busiest_percent == pytest.approx(100 * 88 / 98)
+
+    def test_what_a_hypervisor_took_is_of_all_processors(self) -> None:
+        before = "cpu  0 0 0 0 0 0 0 0\ncpu0 0 0 0 0 0 0 0 0\ncpu1 0 0 0 0 0 0 0 0\n"
+        after = "cpu  20 0 0 90 0 0 0 90\ncpu0 10 0 0 0 0 0 0 90\ncpu1 10 0 0 90 0 0 0 0\n"
+        found = cpu.read_meter(before + after)
+        assert found.stolen_percent == 45
+        assert found.busiest_percent == 100
 
     @pytest.mark.parametrize(
         "text",
