@@ -32,6 +32,7 @@ from harness.present import identical_runs as identical_runs_page
 from harness.present import plan as plan_page
 from harness.present import readiness as readiness_page
 from harness.present.comparison_table import probe_table
+from harness.present.probes import soak as soak_page
 from harness.present.report import chart, page
 from harness.present.report.figures import (
     change,
@@ -92,6 +93,8 @@ def probe_outputs(
         yield text.render_table(table)
         yield markdown.render_table(table)
     yield report_page(runs, measured)
+    yield soak_page.render(probed)
+    yield _visible(page.render(runs, soaks={"1g": probed}))
     export_rows(export.rows((), [probed]))
 
 

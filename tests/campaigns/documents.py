@@ -24,6 +24,7 @@ from harness.model.network_metrics import (
 )
 from harness.model.probe import AFTER, BEFORE, ExcludedHost, LinkSnapshot, ProbeEvent, ProbeRun
 from harness.model.run import Ending, Run, Trial
+from harness.model.soak import Happening, LinkEvent, LinkSeconds, SoakFlow
 from harness.model.task_metrics import ScheduleSimulation, Stragglers
 from harness.model.timeline import Stage, Timeline
 from harness.model.work import DECLARED_PEAK, Work
@@ -187,7 +188,23 @@ def complete_events() -> list[ProbeEvent]:
         *(metric.of(pair, value, "idle") for metric, value in metrics.items() for pair in pairs),
         *(metric.of(pair, value) for metric, value in metrics.items() for pair in pairs),
         MESH_GOODPUT.failed("n1 -> n3", "no route to host"),
+        *soak_events(),
         *(LinkSnapshot(AFTER, link) for link in links),
+    ]
+
+
+def soak_events() -> list[ProbeEvent]:
+    """Return the transfers of two shifts between two hosts, their seconds, and what happened."""
+    moments = (2.0, 3.0, 4.1)
+    rates, levels, none = (940e6, 940e6, 10e6), (0.0, 1.0, 2.0), (0, 3, 0)
+    return [
+        LinkEvent("n1", 1.5, Happening.CARRIER, "the link was interrupted", 2),
+        LinkEvent("n2", 4.0, Happening.DROPS, "2 packets dropped", 2),
+        SoakFlow(1, "n1", "n2", 1.0, 5.0, 940e6, 3),
+        SoakFlow(1, "n2", "n1", 1.0, 5.0, error="iperf3: no route"),
+        SoakFlow(2, "n1", "n2", 8.0, 5.0, 90e6, None),
+        LinkSeconds("n2", moments, rates, rates, none, levels, levels, (40.0, 41.0, 42.0)),
+        LinkSeconds("n1", moments, rates, rates, none, levels, levels),
     ]
 
 

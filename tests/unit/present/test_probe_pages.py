@@ -31,10 +31,12 @@ from harness.model.network_metrics import (
     VANISHED_PACKET,
     WITHIN_RACK,
 )
-from harness.model.probe import Measurement, RecordedProbes
+from harness.model.probe import Measurement, ProbeRun, RecordedProbes
+from harness.model.run import Ending
 from harness.node.interface import parse_link
-from harness.present.probes import latency, link, mesh, mtu, racks
-from tests.unit.builders import assert_golden
+from harness.present.probes import latency, link, mesh, mtu, racks, soak
+from tests.campaigns.documents import soak_events
+from tests.unit.builders import STARTED_AT, assert_golden
 from tests.unit.probe_builders import (
     FOUR,
     MBIT,
@@ -176,3 +178,21 @@ def test_control_characters_in_names_are_escaped() -> None:
     pages = mesh.render(measured_mesh(hosts)) + link.render(measured_mesh(hosts))
     assert "\x1b" not in pages
     assert r"\x1b[31m" in pages
+
+
+class TestSoak:
+    def test_names_what_failed_and_says_what_is_proved(self) -> None:
+        probed = RecordedProbes(
+            ProbeRun("1g", ("n1", "n2")), tuple(soak_events()), Ending.COMPLETED, "soak.jsonl"
+        )
+        assert_golden("probe-soak.txt", soak.render(probed))
+
+    def test_the_gate_counts_its_faults_and_quotes_how_long_it_was(self) -> None:
+        sound = probed((a_link("n1"), a_link("n2")), [])
+        soaked = RecordedProbes(
+            ProbeRun("1g", ("n1", "n2"), started_at=STARTED_AT), tuple(soak_events())
+        )
+        assert verdict([], sound).splitlines()[-1].startswith("not soaked: ")
+        assert verdict([], sound, soaked).splitlines()[-1] == (
+            f"soaked for 10 s of links under load, from {STARTED_AT} on"
+        )
