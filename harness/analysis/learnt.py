@@ -67,8 +67,8 @@ def criteria(
 ) -> dict[LinkClass, tuple[Criterion, Mapping[str, float]]]:
     """Return the criterion of each class with enough hosts, and the goodput of each of its hosts in bit/s.
 
-    That of a host is the upper decile over its pairs with hosts of its class, in both directions: a pair is as
-    slow as the slower of its hosts, so what a host can do itself shows with its better peers.
+    That of a host is the upper decile over its pairs with hosts of its class, in both directions: a pair is
+    as slow as the slower of its hosts, so what a host can do itself shows with its better peers.
     """
     by_class: dict[LinkClass, list[str]] = {}
     for host in goodput.hosts:
