@@ -28,7 +28,7 @@ from harness.probes.latency import LATENCY_PROGRAMS, MESSAGE_BYTES, latency_step
 from harness.probes.link import LINK_PROGRAMS
 from harness.probes.mesh import MESH_PROGRAMS, mesh_steps
 from harness.probes.mtu import MTU_PROGRAMS, largest_frame_steps, path_mtu_steps
-from harness.probes.packets import packet_size_steps
+from harness.probes.packets import PACKET_PROGRAMS, packet_size_steps
 from harness.probes.plan import Links, ProbePlan, ProbeStep
 from harness.probes.racks import Rack, rack_steps
 from harness.probes.traffic import FIRST_PORT, Load

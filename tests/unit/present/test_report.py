@@ -51,6 +51,7 @@ from harness.present.report.figures import (
     change,
     link_use,
     mesh,
+    packets,
     placement,
     probe_lines,
     time_spent,
@@ -78,7 +79,7 @@ from tests.unit.svg import elements_of, texts_of
 
 ROOT = Path(__file__).parents[3]
 
-NETWORK_FIGURES = (mesh.figure, probe_lines.packet_figure, probe_lines.latency_figure)
+NETWORK_FIGURES = (mesh.figure, packets.figure, probe_lines.latency_figure)
 
 every_scenario = pytest.mark.parametrize("scenario", SCENARIOS)
 
@@ -426,12 +427,12 @@ class TestNetworkFigures:
             PACKET_GOODPUT.of(f"a -> {n}", rate * 1e9, case) for n, rate in enumerate((1, 2, 9))
         ]
         some.append(PACKET_GOODPUT.failed("a -> b", "it does not carry that", case))
-        [point] = probe_lines.packet_points({"1g": some})
+        [point] = packets.points_of({"1g": (some, {})})
         assert (point.x, point.value) == (1500, 2.0)
 
     def test_a_single_packet_size_can_be_drawn(self) -> None:
         [size] = [PACKET_GOODPUT.of("a -> b", 1e9, "packets of 1500 bytes")]
-        figure = known(probe_lines.packet_figure({"1g": [size]}))
+        figure = known(packets.figure({"1g": [size]}))
         assert "NaN" not in figure.pictures[0].wide
         assert "1500" in texts_of(figure.pictures[0].wide)
 
