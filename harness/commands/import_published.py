@@ -38,9 +38,9 @@ def import_command(file: Path, configuration: str, results: Path, facts: Sequenc
 
     FILE.csv has the columns test,seconds, as the original pyspark-benchmark writes it; the directory of part
     files that its option -o names works, too. Or it has test,performance,unit and possibly peak, such as
-    hpl,21.24e9,flop,35.2e9. A sweep of packet sizes has sender,receiver,mtu_bytes,direction,goodput_bit_s,
-    sender_cpu_percent,receiver_cpu_percent, and the direction is `one way` or `both ways`; `clusterlift packets`
-    shows it. The command prints the path of the new results file.
+    hpl,21.24e9,flop,35.2e9. A sweep of packet sizes, which `clusterlift packets` shows, has
+    sender,receiver,mtu_bytes,direction,goodput_bit_s,sender_cpu_percent,receiver_cpu_percent; the direction
+    is `one way` or `both ways`. The command prints the path of the new results file.
     """
     if has_packets(file):
         show(visible(str(_import_packets(file, configuration, results, parse_facts(facts)))))

@@ -45,12 +45,10 @@ def _limits(paths: PairMatrix, links: Mapping[str, HostLink]) -> str:
     ended = sum(value == own.get(pair[0]) for pair, value in paths.values.items())
     if not ended:
         return ""
-    carry = (
-        f"{count_of(ended, 'path')} of {len(paths.values)} {'carries' if ended == 1 else 'carry'}"
-    )
+    which = f"{ended} of {count_of(len(paths.values), 'path')}"
     return (
-        f"{carry} all that the sender's own MTU allows; whether larger packets would arrive, only a larger "
-        "MTU there can show"
+        f"{which} {'carries' if ended == 1 else 'carry'} all that the sender's own MTU allows; whether "
+        "larger packets would arrive, only a larger MTU there can show"
     )
 
 

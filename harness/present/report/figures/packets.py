@@ -49,7 +49,9 @@ _LEGEND = (
     "Medians over all pairs of hosts and repeats, by packet size in bytes.",
     "The scale of sizes is logarithmic.",
 )
-_BOTH_WAYS = "Dashed: both ways at once, the sum of both directions; the sender is the host that is named first."
+_BOTH_WAYS = (
+    "Dashed, hollow: both ways at once, summed over both directions; the first host is the sender."
+)
 _LIMITED = "TCP's maximum segment size limits the packets; the interfaces keep their MTU."
 _SET = "The sizes are MTUs of the interfaces."
 
@@ -183,6 +185,7 @@ def _panel(points: Sequence[Point], keys: Mapping[str, Series]) -> alt.LayerChar
             "dash": _DASHES if point.both_ways else [1, 0],
             "line": f"{point.line} {_direction(point)}",
             **keys[point.line].mark,
+            "inside": chart.PAPER if point.both_ways else keys[point.line].colour,
         }
         for point in points
     ]
@@ -191,8 +194,8 @@ def _panel(points: Sequence[Point], keys: Mapping[str, Series]) -> alt.LayerChar
     )
     return alt.layer(
         lines.mark_line(strokeWidth=2).encode(strokeDash=alt.StrokeDash("dash:N", scale=None)),
-        lines.mark_point(filled=True, size=42, opacity=1).encode(
-            shape=alt.Shape("shape:N", scale=None)
+        lines.mark_point(size=42, opacity=1).encode(
+            shape=alt.Shape("shape:N", scale=None), fill=alt.Fill("inside:N", scale=None)
         ),
     ).properties(width=WIDTH_PX, height=HEIGHT_PX)
 
