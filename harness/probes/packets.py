@@ -104,8 +104,13 @@ class _Sweep:
         for flows in ways:
             refusing = [flow for flow in flows if answers[flow] != PingReply(Echo.ARRIVED)]
             if refusing:
+                answer, size = answers[refusing[0]], case.packet_bytes
+                error = (
+                    str(answer)
+                    if isinstance(answer, HostError)
+                    else f"{refusing[0]}: the path does not carry packets of {size} bytes"
+                )
                 for flow in flows:
-                    error = f"{refusing[0]}: the path does not carry packets of {case.packet_bytes} bytes"
                     yield PACKET_GOODPUT.failed(str(flow), error, str(case))
             else:
                 usable.append(flows)

@@ -171,7 +171,9 @@ def _panel(points: Sequence[Point], keys: Mapping[str, Series]) -> alt.LayerChar
     domain = [sizes[0], max(sizes[-1], sizes[0] + 1)]
     x = alt.X(
         "x:Q",
-        axis=alt.Axis(grid=False, values=sizes, format="d", labelOverlap="greedy"),
+        axis=alt.Axis(
+            grid=False, values=sizes, format="d", labelOverlap="greedy", labelSeparation=6
+        ),
         scale=alt.Scale(type="log", domain=domain, nice=False, padding=12),
         title=None,
     )
