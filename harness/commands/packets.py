@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import click
@@ -43,10 +43,17 @@ def packets_command(configurations: Sequence[str], figure: Path | None, results:
         )
     if figure is not None:
         write_figure(figure, "packets", sweeps)
-    lines = dict.fromkeys(
-        line for probes in found.values() for each in probes for line in remarks(each)
-    )
+    lines = dict.fromkeys(line for name, probes in found.items() for line in _about(name, probes))
     show(page(["\n".join(map(visible, lines)), *sections], notes))
+
+
+def _about(name: str, probes: Sequence[RecordedProbes]) -> Iterator[str]:
+    """Yield what a reader must know of a configuration, and what was declared of it, such as the source."""
+    for probed in probes:
+        yield from remarks(probed)
+        declared = {key: text for key, text in probed.run.facts.items() if key != "emulated"}
+        if declared:
+            yield f"{name}: {', '.join(f'{key} {text}' for key, text in declared.items())}"
 
 
 def _sweep(
