@@ -35,6 +35,15 @@ RATE = 50 * MBIT
 LARGEST_FRAME = 8996
 """What the switches of results/nemo-switches carry, Ethernet header included."""
 
+PERF = """#!/bin/sh
+while [ "$1" != -- ]; do shift; done
+shift
+"$@"
+echo 4000000000,,instructions,1000000000,100.00,0.67,insn per cycle >&2
+echo 6000000000,,cycles,1000000000,100.00,, >&2
+"""
+"""Prints what perf-stat(1) documents: few virtual machines have what the real one counts."""
+
 Pair = tuple[Network, list[str]]
 
 
@@ -92,6 +101,22 @@ def test_both_ways_carry_twice_as_much_and_each_host_has_its_costs(
     printed = capsys.readouterr().out
     assert "packets of 1500 bytes, both ways" in printed
     assert counted or "no hardware counter" in printed or "perf" in printed
+
+
+def test_instructions_are_counted_beside_the_transfer_and_told_by_the_byte(
+    pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "bin" / "perf"
+    program.parent.mkdir()
+    program.write_text(PERF)
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    assert main([*options(pair, tmp_path), "--sizes", "1500", "--seconds", "1"]) == 0
+    [probed] = find_probes("x", tmp_path)
+    [cost] = packet_costs(probed.measurements)
+    per_second = (cost.goodput_bit_s or 0) / 8
+    assert cost.costs[SENDER_INSTRUCTIONS] == pytest.approx(4e9 / per_second)
+    assert cost.costs[SENDER_CYCLES] == pytest.approx(6e9 / per_second)
 
 
 def test_the_largest_frame_of_a_path_is_found_with_a_larger_mtu_which_is_put_back(
