@@ -27,7 +27,7 @@ GROUPS = {
     ),
     "Prepare a comparison": ("plan", "ready", "aa", "layout"),
     "Predict an upgrade": ("predict", "score", "backtest"),
-    "Measure the network": ("probe", "gate"),
+    "Measure the network": ("probe", "packets", "gate"),
     "Run a test cluster on this machine": ("hdfs", "qfs", "yarn", "lab"),
 }
 """The commands by the heading that `--help` lists them under."""

@@ -68,10 +68,14 @@ class HostChoice:
 
 @dataclass(frozen=True)
 class Site(HostChoice):
-    """What to probe, how often, and where to record it, None for nowhere."""
+    """What to probe, how often, and where to record it, None for nowhere.
+
+    `directory` is that of the results, also if the probe is not recorded.
+    """
 
     configuration: str
     results: Path | None
+    directory: Path
     repeats: int
 
     def racks(self, options: Sequence[str]) -> list[Rack]:
@@ -147,7 +151,11 @@ def on_site(command: Callable[..., Any]) -> Callable[..., Any]:
         recorded = results if configuration else None
         return command(
             Site(
-                **vars(chosen), configuration=configuration or "", results=recorded, repeats=repeats
+                **vars(chosen),
+                configuration=configuration or "",
+                results=recorded,
+                directory=results,
+                repeats=repeats,
             ),
             **others,
         )

@@ -23,8 +23,17 @@ PATH_MTU = Metric(MTU, "path_mtu_bytes", "bytes", HIGHER)
 VANISHED_PACKET = Metric(MTU, "vanished_bytes", "bytes", LOWER)
 """The size of packets that neither arrive nor are refused: a black hole."""
 PACKET_GOODPUT = Metric(MTU, "goodput_bit_s", "bit/s", HIGHER)
+PACKET_SENDER_CPU = Metric(MTU, "sender_cpu_percent", "%", LOWER)
+PACKET_RECEIVER_CPU = Metric(MTU, "receiver_cpu_percent", "%", LOWER)
+"""Of all processors of the host."""
 SENDER_PACKET_COST = Metric(MTU, "sender_processors_per_gbit_s", "processors per Gbit/s", LOWER)
 RECEIVER_PACKET_COST = Metric(MTU, "receiver_processors_per_gbit_s", "processors per Gbit/s", LOWER)
+SENDER_INSTRUCTIONS = Metric(MTU, "sender_instructions_per_byte", "instructions/byte", LOWER)
+RECEIVER_INSTRUCTIONS = Metric(MTU, "receiver_instructions_per_byte", "instructions/byte", LOWER)
+SENDER_CYCLES = Metric(MTU, "sender_cycles_per_byte", "cycles/byte", LOWER)
+RECEIVER_CYCLES = Metric(MTU, "receiver_cycles_per_byte", "cycles/byte", LOWER)
+HARDWARE_COUNTERS = Metric(MTU, "hardware_counters", "counters", HIGHER)
+"""Fails for a host whose processors count neither instructions nor cycles for us: the error says why."""
 RACKS = "racks"
 WITHIN_RACK = Metric(RACKS, "within_bit_s_per_host", "bit/s", HIGHER)
 ACROSS_RACKS = Metric(RACKS, "across_bit_s", "bit/s", HIGHER)

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from harness.probes.latency import LATENCY_PROGRAMS, MESSAGE_BYTES, latency_steps
 from harness.probes.mesh import MESH_PROGRAMS, mesh_steps
-from harness.probes.mtu import MTU_PROGRAMS, packet_size_steps, path_mtu_steps
+from harness.probes.mtu import MTU_PROGRAMS, path_mtu_steps
+from harness.probes.packets import packet_size_steps
 from harness.probes.plan import Links, ProbePlan, ProbeStep
 from harness.probes.traffic import Load
 from harness.probes.transports.host import Host
@@ -28,7 +29,8 @@ def all_probes(
     """
 
     def make_steps(usable: Sequence[Host], links: Links) -> list[ProbeStep]:
-        steps = [*path_mtu_steps(usable, links), *packet_size_steps(usable, sizes, load)]
+        steps = path_mtu_steps(usable, links)
+        steps += packet_size_steps(usable, sizes, load, both_ways=both_ways)
         steps += mesh_steps(usable, load, both_ways=both_ways, alone=alone)
         if message_bytes is not None:
             steps += latency_steps(usable, load, message_bytes)

@@ -1,33 +1,32 @@
-"""The MTU probe: the largest packet that each path carries, and what packets of some sizes cost."""
+"""The MTU probe: the largest packet that each path carries."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import partial
 
 from harness.model.link import MAX_MTU, MIN_MTU, TYPICAL_MTU
-from harness.model.network_metrics import (
-    PACKET_GOODPUT,
-    PATH_MTU,
-    RECEIVER_PACKET_COST,
-    SENDER_PACKET_COST,
-    VANISHED_PACKET,
-)
-from harness.model.probe import Measurement, Metric
+from harness.model.network_metrics import PATH_MTU, VANISHED_PACKET
+from harness.model.packet_case import PacketCase
+from harness.model.probe import Measurement
 from harness.probes.plan import Links, ProbeStep, round_robin
 from harness.probes.remote_process import CompletedCommand, parse_completed, run_all
 from harness.probes.tools import ping
-from harness.probes.tools.cpu import Cpu
 from harness.probes.tools.ping import Echo, PingReply
-from harness.probes.traffic import Flow, Load, Transfer, run_flows
+from harness.probes.traffic import Flow
 from harness.probes.transports.host import Host, HostError
 from harness.terminal import join_names
 
 MTU_PROGRAMS = ("ip", "ping")
 VLAN_TAG_BYTES = 4  # IEEE 802.1Q
-IP_AND_TCP_BYTES = 20 + 20  # the IPv4 and the TCP header without options (RFC 791, RFC 9293)
-PATH_S, SET_UP_S = 1.0, 2.0
+PATH_S = 1.0
+AWAITED_TRIES = 10
+"""Some cards renegotiate their link when their MTU is set, which takes seconds; so do pings that get lost."""
+
+SetMtu = Callable[[int], AbstractContextManager[object]]
+"""Returns a context in which the interfaces of all hosts have this MTU, in bytes. It may raise HostError."""
 
 Search = Generator[int, PingReply, "PathMtu | None"]
 """Yields packet sizes, is sent what became of each packet, and returns what it found."""
@@ -91,47 +90,59 @@ def path_mtu_steps(hosts: Sequence[Host], links: Links) -> list[ProbeStep]:
     ]
 
 
-def packet_size_steps(hosts: Sequence[Host], sizes: Sequence[int], load: Load) -> list[ProbeStep]:
-    """Measure what packets of each size carry and cost, between disjoint pairs of the hosts.
+def largest_frame_steps(
+    hosts: Sequence[Host], links: Links, mtu_bytes: int, set_mtu: SetMtu
+) -> list[ProbeStep]:
+    """Find the largest packet of every path while the interfaces have a larger MTU than usual."""
+    larger = {host: replace(link, mtu_bytes=mtu_bytes) for host, link in links.items()}
+    case = str(PacketCase(mtu_bytes, mtu_is_set=True))
 
-    The size is set through TCP's maximum segment size; no interface is changed.
-    """
-    flows = [Flow(a, b) for a, b in round_robin(hosts)[0]]
-    return [
-        ProbeStep(
-            f"mtu: packets of {size} bytes, {join_names(flows)}",
-            load.total_s + SET_UP_S,
-            partial(
-                _measure_packets, flows, size, replace(load, mss_bytes=size - IP_AND_TCP_BYTES)
-            ),
-        )
-        for size in sizes
+    def measure(flows: Sequence[Flow]) -> Iterator[Measurement]:
+        try:
+            with set_mtu(mtu_bytes):
+                await_paths(flows)
+                found = list(_measure_paths(flows, larger, case))
+        except HostError as error:
+            found = [PATH_MTU.failed(str(flow), error, case) for flow in flows]
+        yield from found
+
+    flows = [
+        Flow(*ends) for pairs in round_robin(hosts) for a, b in pairs for ends in ((a, b), (b, a))
     ]
+    return [ProbeStep(f"mtu: the largest packet with {case}", PATH_S, partial(measure, flows))]
 
 
-def _measure_paths(flows: Sequence[Flow], links: Links) -> Iterator[Measurement]:
+def await_paths(flows: Sequence[Flow]) -> None:
+    """Wait until small packets arrive along all flows; give up after some tries."""
+    for _ in range(AWAITED_TRIES):
+        answers = send_pings(dict.fromkeys(flows, MIN_MTU)).values()
+        if all(answer == PingReply(Echo.ARRIVED) for answer in answers):
+            return
+
+
+def _measure_paths(flows: Sequence[Flow], links: Links, case: str = "") -> Iterator[Measurement]:
     searches = {flow: _search(flow, links) for flow in flows}
     sizes = {flow: next(search) for flow, search in searches.items()}
     while sizes:
-        answers = _ping(sizes)
+        answers = send_pings(sizes)
         sizes = {}
         for flow, answer in answers.items():
             if isinstance(answer, HostError):
-                yield PATH_MTU.failed(str(flow), answer)
+                yield PATH_MTU.failed(str(flow), answer, case)
                 continue
             try:
                 sizes[flow] = searches[flow].send(answer)
             except StopIteration as end:
-                yield from _path_measurements(str(flow), end.value)
+                yield from _path_measurements(str(flow), end.value, case)
 
 
-def _path_measurements(subject: str, path: PathMtu | None) -> Iterator[Measurement]:
+def _path_measurements(subject: str, path: PathMtu | None, case: str) -> Iterator[Measurement]:
     if path is None:
-        yield PATH_MTU.failed(subject, f"{subject}: pings are not answered")
+        yield PATH_MTU.failed(subject, f"{subject}: pings are not answered", case)
         return
-    yield PATH_MTU.of(subject, path.mtu_bytes)
+    yield PATH_MTU.of(subject, path.mtu_bytes, case)
     if path.vanished_bytes is not None:
-        yield VANISHED_PACKET.of(subject, path.vanished_bytes)
+        yield VANISHED_PACKET.of(subject, path.vanished_bytes, case)
 
 
 def _search(flow: Flow, links: Links) -> Search:
@@ -142,7 +153,7 @@ def _search(flow: Flow, links: Links) -> Search:
     return search_path_mtu((own and own.mtu_bytes) or MAX_MTU, sizes)
 
 
-def _ping(sizes: Mapping[Flow, int]) -> dict[Flow, PingReply | HostError]:
+def send_pings(sizes: Mapping[Flow, int]) -> dict[Flow, PingReply | HostError]:
     """Send a packet of the given size along each flow, and return what became of it."""
     commands = [
         (flow.sender, ping.command(flow.receiver.address, size)) for flow, size in sizes.items()
@@ -155,30 +166,3 @@ def _ping(sizes: Mapping[Flow, int]) -> dict[Flow, PingReply | HostError]:
 
 def _read_answer(completed: CompletedCommand) -> PingReply:
     return ping.read_answer(completed.output, completed.errors)
-
-
-def _measure_packets(flows: Sequence[Flow], size: int, load: Load) -> Iterator[Measurement]:
-    case = f"packets of {size} bytes"
-    answers = _ping(dict.fromkeys(flows, size))
-    carrying = [flow for flow in flows if answers[flow] == PingReply(Echo.ARRIVED)]
-    for flow in flows:
-        if flow not in carrying:
-            yield PACKET_GOODPUT.failed(str(flow), f"{flow}: the path does not carry {case}", case)
-    for flow, transfer in zip(carrying, run_flows(carrying, load), strict=True):
-        if isinstance(transfer, HostError):
-            yield PACKET_GOODPUT.failed(str(flow), transfer, case)
-        else:
-            yield from _packet_measurements(str(flow), transfer, case)
-
-
-def _packet_measurements(subject: str, transfer: Transfer, case: str) -> Iterator[Measurement]:
-    goodput = transfer.report.goodput_bit_s
-    yield PACKET_GOODPUT.of(subject, goodput, case)
-    cpus: Mapping[Metric, Cpu | None] = {
-        SENDER_PACKET_COST: transfer.sender_cpu,
-        RECEIVER_PACKET_COST: transfer.receiver_cpu,
-    }
-    for metric, cpu in cpus.items():
-        if cpu is not None:
-            busy_processors = cpu.busy_percent / 100 * cpu.processors
-            yield metric.of(subject, busy_processors / (goodput / 1e9), case)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from harness.model.errors import ToolError
@@ -13,9 +13,10 @@ from harness.probes.remote_process import (
     RemoteProcess,
     RemoteProcesses,
 )
-from harness.probes.tools import cpu, iperf3
+from harness.probes.tools import cpu, iperf3, perf
 from harness.probes.tools.cpu import Cpu
 from harness.probes.tools.iperf3 import Report
+from harness.probes.tools.perf import Counters
 from harness.probes.transports.host import Host, HostError
 
 FIRST_PORT = 5201
@@ -59,35 +60,53 @@ class Load:
 class Transfer:
     """What a flow carried, and the processor time of both hosts, None where it is unknown.
 
-    `began_s` is the start of the measured seconds, on this machine's monotonic clock.
+    `began_s` is the start of the measured seconds, on this machine's monotonic clock. The counters are an
+    error where they cannot be read, and None where nobody asked for them.
     """
 
     report: Report
     began_s: float
     sender_cpu: Cpu | None = None
     receiver_cpu: Cpu | None = None
+    sender_counters: Counters | HostError | None = None
+    receiver_counters: Counters | HostError | None = None
 
 
-def run_flows(flows: Sequence[Flow], load: Load) -> list[Transfer | HostError]:
-    """Run all flows at the same time, and return each flow's transfer, or why it failed, in order."""
+def run_flows(
+    flows: Sequence[Flow], load: Load, counting: Collection[str] = ()
+) -> list[Transfer | HostError]:
+    """Run all flows at the same time, and return each flow's transfer, or why it failed, in order.
+
+    On the hosts whose names are in `counting`, perf counts instructions and cycles meanwhile.
+    """
     hosts = {host.name: host for flow in flows for host in (flow.sender, flow.receiver)}
     with RemoteProcesses() as remotes:
         meters = {
             name: remotes.add(host, *cpu.meter(OMITTED_S, load.seconds))
             for name, host in hosts.items()
         }
+        counters = {
+            name: remotes.add(host, *perf.meter(OMITTED_S, load.seconds))
+            for name, host in hosts.items()
+            if name in counting
+        }
         runs = open_flows(remotes, flows, load)
-        for meter in meters.values():
+        for meter in (*meters.values(), *counters.values()):
             meter.start()
         for run in runs:
             run.start()
         transfers = [run.finish() for run in runs]
         cpus = {name: _read_meter(meter) for name, meter in meters.items()}
+        counts = {name: _read_counters(meter, load) for name, meter in counters.items()}
     return [
         transfer
         if isinstance(transfer, HostError)
         else replace(
-            transfer, sender_cpu=cpus[flow.sender.name], receiver_cpu=cpus[flow.receiver.name]
+            transfer,
+            sender_cpu=cpus[flow.sender.name],
+            receiver_cpu=cpus[flow.receiver.name],
+            sender_counters=counts.get(flow.sender.name),
+            receiver_counters=counts.get(flow.receiver.name),
         )
         for flow, transfer in zip(flows, transfers, strict=True)
     ]
@@ -136,3 +155,12 @@ def _read_meter(meter: RemoteProcess) -> Cpu | None:
         return cpu.read_meter(meter.finish().output)
     except (HostError, ToolError):
         return None
+
+
+def _read_counters(meter: RemoteProcess, load: Load) -> Counters | HostError:
+    try:
+        return perf.read_meter(meter.finish().errors, load.seconds)
+    except HostError as error:
+        return error
+    except ToolError as error:
+        return HostError(f"{meter.host}: {error}")

@@ -38,6 +38,7 @@ from harness.present.report.figures import (
     change,
     link_use,
     mesh,
+    packets,
     placement,
     probe_lines,
     time_spent,
@@ -158,7 +159,7 @@ def quick_pages() -> Iterator[None]:
         return Blank()
 
     with pytest.MonkeyPatch.context() as patch:
-        for module in (change, link_use, mesh, placement, probe_lines, time_spent, trials):
+        for module in (change, link_use, mesh, packets, placement, probe_lines, time_spent, trials):
             if hasattr(module, "alt"):
                 patch.setattr(module, "alt", Blank())
         patch.setattr(chart, "alt", Blank())

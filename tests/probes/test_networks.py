@@ -37,7 +37,8 @@ from harness.present.probes import mtu as mtu_page
 from harness.probes.latency import latency_steps
 from harness.probes.link import read_links
 from harness.probes.mesh import mesh_steps
-from harness.probes.mtu import packet_size_steps, path_mtu_steps
+from harness.probes.mtu import path_mtu_steps
+from harness.probes.packets import packet_size_steps
 from harness.probes.plan import ProbeStep
 from harness.probes.preflight import preflight
 from harness.probes.racks import Rack, rack_steps

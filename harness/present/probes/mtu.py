@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from statistics import median
+from collections.abc import Iterator, Mapping, Sequence
 
 from harness.analysis.acceptance import path_mtu_faults
-from harness.analysis.mesh import pair_matrix
-from harness.model.network_metrics import (
-    MTU,
-    PACKET_GOODPUT,
-    PATH_MTU,
-    RECEIVER_PACKET_COST,
-    SENDER_PACKET_COST,
-)
+from harness.analysis.mesh import PairMatrix, pair_matrix
+from harness.model.interface import HostLink
+from harness.model.link import COUNTED_BYTES
+from harness.model.network_metrics import MTU, PATH_MTU
+from harness.model.packet_case import PacketCase
 from harness.model.probe import Measurement, RecordedProbes
-from harness.present.probes import UNKNOWN, page
+from harness.present.packets import packet_sections
+from harness.present.probes import page
 from harness.present.probes.mesh import pair_table
 from harness.present.table import Footnotes
-from harness.present.text import simple_table
-from harness.terminal import visible
+from harness.terminal import count_of, visible
 
-_HEADINGS = ("packets", "goodput Mbit/s", "sender", "receiver", "failed")
+_FRAME = f"the frame is {COUNTED_BYTES} bytes larger: it has the Ethernet header"
 
 
 def render(probed: RecordedProbes) -> str:
@@ -34,43 +30,33 @@ def render(probed: RecordedProbes) -> str:
         faults = path_mtu_faults(measurements, probed.links()).values()
         table = pair_table(paths, "{:.0f}".format, notes)
         sections += [
-            f"path MTU in bytes; rows send, columns receive\n{table}",
+            f"path MTU in bytes; rows send, columns receive\n{table}\n{_FRAME}",
             "\n".join(map(visible, faults)) or "every path has the MTU of its sender's link",
+            _limits(paths, probed.links()),
         ]
-    if any(measured.metric == PACKET_GOODPUT.name for measured in measurements):
-        sections.append(_packet_sizes(measurements))
+    sections += _largest_frames(measurements, notes)
+    sections += packet_sections({"": (measurements, probed.links())}, notes)
     return page(sections, notes)
 
 
-def _packet_sizes(measurements: Sequence[Measurement]) -> str:
-    """Return a line for each packet size: medians over pairs and repeats."""
-    cases = dict.fromkeys(
-        measured.case for measured in measurements if measured.metric == PACKET_GOODPUT.name
+def _limits(paths: PairMatrix, links: Mapping[str, HostLink]) -> str:
+    """Say which frame the largest packets fill, and that the search ends at the sender's own MTU."""
+    own = {host: link.mtu_bytes for host, link in links.items()}
+    ended = sum(value == own.get(pair[0]) for pair, value in paths.values.items())
+    if not ended:
+        return ""
+    which = f"{ended} of {count_of(len(paths.values), 'path')}"
+    return (
+        f"{which} {'carries' if ended == 1 else 'carry'} all that the sender's own MTU allows; whether "
+        "larger packets would arrive, only a larger MTU there can show"
     )
-    rows = []
-    for case in cases:
-        goodput, sender_cost, receiver_cost = (
-            [
-                measured.value
-                for measured in measurements
-                if (measured.case, measured.metric) == (case, metric.name)
-            ]
-            for metric in (PACKET_GOODPUT, SENDER_PACKET_COST, RECEIVER_PACKET_COST)
-        )
-        failed = goodput.count(None)
-        mbit_s = [value / 1e6 for value in goodput if value is not None]
-        rows.append(
-            [
-                visible(case),
-                f"{median(mbit_s):.1f}" if mbit_s else UNKNOWN,
-                *(_median_cost(cost) for cost in (sender_cost, receiver_cost)),
-                str(failed or ""),
-            ]
-        )
-    title = "goodput of packet sizes, and the number of processors that 1 Gbit/s keeps busy"
-    return f"{title}\n{simple_table(_HEADINGS, rows)}"
 
 
-def _median_cost(processors: Sequence[float | None]) -> str:
-    known = [value for value in processors if value is not None]
-    return f"{median(known):.2f}" if known else UNKNOWN
+def _largest_frames(measurements: Sequence[Measurement], notes: Footnotes) -> Iterator[str]:
+    """Yield a table for each MTU that was set to look for the largest frame."""
+    cases = dict.fromkeys(each.case for each in measurements if each.metric == PATH_MTU.name)
+    for case in filter(None, map(PacketCase.parse, cases)):
+        paths = pair_matrix(measurements, PATH_MTU, str(case))
+        table = pair_table(paths, lambda value: f"{value + COUNTED_BYTES:.0f}", notes)
+        title = f"largest frame in bytes, Ethernet header included, with {case}"
+        yield f"{title}; rows send, columns receive\n{table}"

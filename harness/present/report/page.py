@@ -30,6 +30,7 @@ from harness.present.report.figures import (
     change,
     link_use,
     mesh,
+    packets,
     placement,
     predicted,
     probe_lines,
@@ -167,7 +168,6 @@ def _figures(
         scaling.figure(comparison),
     ]
     figures += [
-        figure(measured)
-        for figure in (mesh.figure, probe_lines.packet_figure, probe_lines.latency_figure)
+        figure(measured) for figure in (mesh.figure, packets.figure, probe_lines.latency_figure)
     ]
     yield from filter(None, [*figures, soak.figure(soaks), placement.figure(comparison)])

@@ -13,7 +13,7 @@ import click
 import pytest
 
 from harness.cli import main
-from harness.model.network_metrics import MESH_GOODPUT
+from harness.model.network_metrics import MESH_GOODPUT, PACKET_GOODPUT
 from harness.model.probe import ProbeRun
 from harness.model.run import Ending
 from harness.records.writer import ProbeRecording, Recording
@@ -39,7 +39,18 @@ TEXTS = [
     for names, command in leaves()
     for parameter in text_parameters(command)
 ]
-PRINTING = {"compare", "explain", "report", "show", "export", "import", "plan", "ready", "gate"}
+PRINTING = {
+    "compare",
+    "packets",
+    "explain",
+    "report",
+    "show",
+    "export",
+    "import",
+    "plan",
+    "ready",
+    "gate",
+}
 """Commands that need no other program, and print on success."""
 
 
@@ -64,6 +75,7 @@ def _results() -> None:
             recording.end(Ending.COMPLETED)
         with ProbeRecording(ProbeRun(name, ("a", "b")), results) as probes:
             probes.event(MESH_GOODPUT.of("a -> b", 9.4e8))
+            probes.event(PACKET_GOODPUT.of("a -> b", 9.4e8, "packets of 1500 bytes"))
             probes.end(Ending.COMPLETED)
 
 

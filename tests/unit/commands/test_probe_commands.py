@@ -10,12 +10,14 @@ import pytest
 
 from harness.cli import main
 from harness.model.network_metrics import MESH_GOODPUT
+from harness.model.probe import ProbeRun
 from harness.model.run import Ending
 from harness.probes.preflight import Preflight
 from harness.probes.tools.iperf3 import Report
 from harness.probes.traffic import Flow, Load, Transfer
 from harness.probes.transports.host import Host, HostError
 from harness.records.lookup import find_probes
+from harness.records.writer import ProbeRecording
 from tests.unit.probe_builders import MBIT, a_link
 
 TWO = ["--hosts", "node[1-2]=10.0.0.[1-2]"]
@@ -55,6 +57,8 @@ class TestUsage:
             (["mesh", "--hosts", "-oProxyCommand=x"], "--hosts"),
             (["mesh", "--hosts", "node[1-"], "--hosts 'node[1-' cannot be read"),
             (["mtu", *TWO, "--sizes", "1500,huge"], "--sizes: 'huge' is not from 576 to 9000"),
+            (["mtu", *TWO, "--bidir"], "--bidir needs sizes of packets: --sizes 1500,9000"),
+            (["mtu", *TWO, "--set-mtu"], "--set-mtu needs sizes of packets: --sizes 1500,9000"),
             (["racks", "--rack", "a=n[1-2]"], "name two racks: --rack a=node[1-20]"),
             (["racks", "--rack", "n[1-2]", "--rack", "b=n3"], "--rack 'n[1-2]' has no name"),
             (["racks", "--rack", "a=n[1-2]", "--rack", "b=n[2-3]"], "n2 cannot be in both racks"),
@@ -68,6 +72,28 @@ class TestUsage:
         self, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
     ) -> None:
         assert main(["probe", *arguments]) == 2
+        [line] = capsys.readouterr().err.splitlines()
+        assert message in line
+
+    @pytest.mark.parametrize(
+        ("names", "message"),
+        [
+            (["1g"], "the probes of 1g have no packet sizes; measure them: clusterlift probe mtu"),
+            (["1g", "1g"], "a configuration is named twice"),
+            (["2g"], "'2g' has no probes"),
+        ],
+    )
+    def test_packets_need_configurations_with_a_sweep(
+        self,
+        tmp_path: Path,
+        capsys: pytest.CaptureFixture[str],
+        names: list[str],
+        message: str,
+    ) -> None:
+        with ProbeRecording(ProbeRun("1g", ("a", "b")), tmp_path) as probes:
+            probes.event(MESH_GOODPUT.of("a -> b", 9.4e8))
+            probes.end(Ending.COMPLETED)
+        assert main(["packets", *names, "--results", str(tmp_path)]) == 2
         [line] = capsys.readouterr().err.splitlines()
         assert message in line
 

@@ -9,11 +9,14 @@ from harness.commands.gate import verdict
 from harness.model.network_metrics import (
     ACROSS_RACKS,
     BOTH_WAYS,
+    HARDWARE_COUNTERS,
     IDLE,
     LOADED,
     MESH_GOODPUT,
     OVERSUBSCRIPTION,
     PACKET_GOODPUT,
+    PACKET_RECEIVER_CPU,
+    PACKET_SENDER_CPU,
     PATH_MTU,
     RDMA_DEVICES,
     RDMA_P99,
@@ -25,12 +28,15 @@ from harness.model.network_metrics import (
     ROUND_TRIP,
     ROUND_TRIPS_PER_S,
     SENDER_CPU,
+    SENDER_CYCLES,
+    SENDER_INSTRUCTIONS,
     SENDER_IPERF_CPU,
     SENDER_PACKET_COST,
     SENDER_SOFTIRQ,
     VANISHED_PACKET,
     WITHIN_RACK,
 )
+from harness.model.packet_case import PacketCase
 from harness.model.probe import Measurement, ProbeRun, RecordedProbes
 from harness.model.run import Ending
 from harness.node.interface import parse_link
@@ -48,6 +54,7 @@ from tests.unit.probe_builders import (
     probed,
 )
 
+SET = PacketCase(8982, mtu_is_set=True)
 HOSTILE = "n\x1b[31m1\nx"
 
 
@@ -125,6 +132,27 @@ def test_paths_with_a_black_hole_and_the_cost_of_packet_sizes() -> None:
         PACKET_GOODPUT.failed("node3 -> node1", "no", "packets of 9000 bytes"),
     ]
     assert_golden("probe-mtu.txt", mtu.render(probed(links, measured)))
+
+
+def test_packets_both_ways_between_two_drivers_with_counters_on_one_side() -> None:
+    links = [a_link("node1", driver="tg3"), a_link("node2", driver="forcedeth")]
+    measured: list[Measurement] = [
+        *pairs(PATH_MTU, every_pair(["node1", "node2"], 1500)),
+        *pairs(PATH_MTU, every_pair(["node1", "node2"], 8982), str(SET)),
+        HARDWARE_COUNTERS.failed("node2", "node2: perf is not installed"),
+    ]
+    for case, goodput in ((SET, 787), (replace(SET, both_ways=True), 405)):
+        measured += [
+            PACKET_GOODPUT.of("node1 -> node2", goodput * MBIT, str(case)),
+            PACKET_SENDER_CPU.of("node1 -> node2", 5.97, str(case)),
+            PACKET_RECEIVER_CPU.of("node1 -> node2", 6.42, str(case)),
+            SENDER_PACKET_COST.of("node1 -> node2", 0.15, str(case)),
+            RECEIVER_PACKET_COST.of("node1 -> node2", 0.16, str(case)),
+            SENDER_INSTRUCTIONS.of("node1 -> node2", 1.25, str(case)),
+            SENDER_CYCLES.of("node1 -> node2", 1.5, str(case)),
+        ]
+    measured.append(PACKET_GOODPUT.of("node2 -> node1", 387 * MBIT, measured[-1].case))
+    assert_golden("probe-packets.txt", mtu.render(probed(links, measured)))
 
 
 def test_latencies_idle_and_under_load_and_no_rdma() -> None:

@@ -34,8 +34,16 @@ from harness.analysis.mesh import pair_matrix
 from harness.analysis.price import rank_offers
 from harness.analysis.price_list import Item, Money, Offer, PriceList
 from harness.analysis.timeline import link_uses, trial_links
+from harness.model.interface import HostLink
 from harness.model.layout import Layout
-from harness.model.network_metrics import IDLE, MESH_GOODPUT, PACKET_GOODPUT, ROUND_TRIP
+from harness.model.network_metrics import (
+    IDLE,
+    MESH_GOODPUT,
+    PACKET_GOODPUT,
+    PACKET_SENDER_CPU,
+    ROUND_TRIP,
+)
+from harness.model.packet_case import PacketCase
 from harness.model.probe import Measurement
 from harness.model.run import Ending, Phase, Run
 from harness.present import data_formats, markdown
@@ -51,6 +59,7 @@ from harness.present.report.figures import (
     change,
     link_use,
     mesh,
+    packets,
     placement,
     probe_lines,
     time_spent,
@@ -78,7 +87,9 @@ from tests.unit.svg import elements_of, texts_of
 
 ROOT = Path(__file__).parents[3]
 
-NETWORK_FIGURES = (mesh.figure, probe_lines.packet_figure, probe_lines.latency_figure)
+NETWORK_FIGURES = (mesh.figure, packets.figure, probe_lines.latency_figure)
+
+CASES = (PacketCase(1500), PacketCase(9000, mtu_is_set=True))
 
 every_scenario = pytest.mark.parametrize("scenario", SCENARIOS)
 
@@ -426,14 +437,47 @@ class TestNetworkFigures:
             PACKET_GOODPUT.of(f"a -> {n}", rate * 1e9, case) for n, rate in enumerate((1, 2, 9))
         ]
         some.append(PACKET_GOODPUT.failed("a -> b", "it does not carry that", case))
-        [point] = probe_lines.packet_points({"1g": some})
+        [point] = packets.points_of({"1g": (some, {})})
         assert (point.x, point.value) == (1500, 2.0)
 
     def test_a_single_packet_size_can_be_drawn(self) -> None:
         [size] = [PACKET_GOODPUT.of("a -> b", 1e9, "packets of 1500 bytes")]
-        figure = known(probe_lines.packet_figure({"1g": [size]}))
+        figure = known(packets.figure({"1g": [size]}))
         assert "NaN" not in figure.pictures[0].wide
         assert "1500" in texts_of(figure.pictures[0].wide)
+
+    def test_packets_both_ways_and_one_way_are_two_lines(self) -> None:
+        some = [
+            PACKET_GOODPUT.of(pair, 1e9, str(PacketCase(size, both_ways)))
+            for size in (1500, 9000)
+            for pair, both_ways in (("a -> b", False), ("a -> b", True), ("b -> a", True))
+        ]
+        found = packets.points_of({"1g": (some, {})})
+        assert [(p.x, p.both_ways, p.value) for p in found] == [
+            (1500, False, 1.0),
+            (1500, True, 2.0),
+            (9000, False, 1.0),
+            (9000, True, 2.0),
+        ]
+        assert "stroke-dasharray" in known(packets.figure({"1g": some})).pictures[0].wide
+
+    def test_lines_name_drivers_and_limits_of_packets_that_differ(self) -> None:
+        limited, set_ = ([PACKET_GOODPUT.of("a -> b", 1e9, str(case))] for case in CASES)
+        links = {host: HostLink(host, "eth0", driver=f"{host}-driver") for host in "ab"}
+        found = packets.points_of({"1g": (limited, links), "old": (set_, {})})
+        assert [point.line for point in found] == [
+            "1g, a-driver -> b-driver, segments limited",
+            "old, MTU set",
+        ]
+
+    def test_configurations_are_drawn_into_one_figure_of_packets(self) -> None:
+        some = [PACKET_GOODPUT.of("a -> b", 1e9, str(case)) for case in CASES]
+        some.append(PACKET_SENDER_CPU.of("a -> b", 50, str(CASES[0])))
+        picture = packets.draw({"1g": (some, {}), "2.5g": (some[:1], {})})
+        texts = texts_of(picture)
+        assert {"throughput, Gbit/s", "sender's processor time, %"} <= set(texts)
+        assert "receiver's processor time, %" not in texts
+        assert "2.5g, segments limited" in picture
 
     def test_a_single_latency_can_be_drawn(self) -> None:
         figure = known(

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from harness.model.link import MIN_MTU
 from harness.model.network_metrics import PACKET_GOODPUT, PATH_MTU, VANISHED_PACKET
-from harness.probes.mtu import PathMtu, Search, packet_size_steps, path_mtu_steps, search_path_mtu
+from harness.probes.mtu import PathMtu, Search, path_mtu_steps, search_path_mtu
+from harness.probes.packets import packet_size_steps
 from harness.probes.remote_process import CompletedCommand
 from harness.probes.tools.ping import Echo, PingReply
 from harness.probes.traffic import Load
@@ -155,11 +156,11 @@ class TestPaths:
     ) -> None:
         segment_sizes: list[int | None] = []
 
-        def run_flows(flows: Sequence[object], load: Load) -> list[HostError]:
+        def run_flows(flows: Sequence[object], load: Load, _: object) -> list[HostError]:
             segment_sizes.extend(load.mss_bytes for _ in flows)
             return [HostError("as expected") for _ in flows]
 
-        monkeypatch.setattr("harness.probes.mtu.run_flows", run_flows)
+        monkeypatch.setattr("harness.probes.packets.run_flows", run_flows)
         pings({"node1": "1500"})
         steps = packet_size_steps(TWO, [1500, 9000], Load())
         measured = [measurement for step in steps for measurement in step.measure()]

@@ -1,9 +1,8 @@
-"""Line charts of probes: throughput and processor time by packet size, and percentiles of latency."""
+"""Line charts of probes: percentiles of latency."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, floor, log10
 from statistics import median
@@ -14,12 +13,9 @@ from harness.model.network_metrics import (
     IDLE,
     LATENCY,
     LOADED,
-    PACKET_GOODPUT,
-    RECEIVER_PACKET_COST,
     ROUND_TRIP,
-    SENDER_PACKET_COST,
 )
-from harness.model.probe import Measurement, Metric
+from harness.model.probe import Measurement
 from harness.present.data_table import DataTable, Quantity
 from harness.present.report import chart
 from harness.present.report.chart import Figure, Picture, Series, series_of
@@ -27,16 +23,6 @@ from harness.present.report.chart import Figure, Picture, Series, series_of
 Measured = Mapping[str, Sequence[Measurement]]
 """Measurements by configuration."""
 
-_SIZE = re.compile(r"packets of (\d+) bytes")
-_PACKET_HEADINGS: Mapping[Metric, str] = {
-    PACKET_GOODPUT: "throughput, Gbit/s",
-    SENDER_PACKET_COST: "sender, processors per Gbit/s",
-    RECEIVER_PACKET_COST: "receiver, processors per Gbit/s",
-}
-_PACKET_LEGEND = (
-    "Medians over all pairs of hosts and repeats, by packet size in bytes. The scale of sizes is "
-    "logarithmic."
-)
 _LATENCY_LEGEND = (
     "Round-trip times of a small message, medians over all pairs of hosts and repeats. p50 is the median "
     "message; 1 message in 100 takes longer than p99. The scale is logarithmic."
@@ -46,7 +32,7 @@ _MAX_POWERS_WITH_STEPS = 3
 
 @dataclass(frozen=True)
 class Point:
-    """The median over pairs and repeats: of `chart`'s quantity, for one packet size or percentile `x`."""
+    """The median over pairs and repeats: of `chart`'s quantity, for one percentile `x`."""
 
     chart: str
     configuration: str
@@ -57,83 +43,6 @@ class Point:
     def rank(self) -> str:
         """Return the percentile `x` as `p50`, `p99.9`."""
         return _rank(self.x)
-
-
-def packet_points(measured: Measured) -> tuple[Point, ...]:
-    """Return the points by metric, configuration and packet size in bytes."""
-    return tuple(
-        point
-        for metric in _PACKET_HEADINGS
-        for configuration, measurements in measured.items()
-        for point in _packet_points(metric, configuration, measurements)
-    )
-
-
-def _packet_points(
-    metric: Metric, configuration: str, measurements: Sequence[Measurement]
-) -> Iterator[Point]:
-    by_size: dict[int, list[float]] = {}
-    for measurement in measurements:
-        size = _SIZE.fullmatch(measurement.case)
-        is_metric = (measurement.probe, measurement.metric) == (metric.probe, metric.name)
-        if is_metric and size and measurement.value is not None:
-            by_size.setdefault(int(size[1]), []).append(measurement.value)
-    scale = 1e9 if metric is PACKET_GOODPUT else 1
-    for packet_bytes, values in sorted(by_size.items()):
-        yield Point(_PACKET_HEADINGS[metric], configuration, packet_bytes, median(values) / scale)
-
-
-def packet_figure(measured: Measured) -> Figure | None:
-    """Return the figure of packet sizes; None if none was tried."""
-    found = packet_points(measured)
-    if not found:
-        return None
-    by_chart = _by_chart(found)
-    keys = _keys(measured, found)
-    return Figure(
-        anchor="mtu",
-        title="Throughput and processor time by packet size",
-        alternative="Lines by packet size. "
-        + "; ".join(f"{heading}: {_description(of)}" for heading, of in by_chart.items()),
-        pictures=tuple(
-            Picture(_draw_packets(of, keys), heading=heading) for heading, of in by_chart.items()
-        ),
-        numbers=DataTable(
-            ("metric", "configuration", "packet size, bytes", "median"),
-            tuple(
-                (
-                    p.chart,
-                    p.configuration,
-                    Quantity(f"{p.x:,}", p.x),
-                    Quantity(f"{p.value:.3g}", p.value),
-                )
-                for p in found
-            ),
-        ),
-        keys=keys,
-        remarks=(_PACKET_LEGEND,),
-    )
-
-
-def _description(points: Sequence[Point]) -> str:
-    return ", ".join(f"{p.configuration} {p.value:.3g} at {p.x} bytes" for p in points)
-
-
-def _draw_packets(points: Sequence[Point], series: Mapping[str, Series]) -> str:
-    sizes = sorted({point.x for point in points})
-    # A single size needs a domain that is not empty.
-    domain = [sizes[0], max(sizes[-1], sizes[0] + 1)]
-    x = alt.X(
-        "x:Q",
-        axis=alt.Axis(grid=False, values=sizes, format="d", labelOverlap="greedy"),
-        scale=alt.Scale(type="log", domain=domain, nice=False, padding=12),
-        title=None,
-    )
-    y = alt.Y(
-        "value:Q", axis=alt.Axis(tickCount=4, minExtent=24), scale=alt.Scale(zero=True), title=None
-    )
-    rows = [{"x": p.x, "value": p.value, **series[p.configuration].mark} for p in points]
-    return chart.line_chart(rows, x, y, width_px=240, height_px=130)
 
 
 def latency_points(measured: Measured) -> tuple[Point, ...]:

@@ -1,0 +1,63 @@
+"""`clusterlift packets`: what packets of each size carry and cost, before and after."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import click
+
+from harness.commands.command import command
+from harness.commands.figures import figure_option, write_figure
+from harness.commands.options import results_option
+from harness.model.errors import BadInput
+from harness.model.interface import HostLink
+from harness.model.probe import Measurement, RecordedProbes
+from harness.present.packets import packet_sections
+from harness.present.probes import page, remarks
+from harness.present.table import Footnotes
+from harness.records.lookup import check_no_run_twice, find_probes
+from harness.terminal import show, visible
+
+
+@command("packets")
+@click.argument("configurations", nargs=-1, required=True, metavar="CONFIGURATION...")
+@figure_option("Draw throughput and costs by packet size, all configurations in one figure.")
+@results_option
+def packets_command(configurations: Sequence[str], figure: Path | None, results: Path) -> None:
+    """Show what packets of each size carry and cost, for each CONFIGURATION.
+
+    They were measured with `clusterlift probe mtu --sizes`, or imported from a published table.
+    """
+    if len(set(configurations)) < len(configurations):
+        raise BadInput("a configuration is named twice; name it once")
+    found = {name: find_probes(name, results) for name in configurations}
+    check_no_run_twice(probed for probes in found.values() for probed in probes)
+    sweeps = {name: _sweep(probes) for name, probes in found.items()}
+    notes = Footnotes()
+    sections = packet_sections(sweeps, notes)
+    if not sections:
+        raise BadInput(
+            f"the probes of {', '.join(configurations)} have no packet sizes; measure them: "
+            "clusterlift probe mtu --sizes 1500,9000"
+        )
+    if figure is not None:
+        write_figure(figure, "packets", sweeps)
+    lines = dict.fromkeys(line for name, probes in found.items() for line in _about(name, probes))
+    show(page(["\n".join(map(visible, lines)), *sections], notes))
+
+
+def _about(name: str, probes: Sequence[RecordedProbes]) -> Iterator[str]:
+    """Yield what a reader must know of a configuration, and what was declared of it, such as the source."""
+    for probed in probes:
+        yield from remarks(probed)
+        declared = {key: text for key, text in probed.run.facts.items() if key != "emulated"}
+        if declared:
+            yield f"{name}: {', '.join(f'{key} {text}' for key, text in declared.items())}"
+
+
+def _sweep(
+    probes: Sequence[RecordedProbes],
+) -> tuple[Sequence[Measurement], Mapping[str, HostLink]]:
+    links = {host: link for probed in probes for host, link in probed.links().items()}
+    return [each for probed in probes for each in probed.measurements], links
