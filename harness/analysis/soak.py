@@ -1,6 +1,6 @@
 """What a soak found: hosts and pairs in trouble, with the moment; and what it proves if nothing happened.
 
-Whatever happens between two hosts may be the fault of either. Because pairs are drawn anew in each shift, the
+Whatever happens between two hosts may be the fault of either. Because pairs are drawn anew in each round, the
 host that is at fault is the one that all troubled transfers have in common.
 """
 
@@ -18,15 +18,15 @@ from harness.model.soak import Happening, LinkEvent, LinkSeconds, SoakFlow
 from harness.terminal import count_of
 
 SLOW = 0.9
-"""A transfer below this fraction of what is usual, in its shift and over the whole soak, is slow."""
+"""A transfer below this fraction of what is usual, in its round and over the whole soak, is slow."""
 STALLED = 0.05
 """Below this fraction of its own rate, a transfer stands still."""
 DISTURBED_PERCENT = 10.0
-"""If a hypervisor takes more of a host's processors in a second, or in a shift, its link is not blamed."""
+"""If a hypervisor takes more of a host's processors in a second, or in a round, its link is not blamed."""
 EDGE_S = 1.5
 """At either end of a transfer, a second of a link may lie partly outside of it."""
-MIN_SHIFTS = 2
-"""A host is at fault only if it was slow in so many shifts: in a single one, either partner may be."""
+MIN_ROUNDS = 2
+"""A host is at fault only if it was slow in so many rounds: in a single one, either partner may be."""
 LOSSY = 5.0
 """A transfer with so many times the usual share of retransmits is lossy."""
 ALPHA = 0.001
@@ -220,13 +220,13 @@ def _slow(flows: Sequence[SoakFlow], seconds: Mapping[str, _Seconds]) -> Iterato
     slow = {flow for flow, ratio in ratios.items() if ratio < SLOW}
     for host, own in _common_hosts(slow):
         first = min(own, key=lambda flow: flow.start_s)
-        shifts = count_of(len({flow.shift for flow in own}), "shift")
+        rounds = count_of(len({flow.round for flow in own}), "round")
         yield Finding(
-            host, _moment_of_fall(first, seconds), f"in {shifts}: {_trouble(own, ratios)}"
+            host, _moment_of_fall(first, seconds), f"in {rounds}: {_trouble(own, ratios)}"
         )
         slow -= set(own)
     for flow in sorted(slow, key=lambda flow: flow.start_s):
-        text = f"in one shift: {_trouble([flow], ratios)}"
+        text = f"in one round: {_trouble([flow], ratios)}"
         yield Finding(_pair(flow), _moment_of_fall(flow, seconds), text)
 
 
@@ -246,18 +246,18 @@ def _trouble(flows: Sequence[SoakFlow], ratios: Mapping[SoakFlow, float]) -> str
 def _relative_rates(flows: Sequence[SoakFlow]) -> dict[SoakFlow, float]:
     """Return each goodput relative to what is usual; that of a failed transfer is 0.
 
-    Usual is what the second-best transfer of a shift reaches, because several bad hosts may slow most of
-    the others down. If all transfers of a shift were slow together, no link is to blame for it.
+    Usual is what the second-best transfer of a round reaches, because several bad hosts may slow most of
+    the others down. If all transfers of a round were slow together, no link is to blame for it.
     """
-    by_shift: dict[int, list[float]] = {}
+    by_round: dict[int, list[float]] = {}
     for flow in flows:
-        by_shift.setdefault(flow.shift, []).append(flow.goodput_bit_s or 0.0)
-    best = {shift: sorted(values)[-2:][0] for shift, values in by_shift.items()}
+        by_round.setdefault(flow.round, []).append(flow.goodput_bit_s or 0.0)
+    best = {number: sorted(values)[-2:][0] for number, values in by_round.items()}
     usual = median(best.values()) if best else 0.0
     return {
         flow: (flow.goodput_bit_s or 0.0) / expected
         for flow in flows
-        if (expected := _expected(usual, best[flow.shift], len(by_shift[flow.shift])))
+        if (expected := _expected(usual, best[flow.round], len(by_round[flow.round])))
     }
 
 
@@ -269,9 +269,9 @@ def _expected(usual: float, best: float, transfers: int) -> float:
 def _common_hosts(flows: Collection[SoakFlow]) -> list[tuple[str, list[SoakFlow]]]:
     """Return hosts that explain the flows, those that explain most first.
 
-    A host explains flows in MIN_SHIFTS shifts or more that no earlier host does.
+    A host explains flows in MIN_ROUNDS rounds or more that no earlier host does.
     """
-    left = sorted(flows, key=lambda flow: (flow.shift, flow.sender))
+    left = sorted(flows, key=lambda flow: (flow.round, flow.sender))
     found = []
     while left:
         by_host: dict[str, list[SoakFlow]] = {}
@@ -280,7 +280,7 @@ def _common_hosts(flows: Collection[SoakFlow]) -> list[tuple[str, list[SoakFlow]
                 by_host.setdefault(host, []).append(flow)
         host, own = max(sorted(by_host.items()), key=lambda item: len(item[1]))
         rivals = [name for name, others in by_host.items() if name != host and others == own]
-        if len({flow.shift for flow in own}) < MIN_SHIFTS or rivals:
+        if len({flow.round for flow in own}) < MIN_ROUNDS or rivals:
             break
         found.append((host, own))
         left = [flow for flow in left if flow not in own]

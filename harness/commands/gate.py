@@ -43,11 +43,11 @@ MAX_NAMES = 2
 def gate_command(names: Sequence[str], rate: str | None, mtu: int | None, results: Path) -> int:
     """List the faults of a probed network, for example after an upgrade.
 
-    BEFORE and AFTER are configurations that `clusterlift probe all` recorded, or files of probes. The
-    newest probe of each counts, and the newest soak of AFTER. The gate checks the speed, duplex mode, MTU
-    and bonds of every link, the path MTU and goodput between each pair of hosts, and what the soak found.
-    With BEFORE, it also checks that nothing got worse and that something changed. The exit code is 1 if
-    there is a fault.
+    BEFORE and AFTER are configurations that were probed, or files of probes. The newest `clusterlift probe
+    all` of each counts, and the newest `probe soak` of AFTER, if there is one. The gate checks the speed,
+    duplex mode, MTU and bonds of every link, the path MTU and goodput between each pair of hosts, and what
+    the soak found. With BEFORE, it also checks that nothing got worse and that something changed. The exit
+    code is 1 if there is a fault.
     """
     if not 1 <= len(names) <= MAX_NAMES:
         raise BadInput("gate takes one or two probed configurations: [BEFORE] AFTER")

@@ -44,7 +44,7 @@ from harness.settings.mtu_of_all import mtu_of_all
 from harness.terminal import say, show, visible
 
 INTERRUPTED = 130
-MIN_SHIFT_S, MAX_SHIFT_S, MAX_SOAK_S = 5, 3600, 30 * 24 * 3600
+MIN_ROUND_S, MAX_ROUND_S, MAX_SOAK_S = 5, 3600, 30 * 24 * 3600
 
 
 @group("probe")
@@ -224,35 +224,36 @@ def mtu_command(
     help="How long, such as 30min or 12h.",
 )
 @click.option(
-    "--shift",
-    "shift_s",
+    "--round",
+    "round_s",
     default="1min",
     show_default=True,
     callback=converted(parse_time),
     metavar="TIME",
-    help="After this time, the pairs of hosts are drawn anew.",
+    help="Length of a round; then the hosts are paired anew.",
 )
 @streams_option
 @click.option("--seed", type=int, default=1, show_default=True, help="Seed of the random pairs.")
 @port_option
 def soak_command(
-    site: Site, *, total_s: float, shift_s: float, streams: int, seed: int, port: int
+    site: Site, *, total_s: float, round_s: float, streams: int, seed: int, port: int
 ) -> int:
-    """Load all links in both directions for long, and name every host whose link fails.
+    """Load all links in both directions for a long time, and name every host whose link fails.
 
-    Every host sends to one other and receives from one, as fast as TCP can. Each second, every host's
-    throughput, retransmits, errors, drops, carrier, speed, pause frames and temperature are recorded, and
-    the kernel's messages about links. What zero events prove is said in numbers.
+    Every host sends to one other and receives from one, as fast as TCP can: stop other jobs first. Each
+    second, every host's throughput, retransmits, errors, drops, carrier, speed, duplex mode, pause frames and
+    temperature are recorded; after each round, the kernel's messages about links. Also says what a soak
+    without a fault proves.
     """
-    if not MIN_SHIFT_S <= shift_s <= MAX_SHIFT_S:
-        raise BadInput(f"--shift: give from {MIN_SHIFT_S} s to {MAX_SHIFT_S // 60} min")
-    if not shift_s <= total_s <= MAX_SOAK_S:
-        raise BadInput(f"--for: give from one --shift to {MAX_SOAK_S // 3600} h")
-    load = Load(int(shift_s), streams, first_port=port)
+    if not MIN_ROUND_S <= round_s <= MAX_ROUND_S:
+        raise BadInput(f"--round: give from {MIN_ROUND_S} s to {MAX_ROUND_S // 60} min")
+    if not round_s <= total_s <= MAX_SOAK_S:
+        raise BadInput(f"--for: give from one --round to {MAX_SOAK_S // 3600} h")
+    load = Load(int(round_s), streams, first_port=port)
     plan = ProbePlan(
         site.hosts(),
         SOAK_PROGRAMS,
-        lambda hosts, links: soak_steps(hosts, links, load, round(total_s / shift_s), seed),
+        lambda hosts, links: soak_steps(hosts, links, load, round(total_s / round_s), seed),
     )
     choices = {"seconds": load.seconds, "streams": streams, "seed": seed}
     probed = site.probe(plan, probe="soak", total_s=round(total_s), **choices)

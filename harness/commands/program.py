@@ -39,7 +39,7 @@ _OPTIONS = (
         "--configuration",
         required=True,
         metavar="NAME",
-        help="Name of the configuration under test; with --nodes, -n and the number follow.",
+        help='Name of the configuration under test; with --nodes, "-n1", "-n2", ... are appended.',
     ),
     results_option,
     click.option(
@@ -51,7 +51,7 @@ _OPTIONS = (
     click.option(
         "--growing",
         is_flag=True,
-        help="The problem is so large for each host (weak scaling), not for all together.",
+        help="The size given is per host (weak scaling), not the total.",
     ),
     click.option(
         "--per-host",
@@ -113,7 +113,7 @@ _PEAK = click.option(
     "--peak",
     type=click.FloatRange(min=0, min_open=True, max=1e9),
     metavar="GFLOPS",
-    help="Peak of one host in Gflop/s by its data sheet, to which HPL's efficiency relates.",
+    help="Peak of one whole host in Gflop/s by its data sheet, to which HPL's efficiency relates.",
 )
 """For programs whose hosts have a peak."""
 

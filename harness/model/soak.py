@@ -41,7 +41,7 @@ class LinkSeconds:
     - `at_s`: when each second ended.
     - `received_bit_s`, `sent_bit_s`: on the interface, with headers.
     - `retransmits`: TCP segments that the host sent again.
-    - `stolen_percent`: the time of all processors that a hypervisor took away.
+    - `stolen_percent`: the share of all processors' time that a hypervisor took.
     - `busiest_percent`: how busy the busiest processor was, interrupts included.
     - `temperature_c`: the hottest of the card's or else the host's sensors; empty if there is none.
     """
@@ -69,12 +69,13 @@ class LinkSeconds:
 
 @dataclass(frozen=True)
 class SoakFlow:
-    """A transfer of a shift, from `start_s` for `seconds`, or why it failed.
+    """A transfer of a round, from `start_s` for `seconds`, or why it failed.
 
-    `goodput_bit_s` is the payload that arrived; `retransmits` are None if iperf3 did not tell.
+    `goodput_bit_s` is the payload that arrived; `retransmits` are None if iperf3 did not report them. The
+    first round is 1.
     """
 
-    shift: int
+    round: int
     sender: str
     receiver: str
     start_s: float
@@ -89,3 +90,4 @@ class SoakFlow:
 
 
 SoakEvent = LinkEvent | LinkSeconds | SoakFlow
+"""What a soak adds to the events of a probe run."""

@@ -1,7 +1,7 @@
 """The soak probe: every host sends and receives as fast as it can, and each second of every link is recorded.
 
-The soak is a sequence of shifts. In each, every host sends to one other host and receives from one, drawn at
-random, so that a bad link shows with all its partners. Each shift reaches the hosts anew: one that vanished
+The soak is a sequence of rounds. In each, every host sends to one other host and receives from one, drawn at
+random, so that a bad link shows with all its partners. Each round reaches the hosts anew: one that vanished
 is left out while it does not answer, and takes part again when it does.
 """
 
@@ -39,7 +39,7 @@ from harness.terminal import count_of, say
 SOAK_PROGRAMS = ("ip", "iperf3", "grep")
 SET_UP_S = 2.0
 _LOST_HOST_S = 5.0
-"""How long a host that was lost is waited for at the start of each further shift."""
+"""How long a host that was lost is waited for at the start of each further round."""
 _SETTLE_S = 1.5
 """After the transfers, so that a last reading covers their end."""
 MIN_HOSTS = 2
@@ -60,18 +60,18 @@ class Soak:
     offset_s: dict[str, float] = field(default_factory=dict)
     log_until_s: dict[str, float] = field(default_factory=dict)
 
-    def steps(self, shifts: int) -> list[ProbeStep]:
-        """Return a step for each shift."""
+    def steps(self, rounds: int) -> list[ProbeStep]:
+        """Return a step for each round."""
         return [
             ProbeStep(
                 f"soak: {count_of(len(self.hosts), 'host')} send and receive, {self.load.seconds} s",
                 self.load.total_s + SET_UP_S + _SETTLE_S,
-                partial(self._shift, number),
+                partial(self._round, number),
             )
-            for number in range(1, shifts + 1)
+            for number in range(1, rounds + 1)
         ]
 
-    def _shift(self, number: int) -> Iterator[SoakEvent]:
+    def _round(self, number: int) -> Iterator[SoakEvent]:
         self.began_s = self.began_s or self.clock()
         flows: list[Flow] = []
         with RemoteProcesses() as remotes:
@@ -121,9 +121,9 @@ class Soak:
                     yield self._event(name, self.clock(), Happening.BACK, "it answers again")
 
     def _flow(
-        self, shift: int, flow: Flow, start_s: float, outcome: Transfer | HostError
+        self, number: int, flow: Flow, start_s: float, outcome: Transfer | HostError
     ) -> SoakFlow:
-        names = (shift, flow.sender.name, flow.receiver.name, round(start_s, 1))
+        names = (number, flow.sender.name, flow.receiver.name, round(start_s, 1))
         if isinstance(outcome, HostError):
             return SoakFlow(*names, float(self.load.seconds), error=str(outcome))
         report = outcome.report
@@ -142,7 +142,7 @@ class Soak:
                 yield self._event(name, ended_s, Happening.LOST, text)
 
     def _seconds(self, name: str, lines: Sequence[tuple[float, str]]) -> Iterator[SoakEvent]:
-        """Yield what a host's readings of a shift say, on this machine's clock."""
+        """Yield what a host's readings of a round say, on this machine's clock."""
         device = self.links[name].device
         readings = list(read_monitor(device, [line for _, line in lines]))
         if not readings:
@@ -245,8 +245,8 @@ def _busiest_percent(before: LinkReading, after: LinkReading) -> float:
 
 
 def soak_steps(
-    hosts: Sequence[Host], links: Mapping[str, HostLink], load: Load, shifts: int, seed: int
+    hosts: Sequence[Host], links: Mapping[str, HostLink], load: Load, rounds: int, seed: int
 ) -> list[ProbeStep]:
-    """Return the steps of a soak of so many shifts, each as long as the load says."""
+    """Return the steps of a soak of so many rounds, each as long as the load says."""
     rng = random.Random(seed)  # noqa: S311  chance that can be repeated
-    return Soak(hosts, links, load, rng).steps(shifts)
+    return Soak(hosts, links, load, rng).steps(rounds)

@@ -94,7 +94,7 @@ class Hpcc(Program):
     block: int = 128
 
     name = "hpcc"
-    about = "HPC Challenge: HPL, and six more programs that use processors, memory and network."
+    about = "HPC Challenge: HPL, and seven more workloads for processors, memory and network."
     workloads = (
         *("hpl", "ptrans", "random-access", "fft", "ring-latency", "ring-bandwidth"),
         *("dgemm", "stream"),
@@ -107,7 +107,7 @@ class Hpcc(Program):
             "memory",
             "256mb",
             byte_count,
-            "Size of HPL's matrix, in total or per host: 64mb, 1.5gb.",
+            "Size of HPL's matrix: 64mb, 1.5gb. In total; with --growing, per host.",
             "b",
         ),
         Option("block", "128", whole_number(8, 4096), "Columns of HPL's blocks."),

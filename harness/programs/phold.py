@@ -58,17 +58,26 @@ class Phold(Program):
     ross_home: str = field(default_factory=_ross_home)
 
     name = "phold"
-    about = (
-        "PHOLD, a discrete event simulation that sends small messages, by the ROSS in ROSS_HOME."
-    )
+    about = "PHOLD, a discrete event simulation that sends small messages, run by the ROSS installed in ROSS_HOME."
     workloads = ("phold",)
     options = (
         Option(
-            "objects", "1024", whole_number(1, 10**9), "Simulated objects, in total or per host."
+            "objects",
+            "1024",
+            whole_number(1, 10**9),
+            "Simulated objects, in total; with --growing, per host.",
         ),
-        Option("end", "1000", whole_number(1, 10**9), "Simulated time: so many events per object."),
         Option(
-            "remote", "25", whole_number(0, 100), "Percentage of events for any process's objects."
+            "end",
+            "1000",
+            whole_number(1, 10**9),
+            "End of the simulated time; about as many events per object.",
+        ),
+        Option(
+            "remote",
+            "25",
+            whole_number(0, 100),
+            "Percentage of events for an object of any process; others stay local.",
         ),
     )
 

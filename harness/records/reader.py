@@ -139,7 +139,7 @@ def _identity(event: object) -> object:
             subject = ", ".join(filter(None, (event.subject, event.case)))
             return f"measurement {event.round} of {event.probe} {event.metric}, {subject}"
         case SoakFlow():
-            return f"the transfer of {event.sender} in shift {event.shift}"
+            return f"the transfer of {event.sender} in round {event.round}"
         case LinkSnapshot():
             return f"the link of {event.link.host} {event.moment} the measurements"
         case _:

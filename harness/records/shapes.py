@@ -224,7 +224,7 @@ class CheckedLinkSeconds(TypedDict, total=False):
 
 
 class CheckedSoakFlow(TypedDict, total=False):
-    shift: Required[Annotated[int, msgspec.Meta(ge=1)]]
+    round: Required[Annotated[int, msgspec.Meta(ge=1)]]
     start_s: Required[_Moment]
     seconds: Required[_Moment]
     goodput_bit_s: Annotated[float, msgspec.Meta(gt=0, le=1e15)] | None

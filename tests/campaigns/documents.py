@@ -194,7 +194,7 @@ def complete_events() -> list[ProbeEvent]:
 
 
 def soak_events() -> list[ProbeEvent]:
-    """Return the transfers of two shifts between two hosts, their seconds, and what happened."""
+    """Return the transfers of two rounds between two hosts, their seconds, and what happened."""
     moments = (2.0, 3.0, 4.1)
     rates, levels, none = (940e6, 940e6, 10e6), (0.0, 1.0, 2.0), (0, 3, 0)
     return [

@@ -16,7 +16,7 @@ from harness.records.lookup import find_probes
 from tests.probes.networks import DEVICE, Network, programs, run, star
 
 MBIT = 10**6
-SHIFT_S, SHIFTS = 5, 4
+ROUND_S, ROUNDS = 5, 4
 HOSTS = 5
 LIMIT = ("root", "tbf", "burst", "128kb", "latency", "5ms", "rate")
 
@@ -28,10 +28,10 @@ def soaked(
     with star([Link(50 * MBIT, 1500)] * HOSTS) as (made, names):
         planted = threading.Timer(after_s, fault, (made, names))
         planted.start()
-        options = ("--via", "netns", "--hosts", made.hosts_option(names), "--shift", f"{SHIFT_S}s")
+        options = ("--via", "netns", "--hosts", made.hosts_option(names), "--round", f"{ROUND_S}s")
         more = (
             "--for",
-            f"{SHIFT_S * SHIFTS}s",
+            f"{ROUND_S * ROUNDS}s",
             "--configuration",
             "soaked",
             "--results",
@@ -84,4 +84,4 @@ def test_a_host_that_vanishes_is_named_and_the_others_go_on(
     assert [fault.text for fault in lost] == ["it went away, or its connection broke"]
     assert not [fault for fault in found.faults if fault.subject != names[3]]
     others = [line.split() for line in capsys.readouterr().out.splitlines()[2 : 2 + HOSTS]]
-    assert [int(line[1]) >= SHIFTS - 1 for line in others] == [True, True, True, False, True]
+    assert [int(line[1]) >= ROUNDS - 1 for line in others] == [True, True, True, False, True]

@@ -14,7 +14,7 @@ from harness.present.text import fill, simple_table
 from harness.runtime.clock import HOUR, MINUTE, duration_text
 from harness.terminal import count_of, visible
 
-_HEADINGS = ("host", "shifts", "sends", "receives", "lowest", "errors", "carrier", "°C")
+_HEADINGS = ("host", "rounds", "sends", "receives", "slowest", "errors", "carrier changes", "°C")
 MAX_LINES = 50
 
 
@@ -47,7 +47,7 @@ def finding_lines(findings: Sequence[Finding]) -> Iterator[str]:
 
 def sentences(soaked: Soaked) -> Iterator[str]:
     """Yield what the soak proves: how long it was, and what it excludes."""
-    under_load = f"{duration_text(soaked.link_s)} of links under load, added up over the hosts"
+    under_load = f"{duration_text(soaked.link_s)} of link time under load (all hosts together)"
     if not soaked.link_s:
         yield "Nothing was transferred, so nothing is known."
         return
@@ -55,20 +55,20 @@ def sentences(soaked: Soaked) -> Iterator[str]:
         yield f"{count_of(len(soaked.faults), 'fault')} in {under_load}."
     else:
         yield (
-            f"No fault in {under_load}: with 95 % confidence a link has fewer than "
-            f"{_plain(soaked.max_faults_per_hour)} faults an hour, one in "
+            f"No fault in {under_load}: with 95 % confidence, faults of a link are rarer than one in "
             f"{duration_text(HOUR / soaked.max_faults_per_hour)} (rule of three)."
         )
     if soaked.clean_bits:
-        where = ", at hosts that counted no error" if soaked.errors else ""
+        where = " of the hosts without errors" if soaked.errors else ""
         yield (
-            f"{_bits_text(soaked.clean_bits)} arrived without an error{where}: with 95 % confidence "
-            f"the bit error rate is below {soaked.max_bit_error_rate:.1e}."
+            f"No interface{where} counted an error in the {_bits_text(soaked.clean_bits)} received: with "
+            f"95 % confidence, the bit error rate is below {soaked.max_bit_error_rate:.1e}. Lost packets are "
+            "not bit errors."
         )
     if soaked.segments:
         share = soaked.retransmits / soaked.segments
         text = f"about 1 in {1 / share:,.0f}" if share else "none"
-        yield f"Segments sent again: {soaked.retransmits:,} of about {soaked.segments:,.0f}, {text}."
+        yield f"TCP segments sent again: {soaked.retransmits:,} of about {soaked.segments:,.0f}, {text}."
     if soaked.unjudged:
         yield (
             f"Nothing was concluded from {count_of(soaked.unjudged, 'transfer')}, because a hypervisor "
@@ -78,10 +78,6 @@ def sentences(soaked: Soaked) -> Iterator[str]:
 
 def _bits_text(bits: float) -> str:
     return f"{bits / 1e12:,.3g} Tbit" if bits >= 1e12 else f"{bits / 1e9:.3g} Gbit"  # noqa: PLR2004  the prefix
-
-
-def _plain(value: float) -> str:
-    return f"{value:.2g}" if value < 10 else f"{value:,.0f}"  # noqa: PLR2004  two digits
 
 
 def _rows(probed: RecordedProbes) -> list[list[str]]:
@@ -107,7 +103,7 @@ def _row(host: str, probed: RecordedProbes, flows: Sequence[SoakFlow]) -> list[s
     ]
     return [
         visible(host),
-        str(len(received)),
+        str(len({flow.round for flow in flows if host in {flow.sender, flow.receiver}})),
         *(throughput_text(median(values)) if values else UNKNOWN for values in (sent, received)),
         throughput_text(min([*sent, *received])) if sent or received else UNKNOWN,
         *map("{:,}".format, counts),

@@ -17,7 +17,7 @@ from harness.probes.soak import ring
 from harness.probes.transports.host import Host
 
 HOSTS = tuple(f"n{number}" for number in range(1, 7))
-SHIFT_S, GAP_S = 20, 4
+ROUND_S, GAP_S = 20, 4
 MBIT = 1e6
 
 Rate = Callable[[str, str, float], float]
@@ -31,7 +31,7 @@ def steady(_sender: str, _receiver: str, _at_s: float) -> float:
 def soak(
     rate: Rate = steady,
     *,
-    shifts: int = 10,
+    rounds: int = 10,
     hosts: Sequence[str] = HOSTS,
     retransmits: Callable[[str, str], int] = lambda *_: 0,
     events: Sequence[LinkEvent] = (),
@@ -41,17 +41,17 @@ def soak(
     """Return a soak whose transfers have these rates, second by second."""
     rng = random.Random(seed)  # noqa: S311  chance that can be repeated
     found: list[ProbeEvent] = list(events)
-    for shift in range(shifts):
-        start_s = float(shift * (SHIFT_S + GAP_S) + 1)
-        moments = tuple(start_s + second for second in range(1, SHIFT_S + 1))
+    for number in range(rounds):
+        start_s = float(number * (ROUND_S + GAP_S) + 1)
+        moments = tuple(start_s + second for second in range(1, ROUND_S + 1))
         for flow in ring([Host(name, name) for name in hosts], rng):
             a, b = flow.sender.name, flow.receiver.name
             rates = tuple(rate(a, b, at_s) * MBIT for at_s in moments)
             mean = sum(rates) / len(rates)
             found.append(
-                SoakFlow(shift + 1, a, b, start_s, SHIFT_S, mean, retransmits(a, b))
+                SoakFlow(number + 1, a, b, start_s, ROUND_S, mean, retransmits(a, b))
                 if mean
-                else SoakFlow(shift + 1, a, b, start_s, SHIFT_S, error="iperf3: no route")
+                else SoakFlow(number + 1, a, b, start_s, ROUND_S, error="iperf3: no route")
             )
             none = (0,) * len(moments)
             levels = (stolen,) * len(moments)
@@ -75,21 +75,21 @@ class TestSlow:
         [fault] = judge_soak(soak(rate)).faults
         assert fault.subject == "n3"
         assert fault.at_s == pytest.approx(106, abs=1.5)
-        assert fault.text == "in 6 shifts: slow, down to 10.0 Mbit/s, 10% of what is usual"
+        assert fault.text == "in 6 rounds: slow, down to 10.0 Mbit/s, 10% of what is usual"
 
     def test_a_host_that_only_receives_slowly_is_named(self) -> None:
         [fault] = faults(soak(lambda _, b, __: 50.0 if b == "n2" else 100.0))
-        assert fault.startswith("n2: in 10 shifts: slow, down to 50.0 Mbit/s, 50%")
+        assert fault.startswith("n2: in 10 rounds: slow, down to 50.0 Mbit/s, 50%")
 
     def test_two_bad_hosts_are_both_named(self) -> None:
-        found = faults(soak(lambda a, b, _: 50.0 if {"n2", "n5"} & {a, b} else 100.0, shifts=20))
+        found = faults(soak(lambda a, b, _: 50.0 if {"n2", "n5"} & {a, b} else 100.0, rounds=20))
         assert {fault.partition(":")[0] for fault in found} == {"n2", "n5"}
 
-    def test_in_a_single_shift_either_of_the_pair_may_be_slow(self) -> None:
+    def test_in_a_single_round_either_of_the_pair_may_be_slow(self) -> None:
         probed = soak(lambda a, _, at_s: 50.0 if a == "n1" and at_s < 25 else 100.0)
         [fault] = judge_soak(probed).faults
         assert fault.subject.startswith("n1 -> ")
-        assert fault.text == "in one shift: slow, down to 50.0 Mbit/s, 50% of what is usual"
+        assert fault.text == "in one round: slow, down to 50.0 Mbit/s, 50% of what is usual"
 
     def test_if_all_are_slow_together_no_link_is_blamed(self) -> None:
         assert faults(soak(lambda _, __, at_s: 30.0 if 25 < at_s < 75 else 100.0)) == []
@@ -102,7 +102,7 @@ class TestSlow:
     def test_a_host_whose_transfers_fail_is_named(self) -> None:
         found = faults(soak(lambda a, b, at_s: 0.0 if "n4" in {a, b} and at_s > 100 else 100.0))
         assert found == [
-            "n4: in 6 shifts: slow, down to 15.0 Mbit/s, 15% of what is usual; 10 transfers failed (no route)"
+            "n4: in 6 rounds: slow, down to 15.0 Mbit/s, 15% of what is usual; 10 transfers failed (no route)"
         ]
 
 
@@ -170,7 +170,7 @@ class TestEvents:
         lost = LinkEvent("n4", 110.0, Happening.LOST, "it went away")
         probed = soak(
             lambda a, b, at_s: 0.0 if "n4" in {a, b} and 97 < at_s < 121 else 100.0,
-            shifts=5,
+            rounds=5,
             events=[lost],
         )
         assert faults(probed) == ["n4: it went away"]
@@ -178,11 +178,11 @@ class TestEvents:
 
 class TestProof:
     def soaked(self) -> Soaked:
-        return judge_soak(soak(shifts=30))
+        return judge_soak(soak(rounds=30))
 
     def test_no_fault_in_so_many_link_hours_bounds_their_rate(self) -> None:
         found = self.soaked()
-        assert found.link_s == 30 * 6 * SHIFT_S
+        assert found.link_s == 30 * 6 * ROUND_S
         assert found.max_faults_per_hour == pytest.approx(2.996 / (3600 / 3600), rel=1e-3)
 
     def test_so_many_bits_without_an_error_bound_the_error_rate(self) -> None:
@@ -192,6 +192,6 @@ class TestProof:
 
     def test_bits_of_hosts_with_errors_do_not_count(self) -> None:
         events = [LinkEvent("n1", 5.0, Happening.ERRORS, "3 packets with errors", 3)]
-        found = judge_soak(soak(shifts=30, events=events))
+        found = judge_soak(soak(rounds=30, events=events))
         assert found.clean_bits == pytest.approx(3600 * 100e6 * 5 / 6)
         assert found.errors == 3
