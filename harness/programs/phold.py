@@ -58,7 +58,9 @@ class Phold(Program):
     ross_home: str = field(default_factory=_ross_home)
 
     name = "phold"
-    about = "PHOLD, a discrete event simulation that sends small messages, run by the ROSS installed in ROSS_HOME."
+    about = (
+        "PHOLD, a discrete event simulation that sends small messages, by the ROSS in ROSS_HOME."
+    )
     workloads = ("phold",)
     options = (
         Option(
