@@ -44,7 +44,7 @@ from harness.model.network_metrics import (
     ROUND_TRIP,
 )
 from harness.model.packet_case import PacketCase
-from harness.model.probe import Measurement
+from harness.model.probe import Measurement, ProbeRun, RecordedProbes
 from harness.model.run import Ending, Phase, Run
 from harness.present import data_formats, markdown
 from harness.present.comparison_table import comparison_table
@@ -62,6 +62,7 @@ from harness.present.report.figures import (
     packets,
     placement,
     probe_lines,
+    soak,
     time_spent,
     trials,
 )
@@ -71,6 +72,7 @@ from harness.statistics.change import Verdict
 from harness.terminal import visible
 from jobs.options import TrialOptions, WorkOptions
 from jobs.options import parse as parse_benchmark
+from tests.campaigns.documents import soak_events
 from tests.unit import report_data
 from tests.unit.builders import (
     a_run,
@@ -503,6 +505,29 @@ class TestNetworkFigures:
     def test_without_probes_there_are_no_figures(self) -> None:
         nothing: dict[str, list[Measurement]] = {}
         assert [draw(nothing) for draw in NETWORK_FIGURES] == [None] * 3
+
+
+class TestSoakFigure:
+    def soaked(self) -> RecordedProbes:
+        return RecordedProbes(ProbeRun("1g", ("n1", "n2")), tuple(soak_events()), Ending.COMPLETED)
+
+    def test_has_the_seconds_that_lie_within_a_transfer(self) -> None:
+        assert [(each.lowest, each.highest) for each in soak.bins(self.soaked())] == [
+            (940.0, 940.0),
+            (940.0, 940.0),
+            (10.0, 10.0),
+        ]
+
+    def test_names_the_faults_and_says_what_is_proved(self) -> None:
+        figure = known(soak.figure({"1g": self.soaked()}))
+        assert [row[2:] for row in figure.numbers.rows] == [("n1", "the link was interrupted")]
+        assert any("1 fault in 10 s" in remark for remark in figure.remarks)
+        assert "mark-rule" in figure.pictures[0].wide or "mark-tick" in figure.pictures[0].wide
+
+    def test_without_a_soak_there_is_none(self) -> None:
+        assert soak.figure({}) is None
+        empty = RecordedProbes(ProbeRun("1g", ("n1", "n2")), (), Ending.INTERRUPTED)
+        assert soak.figure({"1g": empty}) is None
 
 
 class TestPlacementFigure:

@@ -1,0 +1,42 @@
+"""A transfer that the processors bounded says nothing about its link."""
+
+from __future__ import annotations
+
+from harness.analysis.processor_limit import processor_limits
+from harness.model.network_metrics import (
+    BOTH_WAYS,
+    RECEIVER_BUSIEST,
+    RECEIVER_IPERF_CPU,
+    SENDER_STOLEN,
+)
+from harness.model.probe import Metric
+from tests.unit.probe_builders import pairs
+
+PAIR = ("n1", "n2")
+
+
+def limits(*measured: tuple[Metric, float], case: str = "") -> dict[tuple[str, str], str]:
+    found = [each for metric, value in measured for each in pairs(metric, {PAIR: value}, case)]
+    return processor_limits(found)
+
+
+def test_idle_processors_bound_nothing() -> None:
+    assert limits((SENDER_STOLEN, 2.0), (RECEIVER_BUSIEST, 60.0)) == {}
+
+
+def test_a_hypervisor_that_took_them_is_named_with_its_host() -> None:
+    assert limits((SENDER_STOLEN, 45.0)) == {PAIR: "a hypervisor took 45 % of n1's processors"}
+
+
+def test_one_processor_at_its_end_is_enough() -> None:
+    assert limits((RECEIVER_BUSIEST, 99.0)) == {PAIR: "a processor of n2 was busy all the time"}
+    assert limits((RECEIVER_IPERF_CPU, 98.0)) == {PAIR: "a processor of n2 was busy all the time"}
+
+
+def test_the_hypervisor_comes_first() -> None:
+    found = limits((RECEIVER_BUSIEST, 99.0), (SENDER_STOLEN, 30.0))
+    assert found == {PAIR: "a hypervisor took 30 % of n1's processors"}
+
+
+def test_another_case_is_another_transfer() -> None:
+    assert limits((RECEIVER_BUSIEST, 99.0), case=BOTH_WAYS) == {}
