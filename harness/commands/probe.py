@@ -22,9 +22,10 @@ from harness.present.probes import mtu as mtu_page
 from harness.present.probes import racks as racks_page
 from harness.present.probes import remarks
 from harness.probes.all_probes import all_probes
-from harness.probes.latency import LATENCY_PROGRAMS, MESSAGE_BYTES, latency_steps
+from harness.probes.latency import LATENCY_PROGRAMS, latency_steps
 from harness.probes.link import LINK_PROGRAMS
 from harness.probes.mesh import MESH_PROGRAMS, mesh_steps
+from harness.probes.messages import MESSAGE_BYTES
 from harness.probes.mtu import MTU_PROGRAMS, packet_size_steps, path_mtu_steps
 from harness.probes.plan import Links, ProbePlan, ProbeStep
 from harness.probes.racks import Rack, rack_steps

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -23,6 +24,9 @@ OMITTED_S = 1
 """Not measured: TCP's slow start, and the burst that a full token bucket lets through."""
 GRACE_S = 20.0
 """Extra seconds that a program may take to connect and to report."""
+MAX_OPENING = 8
+"""Connections to a host that begin together. By default, sshd refuses some of those beyond ten that are not
+authenticated yet (MaxStartups)."""
 
 
 @dataclass(frozen=True)
@@ -96,13 +100,34 @@ def run_flows(flows: Sequence[Flow], load: Load) -> list[Transfer | HostError]:
 def open_flows(
     remotes: RemoteProcesses, flows: Sequence[Flow], load: Load
 ) -> list[ClientServerRun[Transfer]]:
-    """Start a server for each flow, and return the runs, whose clients wait for their start."""
-    runs = [
-        _flow_run(remotes, flow, load, port) for port, flow in enumerate(flows, load.first_port)
-    ]
-    for run in runs:
-        run.open()
+    """Start a server for each flow, and return the runs, whose clients wait for their start.
+
+    Few are opened at a time: sshd drops connections if more than ten to a host begin together.
+    """
+    runs: list[ClientServerRun[Transfer]] = []
+    for batch in opening_batches(flows):
+        ports = range(load.first_port + len(runs), load.first_port + len(runs) + len(batch))
+        opening = [
+            _flow_run(remotes, flow, load, port) for flow, port in zip(batch, ports, strict=True)
+        ]
+        for run in opening:
+            run.open()
+        runs += opening
     return runs
+
+
+def opening_batches(flows: Sequence[Flow]) -> list[list[Flow]]:
+    """Cut flows into batches in which no host takes part in more than MAX_OPENING."""
+    batches: list[list[Flow]] = []
+    opening: Counter[str] = Counter()
+    for flow in flows:
+        names = (flow.sender.name, flow.receiver.name)
+        if not batches or any(opening[name] >= MAX_OPENING for name in names):
+            batches.append([])
+            opening.clear()
+        batches[-1].append(flow)
+        opening.update(names)
+    return batches
 
 
 def _flow_run(

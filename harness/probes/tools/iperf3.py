@@ -16,11 +16,15 @@ CONNECT_TIMEOUT_MS = 5000
 
 @dataclass(frozen=True)
 class TransferInterval:
-    """Bits sent between two moments, which are in seconds since the start of the transfer."""
+    """What was sent between two moments, which are in seconds since the start of the transfer.
+
+    `retransmits` are TCP segments that were sent again; None if iperf3 did not count them.
+    """
 
     start_s: float
     end_s: float
     bits: float
+    retransmits: int | None = None
 
 
 @dataclass(frozen=True)
@@ -80,12 +84,11 @@ def _report(report: Mapping[str, Any]) -> Report:
         raise ToolError(
             "iperf3: connected, but nothing arrived (are packets larger than the path MTU?)"
         )
-    retransmits = _number_or_none(end["sum_sent"], "retransmits")
     cpu = end.get("cpu_utilization_percent", {})
     return Report(
         goodput_bit_s=goodput,
         seconds=_number(received, "seconds"),
-        retransmits=None if retransmits is None else int(retransmits),
+        retransmits=_count_or_none(end["sum_sent"], "retransmits"),
         sender_cpu_percent=_number_or_none(cpu, "host_total"),
         receiver_cpu_percent=_number_or_none(cpu, "remote_total"),
         intervals=tuple(
@@ -98,7 +101,14 @@ def _report(report: Mapping[str, Any]) -> Report:
 
 def _interval(total: Mapping[str, Any]) -> TransferInterval:
     bits = 8 * _number(total, "bytes")
-    return TransferInterval(_number(total, "start"), _number(total, "end"), bits)
+    return TransferInterval(
+        _number(total, "start"), _number(total, "end"), bits, _count_or_none(total, "retransmits")
+    )
+
+
+def _count_or_none(values: Mapping[str, Any], key: str) -> int | None:
+    count = _number_or_none(values, key)
+    return None if count is None else int(count)
 
 
 def _number_or_none(values: Mapping[str, Any], key: str) -> float | None:

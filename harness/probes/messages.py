@@ -1,0 +1,56 @@
+"""Small messages between hosts, any number at the same time, alone or beside transfers."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from harness.probes.remote_process import ClientServerRun, RemoteProcesses
+from harness.probes.tools import sockperf
+from harness.probes.tools.sockperf import RoundTrips
+from harness.probes.traffic import GRACE_S, OMITTED_S, Flow, Load, Transfer, open_flows
+from harness.probes.transports.host import HostError
+
+MESSAGE_BYTES = 64
+
+
+def run_messages(
+    messages: Sequence[Flow], load: Load, message_bytes: int, flows: Sequence[Flow] = ()
+) -> tuple[list[RoundTrips | HostError], list[Transfer | HostError]]:
+    """Send a small message to and fro between hosts for `load.seconds`, while `flows` fill their paths.
+
+    Return the round trips and the transfers, or why each failed, in order. Transfers begin before the
+    messages, and end after them.
+    """
+    transfer = Load(load.seconds + 2 * OMITTED_S, first_port=load.first_port)
+    with RemoteProcesses() as remotes:
+        transfer_runs = open_flows(remotes, flows, transfer)
+        sessions = [
+            _session(remotes, flow, port, load.seconds, message_bytes)
+            for port, flow in enumerate(messages, load.first_port + len(flows))
+        ]
+        for session in sessions:
+            session.open()
+        for run in transfer_runs:
+            run.start()
+        if transfer_runs:
+            time.sleep(OMITTED_S)
+        for session in sessions:
+            session.start()
+        round_trips = [session.finish() for session in sessions]
+        return round_trips, [run.finish() for run in transfer_runs]
+
+
+def _session(
+    remotes: RemoteProcesses, flow: Flow, port: int, seconds: int, message_bytes: int
+) -> ClientServerRun[RoundTrips]:
+    address = flow.receiver.address
+    client = sockperf.client(address, port, message_bytes=message_bytes, seconds=seconds)
+    return ClientServerRun(
+        remotes,
+        server=(flow.receiver, sockperf.server(address, port)),
+        client=(flow.sender, client),
+        listening=sockperf.LISTENING,
+        parse=lambda completed: sockperf.read_round_trips(completed.output, completed.errors),
+        timeout_s=seconds + GRACE_S,
+    )
