@@ -37,3 +37,25 @@ RDMA_DEVICES = Metric(RDMA, "devices", "devices", HIGHER)
 RDMA_TYPICAL = Metric(RDMA, "one_way_typical_us", "µs", LOWER)
 RDMA_P99 = Metric(RDMA, "one_way_p99_us", "µs", LOWER)
 RDMA_P999 = Metric(RDMA, "one_way_p99.9_us", "µs", LOWER)
+INCAST = "incast"
+ALL_HOSTS = "all hosts"
+ALL_TO_ALL, BISECTION_PAIRS = "all to all", "bisection"
+FAN_GOODPUT = Metric(INCAST, "goodput_bit_s", "bit/s", HIGHER)
+"""All flows together, in the seconds in which all of them ran."""
+SLOWEST_FLOW = Metric(INCAST, "slowest_flow_bit_s", "bit/s", HIGHER)
+FAN_RETRANSMITS = Metric(INCAST, "retransmits", "segments", LOWER)
+FAN_ROUND_TRIP = {
+    rank: Metric(INCAST, f"round_trip_p{rank:g}_us", "µs", LOWER) for rank in (50.0, 99.0)
+}
+BISECTION = Metric(INCAST, "bisection_bit_s", "bit/s", HIGHER)
+"""What one half of the hosts sends to the other, while that sends as much back."""
+
+
+def incast_case(senders: int) -> str:
+    """Return the case of so many hosts that send to one: `4 to 1`."""
+    return f"{senders} to 1"
+
+
+def outcast_case(receivers: int) -> str:
+    """Return the case of one host that sends to so many: `1 to 4`."""
+    return f"1 to {receivers}"

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from harness.probes.remote_process import ClientServerRun, RemoteProcesses
 from harness.probes.tools import sockperf
 from harness.probes.tools.sockperf import RoundTrips
-from harness.probes.traffic import GRACE_S, OMITTED_S, Flow, Load, Transfer, open_flows
+from harness.probes.traffic import GRACE_S, OMITTED_S, Flow, Load, Transfer, open_flows, open_runs
 from harness.probes.transports.host import HostError
 
 MESSAGE_BYTES = 64
@@ -25,12 +25,11 @@ def run_messages(
     transfer = Load(load.seconds + 2 * OMITTED_S, first_port=load.first_port)
     with RemoteProcesses() as remotes:
         transfer_runs = open_flows(remotes, flows, transfer)
-        sessions = [
-            _session(remotes, flow, port, load.seconds, message_bytes)
-            for port, flow in enumerate(messages, load.first_port + len(flows))
-        ]
-        for session in sessions:
-            session.open()
+        sessions = open_runs(
+            messages,
+            load.first_port + len(flows),
+            lambda flow, port: _session(remotes, flow, port, load.seconds, message_bytes),
+        )
         for run in transfer_runs:
             run.start()
         if transfer_runs:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from harness.model.errors import ToolError
 from harness.model.probe import ARROW
@@ -18,6 +19,8 @@ from harness.probes.tools import cpu, iperf3
 from harness.probes.tools.cpu import Cpu
 from harness.probes.tools.iperf3 import Report
 from harness.probes.transports.host import Host, HostError
+
+T = TypeVar("T")
 
 FIRST_PORT = 5201
 OMITTED_S = 1
@@ -100,16 +103,19 @@ def run_flows(flows: Sequence[Flow], load: Load) -> list[Transfer | HostError]:
 def open_flows(
     remotes: RemoteProcesses, flows: Sequence[Flow], load: Load
 ) -> list[ClientServerRun[Transfer]]:
-    """Start a server for each flow, and return the runs, whose clients wait for their start.
+    """Start a server for each flow, and return the runs, whose clients wait for their start."""
+    return open_runs(
+        flows, load.first_port, lambda flow, port: _flow_run(remotes, flow, load, port)
+    )
 
-    Few are opened at a time: sshd drops connections if more than ten to a host begin together.
-    """
-    runs: list[ClientServerRun[Transfer]] = []
+
+def open_runs(
+    flows: Sequence[Flow], first_port: int, make: Callable[[Flow, int], ClientServerRun[T]]
+) -> list[ClientServerRun[T]]:
+    """Open a run for each flow, at consecutive ports, few at a time."""
+    runs: list[ClientServerRun[T]] = []
     for batch in opening_batches(flows):
-        ports = range(load.first_port + len(runs), load.first_port + len(runs) + len(batch))
-        opening = [
-            _flow_run(remotes, flow, load, port) for flow, port in zip(batch, ports, strict=True)
-        ]
+        opening = [make(flow, port) for port, flow in enumerate(batch, first_port + len(runs))]
         for run in opening:
             run.open()
         runs += opening
