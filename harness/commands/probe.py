@@ -15,6 +15,7 @@ from harness.model.errors import BadInput
 from harness.model.link import MAX_MTU, MIN_MTU
 from harness.model.probe import RecordedProbes
 from harness.model.run import Ending
+from harness.present.probes import incast as incast_page
 from harness.present.probes import latency as latency_page
 from harness.present.probes import link as link_page
 from harness.present.probes import mesh as mesh_page
@@ -22,6 +23,7 @@ from harness.present.probes import mtu as mtu_page
 from harness.present.probes import racks as racks_page
 from harness.present.probes import remarks
 from harness.probes.all_probes import all_probes
+from harness.probes.incast import INCAST_PROGRAMS, incast_steps
 from harness.probes.latency import LATENCY_PROGRAMS, latency_steps
 from harness.probes.link import LINK_PROGRAMS
 from harness.probes.mesh import MESH_PROGRAMS, mesh_steps
@@ -138,6 +140,38 @@ def racks_command(site: Site, load: Load, *, racks: Sequence[str], draws: int, s
     choices = {"draws": draws, "seed": seed}
     probed = site.probe(plan, probe="racks", seconds=load.seconds, streams=load.streams, **choices)
     return _print(probed, [racks_page.render])
+
+
+@probe_group.command("incast")
+@on_site
+@click.option(
+    "--hub",
+    metavar="NAME",
+    help="The host that receives from the others, and sends to them.  [default: the first one]",
+)
+@seconds_option
+@message_option
+@port_option
+@with_load
+def incast_command(site: Site, load: Load, *, hub: str | None, message_bytes: int) -> int:
+    """Measure many hosts that send to one, one that sends to many, and all to all, as in a shuffle."""
+    hosts = site.hosts()
+    chosen = hosts[0].name if hub is None else hub
+    if chosen not in {host.name for host in hosts}:
+        raise BadInput(f"--hub: {chosen!r} is not one of the hosts")
+
+    def make_steps(usable: Sequence[Host], _links: Links) -> list[ProbeStep]:
+        # It has an address now. If it was left out, the next one takes its place, unless a user chose it.
+        by_name = {host.name: host for host in usable}
+        if hub is not None and hub not in by_name:
+            raise BadInput(f"--hub: {hub} cannot be used; choose another host")
+        return incast_steps(usable, by_name.get(chosen, usable[0]), load, message_bytes)
+
+    plan = ProbePlan(hosts, INCAST_PROGRAMS, make_steps)
+    probed = site.probe(
+        plan, probe="incast", hub=chosen, seconds=load.seconds, message_bytes=message_bytes
+    )
+    return _print(probed, [incast_page.render])
 
 
 @probe_group.command("latency")

@@ -52,10 +52,14 @@ BISECTION = Metric(INCAST, "bisection_bit_s", "bit/s", HIGHER)
 
 
 def incast_case(senders: int) -> str:
-    """Return the case of so many hosts that send to one: `4 to 1`."""
-    return f"{senders} to 1"
+    """Return the case of so many hosts that send to one: `from 4 hosts`."""
+    return f"from {_hosts(senders)}"
 
 
 def outcast_case(receivers: int) -> str:
-    """Return the case of one host that sends to so many: `1 to 4`."""
-    return f"1 to {receivers}"
+    """Return the case of one host that sends to so many: `to 4 hosts`."""
+    return f"to {_hosts(receivers)}"
+
+
+def _hosts(number: int) -> str:
+    return "1 host" if number == 1 else f"{number} hosts"
