@@ -24,13 +24,13 @@ from harness.model.probe import ARROW, Measurement, ProbeSample, samples
 from harness.terminal import count_of, join_names
 
 COLLAPSE_FRACTION, FALL_FRACTION = 0.5, 0.9
-"""Goodput below these fractions of the best at fewer flows is a collapse, or a fall. Queues that overflow again
-and again take most of the goodput (Phanishayee et al., FAST'08: a tenth is left); a processor that is shared
-by more programs takes some percent."""
+"""Goodput below these fractions of the best at fewer flows is a collapse, or a fall. Queues that overflow
+again and again take most of the goodput (Phanishayee et al., FAST'08: a tenth is left); a processor that more
+programs share takes some percent."""
 DELAY_FACTOR = 10
 """A p99 round trip that is so many times the idle one is worth a sentence."""
 _FAN_CASE = re.compile(r"(from|to) (\d+) hosts?")
-_SHUFFLE_CASE = re.compile(rf"{ALL_TO_ALL}|each to \d+")
+_SHUFFLE_CASE = re.compile(rf"{ALL_TO_ALL}|each to (\d+)")
 
 
 @dataclass(frozen=True)
@@ -127,11 +127,10 @@ def fan_of(measurements: Sequence[Measurement]) -> Fan:
 def _rung(subject: str, case: str, found: Sequence[ProbeSample]) -> Rung:
     own = [each for each in found if (each.subject, each.case) == (subject, case)]
     value = {each.metric: median(each.values) for each in own if each.values}
-    fan = _FAN_CASE.fullmatch(case)
     return Rung(
         subject,
         case,
-        flows=int(fan[2]) if fan else None,
+        flows=_flows(subject, case),
         goodput_bit_s=value.get(FAN_GOODPUT.name),
         slowest_bit_s=value.get(SLOWEST_FLOW.name),
         retransmits=value.get(FAN_RETRANSMITS.name),
@@ -139,6 +138,16 @@ def _rung(subject: str, case: str, found: Sequence[ProbeSample]) -> Rung:
         p99_us=value.get(FAN_ROUND_TRIP[99.0].name),
         errors=tuple(dict.fromkeys(error for each in own for error in each.errors)),
     )
+
+
+def _flows(subject: str, case: str) -> int | None:
+    """Return the number of flows of a case; all to all, its subject is the number of hosts."""
+    if fan := _FAN_CASE.fullmatch(case):
+        return int(fan[2])
+    shuffle, hosts = _SHUFFLE_CASE.fullmatch(case), re.match(r"\d+", subject)
+    if shuffle and hosts:
+        return int(hosts[0]) * (int(shuffle[1]) if shuffle[1] else int(hosts[0]) - 1)
+    return None
 
 
 def _ladder(rungs: Sequence[Rung], direction: str) -> tuple[Rung, ...]:
@@ -178,7 +187,12 @@ def fan_sentences(fan: Fan) -> Iterator[str]:
     yield from _delay(fan)
     single = fan.single_bit_s
     if fan.shuffle is not None and fan.shuffle.goodput_bit_s is not None:
-        yield f"{fan.shuffle.case}: the hosts carry {throughput_text(fan.shuffle.goodput_bit_s)} together"
+        total = throughput_text(fan.shuffle.goodput_bit_s)
+        share = _percent(fan.shuffle.slowest_of_share)
+        yield (
+            f"{fan.shuffle.case}: {fan.shuffle.subject} carry {total} together; a shuffle ends with its "
+            f"slowest flow, which has {share} of an equal share"
+        )
     if fan.bisection is not None:
         yield _bisection_text(fan.bisection, single)
 
@@ -222,7 +236,7 @@ def _delay(fan: Fan) -> Iterator[str]:
 
 
 def _bisection_text(bisection: Bisection, single_bit_s: float | None) -> str:
-    """Return the bisection, and its ratio to what the halves' hosts could carry if nothing else limited them."""
+    """Return the bisection, and how it compares to what as many pairs could carry one by one."""
     halves = f"{join_names(bisection.first)} to {join_names(bisection.second)}"
     text = f"bisection: {throughput_text(bisection.bit_s)} each way, {halves}"
     if single_bit_s is None:

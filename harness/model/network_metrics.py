@@ -38,7 +38,6 @@ RDMA_TYPICAL = Metric(RDMA, "one_way_typical_us", "µs", LOWER)
 RDMA_P99 = Metric(RDMA, "one_way_p99_us", "µs", LOWER)
 RDMA_P999 = Metric(RDMA, "one_way_p99.9_us", "µs", LOWER)
 INCAST = "incast"
-ALL_HOSTS = "all hosts"
 ALL_TO_ALL, BISECTION_PAIRS = "all to all", "bisection"
 FAN_GOODPUT = Metric(INCAST, "goodput_bit_s", "bit/s", HIGHER)
 """All flows together, in the seconds in which all of them ran."""

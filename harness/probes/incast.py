@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from harness.model.network_metrics import (
-    ALL_HOSTS,
     ALL_TO_ALL,
     BISECTION,
     BISECTION_PAIRS,
@@ -26,7 +25,7 @@ from harness.model.network_metrics import (
 from harness.model.probe import ARROW, Measurement
 from harness.probes.bisection import slowest_halves
 from harness.probes.common_window import NOT_TOGETHER, Window, window_of
-from harness.probes.messages import run_messages
+from harness.probes.messages import Message, run_messages
 from harness.probes.plan import ProbeStep
 from harness.probes.remote_process import parse_completed, run_all
 from harness.probes.tools import ping
@@ -40,6 +39,7 @@ SET_UP_S = 3.0
 PER_FLOW_S = 0.05
 """What starting a flow takes in addition, at least."""
 PING_BYTES = 576
+MESSAGES_PER_S = 1000
 MAX_FLOWS = 512
 """Flows at the same time, at most: each takes two processes here, and two on the hosts."""
 
@@ -51,7 +51,7 @@ class _Fan:
     hub: Host
     others: Sequence[Host]
     load: Load
-    message_bytes: int
+    message: Message
     reaching: list[Host] = field(default_factory=list)
 
 
@@ -63,7 +63,7 @@ def incast_steps(
     First, every host tries to reach the hub, and a small message is measured on the idle network.
     """
     others = [host for host in hosts if host.name != hub.name]
-    fan = _Fan(hub, others, load, message_bytes)
+    fan = _Fan(hub, others, load, Message(message_bytes, MESSAGES_PER_S))
     run_s = load.total_s + 2 * OMITTED_S + SET_UP_S
     steps = [ProbeStep(f"incast: who reaches {hub}", run_s, partial(_reach, fan))]
     for incast in (True, False):
@@ -125,7 +125,7 @@ def _reach(fan: _Fan) -> Iterator[Measurement]:
             error = f"{subject}: pings are not answered; {host} is left out"
             yield FAN_GOODPUT.failed(subject, error, IDLE)
     if fan.reaching:
-        [trips], _ = run_messages([_message(fan)], fan.load, fan.message_bytes)
+        [trips], _ = run_messages([_message(fan)], fan.load, fan.message)
         yield from _round_trips(fan.hub.name, IDLE, trips)
 
 
@@ -153,7 +153,7 @@ def _all_to_all(fan: _Fan) -> Iterator[Measurement]:
     peers = peers_of_each(len(hosts))
     case = ALL_TO_ALL if peers == len(hosts) - 1 else f"each to {peers}"
     flows = _shuffle(hosts)
-    window = yield from _measure(fan, flows, ALL_HOSTS, case)
+    window = yield from _measure(fan, flows, count_of(len(hosts), "host"), case)
     if window is not None:
         yield from _bisection(fan, hosts, flows, window)
 
@@ -165,7 +165,7 @@ def _measure(
 
     One flow that fails makes the case fail: fewer flows are another case.
     """
-    [trips], transfers = run_messages([_message(fan)], fan.load, fan.message_bytes, flows)
+    [trips], transfers = run_messages([_message(fan)], fan.load, fan.message, flows)
     window = yield from _window(subject, case, transfers, fan.load)
     if window is not None:
         yield FAN_GOODPUT.of(subject, window.bit_s, case)
@@ -212,7 +212,7 @@ def _bisection(
     halves = slowest_halves(list(by_name), rates)
     pairs = [(by_name[a], by_name[b]) for a, b in zip(*halves, strict=False)]
     across = [*(Flow(a, b) for a, b in pairs), *(Flow(b, a) for a, b in pairs)]
-    _, transfers = run_messages([], fan.load, fan.message_bytes, across)
+    _, transfers = run_messages([], fan.load, fan.message, across)
     there, back = (ARROW.join(map(",".join, each)) for each in (halves, halves[::-1]))
     common = yield from _window(there, BISECTION_PAIRS, transfers, fan.load)
     if common is not None:

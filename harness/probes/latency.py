@@ -18,7 +18,7 @@ from harness.model.network_metrics import (
     ROUND_TRIPS_PER_S,
 )
 from harness.model.probe import Measurement
-from harness.probes.messages import run_messages
+from harness.probes.messages import Message, run_messages
 from harness.probes.plan import ProbeStep, round_robin
 from harness.probes.remote_process import ClientServerRun, RemoteProcesses, run_all
 from harness.probes.tools import perftest
@@ -52,7 +52,7 @@ def _measure(
     flows: Sequence[Flow], load: Load, message_bytes: int, case: str
 ) -> Iterator[Measurement]:
     transfers_beside = flows if case == LOADED else ()
-    round_trips, transfers = run_messages(flows, load, message_bytes, transfers_beside)
+    round_trips, transfers = run_messages(flows, load, Message(message_bytes), transfers_beside)
     for flow, trips, outcome in zip_longest(flows, round_trips, transfers):
         # Without its transfer, a latency under load has no meaning.
         errors = [result for result in (outcome, trips) if isinstance(result, HostError)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from harness.probes.remote_process import ClientServerRun, RemoteProcesses
 from harness.probes.tools import sockperf
@@ -14,10 +15,22 @@ from harness.probes.transports.host import HostError
 MESSAGE_BYTES = 64
 
 
+@dataclass(frozen=True)
+class Message:
+    """A small message that is sent again as soon as it is back, or at most `per_second` times a second.
+
+    Without a limit, a path that is idle for a hundredth of the time carries nearly all messages in it, and
+    percentiles tell of nothing else.
+    """
+
+    size_bytes: int = MESSAGE_BYTES
+    per_second: int | None = None
+
+
 def run_messages(
-    messages: Sequence[Flow], load: Load, message_bytes: int, flows: Sequence[Flow] = ()
+    paths: Sequence[Flow], load: Load, message: Message, flows: Sequence[Flow] = ()
 ) -> tuple[list[RoundTrips | HostError], list[Transfer | HostError]]:
-    """Send a small message to and fro between hosts for `load.seconds`, while `flows` fill their paths.
+    """Send a message to and fro on each of the paths for `load.seconds`, while `flows` fill the network.
 
     Return the round trips and the transfers, or why each failed, in order. Transfers begin before the
     messages, and end after them.
@@ -26,9 +39,9 @@ def run_messages(
     with RemoteProcesses() as remotes:
         transfer_runs = open_flows(remotes, flows, transfer)
         sessions = open_runs(
-            messages,
+            paths,
             load.first_port + len(flows),
-            lambda flow, port: _session(remotes, flow, port, load.seconds, message_bytes),
+            lambda flow, port: _session(remotes, flow, port, load.seconds, message),
         )
         for run in transfer_runs:
             run.start()
@@ -41,10 +54,16 @@ def run_messages(
 
 
 def _session(
-    remotes: RemoteProcesses, flow: Flow, port: int, seconds: int, message_bytes: int
+    remotes: RemoteProcesses, flow: Flow, port: int, seconds: int, message: Message
 ) -> ClientServerRun[RoundTrips]:
     address = flow.receiver.address
-    client = sockperf.client(address, port, message_bytes=message_bytes, seconds=seconds)
+    client = sockperf.client(
+        address,
+        port,
+        message_bytes=message.size_bytes,
+        seconds=seconds,
+        per_second=message.per_second,
+    )
     return ClientServerRun(
         remotes,
         server=(flow.receiver, sockperf.server(address, port)),

@@ -11,7 +11,6 @@ from harness.terminal import visible
 
 _HEADINGS = (
     "flows",
-    "",
     "Mbit/s",
     "of best at fewer",
     "slowest of share",
@@ -51,8 +50,7 @@ def _row(name: str, rung: Rung, notes: Footnotes) -> list[str]:
     mark = notes.mark(rung.errors[:1])
     return [
         f"{visible(name)}{mark}",
-        "failed" if failed else "",
-        _cell(rung.goodput_bit_s, 1e-6, ",.1f"),
+        "failed" if failed else _cell(rung.goodput_bit_s, 1e-6, ",.1f"),
         _cell(rung.of_best, 1, ".0%"),
         _cell(rung.slowest_of_share, 1, ".0%"),
         _cell(rung.retransmits, 1, ",.0f"),
