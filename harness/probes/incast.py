@@ -25,7 +25,7 @@ from harness.model.network_metrics import (
 from harness.model.probe import ARROW, Measurement
 from harness.probes.bisection import slowest_halves
 from harness.probes.common_window import NOT_TOGETHER, Window, window_of
-from harness.probes.messages import Message, run_messages
+from harness.probes.messages import START_S, Message, run_messages
 from harness.probes.plan import ProbeStep
 from harness.probes.remote_process import parse_completed, run_all
 from harness.probes.tools import ping
@@ -39,7 +39,8 @@ SET_UP_S = 3.0
 PER_FLOW_S = 0.05
 """What starting a flow takes in addition, at least."""
 PING_BYTES = 576
-MESSAGES_PER_S = 1000
+MESSAGES_PER_S = 100
+"""Few enough that a round trip of 10 ms does not delay the next one: percentiles then are those of the time."""
 MAX_FLOWS = 512
 """Flows at the same time, at most: each takes two processes here, and two on the hosts."""
 
@@ -64,7 +65,7 @@ def incast_steps(
     """
     others = [host for host in hosts if host.name != hub.name]
     fan = _Fan(hub, others, load, Message(message_bytes, MESSAGES_PER_S))
-    run_s = load.total_s + 2 * OMITTED_S + SET_UP_S
+    run_s = load.total_s + START_S + 2 * OMITTED_S + SET_UP_S
     steps = [ProbeStep(f"incast: who reaches {hub}", run_s, partial(_reach, fan))]
     for incast in (True, False):
         for index, number in enumerate(rungs(len(others))):
