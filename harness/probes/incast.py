@@ -40,7 +40,7 @@ PER_FLOW_S = 0.05
 """What starting a flow takes in addition, at least."""
 PING_BYTES = 576
 MESSAGES_PER_S = 100
-"""Few enough that a round trip of 10 ms does not delay the next one: percentiles then are those of the time."""
+"""Few enough that a round trip of 10 ms does not delay the next: percentiles then are those of the time."""
 MAX_FLOWS = 512
 """Flows at the same time, at most: each takes two processes here, and two on the hosts."""
 

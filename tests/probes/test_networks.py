@@ -22,7 +22,9 @@ from harness.model.interface import HostLink
 from harness.model.link import Link, goodput_bit_s
 from harness.model.network_metrics import (
     ACROSS_RACKS,
+    BISECTION,
     BOTH_WAYS,
+    FAN_GOODPUT,
     IDLE,
     LOADED,
     MESH_GOODPUT,
@@ -31,9 +33,11 @@ from harness.model.network_metrics import (
     PATH_MTU,
     ROUND_TRIP,
     ROUND_TRIPS_PER_S,
+    incast_case,
 )
 from harness.model.probe import Measurement, Metric, samples
 from harness.present.probes import mtu as mtu_page
+from harness.probes.incast import incast_steps
 from harness.probes.latency import latency_steps
 from harness.probes.link import read_links
 from harness.probes.mesh import mesh_steps
@@ -177,6 +181,48 @@ def test_the_oversubscription_of_an_uplink_is_measured(uplink_mbit: int, ratio: 
                 for subject in ("a -> b", "b -> a")
             ),
         )
+
+
+def steps_of(steps: Sequence[ProbeStep], *descriptions: str) -> list[ProbeStep]:
+    return [step for step in steps if step.description.startswith(descriptions)]
+
+
+def test_the_bisection_of_two_racks_is_their_uplink_and_incast_fills_one_port() -> None:
+    port, uplink = (pytest.approx(goodput_bit_s(mbit * MBIT, 1500), rel=0.1) for mbit in (50, 25))
+    with network() as made:
+        switches = [made.switch(), made.switch()]
+        made.uplink(*switches, Link(25 * MBIT, 1500))
+        # In neither order of the hosts do neighbours share a rack.
+        names = [made.host(f"h{i}", switches[i % 2], Link(50 * MBIT, 1500)) for i in range(1, 5)]
+        hosts = hosts_of(made, names)
+        steps = incast_steps(hosts, hosts[0], SHORT, 64)
+        chosen = steps_of(steps, "incast: who", "incast: from 3", "all to all")
+
+        def is_found(found: Sequence[Measurement]) -> bool:
+            bisection = best(found, BISECTION)
+            halves = {",".join(names[::2]), ",".join(names[1::2])}
+            told = {half for subject in bisection for half in subject.split(" -> ")}
+            incast = best(found, FAN_GOODPUT, incast_case(3))
+            return (
+                told == halves
+                and list(bisection.values()) == [uplink] * 2
+                and list(incast.values()) == [port]
+            )
+
+        assert in_some_try(chosen, is_found)
+        assert not any(map(programs, names))
+
+
+def test_a_host_that_does_not_reach_the_hub_is_left_out_of_the_fan() -> None:
+    with star([Link(20 * MBIT, 1500)] * 3) as (made, names):
+        hosts = hosts_of(made, names)
+        run("ip", "-n", names[1], "link", "set", DEVICE, "down")
+        steps = steps_of(incast_steps(hosts, hosts[0], SHORT, 64), "incast: ")
+        found = measured(steps)
+        [error] = [each.error for each in found if each.error]
+        assert error.startswith((f"{names[1]} -> {names[0]}: ", f"{names[1]}: "))
+        assert set(best(found, FAN_GOODPUT, incast_case(1))) == {names[0]}
+        assert not best(found, FAN_GOODPUT, incast_case(2))
 
 
 def test_latency_grows_under_load() -> None:

@@ -8,7 +8,13 @@ from harness.analysis.acceptance import Expectation, network_faults
 from harness.commands.gate import verdict
 from harness.model.network_metrics import (
     ACROSS_RACKS,
+    ALL_TO_ALL,
+    BISECTION,
+    BISECTION_PAIRS,
     BOTH_WAYS,
+    FAN_GOODPUT,
+    FAN_RETRANSMITS,
+    FAN_ROUND_TRIP,
     IDLE,
     LOADED,
     MESH_GOODPUT,
@@ -28,12 +34,15 @@ from harness.model.network_metrics import (
     SENDER_IPERF_CPU,
     SENDER_PACKET_COST,
     SENDER_SOFTIRQ,
+    SLOWEST_FLOW,
     VANISHED_PACKET,
     WITHIN_RACK,
+    incast_case,
+    outcast_case,
 )
 from harness.model.probe import Measurement, RecordedProbes
 from harness.node.interface import parse_link
-from harness.present.probes import latency, link, mesh, mtu, racks
+from harness.present.probes import incast, latency, link, mesh, mtu, racks
 from tests.unit.builders import assert_golden
 from tests.unit.probe_builders import (
     FOUR,
@@ -156,6 +165,66 @@ def test_racks_with_an_uplink_oversubscribed_in_one_direction() -> None:
         ACROSS_RACKS.of("c -> a", 9400 * MBIT),
     ]
     assert_golden("probe-racks.txt", racks.render(probed([a_link("a1")], measured)))
+
+
+def fan(
+    subject: str, case: str, mbit: float, slowest: float, retransmits: float, p99_us: float
+) -> list[Measurement]:
+    return [
+        FAN_GOODPUT.of(subject, mbit * MBIT, case),
+        SLOWEST_FLOW.of(subject, slowest * MBIT, case),
+        FAN_RETRANSMITS.of(subject, retransmits, case),
+        FAN_ROUND_TRIP[50.0].of(subject, p99_us / 10, case),
+        FAN_ROUND_TRIP[99.0].of(subject, p99_us, case),
+    ]
+
+
+def idle_message(subject: str) -> list[Measurement]:
+    return [metric.of(subject, 80, IDLE) for metric in FAN_ROUND_TRIP.values()]
+
+
+def test_an_incast_that_collapses_and_an_oversubscribed_bisection() -> None:
+    measured = [
+        FAN_GOODPUT.failed("n8 -> n1", "n8 -> n1: pings are not answered; n8 is left out", IDLE),
+        *idle_message("n1"),
+        *fan("n1", incast_case(1), 941, 941, 0, 1200),
+        *fan("n1", incast_case(2), 940, 465, 12, 2400),
+        *fan("n1", incast_case(4), 710, 88, 5210, 204000),
+        *fan("n1", incast_case(6), 87, 0.5, 9800, 412000),
+        *fan("n1", outcast_case(1), 940, 940, 0, 1100),
+        *fan("n1", outcast_case(2), 938, 460, 0, 1100),
+        FAN_GOODPUT.failed("n1", "n1 -> n4: iperf3: no route", outcast_case(4)),
+        *fan("n1", outcast_case(6), 930, 140, 20, 3000),
+        *fan("7 hosts", ALL_TO_ALL, 4800, 71.4, 31234, 52000),
+        BISECTION.of("n1,n3,n5 -> n2,n4,n6,n7", 705 * MBIT, BISECTION_PAIRS),
+        BISECTION.of("n2,n4,n6,n7 -> n1,n3,n5", 715 * MBIT, BISECTION_PAIRS),
+    ]
+    assert_golden("probe-incast.txt", incast.render(probed(measurements=measured)))
+
+
+def test_an_incast_without_collapse_over_a_full_bisection() -> None:
+    measured = [
+        *idle_message("n1"),
+        *(
+            measurement
+            for case in (incast_case, outcast_case)
+            for number in (1, 2, 3)
+            for measurement in fan("n1", case(number), 941, 940 / number, 0, 700)
+        ),
+        *fan("4 hosts", ALL_TO_ALL, 3760, 310, 0, 700),
+        *(
+            BISECTION.of(halves, 1880 * MBIT, BISECTION_PAIRS)
+            for halves in ("n1,n2 -> n3,n4", "n3,n4 -> n1,n2")
+        ),
+    ]
+    assert_golden("probe-incast-sound.txt", incast.render(probed(measurements=measured)))
+
+
+def test_an_incast_of_which_nothing_was_measured_claims_nothing() -> None:
+    assert incast.render(probed([])) == "no flow was measured\n"
+    error = "n2 -> n1: pings are not answered; n2 is left out"
+    alone = [FAN_GOODPUT.failed("n2 -> n1", error, IDLE)]
+    assert incast.render(probed(measurements=alone)) == f"no flow was measured\n\n{error}\n"
 
 
 def test_the_gate_without_and_with_faults() -> None:
