@@ -212,7 +212,7 @@ def _collapse(name: str, ladder: Sequence[Rung]) -> Iterator[str]:
         return
     worst = min(low, key=lambda rung: rung.of_best or 0)
     verb = "collapses" if (worst.of_best or 0) < COLLAPSE_FRACTION else "falls"
-    since = "" if worst is low[0] else f" (below {FALL_FRACTION:.0%} since {low[0].case})"
+    since = "" if worst is low[0] else f" (below {FALL_FRACTION:.0%} already {low[0].case})"
     yield (
         f"{name}: goodput {verb} to {throughput_text(worst.goodput_bit_s or 0)} {worst.case}, "
         f"{_percent(worst.of_best)} of the best at fewer{since}"

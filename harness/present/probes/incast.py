@@ -12,18 +12,18 @@ from harness.terminal import visible
 _HEADINGS = (
     "flows",
     "Mbit/s",
-    "of best at fewer",
-    "slowest of share",
+    "of best",
+    "slowest",
     "retransmits",
     "p50 µs",
     "p99 µs",
 )
 _RULE = (
-    "Goodput counts the seconds in which all flows ran. Below "
-    f"{FALL_FRACTION:.0%} of the best at fewer flows it falls, below {COLLAPSE_FRACTION:.0%} it collapses. "
-    "The slowest flow is relative to an equal share. p50 and p99 are round trips of a small message beside. "
-    "For the bisection, the two halves with the slowest flows in all to all send to each other in pairs, "
-    "both ways at once."
+    "Mbit/s is the goodput in the seconds in which all flows ran; of best: relative to the best at fewer "
+    f"flows, below {FALL_FRACTION:.0%} it falls, below {COLLAPSE_FRACTION:.0%} it collapses; slowest: the "
+    "slowest flow, relative to an equal share; p50, p99: round trips of a small message beside. For the "
+    "bisection, the two halves with the slowest flows in all to all send to each other in pairs, both ways "
+    "at once; the slower way counts."
 )
 
 
