@@ -184,6 +184,7 @@ def fan_sentences(fan: Fan) -> Iterator[str]:
     """Yield what a reader must know: collapse or none, delay, the shuffle and the bisection."""
     yield from _collapse("incast", fan.incast)
     yield from _collapse("outcast", fan.outcast)
+    yield from _one_way(fan)
     yield from _delay(fan)
     single = fan.single_bit_s
     if fan.shuffle is not None and fan.shuffle.goodput_bit_s is not None:
@@ -219,6 +220,20 @@ def _collapse(name: str, ladder: Sequence[Rung]) -> Iterator[str]:
     )
 
 
+def _one_way(fan: Fan) -> Iterator[str]:
+    """Yield that one direction of the hub is slow at every number of flows, if it is."""
+    best = {
+        name: max((rung.goodput_bit_s or 0.0 for rung in ladder), default=0.0)
+        for name, ladder in (("incast", fan.incast), ("outcast", fan.outcast))
+    }
+    slow, fast = sorted(best, key=lambda name: best[name])
+    if 0 < best[slow] < FALL_FRACTION * best[fast]:
+        yield (
+            f"{slow} is slow at any number of flows: {throughput_text(best[slow])} at best, "
+            f"{fast} {throughput_text(best[fast])}"
+        )
+
+
 def _delay(fan: Fan) -> Iterator[str]:
     if fan.idle is None or not fan.idle.p99_us:
         return
@@ -244,7 +259,11 @@ def _bisection_text(bisection: Bisection, single_bit_s: float | None) -> str:
     full = bisection.hosts * single_bit_s
     share = f"{_percent(bisection.bit_s / full)} of the {throughput_text(full)}"
     ratio = full / bisection.bit_s
-    told = "full" if ratio <= ONE_TO_ONE_LIMIT else f"oversubscribed about {ratio_text(ratio)}:1"
+    told = (
+        "full"
+        if ratio <= ONE_TO_ONE_LIMIT
+        else f"as behind an uplink oversubscribed about {ratio_text(ratio)}:1"
+    )
     return f"{text}; {share} that {count_of(bisection.hosts, 'pair')} alone would carry: {told}"
 
 

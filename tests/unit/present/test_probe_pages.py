@@ -220,6 +220,15 @@ def test_an_incast_without_collapse_over_a_full_bisection() -> None:
     assert_golden("probe-incast-sound.txt", incast.render(probed(measurements=measured)))
 
 
+def test_a_hub_that_receives_slowly_at_any_number_of_flows_is_told() -> None:
+    measured = [
+        *(item for number in (1, 2) for item in fan("n1", incast_case(number), 47, 20, 9000, 900)),
+        *(item for number in (1, 2) for item in fan("n1", outcast_case(number), 94, 40, 0, 900)),
+    ]
+    page = incast.render(probed(measurements=measured))
+    assert "incast is slow at any number of flows: 47.0 Mbit/s at best, outcast 94.0 Mbit/s" in page
+
+
 def test_an_incast_of_which_nothing_was_measured_claims_nothing() -> None:
     assert incast.render(probed([])) == "no flow was measured\n"
     error = "n2 -> n1: pings are not answered; n2 is left out"
