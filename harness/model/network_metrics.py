@@ -48,6 +48,21 @@ FAN_ROUND_TRIP = {
 }
 BISECTION = Metric(INCAST, "bisection_bit_s", "bit/s", HIGHER)
 """What one half of the hosts sends to the other, while that sends as much back."""
+PATH = "path"
+PATH_GOODPUT = Metric(PATH, "goodput_bit_s", "bit/s", HIGHER)
+TRANSFER_TIME_RATIO = Metric(PATH, "tcp_transfer_time_ratio", "to 1", LOWER)
+TCP_EFFICIENCY = Metric(PATH, "tcp_efficiency_percent", "%", HIGHER)
+BUFFER_DELAY = Metric(PATH, "buffer_delay_percent", "%", LOWER)
+BASELINE_ROUND_TRIP = Metric(PATH, "baseline_round_trip_us", "µs", LOWER)
+TRANSFER_ROUND_TRIP = Metric(PATH, "transfer_round_trip_us", "µs", LOWER)
+STEP_SENT = Metric(PATH, "step_sent_bit_s", "bit/s", HIGHER)
+STEP_RECEIVED = Metric(PATH, "step_received_bit_s", "bit/s", HIGHER)
+"""Rates of the steps count everything on the wire."""
+STEP_LOSS = Metric(PATH, "step_loss_percent", "%", LOWER)
+STEP_JITTER = Metric(PATH, "step_jitter_us", "µs", LOWER)
+STEP_ROUND_TRIP = {
+    rank: Metric(PATH, f"step_round_trip_p{rank:g}_us", "µs", LOWER) for rank in (50.0, 99.0)
+}
 
 
 def incast_case(senders: int) -> str:
@@ -62,3 +77,8 @@ def outcast_case(receivers: int) -> str:
 
 def _hosts(number: int) -> str:
     return "1 host" if number == 1 else f"{number} hosts"
+
+
+def step_case(percent: int) -> str:
+    """Return the case of a step of rate: `at 25%`."""
+    return f"at {percent}%"

@@ -25,12 +25,12 @@ from harness.model.network_metrics import (
 from harness.model.probe import ARROW, Measurement
 from harness.probes.bisection import slowest_halves
 from harness.probes.common_window import NOT_TOGETHER, Window, window_of
-from harness.probes.messages import START_S, Message, run_messages
+from harness.probes.messages import OUTLASTING_S, Message, run_messages
 from harness.probes.plan import ProbeStep
 from harness.probes.remote_process import parse_completed, run_all
 from harness.probes.tools import ping
 from harness.probes.tools.sockperf import RoundTrips
-from harness.probes.traffic import OMITTED_S, Flow, Load, Transfer
+from harness.probes.traffic import Flow, Load, Transfer
 from harness.probes.transports.host import Host, HostError
 from harness.terminal import count_of
 
@@ -65,7 +65,7 @@ def incast_steps(
     """
     others = [host for host in hosts if host.name != hub.name]
     fan = _Fan(hub, others, load, Message(message_bytes, MESSAGES_PER_S))
-    run_s = load.total_s + START_S + 2 * OMITTED_S + SET_UP_S
+    run_s = load.total_s + OUTLASTING_S + SET_UP_S
     steps = [ProbeStep(f"incast: who reaches {hub}", run_s, partial(_reach, fan))]
     for incast in (True, False):
         for index, number in enumerate(rungs(len(others))):

@@ -18,7 +18,7 @@ from harness.model.network_metrics import (
     ROUND_TRIPS_PER_S,
 )
 from harness.model.probe import Measurement
-from harness.probes.messages import START_S, Message, run_messages
+from harness.probes.messages import OUTLASTING_S, Message, run_messages
 from harness.probes.plan import ProbeStep, round_robin
 from harness.probes.remote_process import ClientServerRun, RemoteProcesses, run_all
 from harness.probes.tools import perftest
@@ -39,7 +39,7 @@ def latency_steps(hosts: Sequence[Host], load: Load, message_bytes: int) -> list
     steps = [
         ProbeStep(
             f"latency: {join_names([f'{a} <-> {b}' for a, b in pairs])}, {case}",
-            load.seconds + SET_UP_S + (START_S + 3 * OMITTED_S if case == LOADED else 0),
+            load.seconds + SET_UP_S + (OMITTED_S + OUTLASTING_S if case == LOADED else 0),
             partial(_measure, [Flow(a, b) for a, b in pairs], load, message_bytes, case),
         )
         for pairs in round_robin(hosts)

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
+from harness.model.link import HEADERS_BYTES, ON_WIRE_BYTES
 from harness.probes.remote_process import ClientServerRun, RemoteProcesses
 from harness.probes.tools import sockperf
 from harness.probes.tools.sockperf import RoundTrips
 from harness.probes.traffic import GRACE_S, OMITTED_S, Flow, Load, Transfer, open_flows, open_runs
 from harness.probes.transports.host import HostError
 
+T = TypeVar("T")
+
 MESSAGE_BYTES = 64
 START_S = 2
 """From sockperf's start to its first message (measured, version 3.7: it finds out the rate of the clock)."""
+OUTLASTING_S = OMITTED_S + START_S + OMITTED_S
+"""How much longer transfers last than messages: before these, while sockperf starts, and after these."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +34,11 @@ class Message:
     size_bytes: int = MESSAGE_BYTES
     per_second: int | None = None
 
+    @property
+    def wire_bit_s(self) -> float:
+        """What the messages take of the wire in each direction; 0 without a limit, as that is not known."""
+        return 8 * (self.size_bytes + HEADERS_BYTES + ON_WIRE_BYTES) * (self.per_second or 0)
+
 
 def run_messages(
     paths: Sequence[Flow], load: Load, message: Message, flows: Sequence[Flow] = ()
@@ -37,23 +48,36 @@ def run_messages(
     Return the round trips and the transfers, or why each failed, in order. Transfers begin before the
     messages and end after them: an idle network answers so fast that a short while of it outnumbers the rest.
     """
-    outlasting_s = OMITTED_S + START_S + OMITTED_S if paths else 0
-    transfer = Load(load.seconds + outlasting_s, first_port=load.first_port)
+    duration_s = load.seconds + (OUTLASTING_S if paths else 0)
+    transfer = Load(duration_s, first_port=load.first_port + len(paths))
+    return run_beside(paths, load, message, lambda remotes: open_flows(remotes, flows, transfer))
+
+
+def run_beside(
+    paths: Sequence[Flow],
+    load: Load,
+    message: Message,
+    open_transfers: Callable[[RemoteProcesses], Sequence[ClientServerRun[T]]],
+) -> tuple[list[RoundTrips | HostError], list[T | HostError]]:
+    """Do the same beside transfers of any kind, which last for OUTLASTING_S longer than `load`.
+
+    The messages use the ports from `load.first_port` on, one each.
+    """
     with RemoteProcesses() as remotes:
-        transfer_runs = open_flows(remotes, flows, transfer)
+        transfers = open_transfers(remotes)
         sessions = open_runs(
             paths,
-            load.first_port + len(flows),
-            lambda flow, port: _session(remotes, flow, port, load.seconds, message),
+            load.first_port,
+            lambda path, port: _session(remotes, path, port, load.seconds, message),
         )
-        for run in transfer_runs:
+        for run in transfers:
             run.start()
-        if transfer_runs and sessions:
+        if transfers and sessions:
             time.sleep(OMITTED_S)
         for session in sessions:
             session.start()
         round_trips = [session.finish() for session in sessions]
-        return round_trips, [run.finish() for run in transfer_runs]
+        return round_trips, [run.finish() for run in transfers]
 
 
 def _session(
