@@ -7,12 +7,12 @@ from functools import wraps
 from typing import Any
 
 import click
-from click import IntRange
+from click import FloatRange, IntRange
 
 from harness.commands.command import group
 from harness.commands.probe_hosts import Site, integer_option, on_site
 from harness.model.errors import BadInput
-from harness.model.link import MAX_MTU, MIN_MTU
+from harness.model.link import MAX_BIT_S, MAX_MTU, MIN_MTU, parse_rate
 from harness.model.probe import RecordedProbes
 from harness.model.run import Ending
 from harness.present.probes import incast as incast_page
@@ -20,6 +20,7 @@ from harness.present.probes import latency as latency_page
 from harness.present.probes import link as link_page
 from harness.present.probes import mesh as mesh_page
 from harness.present.probes import mtu as mtu_page
+from harness.present.probes import path as path_page
 from harness.present.probes import racks as racks_page
 from harness.present.probes import remarks
 from harness.probes.all_probes import all_probes
@@ -29,6 +30,7 @@ from harness.probes.link import LINK_PROGRAMS
 from harness.probes.mesh import MESH_PROGRAMS, mesh_steps
 from harness.probes.messages import MESSAGE_BYTES
 from harness.probes.mtu import MTU_PROGRAMS, packet_size_steps, path_mtu_steps
+from harness.probes.path import PATH_PROGRAMS, STEP_PROGRAMS, path_steps
 from harness.probes.plan import Links, ProbePlan, ProbeStep
 from harness.probes.racks import Rack, rack_steps
 from harness.probes.traffic import FIRST_PORT, Load
@@ -210,6 +212,53 @@ def mtu_command(site: Site, load: Load, *, sizes: str | None) -> int:
     )
     probed = site.probe(plan, probe="mtu", sizes=sizes or "", seconds=load.seconds)
     return _print(probed, [mtu_page.render])
+
+
+@probe_group.command("path")
+@on_site
+@click.option(
+    "--rate",
+    metavar="RATE",
+    help="The rate that every path should carry, such as 2.5gbit; also send UDP at 25 to 100 % of it.",
+)
+@click.option(
+    "--max-loss",
+    type=FloatRange(0, 100),
+    default=0.1,
+    show_default=True,
+    help="For --rate: percent of packets that a step may lose.",
+)
+@click.option(
+    "--max-delay",
+    type=FloatRange(0, min_open=True),
+    metavar="MS",
+    help="For --rate: the p99 round trip of a small message that a step may have.  [default: any]",
+)
+@seconds_option
+@streams_option
+@port_option
+@with_load
+def path_command(
+    site: Site,
+    load: Load,
+    *,
+    rate: str | None,
+    max_loss: float,
+    max_delay: float | None,
+) -> int:
+    """Measure what TCP makes of each path (RFC 6349), and steps of UDP up to an expected rate (Y.1564)."""
+    rate_bit_s = None if rate is None else parse_rate("--rate", rate, MAX_BIT_S)
+    if rate_bit_s is None and max_delay is not None:
+        raise BadInput("--max-delay needs --rate")
+    plan = ProbePlan(
+        site.hosts(),
+        PATH_PROGRAMS if rate_bit_s is None else (*PATH_PROGRAMS, *STEP_PROGRAMS),
+        lambda hosts, links: path_steps(hosts, links, load, rate_bit_s),
+    )
+    limits = {"max_loss_percent": max_loss, "max_delay_ms": max_delay or ""}
+    expected = {} if rate_bit_s is None else {"rate_bit_s": rate_bit_s, **limits}
+    probed = site.probe(plan, probe="path", seconds=load.seconds, streams=load.streams, **expected)
+    return _print(probed, [path_page.render]) or int(bool(path_page.failed_steps(probed)))
 
 
 @probe_group.command("all")

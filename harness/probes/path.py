@@ -77,13 +77,13 @@ class _Probe:
 
 
 def path_steps(
-    hosts: Sequence[Host], links: Links, load: Load, rate_bit_s: int | None, message_bytes: int
+    hosts: Sequence[Host], links: Links, load: Load, rate_bit_s: int | None
 ) -> list[ProbeStep]:
     """Measure every pair in one direction, then in the other; no host is in two pairs at the same time.
 
     With a rate, steps of UDP up to it follow for the same pairs.
     """
-    probe = _Probe(links, load, rate_bit_s, Message(message_bytes, MESSAGES_PER_S))
+    probe = _Probe(links, load, rate_bit_s, Message(per_second=MESSAGES_PER_S))
     steps = []
     for pairs in round_robin(hosts):
         for flows in ([Flow(a, b) for a, b in pairs], [Flow(b, a) for a, b in pairs]):
@@ -95,14 +95,15 @@ def path_steps(
                     partial(_measure_tcp, probe, flows),
                 )
             )
-            steps += [
-                ProbeStep(
-                    f"path: {names}, UDP {step_case(percent)}",
-                    load.seconds + OUTLASTING_S + SET_UP_S,
-                    partial(_measure_step, probe, flows, rate_bit_s, percent),
-                )
-                for percent in (() if rate_bit_s is None else STEP_PERCENTS)
-            ]
+            if rate_bit_s is not None:
+                steps += [
+                    ProbeStep(
+                        f"path: {names}, UDP {step_case(percent)}",
+                        load.seconds + OUTLASTING_S + SET_UP_S,
+                        partial(_measure_step, probe, flows, rate_bit_s, percent),
+                    )
+                    for percent in STEP_PERCENTS
+                ]
     return steps
 
 
@@ -176,7 +177,7 @@ def _measure_step(
         ),
     )
     for flow, trip, report in zip(flows, trips, reports, strict=True):
-        yield from _step(str(flow), step_case(percent), probe.mtu(flow), report, trip)
+        yield from _step(str(flow), step_case(percent), probe, probe.mtu(flow), report, trip)
 
 
 def _datagram_run(
@@ -207,6 +208,7 @@ def _read_datagrams(completed: CompletedCommand) -> DatagramReport:
 def _step(
     subject: str,
     case: str,
+    probe: _Probe,
     mtu: int,
     report: DatagramReport | HostError,
     trips: RoundTrips | HostError,
@@ -214,9 +216,10 @@ def _step(
     if isinstance(report, HostError):
         yield STEP_LOSS.failed(subject, report, case)
         return
-    payload_part = datagram_bit_s(1, mtu)
-    yield STEP_SENT.of(subject, report.sent_bit_s / payload_part, case)
-    yield STEP_RECEIVED.of(subject, report.received_bit_s / payload_part, case)
+    payload_part, beside = datagram_bit_s(1, mtu), probe.message.wire_bit_s
+    received = report.received_bit_s / payload_part
+    yield STEP_SENT.of(subject, report.sent_bit_s / payload_part + beside, case)
+    yield STEP_RECEIVED.of(subject, received + beside if received else 0.0, case)
     yield STEP_LOSS.of(subject, report.loss_percent, case)
     if report.jitter_us is not None:
         yield STEP_JITTER.of(subject, report.jitter_us, case)
