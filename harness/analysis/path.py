@@ -6,12 +6,14 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
+from typing import NamedTuple
 
 from harness.model.network_metrics import (
     BASELINE_ROUND_TRIP,
     BUFFER_DELAY,
     PATH,
     PATH_GOODPUT,
+    STEP_HOST_DROPS,
     STEP_JITTER,
     STEP_LOSS,
     STEP_RECEIVED,
@@ -22,6 +24,7 @@ from harness.model.network_metrics import (
     TRANSFER_TIME_RATIO,
 )
 from harness.model.probe import Measurement, ProbeSample, samples
+from harness.terminal import count_of
 
 MIN_SENT_FRACTION = 0.99
 """A step whose sender offered less than this of its rate says nothing about the path."""
@@ -38,6 +41,13 @@ class Limits:
     def __str__(self) -> str:
         delay = "" if self.round_trip_ms is None else f", p99 round trip {self.round_trip_ms:g} ms"
         return f"loss {self.loss_percent:g}%{delay}"
+
+
+class Fault(NamedTuple):
+    """Why a step does not pass: in a word or two, and in a clause."""
+
+    name: str
+    text: str
 
 
 @dataclass(frozen=True)
@@ -59,34 +69,46 @@ class PathFigures:
 
 @dataclass(frozen=True)
 class Step:
-    """A step of rate: medians over the repeats, of the loss the worst. Rates are on the wire."""
+    """A step of rate: medians over the repeats, of what was lost the worst. Rates are on the wire.
+
+    `host_drops` are packets that the path carried, and that the receiving host dropped.
+    """
 
     subject: str
     percent: int
     sent_bit_s: float | None
     received_bit_s: float | None
     loss_percent: float | None
+    host_drops: float | None
     jitter_us: float | None
     p50_us: float | None
     p99_us: float | None
     errors: tuple[str, ...]
 
-    def fault(self, rate_bit_s: float, limits: Limits) -> str:
-        """Return why the step does not pass; empty if it passes."""
-        return next(self._faults(rate_bit_s * self.percent / 100, limits), "")
+    def fault(self, rate_bit_s: float, limits: Limits) -> Fault | None:
+        """Return why the step does not pass; None if it passes."""
+        return next(self._faults(rate_bit_s * self.percent / 100, limits), None)
 
-    def _faults(self, offered_bit_s: float, limits: Limits) -> Iterator[str]:
+    def _faults(self, offered_bit_s: float, limits: Limits) -> Iterator[Fault]:
         if self.loss_percent is None or self.sent_bit_s is None:
-            yield "not measured"
+            yield Fault("failed", "it was not measured")
             return
         if self.sent_bit_s < MIN_SENT_FRACTION * offered_bit_s:
-            yield f"the sender offered {self.sent_bit_s / offered_bit_s:.0%} of the rate"
+            share = f"{self.sent_bit_s / offered_bit_s:.0%}"
+            yield Fault("not sent", f"the sender offered {share} of the rate")
         if self.loss_percent > limits.loss_percent:
-            yield f"loss {self.loss_percent:.2g}%"
+            yield Fault("loss", f"loss {self.loss_percent:.2g}%{self._dropped_by_host()}")
         if limits.round_trip_ms is not None and self.p99_us is None:
-            yield "round trip not measured"
+            yield Fault("delay", "the round trip was not measured")
         elif limits.round_trip_ms is not None and (self.p99_us or 0) > 1000 * limits.round_trip_ms:
-            yield f"p99 round trip {(self.p99_us or 0) / 1000:.3g} ms"
+            yield Fault("delay", f"p99 round trip {(self.p99_us or 0) / 1000:.3g} ms")
+
+    def _dropped_by_host(self) -> str:
+        if not self.host_drops:
+            return ""
+        return (
+            f"; {count_of(round(self.host_drops), 'packet')} arrived and the host did not read them"
+        )
 
 
 def figures_of(measurements: Sequence[Measurement]) -> list[PathFigures]:
@@ -116,6 +138,7 @@ def steps_of(measurements: Sequence[Measurement]) -> list[Step]:
             sent_bit_s=_median(by_metric, STEP_SENT.name),
             received_bit_s=_median(by_metric, STEP_RECEIVED.name),
             loss_percent=max(_values(by_metric, STEP_LOSS.name), default=None),
+            host_drops=max(_values(by_metric, STEP_HOST_DROPS.name), default=None),
             jitter_us=_median(by_metric, STEP_JITTER.name),
             p50_us=_median(by_metric, STEP_ROUND_TRIP[50.0].name),
             p99_us=_median(by_metric, STEP_ROUND_TRIP[99.0].name),
@@ -137,14 +160,14 @@ def step_sentences(steps: Sequence[Step], rate_bit_s: float, limits: Limits) -> 
         by_path.setdefault(step.subject, []).append(step)
     failed = 0
     for subject, own in by_path.items():
-        faults = {step.percent: step.fault(rate_bit_s, limits) for step in own}
-        if not any(faults.values()):
+        faults = {step.percent: fault for step in own if (fault := step.fault(rate_bit_s, limits))}
+        if not faults:
             continue
         failed += 1
-        first = min(percent for percent, fault in faults.items() if fault)
-        passed = [percent for percent in faults if percent < first]
-        until = f"passes up to {max(passed)}% of the rate, " if passed else "passes no step: "
-        yield f"{subject}: {until}fails at {first}%: {faults[first]}"
+        first = min(faults)
+        passed = max((step.percent for step in own if step.percent < first), default=None)
+        until = f"passes up to {passed}% of the rate, " if passed else ""
+        yield f"{subject}: {until}fails at {first}%: {faults[first].text}"
     if by_path and not failed:
         yield "every path passes every step"
 

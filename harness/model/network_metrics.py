@@ -59,6 +59,8 @@ STEP_SENT = Metric(PATH, "step_sent_bit_s", "bit/s", HIGHER)
 STEP_RECEIVED = Metric(PATH, "step_received_bit_s", "bit/s", HIGHER)
 """Rates of the steps count everything on the wire."""
 STEP_LOSS = Metric(PATH, "step_loss_percent", "%", LOWER)
+STEP_HOST_DROPS = Metric(PATH, "step_receiver_drops", "packets", LOWER)
+"""Packets that crossed the path, and that the receiving host did not read in time."""
 STEP_JITTER = Metric(PATH, "step_jitter_us", "µs", LOWER)
 STEP_ROUND_TRIP = {
     rank: Metric(PATH, f"step_round_trip_p{rank:g}_us", "µs", LOWER) for rank in (50.0, 99.0)

@@ -17,6 +17,7 @@ from harness.model.network_metrics import (
     BASELINE_ROUND_TRIP,
     BUFFER_DELAY,
     PATH_GOODPUT,
+    STEP_HOST_DROPS,
     STEP_JITTER,
     STEP_LOSS,
     STEP_RECEIVED,
@@ -37,7 +38,7 @@ from harness.probes.remote_process import (
     parse_completed,
     run_all,
 )
-from harness.probes.tools import iperf3, ping
+from harness.probes.tools import iperf3, ping, udp_drops
 from harness.probes.tools.iperf3 import DatagramReport, Report
 from harness.probes.tools.ping import EchoTimes
 from harness.probes.tools.sockperf import RoundTrips
@@ -164,6 +165,8 @@ def _measure_step(
     """Send UDP at a part of the expected rate, and a small message beside."""
     # The messages take the ports before those of the streams.
     first_port = probe.load.first_port + len(flows)
+    receivers = [flow.receiver for flow in flows]
+    before = _drops(receivers)
     trips, reports = run_beside(
         flows,
         probe.load,
@@ -176,8 +179,25 @@ def _measure_step(
             ),
         ),
     )
+    after = _drops(receivers)
+    case = step_case(percent)
     for flow, trip, report in zip(flows, trips, reports, strict=True):
-        yield from _step(str(flow), step_case(percent), probe, probe.mtu(flow), report, trip)
+        yield from _step(str(flow), case, probe, probe.mtu(flow), report, trip)
+        counts = (before.get(flow.receiver.name), after.get(flow.receiver.name))
+        if isinstance(report, DatagramReport) and None not in counts:
+            yield STEP_HOST_DROPS.of(str(flow), max(0, (counts[1] or 0) - (counts[0] or 0)), case)
+
+
+def _drops(hosts: Sequence[Host]) -> dict[str, int]:
+    """Return what each host has dropped so far, as far as it tells."""
+    found = {}
+    for host, completed in zip(
+        hosts, run_all([(host, udp_drops.COMMAND) for host in hosts]), strict=True
+    ):
+        drops = parse_completed(host, completed, lambda done: udp_drops.read_drops(done.output))
+        if isinstance(drops, int):
+            found[host.name] = drops
+    return found
 
 
 def _datagram_run(

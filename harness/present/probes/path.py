@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from harness.analysis.path import Limits, PathFigures, Step, figures_of, step_sentences, steps_of
+from harness.analysis.path import (
+    Fault,
+    Limits,
+    PathFigures,
+    Step,
+    figures_of,
+    step_sentences,
+    steps_of,
+)
 from harness.model.link import rate_text
 from harness.model.probe import RecordedProbes
 from harness.present.probes import UNKNOWN, page
 from harness.present.table import Footnotes
 from harness.present.text import fill, simple_table
-from harness.terminal import visible
+from harness.terminal import shorten, visible
 
 _HEADINGS = (
     "TCP",
@@ -20,6 +28,7 @@ _HEADINGS = (
     "buffer delay",
 )
 _STEP_HEADINGS = ("UDP", "rate", "received", "loss", "jitter µs", "p50 µs", "p99 µs", "")
+_NAME_WIDTH = 32
 _RULE = (
     "Time ratio: the time of the transfer to the ideal one over the bottleneck, 1 is ideal. Efficiency: the "
     "bytes that were not retransmissions, of all transmitted. Buffer delay: what the transfer adds to the "
@@ -73,9 +82,9 @@ def _expected(probed: RecordedProbes) -> tuple[float, Limits]:
 def _row(path: PathFigures, notes: Footnotes) -> list[str]:
     mark = notes.mark(path.errors[:1])
     if path.goodput_bit_s is None:
-        return [visible(path.subject), f"failed{mark}", "", "", "", "", ""]
+        return [_path_name(path.subject), f"failed{mark}", "", "", "", "", ""]
     return [
-        f"{visible(path.subject)}{mark}",
+        f"{_path_name(path.subject)}{mark}",
         f"{path.goodput_bit_s / 1e6:,.1f}",
         _cell(path.time_ratio, ".2f"),
         _cell(path.efficiency, ".3f", "%"),
@@ -85,20 +94,24 @@ def _row(path: PathFigures, notes: Footnotes) -> list[str]:
     ]
 
 
-def _step_row(step: Step, fault: str, notes: Footnotes) -> list[str]:
+def _step_row(step: Step, fault: Fault | None, notes: Footnotes) -> list[str]:
     mark = notes.mark(step.errors[:1])
     if step.received_bit_s is None:
-        return [visible(step.subject), f"{step.percent}%", f"failed{mark}", *[""] * 4, "FAIL"]
+        return [_path_name(step.subject), f"{step.percent}%", f"failed{mark}", *[""] * 4, "FAIL"]
     return [
-        f"{visible(step.subject)}{mark}",
+        f"{_path_name(step.subject)}{mark}",
         f"{step.percent}%",
         f"{step.received_bit_s / 1e6:,.1f}",
         _cell(step.loss_percent, ".2f", "%"),
         _cell(step.jitter_us, ",.0f"),
         _cell(step.p50_us, ",.0f"),
         _cell(step.p99_us, ",.0f"),
-        f"FAIL: {fault}" if fault else "pass",
+        f"FAIL: {fault.name}" if fault else "pass",
     ]
+
+
+def _path_name(subject: str) -> str:
+    return shorten(visible(subject), _NAME_WIDTH)
 
 
 def _cell(value: float | None, form: str, unit: str = "") -> str:
