@@ -9,9 +9,11 @@ from harness.commands.gate import verdict
 from harness.model.network_metrics import (
     ACROSS_RACKS,
     ALL_TO_ALL,
+    BASELINE_ROUND_TRIP,
     BISECTION,
     BISECTION_PAIRS,
     BOTH_WAYS,
+    BUFFER_DELAY,
     FAN_GOODPUT,
     FAN_RETRANSMITS,
     FAN_ROUND_TRIP,
@@ -20,6 +22,7 @@ from harness.model.network_metrics import (
     MESH_GOODPUT,
     OVERSUBSCRIPTION,
     PACKET_GOODPUT,
+    PATH_GOODPUT,
     PATH_MTU,
     RDMA_DEVICES,
     RDMA_P99,
@@ -35,14 +38,24 @@ from harness.model.network_metrics import (
     SENDER_PACKET_COST,
     SENDER_SOFTIRQ,
     SLOWEST_FLOW,
+    STEP_HOST_DROPS,
+    STEP_JITTER,
+    STEP_LOSS,
+    STEP_RECEIVED,
+    STEP_ROUND_TRIP,
+    STEP_SENT,
+    TCP_EFFICIENCY,
+    TRANSFER_ROUND_TRIP,
+    TRANSFER_TIME_RATIO,
     VANISHED_PACKET,
     WITHIN_RACK,
     incast_case,
     outcast_case,
+    step_case,
 )
 from harness.model.probe import Measurement, RecordedProbes
 from harness.node.interface import parse_link
-from harness.present.probes import incast, latency, link, mesh, mtu, racks
+from harness.present.probes import incast, latency, link, mesh, mtu, path, racks
 from tests.unit.builders import assert_golden
 from tests.unit.probe_builders import (
     FOUR,
@@ -234,6 +247,66 @@ def test_an_incast_of_which_nothing_was_measured_claims_nothing() -> None:
     error = "n2 -> n1: pings are not answered; n2 is left out"
     alone = [FAN_GOODPUT.failed("n2 -> n1", error, IDLE)]
     assert incast.render(probed(measurements=alone)) == f"no flow was measured\n\n{error}\n"
+
+
+def step(
+    subject: str, percent: int, loss: float, p99_us: float, sent: float = 1
+) -> list[Measurement]:
+    case, rate = step_case(percent), percent * 10 * MBIT * sent
+    return [
+        STEP_SENT.of(subject, rate, case),
+        STEP_RECEIVED.of(subject, rate * (1 - loss / 100), case),
+        STEP_LOSS.of(subject, loss, case),
+        STEP_JITTER.of(subject, 12, case),
+        STEP_ROUND_TRIP[50.0].of(subject, p99_us / 3, case),
+        STEP_ROUND_TRIP[99.0].of(subject, p99_us, case),
+    ]
+
+
+def expecting(network: RecordedProbes, **limits: str) -> RecordedProbes:
+    given = {"rate_bit_s": "1000000000", "max_loss_percent": "0.1", "max_delay_ms": ""} | limits
+    return replace(network, run=replace(network.run, parameters=given))
+
+
+def test_paths_that_fail_steps_for_every_reason() -> None:
+    sound, lossy, slow, starved, broken, strained = (f"n1 -> n{i}" for i in range(2, 8))
+    measured = [
+        PATH_GOODPUT.of(sound, 470 * MBIT),
+        TRANSFER_TIME_RATIO.of(sound, 2.0),
+        TCP_EFFICIENCY.of(sound, 99.975),
+        BASELINE_ROUND_TRIP.of(sound, 25000),
+        TRANSFER_ROUND_TRIP.of(sound, 32000),
+        BUFFER_DELAY.of(sound, 28),
+        PATH_GOODPUT.of(lossy, 940 * MBIT),
+        BASELINE_ROUND_TRIP.failed(lossy, f"{lossy}: pings are not answered"),
+        PATH_GOODPUT.failed(broken, f"{broken}: iperf3: no route"),
+        *(item for percent in (25, 100) for item in step(sound, percent, 0.05, 900)),
+        *(item for percent in (25, 100) for item in step(lossy, percent, percent / 100, 900)),
+        *(item for percent in (25, 100) for item in step(slow, percent, 0, 60 * percent)),
+        *(item for percent in (25, 100) for item in step(starved, percent, 0, 900, sent=0.8)),
+        STEP_LOSS.failed(broken, f"{broken}: iperf3: no route", step_case(25)),
+        *step(strained, 100, 3, 900),
+        STEP_HOST_DROPS.of(strained, 4321, step_case(100)),
+    ]
+    network = expecting(probed(measurements=measured), max_delay_ms="5.0")
+    assert_golden("probe-path.txt", path.render(network))
+    assert {step.subject for step in path.failed_steps(network)} == {
+        lossy,
+        slow,
+        starved,
+        broken,
+        strained,
+    }
+
+
+def test_a_delay_is_judged_only_with_a_limit() -> None:
+    network = expecting(probed(measurements=step("n1 -> n2", 100, 0, 10**6)))
+    assert path.render(network).endswith("\nevery path passes every step\n")
+    assert path.failed_steps(expecting(network, max_delay_ms="999"))
+
+
+def test_paths_of_which_nothing_was_measured_claim_nothing() -> None:
+    assert path.render(probed([])) == "no path was measured\n"
 
 
 def test_the_gate_without_and_with_faults() -> None:
