@@ -25,16 +25,22 @@ from harness.model.network_metrics import (
     BISECTION,
     BISECTION_PAIRS,
     BOTH_WAYS,
+    BUFFER_DELAY,
     FAN_GOODPUT,
     IDLE,
     LOADED,
     MESH_GOODPUT,
     OVERSUBSCRIPTION,
     PACKET_GOODPUT,
+    PATH_GOODPUT,
     PATH_MTU,
     ROUND_TRIP,
     ROUND_TRIPS_PER_S,
+    STEP_LOSS,
+    TCP_EFFICIENCY,
+    TRANSFER_TIME_RATIO,
     incast_case,
+    step_case,
 )
 from harness.model.probe import Measurement, Metric, samples
 from harness.present.probes import mtu as mtu_page
@@ -43,6 +49,7 @@ from harness.probes.latency import latency_steps
 from harness.probes.link import read_links
 from harness.probes.mesh import mesh_steps
 from harness.probes.mtu import packet_size_steps, path_mtu_steps
+from harness.probes.path import path_steps
 from harness.probes.plan import ProbeStep
 from harness.probes.preflight import preflight
 from harness.probes.racks import Rack, rack_steps
@@ -230,6 +237,47 @@ def test_a_host_that_does_not_reach_the_hub_is_left_out_of_the_fan() -> None:
         assert error.startswith((f"{names[1]} -> {names[0]}: ", f"{names[1]}: "))
         assert set(best(found, FAN_GOODPUT, incast_case(1))) == {names[0]}
         assert not best(found, FAN_GOODPUT, incast_case(2))
+
+
+def test_a_path_that_carries_half_of_the_expected_rate_and_not_all_of_it() -> None:
+    carried, expected = 50 * MBIT, 80 * MBIT
+    with star([Link(100 * MBIT, 1500), Link(carried, 1500)]) as (made, names):
+        hosts = hosts_of(made, names)
+        path = " -> ".join(names)
+        steps = steps_of(
+            path_steps(hosts, links_of(hosts), SHORT, expected),
+            *(f"path: {path}, {case}" for case in ("TCP", "UDP at 50%", "UDP at 100%")),
+        )
+
+        def is_told(found: Sequence[Measurement]) -> bool:
+            values = {(each.metric, each.case): each.values for each in samples(found)}
+            lost_half = values.get((STEP_LOSS.name, step_case(50)), ())
+            lost_all = values.get((STEP_LOSS.name, step_case(100)), ())
+            excess = 100 * (1 - carried / expected)
+            return (
+                # Packets that a busy host does not read in time are lost, too.
+                min(lost_half, default=100) < 1
+                and any(value == pytest.approx(excess, abs=5) for value in lost_all)
+                and min(values[TRANSFER_TIME_RATIO.name, ""])
+                == pytest.approx(expected / carried, rel=0.05)
+                and min(values[TCP_EFFICIENCY.name, ""]) > 90
+                and min(values[BUFFER_DELAY.name, ""]) > 0
+            )
+
+        assert len(steps) == 3
+        assert in_some_try(steps, is_told)
+        assert not any(map(programs, names))
+
+
+def test_a_path_to_a_host_that_does_not_answer_is_one_error() -> None:
+    with star([Link(20 * MBIT, 1500)] * 2) as (made, names):
+        hosts = hosts_of(made, names)
+        run("ip", "-n", names[1], "link", "set", DEVICE, "down")
+        [step] = steps_of(path_steps(hosts, {}, SHORT, None), f"path: {names[0]} -> {names[1]}")
+        [failed] = step.measure()
+        assert (failed.metric, failed.value) == (PATH_GOODPUT.name, None)
+        assert failed.error is not None
+        assert failed.error.startswith(f"{names[0]} -> {names[1]}: iperf3: ")
 
 
 def test_latency_grows_under_load() -> None:
