@@ -197,10 +197,11 @@ def oversubscription_text(
         draws = "in a single draw"
     if ratio <= ONE_TO_ONE_LIMIT:
         return f"{subject}: 1:1 ({draws}), the uplink carries {rate} or more"
-    return f"{subject}: about {_ratio_text(ratio)}:1 ({draws}), uplink near {rate}"
+    return f"{subject}: about {ratio_text(ratio)}:1 ({draws}), uplink near {rate}"
 
 
-def _ratio_text(ratio: float) -> str:
+def ratio_text(ratio: float) -> str:
+    """Return a ratio as exactly as it is known: `4`, `3.4`."""
     whole = round(ratio)
     return str(whole) if abs(ratio - whole) <= _WHOLE_NUMBER_TOLERANCE * whole else f"{ratio:.1f}"
 

@@ -8,30 +8,35 @@ from functools import wraps
 from typing import Any
 
 import click
-from click import IntRange
+from click import FloatRange, IntRange
 
 from harness.analysis.soak import judge_soak
 from harness.commands.command import group
 from harness.commands.options import converted
 from harness.commands.probe_hosts import Site, integer_option, on_site
 from harness.model.errors import BadInput
-from harness.model.link import MAX_MTU, MIN_MTU
+from harness.model.link import MAX_BIT_S, MAX_MTU, MIN_MTU, parse_rate
 from harness.model.network_metrics import HARDWARE_COUNTERS
 from harness.model.probe import RecordedProbes
 from harness.model.run import Ending
+from harness.present.probes import incast as incast_page
 from harness.present.probes import latency as latency_page
 from harness.present.probes import link as link_page
 from harness.present.probes import mesh as mesh_page
 from harness.present.probes import mtu as mtu_page
+from harness.present.probes import path as path_page
 from harness.present.probes import racks as racks_page
 from harness.present.probes import remarks
 from harness.present.probes import soak as soak_page
 from harness.probes.all_probes import all_probes
-from harness.probes.latency import LATENCY_PROGRAMS, MESSAGE_BYTES, latency_steps
+from harness.probes.incast import INCAST_PROGRAMS, incast_steps
+from harness.probes.latency import LATENCY_PROGRAMS, latency_steps
 from harness.probes.link import LINK_PROGRAMS
 from harness.probes.mesh import MESH_PROGRAMS, mesh_steps
+from harness.probes.messages import MESSAGE_BYTES
 from harness.probes.mtu import MTU_PROGRAMS, largest_frame_steps, path_mtu_steps
 from harness.probes.packets import PACKET_PROGRAMS, packet_size_steps
+from harness.probes.path import PATH_PROGRAMS, STEP_PROGRAMS, path_steps
 from harness.probes.plan import Links, ProbePlan, ProbeStep
 from harness.probes.racks import Rack, rack_steps
 from harness.probes.soak import SOAK_PROGRAMS, soak_steps
@@ -151,6 +156,38 @@ def racks_command(site: Site, load: Load, *, racks: Sequence[str], draws: int, s
     return _print(probed, [racks_page.render])
 
 
+@probe_group.command("incast")
+@on_site
+@click.option(
+    "--hub",
+    metavar="NAME",
+    help="The host that receives from the others, and sends to them.  [default: the first one]",
+)
+@seconds_option
+@message_option
+@port_option
+@with_load
+def incast_command(site: Site, load: Load, *, hub: str | None, message_bytes: int) -> int:
+    """Measure many hosts that send to one, one that sends to many, and all to all, as in a shuffle."""
+    hosts = site.hosts()
+    chosen = hosts[0].name if hub is None else hub
+    if chosen not in {host.name for host in hosts}:
+        raise BadInput(f"--hub: {chosen!r} is not one of the hosts")
+
+    def make_steps(usable: Sequence[Host], _links: Links) -> list[ProbeStep]:
+        # It has an address now. If it was left out, the next one takes its place, unless a user chose it.
+        by_name = {host.name: host for host in usable}
+        if hub is not None and hub not in by_name:
+            raise BadInput(f"--hub: {hub} cannot be used; choose another host")
+        return incast_steps(usable, by_name.get(chosen, usable[0]), load, message_bytes)
+
+    plan = ProbePlan(hosts, INCAST_PROGRAMS, make_steps)
+    probed = site.probe(
+        plan, probe="incast", hub=chosen, seconds=load.seconds, message_bytes=message_bytes
+    )
+    return _print(probed, [incast_page.render])
+
+
 @probe_group.command("latency")
 @on_site
 @seconds_option
@@ -259,6 +296,53 @@ def soak_command(
     probed = site.probe(plan, probe="soak", total_s=round(total_s), **choices)
     code = _print(probed, [soak_page.render])
     return code or int(bool(judge_soak(probed).faults))
+
+
+@probe_group.command("path")
+@on_site
+@click.option(
+    "--rate",
+    metavar="RATE",
+    help="The rate that every path should carry, such as 2.5gbit; also send UDP at 25 to 100 % of it.",
+)
+@click.option(
+    "--max-loss",
+    type=FloatRange(0, 100),
+    default=0.1,
+    show_default=True,
+    help="For --rate: percent of packets that a step may lose.",
+)
+@click.option(
+    "--max-delay",
+    type=FloatRange(0, min_open=True),
+    metavar="MS",
+    help="For --rate: the p99 round trip of a small message that a step may have.  [default: any]",
+)
+@seconds_option
+@streams_option
+@port_option
+@with_load
+def path_command(
+    site: Site,
+    load: Load,
+    *,
+    rate: str | None,
+    max_loss: float,
+    max_delay: float | None,
+) -> int:
+    """Measure what TCP makes of each path (RFC 6349), and steps of UDP up to an expected rate (Y.1564)."""
+    rate_bit_s = None if rate is None else parse_rate("--rate", rate, MAX_BIT_S)
+    if rate_bit_s is None and max_delay is not None:
+        raise BadInput("--max-delay needs --rate")
+    plan = ProbePlan(
+        site.hosts(),
+        PATH_PROGRAMS if rate_bit_s is None else (*PATH_PROGRAMS, *STEP_PROGRAMS),
+        lambda hosts, links: path_steps(hosts, links, load, rate_bit_s),
+    )
+    limits = {"max_loss_percent": max_loss, "max_delay_ms": max_delay or ""}
+    expected = {} if rate_bit_s is None else {"rate_bit_s": rate_bit_s, **limits}
+    probed = site.probe(plan, probe="path", seconds=load.seconds, streams=load.streams, **expected)
+    return _print(probed, [path_page.render]) or int(bool(path_page.failed_steps(probed)))
 
 
 @probe_group.command("all")

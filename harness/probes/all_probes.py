@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from harness.probes.latency import LATENCY_PROGRAMS, MESSAGE_BYTES, latency_steps
+from harness.probes.latency import LATENCY_PROGRAMS, latency_steps
 from harness.probes.mesh import MESH_PROGRAMS, mesh_steps
+from harness.probes.messages import MESSAGE_BYTES
 from harness.probes.mtu import MTU_PROGRAMS, path_mtu_steps
 from harness.probes.packets import packet_size_steps
 from harness.probes.plan import Links, ProbePlan, ProbeStep

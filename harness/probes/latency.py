@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import zip_longest
@@ -19,17 +18,17 @@ from harness.model.network_metrics import (
     ROUND_TRIPS_PER_S,
 )
 from harness.model.probe import Measurement
+from harness.probes.messages import OUTLASTING_S, Message, run_messages
 from harness.probes.plan import ProbeStep, round_robin
 from harness.probes.remote_process import ClientServerRun, RemoteProcesses, run_all
-from harness.probes.tools import perftest, sockperf
+from harness.probes.tools import perftest
 from harness.probes.tools.perftest import RdmaLatency
 from harness.probes.tools.sockperf import RoundTrips
-from harness.probes.traffic import GRACE_S, OMITTED_S, Flow, Load, open_flows
+from harness.probes.traffic import OMITTED_S, Flow, Load
 from harness.probes.transports.host import Host, HostError
 from harness.terminal import join_names
 
 LATENCY_PROGRAMS = ("ip", "iperf3", "sockperf")
-MESSAGE_BYTES = 64
 SET_UP_S = 3.0
 RDMA_STEP_S, RDMA_TIMEOUT_S = 5.0, 60.0
 _LIST_RDMA_DEVICES = ("sh", "-c", "ls /sys/class/infiniband 2>/dev/null; exit 0")
@@ -40,7 +39,7 @@ def latency_steps(hosts: Sequence[Host], load: Load, message_bytes: int) -> list
     steps = [
         ProbeStep(
             f"latency: {join_names([f'{a} <-> {b}' for a, b in pairs])}, {case}",
-            load.seconds + SET_UP_S + (OMITTED_S if case == LOADED else 0),
+            load.seconds + SET_UP_S + (OMITTED_S + OUTLASTING_S if case == LOADED else 0),
             partial(_measure, [Flow(a, b) for a, b in pairs], load, message_bytes, case),
         )
         for pairs in round_robin(hosts)
@@ -52,23 +51,8 @@ def latency_steps(hosts: Sequence[Host], load: Load, message_bytes: int) -> list
 def _measure(
     flows: Sequence[Flow], load: Load, message_bytes: int, case: str
 ) -> Iterator[Measurement]:
-    transfer = Load(load.seconds + 2 * OMITTED_S, first_port=load.first_port)
-    with RemoteProcesses() as remotes:
-        transfer_runs = open_flows(remotes, flows, transfer) if case == LOADED else []
-        sessions = [
-            _sockperf_run(remotes, flow, port, load.seconds, message_bytes)
-            for port, flow in enumerate(flows, load.first_port + len(flows))
-        ]
-        for session in sessions:
-            session.open()
-        for run in transfer_runs:
-            run.start()
-        if transfer_runs:
-            time.sleep(OMITTED_S)
-        for session in sessions:
-            session.start()
-        round_trips = [session.finish() for session in sessions]
-        transfers = [run.finish() for run in transfer_runs]
+    transfers_beside = flows if case == LOADED else ()
+    round_trips, transfers = run_messages(flows, load, Message(message_bytes), transfers_beside)
     for flow, trips, outcome in zip_longest(flows, round_trips, transfers):
         # Without its transfer, a latency under load has no meaning.
         errors = [result for result in (outcome, trips) if isinstance(result, HostError)]
@@ -78,21 +62,6 @@ def _measure(
             for percentile, metric in ROUND_TRIP.items():
                 yield metric.of(str(flow), trips.microseconds[percentile], case)
             yield ROUND_TRIPS_PER_S.of(str(flow), trips.per_second, case)
-
-
-def _sockperf_run(
-    remotes: RemoteProcesses, flow: Flow, port: int, seconds: int, message_bytes: int
-) -> ClientServerRun[RoundTrips]:
-    address = flow.receiver.address
-    client = sockperf.client(address, port, message_bytes=message_bytes, seconds=seconds)
-    return ClientServerRun(
-        remotes,
-        server=(flow.receiver, sockperf.server(address, port)),
-        client=(flow.sender, client),
-        listening=sockperf.LISTENING,
-        parse=lambda completed: sockperf.read_round_trips(completed.output, completed.errors),
-        timeout_s=seconds + GRACE_S,
-    )
 
 
 def _measure_rdma(hosts: Sequence[Host], message_bytes: int) -> Iterator[Measurement]:

@@ -13,15 +13,12 @@ from itertools import cycle
 
 from harness.model.network_metrics import ACROSS_RACKS, OVERSUBSCRIPTION, WITHIN_RACK
 from harness.model.probe import ARROW, Measurement, Metric
+from harness.probes.common_window import NOT_TOGETHER, window_of
 from harness.probes.plan import ProbeStep
-from harness.probes.tools.iperf3 import TransferInterval
 from harness.probes.traffic import Flow, Load, Transfer, run_flows
 from harness.probes.transports.host import Host, HostError
 
 SET_UP_S = 3.0
-MIN_COMMON_FRACTION = 0.5
-"""How much of the requested time all flows must have in common. The clients start within a fraction of a
-second; if there is less, some flow began late or stopped early, and the window represents nothing."""
 
 
 @dataclass(frozen=True)
@@ -100,9 +97,9 @@ def _common_rate(
     transfers = _transfers(outcomes)
     if not transfers:
         return None
-    window = common_window([timeline(transfer) for transfer in transfers.values()])
-    if window is None or window.seconds < MIN_COMMON_FRACTION * load.seconds:
-        yield metric.failed(subject, f"{subject}: its flows did not run in the same seconds")
+    window = window_of(transfers.values(), load.seconds)
+    if window is None:
+        yield metric.failed(subject, f"{subject}: {NOT_TOGETHER}")
         return None
     return window.bit_s
 
@@ -118,58 +115,3 @@ def _unlimited_bit_s(
     sent = len({flow.sender for flow in flows}) * per_host.get(senders.name, default)
     received = len({flow.receiver for flow in flows}) * per_host.get(receivers.name, default)
     return min(sent, received)
-
-
-@dataclass(frozen=True)
-class Window:
-    """The time in which all flows ran, on one clock, and the rate of all flows together in it."""
-
-    start_s: float
-    end_s: float
-    bit_s: float
-
-    @property
-    def seconds(self) -> float:
-        """The length of the window."""
-        return self.end_s - self.start_s
-
-
-def timeline(transfer: Transfer) -> list[TransferInterval]:
-    """Return a transfer's intervals on this machine's clock.
-
-    The sender reports what it passed to its kernel; the bits are scaled so that their sum is what arrived.
-    """
-    report, began_s = transfer.report, transfer.began_s
-    sent = sum(interval.bits for interval in report.intervals)
-    arrived = report.goodput_bit_s * report.seconds / sent if sent else 0.0
-    return [
-        TransferInterval(
-            interval.start_s + began_s, interval.end_s + began_s, arrived * interval.bits
-        )
-        for interval in report.intervals
-    ]
-
-
-def common_window(timelines: Sequence[Sequence[TransferInterval]]) -> Window | None:
-    """Return the window of flows whose intervals are on one clock; None if they have no time in common.
-
-    An interval that is partly in the window counts in proportion.
-    """
-    if not timelines or not all(timelines):
-        return None
-    start = max(min(interval.start_s for interval in flow) for flow in timelines)
-    end = min(max(interval.end_s for interval in flow) for flow in timelines)
-    if end <= start:
-        return None
-    bits = sum(
-        interval.bits * _fraction_within(interval, start, end)
-        for flow in timelines
-        for interval in flow
-    )
-    return Window(start, end, bits / (end - start))
-
-
-def _fraction_within(interval: TransferInterval, start: float, end: float) -> float:
-    length = interval.end_s - interval.start_s
-    within = min(interval.end_s, end) - max(interval.start_s, start)
-    return max(0.0, within) / length if length > 0 else 0.0

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from harness.model.errors import ToolError
 from harness.model.probe import ARROW
@@ -19,11 +21,16 @@ from harness.probes.tools.iperf3 import Report
 from harness.probes.tools.perf import Counters
 from harness.probes.transports.host import Host, HostError
 
+T = TypeVar("T")
+
 FIRST_PORT = 5201
 OMITTED_S = 1
 """Not measured: TCP's slow start, and the burst that a full token bucket lets through."""
 GRACE_S = 20.0
 """Extra seconds that a program may take to connect and to report."""
+MAX_OPENING = 8
+"""Connections to a host that begin together. By default, sshd refuses some of those beyond ten that are not
+authenticated yet (MaxStartups)."""
 
 
 @dataclass(frozen=True)
@@ -116,12 +123,36 @@ def open_flows(
     remotes: RemoteProcesses, flows: Sequence[Flow], load: Load
 ) -> list[ClientServerRun[Transfer]]:
     """Start a server for each flow, and return the runs, whose clients wait for their start."""
-    runs = [
-        _flow_run(remotes, flow, load, port) for port, flow in enumerate(flows, load.first_port)
-    ]
-    for run in runs:
-        run.open()
+    return open_runs(
+        flows, load.first_port, lambda flow, port: _flow_run(remotes, flow, load, port)
+    )
+
+
+def open_runs(
+    flows: Sequence[Flow], first_port: int, make: Callable[[Flow, int], ClientServerRun[T]]
+) -> list[ClientServerRun[T]]:
+    """Open a run for each flow, at consecutive ports, few at a time."""
+    runs: list[ClientServerRun[T]] = []
+    for batch in opening_batches(flows):
+        opening = [make(flow, port) for port, flow in enumerate(batch, first_port + len(runs))]
+        for run in opening:
+            run.open()
+        runs += opening
     return runs
+
+
+def opening_batches(flows: Sequence[Flow]) -> list[list[Flow]]:
+    """Cut flows into batches in which no host takes part in more than MAX_OPENING."""
+    batches: list[list[Flow]] = []
+    opening: Counter[str] = Counter()
+    for flow in flows:
+        names = (flow.sender.name, flow.receiver.name)
+        if not batches or any(opening[name] >= MAX_OPENING for name in names):
+            batches.append([])
+            opening.clear()
+        batches[-1].append(flow)
+        opening.update(names)
+    return batches
 
 
 def _flow_run(

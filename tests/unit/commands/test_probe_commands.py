@@ -62,6 +62,12 @@ class TestUsage:
             (["racks", "--rack", "a=n[1-2]"], "name two racks: --rack a=node[1-20]"),
             (["racks", "--rack", "n[1-2]", "--rack", "b=n3"], "--rack 'n[1-2]' has no name"),
             (["racks", "--rack", "a=n[1-2]", "--rack", "b=n[2-3]"], "n2 cannot be in both racks"),
+            (["incast", *TWO, "--hub", "node7"], "--hub: 'node7' is not one of the hosts"),
+            (["incast", *TWO, "--message-bytes", "3"], "'--message-bytes': 3 is not in the range"),
+            (["path", *TWO, "--rate", "fast"], "--rate 'fast' is not a rate"),
+            (["path", *TWO, "--rate", "100bit"], "--rate"),
+            (["path", *TWO, "--max-loss", "101"], "'--max-loss': 101.0 is not in the range"),
+            (["path", *TWO, "--max-delay", "5"], "--max-delay needs --rate"),
             (["link", "--spark-options", "--master x"], "--spark-options needs --via spark"),
             (["link", "--spark-port", "7100"], "--spark-port needs --via spark"),
             (["link", "--via", "spark", "--spark-port", "65536"], "'--spark-port': 65536"),
@@ -106,6 +112,14 @@ class TestUsage:
 
 
 class TestProbing:
+    def test_a_hub_that_is_down_is_an_error_if_it_was_chosen(
+        self, network: Install, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        network(steady)
+        three = ["--hosts", "node9,node[1-2]=10.0.0.[1-2]"]
+        assert main(["probe", "incast", *three, "--hub", "node9"]) == 2
+        assert "--hub: node9 cannot be used; choose another host" in capsys.readouterr().err
+
     def test_measurements_are_printed_and_recorded(
         self,
         network: Install,

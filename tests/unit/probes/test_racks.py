@@ -1,4 +1,4 @@
-"""The racks probe: rates in the common window of flows, the drawn pairs, and the ratio that follows."""
+"""The racks probe: the drawn pairs, and the ratio that follows from what they carry."""
 
 from __future__ import annotations
 
@@ -14,11 +14,9 @@ from harness.model.network_metrics import ACROSS_RACKS, OVERSUBSCRIPTION, WITHIN
 from harness.model.probe import ProbeSample, samples
 from harness.probes.racks import (
     Rack,
-    common_window,
     flows_across,
     flows_within,
     rack_steps,
-    timeline,
 )
 from harness.probes.tools.iperf3 import Report, TransferInterval
 from harness.probes.traffic import Flow, Load, Transfer
@@ -37,49 +35,6 @@ def rng(seed: int) -> random.Random:
 
 def a_rack(name: str, hosts: int) -> Rack:
     return Rack(name, tuple(by_local(f"{name}{i}") for i in range(hosts)))
-
-
-class TestCommonWindow:
-    @given(
-        st.lists(
-            st.tuples(st.floats(0, 3), st.integers(8, 12), st.floats(1, 1e9)),
-            min_size=1,
-            max_size=8,
-        )
-    )
-    def test_has_the_sum_of_the_rates_of_steady_flows(
-        self, flows: list[tuple[float, int, float]]
-    ) -> None:
-        window = common_window([steady(*flow) for flow in flows])
-        assert window is not None
-        assert window.bit_s == pytest.approx(sum(rate for _, _, rate in flows), rel=1e-6)
-        assert window.start_s == max(start for start, _, _ in flows)
-        assert window.end_s == pytest.approx(min(start + seconds for start, seconds, _ in flows))
-
-    def test_leaves_out_what_was_sent_before_and_after(self) -> None:
-        alone_first = [TransferInterval(0, 1, 1000), *steady(1, 2, 10)]
-        window = common_window([alone_first, steady(1, 3, 20)])
-        assert window is not None
-        assert (window.bit_s, window.seconds) == (30, 2)
-
-    def test_counts_an_interval_on_its_edge_in_proportion(self) -> None:
-        window = common_window([[TransferInterval(0, 2, 100)], [TransferInterval(1.5, 3.5, 0)]])
-        assert window is not None
-        assert window.bit_s == pytest.approx(50)
-
-    def test_counts_only_what_arrived(self) -> None:
-        report = Report(90.0, 2, 0, None, None, tuple(steady(0, 2, 100)))
-        first, second = timeline(Transfer(report, began_s=50))
-        assert (first.start_s, second.end_s) == (50, 52)
-        assert (first.bits, second.bits) == pytest.approx((90, 90))
-
-    @pytest.mark.parametrize(
-        "flows", [[], [[]], [steady(0, 2, 1), []], [steady(0, 2, 1), steady(2, 2, 1)]]
-    )
-    def test_is_none_if_the_flows_have_no_time_in_common(
-        self, flows: list[list[TransferInterval]]
-    ) -> None:
-        assert common_window(flows) is None
 
 
 class TestDrawnFlows:

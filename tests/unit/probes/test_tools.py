@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from harness.model.errors import ToolError
 from harness.node import interface, kernel
-from harness.probes.tools import cpu, iperf3, perf, perftest, ping, sockperf
+from harness.probes.tools import cpu, iperf3, perf, perftest, ping, sockperf, udp_drops
 from harness.probes.tools.ping import Echo, PingReply
 from tests.unit.probe_builders import output
 
@@ -129,6 +129,57 @@ class TestIperf3:
             iperf3.read_report(text)
 
 
+class TestFiguresOfTransfers:
+    def test_are_those_of_the_report(self) -> None:
+        report = iperf3.read_report(output("iperf3-3.12.json"))
+        assert report.sent_bytes == 35251560
+        assert report.mss_bytes == 1448
+        assert report.mean_rtt_us == (10374 + 10214) / 2
+        assert {interval.retransmits for interval in report.intervals} == {0}
+
+    def test_are_unknown_if_the_version_has_none(self) -> None:
+        report = iperf3.read_report(output("iperf3-3.17-no-retransmits.json"))
+        assert report.mean_rtt_us is None
+        assert {interval.retransmits for interval in report.intervals} == {None}
+
+
+class TestDatagrams:
+    def test_a_stream_has_its_rates_loss_and_jitter(self) -> None:
+        report = iperf3.read_datagram_report(output("iperf3-3.12-udp-loss.json"))
+        assert report.sent_bit_s == pytest.approx(60e6, rel=0.001)
+        assert report.received_bit_s == pytest.approx(47.27e6, rel=0.001)
+        assert report.loss_percent == pytest.approx(100 * 2054 / 10184)
+        assert report.jitter_us == pytest.approx(285.5, abs=0.1)
+
+    def test_a_stream_of_which_nothing_arrived_is_lost_whatever_iperf3_counts(self) -> None:
+        text = output("iperf3-3.12-udp-blackhole.json")
+        assert json.loads(text)["end"]["sum"]["lost_percent"] == 0
+        report = iperf3.read_datagram_report(text)
+        assert (report.received_bit_s, report.loss_percent, report.jitter_us) == (0, 100, None)
+
+    def test_what_arrived_is_told_by_older_versions_too(self) -> None:
+        old = json.loads(output("iperf3-3.12-udp-loss.json"))
+        del old["end"]["sum_received"]
+        report = iperf3.read_datagram_report(json.dumps(old))
+        assert report.received_bit_s == pytest.approx(47.3e6, rel=0.02)
+
+    @pytest.mark.parametrize("text", ["", "{}", '{"end": {"sum": {"packets": "many"}}}'])
+    def test_output_without_a_report_is_an_error(self, text: str) -> None:
+        with pytest.raises(ToolError):
+            iperf3.read_datagram_report(text)
+
+    def test_an_error_in_the_report_is_raised(self) -> None:
+        with pytest.raises(ToolError, match="Connection refused"):
+            iperf3.read_datagram_report(output("iperf3-3.12-refused.json"))
+
+    def test_what_the_host_dropped_is_read(self) -> None:
+        text = "Tcp: A B\nTcp: 1 2\nUdp: InDatagrams NoPorts InErrors RcvbufErrors\nUdp: 9 0 8 7\n"
+        assert udp_drops.read_drops(text) == 7
+        for broken in ("", "Udp: InDatagrams\nUdp: 9\n", "Udp: RcvbufErrors\nUdp: x\n"):
+            with pytest.raises(ToolError):
+                udp_drops.read_drops(broken)
+
+
 class TestSockperf:
     @pytest.mark.parametrize("version", SOCKPERF)
     def test_reports_round_trip_times_by_percentile(self, version: str) -> None:
@@ -162,6 +213,26 @@ class TestPing:
 
     def test_the_summary_of_busybox_is_read(self) -> None:
         assert ping.read_answer(BUSYBOX, "") == PingReply(Echo.ARRIVED)
+
+    def test_round_trips_have_their_least_and_mean_time(self) -> None:
+        times = ping.read_round_trips(ARRIVED, "")
+        assert (times.min_us, times.mean_us) == pytest.approx((72, 154))
+        busybox = f"{BUSYBOX}round-trip min/avg/max = 0.091/0.100/0.110 ms\n"
+        assert ping.read_round_trips(busybox, "").min_us == pytest.approx(91)
+
+    @pytest.mark.parametrize(
+        ("printed", "errors", "message"),
+        [
+            (LOST, "", "pings are not answered"),
+            ("", "ping: connect: Network is unreachable", "Network is unreachable"),
+            ("", "", "no summary"),
+        ],
+    )
+    def test_round_trips_without_an_answer_are_an_error(
+        self, printed: str, errors: str, message: str
+    ) -> None:
+        with pytest.raises(ToolError, match=message):
+            ping.read_round_trips(printed, errors)
 
     def test_no_answer_is_a_loss(self) -> None:
         assert ping.read_answer(LOST, "") == PingReply(Echo.LOST)

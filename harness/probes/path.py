@@ -1,0 +1,250 @@
+"""The path probe: what TCP makes of each path (RFC 6349), and whether a path carries an expected rate.
+
+RFC 6349, section 4, has three figures: the time of a transfer relative to the ideal one, the bytes that were
+not sent again, and what queues add to the round trip. The steps of UDP are those of ITU-T Y.1564's service
+configuration test: rising rates, each with its loss and delay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from harness.model.interface import max_goodput_bit_s
+from harness.model.link import IP_AND_UDP_BYTES, TYPICAL_MTU, datagram_bit_s, goodput_bit_s
+from harness.model.network_metrics import (
+    BASELINE_ROUND_TRIP,
+    BUFFER_DELAY,
+    PATH_GOODPUT,
+    STEP_HOST_DROPS,
+    STEP_JITTER,
+    STEP_LOSS,
+    STEP_RECEIVED,
+    STEP_ROUND_TRIP,
+    STEP_SENT,
+    TCP_EFFICIENCY,
+    TRANSFER_ROUND_TRIP,
+    TRANSFER_TIME_RATIO,
+    step_case,
+)
+from harness.model.probe import Measurement
+from harness.probes.messages import OUTLASTING_S, Message, run_beside
+from harness.probes.plan import Links, ProbeStep, round_robin
+from harness.probes.remote_process import (
+    ClientServerRun,
+    CompletedCommand,
+    RemoteProcesses,
+    parse_completed,
+    run_all,
+)
+from harness.probes.tools import iperf3, ping, udp_drops
+from harness.probes.tools.iperf3 import DatagramReport, Report
+from harness.probes.tools.ping import EchoTimes
+from harness.probes.tools.sockperf import RoundTrips
+from harness.probes.traffic import GRACE_S, Flow, Load, open_runs, run_flows
+from harness.probes.transports.host import Host, HostError
+from harness.terminal import join_names
+
+PATH_PROGRAMS, STEP_PROGRAMS = ("ip", "ping", "iperf3"), ("sockperf",)
+STEP_PERCENTS = (25, 50, 75, 90, 100)
+BASELINE_S, SET_UP_S = 2.0, 3.0
+IPV6_EXTRA_BYTES = 40 - 20
+MESSAGES_PER_S = 100
+"""Few enough that they hardly add to the rate of a step."""
+
+
+@dataclass(frozen=True)
+class _Probe:
+    """What every step needs. `rate_bit_s` is the expected rate on the wire, None if it was not given."""
+
+    links: Links
+    load: Load
+    rate_bit_s: int | None
+    message: Message
+
+    def mtu(self, flow: Flow) -> int:
+        """Return the smaller MTU of a flow's ends, as far as they are known."""
+        ends = (self.links.get(flow.sender.name), self.links.get(flow.receiver.name))
+        known = [link.mtu_bytes for link in ends if link is not None and link.mtu_bytes]
+        return min(known, default=TYPICAL_MTU)
+
+    def ideal_bit_s(self, flow: Flow) -> float | None:
+        """Return the goodput over the bottleneck: the expected rate, or else that of the slower link."""
+        if self.rate_bit_s is not None:
+            return goodput_bit_s(self.rate_bit_s, self.mtu(flow))
+        ends = (self.links.get(flow.sender.name), self.links.get(flow.receiver.name))
+        return max_goodput_bit_s(*ends)
+
+
+def path_steps(
+    hosts: Sequence[Host], links: Links, load: Load, rate_bit_s: int | None
+) -> list[ProbeStep]:
+    """Measure every pair in one direction, then in the other; no host is in two pairs at the same time.
+
+    With a rate, steps of UDP up to it follow for the same pairs.
+    """
+    probe = _Probe(links, load, rate_bit_s, Message(per_second=MESSAGES_PER_S))
+    steps = []
+    for pairs in round_robin(hosts):
+        for flows in ([Flow(a, b) for a, b in pairs], [Flow(b, a) for a, b in pairs]):
+            names = join_names(flows)
+            steps.append(
+                ProbeStep(
+                    f"path: {names}, TCP",
+                    BASELINE_S + load.total_s + SET_UP_S,
+                    partial(_measure_tcp, probe, flows),
+                )
+            )
+            if rate_bit_s is not None:
+                steps += [
+                    ProbeStep(
+                        f"path: {names}, UDP {step_case(percent)}",
+                        load.seconds + OUTLASTING_S + SET_UP_S,
+                        partial(_measure_step, probe, flows, rate_bit_s, percent),
+                    )
+                    for percent in STEP_PERCENTS
+                ]
+    return steps
+
+
+def _measure_tcp(probe: _Probe, flows: Sequence[Flow]) -> Iterator[Measurement]:
+    """Measure the round trip on the idle path, then a transfer."""
+    pings = [(flow.sender, ping.round_trips(flow.receiver.address)) for flow in flows]
+    baselines = run_all(pings)
+    transfers = run_flows(flows, probe.load)
+    for flow, completed, transfer in zip(flows, baselines, transfers, strict=True):
+        baseline = parse_completed(
+            flow, completed, lambda done: ping.read_round_trips(done.output, done.errors)
+        )
+        if isinstance(transfer, HostError):
+            yield PATH_GOODPUT.failed(str(flow), transfer)
+            continue
+        if isinstance(baseline, HostError):
+            yield BASELINE_ROUND_TRIP.failed(str(flow), baseline)
+        yield from _figures(
+            str(flow),
+            transfer.report,
+            baseline if isinstance(baseline, EchoTimes) else None,
+            probe.ideal_bit_s(flow),
+        )
+
+
+def _figures(
+    subject: str, report: Report, baseline: EchoTimes | None, ideal_bit_s: float | None
+) -> Iterator[Measurement]:
+    """Yield RFC 6349's figures, as far as what they are made of is known."""
+    yield PATH_GOODPUT.of(subject, report.goodput_bit_s)
+    if ideal_bit_s is not None:
+        # Of the same bytes, times are to each other as the inverse rates.
+        yield TRANSFER_TIME_RATIO.of(subject, ideal_bit_s / report.goodput_bit_s)
+    if None not in (report.retransmits, report.mss_bytes) and report.sent_bytes:
+        again = (report.retransmits or 0) * (report.mss_bytes or 0)
+        yield TCP_EFFICIENCY.of(subject, efficiency_percent(report.sent_bytes, again))
+    if baseline is not None:
+        yield BASELINE_ROUND_TRIP.of(subject, baseline.min_us)
+    if report.mean_rtt_us is not None:
+        yield TRANSFER_ROUND_TRIP.of(subject, report.mean_rtt_us)
+        if baseline is not None:
+            delay = 100 * (report.mean_rtt_us - baseline.min_us) / baseline.min_us
+            yield BUFFER_DELAY.of(subject, delay)
+
+
+def efficiency_percent(payload_bytes: float, again_bytes: float) -> float:
+    """Return RFC 6349's TCP efficiency: of the bytes transmitted, those that were not retransmissions.
+
+    iperf3 counts each byte of the payload once, so what was sent again was transmitted in addition.
+    """
+    transmitted = payload_bytes + again_bytes
+    return 100 * (transmitted - again_bytes) / transmitted
+
+
+def _measure_step(
+    probe: _Probe, flows: Sequence[Flow], rate_bit_s: int, percent: int
+) -> Iterator[Measurement]:
+    """Send UDP at a part of the expected rate, and a small message beside."""
+    # The messages take the ports before those of the streams.
+    first_port = probe.load.first_port + len(flows)
+    receivers = [flow.receiver for flow in flows]
+    before = _drops(receivers)
+    trips, reports = run_beside(
+        flows,
+        probe.load,
+        probe.message,
+        lambda remotes: open_runs(
+            flows,
+            first_port,
+            lambda flow, port: _datagram_run(
+                remotes, probe, flow, port, rate_bit_s * percent / 100
+            ),
+        ),
+    )
+    after = _drops(receivers)
+    case = step_case(percent)
+    for flow, trip, report in zip(flows, trips, reports, strict=True):
+        yield from _step(str(flow), case, probe, probe.mtu(flow), report, trip)
+        counts = (before.get(flow.receiver.name), after.get(flow.receiver.name))
+        if isinstance(report, DatagramReport) and None not in counts:
+            yield STEP_HOST_DROPS.of(str(flow), max(0, (counts[1] or 0) - (counts[0] or 0)), case)
+
+
+def _drops(hosts: Sequence[Host]) -> dict[str, int]:
+    """Return what each host has dropped so far, as far as it tells."""
+    found = {}
+    for host, completed in zip(
+        hosts, run_all([(host, udp_drops.COMMAND) for host in hosts]), strict=True
+    ):
+        drops = parse_completed(host, completed, lambda done: udp_drops.read_drops(done.output))
+        if isinstance(drops, int):
+            found[host.name] = drops
+    return found
+
+
+def _datagram_run(
+    remotes: RemoteProcesses, probe: _Probe, flow: Flow, port: int, wire_bit_s: float
+) -> ClientServerRun[DatagramReport]:
+    mtu, address = probe.mtu(flow), flow.receiver.address
+    client = iperf3.datagram_client(
+        address,
+        port,
+        seconds=probe.load.seconds + OUTLASTING_S,
+        payload_bit_s=round(datagram_bit_s(wire_bit_s - probe.message.wire_bit_s, mtu)),
+        payload_bytes=mtu - IP_AND_UDP_BYTES - (IPV6_EXTRA_BYTES if ":" in address else 0),
+    )
+    return ClientServerRun(
+        remotes,
+        server=(flow.receiver, iperf3.server(port)),
+        client=(flow.sender, client),
+        listening=iperf3.LISTENING,
+        parse=_read_datagrams,
+        timeout_s=probe.load.seconds + OUTLASTING_S + GRACE_S,
+    )
+
+
+def _read_datagrams(completed: CompletedCommand) -> DatagramReport:
+    return iperf3.read_datagram_report(completed.output)
+
+
+def _step(
+    subject: str,
+    case: str,
+    probe: _Probe,
+    mtu: int,
+    report: DatagramReport | HostError,
+    trips: RoundTrips | HostError,
+) -> Iterator[Measurement]:
+    if isinstance(report, HostError):
+        yield STEP_LOSS.failed(subject, report, case)
+        return
+    payload_part, beside = datagram_bit_s(1, mtu), probe.message.wire_bit_s
+    received = report.received_bit_s / payload_part
+    yield STEP_SENT.of(subject, report.sent_bit_s / payload_part + beside, case)
+    yield STEP_RECEIVED.of(subject, received + beside if received else 0.0, case)
+    yield STEP_LOSS.of(subject, report.loss_percent, case)
+    if report.jitter_us is not None:
+        yield STEP_JITTER.of(subject, report.jitter_us, case)
+    for percentile, metric in STEP_ROUND_TRIP.items():
+        if isinstance(trips, HostError):
+            yield metric.failed(subject, trips, case)
+        else:
+            yield metric.of(subject, trips.microseconds[percentile], case)

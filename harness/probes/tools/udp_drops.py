@@ -1,0 +1,22 @@
+"""UDP packets that reached a host and were dropped there, because the program did not read them in time."""
+
+from __future__ import annotations
+
+from harness.model.errors import ToolError
+
+COMMAND = ("cat", "/proc/net/snmp")
+_COUNTER = "RcvbufErrors"
+
+
+def read_drops(text: str) -> int:
+    """Return how many packets the kernel has dropped so far. Raise ToolError if it does not tell.
+
+    /proc/net/snmp has two lines for UDP: the names of the counters, and their values.
+    """
+    lines = [line.split() for line in text.splitlines() if line.startswith("Udp: ")]
+    if len(lines) != 2 or len(lines[0]) != len(lines[1]):  # noqa: PLR2004  names and values
+        raise ToolError("/proc/net/snmp has no counters of UDP")
+    counters = dict(zip(*lines, strict=True))
+    if not counters.get(_COUNTER, "").isdecimal():
+        raise ToolError(f"/proc/net/snmp has no {_COUNTER}")
+    return int(counters[_COUNTER])
