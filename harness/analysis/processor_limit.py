@@ -7,9 +7,12 @@ away, or if one processor was busy all the time: a connection is served by one a
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from statistics import median
 
 from harness.analysis.mesh import Pair, PairMatrix, pair_matrix
 from harness.model.network_metrics import (
+    RACK_BUSIEST,
+    RACK_STOLEN,
     RECEIVER_BUSIEST,
     RECEIVER_IPERF_CPU,
     RECEIVER_STOLEN,
@@ -17,7 +20,7 @@ from harness.model.network_metrics import (
     SENDER_IPERF_CPU,
     SENDER_STOLEN,
 )
-from harness.model.probe import Measurement, Metric
+from harness.model.probe import Measurement, Metric, ProbeSample
 
 MAX_STOLEN_PERCENT = 10.0
 """Of the time of all processors. A hypervisor that took 45 % left 26 of 150 Mbit/s of a sound link."""
@@ -46,6 +49,19 @@ def processor_limits(measurements: Iterable[Measurement], case: str = "") -> dic
             for pair, value in _above(pair_matrix(found, metric, case), limit):
                 limits.setdefault(pair, reason.format(pair[end], value))
     return limits
+
+
+def rack_limit(subject: str, measured: Iterable[ProbeSample]) -> str | None:
+    """Return why the processors of a host may have bounded what racks carried in most draws, else None."""
+    for sample in measured:
+        if sample.subject != subject or not sample.values:
+            continue
+        value = median(sample.values)
+        if sample.metric == RACK_STOLEN.name and value >= MAX_STOLEN_PERCENT:
+            return f"a hypervisor took {value:.0f} % of a host's processors"
+        if sample.metric == RACK_BUSIEST.name and value >= MAX_BUSY_PERCENT:
+            return "a processor of a host was busy all the time"
+    return None
 
 
 def _above(percent: PairMatrix, limit: float) -> Iterator[tuple[Pair, float]]:

@@ -6,12 +6,18 @@ Only the seconds in which all flows ran count: before and after them, a flow may
 from __future__ import annotations
 
 import random
-from collections.abc import Collection, Generator, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import cycle
 
-from harness.model.network_metrics import ACROSS_RACKS, OVERSUBSCRIPTION, WITHIN_RACK
+from harness.model.network_metrics import (
+    ACROSS_RACKS,
+    OVERSUBSCRIPTION,
+    RACK_BUSIEST,
+    RACK_STOLEN,
+    WITHIN_RACK,
+)
 from harness.model.probe import ARROW, Measurement, Metric
 from harness.probes.common_window import NOT_TOGETHER, window_of
 from harness.probes.plan import ProbeStep
@@ -68,12 +74,14 @@ def _measure(first: Rack, second: Rack, load: Load, seed: int) -> Generator[Meas
         if bit_s is not None:
             per_host[name] = bit_s / len(_transfers(outcomes))
             yield WITHIN_RACK.of(name, per_host[name])
+            yield from _processors(name, outcomes)
     for senders, receivers in ((first, second), (second, first)):
         subject = f"{senders.name}{ARROW}{receivers.name}"
         outcomes = _run(flows_across(senders, receivers, rng), load)
         bit_s = yield from _common_rate(ACROSS_RACKS, subject, outcomes, load)
         if bit_s is not None:
             yield ACROSS_RACKS.of(subject, bit_s)
+            yield from _processors(subject, outcomes)
             if per_host:
                 unlimited = _unlimited_bit_s(_transfers(outcomes), senders, receivers, per_host)
                 yield OVERSUBSCRIPTION.of(subject, unlimited / bit_s)
@@ -102,6 +110,21 @@ def _common_rate(
         yield metric.failed(subject, f"{subject}: {NOT_TOGETHER}")
         return None
     return window.bit_s
+
+
+def _processors(
+    subject: str, outcomes: Mapping[Flow, Transfer | HostError]
+) -> Iterator[Measurement]:
+    """Yield what a hypervisor took, and how busy the busiest processor was, of the worst of the hosts."""
+    found = [
+        cpu
+        for transfer in _transfers(outcomes).values()
+        for cpu in (transfer.sender_cpu, transfer.receiver_cpu)
+        if cpu is not None
+    ]
+    if found:
+        yield RACK_STOLEN.of(subject, max(cpu.stolen_percent for cpu in found))
+        yield RACK_BUSIEST.of(subject, max(cpu.busiest_percent for cpu in found))
 
 
 def _unlimited_bit_s(

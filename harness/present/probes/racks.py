@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 
 from harness.analysis.mesh import oversubscription_text
+from harness.analysis.processor_limit import rack_limit
 from harness.model.interface import HostLink
 from harness.model.link import TYPICAL_MTU, throughput_text
 from harness.model.network_metrics import ACROSS_RACKS, OVERSUBSCRIPTION, WITHIN_RACK
@@ -46,7 +47,10 @@ def _verdicts(measured: Sequence[ProbeSample], links: Mapping[str, HostLink]) ->
         for metric in (ACROSS_RACKS, OVERSUBSCRIPTION)
     )
     for subject, values in across.items():
+        limit = rack_limit(subject, measured)
+        doubt = f"; {limit}, which may have been the limit" if limit else ""
         if ratios.get(subject):
-            yield visible(oversubscription_text(subject, ratios[subject], values, min_mtu))
+            found = oversubscription_text(subject, ratios[subject], values, min_mtu)
+            yield visible(f"{found}{doubt}")
         else:
             yield visible(f"{subject}: unknown, because no goodput within a rack was measured")

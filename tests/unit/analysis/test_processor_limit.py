@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from harness.analysis.processor_limit import processor_limits
+from harness.analysis.processor_limit import processor_limits, rack_limit
 from harness.model.network_metrics import (
     BOTH_WAYS,
+    RACK_BUSIEST,
+    RACK_STOLEN,
     RECEIVER_BUSIEST,
     RECEIVER_IPERF_CPU,
     SENDER_STOLEN,
 )
-from harness.model.probe import Metric
+from harness.model.probe import Metric, samples
 from tests.unit.probe_builders import pairs
 
 PAIR = ("n1", "n2")
@@ -40,3 +42,12 @@ def test_the_hypervisor_comes_first() -> None:
 
 def test_another_case_is_another_transfer() -> None:
     assert limits((RECEIVER_BUSIEST, 99.0), case=BOTH_WAYS) == {}
+
+
+def test_racks_say_what_may_have_been_the_limit_in_most_draws() -> None:
+    stolen = [RACK_STOLEN.of("a -> b", value) for value in (45.0, 50.0, 0.0)]
+    busy = [RACK_BUSIEST.of("b -> a", 100.0), RACK_STOLEN.of("b -> a", 1.0)]
+    found = samples([*stolen, *busy, RACK_BUSIEST.of("a", 60.0)])
+    assert rack_limit("a -> b", found) == "a hypervisor took 45 % of a host's processors"
+    assert rack_limit("b -> a", found) == "a processor of a host was busy all the time"
+    assert rack_limit("a", found) is None
