@@ -11,11 +11,11 @@ from harness.analysis.mesh import ONE_TO_ONE_LIMIT, ratio_text
 from harness.model.link import throughput_text
 from harness.model.network_metrics import (
     ALL_TO_ALL,
-    BISECTION,
     BISECTION_PAIRS,
     FAN_GOODPUT,
     FAN_RETRANSMITS,
     FAN_ROUND_TRIP,
+    HALF_TO_HALF,
     IDLE,
     INCAST,
     SLOWEST_FLOW,
@@ -170,7 +170,7 @@ def _bisection(found: Sequence[ProbeSample]) -> Bisection | None:
         (
             (min(each.values), each.subject)
             for each in found
-            if each.metric == BISECTION.name and each.values
+            if each.metric == HALF_TO_HALF.name and each.values
         ),
         default=None,
     )

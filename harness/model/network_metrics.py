@@ -61,8 +61,10 @@ FAN_RETRANSMITS = Metric(INCAST, "retransmits", "segments", LOWER)
 FAN_ROUND_TRIP = {
     rank: Metric(INCAST, f"round_trip_p{rank:g}_us", "µs", LOWER) for rank in (50.0, 99.0)
 }
-BISECTION = Metric(INCAST, "bisection_bit_s", "bit/s", HIGHER)
+HALF_TO_HALF = Metric(INCAST, "half_to_half_bit_s", "bit/s", HIGHER)
 """What one half of the hosts sends to the other, while that sends as much back."""
+BISECTION = Metric(INCAST, "bisection_bit_s", "bit/s", HIGHER)
+"""The slower of both ways. Its subject does not name the halves, which may differ from probe to probe."""
 PATH = "path"
 PATH_GOODPUT = Metric(PATH, "goodput_bit_s", "bit/s", HIGHER)
 TRANSFER_TIME_RATIO = Metric(PATH, "tcp_transfer_time_ratio", "to 1", LOWER)

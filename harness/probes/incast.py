@@ -17,6 +17,7 @@ from harness.model.network_metrics import (
     FAN_GOODPUT,
     FAN_RETRANSMITS,
     FAN_ROUND_TRIP,
+    HALF_TO_HALF,
     IDLE,
     SLOWEST_FLOW,
     incast_case,
@@ -217,5 +218,8 @@ def _bisection(
     there, back = (ARROW.join(map(",".join, each)) for each in (halves, halves[::-1]))
     common = yield from _window(there, BISECTION_PAIRS, transfers, fan.load)
     if common is not None:
-        yield BISECTION.of(there, sum(common.flows_bit_s[: len(pairs)]), BISECTION_PAIRS)
-        yield BISECTION.of(back, sum(common.flows_bit_s[len(pairs) :]), BISECTION_PAIRS)
+        rates_bit_s = common.flows_bit_s
+        ways = (sum(rates_bit_s[: len(pairs)]), sum(rates_bit_s[len(pairs) :]))
+        for subject, bit_s in zip((there, back), ways, strict=True):
+            yield HALF_TO_HALF.of(subject, bit_s, BISECTION_PAIRS)
+        yield BISECTION.of(count_of(len(hosts), "host"), min(ways), BISECTION_PAIRS)

@@ -22,10 +22,10 @@ from harness.model.interface import HostLink
 from harness.model.link import Link, goodput_bit_s
 from harness.model.network_metrics import (
     ACROSS_RACKS,
-    BISECTION,
     BISECTION_PAIRS,
     BOTH_WAYS,
     FAN_GOODPUT,
+    HALF_TO_HALF,
     IDLE,
     LOADED,
     MESH_GOODPUT,
@@ -217,7 +217,7 @@ def test_the_bisection_of_two_racks_is_their_uplink_and_incast_fills_one_port() 
             }
             into_one = values.get((FAN_GOODPUT.name, names[0], incast_case(3)), ())
             across = [
-                values.get((BISECTION.name, each, BISECTION_PAIRS), ()) for each in directions
+                values.get((HALF_TO_HALF.name, each, BISECTION_PAIRS), ()) for each in directions
             ]
             return any(value == port for value in into_one) and all(
                 any(value == uplink for value in each) for each in across

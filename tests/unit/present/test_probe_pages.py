@@ -10,13 +10,13 @@ from harness.model.network_metrics import (
     ACROSS_RACKS,
     ALL_TO_ALL,
     BASELINE_ROUND_TRIP,
-    BISECTION,
     BISECTION_PAIRS,
     BOTH_WAYS,
     BUFFER_DELAY,
     FAN_GOODPUT,
     FAN_RETRANSMITS,
     FAN_ROUND_TRIP,
+    HALF_TO_HALF,
     HARDWARE_COUNTERS,
     IDLE,
     LOADED,
@@ -239,8 +239,8 @@ def test_an_incast_that_collapses_and_an_oversubscribed_bisection() -> None:
         FAN_GOODPUT.failed("n1", "n1 -> n4: iperf3: no route", outcast_case(4)),
         *fan("n1", outcast_case(6), 930, 140, 20, 3000),
         *fan("7 hosts", ALL_TO_ALL, 4800, 71.4, 31234, 52000),
-        BISECTION.of("n1,n3,n5 -> n2,n4,n6,n7", 705 * MBIT, BISECTION_PAIRS),
-        BISECTION.of("n2,n4,n6,n7 -> n1,n3,n5", 715 * MBIT, BISECTION_PAIRS),
+        HALF_TO_HALF.of("n1,n3,n5 -> n2,n4,n6,n7", 705 * MBIT, BISECTION_PAIRS),
+        HALF_TO_HALF.of("n2,n4,n6,n7 -> n1,n3,n5", 715 * MBIT, BISECTION_PAIRS),
     ]
     assert_golden("probe-incast.txt", incast.render(probed(measurements=measured)))
 
@@ -256,7 +256,7 @@ def test_an_incast_without_collapse_over_a_full_bisection() -> None:
         ),
         *fan("4 hosts", ALL_TO_ALL, 3760, 310, 0, 700),
         *(
-            BISECTION.of(halves, 1880 * MBIT, BISECTION_PAIRS)
+            HALF_TO_HALF.of(halves, 1880 * MBIT, BISECTION_PAIRS)
             for halves in ("n1,n2 -> n3,n4", "n3,n4 -> n1,n2")
         ),
     ]

@@ -14,6 +14,7 @@ from harness.model.network_metrics import (
     FAN_GOODPUT,
     FAN_RETRANSMITS,
     FAN_ROUND_TRIP,
+    HALF_TO_HALF,
     SLOWEST_FLOW,
 )
 from harness.model.probe import Measurement
@@ -139,8 +140,9 @@ class TestMeasuring:
             assert trips == dict.fromkeys([("h0", "idle"), *fans, shuffle], us)
 
     def test_the_halves_send_to_each_other_in_pairs(self, measure: Measure) -> None:
-        bisection = values(measure(5), BISECTION.name)
-        assert bisection == {
+        found = measure(5)
+        assert values(found, BISECTION.name) == {("5 hosts", "bisection"): pytest.approx(2e9)}
+        assert values(found, HALF_TO_HALF.name) == {
             ("h0,h1 -> h2,h3,h4", "bisection"): pytest.approx(2e9),
             ("h2,h3,h4 -> h0,h1", "bisection"): pytest.approx(2e9),
         }
