@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from itertools import permutations
 from statistics import median
 from typing import TypeVar
 
-from harness.analysis.mesh import GOODPUT_TOLERANCE, MIN_PEERS, Pair, PairMatrix, pair_matrix
+from harness.analysis.learnt import unlike_the_others
+from harness.analysis.mesh import MIN_PEERS, Pair, PairMatrix, pair_matrix
+from harness.analysis.processor_limit import processor_limits
+from harness.analysis.search import goodput_matrix, is_sampled
 from harness.model.interface import Bond, HostLink, counter_growth
 from harness.model.link import goodput_bit_s, is_same_rate, rate_text, throughput_text
-from harness.model.network_metrics import MESH_GOODPUT, PATH_MTU, VANISHED_PACKET
+from harness.model.network_metrics import GOODPUT_TOLERANCE, PATH_MTU, VANISHED_PACKET
 from harness.model.probe import AFTER, BEFORE, Measurement, RecordedProbes
 from harness.model.run import Ending
+from harness.terminal import count_of
 
 MIN_FRACTION_OF_THEORY = 0.9
 """Goodput below this fraction of what TCP can carry is a fault. A healthy idle link reaches more than 0.99;
@@ -92,7 +96,7 @@ def _reaches_expected_goodput(host: str, criteria: _Criteria, probed: RecordedPr
     """Whether the host's best goodput is that of a link of the expected rate."""
     if criteria.rate_bit_s is None or criteria.mtu is None:
         return False
-    best = pair_matrix(probed.measurements, MESH_GOODPUT).best(host) or 0.0
+    best = goodput_matrix(probed).best(host) or 0.0
     return best >= MIN_FRACTION_OF_THEORY * goodput_bit_s(criteria.rate_bit_s, criteria.mtu)
 
 
@@ -116,7 +120,7 @@ def _path_faults(probed: RecordedProbes, criteria: _Criteria) -> Iterator[str]:
         ends_as_expected = all(criteria.links[host].mtu_bytes == criteria.mtu for host in pair)
         if pair not in faults and ends_as_expected and path_mtu < criteria.mtu:
             yield f"{_pair_text(pair)}: path MTU {path_mtu:.0f}, expected {criteria.mtu}"
-    yield from _unmeasured("path MTU", paths, criteria)
+    yield from _unmeasured("path MTU", paths, criteria, probed)
 
 
 def path_mtu_faults(
@@ -152,7 +156,7 @@ def path_mtu_faults(
 
 
 def _goodput_faults(probed: RecordedProbes, criteria: _Criteria) -> Iterator[str]:
-    goodput = pair_matrix(probed.measurements, MESH_GOODPUT)
+    goodput = goodput_matrix(probed)
     yield from goodput.errors.values()
     if criteria.rate_bit_s is None or criteria.mtu is None:
         if goodput.values:
@@ -160,6 +164,7 @@ def _goodput_faults(probed: RecordedProbes, criteria: _Criteria) -> Iterator[str
                 "the goodput cannot be judged, because no link reports its rate; "
                 "give it, for example --expect 2500mbit"
             )
+        yield from unlike_the_others(goodput, criteria.links)
         return
     theory = goodput_bit_s(criteria.rate_bit_s, criteria.mtu)
     reference = (
@@ -169,20 +174,50 @@ def _goodput_faults(probed: RecordedProbes, criteria: _Criteria) -> Iterator[str
     slow = {
         pair for pair, value in goodput.values.items() if value < MIN_FRACTION_OF_THEORY * theory
     }
-    for host in goodput.hosts:
-        own = {pair for pair in goodput.values if host in pair}
+    limits = processor_limits(probed.measurements)
+    limited = slow & limits.keys()
+    for pair in sorted(limited):
+        yield (
+            f"{_pair_text(pair)}: {throughput_text(goodput.values[pair])}, but {limits[pair]}: the link is "
+            "not judged; probe again when that has ended"
+        )
+    slow -= limited
+    judged = _without(goodput, limited)
+    explained: set[Pair] = set()
+    for host in judged.hosts:
+        own = judged.of(host)
         # Each peer accounts for two pairs, one per direction.
-        if own <= slow and len(own) > 2 * (MIN_PEERS - 1):
-            best = max(goodput.values[pair] for pair in own)
+        if own.keys() <= slow and len(own) > 2 * (MIN_PEERS - 1):
+            best = max(own.values())
             yield f"{host}: {throughput_text(best)} with its best peer, {best / theory:.0%} {reference}"
-            slow -= own
-    for pair in sorted(slow):
+            explained |= own.keys()
+    for pair in sorted(slow - explained):
         value = goodput.values[pair]
         yield f"{_pair_text(pair)}: {throughput_text(value)}, {value / theory:.0%} {reference}"
-    yield from _unmeasured("goodput", goodput, criteria)
+    yield from unlike_the_others(_without(judged, slow), criteria.links)
+    yield from _unmeasured("goodput", goodput, criteria, probed)
 
 
-def _unmeasured(metric: str, matrix: PairMatrix, criteria: _Criteria) -> Iterator[str]:
+def _without(goodput: PairMatrix, pairs: Collection[Pair]) -> PairMatrix:
+    values = {pair: value for pair, value in goodput.values.items() if pair not in pairs}
+    return replace(goodput, values=values)
+
+
+def _unmeasured(
+    metric: str, matrix: PairMatrix, criteria: _Criteria, probed: RecordedProbes
+) -> Iterator[str]:
+    """Yield a line if pairs lack the metric; in a sample, one for each host with too few measured peers."""
+    measured = bool(matrix.values or matrix.errors)
+    if measured and is_sampled(probed):
+        needed = min(MIN_PEERS, len(criteria.links) - 1)
+        for host in criteria.links:
+            peers = [len(of(host)) for of in (matrix.sent_by, matrix.received_by)]
+            if min(peers) < needed and not matrix.failures(host):
+                yield (
+                    f"{host}: its {metric} was measured with {count_of(min(peers), 'peer')}, a sample needs "
+                    f"{needed}; run clusterlift probe all"
+                )
+        return
     pairs = set(permutations(criteria.links, 2))
     missing = sorted(pairs - set(matrix.values) - set(matrix.errors))
     if not missing:
@@ -241,7 +276,7 @@ def _unchanged(before: RecordedProbes, after: RecordedProbes) -> Iterator[str]:
 
 
 def _goodput(probed: RecordedProbes) -> Mapping[Pair, float]:
-    return pair_matrix(probed.measurements, MESH_GOODPUT).values
+    return goodput_matrix(probed).values
 
 
 def _typical_link(links: Mapping[str, HostLink]) -> tuple[int | None, int | None, int | None]:

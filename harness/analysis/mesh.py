@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from statistics import median
 
 from harness.model.link import TYPICAL_MTU, rate_of_goodput, rate_text, throughput_text
+from harness.model.network_metrics import GOODPUT_TOLERANCE
 from harness.model.probe import ARROW, Measurement, Metric
 
 Pair = tuple[str, str]
 """Sender and receiver."""
 
-GOODPUT_TOLERANCE = 0.1
-"""Goodputs that differ by no more than this fraction count as equal. Repeated measurements of a healthy pair
-differ by a few percent; a fault or an upgrade changes goodput by far more than a tenth."""
 MIN_PEERS = 2
 """A host counts as slow only if it is slow with this many peers: of two hosts, either may be the slow one."""
 ONE_TO_ONE_LIMIT = 1.15
@@ -38,21 +38,49 @@ class PairMatrix:
 
     def sent_by(self, host: str) -> dict[Pair, float]:
         """Return the values of the pairs in which the host sends."""
-        return {pair: value for pair, value in self.values.items() if pair[0] == host}
+        return {pair: self.values[pair] for pair in self._by_host.get(host, ()) if pair[0] == host}
 
     def received_by(self, host: str) -> dict[Pair, float]:
         """Return the values of the pairs in which the host receives."""
-        return {pair: value for pair, value in self.values.items() if pair[1] == host}
+        return {pair: self.values[pair] for pair in self._by_host.get(host, ()) if pair[1] == host}
+
+    def of(self, host: str) -> dict[Pair, float]:
+        """Return the values of the pairs in which the host sends or receives."""
+        return {pair: self.values[pair] for pair in self._by_host.get(host, ())}
+
+    def failures(self, host: str) -> int:
+        """Return the number of pairs of the host that have an error."""
+        return self._failures[host]
 
     def best(self, host: str) -> float | None:
         """Return the greatest value that the host sends or receives; None if it has none."""
-        return max((value for pair, value in self.values.items() if host in pair), default=None)
+        return max(self.of(host).values(), default=None)
+
+    @cached_property
+    def _by_host(self) -> Mapping[str, Sequence[Pair]]:
+        """The pairs that have a value, by each of their hosts: all pairs of 1,000 hosts are a million."""
+        pairs: dict[str, list[Pair]] = {}
+        for pair in self.values:
+            for host in pair:
+                pairs.setdefault(host, []).append(pair)
+        return pairs
+
+    @cached_property
+    def _failures(self) -> Counter[str]:
+        return Counter(host for pair in self.errors for host in pair)
 
 
-def pair_matrix(measurements: Iterable[Measurement], metric: Metric, case: str = "") -> PairMatrix:
+def pair_matrix(
+    measurements: Iterable[Measurement],
+    metric: Metric,
+    case: str = "",
+    *,
+    summary: Callable[[Sequence[float]], float] = median,
+) -> PairMatrix:
     """Return the matrix of one metric in one case.
 
-    The value of a pair is the median of its successful repeats; its error, if all repeats failed, the first.
+    The value of a pair is the `summary` of its successful repeats, in their order; its error, if all repeats
+    failed, the first.
     """
     found: dict[Pair, list[float]] = {}
     errors: dict[Pair, str] = {}
@@ -68,7 +96,7 @@ def pair_matrix(measurements: Iterable[Measurement], metric: Metric, case: str =
             errors.setdefault((sender, receiver), measurement.error)
     return PairMatrix(
         hosts=tuple(sorted({host for pair in found for host in pair}, key=_natural_order)),
-        values={pair: median(values) for pair, values in found.items() if values},
+        values={pair: summary(values) for pair, values in found.items() if values},
         errors={pair: error for pair, error in errors.items() if not found[pair]},
     )
 
@@ -82,7 +110,7 @@ SENDS, RECEIVES = "sends", "receives"
 
 
 @dataclass(frozen=True)
-class _Role:
+class HostRole:
     """A host as sender or as receiver, and its pairs in that direction."""
 
     host: str
@@ -102,8 +130,8 @@ def slow_hosts_and_pairs(goodput: PairMatrix) -> list[str]:
     roles = _slow_roles(goodput, slow)
     explained = frozenset[Pair]().union(*(role.pairs for role in roles))
     return [
-        *_host_lines(goodput, roles, typical),
-        *_pair_lines(goodput, slow, explained, typical),
+        *host_lines(goodput, roles, typical),
+        *pair_lines(goodput, slow, explained, typical),
     ]
 
 
@@ -126,13 +154,13 @@ def slow_pairs(goodput: PairMatrix) -> set[Pair]:
     return {pair for pair, value in goodput.values.items() if value < limit}
 
 
-def _slow_roles(goodput: PairMatrix, slow: set[Pair]) -> list[_Role]:
+def _slow_roles(goodput: PairMatrix, slow: set[Pair]) -> list[HostRole]:
     """Return roles in which a host is slow with all peers, chosen greedily by slow pairs explained.
 
     A role is chosen only if it explains MIN_PEERS slow pairs that no earlier one explains.
     """
     roles = [
-        _Role(host, direction, frozenset(pairs))
+        HostRole(host, direction, frozenset(pairs))
         for host in goodput.hosts
         for direction, pairs in (
             (SENDS, goodput.sent_by(host)),
@@ -140,7 +168,7 @@ def _slow_roles(goodput: PairMatrix, slow: set[Pair]) -> list[_Role]:
         )
     ]
     candidates = [role for role in roles if role.pairs <= slow]
-    chosen: list[_Role] = []
+    chosen: list[HostRole] = []
     unexplained = set(slow)
     while candidates:
         best = max(candidates, key=lambda role: len(role.pairs & unexplained))
@@ -151,7 +179,7 @@ def _slow_roles(goodput: PairMatrix, slow: set[Pair]) -> list[_Role]:
     return chosen
 
 
-def _host_lines(goodput: PairMatrix, roles: list[_Role], typical: float) -> Iterator[str]:
+def host_lines(goodput: PairMatrix, roles: list[HostRole], typical: float) -> Iterator[str]:
     for host in dict.fromkeys(role.host for role in roles):
         own = [role for role in roles if role.host == host]
         values = [goodput.values[pair] for role in own for pair in role.pairs]
@@ -162,7 +190,7 @@ def _host_lines(goodput: PairMatrix, roles: list[_Role], typical: float) -> Iter
         )
 
 
-def _pair_lines(
+def pair_lines(
     goodput: PairMatrix, slow: set[Pair], explained: frozenset[Pair], typical: float
 ) -> Iterator[str]:
     done: set[Pair] = set()

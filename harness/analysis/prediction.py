@@ -24,7 +24,6 @@ from harness.analysis.environment import (
     parameter_facts,
 )
 from harness.analysis.interference import disturbed_line
-from harness.analysis.mesh import GOODPUT_TOLERANCE
 from harness.analysis.sample import measured_trials, table_model
 from harness.analysis.target import TypicalLink, typical_link
 from harness.analysis.timeline import silent_nodes, trial_links
@@ -36,6 +35,7 @@ from harness.model.link import (
     rate_text,
     throughput_text,
 )
+from harness.model.network_metrics import GOODPUT_TOLERANCE
 from harness.model.prediction import Bounds, PredictedTime, Prediction, Source, Target
 from harness.model.run import Run, timestamp
 from harness.records.lookup import check_no_run_twice

@@ -7,9 +7,11 @@ away, or if one processor was busy all the time: a connection is served by one a
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from statistics import median
 
-from harness.analysis.mesh import Pair, PairMatrix, pair_matrix
+from harness.analysis.mesh import Pair, PairMatrix, pair_matrix, slow_pairs
+from harness.model.link import throughput_text
 from harness.model.network_metrics import (
     RACK_BUSIEST,
     RACK_STOLEN,
@@ -20,7 +22,7 @@ from harness.model.network_metrics import (
     SENDER_IPERF_CPU,
     SENDER_STOLEN,
 )
-from harness.model.probe import Measurement, Metric, ProbeSample
+from harness.model.probe import ARROW, Measurement, Metric, ProbeSample
 
 MAX_STOLEN_PERCENT = 10.0
 """Of the time of all processors. A hypervisor that took 45 % left 26 of 150 Mbit/s of a sound link."""
@@ -49,6 +51,20 @@ def processor_limits(measurements: Iterable[Measurement], case: str = "") -> dic
             for pair, value in _above(pair_matrix(found, metric, case), limit):
                 limits.setdefault(pair, reason.format(pair[end], value))
     return limits
+
+
+def without_limited(
+    goodput: PairMatrix, limits: Mapping[Pair, str]
+) -> tuple[PairMatrix, list[str]]:
+    """Return the goodputs without slow pairs that the processors bounded, and a line for each of these."""
+    limited = sorted(slow_pairs(goodput) & limits.keys())
+    values = {pair: value for pair, value in goodput.values.items() if pair not in limited}
+    lines = [
+        f"{ARROW.join(pair)}: {throughput_text(goodput.values[pair])}, but {limits[pair]}: the link is not "
+        "judged; measure again when that has ended"
+        for pair in limited
+    ]
+    return (replace(goodput, values=values) if limited else goodput), lines
 
 
 def rack_limit(subject: str, measured: Iterable[ProbeSample]) -> str | None:

@@ -8,12 +8,12 @@ from statistics import median
 
 from harness.analysis.comparison import compare
 from harness.analysis.configuration import ConfigurationRuns
-from harness.analysis.mesh import GOODPUT_TOLERANCE
 from harness.analysis.prediction import conditions
 from harness.analysis.sample import table_model
 from harness.analysis.target import typical_link
 from harness.model.errors import BadInput
 from harness.model.link import throughput_text
+from harness.model.network_metrics import GOODPUT_TOLERANCE
 from harness.model.prediction import PredictedTime, Prediction
 from harness.terminal import count_of
 

@@ -9,12 +9,13 @@ import click
 
 from harness.analysis.acceptance import Expectation, network_faults, upgrade_faults
 from harness.analysis.mesh import pair_matrix
+from harness.analysis.search import goodput_matrix, is_sampled
 from harness.analysis.soak import is_soak, judge_soak
 from harness.commands.command import command
 from harness.commands.options import results_option
 from harness.model.errors import BadInput
 from harness.model.link import MAX_BIT_S, MAX_MTU, MIN_MTU, parse_rate, throughput_text
-from harness.model.network_metrics import MESH_GOODPUT, PATH_MTU
+from harness.model.network_metrics import PATH_MTU
 from harness.model.probe import RecordedProbes
 from harness.present.probes import remarks
 from harness.present.probes.soak import finding_lines
@@ -92,7 +93,12 @@ def verdict(
     else:
         paths = pair_matrix(probed.measurements, PATH_MTU).values
         checked = [count_of(len(probed.links()), "link"), count_of(len(paths), "path")]
-        if goodput := pair_matrix(probed.measurements, MESH_GOODPUT).values.values():
-            checked.append(f"{throughput_text(min(goodput))} or more between each pair of hosts")
+        if goodput := goodput_matrix(probed).values.values():
+            which = (
+                f"each of {count_of(len(goodput), 'random pair')} of hosts"
+                if is_sampled(probed)
+                else "each pair of hosts"
+            )
+            checked.append(f"{throughput_text(min(goodput))} or more between {which}")
         lines = [f"no fault found: {', '.join(checked)}"]
     return "".join(f"{visible(line)}\n" for line in (*remarks(probed), *lines, _soaked(soak)))

@@ -16,7 +16,7 @@ from harness.commands.options import converted
 from harness.commands.probe_hosts import Site, integer_option, on_site
 from harness.model.errors import BadInput
 from harness.model.link import MAX_BIT_S, MAX_MTU, MIN_MTU, parse_rate
-from harness.model.network_metrics import HARDWARE_COUNTERS
+from harness.model.network_metrics import HARDWARE_COUNTERS, PAIRS, ROUNDS, SAMPLED
 from harness.model.probe import RecordedProbes
 from harness.model.run import Ending
 from harness.present.probes import incast as incast_page
@@ -32,16 +32,18 @@ from harness.probes.all_probes import all_probes
 from harness.probes.incast import INCAST_PROGRAMS, incast_steps
 from harness.probes.latency import LATENCY_PROGRAMS, latency_steps
 from harness.probes.link import LINK_PROGRAMS
-from harness.probes.mesh import MESH_PROGRAMS, mesh_steps
+from harness.probes.mesh import MESH_PROGRAMS
 from harness.probes.messages import MESSAGE_BYTES
 from harness.probes.mtu import MTU_PROGRAMS, largest_frame_steps, path_mtu_steps
 from harness.probes.packets import PACKET_PROGRAMS, packet_size_steps
 from harness.probes.path import PATH_PROGRAMS, STEP_PROGRAMS, path_steps
 from harness.probes.plan import Links, ProbePlan, ProbeStep
 from harness.probes.racks import Rack, rack_steps
+from harness.probes.search import SEARCH_ABOVE, Mesh, rounds_for
 from harness.probes.soak import SOAK_PROGRAMS, soak_steps
 from harness.probes.traffic import FIRST_PORT, Load
 from harness.probes.transports.host import Host
+from harness.probes.window import MAX_PAIRS, allow_pairs
 from harness.runtime.command_line import parse_time
 from harness.settings.in_force import put_back
 from harness.settings.journal import Journal, open_journal
@@ -71,6 +73,25 @@ both_ways_option = click.option(
 alone_option = click.option(
     "--alone", is_flag=True, help="One pair at a time, so that a shared link does not show."
 )
+exhaustive_option = click.option(
+    "--exhaustive",
+    is_flag=True,
+    help=f"Measure all pairs.  [default: with more than {SEARCH_ABOVE} hosts, random pairs and suspects]",
+)
+rounds_option = click.option(
+    "--rounds",
+    type=IntRange(2, 1000),
+    help="Rounds of random pairs.  [default: the logarithm of the number of hosts to base 2]",
+)
+seed_option = click.option(
+    "--seed", type=int, default=1, show_default=True, help="Seed of the random choices."
+)
+at_once_option = integer_option(
+    "--pairs-at-once",
+    IntRange(1, 2048),
+    MAX_PAIRS,
+    "Pairs that are measured at the same time; each takes four processes of this machine.",
+)
 message_option = integer_option(
     "--message-bytes",
     IntRange(14, 65000),
@@ -94,6 +115,54 @@ def with_load(command: Callable[..., int]) -> Callable[..., int]:
     return loaded
 
 
+def with_mesh(command: Callable[..., int]) -> Callable[..., int]:
+    """Give a command the Mesh that its options describe."""
+
+    @wraps(command)
+    def meshed(
+        site: Site,
+        *args: Any,
+        exhaustive: bool,
+        rounds: int | None,
+        seed: int,
+        both_ways: bool,
+        alone: bool,
+        pairs_at_once: int,
+        **others: Any,
+    ) -> int:
+        if exhaustive and rounds is not None:
+            raise BadInput("--exhaustive measures all pairs: leave out --rounds")
+        hosts = len(site.hosts())
+        if rounds is None and not exhaustive and hosts > SEARCH_ABOVE:
+            rounds = rounds_for(hosts)
+        allow_pairs(min(pairs_at_once, hosts // 2))
+        mesh = Mesh(rounds, seed, both_ways, alone, pairs_at_once)
+        return command(site, *args, mesh=mesh, **others)
+
+    for option in (
+        at_once_option,
+        seed_option,
+        rounds_option,
+        exhaustive_option,
+        alone_option,
+        both_ways_option,
+    ):
+        meshed = option(meshed)
+    return meshed
+
+
+def _parameters(mesh: Mesh, load: Load) -> dict[str, object]:
+    """Return what a record says of how a mesh was measured."""
+    sampled = {PAIRS: SAMPLED, ROUNDS: mesh.rounds, "seed": mesh.seed}
+    return {
+        "seconds": load.seconds,
+        "streams": load.streams,
+        "alone": mesh.alone,
+        "pairs_at_once": mesh.pairs_at_once,
+        **({} if mesh.rounds is None else sampled),
+    }
+
+
 @probe_group.command("link")
 @on_site
 def link_command(site: Site) -> int:
@@ -106,18 +175,16 @@ def link_command(site: Site) -> int:
 @on_site
 @seconds_option
 @streams_option
-@both_ways_option
-@alone_option
+@with_mesh
 @port_option
 @with_load
-def mesh_command(site: Site, load: Load, *, both_ways: bool, alone: bool) -> int:
-    """Measure TCP goodput between all pairs of hosts, and the processor time that it takes."""
-    plan = ProbePlan(
-        site.hosts(),
-        MESH_PROGRAMS,
-        lambda hosts, _links: mesh_steps(hosts, load, both_ways=both_ways, alone=alone),
-    )
-    probed = site.probe(plan, probe="mesh", seconds=load.seconds, streams=load.streams, alone=alone)
+def mesh_command(site: Site, load: Load, *, mesh: Mesh) -> int:
+    """Measure TCP goodput between pairs of hosts, and the processor time that it takes.
+
+    Among many hosts, random pairs and then suspects are measured, unless --exhaustive asks for all pairs.
+    """
+    plan = ProbePlan(site.hosts(), MESH_PROGRAMS, lambda hosts, _links: mesh.steps(hosts, load))
+    probed = site.probe(plan, probe="mesh", **_parameters(mesh, load))
     return _print(probed, [mesh_page.render])
 
 
@@ -133,7 +200,7 @@ def mesh_command(site: Site, load: Load, *, both_ways: bool, alone: bool) -> int
 @seconds_option
 @streams_option
 @integer_option("--draws", IntRange(1, 100), 3, "Number of random choices of who sends to whom.")
-@click.option("--seed", type=int, default=1, show_default=True, help="Seed of the random choices.")
+@seed_option
 @port_option
 @with_load
 def racks_command(site: Site, load: Load, *, racks: Sequence[str], draws: int, seed: int) -> int:
@@ -349,8 +416,7 @@ def path_command(
 @on_site
 @seconds_option
 @streams_option
-@both_ways_option
-@alone_option
+@with_mesh
 @message_option
 @sizes_option
 @click.option(
@@ -362,8 +428,7 @@ def all_command(
     site: Site,
     load: Load,
     *,
-    both_ways: bool,
-    alone: bool,
+    mesh: Mesh,
     message_bytes: int,
     sizes: str | None,
     no_latency: bool,
@@ -372,12 +437,11 @@ def all_command(
     plan = all_probes(
         site.hosts(),
         load,
+        mesh,
         message_bytes=None if no_latency else message_bytes,
         sizes=_packet_sizes(sizes),
-        both_ways=both_ways,
-        alone=alone,
     )
-    probed = site.probe(plan, probe="all", seconds=load.seconds, streams=load.streams, alone=alone)
+    probed = site.probe(plan, probe="all", **_parameters(mesh, load))
     pages = [link_page.render, mtu_page.render, mesh_page.render]
     pages += [] if no_latency else [latency_page.render]
     return _print(probed, pages)

@@ -19,6 +19,7 @@ from harness.model.probe import ProbeRun
 from harness.model.run import PROGRAM, Ending, RecordedRun, Status
 from harness.probes.all_probes import all_probes
 from harness.probes.plan import run_probes
+from harness.probes.search import Mesh
 from harness.probes.traffic import Load
 from harness.programs.program import Placement, Program
 from harness.programs.run import ProgramRun, ready_hosts, run_program
@@ -275,7 +276,7 @@ class _ExperimentRunner:
             parameters={"probe": "all", "seconds": str(seconds)},
             facts=self._facts(part),
         )
-        plan = all_probes(configured.hosts, Load(seconds))
+        plan = all_probes(configured.hosts, Load(seconds), Mesh())
         if run_probes(plan, probe_run, self._results).ending is Ending.INTERRUPTED:
             raise _interrupted()
 

@@ -19,13 +19,14 @@ from harness.model.network_metrics import (
 )
 from harness.model.probe import Measurement
 from harness.probes.messages import OUTLASTING_S, Message, run_messages
-from harness.probes.plan import ProbeStep, round_robin
+from harness.probes.plan import Pairing, ProbeStep, round_robin
 from harness.probes.remote_process import ClientServerRun, RemoteProcesses, run_all
 from harness.probes.tools import perftest
 from harness.probes.tools.perftest import RdmaLatency
 from harness.probes.tools.sockperf import RoundTrips
 from harness.probes.traffic import OMITTED_S, Flow, Load
 from harness.probes.transports.host import Host, HostError
+from harness.probes.window import MAX_PAIRS, batches
 from harness.terminal import join_names
 
 LATENCY_PROGRAMS = ("ip", "iperf3", "sockperf")
@@ -34,18 +35,31 @@ RDMA_STEP_S, RDMA_TIMEOUT_S = 5.0, 60.0
 _LIST_RDMA_DEVICES = ("sh", "-c", "ls /sys/class/infiniband 2>/dev/null; exit 0")
 
 
-def latency_steps(hosts: Sequence[Host], load: Load, message_bytes: int) -> list[ProbeStep]:
-    """Measure every pair on an idle link, again while a TCP transfer fills the link, and by RDMA."""
+def latency_steps(
+    hosts: Sequence[Host],
+    load: Load,
+    message_bytes: int,
+    pairing: Pairing = round_robin,
+    *,
+    pairs_at_once: int = MAX_PAIRS,
+) -> list[ProbeStep]:
+    """Measure every pair on an idle link, again while a TCP transfer fills the link, and by RDMA.
+
+    Another pairing than `round_robin` measures its pairs instead. The pairs of a round are measured at the
+    same time, but no more than `pairs_at_once`.
+    """
     steps = [
         ProbeStep(
             f"latency: {join_names([f'{a} <-> {b}' for a, b in pairs])}, {case}",
             load.seconds + SET_UP_S + (OMITTED_S + OUTLASTING_S if case == LOADED else 0),
             partial(_measure, [Flow(a, b) for a, b in pairs], load, message_bytes, case),
         )
-        for pairs in round_robin(hosts)
+        for all_pairs in pairing(hosts)
+        for pairs in batches(all_pairs, pairs_at_once)
         for case in (IDLE, LOADED)
     ]
-    return [*steps, ProbeStep("rdma", RDMA_STEP_S, partial(_measure_rdma, hosts, message_bytes))]
+    rdma = partial(_measure_rdma, hosts, message_bytes, pairing)
+    return [*steps, ProbeStep("rdma", RDMA_STEP_S, rdma)]
 
 
 def _measure(
@@ -64,8 +78,10 @@ def _measure(
             yield ROUND_TRIPS_PER_S.of(str(flow), trips.per_second, case)
 
 
-def _measure_rdma(hosts: Sequence[Host], message_bytes: int) -> Iterator[Measurement]:
-    """Count the RDMA devices of every host, and measure all pairs of hosts that have one."""
+def _measure_rdma(
+    hosts: Sequence[Host], message_bytes: int, pairing: Pairing
+) -> Iterator[Measurement]:
+    """Count the RDMA devices of every host, and measure pairs of hosts that have one."""
     equipped = []
     listings = run_all([(host, _LIST_RDMA_DEVICES) for host in hosts])
     for host, listing in zip(hosts, listings, strict=True):
@@ -76,8 +92,9 @@ def _measure_rdma(hosts: Sequence[Host], message_bytes: int) -> Iterator[Measure
         yield RDMA_DEVICES.of(host.name, len(devices))
         if devices:
             equipped.append(host)
-    for pairs in round_robin(equipped) if len(equipped) > 1 else ():
-        yield from _measure_rdma_pairs([Flow(a, b) for a, b in pairs], message_bytes)
+    for pairs in pairing(equipped) if len(equipped) > 1 else ():
+        for batch in batches(pairs, MAX_PAIRS):
+            yield from _measure_rdma_pairs([Flow(a, b) for a, b in batch], message_bytes)
 
 
 def _measure_rdma_pairs(flows: Sequence[Flow], message_bytes: int) -> Iterator[Measurement]:

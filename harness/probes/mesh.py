@@ -21,9 +21,10 @@ from harness.model.network_metrics import (
     SENDER_STOLEN,
 )
 from harness.model.probe import Measurement
-from harness.probes.plan import ProbeStep, one_pair_per_round, round_robin
+from harness.probes.plan import Pairs, ProbeStep, one_pair_per_round, round_robin
 from harness.probes.traffic import Flow, Load, Transfer, run_flows
 from harness.probes.transports.host import Host, HostError
+from harness.probes.window import MAX_PAIRS, batches
 from harness.terminal import join_names
 
 MESH_PROGRAMS = ("ip", "iperf3")
@@ -31,17 +32,34 @@ SET_UP_S = 2.0
 
 
 def mesh_steps(
-    hosts: Sequence[Host], load: Load, *, both_ways: bool, alone: bool
+    hosts: Sequence[Host],
+    load: Load,
+    *,
+    both_ways: bool,
+    alone: bool,
+    pairs_at_once: int = MAX_PAIRS,
 ) -> list[ProbeStep]:
     """Measure every pair in one direction, then in the other, then, with `both_ways`, in both together.
 
     The pairs of a round are measured at the same time, and no host is in two pairs. With `alone`, one pair
     is measured at a time, so that a link which several pairs share does not show.
     """
+    rounds = one_pair_per_round(hosts) if alone else round_robin(hosts)
+    return [
+        step
+        for pairs in rounds
+        for step in pair_steps(pairs, load, both_ways=both_ways, pairs_at_once=pairs_at_once)
+    ]
+
+
+def pair_steps(
+    pairs: Pairs[Host], load: Load, *, both_ways: bool, pairs_at_once: int = MAX_PAIRS
+) -> list[ProbeStep]:
+    """Measure disjoint pairs as `mesh_steps` does, in batches of `pairs_at_once`, one after another."""
     steps = []
-    for pairs in one_pair_per_round(hosts) if alone else round_robin(hosts):
-        forward = [Flow(a, b) for a, b in pairs]
-        back = [Flow(b, a) for a, b in pairs]
+    for batch in batches(pairs, pairs_at_once):
+        forward = [Flow(a, b) for a, b in batch]
+        back = [Flow(b, a) for a, b in batch]
         steps += [_step(forward, forward, load), _step(back, back, load)]
         if both_ways:
             steps.append(_step(forward, [*forward, *back], load, BOTH_WAYS))

@@ -11,7 +11,7 @@ from harness.model.link import MAX_MTU, MIN_MTU, TYPICAL_MTU
 from harness.model.network_metrics import PATH_MTU, VANISHED_PACKET
 from harness.model.packet_case import PacketCase
 from harness.model.probe import Measurement
-from harness.probes.plan import Links, ProbeStep, round_robin
+from harness.probes.plan import Links, Pairing, ProbeStep, round_robin
 from harness.probes.remote_process import CompletedCommand, parse_completed, run_all
 from harness.probes.tools import ping
 from harness.probes.tools.ping import Echo, PingReply
@@ -76,8 +76,10 @@ def _next_size(arrived: int, failed: int, guesses: list[int]) -> int:
     return (arrived + failed) // 2 if arrived else MIN_MTU
 
 
-def path_mtu_steps(hosts: Sequence[Host], links: Links) -> list[ProbeStep]:
-    """Find the path MTU of every pair, in both directions."""
+def path_mtu_steps(
+    hosts: Sequence[Host], links: Links, pairing: Pairing = round_robin
+) -> list[ProbeStep]:
+    """Find the path MTU of every pair, or of those of another pairing, in both directions."""
     return [
         ProbeStep(
             f"mtu: {join_names([f'{a} <-> {b}' for a, b in pairs])}",
@@ -86,7 +88,7 @@ def path_mtu_steps(hosts: Sequence[Host], links: Links) -> list[ProbeStep]:
                 _measure_paths, [Flow(*ends) for a, b in pairs for ends in ((a, b), (b, a))], links
             ),
         )
-        for pairs in round_robin(hosts)
+        for pairs in pairing(hosts)
     ]
 
 

@@ -36,6 +36,8 @@ from harness.terminal import count_of, say
 T = TypeVar("T")
 
 Pairs = list[tuple[T, T]]
+Pairing = Callable[[Sequence[Host]], list[Pairs[Host]]]
+"""Returns rounds of disjoint pairs of these hosts, such as `round_robin`."""
 Links = Mapping[str, HostLink]
 """Links by the names of their hosts."""
 
@@ -90,11 +92,15 @@ def run_probes(plan: ProbePlan, run: ProbeRun, results: Path | None) -> Recorded
 
 
 def run_steps(
-    steps: Sequence[ProbeStep], repeats: int = 1, clock: Clock = time.perf_counter
+    steps: Sequence[ProbeStep],
+    repeats: int = 1,
+    clock: Clock = time.perf_counter,
+    before_step: Callable[[], None] = lambda: None,
 ) -> Iterator[Measurement | SoakEvent]:
     """Run all steps `repeats` times; before each step, print its name and the time left.
 
-    Each measurement has the number of its round, from 1.
+    Each measurement has the number of its round, from 1, or a higher one that its step gave it, because it
+    measures some subjects more often.
     """
     total_s = repeats * sum(step.expected_s for step in steps)
     rounds = product(range(1, repeats + 1), steps)
@@ -103,9 +109,13 @@ def run_steps(
         # Steps take no less than expected; those that are done show by which factor they take more.
         factor = max(1.0, (clock() - started) / done_s) if done_s else 1.0
         left = duration_text((total_s - done_s) * factor)
+        before_step()
         say(f"[{number}/{repeats * len(steps)}] {step.description}; {left} left")
         for event in step.measure():
-            yield replace(event, round=round_) if isinstance(event, Measurement) else event
+            if isinstance(event, Measurement):
+                yield replace(event, round=max(round_, event.round))
+            else:
+                yield event
         done_s += step.expected_s
 
 
@@ -114,14 +124,23 @@ def round_robin(hosts: Sequence[T]) -> list[Pairs[T]]:
 
     Return N - 1 rounds of N / 2 disjoint pairs; for an odd N, N rounds in each of which one host is left out.
     """
-    circle: list[T | None] = [*hosts, *([None] if len(hosts) % 2 else [])]
-    rounds = []
-    for _ in range(len(circle) - 1):
-        half = len(circle) // 2
-        facing = zip(circle[:half], reversed(circle[half:]), strict=True)
-        rounds.append([(a, b) for a, b in facing if a is not None and b is not None])
-        circle = [circle[0], circle[-1], *circle[1:-1]]
-    return rounds
+    return [tournament_round(hosts, number) for number in range(count_rounds(len(hosts)))]
+
+
+def count_rounds(hosts: int) -> int:
+    """Return the number of rounds in which all pairs of so many hosts meet."""
+    return max(0, hosts - 1 + hosts % 2)
+
+
+def tournament_round(hosts: Sequence[T], number: int) -> Pairs[T]:
+    """Return one round of `round_robin`, from 0, without making the others."""
+    places: list[T | None] = [*hosts, *([None] if len(hosts) % 2 else [])]
+    first, *others = places
+    cut = len(others) - number % len(others)
+    circle = [first, *others[cut:], *others[:cut]]
+    half = len(circle) // 2
+    facing = zip(circle[:half], reversed(circle[half:]), strict=True)
+    return [(a, b) for a, b in facing if a is not None and b is not None]
 
 
 def one_pair_per_round(hosts: Sequence[T]) -> list[Pairs[T]]:
@@ -131,10 +150,11 @@ def one_pair_per_round(hosts: Sequence[T]) -> list[Pairs[T]]:
 
 def _measure(plan: ProbePlan, hosts: Sequence[Host], recording: ProbeRecording) -> None:
     links = _record_links(hosts, BEFORE, recording)
-    for event in run_steps(plan.make_steps(hosts, links), plan.repeats):
+    steps = plan.make_steps(hosts, links)
+    for event in run_steps(steps, plan.repeats, before_step=recording.sync):
         if isinstance(event, Measurement | SoakFlow) and event.error is not None:
             say(f"failed: {event.error}")
-        recording.event(event)
+        recording.event(event, durable=False)
     _record_links(hosts, AFTER, recording)
 
 

@@ -7,13 +7,16 @@ command, so that commands on many hosts start at the same moment without a commo
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Generic, Self, TypeVar
 
 from harness.model.errors import ToolError
 from harness.probes.host_process import ANSWER_S, HostProcess
 from harness.probes.transports.host import Host, HostError
+from harness.probes.window import MAX_COMMANDS
 from harness.terminal import last_line
 
 T = TypeVar("T")
@@ -122,6 +125,11 @@ class RemoteProcesses:
         self._processes.append(remote)
         return remote
 
+    def close(self, remote: RemoteProcess) -> None:
+        """End one of the processes before the context is left, so that it takes nothing any longer."""
+        self._processes.remove(remote)
+        remote.close()
+
     def __enter__(self) -> Self:
         return self
 
@@ -133,14 +141,29 @@ class RemoteProcesses:
 
 
 def run_all(
-    commands: Iterable[tuple[Host, Sequence[str]]], timeout_s: float = ANSWER_S
+    commands: Iterable[tuple[Host, Sequence[str]]],
+    timeout_s: float = ANSWER_S,
+    at_once: int = MAX_COMMANDS,
 ) -> list[CompletedCommand | HostError]:
-    """Run each command on its host, all at the same time, and return how each ended, in order."""
+    """Run each command on its host, and return how each ended, in order.
+
+    Up to `at_once` commands start at the same time. Each other one starts when the oldest has ended, so that
+    a thousand hosts take no more processes than `at_once`.
+    """
+    remaining = iter(commands)
+    endings: list[CompletedCommand | HostError] = []
     with RemoteProcesses() as remotes:
-        running = [remotes.add(host, *command) for host, command in commands]
+        running = deque(remotes.add(host, *command) for host, command in islice(remaining, at_once))
         for remote in running:
             remote.start()
-        return [_finish(remote, timeout_s) for remote in running]
+        while running:
+            oldest = running.popleft()
+            endings.append(_finish(oldest, timeout_s))
+            for host, command in islice(remaining, 1):
+                remotes.close(oldest)
+                running.append(remotes.add(host, *command))
+                running[-1].start()
+    return endings
 
 
 def parse_completed(

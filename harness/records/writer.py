@@ -2,7 +2,7 @@
 
 One run, or one call of `clusterlift probe`, writes a file once. The first line describes it, one line for
 each trial or probe event follows, and the last line is how it ended. Each line is on the disk before the
-next trial or measurement starts. A last line without its newline is what a killed process leaves behind:
+next trial or step of a probe starts. A last line without its newline is what a killed process leaves behind:
 the reader reports and skips it. Anything else that is malformed is an error.
 
 The last key of each line is `checksum`, over the text of the line before this key and the checksum of the
@@ -68,8 +68,11 @@ class _LineWriter:
             temporary.unlink(missing_ok=True)
             raise
 
-    def _append(self, kind: str, values: Mapping[str, Any]) -> None:
-        """Append a line; it is on the disk when this returns. Raises ClusterliftError if it cannot be."""
+    def _append(self, kind: str, values: Mapping[str, Any], *, durable: bool = True) -> None:
+        """Append a line; it is on the disk when this returns. Raises ClusterliftError if it cannot be.
+
+        A line that is not `durable` is with the kernel: it outlives this process, but not the machine.
+        """
         if self._file is None:
             return
         line = redacted({"kind": kind, **values})
@@ -81,17 +84,21 @@ class _LineWriter:
         try:
             while data:
                 data = data[self._file.write(data) or 0 :]
-            os.fsync(self._file.fileno())
+            if durable:
+                os.fsync(self._file.fileno())
             is_deleted = os.fstat(self._file.fileno()).st_nlink == 0
         except OSError as error:
-            raise ClusterliftError(
-                f"cannot continue writing {self.path}: {error.strerror}; earlier lines are kept"
-            ) from error
+            raise self._cannot_continue(error) from error
         if is_deleted:
             raise ClusterliftError(
                 f"cannot continue writing {self.path}: it was deleted, with all that it had; "
                 "start the run again"
             )
+
+    def _cannot_continue(self, error: OSError) -> ClusterliftError:
+        return ClusterliftError(
+            f"cannot continue writing {self.path}: {error.strerror}; earlier lines are kept"
+        )
 
     def __enter__(self) -> Self:
         return self
@@ -140,11 +147,23 @@ class ProbeRecording(_LineWriter):
             directory = probes_directory(results, run.configuration)
             self._create(directory / f"{run.id}{SUFFIX}", "probes", asdict(run))
 
-    def event(self, event: ProbeEvent) -> None:
-        """Append an event; it is on the disk when this returns."""
+    def event(self, event: ProbeEvent, *, durable: bool = True) -> None:
+        """Append an event; it is on the disk when this returns, or else when `sync` does.
+
+        Thousands of events of a step take longer to be synced each than to be measured.
+        """
         kind = next(kind for kind, type_ in EVENT_KINDS.items() if isinstance(event, type_))
-        self._append(kind, asdict(event))
+        self._append(kind, asdict(event), durable=durable)
         self._events.append(event)
+
+    def sync(self) -> None:
+        """Put all events on the disk. Raises ClusterliftError if they cannot be."""
+        if self._file is None:
+            return
+        try:
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            raise self._cannot_continue(error) from error
 
     def end(self, ending: Ending) -> None:
         """Append how the probe run ended. Nothing follows."""

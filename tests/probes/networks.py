@@ -116,6 +116,14 @@ def star(links: Sequence[Link]) -> Iterator[tuple[Network, list[str]]]:
         )
 
 
+@contextmanager
+def many(links: Sequence[Link]) -> Iterator[tuple[Network, list[str]]]:
+    """Yield a network of one switch, and its hosts n00, n01, ... with these links."""
+    with network() as made:
+        switch = made.switch()
+        yield made, [made.host(f"n{number:02}", switch, link) for number, link in enumerate(links)]
+
+
 def run(*command: str) -> str:
     """Return what a command prints. Raise CalledProcessError if it fails."""
     done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=60)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import inf
 from statistics import median
 
 from harness.model.network_metrics import (
@@ -19,8 +20,10 @@ from harness.model.probe import ProbeSample, RecordedProbes, samples
 from harness.present.probes import UNKNOWN, page
 from harness.present.table import Footnotes
 from harness.present.text import simple_table
-from harness.terminal import visible
+from harness.terminal import count_of, visible
 
+_MAX_PAIRS, _WORST = 100, 20
+"""Of more pairs than anybody reads, only the slowest are listed."""
 _HEADINGS = ("round trips", "", *(f"p{rank:g} µs" for rank in ROUND_TRIP), "per second")
 _RDMA_METRICS = (RDMA_TYPICAL, RDMA_P99, RDMA_P999)
 
@@ -40,17 +43,34 @@ def render(probed: RecordedProbes) -> str:
 
 
 def _round_trips(measured: Sequence[ProbeSample], notes: Footnotes) -> str:
-    cases = dict.fromkeys((sample.subject, sample.case) for sample in measured)
+    shown = _worst(measured)
+    left_out = len({sample.subject for sample in measured}) - len(shown)
+    some = [sample for sample in measured if sample.subject in shown]
+    cases = dict.fromkeys((sample.subject, sample.case) for sample in some)
     rows = []
     for subject, case in cases:
-        by_metric = _by_metric(measured, subject, case)
+        by_metric = _by_metric(some, subject, case)
         failed = f"failed{_error_mark(by_metric, notes)}"
         values = [
             *(_median(by_metric.get(metric.name), ".1f") for metric in ROUND_TRIP.values()),
             _median(by_metric.get(ROUND_TRIPS_PER_S.name), ",.0f"),
         ]
         rows.append([visible(subject), visible(case), *(value or failed for value in values)])
-    return simple_table(_HEADINGS, rows)
+    more = [f"and {count_of(left_out, 'pair')} with a shorter p99"] if left_out else []
+    return "\n".join([simple_table(_HEADINGS, rows), *more])
+
+
+def _worst(measured: Sequence[ProbeSample]) -> dict[str, float]:
+    """Return the pairs that have lines, with their longest p99 in µs; a failure is the longest of all."""
+    longest: dict[str, float] = {}
+    for sample in measured:
+        if sample.errors or sample.metric == ROUND_TRIP[99.0].name:
+            value = median(sample.values) if sample.values else inf
+            longest[sample.subject] = max(value, longest.get(sample.subject, 0.0))
+        longest.setdefault(sample.subject, 0.0)
+    if len(longest) <= _MAX_PAIRS:
+        return longest
+    return dict(sorted(longest.items(), key=lambda item: -item[1])[:_WORST])
 
 
 def _rdma(measured: Sequence[ProbeSample], notes: Footnotes) -> str:

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from statistics import median
 
 from harness.analysis.mesh import Pair, PairMatrix, pair_matrix, slow_hosts_and_pairs
+from harness.analysis.processor_limit import processor_limits, without_limited
+from harness.analysis.search import (
+    MISSED,
+    SearchVerdict,
+    goodput_matrix,
+    is_sampled,
+    judge_sample,
+)
 from harness.model.interface import HostLink, max_goodput_bit_s
+from harness.model.link import throughput_text
 from harness.model.network_metrics import (
     BOTH_WAYS,
-    MESH_GOODPUT,
+    GOODPUT_TOLERANCE,
     RECEIVER_CPU,
     RECEIVER_IPERF_CPU,
     RECEIVER_SOFTIRQ,
@@ -23,11 +33,13 @@ from harness.model.probe import Measurement, RecordedProbes
 from harness.present.probes import UNKNOWN, page
 from harness.present.table import Footnotes
 from harness.present.text import simple_table
-from harness.terminal import shorten, visible
+from harness.terminal import count_of, shorten, visible
 
 _NAME_WIDTH = 16
 _MAX_COLUMNS = 10
 """A terminal is wide enough for a column for each of so few hosts."""
+_MAX_LINES, _WORST = 24, 10
+"""Of more hosts than fit a screen, only the worst are listed."""
 _SENDER_COSTS = (SENDER_IPERF_CPU, SENDER_CPU, SENDER_SOFTIRQ)
 _RECEIVER_COSTS = (RECEIVER_IPERF_CPU, RECEIVER_CPU, RECEIVER_SOFTIRQ)
 _COST_HEADINGS = ("host", "", "of theory", "retransmits", "iperf3", "host", "softirq")
@@ -36,16 +48,58 @@ _COST_HEADINGS = ("host", "", "of theory", "retransmits", "iperf3", "host", "sof
 def render(probed: RecordedProbes) -> str:
     """Return the goodput of every pair, its costs, and a line for each slow host or pair."""
     measurements, links = probed.measurements, probed.links()
-    one_way = pair_matrix(measurements, MESH_GOODPUT)
-    both_ways = pair_matrix(measurements, MESH_GOODPUT, BOTH_WAYS)
+    one_way, both_ways = (goodput_matrix(probed, case) for case in ("", BOTH_WAYS))
+    sampled = is_sampled(probed)
     notes = Footnotes()
     sections = (
+        _search(probed) if sampled else "",
         _goodput("", one_way, notes),
         _goodput(", both ways at once", both_ways, notes) if both_ways.hosts else "",
         _costs(measurements, one_way, links),
-        _remarks(one_way, both_ways),
+        "" if sampled else _remarks(probed, one_way, both_ways),
     )
     return page(sections, notes)
+
+
+def _search(probed: RecordedProbes) -> str:
+    """Return what the sample of pairs shows, how sure that is, and what it cannot show."""
+    one_way = judge_sample(probed)
+    both_ways = judge_sample(probed, BOTH_WAYS)
+    if not one_way.hosts:
+        return "no pair of hosts was measured"
+    lines = [*one_way.lines, *(f"{line} (both ways at once)" for line in both_ways.lines)]
+    if one_way.sound and not lines:
+        lines = ["no host and no measured pair is slower than the others"]
+    return "\n".join([*_confidence(one_way), "", *map(visible, lines)])
+
+
+def _confidence(verdict: SearchVerdict) -> Iterator[str]:
+    seen = f"{verdict.seen_fraction:.1%} of all pairs"
+    yield (
+        f"{count_of(verdict.hosts, 'host')} in {count_of(verdict.rounds, 'round')} of random pairs, then "
+        f"{count_of(verdict.suspects, 'suspect')} again: {seen} are measured"
+    )
+    sound = verdict.sound
+    if sound is None:
+        yield "most transfers failed, so nothing can be called typical"
+        return
+    yield (
+        f"typical is {throughput_text(sound.typical)} with a deviation of {sound.deviation:.1%}; less than "
+        f"{throughput_text(sound.limit)} is slow"
+    )
+    if sound.deviation > GOODPUT_TOLERANCE:
+        yield "that is more than noise: other traffic disturbed the transfers, or many hosts are slow"
+    if verdict.found_drop is None:
+        yield "goodputs differ so much that a slow host may be missed; use more --rounds"
+    else:
+        yield (
+            f"a host that is slower by {verdict.found_drop:.0%} or more is missed with a probability of "
+            f"{MISSED:.0%} at most, if noise is normal"
+        )
+    yield (
+        "a bad path between two hosts that are not slow is found only if its pair was drawn: "
+        "--exhaustive measures all pairs"
+    )
 
 
 def _goodput(case: str, goodput: PairMatrix, notes: Footnotes) -> str:
@@ -53,11 +107,15 @@ def _goodput(case: str, goodput: PairMatrix, notes: Footnotes) -> str:
     return f"{title}\n{pair_table(goodput, _mbit, notes)}"
 
 
-def _remarks(one_way: PairMatrix, both_ways: PairMatrix) -> str:
+def _remarks(probed: RecordedProbes, one_way: PairMatrix, both_ways: PairMatrix) -> str:
     if not one_way.hosts:
         return "no pair of hosts was measured"
-    lines = slow_hosts_and_pairs(one_way)
-    lines += [f"{line} (both ways at once)" for line in slow_hosts_and_pairs(both_ways)]
+    lines = []
+    for goodput, case in ((one_way, ""), (both_ways, BOTH_WAYS)):
+        limits = processor_limits(probed.measurements, case)
+        judged, limited = without_limited(goodput, limits)
+        ending = f" ({BOTH_WAYS} at once)" if case else ""
+        lines += [f"{line}{ending}" for line in (*slow_hosts_and_pairs(judged), *limited)]
     return "\n".join(map(visible, lines)) or "no host and no pair is slower than the others"
 
 
@@ -70,7 +128,7 @@ def _costs(
     receiver_costs = [pair_matrix(measurements, metric) for metric in _RECEIVER_COSTS]
     of_theory = _of_theory(goodput, links)
     rows = []
-    for host in goodput.hosts:
+    for host in _shown(goodput):
         counts = retransmits.sent_by(host).values()
         total = f"{sum(counts):.0f}" if counts else UNKNOWN
         costs = [_percent(cost.sent_by(host).values()) for cost in sender_costs]
@@ -134,11 +192,29 @@ def _pair_cell(
 
 def _summary_table(pairs: PairMatrix, form: Callable[[float], str]) -> str:
     rows = []
-    for host in pairs.hosts:
+    for host in (shown := _shown(pairs)):
         sent, received = pairs.sent_by(host).values(), pairs.received_by(host).values()
-        failed = sum(host in pair for pair in pairs.errors)
+        failed = pairs.failures(host)
         rows.append([_host_name(host), *_range(sent, form), *_range(received, form), f"{failed}"])
-    return simple_table(["host", "sends: min", "median", "receives: min", "median", "failed"], rows)
+    headings = ["host", "sends: min", "median", "receives: min", "median", "failed"]
+    better = len(pairs.hosts) - len(shown)
+    more = [f"and {count_of(better, 'host')} with better medians"] if better else []
+    return "\n".join([simple_table(headings, rows), *more])
+
+
+def _shown(pairs: PairMatrix) -> Sequence[str]:
+    """Return the hosts that have a line; of very many, those with the lowest medians."""
+    if len(pairs.hosts) <= _MAX_LINES:
+        return pairs.hosts
+    return sorted(pairs.hosts, key=partial(_goodness, pairs))[:_WORST]
+
+
+def _goodness(pairs: PairMatrix, host: str) -> float:
+    """Return the median of what the host sends or receives, whichever is lower; a failure counts as 0."""
+    half = [0.0] * (pairs.failures(host) // 2)
+    return min(
+        median([*half, *of(host).values()] or [0.0]) for of in (pairs.sent_by, pairs.received_by)
+    )
 
 
 def _range(values: Collection[float], form: Callable[[float], str]) -> tuple[str, str]:

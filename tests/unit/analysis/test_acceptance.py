@@ -11,7 +11,15 @@ from hypothesis import strategies as st
 
 from harness.analysis.acceptance import Expectation, network_faults, upgrade_faults
 from harness.model.interface import Bond, BondMember
-from harness.model.network_metrics import MESH, MESH_GOODPUT, MTU, PATH_MTU, VANISHED_PACKET
+from harness.model.network_metrics import (
+    MESH,
+    MESH_GOODPUT,
+    MTU,
+    PAIRS,
+    PATH_MTU,
+    SAMPLED,
+    VANISHED_PACKET,
+)
 from harness.model.probe import ExcludedHost, RecordedProbes
 from harness.model.run import Ending
 from tests.unit.probe_builders import FOUR, MBIT, a_link, every_pair, healthy, pairs, probed
@@ -236,3 +244,44 @@ class TestUpgrade:
             "nothing has changed" in line
             for line in upgrade_faults(*unknown, Expectation(2500 * MBIT))  # type: ignore[misc]
         )
+
+
+class TestSample:
+    """A run that measured random pairs instead of all."""
+
+    HOSTS = tuple(f"node{number}" for number in range(1, 14))
+
+    def sampled(self, goodput: dict[tuple[str, str], float | str]) -> RecordedProbes:
+        """Return a run with these goodputs; all hosts have a path MTU with their two neighbours."""
+        base = healthy(self.HOSTS)
+        neighbours = self.neighbours(1500)
+        recorded = probed(
+            base.links().values(), [*pairs(PATH_MTU, neighbours), *pairs(MESH_GOODPUT, goodput)]
+        )
+        return replace(recorded, run=replace(recorded.run, parameters={PAIRS: SAMPLED}))
+
+    def neighbours(self, value: float) -> dict[tuple[str, str], float | str]:
+        ring = list(zip(self.HOSTS, (*self.HOSTS[1:], self.HOSTS[0]), strict=True))
+        return {pair: value for a, b in ring for pair in ((a, b), (b, a))}
+
+    def test_that_has_every_host_with_two_peers_is_no_fault(self) -> None:
+        assert network_faults(self.sampled(self.neighbours(940 * MBIT)), ONE_G) == []
+
+    def test_in_which_a_host_has_too_few_peers_is_a_fault(self) -> None:
+        goodput = self.neighbours(940 * MBIT)
+        del goodput["node1", "node2"]
+        [first, second] = network_faults(self.sampled(goodput), ONE_G)
+        assert first == (
+            "node1: its goodput was measured with 1 peer, a sample needs 2; run clusterlift probe all"
+        )
+        assert second.startswith("node2: ")
+
+    def test_without_any_goodput_is_a_fault(self) -> None:
+        [line] = network_faults(self.sampled({}), ONE_G)
+        assert line == "no goodput was measured; run clusterlift probe all"
+
+    def test_names_each_of_two_slow_hosts_that_were_paired(self) -> None:
+        goodput = self.neighbours(940 * MBIT)
+        goodput |= {pair: 100 * MBIT for pair in goodput if {*pair} & {"node4", "node5"}}
+        lines = network_faults(self.sampled(goodput), ONE_G)
+        assert [line.partition(":")[0] for line in lines] == ["node4", "node5"]

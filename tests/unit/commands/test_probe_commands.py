@@ -59,6 +59,9 @@ class TestUsage:
             (["mtu", *TWO, "--sizes", "1500,huge"], "--sizes: 'huge' is not from 576 to 9000"),
             (["mtu", *TWO, "--bidir"], "--bidir needs sizes of packets: --sizes 1500,9000"),
             (["mtu", *TWO, "--set-mtu"], "--set-mtu needs sizes of packets: --sizes 1500,9000"),
+            (["mesh", *TWO, "--exhaustive", "--rounds", "3"], "all pairs: leave out --rounds"),
+            (["mesh", *TWO, "--rounds", "1"], "'--rounds': 1 is not in the range"),
+            (["mesh", *TWO, "--pairs-at-once", "0"], "'--pairs-at-once': 0 is not in the range"),
             (["racks", "--rack", "a=n[1-2]"], "name two racks: --rack a=node[1-20]"),
             (["racks", "--rack", "n[1-2]", "--rack", "b=n3"], "--rack 'n[1-2]' has no name"),
             (["racks", "--rack", "a=n[1-2]", "--rack", "b=n[2-3]"], "n2 cannot be in both racks"),
@@ -140,6 +143,44 @@ class TestProbing:
         assert "940.0" in printed.out
         assert printed.out.endswith(f"{probed.source}\n")
         assert "[1/6] mesh: node1 -> node2" in printed.err
+
+    @pytest.mark.parametrize(
+        ("options", "pairs"),
+        [
+            (["--hosts", "n[101-112]=10.0.0.[1-12]"], 12 * 11),
+            (["--hosts", "n[101-114]=10.0.0.[1-14]"], 14 * 4),
+            (["--hosts", "n[101-114]=10.0.0.[1-14]", "--rounds", "5"], 14 * 5),
+            (["--hosts", "n[101-114]=10.0.0.[1-14]", "--exhaustive"], 14 * 13),
+            (["--hosts", "n[101-112]=10.0.0.[1-12]", "--rounds", "2"], 12 * 2),
+        ],
+    )
+    def test_random_pairs_of_many_hosts_are_measured_unless_all_are_asked_for(
+        self,
+        network: Install,
+        tmp_path: Path,
+        capsys: pytest.CaptureFixture[str],
+        options: list[str],
+        pairs: int,
+    ) -> None:
+        network(steady)
+        recorded = ["--configuration", "1g", "--results", str(tmp_path)]
+        assert main(["probe", "mesh", *options, *recorded]) == 0
+        [probed] = find_probes("1g", tmp_path)
+        goodputs = [m for m in probed.measurements if m.metric == MESH_GOODPUT.name]
+        assert len(goodputs) == pairs
+        assert "no host and no" in capsys.readouterr().out
+        assert main(["gate", "1g", "--results", str(tmp_path)]) == 1
+        [line] = [line for line in capsys.readouterr().out.splitlines() if line.startswith("- ")]
+        assert line == "- no path MTU was measured; run clusterlift probe all"
+
+    def test_more_pairs_at_once_than_files_can_be_open_are_refused(
+        self, network: Install, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("resource.getrlimit", lambda _which: (256, 1024))
+        assert main(["probe", "mesh", "--hosts", "n[101-300]=10.0.0.[1-200]"]) == 2
+        [line] = capsys.readouterr().err.splitlines()
+        assert "64 pairs at once need 1352 open files and the limit is 1024" in line
+        assert "--pairs-at-once 45" in line
 
     def test_nothing_is_recorded_without_a_configuration(
         self, network: Install, tmp_path: Path

@@ -63,7 +63,9 @@ from harness.model.probe import Measurement, ProbeRun, RecordedProbes
 from harness.model.run import Ending
 from harness.node.interface import parse_link
 from harness.present.probes import incast, latency, link, mesh, mtu, path, racks, soak
+from harness.probes.search import drawn_rounds
 from tests.campaigns.documents import soak_events
+from tests.simulated_hosts import SimulatedNetwork, names, search
 from tests.unit.builders import STARTED_AT, assert_golden
 from tests.unit.probe_builders import (
     FOUR,
@@ -118,6 +120,34 @@ def test_a_mesh_that_was_interrupted_before_its_first_pair_claims_nothing() -> N
 def test_a_mesh_of_many_hosts_has_one_line_for_each() -> None:
     hosts = tuple(f"host{i}.my.company.com" for i in range(1, 13))
     assert_golden("probe-mesh-of-many.txt", mesh.render(measured_mesh(hosts)))
+
+
+def test_a_search_among_many_hosts_lists_the_worst_and_says_how_sure_it_is() -> None:
+    slow, [(a, b), *_] = {"node00007": 0.5, "node00031": 0.8}, drawn_rounds(names(64), 6, seed=1)[0]
+    network = SimulatedNetwork(
+        sends=slow, receives=slow, down=["node00012"], paths={(a, b): 0.6}, deviation=0.01
+    )
+    assert_golden("probe-mesh-search.txt", mesh.render(search(network, 64)))
+
+
+def test_a_search_in_a_network_that_is_down_claims_nothing() -> None:
+    page = mesh.render(search(SimulatedNetwork(down=names(20)), 20))
+    assert "most transfers failed, so nothing can be called typical" in page
+    assert "no host and no" not in page
+
+
+def test_of_very_many_latencies_the_longest_are_listed() -> None:
+    measured = [
+        measurement
+        for number in range(101)
+        for measurement in round_trips(f"node1 -> peer{number}", IDLE, number + 1)
+    ]
+    measured.append(ROUND_TRIP[50.0].failed("node1 -> node3", "node3: no route", IDLE))
+    page = latency.render(probed(measurements=measured))
+    assert "node1 -> peer100 " in page
+    assert "node1 -> node3 " in page
+    assert "node1 -> peer1 " not in page
+    assert "and 82 pairs with a shorter p99\n" in page
 
 
 def test_links_of_all_kinds() -> None:

@@ -115,6 +115,21 @@ class TestRemoteProcess:
         outputs = [done.output for done in completed if isinstance(done, CompletedCommand)]
         assert outputs == ["", "hello"]
 
+    def test_runs_beside_no_more_than_are_allowed(self, tmp_path: Path) -> None:
+        """Each counts those that run beside it, by their files."""
+        count = f"touch {tmp_path}/$$; ls {tmp_path} | wc -l; sleep 0.05; rm {tmp_path}/$$"
+        completed = run_all([(HERE, ("sh", "-c", count))] * 9, at_once=3)
+        outputs = [int(done.output) for done in completed if isinstance(done, CompletedCommand)]
+        assert len(outputs) == 9
+        assert max(outputs) <= 3
+
+    def test_that_waits_for_its_turn_has_its_own_answer_in_order(self) -> None:
+        commands = [(HERE, ("echo", str(number))) for number in range(7)]
+        completed = run_all(commands, at_once=2)
+        assert [done.output for done in completed if isinstance(done, CompletedCommand)] == [
+            *map(str, range(7))
+        ]
+
     def test_cannot_be_opened_without_the_program_that_reaches_its_host(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:

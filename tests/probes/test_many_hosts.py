@@ -1,0 +1,57 @@
+"""Slow links among 64 hosts are found in a few rounds of random pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from harness.analysis.search import judge_sample
+from harness.cli import main
+from harness.model.link import Link
+from harness.records.lookup import find_probes
+from tests.probes.networks import many
+
+MBIT = 10**6
+HOSTS, ROUNDS = 64, 6
+TYPICAL, SLOW = Link(8 * MBIT, 1500), Link(3 * MBIT, 1500)
+SLOW_NUMBERS = (7, 23, 58)
+
+
+def test_a_sample_of_pairs_passes_the_gate_until_a_host_is_slow(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    results = ["--results", str(tmp_path)]
+    with many([TYPICAL] * 5 + [SLOW]) as (made, names):
+
+        def gate(some: Sequence[str], name: str) -> list[str]:
+            hosts = ["--via", "netns", "--hosts", made.hosts_option(some), *results]
+            options = ["--seconds", "2", "--rounds", "3", "--configuration", name]
+            assert main(["probe", "all", *hosts, *options]) == 0
+            capsys.readouterr()
+            assert main(["gate", name, *results, "--expect", "8mbit"]) == int(some != names[:5])
+            return capsys.readouterr().out.splitlines()
+
+        [line] = gate(names[:5], "sound")
+        assert line.endswith("or more between each of 12 random pairs of hosts")
+        count, *faults = gate(names, "slow")
+        assert count == "2 faults found"
+        assert all(fault.startswith(f"- {names[5]}") for fault in faults)
+
+
+def test_slow_links_among_64_hosts_are_found_in_a_few_rounds(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    links = [SLOW if number in SLOW_NUMBERS else TYPICAL for number in range(HOSTS)]
+    with many(links) as (made, names):
+        hosts = ["--via", "netns", "--hosts", made.hosts_option(names)]
+        record = ["--configuration", "many", "--results", str(tmp_path)]
+        assert main(["probe", "mesh", "--seconds", "1", *hosts, *record]) == 0
+    [probed] = find_probes("many", tmp_path)
+    verdict = judge_sample(probed)
+    assert verdict.rounds == ROUNDS
+    assert {*verdict.slow_hosts} == {names[number] for number in SLOW_NUMBERS}
+    page = capsys.readouterr().out
+    assert page.startswith(f"{HOSTS} hosts in {ROUNDS} rounds of random pairs, then ")
+    assert all(f"{names[number]} is slow: " in page for number in SLOW_NUMBERS)
