@@ -174,15 +174,14 @@ def _goodput_faults(probed: RecordedProbes, criteria: _Criteria) -> Iterator[str
     slow = {
         pair for pair, value in goodput.values.items() if value < MIN_FRACTION_OF_THEORY * theory
     }
-    limits = processor_limits(probed.measurements)
-    limited = slow & limits.keys()
-    for pair in sorted(limited):
+    limits = processor_limits(probed.measurements, slow)
+    for pair in sorted(limits):
         yield (
             f"{_pair_text(pair)}: {throughput_text(goodput.values[pair])}, but {limits[pair]}: the link is "
             "not judged; probe again when that has ended"
         )
-    slow -= limited
-    judged = _without(goodput, limited)
+    slow -= limits.keys()
+    judged = _without(goodput, limits)
     explained: set[Pair] = set()
     for host in judged.hosts:
         own = judged.of(host)

@@ -6,7 +6,7 @@ away, or if one processor was busy all the time: a connection is served by one a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from statistics import median
 
@@ -39,32 +39,53 @@ _BUSY: Mapping[Metric, int] = {
 }
 
 
-def processor_limits(measurements: Iterable[Measurement], case: str = "") -> dict[Pair, str]:
-    """Return why the processors bounded a transfer, by pair; pairs that they did not bound are missing."""
+def processor_limits(
+    measurements: Iterable[Measurement], slow: Collection[Pair], case: str = ""
+) -> dict[Pair, str]:
+    """Return why the processors bounded transfers, by pair, for those that are slow.
+
+    A busy processor explains nothing where most transfers with one are fast: hosts that share a machine are
+    always busy.
+    """
     found = list(measurements)
-    limits: dict[Pair, str] = {}
-    for metrics, limit, reason in (
-        (_STOLEN, MAX_STOLEN_PERCENT, "a hypervisor took {1:.0f} % of {0}'s processors"),
-        (_BUSY, MAX_BUSY_PERCENT, "a processor of {0} was busy all the time"),
-    ):
-        for metric, end in metrics.items():
-            for pair, value in _above(pair_matrix(found, metric, case), limit):
-                limits.setdefault(pair, reason.format(pair[end], value))
+    stolen = _above(found, _STOLEN, MAX_STOLEN_PERCENT, case)
+    busy = _above(found, _BUSY, MAX_BUSY_PERCENT, case)
+    limits = {
+        pair: f"a hypervisor took {percent:.0f} % of {pair[end]}'s processors"
+        for pair, (end, percent) in stolen.items()
+        if pair in slow
+    }
+    if 2 * len(busy.keys() & set(slow)) >= len(busy):
+        for pair, (end, _) in busy.items():
+            if pair in slow:
+                limits.setdefault(pair, f"a processor of {pair[end]} was busy all the time")
     return limits
 
 
+def _above(
+    measurements: Sequence[Measurement], metrics: Mapping[Metric, int], limit: float, case: str
+) -> dict[Pair, tuple[int, float]]:
+    """Return at which end, and how far, a metric is above the limit, by pair."""
+    found: dict[Pair, tuple[int, float]] = {}
+    for metric, end in metrics.items():
+        for pair, value in pair_matrix(measurements, metric, case).values.items():
+            if value >= limit:
+                found.setdefault(pair, (end, value))
+    return found
+
+
 def without_limited(
-    goodput: PairMatrix, limits: Mapping[Pair, str]
+    goodput: PairMatrix, measurements: Iterable[Measurement], case: str = ""
 ) -> tuple[PairMatrix, list[str]]:
     """Return the goodputs without slow pairs that the processors bounded, and a line for each of these."""
-    limited = sorted(slow_pairs(goodput) & limits.keys())
-    values = {pair: value for pair, value in goodput.values.items() if pair not in limited}
+    limits = processor_limits(measurements, slow_pairs(goodput), case)
+    values = {pair: value for pair, value in goodput.values.items() if pair not in limits}
     lines = [
         f"{ARROW.join(pair)}: {throughput_text(goodput.values[pair])}, but {limits[pair]}: the link is not "
         "judged; measure again when that has ended"
-        for pair in limited
+        for pair in sorted(limits)
     ]
-    return (replace(goodput, values=values) if limited else goodput), lines
+    return (replace(goodput, values=values) if limits else goodput), lines
 
 
 def rack_limit(subject: str, measured: Iterable[ProbeSample]) -> str | None:
@@ -78,7 +99,3 @@ def rack_limit(subject: str, measured: Iterable[ProbeSample]) -> str | None:
         if sample.metric == RACK_BUSIEST.name and value >= MAX_BUSY_PERCENT:
             return "a processor of a host was busy all the time"
     return None
-
-
-def _above(percent: PairMatrix, limit: float) -> Iterator[tuple[Pair, float]]:
-    yield from ((pair, value) for pair, value in percent.values.items() if value >= limit)

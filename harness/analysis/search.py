@@ -15,7 +15,7 @@ from harness.analysis.mesh import (
     pair_lines,
     pair_matrix,
 )
-from harness.analysis.processor_limit import processor_limits, without_limited
+from harness.analysis.processor_limit import without_limited
 from harness.model.network_metrics import (
     GOODPUT_TOLERANCE,
     MESH_GOODPUT,
@@ -78,8 +78,9 @@ def goodput_matrix(probed: RecordedProbes, case: str = "") -> PairMatrix:
 
 def judge_sample(probed: RecordedProbes, case: str = "") -> SearchVerdict:
     """Return what the goodputs of a sampled run show."""
-    limits = processor_limits(probed.measurements, case)
-    goodput, limited_lines = without_limited(goodput_matrix(probed, case), limits)
+    goodput, limited_lines = without_limited(
+        goodput_matrix(probed, case), probed.measurements, case
+    )
     rounds = _rounds(probed)
     count = len(goodput.hosts)
     values = {**dict.fromkeys(goodput.errors, 0.0), **goodput.values}

@@ -8,7 +8,7 @@ from functools import partial
 from statistics import median
 
 from harness.analysis.mesh import Pair, PairMatrix, pair_matrix, slow_hosts_and_pairs
-from harness.analysis.processor_limit import processor_limits, without_limited
+from harness.analysis.processor_limit import without_limited
 from harness.analysis.search import (
     MISSED,
     SearchVerdict,
@@ -112,8 +112,7 @@ def _remarks(probed: RecordedProbes, one_way: PairMatrix, both_ways: PairMatrix)
         return "no pair of hosts was measured"
     lines = []
     for goodput, case in ((one_way, ""), (both_ways, BOTH_WAYS)):
-        limits = processor_limits(probed.measurements, case)
-        judged, limited = without_limited(goodput, limits)
+        judged, limited = without_limited(goodput, probed.measurements, case)
         ending = f" ({BOTH_WAYS} at once)" if case else ""
         lines += [f"{line}{ending}" for line in (*slow_hosts_and_pairs(judged), *limited)]
     return "\n".join(map(visible, lines)) or "no host and no pair is slower than the others"

@@ -17,7 +17,9 @@ from harness.model.network_metrics import (
     MTU,
     PAIRS,
     PATH_MTU,
+    RECEIVER_BUSIEST,
     SAMPLED,
+    SENDER_STOLEN,
     VANISHED_PACKET,
 )
 from harness.model.probe import ExcludedHost, RecordedProbes
@@ -175,6 +177,41 @@ class TestGoodput:
             "the goodput cannot be judged, because no link reports its rate; "
             "give it, for example --expect 2500mbit"
         ) in lines
+
+
+class TestProcessors:
+    def test_a_slow_link_is_not_blamed_if_a_hypervisor_took_the_processors(self) -> None:
+        base = with_goodput({("node1", "node2"): 160 * MBIT})
+        stolen = pairs(SENDER_STOLEN, {("node1", "node2"): 45.0})
+        disturbed = probed(base.links().values(), [*base.measurements, *stolen])
+        [fault] = network_faults(disturbed, ONE_G)
+        assert fault == (
+            "node1 -> node2: 160.0 Mbit/s, but a hypervisor took 45 % of node1's processors: the link is not "
+            "judged; probe again when that has ended"
+        )
+
+    def test_a_fast_transfer_is_not_doubted(self) -> None:
+        busy = pairs(RECEIVER_BUSIEST, every_pair(FOUR, 100.0))
+        base = healthy()
+        assert (
+            network_faults(probed(base.links().values(), [*base.measurements, *busy]), ONE_G) == []
+        )
+
+
+class TestLearntCriteria:
+    def test_a_host_that_theory_lets_pass_but_no_other_is_like_is_a_fault(self) -> None:
+        hosts = tuple(f"n{number}" for number in range(8))
+        goodput = every_pair(hosts, 940 * MBIT)
+        goodput |= {pair: 890 * MBIT for pair in goodput if "n3" in pair}
+        found = probed(
+            [a_link(host) for host in hosts],
+            [*pairs(MESH_GOODPUT, goodput), *pairs(PATH_MTU, every_pair(hosts, 1500))],
+        )
+        [fault] = network_faults(found, ONE_G)
+        assert fault == (
+            "n3: 890.0 Mbit/s, 5.3% less than the median of 8 hosts (igb, 1gbit, MTU 1500), which vary by "
+            "less than 2.0%"
+        )
 
 
 class TestIncompleteProbes:

@@ -19,7 +19,7 @@ PAIR = ("n1", "n2")
 
 def limits(*measured: tuple[Metric, float], case: str = "") -> dict[tuple[str, str], str]:
     found = [each for metric, value in measured for each in pairs(metric, {PAIR: value}, case)]
-    return processor_limits(found)
+    return processor_limits(found, {PAIR})
 
 
 def test_idle_processors_bound_nothing() -> None:
@@ -38,6 +38,16 @@ def test_one_processor_at_its_end_is_enough() -> None:
 def test_the_hypervisor_comes_first() -> None:
     found = limits((RECEIVER_BUSIEST, 99.0), (SENDER_STOLEN, 30.0))
     assert found == {PAIR: "a hypervisor took 30 % of n1's processors"}
+
+
+def test_a_fast_transfer_needs_no_reason() -> None:
+    assert processor_limits(pairs(SENDER_STOLEN, {PAIR: 45.0}), set()) == {}
+
+
+def test_busy_processors_explain_nothing_if_most_transfers_with_them_are_fast() -> None:
+    busy = pairs(RECEIVER_BUSIEST, {PAIR: 99.0, ("n2", "n3"): 99.0, ("n3", "n1"): 99.0})
+    assert processor_limits(busy, {PAIR}) == {}
+    assert processor_limits(busy, {PAIR, ("n3", "n1")}).keys() == {PAIR, ("n3", "n1")}
 
 
 def test_another_case_is_another_transfer() -> None:

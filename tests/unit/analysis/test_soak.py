@@ -6,8 +6,6 @@ import random
 from collections.abc import Callable, Sequence
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from harness.analysis.soak import Soaked, judge_soak
 from harness.model.probe import ProbeEvent, ProbeRun, RecordedProbes
@@ -143,11 +141,15 @@ class TestLosses:
         rng = random.Random(1)  # noqa: S311  as above
         assert faults(soak(retransmits=lambda *_: rng.randrange(20, 60))) == []
 
-    @given(st.integers(0, 10**6))
-    @settings(max_examples=50, deadline=None)
-    def test_at_random_are_hardly_ever_blamed_on_a_host(self, seed: int) -> None:
-        rng = random.Random(seed)  # noqa: S311  as above
-        assert faults(soak(retransmits=lambda *_: 9 * (rng.random() < 0.2), seed=seed)) == []
+    def test_at_random_are_hardly_ever_blamed_on_a_host(self) -> None:
+        def at_random(seed: int) -> Callable[[str, str], int]:
+            rng = random.Random(seed)  # noqa: S311  as above
+            return lambda *_: 9 * (rng.random() < 0.2)
+
+        alarms = [
+            seed for seed in range(300) if faults(soak(retransmits=at_random(seed), seed=seed))
+        ]
+        assert len(alarms) <= 2
 
 
 class TestEvents:
