@@ -43,7 +43,7 @@ from harness.probes.search import SEARCH_ABOVE, Mesh, rounds_for
 from harness.probes.soak import SOAK_PROGRAMS, soak_steps
 from harness.probes.traffic import FIRST_PORT, Load
 from harness.probes.transports.host import Host
-from harness.probes.window import MAX_PAIRS, allow_pairs
+from harness.probes.window import MAX_PAIRS, allow_hosts, allow_pairs
 from harness.runtime.command_line import parse_time
 from harness.settings.in_force import put_back
 from harness.settings.journal import Journal, open_journal
@@ -214,6 +214,7 @@ def racks_command(site: Site, load: Load, *, racks: Sequence[str], draws: int, s
             Rack(rack.name, tuple(usable[host.name] for host in rack.hosts if host.name in usable))
             for rack in (first, second)
         )
+        allow_hosts(len(hosts))
         return rack_steps(a, b, load, draws, seed)
 
     hosts = [*first.hosts, *second.hosts]
@@ -354,11 +355,12 @@ def soak_command(
     if not round_s <= total_s <= MAX_SOAK_S:
         raise BadInput(f"--for: give from one --round to {MAX_SOAK_S // 3600} h")
     load = Load(int(round_s), streams, first_port=port)
-    plan = ProbePlan(
-        site.hosts(),
-        SOAK_PROGRAMS,
-        lambda hosts, links: soak_steps(hosts, links, load, round(total_s / round_s), seed),
-    )
+
+    def make_steps(hosts: Sequence[Host], links: Links) -> list[ProbeStep]:
+        allow_hosts(len(hosts))
+        return soak_steps(hosts, links, load, round(total_s / round_s), seed)
+
+    plan = ProbePlan(site.hosts(), SOAK_PROGRAMS, make_steps)
     choices = {"seconds": load.seconds, "streams": streams, "seed": seed}
     probed = site.probe(plan, probe="soak", total_s=round(total_s), **choices)
     code = _print(probed, [soak_page.render])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import resource
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
 from harness.model.errors import BadInput
@@ -26,15 +26,30 @@ def allow_pairs(pairs: int) -> None:
 
     Raise BadInput if the system does not allow it.
     """
-    needed = pairs * _FILES_PER_PAIR + _OTHER_FILES
+    _allow_files(
+        f"{pairs} pairs at once",
+        pairs * _FILES_PER_PAIR + _OTHER_FILES,
+        lambda files: (
+            f"choose --pairs-at-once {max(1, (files - _OTHER_FILES) // _FILES_PER_PAIR)}, or "
+        ),
+    )
+
+
+def allow_hosts(hosts: int) -> None:
+    """Do the same for so many hosts that all send and receive at once."""
+    needed = hosts * _FILES_PER_PAIR + _OTHER_FILES
+    _allow_files(f"{hosts} hosts at once", needed, lambda _: "choose fewer hosts, or ")
+
+
+def _allow_files(what: str, needed: int, advice: Callable[[int], str]) -> None:
+    """Raise the limit; `advice` says what to do if it has to stay at so many files."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY or soft >= needed:
         return
     if hard != resource.RLIM_INFINITY and hard < needed:
-        fitting = max(1, (hard - _OTHER_FILES) // _FILES_PER_PAIR)
         raise BadInput(
-            f"{pairs} pairs at once need {needed} open files and the limit is {hard}: choose "
-            f"--pairs-at-once {fitting}, or raise the limit (ulimit -Hn)"
+            f"{what} need {needed} open files and the limit is {hard}: {advice(hard)}raise the limit "
+            "(ulimit -Hn)"
         )
     resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
 
