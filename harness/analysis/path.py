@@ -95,7 +95,7 @@ class Step:
             return
         if self.sent_bit_s < MIN_SENT_FRACTION * offered_bit_s:
             share = f"{self.sent_bit_s / offered_bit_s:.0%}"
-            yield Fault("not sent", f"the sender offered {share} of the rate")
+            yield Fault("not sent", f"the sender offered only {share} of this step's rate")
         if self.loss_percent > limits.loss_percent:
             yield Fault("loss", f"loss {self.loss_percent:.2g}%{self._dropped_by_host()}")
         if limits.round_trip_ms is not None and self.p99_us is None:

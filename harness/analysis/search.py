@@ -139,7 +139,7 @@ def _failing_hosts(goodput: PairMatrix, hosts: Iterable[str]) -> dict[str, str]:
         failed = goodput.failures(host)
         all_pairs = failed + len(goodput.of(host))
         if 2 * failed > all_pairs:
-            lines[host] = f"{host} fails: {failed} of its {count_of(all_pairs, 'pair')}"
+            lines[host] = f"{host} fails: {failed} of its {count_of(all_pairs, 'transfer')}"
     return lines
 
 

@@ -77,7 +77,7 @@ def _confidence(verdict: SearchVerdict) -> Iterator[str]:
     seen = f"{verdict.seen_fraction:.1%} of all pairs"
     yield (
         f"{count_of(verdict.hosts, 'host')} in {count_of(verdict.rounds, 'round')} of random pairs, then "
-        f"{count_of(verdict.suspects, 'suspect')} again: {seen} are measured"
+        f"{count_of(verdict.suspects, 'suspect host')} again: {seen} are measured"
     )
     sound = verdict.sound
     if sound is None:
@@ -103,7 +103,9 @@ def _confidence(verdict: SearchVerdict) -> Iterator[str]:
 
 
 def _goodput(case: str, goodput: PairMatrix, notes: Footnotes) -> str:
-    title = f"goodput in Mbit/s{case}; rows send, columns receive"
+    by_pair = len(goodput.hosts) <= _MAX_COLUMNS
+    what = "rows send, columns receive" if by_pair else "of each host, when it sends and receives"
+    title = f"goodput in Mbit/s{case}; {what}"
     return f"{title}\n{pair_table(goodput, _mbit, notes)}"
 
 
@@ -195,7 +197,7 @@ def _summary_table(pairs: PairMatrix, form: Callable[[float], str]) -> str:
         sent, received = pairs.sent_by(host).values(), pairs.received_by(host).values()
         failed = pairs.failures(host)
         rows.append([_host_name(host), *_range(sent, form), *_range(received, form), f"{failed}"])
-    headings = ["host", "sends: min", "median", "receives: min", "median", "failed"]
+    headings = ["host", "sends: min", "median", "receives: min", "median", "failed transfers"]
     better = len(pairs.hosts) - len(shown)
     more = [f"and {count_of(better, 'host')} with better medians"] if better else []
     return "\n".join([simple_table(headings, rows), *more])

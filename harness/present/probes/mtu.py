@@ -48,7 +48,7 @@ def _limits(paths: PairMatrix, links: Mapping[str, HostLink]) -> str:
     which = f"{ended} of {count_of(len(paths.values), 'path')}"
     return (
         f"{which} {'carries' if ended == 1 else 'carry'} all that the sender's own MTU allows; whether "
-        "larger packets would arrive, only a larger MTU there can show"
+        "larger packets would arrive, only a larger MTU on the sender can show"
     )
 
 
