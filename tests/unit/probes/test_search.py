@@ -101,7 +101,7 @@ class TestSearch:
     def test_a_host_that_is_down_is_named_and_its_peers_are_not(self) -> None:
         verdict = verdict_on(SimulatedNetwork(down=["node00005"]), 40)
         failed = 2 * (rounds_for(40) + AGAIN)
-        assert verdict.lines == (f"node00005 fails: {failed} of its {failed} pairs",)
+        assert verdict.lines == (f"node00005 fails: {failed} of its {failed} transfers",)
 
     def test_a_bad_path_is_found_if_it_was_drawn(self) -> None:
         [(a, b), *_] = drawn_rounds(names(40), rounds_for(40), Mesh().seed)[0]
