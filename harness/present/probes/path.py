@@ -31,8 +31,8 @@ _STEP_HEADINGS = ("UDP", "rate", "received", "loss", "jitter µs", "p50 µs", "p
 _NAME_WIDTH = 32
 _RULE = (
     "Time ratio: the time of the transfer, divided by the ideal time at the bottleneck's rate. Efficiency: "
-    "the bytes that were not retransmissions, of all transmitted. Buffer delay: what the transfer adds to the "
-    "least round trip on the idle path, relative to that (RFC 6349)."
+    "the bytes that were not retransmissions, of all transmitted. Buffer delay: what the transfer adds to "
+    "the least round trip on the idle path, relative to that (RFC 6349)."
 )
 
 
