@@ -31,7 +31,9 @@ def test_a_sample_of_pairs_passes_the_gate_until_a_host_is_slow(
             assert main(["probe", "all", *hosts, *options]) == 0
             capsys.readouterr()
             assert main(["gate", name, *results, "--expect", "8mbit"]) == int(some != names[:5])
-            return capsys.readouterr().out.splitlines()
+            *lines, soaked = capsys.readouterr().out.splitlines()
+            assert soaked.startswith("not soaked: ")
+            return lines
 
         [line] = gate(names[:5], "sound")
         assert line.endswith("or more between each of 12 random pairs of hosts")
