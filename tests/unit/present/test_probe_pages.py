@@ -403,5 +403,5 @@ class TestSoak:
         )
         assert verdict([], sound).splitlines()[-1].startswith("not soaked: ")
         assert verdict([], sound, soaked).splitlines()[-1] == (
-            f"soaked for 10 s of links under load, from {STARTED_AT} on"
+            f"soaked for 10 s of link time under load, from {STARTED_AT} on"
         )
