@@ -81,7 +81,9 @@ def _soaked(soak: RecordedProbes | None) -> str:
     if soak is None:
         return "not soaked: short tests do not find faults that come with time (clusterlift probe soak)"
     link_s = judge_soak(soak).link_s
-    return f"soaked for {duration_text(link_s)} of link time under load, from {soak.run.started_at} on"
+    return (
+        f"soaked for {duration_text(link_s)} of link time under load, from {soak.run.started_at} on"
+    )
 
 
 def verdict(

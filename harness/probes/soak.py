@@ -11,7 +11,6 @@ import random
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import pairwise
 
 from harness.model.interface import HostLink
@@ -31,7 +30,7 @@ from harness.probes.remote_process import (
     RemoteProcesses,
     run_all,
 )
-from harness.probes.traffic import Flow, Load, Transfer, open_flows
+from harness.probes.traffic import OMITTED_S, Flow, Load, Transfer, open_flows
 from harness.probes.transports.host import Host, HostError
 from harness.runtime.clock import Clock
 from harness.terminal import count_of, say
@@ -47,7 +46,7 @@ MIN_HOSTS = 2
 
 @dataclass
 class Soak:
-    """The state of a soak: when it began, and what was read last of every host."""
+    """The state of a soak: when it began, the rounds until now, and what was read last of every host."""
 
     hosts: Sequence[Host]
     links: Links
@@ -55,6 +54,7 @@ class Soak:
     rng: random.Random
     clock: Clock = time.monotonic
     began_s: float = 0.0
+    number: int = 0
     last: dict[str, LinkReading] = field(default_factory=dict)
     lost: set[str] = field(default_factory=set)
     offset_s: dict[str, float] = field(default_factory=dict)
@@ -62,18 +62,16 @@ class Soak:
 
     def steps(self, rounds: int) -> list[ProbeStep]:
         """Return a step for each round."""
-        return [
-            ProbeStep(
-                f"soak: {count_of(len(self.hosts), 'host')} send and receive, {self.load.seconds} s",
-                self.load.total_s + SET_UP_S + _SETTLE_S,
-                partial(self._round, number),
-            )
-            for number in range(1, rounds + 1)
-        ]
+        step = ProbeStep(
+            f"soak: {count_of(len(self.hosts), 'host')} send and receive, {self.load.seconds} s",
+            self.load.total_s + SET_UP_S + _SETTLE_S,
+            self._round,
+        )
+        return [step] * rounds
 
-    def _round(self, number: int) -> Iterator[SoakEvent]:
+    def _round(self) -> Iterator[SoakEvent]:
         self.began_s = self.began_s or self.clock()
-        flows: list[Flow] = []
+        self.number += 1
         with RemoteProcesses() as remotes:
             monitors = {
                 host.name: remotes.add(host, *monitor_command(self.links[host.name].device))
@@ -89,11 +87,11 @@ class Soak:
                     monitor.start()
             for run in runs:
                 run.start()
-            start_s = self.clock() - self.began_s + 1
+            start_s = self.clock() - self.began_s + OMITTED_S
             try:
                 if runs:
                     for flow, run in zip(flows, runs, strict=True):
-                        yield self._flow(number, flow, start_s, run.finish())
+                        yield self._flow(flow, start_s, run.finish())
                 else:
                     time.sleep(self.load.total_s)
                 time.sleep(_SETTLE_S)
@@ -120,10 +118,8 @@ class Soak:
                     self.lost.remove(name)
                     yield self._event(name, self.clock(), Happening.BACK, "it answers again")
 
-    def _flow(
-        self, number: int, flow: Flow, start_s: float, outcome: Transfer | HostError
-    ) -> SoakFlow:
-        names = (number, flow.sender.name, flow.receiver.name, round(start_s, 1))
+    def _flow(self, flow: Flow, start_s: float, outcome: Transfer | HostError) -> SoakFlow:
+        names = (self.number, flow.sender.name, flow.receiver.name, round(start_s, 1))
         if isinstance(outcome, HostError):
             return SoakFlow(*names, float(self.load.seconds), error=str(outcome))
         report = outcome.report

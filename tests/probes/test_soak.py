@@ -28,16 +28,16 @@ def soaked(
     with star([Link(50 * MBIT, 1500)] * HOSTS) as (made, names):
         planted = threading.Timer(after_s, fault, (made, names))
         planted.start()
-        options = ("--via", "netns", "--hosts", made.hosts_option(names), "--round", f"{ROUND_S}s")
-        more = (
-            "--for",
-            f"{ROUND_S * ROUNDS}s",
-            "--configuration",
-            "soaked",
+        options = (
+            "--via",
+            "netns",
+            "--hosts",
+            made.hosts_option(names),
             "--results",
             str(tmp_path),
         )
-        code = main(["probe", "soak", *options, *more])
+        length = ("--round", f"{ROUND_S}s", "--for", f"{ROUND_S * ROUNDS // 2}s", "--repeats", "2")
+        code = main(["probe", "soak", *options, *length, "--configuration", "soaked"])
         planted.join()
         there = [name for name in names if name in made.namespaces]
         assert [program for name in there for program in programs(name).values()] == []
