@@ -132,6 +132,16 @@ def probe_measurements(column: ConfigurationRuns) -> tuple[Measurement, ...]:
     )
 
 
+def named_by_runs(columns: Iterable[ConfigurationRuns], parameter: str) -> frozenset[str]:
+    """Return the workloads that a parameter of any run lists, such as `controls` or `per_process`."""
+    return frozenset(
+        name
+        for column in columns
+        for recorded in column.runs
+        for name in recorded.run.parameters.get(parameter) or ()
+    )
+
+
 def newest_soak(column: ConfigurationRuns) -> RecordedProbes | None:
     """Return the newest soak that is stored beside the configuration's runs; None if there is none."""
     return max(

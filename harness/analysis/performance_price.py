@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from harness.analysis.comparison import Comparison
+from harness.analysis.configuration import named_by_runs
 from harness.analysis.price_list import Money, PriceList
 from harness.analysis.sample import Performance
 
@@ -41,25 +42,17 @@ def performance_prices(comparison: Comparison, prices: PriceList) -> tuple[Perfo
     """
     if prices.baseline is None:
         return ()
+    # Their figure is that of one process, not of the whole cluster.
+    per_process = named_by_runs(comparison.columns, "per_process")
     found = [
         each
         for row in comparison.rows
-        if row.workload not in comparison.common_controls | _per_process(comparison)
+        if row.workload not in comparison.common_controls | per_process
         for each in sorted(
             _of_workload(comparison, prices, row.workload), key=lambda each: -each.per_price
         )
     ]
     return tuple(found)
-
-
-def _per_process(comparison: Comparison) -> frozenset[str]:
-    """Return the workloads whose figure is that of one process, not of the whole cluster."""
-    return frozenset(
-        name
-        for column in comparison.columns
-        for recorded in column.runs
-        for name in recorded.run.parameters.get("per_process") or ()
-    )
 
 
 def _of_workload(

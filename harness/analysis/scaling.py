@@ -13,7 +13,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from harness.analysis.comparison import Cell, overview
-from harness.analysis.configuration import ConfigurationRuns, caveats, find_configuration
+from harness.analysis.configuration import (
+    ConfigurationRuns,
+    caveats,
+    find_configuration,
+    named_by_runs,
+)
 from harness.analysis.environment import as_text
 from harness.analysis.sample import table_model
 from harness.model.errors import BadInput
@@ -237,13 +242,8 @@ class _Table:
         return workload in self._named_by_runs("per_process")
 
     def _named_by_runs(self, parameter: str) -> frozenset[str]:
-        return frozenset(
-            name
-            for family in self.families.values()
-            for column in family.values()
-            for recorded in column.runs
-            for name in recorded.run.parameters.get(parameter) or ()
-        )
+        columns = (column for family in self.families.values() for column in family.values())
+        return named_by_runs(columns, parameter)
 
 
 def _with_changes(workloads: Sequence[ScaledWorkload], table: _Table) -> tuple[ScaledWorkload, ...]:
