@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -99,9 +99,15 @@ def _seconds_of_transfers(probed: RecordedProbes) -> Iterator[tuple[float, float
     for event in probed.events:
         if isinstance(event, LinkSeconds):
             own = transfers.get(event.host, [])
+            # A record of seconds is of one round, and a soak has hundreds of rounds.
+            near = [each for each in own if _overlaps(each, event.at_s)]
             for at_s, rate in zip(event.at_s, event.received_bit_s, strict=True):
-                if any(start_s <= at_s <= end_s for start_s, end_s in own):
+                if any(start_s <= at_s <= end_s for start_s, end_s in near):
                     yield at_s, rate
+
+
+def _overlaps(transfer: tuple[float, float], moments: Sequence[float]) -> bool:
+    return bool(moments) and transfer[0] <= moments[-1] and transfer[1] >= moments[0]
 
 
 def draw(found: list[Bin], soaked: Soaked, width_px: int) -> str:
