@@ -25,7 +25,7 @@ from harness.model.network_metrics import (
 from harness.model.packet_case import PacketCase
 from harness.model.probe import Measurement, Metric
 from harness.probes.mtu import SetMtu, await_paths, send_pings
-from harness.probes.plan import ProbeStep, tournament_round
+from harness.probes.plan import ProbeStep, round_robin_round
 from harness.probes.tools.cpu import Cpu
 from harness.probes.tools.perf import Counters
 from harness.probes.tools.ping import Echo, PingReply
@@ -57,7 +57,7 @@ def packet_size_steps(
     Without `set_mtu`, TCP's maximum segment size limits the packets, and no interface is changed.
     """
     sweep = _Sweep(load, set_mtu)
-    flows = [Flow(a, b) for a, b in tournament_round(hosts, 0)]
+    flows = [Flow(a, b) for a, b in round_robin_round(hosts, 0)]
     cases = [
         PacketCase(size, both_ways=both, mtu_is_set=set_mtu is not None)
         for size in sizes

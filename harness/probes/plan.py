@@ -124,7 +124,7 @@ def round_robin(hosts: Sequence[T]) -> list[Pairs[T]]:
 
     Return N - 1 rounds of N / 2 disjoint pairs; for an odd N, N rounds in each of which one host is left out.
     """
-    return [tournament_round(hosts, number) for number in range(count_rounds(len(hosts)))]
+    return [round_robin_round(hosts, number) for number in range(count_rounds(len(hosts)))]
 
 
 def count_rounds(hosts: int) -> int:
@@ -132,7 +132,7 @@ def count_rounds(hosts: int) -> int:
     return max(0, hosts - 1 + hosts % 2)
 
 
-def tournament_round(hosts: Sequence[T], number: int) -> Pairs[T]:
+def round_robin_round(hosts: Sequence[T], number: int) -> Pairs[T]:
     """Return one round of `round_robin`, from 0, without making the others."""
     places: list[T | None] = [*hosts, *([None] if len(hosts) % 2 else [])]
     first, *others = places

@@ -18,7 +18,7 @@ from typing import TypeVar
 from harness.model.network_metrics import GOODPUT_TOLERANCE, MESH_GOODPUT
 from harness.model.probe import ARROW, Measurement
 from harness.probes.mesh import mesh_steps, pair_steps
-from harness.probes.plan import Pairs, ProbeStep, count_rounds, round_robin, tournament_round
+from harness.probes.plan import Pairs, ProbeStep, count_rounds, round_robin, round_robin_round
 from harness.probes.traffic import Load
 from harness.probes.transports.host import Host
 from harness.probes.window import MAX_PAIRS
@@ -94,14 +94,14 @@ def rounds_for(hosts: int) -> int:
 def drawn_rounds(hosts: Sequence[T], rounds: int, seed: int) -> list[Pairs[T]]:
     """Draw rounds of disjoint pairs; no pair is drawn twice.
 
-    Each is a round of a tournament in which the hosts have random places. There are fewer than `rounds` if
+    Each is a round of a round robin in which the hosts have random places. There are fewer than `rounds` if
     all pairs meet in fewer; for an odd number of hosts, another one is left out of each round.
     """
     rng = random.Random(seed)  # noqa: S311  chance that can be repeated
     places = rng.sample(hosts, len(hosts))
     possible = count_rounds(len(hosts))
     numbers = rng.sample(range(possible), min(rounds, possible))
-    return [tournament_round(places, number) for number in numbers]
+    return [round_robin_round(places, number) for number in numbers]
 
 
 def disjoint_rounds(pairs: Iterable[tuple[T, T]]) -> list[Pairs[T]]:
