@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from harness.model.link import rate_text
 from harness.model.soak import Happening
 from harness.node.kernel import device_directory, known, positive, read_files
+from harness.node.processor_ticks import ProcessorTicks, ticks_of_each
 from harness.terminal import count_of
 
 _CLOCK, _DONE = "== clock ", "== done"
@@ -35,9 +36,7 @@ done
 _HWMON = "device/hwmon/hwmon*/temp1_input"
 _THERMAL = "/sys/class/thermal/thermal_zone*/temp"
 _MILLI = 1000
-_PROCESSOR = re.compile(r"cpu\d+ ")
 _PAUSE = re.compile(r"^\s*([\w.\[\] ]*pause[\w.\[\] ]*): (\d+)$", re.IGNORECASE | re.MULTILINE)
-_IDLE, _IOWAIT, _STEAL, _COLUMNS = 3, 4, 7, 8
 
 _KERNEL_LINE = re.compile(r"^(?:<\d+>)?\[ *(\d+\.\d+)\] (.*)$", re.MULTILINE)
 _KERNEL_TROUBLE = (
@@ -54,7 +53,6 @@ class LinkReading:
     - `received_bytes`, `sent_bytes`, `errors`, `drops`, `pauses`: of the interface; packets or frames.
     - `retransmits`: TCP segments that the host sent again, over all of its interfaces.
     - `index`, `usb_number`: what the kernel gives an interface, or a USB device, when it is plugged in.
-    - `processors`: the ticks of each processor: in total, busy, and stolen by a hypervisor.
     """
 
     clock_s: float
@@ -69,7 +67,7 @@ class LinkReading:
     usb_number: int | None
     pauses: int | None
     retransmits: int | None
-    processors: tuple[tuple[int, int, int], ...]
+    processors: tuple[ProcessorTicks, ...]
     temperature_c: float | None
 
 
@@ -126,7 +124,7 @@ def _reading(device: str, clock_s: float, lines: list[str]) -> LinkReading | Non
         _whole(files.get(f"{directory}/device/../devnum")),
         sum(pauses) if pauses else None,
         _retransmits(lines),
-        tuple(_ticks(line) for line in lines if _PROCESSOR.match(line)),
+        tuple(ticks_of_each(lines)),
         _temperature(files),
     )
 
@@ -137,15 +135,6 @@ def _absolute(line: str, device: str) -> str:
 
 def _whole(text: str | None) -> int | None:
     return int(text) if text is not None and text.isdecimal() else None
-
-
-def _ticks(line: str) -> tuple[int, int, int]:
-    _, *columns = line.split()
-    counts = [int(each) for each in columns[:_COLUMNS] if each.isdecimal()]
-    if len(counts) < _COLUMNS:
-        return 0, 0, 0
-    total, idle = sum(counts), counts[_IDLE] + counts[_IOWAIT]
-    return total, total - idle - counts[_STEAL], counts[_STEAL]
 
 
 def _retransmits(lines: Iterable[str]) -> int | None:

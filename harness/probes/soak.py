@@ -23,6 +23,7 @@ from harness.node.link_monitor import (
     monitor_command,
     read_monitor,
 )
+from harness.node.processor_ticks import ProcessorTicks
 from harness.probes.plan import Links, ProbeStep
 from harness.probes.remote_process import (
     CompletedCommand,
@@ -222,22 +223,20 @@ def _rate(before: LinkReading, after: LinkReading, grown_bytes: int) -> float:
     return float(round(8 * max(0, grown_bytes) / (after.clock_s - before.clock_s)))
 
 
-def _shares(before: LinkReading, after: LinkReading) -> list[tuple[float, float]]:
-    """Return how busy each processor was, and what of it was stolen, as fractions."""
-    return [
-        ((late[1] - early[1]) / total, (late[2] - early[2]) / total)
-        for early, late in zip(before.processors, after.processors, strict=False)
-        if (total := late[0] - early[0]) > 0
-    ]
+def _ticks_between(before: LinkReading, after: LinkReading) -> list[ProcessorTicks]:
+    """Return the ticks of each processor that was online."""
+    pairs = zip(before.processors, after.processors, strict=False)
+    return [ticks for early, late in pairs if (ticks := late.since(early)).total > 0]
 
 
 def _stolen_percent(before: LinkReading, after: LinkReading) -> float:
-    shares = [stolen for _, stolen in _shares(before, after)]
+    shares = [ticks.stolen / ticks.total for ticks in _ticks_between(before, after)]
     return round(100 * max(0.0, sum(shares) / len(shares)), 1) if shares else 0.0
 
 
 def _busiest_percent(before: LinkReading, after: LinkReading) -> float:
-    return round(100 * max((max(0.0, busy) for busy, _ in _shares(before, after)), default=0.0), 1)
+    shares = [ticks.busy / ticks.total for ticks in _ticks_between(before, after)]
+    return round(100 * max(0.0, *shares), 1) if shares else 0.0
 
 
 def soak_steps(

@@ -8,6 +8,7 @@ from typing import Any
 
 from harness.model.errors import ToolError
 from harness.model.interference import NodeInterference, Nodes
+from harness.node.processor_ticks import ticks_of_all, ticks_of_each
 from harness.probes.remote_process import CompletedCommand, parse_completed, run_all
 from harness.probes.transports.host import Host, HostError
 from harness.terminal import join_names
@@ -176,18 +177,16 @@ def parse_counters(completed: CompletedCommand) -> HostCounters:
     lines = completed.output.splitlines()
     try:
         clock_s, ticks_per_s = float(lines[0]), int(lines[1])
-        _, user, nice, system, _, _, _, _, stolen, *_ = next(
-            line.split() for line in lines if line.startswith("cpu ")
-        )
+        ticks = ticks_of_all(lines)[0]
         return HostCounters(
             clock_s,
-            sum(line.startswith("cpu") for line in lines) - 1,
-            sum(map(int, (user, nice, system))) / ticks_per_s,
-            int(stolen) / ticks_per_s,
+            len(ticks_of_each(lines)),
+            ticks.processes / ticks_per_s,
+            ticks.stolen / ticks_per_s,
             dict(_traffic(line) for line in lines if ":" in line),
             _rdma_bytes([line for line in lines if line.startswith("rdma ")]),
         )
-    except (ValueError, IndexError, StopIteration) as error:
+    except (ValueError, IndexError) as error:
         raise ToolError("its counters in /proc cannot be read") from error
 
 

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 from harness.model.errors import ToolError
+from harness.node.processor_ticks import ProcessorTicks, ticks_of_all, ticks_of_each
 
-# The first eight fields; the time of guests, which follows, is also contained in `user`.
-_FIELDS = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
-_TOTAL_LINE = re.compile(r"cpu +(\d+(?: \d+)*)")
-_PROCESSOR_LINE = re.compile(r"cpu\d+ +(\d+(?: \d+)*)")
 _SCRIPT = 'sleep "$0"; grep ^cpu /proc/stat; sleep "$1"; grep ^cpu /proc/stat'
 
 
@@ -37,52 +33,34 @@ def meter(after_s: int, seconds: int) -> list[str]:
 def read_meter(text: str) -> Cpu:
     """Return the difference of the two readings. Raise ToolError if they are incomplete."""
     lines = text.splitlines()
-    readings = [_counts(match[1]) for line in lines if (match := _TOTAL_LINE.fullmatch(line))]
-    processors = [_counts(match[1]) for line in lines if (match := _PROCESSOR_LINE.fullmatch(line))]
+    readings, processors = ticks_of_all(lines), ticks_of_each(lines)
     count, odd = divmod(len(processors), 2)
     if len(readings) != 2 or count == 0 or odd:  # noqa: PLR2004  before and after
         raise ToolError("/proc/stat was not read twice")
-    total = _Usage.between(*readings)
-    if not total.ticks["total"]:
+    total = _difference(*readings)
+    if not total.total:
         raise ToolError("/proc/stat did not change")
     each = [
-        _Usage.between(before, after)
+        _difference(before, after)
         for before, after in zip(processors[:count], processors[count:], strict=True)
     ]
     return Cpu(
-        total.percent("busy"),
-        total.percent("softirq"),
+        _percent(total, total.busy + total.stolen),
+        _percent(total, total.softirq),
         count,
-        total.percent("steal"),
-        max(usage.percent("busy") for usage in each),
+        _percent(total, total.stolen),
+        max(_percent(ticks, ticks.busy + ticks.stolen) for ticks in each),
     )
 
 
-def _counts(text: str) -> list[int]:
-    counts = [int(each) for each in text.split()]
-    if len(counts) < len(_FIELDS):
-        raise ToolError("/proc/stat has too few columns")
-    return counts
+def _difference(before: ProcessorTicks, after: ProcessorTicks) -> ProcessorTicks:
+    ticks = after.since(before)
+    busy = ticks.busy + ticks.stolen
+    if ticks.total < 0 or not 0 <= busy <= ticks.total or not 0 <= ticks.softirq <= ticks.total:
+        raise ToolError("/proc/stat went backwards")
+    return ticks
 
 
-@dataclass(frozen=True)
-class _Usage:
-    """Ticks between two readings, by field, with `busy` and `total`."""
-
-    ticks: dict[str, int]
-
-    @classmethod
-    def between(cls, before: list[int], after: list[int]) -> _Usage:
-        ticks = {
-            name: late - early for name, early, late in zip(_FIELDS, before, after, strict=False)
-        }
-        total = sum(ticks.values())
-        busy = total - ticks["idle"] - ticks["iowait"]
-        if total < 0 or not 0 <= busy <= total or not 0 <= ticks["softirq"] <= total:
-            raise ToolError("/proc/stat went backwards")
-        return cls({**ticks, "busy": busy, "total": total})
-
-    def percent(self, name: str) -> float:
-        """Return a field in percent of the time; 0 of a processor that was offline."""
-        total = self.ticks["total"]
-        return 100 * max(0, self.ticks[name]) / total if total else 0.0
+def _percent(ticks: ProcessorTicks, part: int) -> float:
+    """Return a part in percent of the time; 0 of a processor that was offline."""
+    return 100 * max(0, part) / ticks.total if ticks.total else 0.0

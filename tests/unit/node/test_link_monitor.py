@@ -8,6 +8,7 @@ import pytest
 
 from harness.model.soak import Happening
 from harness.node.link_monitor import LinkReading, happenings, kernel_trouble, read_monitor
+from harness.node.processor_ticks import ProcessorTicks
 
 PRINTED = """== clock 100.50
 eth0/statistics/rx_bytes:1000
@@ -34,9 +35,8 @@ Tcp: 1 372
 == done
 """
 
-READING = LinkReading(
-    100.5, 1000, 2000, 3, 7, 2, 2500, "full", 4, 7, 11, 372, ((100, 20, 5), (100, 40, 5)), 61.5
-)
+PROCESSORS = (ProcessorTicks(10, 0, 10, 70, 5, 0, 0, 5), ProcessorTicks(20, 0, 20, 50, 5, 0, 0, 5))
+READING = LinkReading(100.5, 1000, 2000, 3, 7, 2, 2500, "full", 4, 7, 11, 372, PROCESSORS, 61.5)
 
 KERNEL = """[   99.100000] eth0: NETDEV WATCHDOG: CPU: 1: transmit queue 0 timed out
 [  101.250000] usb 2-1: reset SuperSpeed USB device number 7 using xhci_hcd
