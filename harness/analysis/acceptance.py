@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import permutations
 from statistics import median
 from typing import TypeVar
 
 from harness.analysis.learnt import unlike_the_others
 from harness.analysis.mesh import MIN_PEERS, Pair, PairMatrix, pair_matrix
-from harness.analysis.processor_limit import processor_limits
+from harness.analysis.processor_limit import without_limited
 from harness.analysis.search import goodput_matrix, is_sampled
 from harness.model.interface import Bond, HostLink, counter_growth
 from harness.model.link import goodput_bit_s, is_same_rate, rate_text, throughput_text
@@ -174,14 +174,9 @@ def _goodput_faults(probed: RecordedProbes, criteria: _Criteria) -> Iterator[str
     slow = {
         pair for pair, value in goodput.values.items() if value < MIN_FRACTION_OF_THEORY * theory
     }
-    limits = processor_limits(probed.measurements, slow)
-    for pair in sorted(limits):
-        yield (
-            f"{_pair_text(pair)}: {throughput_text(goodput.values[pair])}, but {limits[pair]}: the link is "
-            "not judged; probe again when that has ended"
-        )
-    slow -= limits.keys()
-    judged = _without(goodput, limits)
+    judged, limited = without_limited(goodput, probed.measurements, slow=slow)
+    yield from limited
+    slow &= judged.values.keys()
     explained: set[Pair] = set()
     for host in judged.hosts:
         own = judged.of(host)
@@ -193,13 +188,8 @@ def _goodput_faults(probed: RecordedProbes, criteria: _Criteria) -> Iterator[str
     for pair in sorted(slow - explained):
         value = goodput.values[pair]
         yield f"{_pair_text(pair)}: {throughput_text(value)}, {value / theory:.0%} {reference}"
-    yield from unlike_the_others(_without(judged, slow), criteria.links)
+    yield from unlike_the_others(judged.without(slow), criteria.links)
     yield from _unmeasured("goodput", goodput, criteria, probed)
-
-
-def _without(goodput: PairMatrix, pairs: Collection[Pair]) -> PairMatrix:
-    values = {pair: value for pair, value in goodput.values.items() if pair not in pairs}
-    return replace(goodput, values=values)
 
 
 def _unmeasured(

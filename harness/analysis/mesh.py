@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import median
 
@@ -55,6 +55,11 @@ class PairMatrix:
     def best(self, host: str) -> float | None:
         """Return the greatest value that the host sends or receives; None if it has none."""
         return max(self.of(host).values(), default=None)
+
+    def without(self, pairs: Collection[Pair]) -> PairMatrix:
+        """Return the matrix without the values of these pairs."""
+        kept = {pair: value for pair, value in self.values.items() if pair not in pairs}
+        return replace(self, values=kept)
 
     @cached_property
     def _by_host(self) -> Mapping[str, Sequence[Pair]]:

@@ -7,7 +7,6 @@ away, or if one processor was busy all the time: a connection is served by one a
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 from statistics import median
 
 from harness.analysis.mesh import Pair, PairMatrix, pair_matrix, slow_pairs
@@ -75,17 +74,22 @@ def _above(
 
 
 def without_limited(
-    goodput: PairMatrix, measurements: Iterable[Measurement], case: str = ""
+    goodput: PairMatrix,
+    measurements: Iterable[Measurement],
+    case: str = "",
+    slow: Collection[Pair] | None = None,
 ) -> tuple[PairMatrix, list[str]]:
-    """Return the goodputs without slow pairs that the processors bounded, and a line for each of these."""
-    limits = processor_limits(measurements, slow_pairs(goodput), case)
-    values = {pair: value for pair, value in goodput.values.items() if pair not in limits}
+    """Return the goodputs without slow pairs that the processors bounded, and a line for each of these.
+
+    Slow are the pairs that are slower than the others, if none are given.
+    """
+    limits = processor_limits(measurements, slow_pairs(goodput) if slow is None else slow, case)
     lines = [
         f"{ARROW.join(pair)}: {throughput_text(goodput.values[pair])}, but {limits[pair]}: the link is not "
         "judged; measure again when that has ended"
         for pair in sorted(limits)
     ]
-    return (replace(goodput, values=values) if limits else goodput), lines
+    return goodput.without(limits), lines
 
 
 def rack_limit(subject: str, measured: Iterable[ProbeSample]) -> str | None:

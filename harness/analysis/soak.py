@@ -57,6 +57,7 @@ class Finding:
 class Soaked:
     """The outcome of a soak.
 
+    - `started_at`: ISO 8601.
     - `link_s`: seconds in which links were under load, added up over the hosts.
     - `seen`: what happened that is no fault.
     - `clean_bits`: the bits that arrived at hosts whose interfaces counted no error; `errors`: the packets
@@ -65,6 +66,7 @@ class Soaked:
     - `unjudged`: the transfers that were disturbed by a hypervisor, so that nothing was concluded from them.
     """
 
+    started_at: str
     link_s: float
     faults: tuple[Finding, ...]
     seen: tuple[Finding, ...]
@@ -105,6 +107,7 @@ def judge_soak(probed: RecordedProbes) -> Soaked:
     ]
     errors = _count_by_host(events, Happening.ERRORS)
     return Soaked(
+        started_at=probed.run.started_at,
         # A ring has as many transfers as links, and each link carries two of them at the same time.
         link_s=sum(flow.seconds for flow in flows if flow.error is None),
         faults=tuple(sorted(faults, key=lambda finding: finding.at_s)),

@@ -10,7 +10,7 @@ import click
 from harness.analysis.acceptance import Expectation, network_faults, upgrade_faults
 from harness.analysis.mesh import pair_matrix
 from harness.analysis.search import goodput_matrix, is_sampled
-from harness.analysis.soak import is_soak, judge_soak
+from harness.analysis.soak import Soaked, is_soak, judge_soak
 from harness.commands.command import command
 from harness.commands.options import results_option
 from harness.model.errors import BadInput
@@ -53,15 +53,14 @@ def gate_command(names: Sequence[str], rate: str | None, mtu: int | None, result
     if not 1 <= len(names) <= MAX_NAMES:
         raise BadInput("gate takes one or two probed configurations: [BEFORE] AFTER")
     *before, (after, soak) = (_newest(find_probes(name, results), name) for name in names)
+    soaked = None if soak is None else judge_soak(soak)
     bit_s = None if rate is None else parse_rate("--expect", rate, MAX_BIT_S)
     expected = Expectation(bit_s, mtu)
     faults = (
         upgrade_faults(before[0][0], after, expected) if before else network_faults(after, expected)
     )
-    faults += (
-        [] if soak is None else [f"soak: {line}" for line in finding_lines(judge_soak(soak).faults)]
-    )
-    show(verdict(faults, after, soak))
+    faults += [f"soak: {line}" for line in finding_lines(soaked.faults)] if soaked else []
+    show(verdict(faults, after, soaked))
     return int(bool(faults))
 
 
@@ -77,18 +76,13 @@ def _newest(
     return probes[-1], soaks[-1] if soaks else None
 
 
-def _soaked(soak: RecordedProbes | None) -> str:
-    if soak is None:
+def _soak_text(soaked: Soaked | None) -> str:
+    if soaked is None:
         return "not soaked: short tests do not find faults that come with time (clusterlift probe soak)"
-    link_s = judge_soak(soak).link_s
-    return (
-        f"soaked for {duration_text(link_s)} of link time under load, from {soak.run.started_at} on"
-    )
+    return f"soaked for {duration_text(soaked.link_s)} of link time under load, from {soaked.started_at} on"
 
 
-def verdict(
-    faults: Sequence[str], probed: RecordedProbes, soak: RecordedProbes | None = None
-) -> str:
+def verdict(faults: Sequence[str], probed: RecordedProbes, soaked: Soaked | None = None) -> str:
     """Return a line for each fault of the network, or one line on what was checked; and how long."""
     if faults:
         lines = [f"{count_of(len(faults), 'fault')} found", *(f"- {fault}" for fault in faults)]
@@ -103,4 +97,4 @@ def verdict(
             )
             checked.append(f"{throughput_text(min(goodput))} or more between {which}")
         lines = [f"no fault found: {', '.join(checked)}"]
-    return "".join(f"{visible(line)}\n" for line in (*remarks(probed), *lines, _soaked(soak)))
+    return "".join(f"{visible(line)}\n" for line in (*remarks(probed), *lines, _soak_text(soaked)))

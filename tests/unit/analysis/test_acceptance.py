@@ -187,7 +187,7 @@ class TestProcessors:
         [fault] = network_faults(disturbed, ONE_G)
         assert fault == (
             "node1 -> node2: 160.0 Mbit/s, but a hypervisor took 45 % of node1's processors: the link is not "
-            "judged; probe again when that has ended"
+            "judged; measure again when that has ended"
         )
 
     def test_a_fast_transfer_is_not_doubted(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from harness.analysis.acceptance import Expectation, network_faults
+from harness.analysis.soak import judge_soak
 from harness.commands.gate import verdict
 from harness.model.network_metrics import (
     ACROSS_RACKS,
@@ -402,6 +403,6 @@ class TestSoak:
             ProbeRun("1g", ("n1", "n2"), started_at=STARTED_AT), tuple(soak_events())
         )
         assert verdict([], sound).splitlines()[-1].startswith("not soaked: ")
-        assert verdict([], sound, soaked).splitlines()[-1] == (
+        assert verdict([], sound, judge_soak(soaked)).splitlines()[-1] == (
             f"soaked for 10 s of link time under load, from {STARTED_AT} on"
         )
