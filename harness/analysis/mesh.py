@@ -100,13 +100,13 @@ def pair_matrix(
         elif measurement.error is not None:
             errors.setdefault((sender, receiver), measurement.error)
     return PairMatrix(
-        hosts=tuple(sorted({host for pair in found for host in pair}, key=_natural_order)),
+        hosts=tuple(sorted({host for pair in found for host in pair}, key=natural_order)),
         values={pair: summary(values) for pair, values in found.items() if values},
         errors={pair: error for pair, error in errors.items() if not found[pair]},
     )
 
 
-def _natural_order(host: str) -> list[tuple[int, str]]:
+def natural_order(host: str) -> list[tuple[int, str]]:
     """Return a sort key that orders the numbers within names by value."""
     return [(int(part), "") if part.isdecimal() else (0, part) for part in re.split(r"(\d+)", host)]
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 
+from harness.analysis.host_samples import by_host, probes_of_many_hosts
 from harness.model.probe import Measurement, ProbeSample, samples
 from harness.statistics.change import MIN_RUNS, Change, changes_of_table
 from harness.statistics.median import Interval
@@ -31,7 +32,10 @@ class ProbeCell:
 
 @dataclass(frozen=True)
 class ProbeTable:
-    """One metric, with a row for each subject and case; the first configuration is the baseline."""
+    """One metric, with a row for each subject and case; the first configuration is the baseline.
+
+    `by_host`: the rows are of hosts, with the medians of their pairs.
+    """
 
     probe: str
     metric: str
@@ -39,6 +43,7 @@ class ProbeTable:
     better: str
     configurations: tuple[str, ...]
     rows: tuple[tuple[str, tuple[ProbeCell, ...]], ...]
+    by_host: bool = False
 
     @property
     def changes(self) -> tuple[Change, ...]:
@@ -59,23 +64,26 @@ def compare_probes(
 ) -> tuple[ProbeTable, ...]:
     """Return a table for each metric, from the measurements of each configuration's probe runs.
 
-    The first configuration is the baseline.
+    The first configuration is the baseline. A probe of the pairs of many hosts has two rows for each host.
     """
-    columns = [list(map(_by_metric, runs)) for runs in measured.values()]
+    found = [[samples(run) for run in runs] for runs in measured.values()]
+    many = probes_of_many_hosts(sample for runs in found for run in runs for sample in run)
+    columns = [[_by_metric(by_host(run, many)) for run in runs] for runs in found]
     metrics = dict.fromkeys(metric for runs in columns for run in runs for metric in run)
     return tuple(
         ProbeTable(
             *metric,
             tuple(measured),
             tuple(_rows([[run.get(metric, {}) for run in runs] for runs in columns])),
+            by_host=metric[0] in many,
         )
         for metric in metrics
     )
 
 
-def _by_metric(measurements: Sequence[Measurement]) -> dict[_Metric, _ProbeRun]:
+def _by_metric(probe_run: Sequence[ProbeSample]) -> dict[_Metric, _ProbeRun]:
     found: dict[_Metric, _ProbeRun] = {}
-    for sample in samples(measurements):
+    for sample in probe_run:
         metric = (sample.probe, sample.metric, sample.unit, sample.better)
         found.setdefault(metric, {})[sample.subject, sample.case] = sample
     return found

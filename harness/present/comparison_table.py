@@ -119,6 +119,7 @@ def probe_table(probed: ProbeTable) -> Table:
         caption=" ".join(
             [
                 f"{probed.better.capitalize()} is better.",
+                *(["The value of a host is the median of its pairs."] if probed.by_host else []),
                 *_time_sentences(counts, _VALUE),
                 *_verdict_sentences(probed.changes, ""),
             ]

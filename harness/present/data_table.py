@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from harness.present import quantities
+
 
 @dataclass(frozen=True)
 class Quantity:
@@ -19,3 +21,11 @@ class DataTable:
 
     headings: tuple[str, ...]
     rows: tuple[tuple[str | Quantity, ...], ...]
+
+
+def relative_change(before: float | None, after: float | None) -> Quantity:
+    """Return the change relative to `before`; a missing quantity if there is none."""
+    if before is None or after is None or before == 0:
+        return Quantity("", None)
+    change = after / before - 1
+    return Quantity(quantities.change(change), change)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import random
+
+import pytest
+
 from harness.analysis.probe_comparison import compare_probes
 from harness.model.probe import HIGHER, LOWER, Measurement, Metric
 from harness.present import markdown, text
@@ -68,6 +72,48 @@ def test_a_value_of_0_in_one_subject_leaves_the_others_as_they_are() -> None:
     with_0, _ = compare_probes({"1g": measured(), "2.5g": broken})
     without, _ = compare_probes({"1g": measured(), "2.5g": measured(2.5)})
     assert with_0.changes == without.changes
+
+
+def mesh_of(hosts: int, factor: float = 1.0) -> list[Measurement]:
+    """Return the goodput of all pairs of hosts; the last host sends more slowly by the factor."""
+    names = [f"n{number}" for number in range(1, hosts + 1)]
+    return [
+        GOODPUT.of(f"{sender} -> {receiver}", 900e6 * (factor if sender == names[-1] else 1))
+        for sender in names
+        for receiver in names
+        if sender != receiver
+    ]
+
+
+def test_pairs_of_many_hosts_are_compared_by_host_in_natural_order() -> None:
+    before, after = [mesh_of(11), mesh_of(11)], [mesh_of(11, 0.5), mesh_of(11, 0.5)]
+    [table] = compare_probes({"1g": before, "2.5g": after})
+    assert [name for name, _ in table.rows[:3]] == ["n1 sends", "n1 receives", "n2 sends"]
+    values = {name: cells[1].value for name, cells in table.rows}
+    assert len(values) == 22
+    assert values["n11 sends"] == pytest.approx(450e6)
+    assert values["n11 receives"] == pytest.approx(900e6)
+    assert values["n1 receives"] == pytest.approx(900e6)
+
+
+def test_two_samples_of_different_pairs_have_rows_in_common() -> None:
+    pairs = mesh_of(11)
+    random.Random(1).shuffle(pairs)  # noqa: S311  chance that can be repeated
+    [table] = compare_probes({"1g": [pairs[::2]], "2.5g": [pairs[1::2]]})
+    assert all(cell.value for _, cells in table.rows for cell in cells)
+
+
+def test_one_configuration_of_many_hosts_decides_for_all() -> None:
+    [table] = compare_probes({"few": [mesh_of(3)], "many": [mesh_of(11)]})
+    few = {name for name, cells in table.rows if cells[0].value is not None}
+    assert few == {f"n{number} {role}" for number in (1, 2, 3) for role in ("sends", "receives")}
+
+
+def test_failures_of_pairs_are_those_of_their_hosts() -> None:
+    runs = [[*mesh_of(11), GOODPUT.failed("n1 -> n12", "node n12: it does not answer")]]
+    [table] = compare_probes({"1g": runs, "2.5g": runs})
+    failures = {name for name, cells in table.rows if cells[0].sample and cells[0].sample.errors}
+    assert failures == {"n1 sends", "n12 receives"}
 
 
 def test_the_printed_tables() -> None:

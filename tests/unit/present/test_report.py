@@ -58,6 +58,7 @@ from harness.present.report.environment import fact_rows
 from harness.present.report.figures import (
     change,
     link_use,
+    many_hosts,
     mesh,
     packets,
     placement,
@@ -432,6 +433,27 @@ class TestNetworkFigures:
         many = [MESH_GOODPUT.of(f"{a} -> {b}", 1e9) for a in hosts for b in hosts if a != b]
         figure = known(mesh.figure({"1g": many}))
         assert figure.pictures[0].narrow
+
+    def test_of_many_hosts_each_is_drawn_as_sender_and_as_receiver(self) -> None:
+        names = [f"node{number}" for number in range(1, 51)]
+        some = [
+            MESH_GOODPUT.of(f"{a} -> {b}", 1e8 if "node7" in (a, b) else 1e9)
+            for number, a in enumerate(names)
+            for b in (names[number - 1], names[number - 2], names[number - 3])
+        ]
+        failed = [MESH_GOODPUT.failed(f"gone -> {host}", "no route") for host in names[:3]]
+        figure = known(mesh.figure({"1g": [*some, *failed], "2.5g": some}))
+        assert len(figure.pictures) == 2
+        rows = {row[0]: row for row in figure.numbers.rows}
+        assert [value_of(cell) for cell in rows["node2 sends"][1:]] == [1e9, 1e9, 0]
+        assert [value_of(cell) for cell in rows["gone sends"][1:]] == [0, None, None]
+        assert [line for line in figure.lines if line.startswith("2.5g: node7 ")]
+        slow = {
+            (mark.host, mark.role)
+            for mark in many_hosts.marks_of(pair_matrix([*some, *failed], MESH_GOODPUT))
+            if mark.is_slow
+        }
+        assert slow == {("node7", "sends"), ("node7", "receives"), ("gone", "sends")}
 
     def test_packet_sizes_have_medians_over_pairs_and_repeats(self) -> None:
         case = "packets of 1500 bytes"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import altair as alt
@@ -18,10 +18,11 @@ from harness.analysis.mesh import (
 from harness.model.link import UNITS, throughput_text
 from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.probe import ARROW, Measurement
-from harness.present import quantities
-from harness.present.data_table import DataTable, Quantity
+from harness.present.data_table import DataTable, Quantity, relative_change
 from harness.present.report import chart
 from harness.present.report.chart import Figure, Picture, labels
+from harness.present.report.figures import many_hosts
+from harness.present.report.figures.many_hosts import MAX_HOSTS_OF_A_MAP, unit_of
 
 _WIDE_PX, _NARROW_PX, _MAX_SQUARE_PX, _MIN_SQUARE_WITH_TEXT_PX = 700, 190, 44, 28
 _MAX_HOSTS_OF_A_SMALL_MAP = 6
@@ -64,11 +65,16 @@ class Map:
 
 
 def figure(measured: Mapping[str, Sequence[Measurement]]) -> Figure | None:
-    """Return the figure of measurements by configuration; None if no pair of hosts was measured."""
+    """Return the figure of measurements by configuration; None if no pair of hosts was measured.
+
+    A map of the pairs of many hosts could not be read, so the hosts are drawn instead.
+    """
     meshes = {name: pair_matrix(some, MESH_GOODPUT) for name, some in measured.items()}
     meshes = {name: mesh for name, mesh in meshes.items() if mesh.hosts}
     if not meshes:
         return None
+    if any(len(mesh.hosts) > MAX_HOSTS_OF_A_MAP for mesh in meshes.values()):
+        return many_hosts.figure(meshes)
     maps = tuple(maps_of(meshes))
     slow = [
         f"{name}: {line}" for name, mesh in meshes.items() for line in slow_hosts_and_pairs(mesh)
@@ -87,19 +93,13 @@ def figure(measured: Mapping[str, Sequence[Measurement]]) -> Figure | None:
 
 def maps_of(meshes: Mapping[str, PairMatrix]) -> Iterator[Map]:
     """Yield a map for each configuration, then a map of changes for each except the baseline."""
-    unit = _unit(meshes.values())
+    unit = unit_of(meshes.values())
     for name, mesh in meshes.items():
         yield Map(f"{name}, in {unit}bit/s", mesh.hosts, tuple(_squares(mesh, unit)))
     baseline, *others = meshes
     for name in others:
         if changes := tuple(_change_squares(meshes[baseline], meshes[name])):
             yield Map(f"{name} against {baseline}", meshes[name].hosts, changes)
-
-
-def _unit(meshes: Iterable[PairMatrix]) -> str:
-    """Return `G` if any pair reaches 1 Gbit/s, else `M`."""
-    highest = max((value for mesh in meshes for value in mesh.values.values()), default=0)
-    return "G" if highest >= UNITS["g"] else "M"
 
 
 def _squares(mesh: PairMatrix, unit: str) -> Iterator[Square]:
@@ -114,7 +114,7 @@ def _squares(mesh: PairMatrix, unit: str) -> Iterator[Square]:
 
 def _change_squares(before: PairMatrix, after: PairMatrix) -> Iterator[Square]:
     for pair, value in after.values.items():
-        change = _change(before.values.get(pair), value).value
+        change = relative_change(before.values.get(pair), value).value
         if change is not None:
             yield Square(pair, f"{change:+.0%}", _colour(_CHANGE_COLOURS, change))
 
@@ -142,7 +142,7 @@ def _numbers(meshes: Mapping[str, PairMatrix]) -> DataTable:
     for pair in pairs:
         base = meshes[baseline].values.get(pair)
         values = [_value(mesh, pair) for mesh in meshes.values()]
-        changes = [_change(base, meshes[name].values.get(pair)) for name in others]
+        changes = [relative_change(base, meshes[name].values.get(pair)) for name in others]
         rows.append((ARROW.join(pair), *values, *changes))
     headings = ("pair", *meshes, *(f"change in {name}" for name in others))
     return DataTable(headings, tuple(rows))
@@ -151,13 +151,6 @@ def _numbers(meshes: Mapping[str, PairMatrix]) -> DataTable:
 def _value(mesh: PairMatrix, pair: Pair) -> Quantity:
     value = mesh.values.get(pair)
     return Quantity(mesh.errors.get(pair, "") if value is None else throughput_text(value), value)
-
-
-def _change(before: float | None, after: float | None) -> Quantity:
-    if before is None or after is None or before == 0:
-        return Quantity("", None)
-    change = after / before - 1
-    return Quantity(quantities.change(change), change)
 
 
 def _picture(pair_map: Map) -> Picture:

@@ -1,0 +1,151 @@
+"""TCP throughput of each of many hosts, as sender and as receiver: a map of all pairs could not be read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+import altair as alt
+
+from harness.analysis.mesh import (
+    RECEIVES,
+    SENDS,
+    PairMatrix,
+    slow_hosts_and_pairs,
+    typical_bit_s,
+)
+from harness.model.link import UNITS, throughput_text
+from harness.model.network_metrics import GOODPUT_TOLERANCE
+from harness.present.data_table import DataTable, Quantity, relative_change
+from harness.present.report import chart
+from harness.present.report.chart import Figure, Picture
+
+MAX_HOSTS_OF_A_MAP = 40
+MAX_LINES = 24
+_WIDE_PX, _NARROW_PX, _HEIGHT_PX = 700, 300, 160
+_SHAPES = {SENDS: "triangle-up", RECEIVES: "triangle-down"}
+LEGEND = (
+    "TCP throughput of each host in the order of names: the median of its pairs, ▲ as a sender and ▼ as a "
+    f"receiver. A red mark is slower than typical by more than {GOODPUT_TOLERANCE:.0%}, or carried nothing."
+)
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A host as sender or as receiver; `number` counts hosts from 1. A host that carried nothing has 0."""
+
+    number: int
+    host: str
+    role: str
+    bit_s: float
+    is_slow: bool
+
+
+def figure(meshes: Mapping[str, PairMatrix]) -> Figure:
+    """Return the figure of the goodputs by configuration."""
+    marks = {name: list(marks_of(mesh)) for name, mesh in meshes.items()}
+    unit = unit_of(meshes.values())
+    return Figure(
+        anchor="mesh",
+        title="Throughput of the hosts",
+        alternative="Marks of the TCP throughput of each host. "
+        + "; ".join(_description(name, mesh) for name, mesh in meshes.items()),
+        pictures=tuple(
+            Picture(
+                _draw(own, unit, _WIDE_PX),
+                _draw(own, unit, _NARROW_PX),
+                heading=f"{name}, in {unit}bit/s, by the number of the host",
+            )
+            for name, own in marks.items()
+        ),
+        numbers=_numbers(marks),
+        remarks=(LEGEND,),
+        lines=tuple(line for name, mesh in meshes.items() for line in _slow(name, mesh)),
+    )
+
+
+def unit_of(meshes: Iterable[PairMatrix]) -> str:
+    """Return `G` if any pair reaches 1 Gbit/s, else `M`."""
+    highest = max((value for mesh in meshes for value in mesh.values.values()), default=0)
+    return "G" if highest >= UNITS["g"] else "M"
+
+
+def marks_of(mesh: PairMatrix) -> Iterator[Mark]:
+    """Yield a mark for each direction in which a host was measured."""
+    limit = (1 - GOODPUT_TOLERANCE) * (typical_bit_s(mesh) or 0)
+    failed = {
+        role for sender, receiver in mesh.errors for role in ((sender, SENDS), (receiver, RECEIVES))
+    }
+    for number, host in enumerate(mesh.hosts, 1):
+        for role, values in ((SENDS, mesh.sent_by(host)), (RECEIVES, mesh.received_by(host))):
+            if values or (host, role) in failed:
+                bit_s = median(values.values()) if values else 0.0
+                yield Mark(number, host, role, bit_s, is_slow=not values or bit_s < limit)
+
+
+def _slow(name: str, mesh: PairMatrix) -> list[str]:
+    lines = [f"{name}: {line}" for line in slow_hosts_and_pairs(mesh)]
+    more = len(lines) - MAX_LINES
+    return [*lines[:MAX_LINES], f"{name}: and {more:,} more"] if more > 0 else lines
+
+
+def _description(name: str, mesh: PairMatrix) -> str:
+    typical = typical_bit_s(mesh)
+    middle = "no pair has a value" if typical is None else f"typically {throughput_text(typical)}"
+    return f"{name}: {len(mesh.hosts):,} hosts, {middle}"
+
+
+def _numbers(marks: Mapping[str, Sequence[Mark]]) -> DataTable:
+    values = {
+        name: {f"{mark.host} {mark.role}": mark.bit_s for mark in own}
+        for name, own in marks.items()
+    }
+    baseline, *others = values
+    rows: list[tuple[str | Quantity, ...]] = [
+        (
+            subject,
+            *(_quantity(own.get(subject)) for own in values.values()),
+            *(
+                relative_change(values[baseline].get(subject), values[name].get(subject))
+                for name in others
+            ),
+        )
+        for subject in dict.fromkeys(subject for own in values.values() for subject in own)
+    ]
+    headings = ("host", *values, *(f"change in {name}" for name in others))
+    return DataTable(headings, tuple(rows))
+
+
+def _quantity(bit_s: float | None) -> Quantity:
+    return Quantity("" if bit_s is None else throughput_text(bit_s), bit_s)
+
+
+def _draw(marks: Sequence[Mark], unit: str, width_px: int) -> str:
+    rows = [
+        {
+            "number": mark.number,
+            "rate": mark.bit_s / UNITS[unit.lower()],
+            "shape": _SHAPES[mark.role],
+            "colour": chart.ALARM if mark.is_slow else "var(--series-1)",
+        }
+        for mark in sorted(marks, key=lambda mark: mark.is_slow)
+    ]
+    last = max(mark.number for mark in marks)
+    x = alt.X(
+        "number:Q",
+        scale=alt.Scale(domain=[0, last + 1], nice=False),
+        axis=alt.Axis(tickMinStep=1, tickCount=width_px // 90, grid=False, title=None),
+    )
+    y = alt.Y("rate:Q", scale=alt.Scale(zero=True), axis=alt.Axis(tickCount=4, title=None))
+    points = alt.Chart(chart.data(rows)).encode(
+        x=x,
+        y=y,
+        shape=alt.Shape("shape:N", scale=None),
+        color=alt.Color("colour:N", scale=None),
+    )
+    return chart.svg(
+        points.mark_point(filled=True, size=20, opacity=0.8).properties(
+            width=width_px, height=_HEIGHT_PX
+        )
+    )
