@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from statistics import median
 
 from harness.analysis.mesh import ONE_TO_ONE_LIMIT, ratio_text
+from harness.analysis.processor_limit import shared_limit
 from harness.model.link import throughput_text
 from harness.model.network_metrics import (
     ALL_TO_ALL,
@@ -38,7 +39,8 @@ class Rung:
     """The medians of one case over its repeats; None what was not measured.
 
     `flows` is the number of flows; None if the case does not tell. `of_best` is the goodput relative to the
-    best at fewer flows in the same direction, None for the first. `errors` are one line each.
+    best at fewer flows in the same direction, None for the first. `limit` says why the processors of a host
+    may have been the limit. `errors` are one line each.
     """
 
     subject: str
@@ -50,6 +52,7 @@ class Rung:
     p50_us: float | None = None
     p99_us: float | None = None
     of_best: float | None = None
+    limit: str | None = None
     errors: tuple[str, ...] = ()
 
     @property
@@ -96,6 +99,7 @@ class Bisection:
     first: tuple[str, ...]
     second: tuple[str, ...]
     bit_s: float
+    limit: str | None = None
 
     @property
     def hosts(self) -> int:
@@ -136,6 +140,7 @@ def _rung(subject: str, case: str, found: Sequence[ProbeSample]) -> Rung:
         retransmits=value.get(FAN_RETRANSMITS.name),
         p50_us=value.get(FAN_ROUND_TRIP[50.0].name),
         p99_us=value.get(FAN_ROUND_TRIP[99.0].name),
+        limit=shared_limit(own, subject if _FAN_CASE.fullmatch(case) else "a host"),
         errors=tuple(dict.fromkeys(error for each in own for error in each.errors)),
     )
 
@@ -176,8 +181,10 @@ def _bisection(found: Sequence[ProbeSample]) -> Bisection | None:
     )
     if slowest is None:
         return None
-    first, _, second = slowest[1].partition(ARROW)
-    return Bisection(tuple(first.split(",")), tuple(second.split(",")), slowest[0])
+    bit_s, subject = slowest
+    first, _, second = subject.partition(ARROW)
+    limit = shared_limit(each for each in found if each.subject == subject)
+    return Bisection(tuple(first.split(",")), tuple(second.split(",")), bit_s, limit)
 
 
 def fan_sentences(fan: Fan) -> Iterator[str]:
@@ -216,22 +223,32 @@ def _collapse(name: str, ladder: Sequence[Rung]) -> Iterator[str]:
     since = "" if worst is low[0] else f" (below {FALL_FRACTION:.0%} already {low[0].case})"
     yield (
         f"{name}: goodput {verb} to {throughput_text(worst.goodput_bit_s or 0)} {worst.case}, "
-        f"{_percent(worst.of_best)} of the best at fewer{since}"
+        f"{_percent(worst.of_best)} of the best at fewer{since}{_doubt(worst.limit)}"
     )
+
+
+def _doubt(limit: str | None) -> str:
+    return f"; {limit}, which may have been the limit" if limit else ""
 
 
 def _one_way(fan: Fan) -> Iterator[str]:
     """Yield that one direction of the hub is slow at every number of flows, if it is."""
+    if not fan.incast or not fan.outcast:
+        return
     best = {
-        name: max((rung.goodput_bit_s or 0.0 for rung in ladder), default=0.0)
+        name: max(ladder, key=_goodput)
         for name, ladder in (("incast", fan.incast), ("outcast", fan.outcast))
     }
-    slow, fast = sorted(best, key=lambda name: best[name])
-    if 0 < best[slow] < FALL_FRACTION * best[fast]:
+    slow, fast = sorted(best, key=lambda name: _goodput(best[name]))
+    if 0 < _goodput(best[slow]) < FALL_FRACTION * _goodput(best[fast]):
         yield (
-            f"{slow} is slow at any number of flows: {throughput_text(best[slow])} at best, "
-            f"{fast} {throughput_text(best[fast])}"
+            f"{slow} is slow at any number of flows: {throughput_text(_goodput(best[slow]))} at best, "
+            f"{fast} {throughput_text(_goodput(best[fast]))}{_doubt(best[slow].limit)}"
         )
+
+
+def _goodput(rung: Rung) -> float:
+    return rung.goodput_bit_s or 0.0
 
 
 def _delay(fan: Fan) -> Iterator[str]:
@@ -259,12 +276,12 @@ def _bisection_text(bisection: Bisection, single_bit_s: float | None) -> str:
     full = bisection.hosts * single_bit_s
     share = f"{_percent(bisection.bit_s / full)} of the {throughput_text(full)}"
     ratio = full / bisection.bit_s
-    told = (
+    verdict = (
         "full"
         if ratio <= ONE_TO_ONE_LIMIT
-        else f"as behind an uplink oversubscribed about {ratio_text(ratio)}:1"
+        else f"as behind an uplink oversubscribed about {ratio_text(ratio)}:1{_doubt(bisection.limit)}"
     )
-    return f"{text}; {share} that {count_of(bisection.hosts, 'pair')} alone would carry: {told}"
+    return f"{text}; {share} that {count_of(bisection.hosts, 'pair')} alone would carry: {verdict}"
 
 
 def _percent(fraction: float | None) -> str:

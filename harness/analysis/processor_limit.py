@@ -12,6 +12,8 @@ from statistics import median
 from harness.analysis.mesh import Pair, PairMatrix, pair_matrix, slow_pairs
 from harness.model.link import throughput_text
 from harness.model.network_metrics import (
+    FAN_BUSIEST,
+    FAN_STOLEN,
     RACK_BUSIEST,
     RACK_STOLEN,
     RECEIVER_BUSIEST,
@@ -92,14 +94,15 @@ def without_limited(
     return goodput.without(limits), lines
 
 
-def rack_limit(subject: str, measured: Iterable[ProbeSample]) -> str | None:
-    """Return why the processors of a host may have bounded what racks carried in most draws, else None."""
+def shared_limit(measured: Iterable[ProbeSample], host: str = "a host") -> str | None:
+    """Return why the processors of a host may have bounded many flows in most draws, else None.
+
+    `measured` are the samples of one subject and case, with the metrics of racks or of incast.
+    """
     for sample in measured:
-        if sample.subject != subject or not sample.values:
-            continue
-        value = median(sample.values)
-        if sample.metric == RACK_STOLEN.name and value >= MAX_STOLEN_PERCENT:
-            return f"a hypervisor took {value:.0f} % of a host's processors"
-        if sample.metric == RACK_BUSIEST.name and value >= MAX_BUSY_PERCENT:
-            return "a processor of a host was busy all the time"
+        value = median(sample.values) if sample.values else 0.0
+        if sample.metric in (RACK_STOLEN.name, FAN_STOLEN.name) and value >= MAX_STOLEN_PERCENT:
+            return f"a hypervisor took {value:.0f} % of {host}'s processors"
+        if sample.metric in (RACK_BUSIEST.name, FAN_BUSIEST.name) and value >= MAX_BUSY_PERCENT:
+            return f"a processor of {host} was busy all the time"
     return None

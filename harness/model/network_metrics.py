@@ -69,6 +69,9 @@ FAN_RETRANSMITS = Metric(INCAST, "retransmits", "segments", LOWER)
 FAN_ROUND_TRIP = {
     rank: Metric(INCAST, f"round_trip_p{rank:g}_us", "µs", LOWER) for rank in (50.0, 99.0)
 }
+FAN_STOLEN = Metric(INCAST, "stolen_percent", "%", LOWER)
+FAN_BUSIEST = Metric(INCAST, "busiest_processor_percent", "%", LOWER)
+"""Of the host with the greatest value, of all that send or receive."""
 HALF_TO_HALF = Metric(INCAST, "half_to_half_bit_s", "bit/s", HIGHER)
 """What one half of the hosts sends to the other, while that sends as much back."""
 BISECTION = Metric(INCAST, "bisection_bit_s", "bit/s", HIGHER)

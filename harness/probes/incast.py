@@ -14,9 +14,11 @@ from harness.model.network_metrics import (
     ALL_TO_ALL,
     BISECTION,
     BISECTION_PAIRS,
+    FAN_BUSIEST,
     FAN_GOODPUT,
     FAN_RETRANSMITS,
     FAN_ROUND_TRIP,
+    FAN_STOLEN,
     HALF_TO_HALF,
     IDLE,
     SLOWEST_FLOW,
@@ -31,7 +33,7 @@ from harness.probes.plan import ProbeStep
 from harness.probes.remote_process import parse_completed, run_all
 from harness.probes.tools import ping
 from harness.probes.tools.sockperf import RoundTrips
-from harness.probes.traffic import Flow, Load, Transfer
+from harness.probes.traffic import Flow, Load, Transfer, worst_processors
 from harness.probes.transports.host import Host, HostError
 from harness.terminal import count_of
 
@@ -144,7 +146,8 @@ def _measure_fan(fan: _Fan, index: int, *, incast: bool) -> Iterator[Measurement
     peers = fan.reaching[:number]
     case = incast_case(number) if incast else outcast_case(number)
     flows = [Flow(peer, fan.hub) if incast else Flow(fan.hub, peer) for peer in peers]
-    yield from _measure(fan, flows, fan.hub.name, case)
+    # All flows meet at the hub, so its processors are the first that may be the limit.
+    yield from _measure(fan, flows, fan.hub.name, case, [fan.hub])
 
 
 def _all_to_all(fan: _Fan) -> Iterator[Measurement]:
@@ -155,19 +158,19 @@ def _all_to_all(fan: _Fan) -> Iterator[Measurement]:
     peers = peers_of_each(len(hosts))
     case = ALL_TO_ALL if peers == len(hosts) - 1 else f"each to {peers}"
     flows = _shuffle(hosts)
-    window = yield from _measure(fan, flows, count_of(len(hosts), "host"), case)
+    window = yield from _measure(fan, flows, count_of(len(hosts), "host"), case, hosts)
     if window is not None:
         yield from _bisection(fan, hosts, flows, window)
 
 
 def _measure(
-    fan: _Fan, flows: Sequence[Flow], subject: str, case: str
+    fan: _Fan, flows: Sequence[Flow], subject: str, case: str, metered: Sequence[Host]
 ) -> Generator[Measurement, None, Window | None]:
     """Measure flows and the message beside them; return their window, None without one.
 
     One flow that fails makes the case fail: fewer flows are another case.
     """
-    [trips], transfers = run_messages([_message(fan)], fan.load, fan.message, flows)
+    [trips], transfers = run_messages([_message(fan)], fan.load, fan.message, flows, metered)
     window = yield from _window(subject, case, transfers, fan.load)
     if window is not None:
         yield FAN_GOODPUT.of(subject, window.bit_s, case)
@@ -175,6 +178,7 @@ def _measure(
         if window.retransmits is not None:
             yield FAN_RETRANSMITS.of(subject, window.retransmits, case)
         yield from _round_trips(subject, case, trips)
+        yield from _processors(subject, case, transfers)
     return window
 
 
@@ -192,6 +196,16 @@ def _window(
     if window is None:
         yield FAN_GOODPUT.failed(subject, f"{subject}, {case}: {NOT_TOGETHER}", case)
     return window
+
+
+def _processors(
+    subject: str, case: str, transfers: Sequence[Transfer | HostError]
+) -> Iterator[Measurement]:
+    carried = [transfer for transfer in transfers if isinstance(transfer, Transfer)]
+    if worst := worst_processors(carried):
+        stolen, busiest = worst
+        yield FAN_STOLEN.of(subject, stolen, case)
+        yield FAN_BUSIEST.of(subject, busiest, case)
 
 
 def _round_trips(subject: str, case: str, trips: RoundTrips | HostError) -> Iterator[Measurement]:
@@ -214,7 +228,7 @@ def _bisection(
     halves = slowest_halves(list(by_name), rates)
     pairs = [(by_name[a], by_name[b]) for a, b in zip(*halves, strict=False)]
     across = [*(Flow(a, b) for a, b in pairs), *(Flow(b, a) for a, b in pairs)]
-    _, transfers = run_messages([], fan.load, fan.message, across)
+    _, transfers = run_messages([], fan.load, fan.message, across, hosts)
     there, back = (ARROW.join(map(",".join, each)) for each in (halves, halves[::-1]))
     common = yield from _window(there, BISECTION_PAIRS, transfers, fan.load)
     if common is not None:
@@ -222,4 +236,5 @@ def _bisection(
         ways = (sum(rates_bit_s[: len(pairs)]), sum(rates_bit_s[len(pairs) :]))
         for subject, bit_s in zip((there, back), ways, strict=True):
             yield HALF_TO_HALF.of(subject, bit_s, BISECTION_PAIRS)
+            yield from _processors(subject, BISECTION_PAIRS, transfers)
         yield BISECTION.of(count_of(len(hosts), "host"), min(ways), BISECTION_PAIRS)

@@ -5,16 +5,28 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from harness.model.link import HEADERS_BYTES, ON_WIRE_BYTES
 from harness.probes.remote_process import ClientServerRun, RemoteProcesses
 from harness.probes.tools import sockperf
+from harness.probes.tools.cpu import Cpu
 from harness.probes.tools.sockperf import RoundTrips
-from harness.probes.traffic import GRACE_S, OMITTED_S, Flow, Load, Transfer, open_flows, open_runs
-from harness.probes.transports.host import HostError
+from harness.probes.traffic import (
+    GRACE_S,
+    OMITTED_S,
+    Flow,
+    Load,
+    MeterRun,
+    Transfer,
+    open_flows,
+    open_runs,
+    with_processors,
+)
+from harness.probes.transports.host import Host, HostError
 
 T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
 MESSAGE_BYTES = 64
 START_S = 2
@@ -41,23 +53,49 @@ class Message:
 
 
 def run_messages(
-    paths: Sequence[Flow], load: Load, message: Message, flows: Sequence[Flow] = ()
+    paths: Sequence[Flow],
+    load: Load,
+    message: Message,
+    flows: Sequence[Flow] = (),
+    metered: Sequence[Host] = (),
 ) -> tuple[list[RoundTrips | HostError], list[Transfer | HostError]]:
     """Send a message to and fro on each of the paths for `load.seconds`, while `flows` fill the network.
 
     Return the round trips and the transfers, or why each failed, in order. Transfers begin before the
     messages and end after them: an idle network answers so fast that a short while of it outnumbers the rest.
+    The transfers have the processor time of the hosts that are `metered`.
     """
     duration_s = load.seconds + (OUTLASTING_S if paths else 0)
     transfer = Load(duration_s, first_port=load.first_port + len(paths))
-    return run_beside(paths, load, message, lambda remotes: open_flows(remotes, flows, transfer))
+
+    def open_runs_and_meters(remotes: RemoteProcesses) -> Sequence[Run[Transfer | Cpu]]:
+        return [
+            *open_flows(remotes, flows, transfer),
+            *(MeterRun(remotes, host, load) for host in metered),
+        ]
+
+    round_trips, outcomes = run_beside(paths, load, message, open_runs_and_meters)
+    transfers = [each for each in outcomes[: len(flows)] if not isinstance(each, Cpu)]
+    cpus = [each for each in outcomes[len(flows) :] if not isinstance(each, Transfer)]
+    names = [host.name for host in metered]
+    return round_trips, with_processors(flows, transfers, names, cpus)
+
+
+class Run(Protocol[T_co]):
+    """A program that is ready to be started, and that ends by itself."""
+
+    def start(self) -> None:
+        """Start it."""
+
+    def finish(self) -> T_co | HostError:
+        """Wait for its end, and return its result, or why there is none."""
 
 
 def run_beside(
     paths: Sequence[Flow],
     load: Load,
     message: Message,
-    open_transfers: Callable[[RemoteProcesses], Sequence[ClientServerRun[T]]],
+    open_transfers: Callable[[RemoteProcesses], Sequence[Run[T]]],
 ) -> tuple[list[RoundTrips | HostError], list[T | HostError]]:
     """Do the same beside transfers of any kind, which last for OUTLASTING_S longer than `load`.
 

@@ -21,7 +21,7 @@ from harness.model.network_metrics import (
 from harness.model.probe import ARROW, Measurement, Metric
 from harness.probes.common_window import NOT_TOGETHER, window_of
 from harness.probes.plan import ProbeStep
-from harness.probes.traffic import Flow, Load, Transfer, run_flows
+from harness.probes.traffic import Flow, Load, Transfer, run_flows, worst_processors
 from harness.probes.transports.host import Host, HostError
 
 SET_UP_S = 3.0
@@ -116,15 +116,10 @@ def _processors(
     subject: str, outcomes: Mapping[Flow, Transfer | HostError]
 ) -> Iterator[Measurement]:
     """Yield what a hypervisor took, and how busy the busiest processor was, of the worst of the hosts."""
-    found = [
-        cpu
-        for transfer in _transfers(outcomes).values()
-        for cpu in (transfer.sender_cpu, transfer.receiver_cpu)
-        if cpu is not None
-    ]
-    if found:
-        yield RACK_STOLEN.of(subject, max(cpu.stolen_percent for cpu in found))
-        yield RACK_BUSIEST.of(subject, max(cpu.busiest_percent for cpu in found))
+    if worst := worst_processors(_transfers(outcomes).values()):
+        stolen, busiest = worst
+        yield RACK_STOLEN.of(subject, stolen)
+        yield RACK_BUSIEST.of(subject, busiest)
 
 
 def _unlimited_bit_s(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -88,35 +88,90 @@ def run_flows(
     """
     hosts = {host.name: host for flow in flows for host in (flow.sender, flow.receiver)}
     with RemoteProcesses() as remotes:
-        meters = {
-            name: remotes.add(host, *cpu.meter(OMITTED_S, load.seconds))
-            for name, host in hosts.items()
-        }
+        meters = [MeterRun(remotes, host, load) for host in hosts.values()]
         counters = {
             name: remotes.add(host, *perf.meter(OMITTED_S, load.seconds))
             for name, host in hosts.items()
             if name in counting
         }
         runs = open_flows(remotes, flows, load)
-        for meter in (*meters.values(), *counters.values()):
+        for meter in meters:
             meter.start()
+        for counter in counters.values():
+            counter.start()
         for run in runs:
             run.start()
         transfers = [run.finish() for run in runs]
-        cpus = {name: _read_meter(meter) for name, meter in meters.items()}
+        cpus = [meter.finish() for meter in meters]
         counts = {name: _read_counters(meter, load) for name, meter in counters.items()}
     return [
         transfer
         if isinstance(transfer, HostError)
         else replace(
             transfer,
-            sender_cpu=cpus[flow.sender.name],
-            receiver_cpu=cpus[flow.receiver.name],
             sender_counters=counts.get(flow.sender.name),
             receiver_counters=counts.get(flow.receiver.name),
         )
+        for flow, transfer in zip(
+            flows, with_processors(flows, transfers, hosts, cpus), strict=True
+        )
+    ]
+
+
+class MeterRun:
+    """Measures how busy a host is, for the seconds of the load, from OMITTED_S after its start on."""
+
+    def __init__(self, remotes: RemoteProcesses, host: Host, load: Load) -> None:
+        self._process = remotes.add(host, *cpu.meter(OMITTED_S, load.seconds))
+
+    def start(self) -> None:
+        """Start the clock."""
+        self._process.start()
+
+    def finish(self) -> Cpu | HostError:
+        """Wait for the end, and return what was measured, or why it is unknown."""
+        try:
+            return cpu.read_meter(self._process.finish().output)
+        except HostError as error:
+            return error
+        except ToolError as error:
+            return HostError(f"{self._process.host}: {error}")
+
+
+def with_processors(
+    flows: Sequence[Flow],
+    transfers: Sequence[Transfer | HostError],
+    hosts: Iterable[str],
+    metered: Iterable[Cpu | HostError],
+) -> list[Transfer | HostError]:
+    """Return the transfers with what is known of these hosts' processors."""
+    known = {name: each for name, each in zip(hosts, metered, strict=True) if isinstance(each, Cpu)}
+    return [
+        transfer
+        if isinstance(transfer, HostError)
+        else replace(
+            transfer,
+            sender_cpu=known.get(flow.sender.name),
+            receiver_cpu=known.get(flow.receiver.name),
+        )
         for flow, transfer in zip(flows, transfers, strict=True)
     ]
+
+
+def worst_processors(transfers: Iterable[Transfer]) -> tuple[float, float] | None:
+    """Return what a hypervisor took, and how busy the busiest processor was, in percent, of the worst hosts.
+
+    None if nothing is known of any host.
+    """
+    found = [
+        each
+        for transfer in transfers
+        for each in (transfer.sender_cpu, transfer.receiver_cpu)
+        if each is not None
+    ]
+    if not found:
+        return None
+    return max(each.stolen_percent for each in found), max(each.busiest_percent for each in found)
 
 
 def open_flows(
@@ -179,13 +234,6 @@ def _flow_run(
 def _transfer(completed: CompletedCommand) -> Transfer:
     report = iperf3.read_report(completed.output)
     return Transfer(report, completed.ended_s - report.seconds)
-
-
-def _read_meter(meter: RemoteProcess) -> Cpu | None:
-    try:
-        return cpu.read_meter(meter.finish().output)
-    except (HostError, ToolError):
-        return None
 
 
 def _read_counters(meter: RemoteProcess, load: Load) -> Counters | HostError:

@@ -24,6 +24,7 @@ from harness.model.network_metrics import (
     ACROSS_RACKS,
     BISECTION_PAIRS,
     BOTH_WAYS,
+    FAN_BUSIEST,
     FAN_GOODPUT,
     HALF_TO_HALF,
     IDLE,
@@ -215,6 +216,8 @@ def test_the_bisection_of_two_racks_is_their_uplink_and_incast_fills_one_port() 
                 (sample.metric, sample.subject, sample.case): sample.values
                 for sample in samples(found)
             }
+            if len({key for key in values if key[0] == FAN_BUSIEST.name}) != 4:
+                return False
             into_one = values.get((FAN_GOODPUT.name, names[0], incast_case(3)), ())
             across = [
                 values.get((HALF_TO_HALF.name, each, BISECTION_PAIRS), ()) for each in directions

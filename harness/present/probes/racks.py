@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 
 from harness.analysis.mesh import oversubscription_text
-from harness.analysis.processor_limit import rack_limit
+from harness.analysis.processor_limit import shared_limit
 from harness.model.interface import HostLink
 from harness.model.link import TYPICAL_MTU, throughput_text
 from harness.model.network_metrics import ACROSS_RACKS, OVERSUBSCRIPTION, WITHIN_RACK
@@ -47,7 +47,7 @@ def _verdicts(measured: Sequence[ProbeSample], links: Mapping[str, HostLink]) ->
         for metric in (ACROSS_RACKS, OVERSUBSCRIPTION)
     )
     for subject, values in across.items():
-        limit = rack_limit(subject, measured)
+        limit = shared_limit(each for each in measured if each.subject == subject)
         doubt = f"; {limit}, which may have been the limit" if limit else ""
         if ratios.get(subject):
             found = oversubscription_text(subject, ratios[subject], values, min_mtu)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.analysis.processor_limit import processor_limits, rack_limit
+from harness.analysis.processor_limit import processor_limits, shared_limit
 from harness.model.network_metrics import (
     BOTH_WAYS,
     RACK_BUSIEST,
@@ -11,7 +11,7 @@ from harness.model.network_metrics import (
     RECEIVER_IPERF_CPU,
     SENDER_STOLEN,
 )
-from harness.model.probe import Metric, samples
+from harness.model.probe import Metric, ProbeSample, samples
 from tests.unit.probe_builders import pairs
 
 PAIR = ("n1", "n2")
@@ -58,6 +58,10 @@ def test_racks_say_what_may_have_been_the_limit_in_most_draws() -> None:
     stolen = [RACK_STOLEN.of("a -> b", value) for value in (45.0, 50.0, 0.0)]
     busy = [RACK_BUSIEST.of("b -> a", 100.0), RACK_STOLEN.of("b -> a", 1.0)]
     found = samples([*stolen, *busy, RACK_BUSIEST.of("a", 60.0)])
-    assert rack_limit("a -> b", found) == "a hypervisor took 45 % of a host's processors"
-    assert rack_limit("b -> a", found) == "a processor of a host was busy all the time"
-    assert rack_limit("a", found) is None
+
+    def of(subject: str) -> list[ProbeSample]:
+        return [sample for sample in found if sample.subject == subject]
+
+    assert shared_limit(of("a -> b")) == "a hypervisor took 45 % of a host's processors"
+    assert shared_limit(of("b -> a")) == "a processor of a host was busy all the time"
+    assert shared_limit(of("a")) is None

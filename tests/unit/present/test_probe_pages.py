@@ -14,9 +14,11 @@ from harness.model.network_metrics import (
     BISECTION_PAIRS,
     BOTH_WAYS,
     BUFFER_DELAY,
+    FAN_BUSIEST,
     FAN_GOODPUT,
     FAN_RETRANSMITS,
     FAN_ROUND_TRIP,
+    FAN_STOLEN,
     HALF_TO_HALF,
     HARDWARE_COUNTERS,
     IDLE,
@@ -301,6 +303,21 @@ def test_a_hub_that_receives_slowly_at_any_number_of_flows_is_told() -> None:
     ]
     page = incast.render(probed(measurements=measured))
     assert "incast is slow at any number of flows: 47.0 Mbit/s at best, outcast 94.0 Mbit/s" in page
+
+
+def test_a_fall_is_not_blamed_on_the_network_alone_if_processors_may_have_been_the_limit() -> None:
+    four, pairs_case = incast_case(4), BISECTION_PAIRS
+    measured = [
+        *fan("n1", incast_case(1), 941, 941, 0, 1200),
+        *fan("n1", four, 710, 88, 5210, 204000),
+        FAN_BUSIEST.of("n1", 99.5, four),
+        FAN_STOLEN.of("n1", 1.0, four),
+        HALF_TO_HALF.of("n1,n2 -> n3,n4", 800e6, pairs_case),
+        FAN_STOLEN.of("n1,n2 -> n3,n4", 30.0, pairs_case),
+    ]
+    page = " ".join(incast.render(probed(measurements=measured)).split())
+    assert "a processor of n1 was busy all the time, which may have been the limit" in page
+    assert ":1; a hypervisor took 30 % of a host's processors, which may have been" in page
 
 
 def test_an_incast_of_which_nothing_was_measured_claims_nothing() -> None:

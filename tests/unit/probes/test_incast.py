@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 
 from harness.model.network_metrics import (
     BISECTION,
+    FAN_BUSIEST,
     FAN_GOODPUT,
     FAN_RETRANSMITS,
     FAN_ROUND_TRIP,
+    FAN_STOLEN,
     HALF_TO_HALF,
     SLOWEST_FLOW,
 )
@@ -21,9 +23,17 @@ from harness.model.probe import Measurement
 from harness.probes.incast import MAX_FLOWS, _shuffle, incast_steps, rungs
 from harness.probes.messages import Message
 from harness.probes.remote_process import CompletedCommand
+from harness.probes.tools.cpu import Cpu
 from harness.probes.tools.iperf3 import Report, TransferInterval
 from harness.probes.tools.sockperf import RoundTrips
-from harness.probes.traffic import MAX_OPENING, Flow, Load, Transfer, opening_batches
+from harness.probes.traffic import (
+    MAX_OPENING,
+    Flow,
+    Load,
+    Transfer,
+    opening_batches,
+    with_processors,
+)
 from harness.probes.transports.host import Host, HostError, by_local
 
 PORT_BIT_S = 1e9
@@ -91,7 +101,11 @@ def measure(monkeypatch: pytest.MonkeyPatch) -> Measure:
             ]
 
         def run_messages(
-            paths: Sequence[Flow], load: Load, message: Message, flows: Sequence[Flow] = ()
+            paths: Sequence[Flow],
+            load: Load,
+            message: Message,
+            flows: Sequence[Flow] = (),
+            metered: Sequence[Host] = (),
         ) -> Outcome:
             assert message.per_second == 100
             busiest = Counter(
@@ -107,11 +121,13 @@ def measure(monkeypatch: pytest.MonkeyPatch) -> Measure:
                 )
                 for index, flow in enumerate(flows)
             ]
-            return [TRIPS for _ in paths], transfers
+            cpus = [Cpu(60.0, 20.0, 2, 1.0, 99.0 if host is made[0] else 50.0) for host in metered]
+            names = [host.name for host in metered]
+            return [TRIPS for _ in paths], with_processors(flows, transfers, names, cpus)
 
+        made = hosts(number)
         monkeypatch.setattr("harness.probes.incast.run_all", run_all)
         monkeypatch.setattr("harness.probes.incast.run_messages", run_messages)
-        made = hosts(number)
         steps = incast_steps(made, made[0], Load(), 64)
         return [measurement for step in steps for measurement in step.measure()]
 
@@ -138,6 +154,14 @@ class TestMeasuring:
         for rank, us in ((50.0, 100), (99.0, 300)):
             trips = values(found, FAN_ROUND_TRIP[rank].name)
             assert trips == dict.fromkeys([("h0", "idle"), *fans, shuffle], us)
+
+    def test_the_processors_of_the_hub_are_measured_and_of_all_hosts_where_all_send(
+        self, measure: Measure
+    ) -> None:
+        busiest = values(measure(4), FAN_BUSIEST.name)
+        assert len(busiest) == 2 * 3 + 1 + 2
+        assert set(busiest.values()) == {99.0}
+        assert set(values(measure(4), FAN_STOLEN.name).values()) == {1.0}
 
     def test_the_halves_send_to_each_other_in_pairs(self, measure: Measure) -> None:
         found = measure(5)
