@@ -132,10 +132,6 @@ def _others_share(node: NodeInterference) -> float | None:
     return _share(node.others_s, node.duration_s * node.processors)
 
 
-def _throttled_share(node: NodeInterference) -> float | None:
-    return None if node.periods is None else _share(node.throttled_periods, node.periods)
-
-
 def _quota_inverse(node: NodeInterference) -> float | None:
     return 1 / node.quota_processors if node.quota_processors else None
 
@@ -175,8 +171,7 @@ _DISTURBANCES = (
     _Disturbance(
         "other processes took processor time", _others_share, 0.05, _percent, at_first=0.2
     ),
-    # A lab limits processors on purpose; how often it stops them varies with the work.
-    _Disturbance("stopped by its CPU quota more often", _throttled_share, 0.25, _percent),
+    # Not how often the quota stops the node: the same work in less time is stopped more often.
     _Disturbance(
         "its CPU quota was lowered",
         _quota_inverse,

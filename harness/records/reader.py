@@ -33,6 +33,7 @@ from harness.records.checksum import checksum, split_checksum
 from harness.records.regular_file import regular_file
 from harness.records.shapes import SHAPES
 from harness.records.upgrade import FIRST_WITH_CHECKSUMS, upgrade_line
+from harness.runtime.disturbances import with_disturbances
 from harness.runtime.warm_up import AUTO, needed_trials, with_phases
 from harness.terminal import shorten
 
@@ -60,6 +61,7 @@ def load(path: Path) -> RecordedRun:
     Raises BadInput, which names file and line, if the file is anything else.
     """
     run, trials, end, warnings = _read(path, "run", Run, {"trial": Trial})
+    trials = with_disturbances(trials)
     if run.parameters.get("warmup") == AUTO:
         trials = with_phases(trials, needed_trials(run))
     return RecordedRun(

@@ -241,9 +241,27 @@ class TestSchema:
         hosts = [node.host for node in trial.interference or ()]
         assert (hosts, trial.disturbed) == (["n1"] if version >= 4 else [], None)
 
-    def test_what_disturbed_a_trial_is_loaded_unchanged(self, tmp_path: Path) -> None:
-        node = NodeInterference("n1", duration_s=1.5, processors=2, loop_s=0.0004, periods=0)
-        trial = ok("pi", 1.5, interference=(node,), disturbed="n1: it swapped (9 MB/s, usually 0)")
+    def test_what_disturbed_a_trial_is_judged_anew_from_what_its_nodes_counted(
+        self, tmp_path: Path
+    ) -> None:
+        quiet = NodeInterference("n1", duration_s=10, processors=2, busy_s=9, stolen_s=0)
+        stolen = replace(quiet, stolen_s=1.0)
+        retired = "n1: stopped by its CPU quota more often (60 %, usually 5 %)"
+        recorded = [
+            ok("pi", 1.5, 1, interference=(quiet,), disturbed=retired),
+            ok("pi", 1.5, 2, interference=(stolen,)),
+        ]
+        loaded = load(record(tmp_path, a_run(), recorded)).trials
+        assert [trial.interference for trial in loaded] == [(quiet,), (stolen,)]
+        assert [trial.disturbed for trial in loaded] == [
+            None,
+            "n1: the hypervisor took processor time (10 %, usually 0 %)",
+        ]
+
+    def test_what_disturbed_a_trial_stays_where_nothing_is_known_of_its_nodes(
+        self, tmp_path: Path
+    ) -> None:
+        trial = ok("pi", 1.5, disturbed="n1: it swapped (9 MB/s, usually 0)")
         assert load(record(tmp_path, a_run(), [trial])).trials == (trial,)
 
     @pytest.mark.parametrize("version", READABLE_VERSIONS)
@@ -333,7 +351,8 @@ class TestSchema:
             loaded = load(path)
             assert_has(asdict(loaded.run), head)
             for trial, line in zip(loaded.trials, rest[:-1], strict=True):
-                assert_has(asdict(trial), line)
+                # What disturbed a trial is judged anew.
+                assert_has(asdict(trial), {**line, "disturbed": trial.disturbed})
             assert loaded.ending == rest[-1]["ending"]
             assert loaded.link_errors == rest[-1].get("link_errors")
 
