@@ -1,6 +1,6 @@
-"""Metrics of pairs of hosts, summarized for each host, which can be read, and compared, for many hosts.
+"""Metrics of pairs of hosts, summarized for each host: many hosts have too many pairs to read.
 
-Two runs of many hosts seldom measure the same pairs, because each draws its own at random.
+Two searches among many hosts have few pairs in common, because each draws its own at random.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from harness.analysis.mesh import RECEIVES, SENDS, natural_order
 from harness.model.probe import ARROW, ProbeSample
 
 MAX_HOSTS_BY_PAIR = 10
-"""As many hosts have 90 pairs."""
+"""Pairs of so few hosts are shown one by one: ten hosts have 90."""
 
 
 def probes_of_many_hosts(found: Iterable[ProbeSample]) -> set[str]:
@@ -28,21 +28,21 @@ def probes_of_many_hosts(found: Iterable[ProbeSample]) -> set[str]:
 def by_host(found: Iterable[ProbeSample], probes: Collection[str]) -> list[ProbeSample]:
     """Return two samples for each host in place of those of its pairs: `node1 sends`, `node1 receives`.
 
-    Their values are the medians of the host's pairs; their errors are those of its pairs. Only the samples of
-    these probes are summarized; those of others stay as they are. Hosts are in natural order.
+    Each has a value for each pair, the pair's median, and the errors of the pairs. Only the samples of these
+    probes are summarized; others stay as they are. Hosts are in natural order.
     """
-    summarized: dict[str, list[ProbeSample]] = {}
+    by_probe: dict[str, list[ProbeSample]] = {}
     for sample in found:
-        summarized.setdefault(sample.probe, []).append(sample)
+        by_probe.setdefault(sample.probe, []).append(sample)
     return [
         sample
-        for probe, group in summarized.items()
+        for probe, group in by_probe.items()
         for sample in (_of_hosts(group) if probe in probes else group)
     ]
 
 
 def _of_hosts(found: Iterable[ProbeSample]) -> list[ProbeSample]:
-    pairs: dict[ProbeSample, list[ProbeSample]] = {}
+    pairs_of: dict[ProbeSample, list[ProbeSample]] = {}
     others = []
     for sample in found:
         sender, arrow, receiver = sample.subject.partition(ARROW)
@@ -51,14 +51,14 @@ def _of_hosts(found: Iterable[ProbeSample]) -> list[ProbeSample]:
             continue
         for subject in (f"{sender} {SENDS}", f"{receiver} {RECEIVES}"):
             host = replace(sample, subject=subject, values=(), errors=())
-            pairs.setdefault(host, []).append(sample)
+            pairs_of.setdefault(host, []).append(sample)
     hosts = [
         replace(
             host,
-            values=tuple(median(pair.values) for pair in own if pair.values),
-            errors=tuple(error for pair in own for error in pair.errors),
+            values=tuple(median(pair.values) for pair in pairs if pair.values),
+            errors=tuple(error for pair in pairs for error in pair.errors),
         )
-        for host, own in pairs.items()
+        for host, pairs in pairs_of.items()
     ]
     return [*sorted(hosts, key=_order), *others]
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from harness.model.link import rate_text
 from harness.model.soak import Happening
 from harness.node.kernel import device_directory, known, positive, read_files
-from harness.node.processor_ticks import ProcessorTicks, ticks_of_each
+from harness.node.processor_ticks import ProcessorTicks, ticks_of_each_processor
 from harness.terminal import count_of
 
 _CLOCK, _DONE = "== clock ", "== done"
@@ -124,7 +124,7 @@ def _reading(device: str, clock_s: float, lines: list[str]) -> LinkReading | Non
         _whole(files.get(f"{directory}/device/../devnum")),
         sum(pauses) if pauses else None,
         _retransmits(lines),
-        tuple(ticks_of_each(lines)),
+        tuple(ticks_of_each_processor(lines)),
         _temperature(files),
     )
 

@@ -1,4 +1,4 @@
-"""What /proc/stat counted of the processors' time, in ticks of the kernel's clock (proc_stat(5))."""
+"""Processor time as /proc/stat counts it, in clock ticks (proc_stat(5))."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-# Eight columns; those of guests may follow.
+# Eight columns; two of guests may follow.
 _ALL = re.compile(r"cpu +(\d+(?: \d+){7})\b.*")
 _EACH = re.compile(r"cpu\d+ +(\d+(?: \d+){7})\b.*")
 
@@ -14,7 +14,7 @@ _EACH = re.compile(r"cpu\d+ +(\d+(?: \d+){7})\b.*")
 class ProcessorTicks(NamedTuple):
     """The time of one processor, or of all, since the host booted or between two readings.
 
-    The time of guests, which /proc/stat also has, is contained in `user`.
+    `user` and `nice` include the time of guests, which /proc/stat also counts separately.
     """
 
     user: int
@@ -28,17 +28,17 @@ class ProcessorTicks(NamedTuple):
 
     @property
     def total(self) -> int:
-        """All ticks."""
+        """All ticks, idle and stolen ones included."""
         return sum(self)
 
     @property
-    def processes(self) -> int:
-        """What processes and threads of the kernel used, without interrupts."""
+    def used_by_processes(self) -> int:
+        """What processes used, and threads of the kernel, without interrupts."""
         return self.user + self.nice + self.system
 
     @property
     def busy(self) -> int:
-        """What was used in any way, interrupts included; without what a hypervisor took."""
+        """The ticks in which processors worked, interrupts included, without what a hypervisor took."""
         return self.total - self.idle - self.iowait - self.stolen
 
     def since(self, before: ProcessorTicks) -> ProcessorTicks:
@@ -46,13 +46,13 @@ class ProcessorTicks(NamedTuple):
         return ProcessorTicks(*(late - early for early, late in zip(before, self, strict=True)))
 
 
-def ticks_of_all(lines: Iterable[str]) -> list[ProcessorTicks]:
-    """Return the sums over all processors, one of each reading; none of a line that lacks a column."""
+def ticks_of_all_processors(lines: Iterable[str]) -> list[ProcessorTicks]:
+    """Return the sums over all processors, one for each reading. Lines that lack a column are skipped."""
     return _read(_ALL, lines)
 
 
-def ticks_of_each(lines: Iterable[str]) -> list[ProcessorTicks]:
-    """Return the ticks of every single processor, in their order; none of a line that lacks a column."""
+def ticks_of_each_processor(lines: Iterable[str]) -> list[ProcessorTicks]:
+    """Return the ticks of each processor, in the order of lines. Lines that lack a column are skipped."""
     return _read(_EACH, lines)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from harness.model.errors import ToolError
 from harness.model.interference import NodeInterference, Nodes
-from harness.node.processor_ticks import ticks_of_all, ticks_of_each
+from harness.node.processor_ticks import ticks_of_all_processors, ticks_of_each_processor
 from harness.probes.remote_process import CompletedCommand, parse_completed, run_all
 from harness.probes.transports.host import Host, HostError
 from harness.terminal import join_names
@@ -177,11 +177,11 @@ def parse_counters(completed: CompletedCommand) -> HostCounters:
     lines = completed.output.splitlines()
     try:
         clock_s, ticks_per_s = float(lines[0]), int(lines[1])
-        ticks = ticks_of_all(lines)[0]
+        ticks = ticks_of_all_processors(lines)[0]
         return HostCounters(
             clock_s,
-            len(ticks_of_each(lines)),
-            ticks.processes / ticks_per_s,
+            len(ticks_of_each_processor(lines)),
+            ticks.used_by_processes / ticks_per_s,
             ticks.stolen / ticks_per_s,
             dict(_traffic(line) for line in lines if ":" in line),
             _rdma_bytes([line for line in lines if line.startswith("rdma ")]),

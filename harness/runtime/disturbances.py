@@ -1,7 +1,7 @@
-"""Which trials of a run were disturbed, by what their nodes counted.
+"""Decides from the counters of the nodes which trials of a run were disturbed.
 
-A run decides by these rules when to repeat a trial. Whoever reads its file decides by the same rules, as they
-are now: otherwise a table could count some trials of an older run by rules that have changed.
+A run does so to repeat disturbed trials. Whoever reads its file does so again, by the rules of today:
+otherwise a table could mix verdicts by old rules and by new ones.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from harness.model.run import Trial
 
 
 def with_disturbances(trials: Iterable[Trial]) -> tuple[Trial, ...]:
-    """Return the trials of a run, in their order, with what disturbed them.
+    """Return the trials, which are in the order of their time, each with a new verdict on what disturbed it.
 
-    Where nothing is known of the nodes, what the run itself recorded stays.
+    A trial without counters keeps the verdict that its run recorded.
     """
     earlier: dict[str, list[Nodes]] = {}
     judged = []

@@ -5,7 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from harness.model.errors import ToolError
-from harness.node.processor_ticks import ProcessorTicks, ticks_of_all, ticks_of_each
+from harness.node.processor_ticks import (
+    ProcessorTicks,
+    ticks_of_all_processors,
+    ticks_of_each_processor,
+)
 
 _SCRIPT = 'sleep "$0"; grep ^cpu /proc/stat; sleep "$1"; grep ^cpu /proc/stat'
 
@@ -33,7 +37,7 @@ def meter(after_s: int, seconds: int) -> list[str]:
 def read_meter(text: str) -> Cpu:
     """Return the difference of the two readings. Raise ToolError if they are incomplete."""
     lines = text.splitlines()
-    readings, processors = ticks_of_all(lines), ticks_of_each(lines)
+    readings, processors = ticks_of_all_processors(lines), ticks_of_each_processor(lines)
     count, odd = divmod(len(processors), 2)
     if len(readings) != 2 or count == 0 or odd:  # noqa: PLR2004  before and after
         raise ToolError("/proc/stat was not read twice")

@@ -137,7 +137,7 @@ def test_a_mistake_in_prices_is_one_line(
         (("--layout", "2x"), "'2x' is not a layout"),
         (
             ("--layout", "replicated:2", "--copy", "2.5g-2x"),
-            "--copy 2.5g-2x: its links carry 235.1 Mbit/s, and those of '1g-rs' 93.9 Mbit/s",
+            "--copy 2.5g-2x: its links carry 235.1 Mbit/s, and those of '1g-rs' 94.0 Mbit/s",
         ),
         (("--layout", "xor:2+1"), "name it: --copy"),
     ],
@@ -179,7 +179,7 @@ def test_a_prediction_whose_conditions_held_is_judged(frozen_in_time: Path, capf
     out = capfd.readouterr().out
     [line] = [line for line in out.splitlines() if "250mbit" in line]
     assert not line.endswith("void")
-    assert "5 predicted times, controls not counted: median error" in out
+    assert "6 predicted times, controls not counted: median error" in out
 
 
 @pytest.mark.parametrize("form", ["text", "markdown"])
@@ -190,7 +190,7 @@ def test_a_table_says_how_good_the_prediction_was(
     assert main(["compare", *names, "--results", str(frozen_in_time), "--format", form]) == 0
     out = " ".join(capfd.readouterr().out.split())
     assert "2.5g-rs was predicted on 2026-01-01" in out
-    assert "of 5 times inside their 95 % interval." in out
+    assert "of 6 times inside their 95 % interval." in out
     assert "2.5g-2x was predicted" not in out, "it has another layout"
 
 
@@ -264,7 +264,7 @@ def test_all_is_every_directory(
     assert main(["score", "--all", "--results", str(results), "--figure", str(figure)]) == 0
     printed = capfd.readouterr()
     assert "mixed is left out" in printed.err
-    assert "5 predicted times, controls not counted: median error" in printed.out
+    assert "6 predicted times, controls not counted: median error" in printed.out
     assert "level of the interval" in texts_of(figure.read_text())
 
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from harness.node.processor_ticks import ProcessorTicks, ticks_of_all, ticks_of_each
+from harness.node.processor_ticks import (
+    ProcessorTicks,
+    ticks_of_all_processors,
+    ticks_of_each_processor,
+)
 
 STAT = """\
 cpu  30 2 8 100 4 1 2 13 7 0
@@ -14,25 +18,27 @@ ctxt 456
 
 
 def test_the_sums_are_not_those_of_a_single_processor() -> None:
-    assert ticks_of_all(STAT.splitlines()) == [ProcessorTicks(30, 2, 8, 100, 4, 1, 2, 13)]
-    assert [each.user for each in ticks_of_each(STAT.splitlines())] == [10, 20]
+    assert ticks_of_all_processors(STAT.splitlines()) == [
+        ProcessorTicks(30, 2, 8, 100, 4, 1, 2, 13)
+    ]
+    assert [each.user for each in ticks_of_each_processor(STAT.splitlines())] == [10, 20]
 
 
 def test_guests_do_not_count_twice() -> None:
-    (ticks,) = ticks_of_all(STAT.splitlines())
+    (ticks,) = ticks_of_all_processors(STAT.splitlines())
     assert ticks.total == 160
 
 
 def test_busy_includes_interrupts_but_not_what_a_hypervisor_took() -> None:
-    (ticks,) = ticks_of_all(STAT.splitlines())
-    assert (ticks.processes, ticks.busy, ticks.stolen) == (40, 43, 13)
+    (ticks,) = ticks_of_all_processors(STAT.splitlines())
+    assert (ticks.used_by_processes, ticks.busy, ticks.stolen) == (40, 43, 13)
 
 
 def test_a_difference_is_by_column() -> None:
-    first, second = ticks_of_each(STAT.splitlines())
+    first, second = ticks_of_each_processor(STAT.splitlines())
     assert second.since(first) == ProcessorTicks(10, 0, 0, 0, 0, 1, 0, 1)
 
 
 def test_a_line_that_lacks_a_column_is_left_out() -> None:
-    assert ticks_of_all(["cpu  1 2 3 4 5 6 7"]) == []
-    assert ticks_of_each(["cpu0 1 2 3 4 5 6 7", "cpu1 1 2 3 4 5 6 7 x"]) == []
+    assert ticks_of_all_processors(["cpu  1 2 3 4 5 6 7"]) == []
+    assert ticks_of_each_processor(["cpu0 1 2 3 4 5 6 7", "cpu1 1 2 3 4 5 6 7 x"]) == []

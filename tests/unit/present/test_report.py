@@ -444,13 +444,18 @@ class TestNetworkFigures:
         failed = [MESH_GOODPUT.failed(f"gone -> {host}", "no route") for host in names[:3]]
         figure = known(mesh.figure({"1g": [*some, *failed], "2.5g": some}))
         assert len(figure.pictures) == 2
-        rows = {row[0]: row for row in figure.numbers.rows}
-        assert [value_of(cell) for cell in rows["node2 sends"][1:]] == [1e9, 1e9, 0]
-        assert [value_of(cell) for cell in rows["gone sends"][1:]] == [0, None, None]
+        rows = {
+            str(subject): [value_of(each) for each in (position, *values)]
+            for position, subject, *values in figure.numbers.rows
+        }
+        assert rows["node2 sends"] == [3, 1e9, 1e9, 0]
+        assert rows["gone sends"] == [1, 0, None, None]
         assert [line for line in figure.lines if line.startswith("2.5g: node7 ")]
         slow = {
             (mark.host, mark.role)
-            for mark in many_hosts.marks_of(pair_matrix([*some, *failed], MESH_GOODPUT))
+            for mark in many_hosts.marks_of(
+                pair_matrix([*some, *failed], MESH_GOODPUT), dict.fromkeys([*names, "gone"], 1)
+            )
             if mark.is_slow
         }
         assert slow == {("node7", "sends"), ("node7", "receives"), ("gone", "sends")}

@@ -1,4 +1,4 @@
-"""Which trials of a run were disturbed, by what their nodes counted."""
+"""Trials are judged again from the counters of their nodes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""TCP throughput of each of many hosts, as sender and as receiver: a map of all pairs could not be read."""
+"""TCP throughput of each host, as sender and as receiver, of so many that a map of pairs cannot be read."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from harness.analysis.mesh import (
     RECEIVES,
     SENDS,
     PairMatrix,
+    natural_order,
     slow_hosts_and_pairs,
     typical_bit_s,
 )
@@ -21,21 +22,27 @@ from harness.present.data_table import DataTable, Quantity, relative_change
 from harness.present.report import chart
 from harness.present.report.chart import Figure, Picture
 
-MAX_HOSTS_OF_A_MAP = 40
-MAX_LINES = 24
+MAX_HOSTS_IN_MAP = 40
+"""More are drawn by this figure."""
+MAX_FINDINGS = 24
+"""Of a configuration; more are only counted."""
 _WIDE_PX, _NARROW_PX, _HEIGHT_PX = 700, 300, 160
 _SHAPES = {SENDS: "triangle-up", RECEIVES: "triangle-down"}
 LEGEND = (
-    "TCP throughput of each host in the order of names: the median of its pairs, ▲ as a sender and ▼ as a "
-    f"receiver. A red mark is slower than typical by more than {GOODPUT_TOLERANCE:.0%}, or carried nothing."
+    "TCP throughput of each host (the median of its pairs), in the order of names: ▲ as a sender, ▼ as a "
+    "receiver. A red mark is a host that is slower than typical by more than "
+    f"{GOODPUT_TOLERANCE:.0%}, or that carried nothing."
 )
 
 
 @dataclass(frozen=True)
 class Mark:
-    """A host as sender or as receiver; `number` counts hosts from 1. A host that carried nothing has 0."""
+    """A host as sender or as receiver. `position` is its place in the order of all names, from 1.
 
-    number: int
+    If the host carried nothing, `bit_s` is 0.
+    """
+
+    position: int
     host: str
     role: str
     bit_s: float
@@ -43,19 +50,21 @@ class Mark:
 
 
 def figure(meshes: Mapping[str, PairMatrix]) -> Figure:
-    """Return the figure of the goodputs by configuration."""
-    marks = {name: list(marks_of(mesh)) for name, mesh in meshes.items()}
-    unit = unit_of(meshes.values())
+    """Return the figure, with one picture for each configuration."""
+    hosts = sorted({host for mesh in meshes.values() for host in mesh.hosts}, key=natural_order)
+    positions = {host: position for position, host in enumerate(hosts, 1)}
+    marks = {name: list(marks_of(mesh, positions)) for name, mesh in meshes.items()}
+    unit = unit_prefix(meshes.values())
     return Figure(
         anchor="mesh",
         title="Throughput of the hosts",
-        alternative="Marks of the TCP throughput of each host. "
+        alternative="Marks of the TCP throughput of each host, as sender and as receiver. "
         + "; ".join(_description(name, mesh) for name, mesh in meshes.items()),
         pictures=tuple(
             Picture(
                 _draw(own, unit, _WIDE_PX),
                 _draw(own, unit, _NARROW_PX),
-                heading=f"{name}, in {unit}bit/s, by the number of the host",
+                heading=f"{name}, in {unit}bit/s, by the position of the host in the order of names",
             )
             for name, own in marks.items()
         ),
@@ -65,29 +74,31 @@ def figure(meshes: Mapping[str, PairMatrix]) -> Figure:
     )
 
 
-def unit_of(meshes: Iterable[PairMatrix]) -> str:
+def unit_prefix(meshes: Iterable[PairMatrix]) -> str:
     """Return `G` if any pair reaches 1 Gbit/s, else `M`."""
     highest = max((value for mesh in meshes for value in mesh.values.values()), default=0)
     return "G" if highest >= UNITS["g"] else "M"
 
 
-def marks_of(mesh: PairMatrix) -> Iterator[Mark]:
+def marks_of(mesh: PairMatrix, positions: Mapping[str, int]) -> Iterator[Mark]:
     """Yield a mark for each direction in which a host was measured."""
     limit = (1 - GOODPUT_TOLERANCE) * (typical_bit_s(mesh) or 0)
     failed = {
         role for sender, receiver in mesh.errors for role in ((sender, SENDS), (receiver, RECEIVES))
     }
-    for number, host in enumerate(mesh.hosts, 1):
+    for host in mesh.hosts:
         for role, values in ((SENDS, mesh.sent_by(host)), (RECEIVES, mesh.received_by(host))):
             if values or (host, role) in failed:
                 bit_s = median(values.values()) if values else 0.0
-                yield Mark(number, host, role, bit_s, is_slow=not values or bit_s < limit)
+                yield Mark(positions[host], host, role, bit_s, is_slow=not values or bit_s < limit)
 
 
 def _slow(name: str, mesh: PairMatrix) -> list[str]:
     lines = [f"{name}: {line}" for line in slow_hosts_and_pairs(mesh)]
-    more = len(lines) - MAX_LINES
-    return [*lines[:MAX_LINES], f"{name}: and {more:,} more"] if more > 0 else lines
+    more = len(lines) - MAX_FINDINGS
+    return (
+        [*lines[:MAX_FINDINGS], f"{name}: {more:,} more findings like these"] if more > 0 else lines
+    )
 
 
 def _description(name: str, mesh: PairMatrix) -> str:
@@ -101,6 +112,9 @@ def _numbers(marks: Mapping[str, Sequence[Mark]]) -> DataTable:
         name: {f"{mark.host} {mark.role}": mark.bit_s for mark in own}
         for name, own in marks.items()
     }
+    positions = {
+        f"{mark.host} {mark.role}": mark.position for own in marks.values() for mark in own
+    }
     baseline, *others = values
     rows: list[tuple[str | Quantity, ...]] = [
         (
@@ -111,9 +125,14 @@ def _numbers(marks: Mapping[str, Sequence[Mark]]) -> DataTable:
                 for name in others
             ),
         )
-        for subject in dict.fromkeys(subject for own in values.values() for subject in own)
+        for subject, position in positions.items()
     ]
-    headings = ("host", *values, *(f"change in {name}" for name in others))
+    headings = (
+        "position",
+        "host and direction",
+        *values,
+        *(f"change in {name}" for name in others),
+    )
     return DataTable(headings, tuple(rows))
 
 
@@ -124,16 +143,16 @@ def _quantity(bit_s: float | None) -> Quantity:
 def _draw(marks: Sequence[Mark], unit: str, width_px: int) -> str:
     rows = [
         {
-            "number": mark.number,
+            "position": mark.position,
             "rate": mark.bit_s / UNITS[unit.lower()],
             "shape": _SHAPES[mark.role],
             "colour": chart.ALARM if mark.is_slow else "var(--series-1)",
         }
         for mark in sorted(marks, key=lambda mark: mark.is_slow)
     ]
-    last = max(mark.number for mark in marks)
+    last = max(mark.position for mark in marks)
     x = alt.X(
-        "number:Q",
+        "position:Q",
         scale=alt.Scale(domain=[0, last + 1], nice=False),
         axis=alt.Axis(tickMinStep=1, tickCount=width_px // 90, grid=False, title=None),
     )

@@ -22,7 +22,7 @@ from harness.present.data_table import DataTable, Quantity, relative_change
 from harness.present.report import chart
 from harness.present.report.chart import Figure, Picture, labels
 from harness.present.report.figures import many_hosts
-from harness.present.report.figures.many_hosts import MAX_HOSTS_OF_A_MAP, unit_of
+from harness.present.report.figures.many_hosts import MAX_HOSTS_IN_MAP, unit_prefix
 
 _WIDE_PX, _NARROW_PX, _MAX_SQUARE_PX, _MIN_SQUARE_WITH_TEXT_PX = 700, 190, 44, 28
 _MAX_HOSTS_OF_A_SMALL_MAP = 6
@@ -73,7 +73,7 @@ def figure(measured: Mapping[str, Sequence[Measurement]]) -> Figure | None:
     meshes = {name: mesh for name, mesh in meshes.items() if mesh.hosts}
     if not meshes:
         return None
-    if any(len(mesh.hosts) > MAX_HOSTS_OF_A_MAP for mesh in meshes.values()):
+    if any(len(mesh.hosts) > MAX_HOSTS_IN_MAP for mesh in meshes.values()):
         return many_hosts.figure(meshes)
     maps = tuple(maps_of(meshes))
     slow = [
@@ -93,7 +93,7 @@ def figure(measured: Mapping[str, Sequence[Measurement]]) -> Figure | None:
 
 def maps_of(meshes: Mapping[str, PairMatrix]) -> Iterator[Map]:
     """Yield a map for each configuration, then a map of changes for each except the baseline."""
-    unit = unit_of(meshes.values())
+    unit = unit_prefix(meshes.values())
     for name, mesh in meshes.items():
         yield Map(f"{name}, in {unit}bit/s", mesh.hosts, tuple(_squares(mesh, unit)))
     baseline, *others = meshes
