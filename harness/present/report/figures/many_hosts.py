@@ -118,6 +118,7 @@ def _numbers(marks: Mapping[str, Sequence[Mark]]) -> DataTable:
     baseline, *others = values
     rows: list[tuple[str | Quantity, ...]] = [
         (
+            Quantity(str(position), position),
             subject,
             *(_quantity(own.get(subject)) for own in values.values()),
             *(
