@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 
 from datagen.spark import executor_hosts, java_packages, scala_context
 from harness.model.errors import SparkLost
-from harness.model.interference import Nodes, disturbance
+from harness.model.interference import EarlierTrials
 from harness.node.interference import interference
 from harness.node.samples import trial_timeline
 from harness.node.traffic import wire_bytes
@@ -37,7 +37,7 @@ class SparkTrialRunner:
     context: Context
     sink: SinkFactory
     log: EventLog
-    earlier: list[Nodes] = field(default_factory=list)
+    earlier: EarlierTrials = field(default_factory=EarlierTrials)
 
     @property
     def name(self) -> str:
@@ -93,9 +93,7 @@ class _PreparedSparkTrial:
             log.end()
             before, after = self.nodes_before, nodes_snapshot(self.spark, with_samples=True)
         nodes = interference(before.counters, after.counters)
-        disturbed = disturbance(nodes, earlier) if nodes else None
-        if nodes:
-            earlier.append(nodes)
+        disturbed = earlier.judge_next(nodes)
         read, wire = log.read(), wire_bytes(before.traffic, after.traffic)
         tasks, stages = (read.metrics, read.stages) if read else (None, ())
         return TrialMetrics(

@@ -7,7 +7,8 @@ quota that the configuration wants disturb nothing; what is added to them does.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from bisect import insort
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from harness.model.task_metrics import Quantities
@@ -84,37 +85,54 @@ class _Disturbance:
         return usual * self.margin if self.is_factor else usual + self.margin
 
 
-def disturbance(nodes: Nodes, earlier: Sequence[Nodes]) -> str | None:
+class EarlierTrials:
+    """What the nodes counted in the earlier trials of a workload in a run, disturbed or not."""
+
+    def __init__(self, trials: Iterable[Nodes] = ()) -> None:
+        # By kind of disturbance and host, in rising order: a run on many nodes has many values.
+        self._values: dict[tuple[str, str], list[float]] = {}
+        for nodes in trials:
+            self._add(nodes)
+
+    def judge_next(self, nodes: Nodes | None) -> str | None:
+        """Return what disturbed the next trial, which then is an earlier one; None if that is unknown."""
+        if not nodes:
+            return None
+        found = disturbance(nodes, self)
+        self._add(nodes)
+        return found
+
+    def _add(self, nodes: Nodes) -> None:
+        for node in nodes:
+            for kind in _DISTURBANCES:
+                if (value := kind.read(node)) is not None:
+                    insort(self._values.setdefault((kind.name, node.host), []), value)
+
+    def usual(self, kind: _Disturbance, host: str) -> float | None:
+        """Return the lower quartile of the earlier values.
+
+        A quiet quarter of the trials is enough to tell what is quiet; and where there is none, the limit
+        follows, so that a machine that is never quiet does not lose all of its trials.
+        """
+        values = self._values.get((kind.name, host), ())
+        return values[(len(values) - 1) // 4] if len(values) >= MIN_EARLIER else kind.at_first
+
+
+def disturbance(nodes: Nodes, earlier: EarlierTrials) -> str | None:
     """Return why a trial does not count, in one line; None if it does.
 
-    `earlier` are the same workload's earlier trials in the same run, disturbed or not. What exceeds its
-    limit by most is named: `n2: processors slower than usual (by 31 %)`.
+    What exceeds its limit by most is named: `n2: processors slower than usual (by 31 %)`.
     """
     found = [
         ((value - usual) / (kind.limit(usual) - usual), f"{node.host}: {kind.name} {text}")
         for node in nodes
         for kind in _DISTURBANCES
         if (value := kind.read(node)) is not None
-        and (usual := _usual(kind, node.host, earlier)) is not None
+        and (usual := earlier.usual(kind, node.host)) is not None
         and value > kind.limit(usual)
         and (text := f"({kind.describe(value, usual)})")
     ]
     return max(found)[1] if found else None
-
-
-def _usual(kind: _Disturbance, host: str, earlier: Sequence[Nodes]) -> float | None:
-    """Return the lower quartile of the earlier values.
-
-    A quiet quarter of the trials is enough to tell what is quiet; and where there is none, the limit
-    follows, so that a machine that is never quiet does not lose all of its trials.
-    """
-    values = sorted(
-        value
-        for nodes in earlier
-        for node in nodes
-        if node.host == host and (value := kind.read(node)) is not None
-    )
-    return values[(len(values) - 1) // 4] if len(values) >= MIN_EARLIER else kind.at_first
 
 
 def _loop_s(node: NodeInterference) -> float | None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from harness import __version__
 from harness.model.errors import BadInput, ToolError
 from harness.model.interface import HostLink
-from harness.model.interference import Nodes, disturbance
+from harness.model.interference import EarlierTrials
 from harness.model.run import (
     PROGRAM,
     Ending,
@@ -132,7 +132,7 @@ class _Trials:
         self._planned, self._problem, self._links = planned, problem, links
         self._recording = recording
         self._trials: list[Trial] = []
-        self._earlier: list[Nodes] = []
+        self._earlier = EarlierTrials()
         name = planned.program.name
         self._rounds = FixedRounds([name], planned.trials, planned.warmup, clock)
 
@@ -179,9 +179,7 @@ class _Trials:
         except (HostError, ToolError) as error:
             outcomes = dict.fromkeys(able, str(error))
         nodes = interference(before, after)
-        disturbed = disturbance(nodes, self._earlier) if nodes else None
-        if nodes:
-            self._earlier.append(nodes)
+        disturbed = self._earlier.judge_next(nodes)
         for workload in able:
             trial = _trial(workload, phase, number, started_at, outcomes[workload])
             if trial.status is Status.OK:

@@ -6,10 +6,11 @@ otherwise a table could mix verdicts by old rules and by new ones.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import replace
 
-from harness.model.interference import Nodes, disturbance
+from harness.model.interference import EarlierTrials
 from harness.model.run import Trial
 
 
@@ -18,13 +19,10 @@ def with_disturbances(trials: Iterable[Trial]) -> tuple[Trial, ...]:
 
     A trial without counters keeps the verdict that its run recorded.
     """
-    earlier: dict[str, list[Nodes]] = {}
-    judged = []
-    for trial in trials:
-        if trial.interference:
-            own = earlier.setdefault(trial.workload, [])
-            judged.append(replace(trial, disturbed=disturbance(trial.interference, own)))
-            own.append(trial.interference)
-        else:
-            judged.append(trial)
-    return tuple(judged)
+    earlier: defaultdict[str, EarlierTrials] = defaultdict(EarlierTrials)
+    return tuple(
+        replace(trial, disturbed=earlier[trial.workload].judge_next(trial.interference))
+        if trial.interference
+        else trial
+        for trial in trials
+    )

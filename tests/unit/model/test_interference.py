@@ -9,7 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.model.interference import MIN_EARLIER, MIN_LOOPS, NodeInterference, disturbance
+from harness.model.interference import (
+    MIN_EARLIER,
+    MIN_LOOPS,
+    EarlierTrials,
+    NodeInterference,
+    disturbance,
+)
 
 QUIET: dict[str, Any] = {
     "duration_s": 10.0, "processors": 2, "loops": 200, "loop_s": 0.0004, "busy_s": 18.0,
@@ -25,7 +31,7 @@ def node(host: str = "n1", **fields: Any) -> NodeInterference:
 
 def judged(*nodes: NodeInterference, earlier: list[NodeInterference] | None = None) -> str | None:
     before = [node()] * MIN_EARLIER if earlier is None else earlier
-    return disturbance(nodes, [(each,) for each in before])
+    return disturbance(nodes, EarlierTrials((each,) for each in before))
 
 
 DISTURBED = [
@@ -112,7 +118,7 @@ class TestTheUsualValue:
 
     def test_is_each_nodes_own(self) -> None:
         slow, fast = node("slow", loop_s=0.0008), node("fast")
-        earlier = [(slow, fast)] * MIN_EARLIER
+        earlier = EarlierTrials([(slow, fast)] * MIN_EARLIER)
         assert disturbance((slow, fast), earlier) is None
         found = disturbance((node("slow"), node("fast", loop_s=0.0008)), earlier)
         assert found == "fast: processors slower than usual (by 100 %)"
