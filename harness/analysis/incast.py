@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from statistics import median
 
 from harness.analysis.mesh import ONE_TO_ONE_LIMIT, ratio_text
-from harness.analysis.processor_limit import shared_limit
+from harness.analysis.processor_limit import doubt, shared_limit
 from harness.model.link import throughput_text
 from harness.model.network_metrics import (
     ALL_TO_ALL,
@@ -164,7 +164,7 @@ def _ladder(rungs: Sequence[Rung], direction: str) -> tuple[Rung, ...]:
     ]
     ladder: list[Rung] = []
     for rung in sorted(own, key=lambda rung: rung.flows or 0):
-        best = max((below.goodput_bit_s or 0.0 for below in ladder), default=0.0)
+        best = max(map(_goodput, ladder), default=0.0)
         relative = rung.goodput_bit_s / best if rung.goodput_bit_s is not None and best else None
         ladder.append(replace(rung, of_best=relative))
     return tuple(ladder)
@@ -214,7 +214,7 @@ def _collapse(name: str, ladder: Sequence[Rung]) -> Iterator[str]:
     if not low:
         most = judged[-1]
         yield (
-            f"{name}: no collapse; {throughput_text(most.goodput_bit_s or 0)} {most.case}, "
+            f"{name}: no collapse; {throughput_text(_goodput(most))} {most.case}, "
             f"{_percent(most.of_best)} of the best at fewer"
         )
         return
@@ -222,13 +222,9 @@ def _collapse(name: str, ladder: Sequence[Rung]) -> Iterator[str]:
     verb = "collapses" if (worst.of_best or 0) < COLLAPSE_FRACTION else "falls"
     since = "" if worst is low[0] else f" (below {FALL_FRACTION:.0%} already {low[0].case})"
     yield (
-        f"{name}: goodput {verb} to {throughput_text(worst.goodput_bit_s or 0)} {worst.case}, "
-        f"{_percent(worst.of_best)} of the best at fewer{since}{_doubt(worst.limit)}"
+        f"{name}: goodput {verb} to {throughput_text(_goodput(worst))} {worst.case}, "
+        f"{_percent(worst.of_best)} of the best at fewer{since}{doubt(worst.limit)}"
     )
-
-
-def _doubt(limit: str | None) -> str:
-    return f"; {limit}, which may have been the limit" if limit else ""
 
 
 def _one_way(fan: Fan) -> Iterator[str]:
@@ -243,7 +239,7 @@ def _one_way(fan: Fan) -> Iterator[str]:
     if 0 < _goodput(best[slow]) < FALL_FRACTION * _goodput(best[fast]):
         yield (
             f"{slow} is slow at any number of flows: {throughput_text(_goodput(best[slow]))} at best, "
-            f"{fast} {throughput_text(_goodput(best[fast]))}{_doubt(best[slow].limit)}"
+            f"{fast} {throughput_text(_goodput(best[fast]))}{doubt(best[slow].limit)}"
         )
 
 
@@ -279,7 +275,7 @@ def _bisection_text(bisection: Bisection, single_bit_s: float | None) -> str:
     verdict = (
         "full"
         if ratio <= ONE_TO_ONE_LIMIT
-        else f"as behind an uplink oversubscribed about {ratio_text(ratio)}:1{_doubt(bisection.limit)}"
+        else f"as behind an uplink oversubscribed about {ratio_text(ratio)}:1{doubt(bisection.limit)}"
     )
     return f"{text}; {share} that {count_of(bisection.hosts, 'pair')} alone would carry: {verdict}"
 

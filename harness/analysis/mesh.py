@@ -150,12 +150,14 @@ def typical_bit_s(goodput: PairMatrix) -> float | None:
     return median(known) if known else None
 
 
+def slow_below_bit_s(goodput: PairMatrix) -> float:
+    """Return the goodput below which one is slow; 0 without values."""
+    return (1 - GOODPUT_TOLERANCE) * (typical_bit_s(goodput) or 0.0)
+
+
 def slow_pairs(goodput: PairMatrix) -> set[Pair]:
     """Return the pairs that are slower than typical by more than GOODPUT_TOLERANCE."""
-    typical = typical_bit_s(goodput)
-    if typical is None:
-        return set()
-    limit = (1 - GOODPUT_TOLERANCE) * typical
+    limit = slow_below_bit_s(goodput)
     return {pair for pair, value in goodput.values.items() if value < limit}
 
 

@@ -94,6 +94,11 @@ def without_limited(
     return goodput.without(limits), lines
 
 
+def doubt(limit: str | None) -> str:
+    """Return the end of a sentence that says that this may have been the limit; empty without one."""
+    return f"; {limit}, which may have been the limit" if limit else ""
+
+
 def shared_limit(measured: Iterable[ProbeSample], host: str = "a host") -> str | None:
     """Return why the processors of a host may have bounded many flows in most draws, else None.
 

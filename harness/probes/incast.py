@@ -178,7 +178,7 @@ def _measure(
         if window.retransmits is not None:
             yield FAN_RETRANSMITS.of(subject, window.retransmits, case)
         yield from _round_trips(subject, case, trips)
-        yield from _processors(subject, case, transfers)
+        yield from worst_processors(transfers, FAN_STOLEN, FAN_BUSIEST, subject, case)
     return window
 
 
@@ -196,16 +196,6 @@ def _window(
     if window is None:
         yield FAN_GOODPUT.failed(subject, f"{subject}, {case}: {NOT_TOGETHER}", case)
     return window
-
-
-def _processors(
-    subject: str, case: str, transfers: Sequence[Transfer | HostError]
-) -> Iterator[Measurement]:
-    carried = [transfer for transfer in transfers if isinstance(transfer, Transfer)]
-    if worst := worst_processors(carried):
-        stolen, busiest = worst
-        yield FAN_STOLEN.of(subject, stolen, case)
-        yield FAN_BUSIEST.of(subject, busiest, case)
 
 
 def _round_trips(subject: str, case: str, trips: RoundTrips | HostError) -> Iterator[Measurement]:
@@ -236,5 +226,7 @@ def _bisection(
         ways = (sum(rates_bit_s[: len(pairs)]), sum(rates_bit_s[len(pairs) :]))
         for subject, bit_s in zip((there, back), ways, strict=True):
             yield HALF_TO_HALF.of(subject, bit_s, BISECTION_PAIRS)
-            yield from _processors(subject, BISECTION_PAIRS, transfers)
+            yield from worst_processors(
+                transfers, FAN_STOLEN, FAN_BUSIEST, subject, BISECTION_PAIRS
+            )
         yield BISECTION.of(count_of(len(hosts), "host"), min(ways), BISECTION_PAIRS)

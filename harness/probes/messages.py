@@ -76,9 +76,12 @@ def run_messages(
 
     round_trips, outcomes = run_beside(paths, load, message, open_runs_and_meters)
     transfers = [each for each in outcomes[: len(flows)] if not isinstance(each, Cpu)]
-    cpus = [each for each in outcomes[len(flows) :] if not isinstance(each, Transfer)]
-    names = [host.name for host in metered]
-    return round_trips, with_processors(flows, transfers, names, cpus)
+    cpus = {
+        host.name: each
+        for host, each in zip(metered, outcomes[len(flows) :], strict=True)
+        if not isinstance(each, Transfer)
+    }
+    return round_trips, with_processors(flows, transfers, cpus)
 
 
 class Run(Protocol[T_co]):

@@ -6,7 +6,7 @@ Only the seconds in which all flows ran count: before and after them, a flow may
 from __future__ import annotations
 
 import random
-from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import cycle
@@ -74,14 +74,14 @@ def _measure(first: Rack, second: Rack, load: Load, seed: int) -> Generator[Meas
         if bit_s is not None:
             per_host[name] = bit_s / len(_transfers(outcomes))
             yield WITHIN_RACK.of(name, per_host[name])
-            yield from _processors(name, outcomes)
+            yield from worst_processors(outcomes.values(), RACK_STOLEN, RACK_BUSIEST, name)
     for senders, receivers in ((first, second), (second, first)):
         subject = f"{senders.name}{ARROW}{receivers.name}"
         outcomes = _run(flows_across(senders, receivers, rng), load)
         bit_s = yield from _common_rate(ACROSS_RACKS, subject, outcomes, load)
         if bit_s is not None:
             yield ACROSS_RACKS.of(subject, bit_s)
-            yield from _processors(subject, outcomes)
+            yield from worst_processors(outcomes.values(), RACK_STOLEN, RACK_BUSIEST, subject)
             if per_host:
                 unlimited = _unlimited_bit_s(_transfers(outcomes), senders, receivers, per_host)
                 yield OVERSUBSCRIPTION.of(subject, unlimited / bit_s)
@@ -110,16 +110,6 @@ def _common_rate(
         yield metric.failed(subject, f"{subject}: {NOT_TOGETHER}")
         return None
     return window.bit_s
-
-
-def _processors(
-    subject: str, outcomes: Mapping[Flow, Transfer | HostError]
-) -> Iterator[Measurement]:
-    """Yield what a hypervisor took, and how busy the busiest processor was, of the worst of the hosts."""
-    if worst := worst_processors(_transfers(outcomes).values()):
-        stolen, busiest = worst
-        yield RACK_STOLEN.of(subject, stolen)
-        yield RACK_BUSIEST.of(subject, busiest)
 
 
 def _unlimited_bit_s(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import TypeVar
 
 from harness.model.errors import ToolError
-from harness.model.probe import ARROW
+from harness.model.probe import ARROW, Measurement, Metric
 from harness.probes.remote_process import (
     ClientServerRun,
     CompletedCommand,
@@ -102,20 +103,9 @@ def run_flows(
         for run in runs:
             run.start()
         transfers = [run.finish() for run in runs]
-        cpus = [meter.finish() for meter in meters]
+        cpus = {name: meter.finish() for name, meter in zip(hosts, meters, strict=True)}
         counts = {name: _read_counters(meter, load) for name, meter in counters.items()}
-    return [
-        transfer
-        if isinstance(transfer, HostError)
-        else replace(
-            transfer,
-            sender_counters=counts.get(flow.sender.name),
-            receiver_counters=counts.get(flow.receiver.name),
-        )
-        for flow, transfer in zip(
-            flows, with_processors(flows, transfers, hosts, cpus), strict=True
-        )
-    ]
+    return with_processors(flows, transfers, cpus, counts)
 
 
 class MeterRun:
@@ -141,11 +131,11 @@ class MeterRun:
 def with_processors(
     flows: Sequence[Flow],
     transfers: Sequence[Transfer | HostError],
-    hosts: Iterable[str],
-    metered: Iterable[Cpu | HostError],
+    cpus: Mapping[str, Cpu | HostError],
+    counts: Mapping[str, Counters | HostError] = MappingProxyType({}),
 ) -> list[Transfer | HostError]:
-    """Return the transfers with what is known of these hosts' processors."""
-    known = {name: each for name, each in zip(hosts, metered, strict=True) if isinstance(each, Cpu)}
+    """Return the transfers with what is known of the hosts' processors, by the hosts' names."""
+    known = {name: each for name, each in cpus.items() if isinstance(each, Cpu)}
     return [
         transfer
         if isinstance(transfer, HostError)
@@ -153,25 +143,31 @@ def with_processors(
             transfer,
             sender_cpu=known.get(flow.sender.name),
             receiver_cpu=known.get(flow.receiver.name),
+            sender_counters=counts.get(flow.sender.name),
+            receiver_counters=counts.get(flow.receiver.name),
         )
         for flow, transfer in zip(flows, transfers, strict=True)
     ]
 
 
-def worst_processors(transfers: Iterable[Transfer]) -> tuple[float, float] | None:
-    """Return what a hypervisor took, and how busy the busiest processor was, in percent, of the worst hosts.
-
-    None if nothing is known of any host.
-    """
+def worst_processors(
+    transfers: Iterable[Transfer | HostError],
+    stolen: Metric,
+    busiest: Metric,
+    subject: str,
+    case: str = "",
+) -> Iterator[Measurement]:
+    """Yield what a hypervisor took, and how busy the busiest processor was, of the worst of the hosts."""
     found = [
         each
         for transfer in transfers
+        if isinstance(transfer, Transfer)
         for each in (transfer.sender_cpu, transfer.receiver_cpu)
         if each is not None
     ]
-    if not found:
-        return None
-    return max(each.stolen_percent for each in found), max(each.busiest_percent for each in found)
+    if found:
+        yield stolen.of(subject, max(each.stolen_percent for each in found), case)
+        yield busiest.of(subject, max(each.busiest_percent for each in found), case)
 
 
 def open_flows(

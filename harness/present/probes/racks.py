@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 
 from harness.analysis.mesh import oversubscription_text
-from harness.analysis.processor_limit import shared_limit
+from harness.analysis.processor_limit import doubt, shared_limit
 from harness.model.interface import HostLink
 from harness.model.link import TYPICAL_MTU, throughput_text
 from harness.model.network_metrics import ACROSS_RACKS, OVERSUBSCRIPTION, WITHIN_RACK
@@ -48,9 +48,8 @@ def _verdicts(measured: Sequence[ProbeSample], links: Mapping[str, HostLink]) ->
     )
     for subject, values in across.items():
         limit = shared_limit(each for each in measured if each.subject == subject)
-        doubt = f"; {limit}, which may have been the limit" if limit else ""
         if ratios.get(subject):
             found = oversubscription_text(subject, ratios[subject], values, min_mtu)
-            yield visible(f"{found}{doubt}")
+            yield visible(f"{found}{doubt(limit)}")
         else:
             yield visible(f"{subject}: unknown, because no goodput within a rack was measured")

@@ -121,9 +121,11 @@ def measure(monkeypatch: pytest.MonkeyPatch) -> Measure:
                 )
                 for index, flow in enumerate(flows)
             ]
-            cpus = [Cpu(60.0, 20.0, 2, 1.0, 99.0 if host is made[0] else 50.0) for host in metered]
-            names = [host.name for host in metered]
-            return [TRIPS for _ in paths], with_processors(flows, transfers, names, cpus)
+            cpus = {
+                host.name: Cpu(60.0, 20.0, 2, 1.0, 99.0 if host is made[0] else 50.0)
+                for host in metered
+            }
+            return [TRIPS for _ in paths], with_processors(flows, transfers, cpus)
 
         made = hosts(number)
         monkeypatch.setattr("harness.probes.incast.run_all", run_all)

@@ -13,6 +13,7 @@ from harness.analysis.mesh import (
     SENDS,
     PairMatrix,
     natural_order,
+    slow_below_bit_s,
     slow_hosts_and_pairs,
     typical_bit_s,
 )
@@ -82,7 +83,7 @@ def unit_prefix(meshes: Iterable[PairMatrix]) -> str:
 
 def marks_of(mesh: PairMatrix, positions: Mapping[str, int]) -> Iterator[Mark]:
     """Yield a mark for each direction in which a host was measured."""
-    limit = (1 - GOODPUT_TOLERANCE) * (typical_bit_s(mesh) or 0)
+    limit = slow_below_bit_s(mesh)
     failed = {
         role for sender, receiver in mesh.errors for role in ((sender, SENDS), (receiver, RECEIVES))
     }
@@ -109,24 +110,18 @@ def _description(name: str, mesh: PairMatrix) -> str:
 
 def _numbers(marks: Mapping[str, Sequence[Mark]]) -> DataTable:
     values = {
-        name: {f"{mark.host} {mark.role}": mark.bit_s for mark in own}
+        name: {(mark.position, f"{mark.host} {mark.role}"): mark.bit_s for mark in own}
         for name, own in marks.items()
-    }
-    positions = {
-        f"{mark.host} {mark.role}": mark.position for own in marks.values() for mark in own
     }
     baseline, *others = values
     rows: list[tuple[str | Quantity, ...]] = [
         (
-            Quantity(str(position), position),
-            subject,
-            *(_quantity(own.get(subject)) for own in values.values()),
-            *(
-                relative_change(values[baseline].get(subject), values[name].get(subject))
-                for name in others
-            ),
+            Quantity(str(key[0]), key[0]),
+            key[1],
+            *(_quantity(own.get(key)) for own in values.values()),
+            *(relative_change(values[baseline].get(key), values[name].get(key)) for name in others),
         )
-        for subject, position in positions.items()
+        for key in dict.fromkeys(key for own in values.values() for key in own)
     ]
     headings = (
         "position",
