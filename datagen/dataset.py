@@ -1,7 +1,5 @@
 """A recipe stored at a URI: `open_dataset` proves that it is complete before anything reads it."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """A directory on any file system that Spark reaches, through Hadoop's FileSystem and py4j."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress

@@ -1,7 +1,5 @@
 """`spark-submit datagen/generate.py URI`: write a dataset and prove how it is stored."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 A checksum finds what damaged or changed the file later.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The fields of a manifest: their types and ranges, as data, from which tests derive every violation."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -81,7 +79,7 @@ class Dictionary:
 class Object:
     """An object with exactly these fields."""
 
-    fields: Mapping[str, Field]
+    fields: "Mapping[str, Field]"
 
     def check(self, name: str, value: object) -> None:
         """Raise ValueError unless the value is such an object."""

@@ -3,8 +3,6 @@
 `clusterlift layout URI` runs this script and shows its output as tables.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """How the files of a directory are stored, as their file system reports it, and what is wrong with it."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field

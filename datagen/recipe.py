@@ -16,8 +16,6 @@ This module has two definitions, one in Spark expressions and one in plain Pytho
 checks the other. It does not import Spark.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

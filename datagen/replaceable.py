@@ -1,7 +1,5 @@
 """Where a dataset may be written: not over foreign files, and not inside another dataset."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 

@@ -1,7 +1,5 @@
 """The rows of a recipe as a DataFrame, and the aggregates that are computed while it is written."""
 
-from __future__ import annotations
-
 import struct
 import zlib
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """The Spark session of an entry script, its executors, and its errors in one line."""
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Iterator, Sequence

@@ -11,8 +11,6 @@ process is killed, a whole dataset remains. Between the renames there is nothing
 looks for the dataset finishes the swap. The next generate.py deletes what a killed one left.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ that was killed leaves the file: on the same machine, the next one sees that the
 another machine that cannot be seen; then the user decides, with --overwrite or --reuse.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import secrets

@@ -4,8 +4,6 @@ CSV is written as lines of text that are composed by Spark's expressions: Spark'
 take as much time as computing the rows.
 """
 
-from __future__ import annotations
-
 import math
 import re
 import time

@@ -1,7 +1,5 @@
 """A program that is interrupted when this process ends, however that happens."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence

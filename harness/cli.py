@@ -1,7 +1,5 @@
 """The `clusterlift` command: runs a subcommand, and turns each error into one line and an exit code."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 from importlib import import_module

@@ -4,8 +4,6 @@ Every search goes in this order: `$SPARK_HOME`, the pyspark package of this Pyth
 spark-submit on PATH. So commands also work from a virtual environment that is not activated.
 """
 
-from __future__ import annotations
-
 import hashlib
 import importlib.util
 import os

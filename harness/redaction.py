@@ -4,8 +4,6 @@ What is recorded or printed passes `without_credentials`. A recorded value whose
 becomes a short digest.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from typing import Any

@@ -4,8 +4,6 @@ Names and messages may come from untrusted files, so control characters are esca
 replaced. `show` prints results to standard output; `say` prints everything else to standard error.
 """
 
-from __future__ import annotations
-
 import atexit
 import errno
 import os

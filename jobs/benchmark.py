@@ -1,7 +1,5 @@
 """`spark-submit jobs/benchmark.py`: run the workloads on a dataset and record every trial."""
 
-from __future__ import annotations
-
 import sys
 from functools import partial
 from pathlib import Path

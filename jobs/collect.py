@@ -4,8 +4,6 @@
 `--control`, or dies, an application that still runs is ended, and its staging directory is removed.
 """
 
-from __future__ import annotations
-
 import os
 import select
 import sys
@@ -75,7 +73,7 @@ def silence_log(hadoop: Hadoop) -> None:
     log4j.core.config.Configurator.setRootLevel(log4j.Level.OFF)
 
 
-def reachable_application(hadoop: Hadoop, tag: str) -> Application:
+def reachable_application(hadoop: Hadoop, tag: str) -> "Application":
     """Return the application that will have this tag. Raise BadInput if YARN does not answer."""
     application = Application(hadoop, tag)
     try:

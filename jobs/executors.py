@@ -3,8 +3,6 @@
 The driver's node runs them itself, the node of each executor in a task on it.
 """
 
-from __future__ import annotations
-
 import inspect
 import os
 import platform

@@ -1,7 +1,5 @@
 """The options of a benchmark: read once from the command line, then passed on in typed parts."""
 
-from __future__ import annotations
-
 import argparse
 import json
 from collections.abc import Callable, Mapping
@@ -101,7 +99,7 @@ class BenchmarkOptions:
     turns: tuple[Turn, ...] = ()
     nodes: int | None = None
 
-    def by_turn(self) -> list[BenchmarkOptions]:
+    def by_turn(self) -> "list[BenchmarkOptions]":
         """Return the options of each configuration; a single one without turns."""
         return [
             replace(

@@ -4,8 +4,6 @@ Everything is delivered between trials. While one runs, only the lease is looked
 system every few seconds.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import threading
@@ -31,7 +29,7 @@ _LAST_ATTEMPTS_S = (0, 1, 2, 4)
 
 
 @contextmanager
-def outbox() -> Iterator[Outbox | None]:
+def outbox() -> "Iterator[Outbox | None]":
     """Provide a driver on the cluster with its outbox, and deliver its exit code at the end.
 
     A driver that runs where its results are needs none: then this provides None.

@@ -1,7 +1,5 @@
 """What all estimates of Pi have in common: they count random points inside a quarter circle."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import replace

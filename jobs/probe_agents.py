@@ -3,8 +3,6 @@
 `clusterlift probe --via spark` starts this application, and it ends when that command ends.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from concurrent.futures import Future
@@ -32,16 +30,16 @@ from datagen.spark import (
     start_session,
     wait_for_executors,
 )
-from harness.model.errors import BadInput, ClusterliftError
-from harness.probes.transports.spark.agent import (
+from harness.hosts.transports.spark.agent import (
     CONNECTION_LOST,
     executor_directory,
     keep_private_number,
     run_agent,
     take_private_number,
 )
-from harness.probes.transports.spark.owner import RELAY, end_with_owner
-from harness.probes.transports.spark.relay import EXECUTORS_LINE, Relay
+from harness.hosts.transports.spark.owner import RELAY, end_with_owner
+from harness.hosts.transports.spark.relay import EXECUTORS_LINE, Relay
+from harness.model.errors import BadInput, ClusterliftError
 from harness.runtime.command_line import Parser, run_main, whole_number
 from harness.terminal import show
 from jobs.executors import one_partition_per_executor, partition_executors

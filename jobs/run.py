@@ -1,7 +1,5 @@
 """One run, from the options to the results file."""
 
-from __future__ import annotations
-
 import fcntl
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -113,7 +111,7 @@ def require_nodes(spark: SparkSession, nodes: int) -> None:
         )
 
 
-def _show_results(sides: Sequence[ConfigurationSide], rounds: Rounds) -> None:
+def _show_results(sides: "Sequence[ConfigurationSide]", rounds: Rounds) -> None:
     for side in sides:
         side.show_summary()
     if rounds.stopped:

@@ -1,7 +1,5 @@
 """The first line of a results file: what was requested, and the environment that was observed."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from pyspark.sql import SparkSession

@@ -1,7 +1,5 @@
 """Sinks: what forces a computation, and how its answer and its plan are read afterwards."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace

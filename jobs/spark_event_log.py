@@ -6,8 +6,6 @@ write cannot be used: on an object store it does not exist before the applicatio
 a compressed block is missing until then.
 """
 
-from __future__ import annotations
-
 import tempfile
 import time
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The trials of a workload on Spark: prepare under a job group, force with a sink, check the answer."""
 
-from __future__ import annotations
-
 import gc
 import time
 from collections.abc import Iterator, Mapping

@@ -6,8 +6,6 @@ It is on the cluster's default file system, readable by its owner alone, and con
 - `lease.<number>`: the submitter renames it every few seconds, and deletes it to end the driver.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any, Self
 
@@ -26,14 +24,14 @@ _PRIVATE = "700"
 class Staging:
     """A staging directory that exists. Its methods raise py4j's errors if the file system fails."""
 
-    def __init__(self, hadoop: Hadoop, uri: str) -> None:
+    def __init__(self, hadoop: "Hadoop", uri: str) -> None:
         self.uri = uri
         self._hadoop = hadoop
         self._path = hadoop.package.fs.Path(uri)
         self._fs = self._path.getFileSystem(hadoop.conf)
 
     @classmethod
-    def create(cls, hadoop: Hadoop, name: str) -> Self:
+    def create(cls, hadoop: "Hadoop", name: str) -> Self:
         """Create the directory, with a lease, where Spark on YARN keeps its own."""
         package, conf = hadoop.package.fs, hadoop.conf
         chosen = hadoop.jvm.System.getProperty("spark.yarn.stagingDir")

@@ -5,8 +5,6 @@ aggregates over its rows to observe while a sink forces it, and whether the obse
 So the answer is checked without running anything twice, and outside the measured time.
 """
 
-from __future__ import annotations
-
 import difflib
 import importlib
 import importlib.util

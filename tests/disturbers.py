@@ -1,7 +1,5 @@
 """Processes that disturb this machine: they belong to nobody here, and each has a control group."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,13 +1,12 @@
 """Hosts that a model answers for: what flows between them carry, and how long that would have taken."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import pytest
 
+from harness.hosts.transports.host import Host, HostError, by_local
 from harness.model.network_metrics import PAIRS, ROUNDS, SAMPLED
 from harness.model.probe import ProbeRun, RecordedProbes
 from harness.model.run import Ending
@@ -16,7 +15,6 @@ from harness.probes.plan import run_steps
 from harness.probes.search import Mesh, rounds_for
 from harness.probes.tools.iperf3 import Report
 from harness.probes.traffic import Flow, Load, Transfer
-from harness.probes.transports.host import Host, HostError, by_local
 
 TYPICAL_BIT_S = 940e6
 

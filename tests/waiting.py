@@ -1,7 +1,5 @@
 """Waiting for other processes and threads."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 

@@ -4,8 +4,6 @@ A module of this package is a storage if it has an attribute `STORAGE`. Other mo
 beside the storages that use them.
 """
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 import socket

@@ -1,7 +1,5 @@
 """HDFS: replicated, or erasure coded by the policy of the directory."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The local disk, or a directory that every node mounts at the same path."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Collection
 

@@ -3,8 +3,6 @@
 QFS's own status page uses the same protocol. A metaserver that requires authentication refuses it.
 """
 
-from __future__ import annotations
-
 import csv
 import socket
 from collections.abc import Iterator

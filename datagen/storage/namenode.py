@@ -1,7 +1,5 @@
 """What an HDFS NameNode reports about every block of the files of a directory."""
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping

@@ -5,8 +5,6 @@ whatever `dfs.replication` is; set to any value at all, it stores 2 copies. Anot
 has to be requested after the files are written.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager

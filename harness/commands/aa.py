@@ -1,13 +1,11 @@
 """`clusterlift aa`: how much identical runs vary."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click
 
-from harness.analysis.configuration import find_configuration
-from harness.analysis.identical_runs import identical_runs
+from harness.analysis.compare.identical_runs import identical_runs
+from harness.analysis.observed.configuration import find_configuration
 from harness.commands.command import command
 from harness.commands.options import results_option
 from harness.present.identical_runs import render

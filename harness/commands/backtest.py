@@ -1,15 +1,13 @@
 """`clusterlift backtest`: how well predictions would have been."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
-from harness.analysis.backtest import backtest, by_what_was_learnt
-from harness.analysis.calibration import calibration
-from harness.analysis.configuration import find_configuration
+from harness.analysis.observed.configuration import find_configuration
+from harness.analysis.predict.backtest import backtest, by_what_was_learnt
+from harness.analysis.predict.calibration import calibration
 from harness.commands.command import command
 from harness.commands.figures import figure_option, write_figure
 from harness.commands.options import results_option

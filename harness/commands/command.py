@@ -1,7 +1,5 @@
 """Commands as `clusterlift` has them: they print as everything does, and refuse values that are empty."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

@@ -1,16 +1,14 @@
 """`clusterlift compare`: a table of configurations."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
 import click
 
-from harness.analysis.comparison import MIN_CONFIGURATIONS, Comparison, compare
-from harness.analysis.configuration import find_configuration
-from harness.analysis.probe_comparison import compare_probes
+from harness.analysis.compare.comparison import MIN_CONFIGURATIONS, Comparison, compare
+from harness.analysis.compare.probe_comparison import compare_probes
+from harness.analysis.observed.configuration import find_configuration
 from harness.commands.command import command
 from harness.commands.options import adjust_option, different_data_option, results_option
 from harness.commands.predictions import predictions_of

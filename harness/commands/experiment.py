@@ -1,15 +1,13 @@
 """`clusterlift experiment`: configurations in turns, in the lab or on hosts of the user's own."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 
 import click
 
-from harness.analysis.comparison import MIN_CONFIGURATIONS, compare
-from harness.analysis.configuration import find_configuration
-from harness.analysis.scaling import families_of, scaling
+from harness.analysis.compare.comparison import MIN_CONFIGURATIONS, compare
+from harness.analysis.compare.scaling import families_of, scaling
+from harness.analysis.observed.configuration import find_configuration
 from harness.commands.command import command
 from harness.experiments.experiment import Experiment
 from harness.experiments.experiment_file import read_experiment

@@ -1,15 +1,13 @@
 """`clusterlift explain`: which parts of the run time changed."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click
 
-from harness.analysis.attribution import explain
-from harness.analysis.comparison import compare
-from harness.analysis.configuration import find_configuration, probe_measurements
-from harness.analysis.timeline import link_uses, trial_links
+from harness.analysis.compare.comparison import compare
+from harness.analysis.explain.attribution import explain
+from harness.analysis.explain.timeline import link_uses, trial_links
+from harness.analysis.observed.configuration import find_configuration, probe_measurements
 from harness.commands.command import command
 from harness.commands.options import results_option
 from harness.present.explanation import render

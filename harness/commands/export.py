@@ -1,7 +1,5 @@
 """`clusterlift export`: trials and measurements as Parquet files."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import partial

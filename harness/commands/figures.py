@@ -1,7 +1,5 @@
 """The option that draws a figure into a file of its own."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path

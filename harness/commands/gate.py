@@ -1,16 +1,14 @@
 """`clusterlift gate`: whether a network is as it should be."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
-from harness.analysis.acceptance import Expectation, network_faults, upgrade_faults
-from harness.analysis.mesh import pair_matrix
-from harness.analysis.search import goodput_matrix, is_sampled
-from harness.analysis.soak import Soaked, is_soak, judge_soak
+from harness.analysis.network.acceptance import Expectation, network_faults, upgrade_faults
+from harness.analysis.network.mesh import pair_matrix
+from harness.analysis.network.search import goodput_matrix, is_sampled
+from harness.analysis.network.soak import Soaked, judge_soak
 from harness.commands.command import command
 from harness.commands.options import results_option
 from harness.model.errors import BadInput
@@ -68,7 +66,9 @@ def _newest(
     probed: Sequence[RecordedProbes], name: str
 ) -> tuple[RecordedProbes, RecordedProbes | None]:
     """Return the newest probe and the newest soak. Raise BadInput if there are only soaks."""
-    probes, soaks = ([each for each in probed if is_soak(each) == kind] for kind in (False, True))
+    probes, soaks = (
+        [each for each in probed if (each.probe == "soak") == kind] for kind in (False, True)
+    )
     if not probes:
         raise BadInput(
             f"{name!r} was soaked, but not probed; run clusterlift probe all --configuration {name}"

@@ -1,7 +1,5 @@
 """`clusterlift import`: results that others have published."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 

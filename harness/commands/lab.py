@@ -1,7 +1,5 @@
 """`clusterlift lab`: a cluster of containers on this machine, and its links."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -10,6 +8,7 @@ import click
 from tabulate import tabulate
 
 from harness.commands.command import group
+from harness.hosts.transports.host import expand_names
 from harness.lab import racks
 from harness.lab.cluster import Lab, Node, running_lab
 from harness.lab.compose import MAX_WORKERS, LabSpec, check_cpus, shape_of
@@ -21,7 +20,6 @@ from harness.lab.verify import LinkCheck, verify
 from harness.minicluster.guard import CLUSTERLIFT, guarded
 from harness.model.errors import BadInput
 from harness.model.link import MAX_MTU, MIN_MTU, Link, parse_rate, rate_text
-from harness.probes.transports.host import expand_names
 from harness.runtime.interrupt import interruptible
 from harness.terminal import say, show
 

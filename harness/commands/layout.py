@@ -1,7 +1,5 @@
 """`clusterlift layout`: how a file system stores the files of a directory."""
 
-from __future__ import annotations
-
 import json
 import tempfile
 from pathlib import Path

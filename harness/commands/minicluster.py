@@ -1,7 +1,5 @@
 """`clusterlift hdfs` and `qfs`, which have the same subcommands, and `clusterlift yarn`."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import shutil

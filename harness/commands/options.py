@@ -1,7 +1,5 @@
 """Options and checks that several commands share."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`clusterlift packets`: what packets of each size carry and cost, before and after."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 

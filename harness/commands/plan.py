@@ -1,14 +1,12 @@
 """`clusterlift plan`: how many runs and trials a comparison needs."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
-from harness.analysis.configuration import find_configuration
-from harness.analysis.plan import Plan, plan_for, plan_from
+from harness.analysis.compare.plan import Plan, plan_for, plan_from
+from harness.analysis.observed.configuration import find_configuration
 from harness.commands.command import command
 from harness.commands.options import as_fraction, results_option
 from harness.model.errors import BadInput

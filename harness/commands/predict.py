@@ -1,21 +1,19 @@
 """`clusterlift predict`: what an upgrade of the network would buy."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import click
 
-from harness.analysis.configuration import find_configuration
-from harness.analysis.declared import rates as declared_rates
-from harness.analysis.outcomes import directory_of
-from harness.analysis.prediction import Predictor
-from harness.analysis.price import rank_predicted
-from harness.analysis.price_list import Offer, PriceList
-from harness.analysis.rate_curve import rate_curves
-from harness.analysis.target import target_of
+from harness.analysis.observed.configuration import find_configuration
+from harness.analysis.observed.declared import rates as declared_rates
+from harness.analysis.predict.outcomes import directory_of
+from harness.analysis.predict.prediction import Predictor
+from harness.analysis.predict.rate_curve import rate_curves
+from harness.analysis.predict.target import target_of
+from harness.analysis.price.price import rank_predicted
+from harness.analysis.price.price_list import Offer, PriceList
 from harness.commands.command import command
 from harness.commands.experiment import require_all_done, run_to_the_end, site_of
 from harness.commands.figures import figure_option, write_figure

@@ -1,11 +1,9 @@
 """The predictions that a table or a report is about."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
-from harness.analysis.configuration import ConfigurationRuns
-from harness.analysis.outcomes import Scored, outcomes
+from harness.analysis.observed.configuration import ConfigurationRuns
+from harness.analysis.predict.outcomes import Scored, outcomes
 from harness.model.errors import BadInput
 from harness.terminal import say
 

@@ -1,14 +1,17 @@
 """The options that say what offers cost, and what a saved hour is worth."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
-from harness.analysis.price_list import PriceList, parse_cost, parse_money, read_price_list
+from harness.analysis.price.price_list import (
+    PriceList,
+    parse_cost,
+    parse_money,
+    read_price_list,
+)
 from harness.model.errors import BadInput
 
 hour_option = click.option(

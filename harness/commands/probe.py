@@ -1,7 +1,5 @@
 """`clusterlift probe`: measure the network itself, between hosts."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import wraps
@@ -10,10 +8,12 @@ from typing import Any
 import click
 from click import FloatRange, IntRange
 
-from harness.analysis.soak import judge_soak
+from harness.analysis.network.soak import judge_soak
 from harness.commands.command import group
 from harness.commands.options import converted
 from harness.commands.probe_hosts import Site, integer_option, on_site
+from harness.hosts.parallelism import MAX_PAIRS, allow_hosts, allow_pairs
+from harness.hosts.transports.host import Host
 from harness.model.errors import BadInput
 from harness.model.link import MAX_BIT_S, MAX_MTU, MIN_MTU, parse_rate
 from harness.model.network_metrics import HARDWARE_COUNTERS, PAIRS, ROUNDS, SAMPLED
@@ -42,8 +42,6 @@ from harness.probes.racks import Rack, rack_steps
 from harness.probes.search import SEARCH_ABOVE, Mesh, rounds_for
 from harness.probes.soak import SOAK_PROGRAMS, soak_steps
 from harness.probes.traffic import FIRST_PORT, Load
-from harness.probes.transports.host import Host
-from harness.probes.window import MAX_PAIRS, allow_hosts, allow_pairs
 from harness.runtime.command_line import parse_time
 from harness.settings.in_force import put_back
 from harness.settings.journal import Journal, open_journal

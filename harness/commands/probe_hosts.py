@@ -1,7 +1,5 @@
 """The options that all probes share: which hosts to measure, how to reach them, where to record."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -13,6 +11,8 @@ from typing import Any, TypeVar
 import click
 
 from harness.commands.options import results_option
+from harness.hosts.transports.host import TRANSPORTS, Host, Transport, expand_names, parse_hosts
+from harness.hosts.transports.spark.application import ANY_PORT, spark_transport
 from harness.lab.cluster import running_lab
 from harness.lab.racks import racks
 from harness.lab.submit import facts
@@ -20,8 +20,6 @@ from harness.model.errors import BadInput
 from harness.model.probe import ProbeRun, RecordedProbes
 from harness.probes.plan import ProbePlan, run_probes
 from harness.probes.racks import Rack
-from harness.probes.transports.host import TRANSPORTS, Host, Transport, expand_names, parse_hosts
-from harness.probes.transports.spark.application import ANY_PORT, spark_transport
 from harness.runtime.interrupt import interruptible
 
 Command = TypeVar("Command", bound=Callable[..., Any])

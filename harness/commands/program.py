@@ -1,15 +1,13 @@
 """`clusterlift program`: programs of MPI as workloads, on hosts that probes reach."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
-from harness.analysis.comparison import overview
-from harness.analysis.configuration import ConfigurationRuns
+from harness.analysis.compare.comparison import overview
+from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.commands.command import Command, command, group
 from harness.commands.options import converted, results_option
 from harness.commands.probe_hosts import HostChoice, on_hosts

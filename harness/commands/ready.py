@@ -1,14 +1,12 @@
 """`clusterlift ready`: whether a baseline is complete before the upgrade begins."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
-from harness.analysis.configuration import find_configuration
-from harness.analysis.readiness import readiness
+from harness.analysis.observed.configuration import find_configuration
+from harness.analysis.predict.readiness import readiness
 from harness.commands.command import command
 from harness.commands.options import results_option
 from harness.present.readiness import render

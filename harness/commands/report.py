@@ -1,22 +1,20 @@
 """`clusterlift report`: a comparison as an HTML page."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
-from harness.analysis.comparison import compare
-from harness.analysis.configuration import (
+from harness.analysis.compare.comparison import compare
+from harness.analysis.observed.configuration import (
     find_configuration,
     newest_soak,
     probe_measurements,
 )
-from harness.analysis.performance_price import performance_prices
-from harness.analysis.price import rank_offers
-from harness.analysis.price_list import declared_prices
+from harness.analysis.price.performance_price import performance_prices
+from harness.analysis.price.price import rank_offers
+from harness.analysis.price.price_list import declared_prices
 from harness.commands.command import command
 from harness.commands.options import (
     adjust_option,

@@ -1,7 +1,5 @@
 """`clusterlift run`: several runs of jobs/benchmark.py with the same arguments."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import time
@@ -101,7 +99,7 @@ def run_command(
     return series.make(range(len(complete) + 1, runs + 1))
 
 
-def _in_turns(scaled: Sequence[_Series], runs: int) -> Iterator[int]:
+def _in_turns(scaled: "Sequence[_Series]", runs: int) -> Iterator[int]:
     """Complete each series by one run after the other, there and back; yield the exit codes.
 
     Nothing follows after a run that recorded nothing.

@@ -1,13 +1,11 @@
 """`clusterlift scaling`: performance by the number of nodes."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
-from harness.analysis.scaling import find_family, scaling
+from harness.analysis.compare.scaling import find_family, scaling
 from harness.commands.command import command
 from harness.commands.figures import figure_option, write_figure
 from harness.commands.options import results_option

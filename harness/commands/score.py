@@ -1,15 +1,13 @@
 """`clusterlift score`: predictions compared with what was measured later."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 
 import click
 
-from harness.analysis.calibration import calibration
-from harness.analysis.configuration import ConfigurationRuns, find_configuration
-from harness.analysis.outcomes import all_scores, score_of
+from harness.analysis.observed.configuration import ConfigurationRuns, find_configuration
+from harness.analysis.predict.calibration import calibration
+from harness.analysis.predict.outcomes import all_scores, score_of
 from harness.commands.command import command
 from harness.commands.figures import figure_option, write_figure
 from harness.commands.options import results_option

@@ -1,7 +1,5 @@
 """`clusterlift show`: one run."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

@@ -1,7 +1,5 @@
 """How `clusterlift run` submits one run: its driver is a process of this machine, or of a node of YARN."""
 
-from __future__ import annotations
-
 import os
 import secrets
 import subprocess
@@ -103,7 +101,7 @@ def _run_on_node(
     return code
 
 
-def _end_after(process: subprocess.Popen[bytes], collector: _Collector) -> None:
+def _end_after(process: subprocess.Popen[bytes], collector: "_Collector") -> None:
     process.wait()
     collector.end()
 

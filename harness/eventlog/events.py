@@ -4,8 +4,6 @@ Each line of the log is a JSON object whose first key is `Event`, so its first b
 it is, and lines of other events are not parsed. org.apache.spark.util.JsonProtocol defines the format.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """When the stages of a trial ran, and what their tasks did."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 

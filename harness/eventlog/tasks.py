@@ -3,8 +3,6 @@
 A stage keeps five numbers per task, and only while it runs.
 """
 
-from __future__ import annotations
-
 from array import array
 from collections import Counter
 from collections.abc import Mapping, Sequence

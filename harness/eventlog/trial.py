@@ -1,7 +1,5 @@
 """The task metrics and the stages of one trial, from its events; only running stages take memory."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise

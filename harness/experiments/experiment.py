@@ -1,7 +1,5 @@
 """An experiment: configurations that are measured alternately."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal

@@ -49,8 +49,6 @@ data = "hdfs://node1:9820/benchmarks"
 sudo = true             # become root by sudo; it must not ask for a password
 """
 
-from __future__ import annotations
-
 import difflib
 import hashlib
 import json

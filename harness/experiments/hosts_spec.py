@@ -1,10 +1,8 @@
 """Hosts of the user's own, as an experiment file describes them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
-from harness.probes.transports.host import TRANSPORTS, Host, parse_hosts
+from harness.hosts.transports.host import TRANSPORTS, Host, parse_hosts
 
 SUDO = ("sudo", "-n")
 

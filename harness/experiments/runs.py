@@ -1,7 +1,5 @@
 """Run an experiment. Its results say what is done, so it can be interrupted and resumed."""
 
-from __future__ import annotations
-
 import json
 import re
 import time
@@ -51,12 +49,12 @@ class PlannedRun:
     has_spark: bool = True
 
     @property
-    def parts(self) -> list[Part]:
+    def parts(self) -> "list[Part]":
         """What it does on Spark for each configuration."""
         return [Part(each, self.number) for each in self.configurations if self.has_spark]
 
     @property
-    def program_parts(self) -> list[Part]:
+    def program_parts(self) -> "list[Part]":
         """What it does with programs for each configuration."""
         return [
             Part(each, self.number, program.name)
@@ -280,7 +278,7 @@ class _ExperimentRunner:
         if run_probes(plan, probe_run, self._results).ending is Ending.INTERRUPTED:
             raise _interrupted()
 
-    def _run_program(self, part: Part, turns: _Turns) -> None:
+    def _run_program(self, part: Part, turns: "_Turns") -> None:
         """Make a run of a program while its configuration is in force."""
         experiment = self._experiment
         program = next(each for each in experiment.programs if each.name == part.program)
@@ -301,7 +299,7 @@ class _ExperimentRunner:
         if recorded.ending is Ending.INTERRUPTED:
             raise _interrupted()
 
-    def _benchmark(self, run: PlannedRun, turns: _Turns) -> None:
+    def _benchmark(self, run: PlannedRun, turns: "_Turns") -> None:
         first, *others = run.parts
         by_name = {part.configuration.name: part.configuration for part in run.parts}
         properties = [f"{key}={value}" for key, value in first.configuration.spark]

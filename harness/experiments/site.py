@@ -1,7 +1,5 @@
 """Where an experiment runs: the lab, or hosts of the user's own."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
@@ -9,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.experiments.experiment import Configuration, Data
-from harness.probes.transports.host import Host
+from harness.hosts.transports.host import Host
 from harness.settings.in_force import Settings, put_back
 from harness.settings.journal import Change, Journal
 

@@ -1,7 +1,5 @@
 """An experiment with its baseline over slower links as well, which shows how far workloads wait for links."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

@@ -1,16 +1,14 @@
 """The lab that is up, read from Docker each time, so that nothing can be out of date."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from harness.hosts.transports.host import Host, by_docker
 from harness.lab.engine import docker
 from harness.model.errors import BadInput, ClusterliftError
-from harness.probes.transports.host import Host, by_docker
 
 NETWORK_MTU = "com.docker.network.driver.mtu"
 MASTER, ROUTER = "master", "router"

@@ -1,7 +1,5 @@
 """The shape of a lab, and Docker Compose, which starts a lab in that shape from docker/compose.yaml."""
 
-from __future__ import annotations
-
 import json
 import os
 import tempfile

@@ -1,7 +1,5 @@
 """Docker and Compose, driven through their command-line programs."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

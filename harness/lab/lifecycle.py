@@ -1,7 +1,5 @@
 """Start the lab and wait until it is ready; remove it without leaving anything behind."""
 
-from __future__ import annotations
-
 import os
 import re
 import time

@@ -1,7 +1,5 @@
 """The links of the lab's nodes, which are shaped while everything runs."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """A lock on the lab: two commands that use it at the same time would spoil each other's work."""
 
-from __future__ import annotations
-
 import fcntl
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """The binary tarball of QFS for the lab's image: QFS is in no package registry."""
 
-from __future__ import annotations
-
 import gzip
 import os
 import shutil

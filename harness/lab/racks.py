@@ -3,8 +3,6 @@
 All nodes of a rack share the uplink, so limits on the nodes could not emulate it.
 """
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

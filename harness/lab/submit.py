@@ -5,8 +5,6 @@ many seconds to start, which no measurement needs. A benchmark waits before its 
 workers' CPU limit is set and verified.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import secrets

@@ -1,17 +1,15 @@
 """Measure the goodput of the links of the lab and compare it with theory."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from harness.hosts.transports.host import HostError
 from harness.lab.cluster import Lab, Node
 from harness.lab.links import read_links
 from harness.lab.racks import racks, uplink_bit_s
 from harness.model.errors import BadInput
 from harness.model.link import Link, goodput_bit_s
 from harness.probes.traffic import Flow, Load, run_flows
-from harness.probes.transports.host import HostError
 
 TOLERANCE = 0.03
 UPLINK_TOLERANCE = 0.05

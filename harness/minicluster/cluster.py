@@ -1,7 +1,5 @@
 """A cluster of daemons on this machine, and the state file by which later commands find it."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import tempfile

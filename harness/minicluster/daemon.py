@@ -3,8 +3,6 @@
 It is killed only if the process is still the one that was started.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import shutil

@@ -4,8 +4,6 @@ SIGKILL leaves a process no time to clean up. But the kernel then closes its end
 reads the other end runs the command that cleans up.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Hadoop's daemons: how they are started, configured and asked for their state."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

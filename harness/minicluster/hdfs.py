@@ -1,13 +1,13 @@
 """HDFS: a NameNode and DataNodes, run from one jar and the jars of the installed Spark."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
+from harness.hosts.remote_process import run_all
+from harness.hosts.transports.host import HostError, by_local
 from harness.local_spark import closing_message
 from harness.minicluster import lifecycle
 from harness.minicluster.cluster import Cluster
@@ -20,8 +20,6 @@ from harness.minicluster.hadoop import (
 )
 from harness.minicluster.spark_configuration import write_spark_configuration
 from harness.model.errors import ClusterliftError
-from harness.probes.remote_process import run_all
-from harness.probes.transports.host import HostError, by_local
 
 NAMENODE = "org.apache.hadoop.hdfs.server.namenode.NameNode"
 DATANODE = "org.apache.hadoop.hdfs.server.datanode.DataNode"

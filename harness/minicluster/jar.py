@@ -3,8 +3,6 @@
 Standard library only, because docker/Dockerfile copies this file into the image.
 """
 
-from __future__ import annotations
-
 import fcntl
 import hashlib
 import shutil

@@ -1,7 +1,5 @@
 """Start a cluster as a whole or not at all, and stop it without leaving anything behind."""
 
-from __future__ import annotations
-
 import re
 import secrets
 import shutil

@@ -1,7 +1,5 @@
 """QFS: a metaserver and chunk servers, run from the directory that QFS_HOME names."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """An unpacked QFS distribution, and the properties with which Spark can use it."""
 
-from __future__ import annotations
-
 import os
 import re
 from dataclasses import dataclass

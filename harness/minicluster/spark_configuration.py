@@ -1,7 +1,5 @@
 """A Spark configuration for a minicluster: the user's own, with more properties set."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """YARN: a ResourceManager and NodeManagers, run from the jars of HDFS's daemons, with files on an HDFS."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import socket

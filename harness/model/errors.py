@@ -1,7 +1,5 @@
 """The errors that users see, each as one line."""
 
-from __future__ import annotations
-
 
 class ClusterliftError(Exception):
     """The base class. The message is one line: what is wrong, where, and what to do."""

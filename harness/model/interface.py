@@ -1,7 +1,5 @@
 """The network interfaces of hosts, as the hosts describe them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 

@@ -5,8 +5,6 @@ same run's earlier trials of the same workload. So a workload's own load, the da
 quota that the configuration wants disturb nothing; what is added to them does.
 """
 
-from __future__ import annotations
-
 from bisect import insort
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass

@@ -8,8 +8,6 @@
 A cell is a number of bytes, or of KiB or MiB with the suffix k or m: `rs:6+3:64k`.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -55,7 +53,7 @@ class Layout:
             return cls(kind, data, parity, cell)
         raise ValueError(f"'{text}' is not a layout; the forms are {FORMS}")
 
-    def is_met_by(self, observed: Layout | None) -> bool:
+    def is_met_by(self, observed: "Layout | None") -> bool:
         """Return whether `observed` is what this layout asks for; None never is."""
         if observed is None:
             return False

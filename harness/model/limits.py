@@ -1,7 +1,5 @@
 """The largest numbers that options of the scripts and experiment files accept."""
 
-from __future__ import annotations
-
 MAX_ROWS = 9 * 10**9
 """The sum of the fractions of all rows, each below 10^9, fits in 64 bits up to this number of rows."""
 MAX_TRIALS = 10_000

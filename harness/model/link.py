@@ -6,8 +6,6 @@ and the Ethernet header. IPv4 (20), TCP (20) and TCP's timestamp option (12, RFC
 packet.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

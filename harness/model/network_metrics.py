@@ -1,7 +1,5 @@
 """The metrics that probes measure, by probe."""
 
-from __future__ import annotations
-
 from harness.model.probe import HIGHER, LOWER, Metric
 
 GOODPUT_TOLERANCE = 0.1

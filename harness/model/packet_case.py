@@ -1,7 +1,5 @@
 """What one step of a sweep of packet sizes sends: packets of which size, one way or both ways."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from typing import Self

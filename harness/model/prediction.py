@@ -1,7 +1,5 @@
 """A prediction, made before an upgrade: the times to expect after it, and what they rest on."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 

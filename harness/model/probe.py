@@ -1,7 +1,5 @@
 """What a probe run measures and records: links, metrics with their units, and hosts that were left out."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -126,6 +124,11 @@ class RecordedProbes:
     ending: Ending | None = None
     source: str = ""
     warnings: tuple[str, ...] = ()
+
+    @property
+    def probe(self) -> str:
+        """The name of the probe: `mesh`, `soak`, `all`; empty if the record says none."""
+        return str(self.run.parameters.get("probe", ""))
 
     @property
     def excluded_hosts(self) -> list[ExcludedHost]:

@@ -3,8 +3,6 @@
 Durations are wall-clock seconds. Timestamps are ISO 8601 in UTC, to the second or finer.
 """
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field

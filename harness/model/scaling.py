@@ -1,7 +1,5 @@
 """The names of configurations that were measured on several numbers of nodes: `1g-n2`, `1g-n4`."""
 
-from __future__ import annotations
-
 import re
 
 _SCALED = re.compile(r"(.+)-n([1-9][0-9]{0,5})")

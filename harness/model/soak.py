@@ -3,8 +3,6 @@
 Moments are in seconds since the soak's start.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import StrEnum
 

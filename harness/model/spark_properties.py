@@ -6,8 +6,6 @@ with a unit, a word, the name of a class. Of every other property its name and a
 a comparison still shows that the values differ.
 """
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Mapping

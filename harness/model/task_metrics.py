@@ -1,7 +1,5 @@
 """How a trial's tasks spent their time, and what the links of its nodes carried."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """What the links, processors and disks of the nodes did while a trial ran, slice by slice of its time."""
 
-from __future__ import annotations
-
 import math
 import re
 import string

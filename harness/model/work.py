@@ -1,7 +1,5 @@
 """The work of a trial, where people compare what is done in a second and not the time it takes."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -4,8 +4,6 @@ A container sees its own group, at the root of what is mounted there. Limits of 
 cannot see.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

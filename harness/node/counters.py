@@ -4,8 +4,6 @@ All of it grows, so that the difference of two readings is what happened between
 is unknown are missing. This runs on executors, too, and returns Python's built-in types.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Iterator, Mapping

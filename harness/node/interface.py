@@ -1,7 +1,5 @@
 """One network interface of a host: the command that describes it, and how to read its output."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 

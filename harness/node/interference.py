@@ -1,7 +1,5 @@
 """What disturbed a trial on each node: the difference of the nodes' counters before and after it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -3,8 +3,6 @@
 What the kernel does not know is None.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Mapping

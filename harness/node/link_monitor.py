@@ -3,8 +3,6 @@
 The command needs a shell, grep and sleep; what other programs would add is left out where they are missing.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass

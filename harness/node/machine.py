@@ -1,7 +1,5 @@
 """Facts about the machine of this process. A fact that cannot be read is None, never 0."""
 
-from __future__ import annotations
-
 import os
 import platform
 from pathlib import Path

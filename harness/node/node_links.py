@@ -1,7 +1,5 @@
 """The links of all nodes of a run: how they are recorded, and whether they are as expected."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any

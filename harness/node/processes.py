@@ -1,7 +1,5 @@
 """The processes of a Spark application on a node: what they, and those that they started, used."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Processor time as /proc/stat counts it, in clock ticks (proc_stat(5))."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -41,7 +39,7 @@ class ProcessorTicks(NamedTuple):
         """The ticks in which processors worked, interrupts included, without what a hypervisor took."""
         return self.total - self.idle - self.iowait - self.stolen
 
-    def since(self, before: ProcessorTicks) -> ProcessorTicks:
+    def since(self, before: "ProcessorTicks") -> "ProcessorTicks":
         """Return the ticks from an earlier reading to this one."""
         return ProcessorTicks(*(late - early for early, late in zip(before, self, strict=True)))
 

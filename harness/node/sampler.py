@@ -15,8 +15,6 @@ as a node does. This file is also its program: it is sent to the node as text (`
 standard library alone.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import os

@@ -4,8 +4,6 @@ A node has a clock of its own. It reads its clock in a job, so that the driver k
 which that was. The jobs before and after the trial both limit how far the clocks are apart.
 """
 
-from __future__ import annotations
-
 import os
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence

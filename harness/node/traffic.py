@@ -3,8 +3,6 @@
 `node_identity` and `interface_traffic` also run on executors, where they need Python alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path

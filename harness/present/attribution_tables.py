@@ -1,14 +1,12 @@
 """Tables of where the time went: one column for each part of the wall time, narrow enough for all."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 
 from tabulate import SEPARATING_LINE, DataRow, Line, TableFormat, tabulate
 
-from harness.analysis.attribution import (
+from harness.analysis.explain.attribution import (
     PARTS,
     Attribution,
     ExplainedRow,

@@ -1,12 +1,10 @@
 """Comparisons of workloads and of probes as tables, with captions and warnings."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
-from harness.analysis.comparison import Cell, Comparison
-from harness.analysis.probe_comparison import ProbeCell, ProbeTable
-from harness.analysis.sample import Performance, fraction
+from harness.analysis.compare.comparison import Cell, Comparison
+from harness.analysis.compare.probe_comparison import ProbeCell, ProbeTable
+from harness.analysis.observed.sample import Performance, fraction
 from harness.model.work import DECLARED_PEAK, DGEMM_PEAK
 from harness.present import quantities
 from harness.present.table import (

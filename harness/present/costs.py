@@ -1,12 +1,10 @@
 """The price table: what each offer costs and saves, the lowest cost per second saved first."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
-from harness.analysis.performance_price import PER, PerformancePrice
-from harness.analysis.price import CostBenefit, Saving
-from harness.analysis.price_list import Money
+from harness.analysis.price.performance_price import PER, PerformancePrice
+from harness.analysis.price.price import CostBenefit, Saving
+from harness.analysis.price.price_list import Money
 from harness.model.link import throughput_text
 from harness.present import quantities
 from harness.present.data_table import DataTable, Quantity

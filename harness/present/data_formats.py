@@ -1,14 +1,12 @@
 """Comparisons as CSV and JSON, for other programs: full precision, units in the names."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
 from typing import Any
 
-from harness.analysis.comparison import Cell, Comparison
-from harness.analysis.configuration import ConfigurationRuns
+from harness.analysis.compare.comparison import Cell, Comparison
+from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.present.comparison_table import warnings
 from harness.present.table import Footnotes
 from harness.statistics.change import Change, ControlShift

@@ -1,7 +1,5 @@
 """A table of numbers, as text and in full precision, in whatever form it is shown."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from harness.present import quantities

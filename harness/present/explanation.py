@@ -1,11 +1,9 @@
 """Where the time of each change went, for the terminal: tables, a sentence for each workload, notes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
-from harness.analysis.attribution import PYTHON, Attribution, ExplainedRow, Explanation
-from harness.analysis.configuration import ConfigurationRuns
+from harness.analysis.explain.attribution import PYTHON, Attribution, ExplainedRow, Explanation
+from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.present import quantities
 from harness.present.attribution_tables import NAMES, divided_table, network_table
 from harness.present.link_table import LinkUses, link_section

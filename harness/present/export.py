@@ -3,8 +3,6 @@
 An unknown value is None, never 0.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, is_dataclass
 from datetime import UTC, datetime
@@ -13,8 +11,8 @@ from types import UnionType
 from typing import Annotated, Any, BinaryIO, TypeVar, get_args, get_type_hints
 
 from harness import __version__
-from harness.analysis.environment import is_emulated
-from harness.analysis.timeline import link_slices, stage_name
+from harness.analysis.explain.timeline import link_slices, stage_name
+from harness.analysis.observed.environment import is_emulated
 from harness.model.probe import Measurement, RecordedProbes
 from harness.model.run import RecordedRun, Trial
 

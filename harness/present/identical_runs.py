@@ -1,8 +1,6 @@
 """How much identical runs vary, for the terminal."""
 
-from __future__ import annotations
-
-from harness.analysis.identical_runs import IdenticalRuns
+from harness.analysis.compare.identical_runs import IdenticalRuns
 from harness.present.text import fill, simple_table
 from harness.statistics.change import MIN_RUNS
 from harness.terminal import count_of, shorten, visible

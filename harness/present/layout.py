@@ -1,7 +1,5 @@
 """How the files of a directory are stored, for the terminal."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any

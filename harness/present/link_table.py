@@ -1,11 +1,9 @@
 """The link of the busiest node over time, and for how long it was full, for the terminal."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
-from harness.analysis.mesh import RECEIVES, SENDS
-from harness.analysis.timeline import FULL, LinkUse, TrialLink
+from harness.analysis.explain.timeline import FULL, LinkUse, TrialLink
+from harness.analysis.network.mesh import RECEIVES, SENDS
 from harness.model.link import throughput_text
 from harness.present import quantities
 from harness.present.attribution_tables import narrow_table

@@ -1,13 +1,11 @@
 """Tables in Markdown, with one cell for each configuration."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 
 from tabulate import tabulate
 
-from harness.analysis.comparison import Comparison
+from harness.analysis.compare.comparison import Comparison
 from harness.present import quantities
 from harness.present.comparison_table import comparison_table
 from harness.present.table import Entry, Footnotes, Table

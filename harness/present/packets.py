@@ -1,10 +1,8 @@
 """What packets of each size carry and cost, as tables: one configuration, or several one below the other."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
-from harness.analysis.packet_costs import PacketCost, packet_costs
+from harness.analysis.network.packet_costs import PacketCost, packet_costs
 from harness.model.interface import HostLink
 from harness.model.network_metrics import (
     HARDWARE_COUNTERS,

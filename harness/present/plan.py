@@ -1,10 +1,8 @@
 """A plan of runs and trials, for the terminal."""
 
-from __future__ import annotations
-
 from statistics import median
 
-from harness.analysis.plan import Plan
+from harness.analysis.compare.plan import Plan
 from harness.present.text import fill, simple_table
 from harness.statistics.mixed_model import PRIOR_RUN_SD
 from harness.statistics.power import MAX_RUNS

@@ -1,12 +1,10 @@
 """Predictions for the terminal, and how they compare with what was measured later."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
-from harness.analysis.backtest import Backcast, by_ratio, by_what_was_learnt, chance_error
-from harness.analysis.price import CostBenefit
-from harness.analysis.score import Score, ScoredTime, Summary, summarise
+from harness.analysis.predict.backtest import Backcast, by_ratio, by_what_was_learnt, chance_error
+from harness.analysis.predict.score import Score, ScoredTime, Summary, summarise
+from harness.analysis.price.price import CostBenefit
 from harness.model.link import rate_text, throughput_text
 from harness.model.prediction import Bounds, PredictedTime, Prediction
 from harness.present.costs import amount_text, cost_items, money, payback_text, saving_text

@@ -1,7 +1,5 @@
 """How tables write times, intervals, changes, probabilities and bytes."""
 
-from __future__ import annotations
-
 import math
 
 NOISE = "~"

@@ -1,13 +1,11 @@
 """The checklist of a baseline, for the terminal."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Mapping, Sequence
 
 from tabulate import tabulate
 
-from harness.analysis.readiness import Finding, Readiness, Sensitivity
+from harness.analysis.predict.readiness import Finding, Readiness, Sensitivity
 from harness.present import quantities
 from harness.present.text import fill, simple_table
 from harness.statistics.power import POWER

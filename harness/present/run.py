@@ -1,15 +1,13 @@
 """One run, for the terminal: what it recorded, each trial, and the summary."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from tabulate import tabulate
 
-from harness.analysis.attribution import attribute
-from harness.analysis.comparison import overview
-from harness.analysis.configuration import ConfigurationRuns
+from harness.analysis.compare.comparison import overview
+from harness.analysis.explain.attribution import attribute
+from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.model.run import RecordedRun, Trial
 from harness.present import quantities, text
 from harness.present.attribution_tables import fractions_table

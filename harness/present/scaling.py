@@ -1,12 +1,10 @@
 """How performance grows with the number of nodes, as a table for each workload."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from typing import Any
 
-from harness.analysis.scaling import Growth, Point, ScaledWorkload, Scaling
+from harness.analysis.compare.scaling import Growth, Point, ScaledWorkload, Scaling
 from harness.present import quantities
 from harness.present.comparison_table import workload_entry
 from harness.present.table import Counts, Footnotes, fields

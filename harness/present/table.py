@@ -1,7 +1,5 @@
 """A before/after table and its footnotes, in words but in no output format yet."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Tables for the terminal, at most 100 columns wide."""
 
-from __future__ import annotations
-
 import re
 import textwrap
 from collections.abc import Iterator, Sequence
@@ -12,7 +10,7 @@ from typing import Literal
 from tabulate import SEPARATING_LINE, DataRow, TableFormat, tabulate
 from tabulate import Line as Rule
 
-from harness.analysis.comparison import Comparison
+from harness.analysis.compare.comparison import Comparison
 from harness.present.comparison_table import comparison_table
 from harness.present.table import Fields, Footnotes, Table, superscript
 from harness.terminal import shorten, visible

@@ -1,9 +1,8 @@
 """The plan of `clusterlift probe all`: everything that the gate judges, in one run."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
+from harness.hosts.transports.host import Host
 from harness.probes.latency import LATENCY_PROGRAMS, latency_steps
 from harness.probes.mesh import MESH_PROGRAMS
 from harness.probes.messages import MESSAGE_BYTES
@@ -12,7 +11,6 @@ from harness.probes.packets import packet_size_steps
 from harness.probes.plan import Links, ProbePlan, ProbeStep
 from harness.probes.search import Mesh
 from harness.probes.traffic import Load
-from harness.probes.transports.host import Host
 
 
 def all_probes(

@@ -4,8 +4,6 @@ The bisection bandwidth of a network is the least that any half of its hosts can
 program can tell it by its own means but by trying; flows from every host to every other show where to try.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Collection, Mapping, Sequence
 from itertools import combinations

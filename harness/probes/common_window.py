@@ -1,7 +1,5 @@
 """The seconds in which all flows ran: before and after them, a flow may have a shared link for itself."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 

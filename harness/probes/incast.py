@@ -4,12 +4,12 @@ Beside the flows, a small message goes to and fro between two of the hosts. Of t
 which all of them ran count. A host that does not reach the one is left out of everything.
 """
 
-from __future__ import annotations
-
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
+from harness.hosts.remote_process import parse_completed, run_all
+from harness.hosts.transports.host import Host, HostError
 from harness.model.network_metrics import (
     ALL_TO_ALL,
     BISECTION,
@@ -30,11 +30,9 @@ from harness.probes.bisection import slowest_halves
 from harness.probes.common_window import NOT_TOGETHER, Window, window_of
 from harness.probes.messages import OUTLASTING_S, Message, run_messages
 from harness.probes.plan import ProbeStep
-from harness.probes.remote_process import parse_completed, run_all
 from harness.probes.tools import ping
 from harness.probes.tools.sockperf import RoundTrips
 from harness.probes.traffic import Flow, Load, Transfer, worst_processors
-from harness.probes.transports.host import Host, HostError
 from harness.terminal import count_of
 
 INCAST_PROGRAMS = ("ip", "ping", "iperf3", "sockperf")

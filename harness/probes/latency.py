@@ -1,11 +1,12 @@
 """The latency probe: how long a small message takes over TCP, idle and beside a transfer, and by RDMA."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import zip_longest
 
+from harness.hosts.parallelism import MAX_PAIRS, batches
+from harness.hosts.remote_process import ClientServerRun, RemoteProcesses, run_all
+from harness.hosts.transports.host import Host, HostError
 from harness.model.network_metrics import (
     IDLE,
     LATENCY_PERCENTILES,
@@ -20,13 +21,10 @@ from harness.model.network_metrics import (
 from harness.model.probe import Measurement
 from harness.probes.messages import OUTLASTING_S, Message, run_messages
 from harness.probes.plan import Pairing, ProbeStep, round_robin
-from harness.probes.remote_process import ClientServerRun, RemoteProcesses, run_all
 from harness.probes.tools import perftest
 from harness.probes.tools.perftest import RdmaLatency
 from harness.probes.tools.sockperf import RoundTrips
 from harness.probes.traffic import OMITTED_S, Flow, Load
-from harness.probes.transports.host import Host, HostError
-from harness.probes.window import MAX_PAIRS, batches
 from harness.terminal import join_names
 
 LATENCY_PROGRAMS = ("ip", "iperf3", "sockperf")

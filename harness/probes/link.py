@@ -1,15 +1,13 @@
 """The link probe: what each host reports about the interface through which its peers reach it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 
+from harness.hosts.remote_process import CompletedCommand, parse_completed, run_all
+from harness.hosts.transports.host import Host, HostError
 from harness.model.interface import HostLink
 from harness.node import kernel
 from harness.node.interface import link_command, parse_link
-from harness.probes.remote_process import CompletedCommand, parse_completed, run_all
-from harness.probes.transports.host import Host, HostError
 
 LINK_PROGRAMS = ("ip",)
 

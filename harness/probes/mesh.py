@@ -1,10 +1,10 @@
 """The mesh probe: TCP goodput between all pairs of hosts, and the processor time that it takes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import partial
 
+from harness.hosts.parallelism import MAX_PAIRS, batches
+from harness.hosts.transports.host import Host, HostError
 from harness.model.network_metrics import (
     BOTH_WAYS,
     MESH_GOODPUT,
@@ -23,8 +23,6 @@ from harness.model.network_metrics import (
 from harness.model.probe import Measurement
 from harness.probes.plan import Pairs, ProbeStep, one_pair_per_round, round_robin
 from harness.probes.traffic import Flow, Load, Transfer, run_flows
-from harness.probes.transports.host import Host, HostError
-from harness.probes.window import MAX_PAIRS, batches
 from harness.terminal import join_names
 
 MESH_PROGRAMS = ("ip", "iperf3")

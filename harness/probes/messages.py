@@ -1,14 +1,13 @@
 """Small messages between hosts, any number at the same time, alone or beside transfers."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
+from harness.hosts.remote_process import ClientServerRun, RemoteProcesses
+from harness.hosts.transports.host import Host, HostError
 from harness.model.link import HEADERS_BYTES, ON_WIRE_BYTES
-from harness.probes.remote_process import ClientServerRun, RemoteProcesses
 from harness.probes.tools import sockperf
 from harness.probes.tools.cpu import Cpu
 from harness.probes.tools.sockperf import RoundTrips
@@ -23,7 +22,6 @@ from harness.probes.traffic import (
     open_runs,
     with_processors,
 )
-from harness.probes.transports.host import Host, HostError
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)

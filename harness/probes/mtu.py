@@ -1,22 +1,20 @@
 """The MTU probe: the largest packet that each path carries."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import partial
 
+from harness.hosts.remote_process import CompletedCommand, parse_completed, run_all
+from harness.hosts.transports.host import Host, HostError
 from harness.model.link import MAX_MTU, MIN_MTU, TYPICAL_MTU
 from harness.model.network_metrics import PATH_MTU, VANISHED_PACKET
 from harness.model.packet_case import PacketCase
 from harness.model.probe import Measurement
 from harness.probes.plan import Links, Pairing, ProbeStep, round_robin
-from harness.probes.remote_process import CompletedCommand, parse_completed, run_all
 from harness.probes.tools import ping
 from harness.probes.tools.ping import Echo, PingReply
 from harness.probes.traffic import Flow
-from harness.probes.transports.host import Host, HostError
 from harness.terminal import join_names
 
 MTU_PROGRAMS = ("ip", "ping")

@@ -3,13 +3,12 @@
 Pairs of hosts that have no host in common are measured at the same time, one way and, if wanted, both ways.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 
+from harness.hosts.transports.host import Host, HostError
 from harness.model.network_metrics import (
     HARDWARE_COUNTERS,
     PACKET_GOODPUT,
@@ -30,7 +29,6 @@ from harness.probes.tools.cpu import Cpu
 from harness.probes.tools.perf import Counters
 from harness.probes.tools.ping import Echo, PingReply
 from harness.probes.traffic import Flow, Load, Transfer, run_flows
-from harness.probes.transports.host import Host, HostError
 from harness.terminal import join_names
 
 PACKET_PROGRAMS = ("iperf3",)

@@ -5,12 +5,18 @@ not sent again, and what queues add to the round trip. The steps of UDP are thos
 configuration test: rising rates, each with its loss and delay.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from harness.hosts.remote_process import (
+    ClientServerRun,
+    CompletedCommand,
+    RemoteProcesses,
+    parse_completed,
+    run_all,
+)
+from harness.hosts.transports.host import Host, HostError
 from harness.model.interface import max_goodput_bit_s
 from harness.model.link import IP_AND_UDP_BYTES, TYPICAL_MTU, datagram_bit_s, goodput_bit_s
 from harness.model.network_metrics import (
@@ -31,19 +37,11 @@ from harness.model.network_metrics import (
 from harness.model.probe import Measurement
 from harness.probes.messages import OUTLASTING_S, Message, run_beside
 from harness.probes.plan import Links, ProbeStep, round_robin
-from harness.probes.remote_process import (
-    ClientServerRun,
-    CompletedCommand,
-    RemoteProcesses,
-    parse_completed,
-    run_all,
-)
 from harness.probes.tools import iperf3, ping, udp_drops
 from harness.probes.tools.iperf3 import DatagramReport, Report
 from harness.probes.tools.ping import EchoTimes
 from harness.probes.tools.sockperf import RoundTrips
 from harness.probes.traffic import GRACE_S, Flow, Load, open_runs, run_flows
-from harness.probes.transports.host import Host, HostError
 from harness.terminal import join_names
 
 PATH_PROGRAMS, STEP_PROGRAMS = ("ip", "ping", "iperf3"), ("sockperf",)

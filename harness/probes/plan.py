@@ -4,8 +4,6 @@ Steps can be repeated, and before each a user sees how much time is left. A prob
 hosts does so in rounds, so that no host is in two pairs at the same time.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,6 +11,7 @@ from itertools import combinations, product
 from pathlib import Path
 from typing import TypeVar
 
+from harness.hosts.transports.host import Host, HostError
 from harness.model.errors import BadInput
 from harness.model.interface import HostLink
 from harness.model.probe import (
@@ -28,7 +27,6 @@ from harness.model.run import Ending
 from harness.model.soak import SoakEvent, SoakFlow
 from harness.probes.link import read_links
 from harness.probes.preflight import preflight
-from harness.probes.transports.host import Host, HostError
 from harness.records.writer import ProbeRecording
 from harness.runtime.clock import Clock, duration_text
 from harness.terminal import count_of, say

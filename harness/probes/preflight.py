@@ -1,16 +1,14 @@
 """Preflight: which hosts can be used, because they answer, have the programs, and have a known address."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from ipaddress import ip_address
 
+from harness.hosts.remote_process import CompletedCommand, parse_completed, run_all
+from harness.hosts.transports.host import Host, HostError, is_ip_address
 from harness.model.errors import ToolError
 from harness.node import kernel
-from harness.probes.remote_process import CompletedCommand, parse_completed, run_all
-from harness.probes.transports.host import Host, HostError, is_ip_address
 
 _MISSING = 'for program; do command -v "$program" >/dev/null || echo "$program"; done'
 _PACKAGES = {

@@ -3,14 +3,13 @@
 Only the seconds in which all flows ran count: before and after them, a flow may have the uplink for itself.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Collection, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import cycle
 
+from harness.hosts.transports.host import Host, HostError
 from harness.model.network_metrics import (
     ACROSS_RACKS,
     OVERSUBSCRIPTION,
@@ -22,7 +21,6 @@ from harness.model.probe import ARROW, Measurement, Metric
 from harness.probes.common_window import NOT_TOGETHER, window_of
 from harness.probes.plan import ProbeStep
 from harness.probes.traffic import Flow, Load, Transfer, run_flows, worst_processors
-from harness.probes.transports.host import Host, HostError
 
 SET_UP_S = 3.0
 

@@ -6,8 +6,6 @@ the number of rounds grows with the logarithm of the number of hosts. The same h
 seed give the same pairs.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,13 +13,13 @@ from functools import partial
 from math import ceil, log2
 from typing import TypeVar
 
+from harness.hosts.parallelism import MAX_PAIRS
+from harness.hosts.transports.host import Host
 from harness.model.network_metrics import GOODPUT_TOLERANCE, MESH_GOODPUT
 from harness.model.probe import ARROW, Measurement
 from harness.probes.mesh import mesh_steps, pair_steps
 from harness.probes.plan import Pairs, ProbeStep, count_rounds, round_robin, round_robin_round
 from harness.probes.traffic import Load
-from harness.probes.transports.host import Host
-from harness.probes.window import MAX_PAIRS
 from harness.statistics.pairwise import (
     AGAIN,
     Pair,

@@ -5,14 +5,19 @@ random, so that a bad link shows with all its partners. Each round reaches the h
 is left out while it does not answer, and takes part again when it does.
 """
 
-from __future__ import annotations
-
 import random
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from harness.hosts.remote_process import (
+    CompletedCommand,
+    RemoteProcess,
+    RemoteProcesses,
+    run_all,
+)
+from harness.hosts.transports.host import Host, HostError
 from harness.model.interface import HostLink
 from harness.model.soak import Happening, LinkEvent, LinkSeconds, SoakEvent, SoakFlow
 from harness.node.link_monitor import (
@@ -25,14 +30,7 @@ from harness.node.link_monitor import (
 )
 from harness.node.processor_ticks import ProcessorTicks
 from harness.probes.plan import Links, ProbeStep
-from harness.probes.remote_process import (
-    CompletedCommand,
-    RemoteProcess,
-    RemoteProcesses,
-    run_all,
-)
 from harness.probes.traffic import OMITTED_S, Flow, Load, Transfer, open_flows
-from harness.probes.transports.host import Host, HostError
 from harness.runtime.clock import Clock
 from harness.terminal import count_of, say
 

@@ -1,26 +1,24 @@
 """iperf3 transfers between hosts, any number at the same time."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TypeVar
 
-from harness.model.errors import ToolError
-from harness.model.probe import ARROW, Measurement, Metric
-from harness.probes.remote_process import (
+from harness.hosts.remote_process import (
     ClientServerRun,
     CompletedCommand,
     RemoteProcess,
     RemoteProcesses,
 )
+from harness.hosts.transports.host import Host, HostError
+from harness.model.errors import ToolError
+from harness.model.probe import ARROW, Measurement, Metric
 from harness.probes.tools import cpu, iperf3, perf
 from harness.probes.tools.cpu import Cpu
 from harness.probes.tools.iperf3 import Report
 from harness.probes.tools.perf import Counters
-from harness.probes.transports.host import Host, HostError
 
 T = TypeVar("T")
 

@@ -1,16 +1,14 @@
 """What hosts report about themselves around the trials of a program: machines, counters, traffic."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from harness.hosts.remote_process import CompletedCommand, parse_completed, run_all
+from harness.hosts.transports.host import Host, HostError
 from harness.model.errors import ToolError
 from harness.model.interference import NodeInterference, Nodes
 from harness.node.processor_ticks import ticks_of_all_processors, ticks_of_each_processor
-from harness.probes.remote_process import CompletedCommand, parse_completed, run_all
-from harness.probes.transports.host import Host, HostError
 from harness.terminal import join_names
 
 _DESCRIPTION = (

@@ -4,8 +4,6 @@ Its input is that of HPL, its output a summary of `name=value`. What it computes
 al., "Introduction to the HPC Challenge Benchmark Suite" (2005).
 """
 
-from __future__ import annotations
-
 import math
 import re
 import sys
@@ -187,7 +185,7 @@ class _Summary:
     processes: int
 
     @classmethod
-    def read(cls, output: str, problem: Problem, processes: int) -> _Summary:
+    def read(cls, output: str, problem: Problem, processes: int) -> "_Summary":
         """Raise ToolError unless the output is complete, successful, and of this problem."""
         match = _SUMMARY.search(output)
         if match is None:

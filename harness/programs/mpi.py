@@ -9,8 +9,6 @@ input of its remote process. The guard ends all processes that descend from its 
 its mark in their environment, and removes the directory in which they ran.
 """
 
-from __future__ import annotations
-
 import re
 import secrets
 import time
@@ -18,9 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from ipaddress import ip_address, ip_network
 
-from harness.model.errors import ToolError
-from harness.node import kernel
-from harness.probes.remote_process import (
+from harness.hosts.remote_process import (
     CompletedCommand,
     RemoteProcess,
     RemoteProcesses,
@@ -28,7 +24,9 @@ from harness.probes.remote_process import (
     parse_completed,
     run_all,
 )
-from harness.probes.transports.host import Host, HostError
+from harness.hosts.transports.host import Host, HostError
+from harness.model.errors import ToolError
+from harness.node import kernel
 from harness.terminal import join_names, shorten
 
 MPI_EXECUTABLES = ("mpirun", "orted")

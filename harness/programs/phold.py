@@ -5,8 +5,6 @@ and roll back if an earlier event arrives, so small messages that arrive late co
 by ROSS_HOME, which names a build of ROSS that every host has at the same place.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The seam of external programs: what each needs, how it is started, and what its output says."""
 
-from __future__ import annotations
-
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
@@ -10,8 +8,8 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import ClassVar
 
+from harness.hosts.transports.host import Host
 from harness.model.work import Work
-from harness.probes.transports.host import Host
 from harness.programs.mpi import MpiJob
 
 Problem = Mapping[str, int | str]

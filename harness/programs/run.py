@@ -1,13 +1,12 @@
 """A run of an external program: its trials, one after the other, each recorded as soon as it ended."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from harness import __version__
+from harness.hosts.transports.host import Host, HostError
 from harness.model.errors import BadInput, ToolError
 from harness.model.interface import HostLink
 from harness.model.interference import EarlierTrials
@@ -26,7 +25,6 @@ from harness.model.work import DECLARED_PEAK, Work
 from harness.node.node_links import NodeLinks, link_errors, node_facts
 from harness.probes.link import LINK_PROGRAMS, read_links
 from harness.probes.preflight import preflight
-from harness.probes.transports.host import Host, HostError
 from harness.programs.hosts import (
     HostCounters,
     available_memory,

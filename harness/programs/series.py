@@ -1,7 +1,5 @@
 """Several runs of a program on several numbers of hosts: in turns, and resumed where they were cut off."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterator, Sequence

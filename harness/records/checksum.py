@@ -1,7 +1,5 @@
 """Checksums of what is recorded. They find accidents: whoever edits a file can compute them, too."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 

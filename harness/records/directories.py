@@ -4,8 +4,6 @@
 measured of its network.
 """
 
-from __future__ import annotations
-
 import os
 import tempfile
 from pathlib import Path

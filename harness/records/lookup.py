@@ -1,7 +1,5 @@
 """From the name that a user gives - a file, a directory or a configuration - to the runs or probes there."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 

@@ -6,8 +6,6 @@ What is written grows in a hidden directory beside the output, and takes the out
 disk. What a killed process leaves of that directory, the next call beside it removes.
 """
 
-from __future__ import annotations
-
 import ctypes
 import fcntl
 import os

@@ -4,8 +4,6 @@ The id is the beginning of the SHA-256 of the file. Whoever has noted the id can
 changed the file since.
 """
 
-from __future__ import annotations
-
 import hashlib
 import tempfile
 from collections.abc import Sequence

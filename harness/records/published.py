@@ -8,8 +8,6 @@ Performances have the header `test,performance,unit`, or `test,performance,unit,
 the highest performance that the processors could have.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import os

@@ -9,8 +9,6 @@ direction is `one way` or `both ways`; of the latter, a pair of hosts has a line
 are those of all processors of a host. An empty field is a value that was not published.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import math

@@ -7,8 +7,6 @@ versions: it renames their keys (`_RENAMED_IN_2`), and they have no checksums. W
 BadInput that names file and line.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -103,7 +101,7 @@ def _read(
     return head.convert(head_type), tuple(_events(lines, event_types)), end, warnings
 
 
-def _parsed_lines(path: Path) -> tuple[list[_Line], tuple[str, ...]]:
+def _parsed_lines(path: Path) -> "tuple[list[_Line], tuple[str, ...]]":
     """Return the lines, one or more, after verifying the checksums that they have, and the warnings."""
     texts, warnings = _complete_lines(path)
     if not texts:
@@ -117,7 +115,7 @@ def _parsed_lines(path: Path) -> tuple[list[_Line], tuple[str, ...]]:
     return lines, warnings
 
 
-def _events(lines: Iterable[_Line], types: Mapping[str, type[EventT]]) -> Iterator[EventT]:
+def _events(lines: "Iterable[_Line]", types: Mapping[str, type[EventT]]) -> Iterator[EventT]:
     """Yield what each line describes. Raise BadInput for an unknown line, and for a repeated event."""
     first: dict[object, str] = {}
     for line in lines:
@@ -172,7 +170,7 @@ def _verify_checksums(path: Path, lines: Sequence[bytes]) -> None:
 _RESTORE = "the file was damaged or edited; restore it, or move it elsewhere"
 
 
-def _version(head: _Line) -> int:
+def _version(head: "_Line") -> int:
     version = head.values.get("schema_version")
     if type(version) is not int or version not in READABLE_VERSIONS:
         known = ", ".join(map(str, READABLE_VERSIONS))
@@ -192,7 +190,7 @@ class _Line:
     has_checksum: bool
 
     @classmethod
-    def parse(cls, where: str, text: bytes, has_checksum: bool) -> _Line:  # noqa: FBT001  it becomes a field
+    def parse(cls, where: str, text: bytes, has_checksum: bool) -> "_Line":  # noqa: FBT001  it becomes a field
         try:
             values = json.loads(
                 text.decode(errors="surrogateescape"),

@@ -1,7 +1,5 @@
 """Reading of the files that users name."""
 
-from __future__ import annotations
-
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -3,8 +3,6 @@
 A key that is not here may have any value. A key that is here may be absent, unless it is Required.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any, Required, TypedDict

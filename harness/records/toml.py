@@ -4,8 +4,6 @@ A schema is a msgspec.Struct for each table, with unknown fields forbidden. A `M
 says what a value has to be. `__post_init__` may raise ValueError, with the key in its message.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Iterator, Mapping

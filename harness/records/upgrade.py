@@ -4,8 +4,6 @@ What a later version added is absent from older lines, and so unknown: versions 
 and need no step.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from harness.model.spark_properties import recorded_properties

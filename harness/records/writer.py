@@ -9,8 +9,6 @@ The last key of each line is `checksum`, over the text of the line before this k
 line before. Credentials are never written.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Mapping

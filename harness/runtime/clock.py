@@ -1,7 +1,5 @@
 """Seconds: what measures them, and their text for people."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 Clock = Callable[[], float]

@@ -5,8 +5,6 @@ collector, a process beside the command, fetches it from there: jobs/outbox.py a
 ends.
 """
 
-from __future__ import annotations
-
 STAGING = "CLUSTERLIFT_STAGING"
 """The environment variable that gives a driver the URI of its staging directory."""
 

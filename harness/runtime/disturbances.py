@@ -4,8 +4,6 @@ A run does so to repeat disturbed trials. Whoever reads its file does so again, 
 otherwise a table could mix verdicts by old rules and by new ones.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Ctrl-C, SIGTERM and SIGHUP: they interrupt a run in the same way, or wait until it is safe."""
 
-from __future__ import annotations
-
 import signal
 import sys
 import threading
@@ -70,7 +68,7 @@ def signal_handlers(handlers: Mapping[signal.Signals, Handler]) -> Iterator[None
             signal.signal(number, handler)
 
 
-def _retry_interrupt(dropped: sys.UnraisableHookArgs) -> None:
+def _retry_interrupt(dropped: "sys.UnraisableHookArgs") -> None:
     """Interrupt again a little later: Python drops exceptions in finalizers, of which py4j has many."""
     if dropped.exc_type is KeyboardInterrupt:
         signal.setitimer(signal.ITIMER_REAL, RETRY_S)

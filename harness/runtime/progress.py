@@ -1,7 +1,5 @@
 """Progress on standard error: which trial or task of how many, and how much time is left."""
 
-from __future__ import annotations
-
 import sys
 import threading
 import time

@@ -1,7 +1,5 @@
 """The plan of a run: which round over the workloads comes next, and why none does."""
 
-from __future__ import annotations
-
 import math
 import time
 from abc import ABC, abstractmethod

@@ -1,7 +1,5 @@
 """A series: the runs that were made with the same arguments, so that one of them can stand for another."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

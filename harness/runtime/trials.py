@@ -3,8 +3,6 @@
 This module does not depend on Spark: a `TrialRunner` is anything that can be prepared, run and checked.
 """
 
-from __future__ import annotations
-
 import math
 import os
 import time

@@ -3,8 +3,6 @@
 A run decides by this when to stop; whoever reads its file decides by the same which trials count.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 

@@ -1,12 +1,10 @@
 """A member of a bond that is taken out of service, which shows what it is worth."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 
+from harness.hosts.remote_process import CompletedCommand
 from harness.model.errors import ToolError
-from harness.probes.remote_process import CompletedCommand
 from harness.settings.setting import Setting, ShellCommand
 
 UP, DOWN = "up", "down"

@@ -7,15 +7,13 @@ because of what was set). It needs no network for that. The regular end takes th
 is always a tested one.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Mapping
 from typing import Self
 
-from harness.probes.host_process import ANSWER_S, HostProcess
-from harness.probes.transports.host import Host, HostError
+from harness.hosts.host_process import ANSWER_S, HostProcess
+from harness.hosts.transports.host import Host, HostError
 from harness.terminal import last_line
 
 LEASE_S = 20

@@ -1,14 +1,12 @@
 """Set something on hosts for the length of a `with` block, look whether it is so, and put it back."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from harness.hosts.remote_process import CompletedCommand, error_line, parse_completed, run_all
+from harness.hosts.transports.host import Host, HostError
 from harness.model.errors import ClusterliftError
-from harness.probes.remote_process import CompletedCommand, error_line, parse_completed, run_all
-from harness.probes.transports.host import Host, HostError
 from harness.settings.guard import Guards
 from harness.settings.journal import PUT_BACK, SET, AnySetting, Change, Journal
 from harness.settings.setting import ShellCommand, failed_command, script

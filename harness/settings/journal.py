@@ -4,8 +4,6 @@ A file of JSON lines beside the results. A line is on the disk before the settin
 power cut somebody knows what may still be set.
 """
 
-from __future__ import annotations
-
 import fcntl
 import os
 from collections.abc import Iterator, Sequence
@@ -15,9 +13,9 @@ from typing import Literal
 
 import msgspec
 
+from harness.hosts.transports.host import Host
 from harness.model.errors import BadInput
 from harness.model.run import timestamp
-from harness.probes.transports.host import Host
 from harness.settings.bond_member import BondMember
 from harness.settings.mtu import Mtu
 from harness.settings.own_command import OwnCommand

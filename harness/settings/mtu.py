@@ -1,12 +1,10 @@
 """The largest packet of a device."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 
+from harness.hosts.remote_process import CompletedCommand
 from harness.model.errors import ToolError
-from harness.probes.remote_process import CompletedCommand
 from harness.settings.setting import Setting, ShellCommand
 
 

@@ -1,13 +1,11 @@
 """The same MTU on all hosts of a probe, for the length of a `with` block."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
+from harness.hosts.transports.host import Host, HostError
 from harness.model.interface import HostLink
 from harness.probes.mtu import SetMtu
-from harness.probes.transports.host import Host, HostError
 from harness.settings.in_force import in_force
 from harness.settings.journal import Journal
 from harness.settings.mtu import Mtu

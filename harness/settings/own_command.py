@@ -1,11 +1,9 @@
 """Commands of the user's own, for what no other setting can do, such as a switch's port or a file system."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Sequence
 
-from harness.probes.remote_process import CompletedCommand
+from harness.hosts.remote_process import CompletedCommand
 from harness.settings.setting import Setting, ShellCommand
 
 APPLIED, NOT_APPLIED = "applied", "not applied"

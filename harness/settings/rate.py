@@ -5,15 +5,13 @@ packets at the device where they arrive, so they are redirected through a second
 is shaped like the outgoing one.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from harness.hosts.remote_process import CompletedCommand
 from harness.model.errors import ToolError
 from harness.model.link import Link, parse_rate, rate_text, wire_bit_s
-from harness.probes.remote_process import CompletedCommand
 from harness.settings.setting import Setting, ShellCommand
 
 INBOUND = "clusterlift0"

@@ -1,14 +1,12 @@
 """A setting of a host: how it is read, set and put back. One file for each kind of setting."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import msgspec
 
-from harness.probes.remote_process import CompletedCommand
+from harness.hosts.remote_process import CompletedCommand
 
 
 @dataclass(frozen=True)

@@ -3,13 +3,11 @@
 Unlike a limit of the rate, this changes the wire itself. The link is down for some seconds meanwhile.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 
+from harness.hosts.remote_process import CompletedCommand
 from harness.model.errors import ToolError
-from harness.probes.remote_process import CompletedCommand
 from harness.settings.setting import Setting, ShellCommand
 
 UP_S = 20

@@ -1,12 +1,10 @@
 """A setting of the kernel."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Sequence
 
+from harness.hosts.remote_process import CompletedCommand, error_line
 from harness.model.errors import ToolError
-from harness.probes.remote_process import CompletedCommand, error_line
 from harness.settings.setting import Setting, ShellCommand
 
 

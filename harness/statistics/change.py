@@ -1,7 +1,5 @@
 """Changes from one configuration to another, and whether chance alone explains them."""
 
-from __future__ import annotations
-
 import math
 import sys
 from collections.abc import Sequence
@@ -40,7 +38,7 @@ class Change:
     adjusted_p: float | None = None
 
     @property
-    def of_performance(self) -> Change:
+    def of_performance(self) -> "Change":
         """The change of the reciprocal of a time, which is how much is done in it."""
         ends = self.interval and sorted(map(_of_reciprocal, self.interval))
         return replace(
@@ -103,7 +101,7 @@ def changes_of_table(
 
 def shift_of_controls(
     model: MixedModel, after: int, controls: Sequence[str]
-) -> ControlShift | None:
+) -> "ControlShift | None":
     """Return how these controls moved from the first configuration; None if there are none.
 
     Each must have times on either side.

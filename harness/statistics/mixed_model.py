@@ -11,8 +11,6 @@ estimated from all of them: in proportion to the noise of its trials, and modera
 that chose this among other models.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -133,7 +131,7 @@ class MixedModel:
     applications: Sequence[Sequence[str | None]] = ()
 
     @cached_property
-    def differences(self) -> MixedModel:
+    def differences(self) -> "MixedModel":
         """The model for ratios between configurations.
 
         If all configurations took turns in the same applications, what an application does to all of

@@ -5,8 +5,6 @@ is slow with most members that are not suspects themselves. The noise of sound p
 the median absolute deviation of all pairs, which a few slow members hardly change.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil

@@ -8,8 +8,6 @@ without anything in common. Of n configurations that take turns in the same appl
 standard deviations are of what remains of a run without the effect of its application.
 """
 
-from __future__ import annotations
-
 import math
 from bisect import bisect_left
 from functools import lru_cache, partial

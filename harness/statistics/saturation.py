@@ -14,8 +14,6 @@ T is convex in x: a slope that was learnt by slowing a link down does not overst
 docs/prediction.md has the models that this one was chosen from, with their errors.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -35,7 +33,7 @@ class Belief:
     mean: float
     sd: float
 
-    def updated(self, value: float, sd: float) -> Belief:
+    def updated(self, value: float, sd: float) -> "Belief":
         """Return the belief after an observation with this standard deviation, more than 0."""
         if not self.sd:
             return self
@@ -43,7 +41,7 @@ class Belief:
         weight = prior + learnt
         return Belief((prior * self.mean + learnt * value) / weight, weight**-0.5)
 
-    def widened(self, sd: float) -> Belief:
+    def widened(self, sd: float) -> "Belief":
         """Return the belief with another error added, which is independent of its own."""
         return Belief(self.mean, math.hypot(self.sd, sd))
 

@@ -6,8 +6,6 @@ machine warmup blows hot and cold"); so the times themselves must show it (Kalib
 library only.
 """
 
-from __future__ import annotations
-
 import math
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Sequence

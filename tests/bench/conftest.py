@@ -1,7 +1,5 @@
 """A Spark session for the benchmarks, on all cores."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Iterator

@@ -5,8 +5,6 @@ frame that a host sends leaves the switch after the host's delay, so a round tri
 0.3 ms for the way through this process. Compare what was measured over it with nothing else.
 """
 
-from __future__ import annotations
-
 import fcntl
 import os
 import select

@@ -1,14 +1,12 @@
 """Comparing very many runs takes a few times as long as parsing their lines."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from random import Random
 
 import pytest
 
-from harness.analysis.comparison import compare
-from harness.analysis.configuration import find_configuration
+from harness.analysis.compare.comparison import compare
+from harness.analysis.observed.configuration import find_configuration
 from harness.model.run import Ending
 from harness.present import text
 from harness.records.writer import Recording

@@ -1,7 +1,5 @@
 """An event log is read about as fast as JSON is parsed, in memory that its length does not affect."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Sequence

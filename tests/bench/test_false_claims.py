@@ -4,8 +4,6 @@ Runs differ by 2 %, trials by 3 %. A number of tables is simulated for each case
 a fixed seed; `TABLES=1000` in the environment simulates more of them.
 """
 
-from __future__ import annotations
-
 import os
 from dataclasses import replace
 

@@ -3,8 +3,6 @@
 All three write CSV of the same size, in turn, in one session. The ratios of their medians count.
 """
 
-from __future__ import annotations
-
 import statistics
 import time
 import uuid

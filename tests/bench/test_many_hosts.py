@@ -3,8 +3,6 @@
 The network is a model; the plan, the scheduler, the record, the judge and the page are the real ones.
 """
 
-from __future__ import annotations
-
 import random
 import resource
 from collections.abc import Sequence
@@ -12,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.analysis.search import MISSED, judge_sample
+from harness.analysis.network.search import MISSED, judge_sample
+from harness.hosts.transports.host import Host
 from harness.model.network_metrics import PAIRS, ROUNDS, SAMPLED
 from harness.model.probe import ProbeRun
 from harness.present.probes import mesh as mesh_page
@@ -20,7 +19,6 @@ from harness.probes.plan import ProbePlan, run_probes
 from harness.probes.preflight import Preflight
 from harness.probes.search import Mesh, rounds_for
 from harness.probes.traffic import Load
-from harness.probes.transports.host import Host
 from tests.bench.yardstick import processor_s
 from tests.simulated_hosts import SimulatedNetwork, names, search, simulated
 from tests.unit.probe_builders import a_link

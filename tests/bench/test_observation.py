@@ -1,7 +1,5 @@
 """Observing many small files on HDFS takes a few times as long as listing them."""
 
-from __future__ import annotations
-
 import os
 import statistics
 import time

@@ -3,8 +3,6 @@
 The processor time is that of this process, without the shells and iperf3, which elsewhere run on the hosts.
 """
 
-from __future__ import annotations
-
 import resource
 import time
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A report of very many runs stays small, and takes a limited multiple of parsing their lines."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from random import Random
 

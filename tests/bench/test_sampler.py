@@ -1,7 +1,5 @@
 """The sampler takes little of a processor, and hardly more than its loops do."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The figures by which the rule of steadiness was chosen: `pytest -s tests/bench/test_steadiness.py`."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.unit.statistics.warm_ups import WarmUp, nine, simulate

@@ -4,8 +4,6 @@ An experiment between network namespaces: all configurations take turns in one S
 of a switch in user space. The shuffle of a dataset, beside it, does the opposite.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Processor time, and the yardstick that makes it comparable between machines: parsing JSON."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """A real browser without a window, which can reach local files only."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Iterator

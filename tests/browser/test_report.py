@@ -1,7 +1,5 @@
 """The report in a real browser."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -9,9 +7,9 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 
-from harness.analysis.comparison import Comparison, compare
-from harness.analysis.price import rank_offers
-from harness.analysis.price_list import Item, Money, Offer, PriceList
+from harness.analysis.compare.comparison import Comparison, compare
+from harness.analysis.price.price import rank_offers
+from harness.analysis.price.price_list import Item, Money, Offer, PriceList
 from harness.present.report.page import render
 from harness.statistics.change import Verdict
 from tests.browser.conftest import Browser

@@ -1,7 +1,5 @@
 """What the commands do with a file that the reader accepts, and what nobody may see on their pages."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json
@@ -12,18 +10,18 @@ from typing import Any
 
 import pytest
 
-from harness.analysis import readiness as readiness_analysis
-from harness.analysis.acceptance import Expectation, network_faults, upgrade_faults
-from harness.analysis.attribution import explain
-from harness.analysis.comparison import Comparison, compare
-from harness.analysis.configuration import ConfigurationRuns
-from harness.analysis.identical_runs import identical_runs
-from harness.analysis.plan import plan_from
-from harness.analysis.price import rank_offers
-from harness.analysis.price_list import PriceList, declared_prices
-from harness.analysis.probe_comparison import compare_probes
-from harness.analysis.readiness import readiness
-from harness.analysis.timeline import link_uses, trial_links
+from harness.analysis.compare.comparison import Comparison, compare
+from harness.analysis.compare.identical_runs import identical_runs
+from harness.analysis.compare.plan import plan_from
+from harness.analysis.compare.probe_comparison import compare_probes
+from harness.analysis.explain.attribution import explain
+from harness.analysis.explain.timeline import link_uses, trial_links
+from harness.analysis.network.acceptance import Expectation, network_faults, upgrade_faults
+from harness.analysis.observed.configuration import ConfigurationRuns
+from harness.analysis.predict import readiness as readiness_analysis
+from harness.analysis.predict.readiness import readiness
+from harness.analysis.price.price import rank_offers
+from harness.analysis.price.price_list import PriceList, declared_prices
 from harness.commands.gate import verdict
 from harness.model.errors import BadInput
 from harness.model.probe import RecordedProbes
@@ -143,10 +141,10 @@ def _no_number(constant: str) -> float:
 class Blank:
     """Stands for altair, and for whatever comes out of it: drawing takes longer than all else together."""
 
-    def __getattr__(self, _: str) -> Blank:
+    def __getattr__(self, _: str) -> "Blank":
         return self
 
-    def __call__(self, *_: Any, **__: Any) -> Blank:
+    def __call__(self, *_: Any, **__: Any) -> "Blank":
         return self
 
 

@@ -1,7 +1,5 @@
 """A complete document of each kind: every field of its schema has a value in one of its lines."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -4,8 +4,6 @@ A field's annotations say which kinds of JSON values it may have, which range, a
 A field of the type Any, and all that is in it, may have every kind.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -82,7 +80,7 @@ class Field:
         """The path with dots."""
         return ".".join(map(str, self.path))
 
-    def mutations(self) -> Iterator[Mutation]:
+    def mutations(self) -> "Iterator[Mutation]":
         """Yield each mutation of the field."""
         yield Mutation(self, ABSENT, None, must_be_refused=self.required)
         for name, (kind, text) in MUTATIONS.items():

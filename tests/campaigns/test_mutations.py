@@ -4,8 +4,6 @@ The fields and their types are derived from the schemas; all mutations of `mutat
 just outside of each range, are applied to each field.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -18,9 +16,9 @@ from typing import Any
 import pytest
 
 from datagen.manifest import Manifest
-from harness.analysis.comparison import compare
-from harness.analysis.configuration import find_configuration
-from harness.analysis.price_list import PriceFile, read_price_list
+from harness.analysis.compare.comparison import compare
+from harness.analysis.observed.configuration import find_configuration
+from harness.analysis.price.price_list import PriceFile, read_price_list
 from harness.experiments.experiment_file import ExperimentFile, read_experiment
 from harness.experiments.runs import planned_runs
 from harness.model.errors import BadInput

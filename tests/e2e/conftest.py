@@ -1,7 +1,5 @@
 """The real spark-submit as users call it: a plain pyspark, a copy of the checkout, a cluster."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import re

@@ -1,7 +1,5 @@
 """Forty secrets, each another text, in all the places of a run where users put them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from itertools import count
 from pathlib import Path

@@ -6,8 +6,6 @@ runs an inner join and a control at each rate, probes the links, and writes resu
 picture of the busiest link into the directory.
 """
 
-from __future__ import annotations
-
 import argparse
 import signal
 import subprocess
@@ -17,8 +15,8 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from harness.analysis.comparison import compare
-from harness.analysis.configuration import find_configuration, probe_measurements
+from harness.analysis.compare.comparison import compare
+from harness.analysis.observed.configuration import find_configuration, probe_measurements
 from harness.cli import main as clusterlift
 from harness.minicluster.hadoop import LOG4J
 from harness.minicluster.hdfs import DATANODE, NAMENODE

@@ -1,7 +1,5 @@
 """Where the time went, as recorded by a real run on a cluster."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

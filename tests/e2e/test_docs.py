@@ -4,8 +4,6 @@ Commands in fenced `sh` blocks run in a fresh clone, with little data. Indented 
 names and options are checked.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

@@ -1,7 +1,5 @@
 """An experiment on hosts: network namespaces with HDFS and a standalone Spark, and kill -9 in the middle."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal
@@ -12,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.probes.transports.host import Host, by_netns
+from harness.hosts.transports.host import Host, by_netns
 from harness.records.reader import load
 from tests.probes.networks import DEVICE, missing, run
 from tests.waiting import eventually

@@ -1,7 +1,5 @@
 """Under the real spark-submit: what disturbs a run is marked, and the samplers end with it."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

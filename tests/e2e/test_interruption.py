@@ -1,7 +1,5 @@
 """However a run ends, its recorded trials are kept."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

@@ -1,7 +1,5 @@
 """Real daemons of real file systems, started and stopped as a user does it."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

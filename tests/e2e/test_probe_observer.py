@@ -1,7 +1,5 @@
 """Whoever sees all that `probe --via spark` sends, starts, configures and logs learns no key."""
 
-from __future__ import annotations
-
 import base64
 import shlex
 import shutil
@@ -17,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.probes.transports.spark.agent import PRIVATE_FILE
-from harness.probes.transports.spark.key_agreement import agreed_key, public_number
+from harness.hosts.transports.spark.agent import PRIVATE_FILE
+from harness.hosts.transports.spark.key_agreement import agreed_key, public_number
 
 from .conftest import TIMEOUT_S, Cluster, Spark
 
@@ -41,7 +39,7 @@ def private_number() -> int:
 """
 PROBE = """
 import shlex, subprocess, sys
-from harness.probes.transports.spark.application import spark_transport
+from harness.hosts.transports.spark.application import spark_transport
 with spark_transport(shlex.split(sys.argv[1])) as hosts:
     for host in hosts.values():
         subprocess.run(host.argv("echo", "hello"), check=True)

@@ -1,7 +1,5 @@
 """`clusterlift probe --via spark` on a real cluster, whose hosts only Spark reaches, with a real iperf3."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

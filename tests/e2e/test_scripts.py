@@ -1,7 +1,5 @@
 """The entry scripts run under the real spark-submit, by absolute path, from another directory."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

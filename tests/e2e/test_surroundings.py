@@ -1,7 +1,5 @@
 """What surrounds a script may be wrong or change while it runs: the locale, the place of its results."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from pathlib import Path

@@ -1,15 +1,13 @@
 """The timelines of real trials: on one machine, on a cluster, and over links that are full."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from harness.analysis.configuration import ConfigurationRuns
-from harness.analysis.timeline import link_uses, trial_links
+from harness.analysis.explain.timeline import link_uses, trial_links
+from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.model.run import RecordedRun, Trial
 from harness.records.reader import load
 from tests.probes.networks import missing

@@ -4,8 +4,6 @@ The command that submits has a file system of its own mounted where its checkout
 the NodeManagers and their containers, that directory is empty. Their Python has pyspark and no other package.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

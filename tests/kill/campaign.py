@@ -1,7 +1,5 @@
 """The cases of a campaign: which scenario gets which signal when, from a seed; and the table of outcomes."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """The campaign's size and seed, from the environment: KILLS and SEED."""
 
-from __future__ import annotations
-
 import os
 import random
 import shutil

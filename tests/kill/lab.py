@@ -1,7 +1,5 @@
 """An experiment in a lab of its own: the smallest that compares two configurations."""
 
-from __future__ import annotations
-
 import json
 import socket
 import subprocess

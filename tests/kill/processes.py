@@ -1,7 +1,5 @@
 """Commands that are killed, and the processes that they leave behind."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

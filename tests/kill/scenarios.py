@@ -1,7 +1,5 @@
 """What is killed: the commands, what they start from, and what must be true however they end."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

@@ -4,8 +4,6 @@ Each case has the seed and its own number in common with every other campaign of
 `make test-kill SEED=7 KILLS=30` repeats case 21 of seed 7, as does pytest's `-k case-21-`.
 """
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A lab of containers for tests that need a Docker engine. All tests share it: its start takes long."""
 
-from __future__ import annotations
-
 import socket
 import subprocess
 import sys

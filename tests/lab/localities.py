@@ -1,7 +1,5 @@
 """How close to their input a benchmark's tasks ran in the lab, from Spark's event log."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 

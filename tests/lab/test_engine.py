@@ -1,7 +1,5 @@
 """The real Docker client without an engine that this user can use."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Failures in the lab: a lost worker, a lost DataNode, a killed experiment."""
 
-from __future__ import annotations
-
 import json
 import urllib.request
 from pathlib import Path

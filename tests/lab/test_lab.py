@@ -1,7 +1,5 @@
 """The lab on a real engine, from its start to its removal."""
 
-from __future__ import annotations
-
 import os
 import signal
 from pathlib import Path

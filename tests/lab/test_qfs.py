@@ -1,7 +1,5 @@
 """The lab on QFS, whose tarball comes from a web server."""
 
-from __future__ import annotations
-
 import os
 import threading
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """A lab with two racks and an uplink between them."""
 
-from __future__ import annotations
-
 import pytest
 
 from harness.cli import main

@@ -1,7 +1,5 @@
 """Tests of the real programs in network namespaces; they are skipped where none can be made."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import pytest

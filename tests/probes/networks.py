@@ -4,8 +4,6 @@ A switch is a bridge in a namespace of its own, so that no firewall of the machi
 Each cable has a token bucket at both ends, so that a host sends and receives at the same rate.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

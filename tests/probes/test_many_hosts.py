@@ -1,13 +1,11 @@
 """Slow links among 64 hosts are found in a few rounds of random pairs."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from harness.analysis.search import judge_sample
+from harness.analysis.network.search import judge_sample
 from harness.cli import main
 from harness.model.link import Link
 from harness.records.lookup import find_probes

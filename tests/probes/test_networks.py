@@ -1,7 +1,5 @@
 """Probes measure shaped links as theory predicts, name what is broken, and leave no server running."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
@@ -15,9 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from harness.analysis.acceptance import path_mtu_faults
-from harness.analysis.mesh import PairMatrix, pair_matrix, slow_hosts_and_pairs
+from harness.analysis.network.acceptance import path_mtu_faults
+from harness.analysis.network.mesh import PairMatrix, pair_matrix, slow_hosts_and_pairs
 from harness.cli import main
+from harness.hosts.transports.host import Host, HostError, by_netns
 from harness.model.interface import HostLink
 from harness.model.link import Link, goodput_bit_s
 from harness.model.network_metrics import (
@@ -55,7 +54,6 @@ from harness.probes.plan import ProbeStep
 from harness.probes.preflight import preflight
 from harness.probes.racks import Rack, rack_steps
 from harness.probes.traffic import Flow, Load, run_flows
-from harness.probes.transports.host import Host, HostError, by_netns
 from harness.records.lookup import find_probes
 from tests.probes.networks import DEVICE, Network, network, programs, run, star
 from tests.waiting import eventually

@@ -1,7 +1,5 @@
 """Sweeps of packet sizes on real interfaces: both ways, and with MTUs that are put back whatever happens."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
@@ -11,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.analysis.packet_costs import packet_costs
+from harness.analysis.network.packet_costs import packet_costs
 from harness.cli import main
 from harness.model.link import COUNTED_BYTES, Link, goodput_bit_s
 from harness.model.network_metrics import (

@@ -1,7 +1,5 @@
 """Programs of MPI between network namespaces: right results over the right links, and nothing is left."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal
@@ -15,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from harness.cli import main
+from harness.hosts.transports.host import Host, HostError, by_netns
 from harness.model.errors import ClusterliftError
 from harness.model.link import Link
 from harness.model.run import Status
-from harness.probes.transports.host import Host, HostError, by_netns
 from harness.programs.hpcc import Hpcc
 from harness.programs.mpi import MpiJob, run_mpi
 from harness.programs.program import Achieved, Placement
@@ -34,7 +32,7 @@ LARGE = Hpcc(memory=800 * 10**6, block=128)
 
 RUN_FOR_EVER = """
 import sys
-from harness.probes.transports.host import by_netns
+from harness.hosts.transports.host import by_netns
 from harness.programs.mpi import run_mpi
 from harness.programs.program import Placement
 from tests.probes.test_programs import LARGE

@@ -1,7 +1,5 @@
 """Settings of real interfaces: they hold, they are put back, and a killed experiment leaves nothing set."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal
@@ -13,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from harness.hosts.transports.host import Host, HostError, by_netns, by_ssh
 from harness.model.link import Link, goodput_bit_s
 from harness.probes.mesh import mesh_steps
 from harness.probes.plan import run_steps
 from harness.probes.traffic import Load
-from harness.probes.transports.host import Host, HostError, by_netns, by_ssh
 from harness.settings import guard
 from harness.settings.in_force import in_force, plan
 from harness.settings.journal import AnySetting, Journal
@@ -184,7 +182,7 @@ def test_a_queue_of_somebody_else_is_left_alone() -> None:
 PROGRAM = """
 import sys
 from pathlib import Path
-from harness.probes.transports.host import by_netns
+from harness.hosts.transports.host import by_netns
 from harness.settings.in_force import in_force
 from harness.settings.journal import Journal
 from tests.probes.test_settings import WANTED

@@ -1,7 +1,5 @@
 """A soak between network namespaces names what is broken, when, and what is not; it survives a lost host."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable
@@ -9,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.analysis.soak import Soaked, judge_soak
+from harness.analysis.network.soak import Soaked, judge_soak
 from harness.cli import main
 from harness.model.link import Link
 from harness.records.lookup import find_probes

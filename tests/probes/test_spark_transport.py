@@ -1,15 +1,13 @@
 """An agent and its relay end by themselves when the network between them vanishes without a word."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from harness.hosts.transports.spark.key_agreement import private_number, public_number
 from harness.model.link import Link
-from harness.probes.transports.spark.key_agreement import private_number, public_number
 from tests.probes.networks import DEVICE, run, star
 
 LOSS_S = 6
@@ -18,8 +16,8 @@ TIMEOUT_S = 120
 RELAY = f"""
 import sys, time
 from pathlib import Path
-from harness.probes.transports.spark import agent
-from harness.probes.transports.spark.relay import Relay
+from harness.hosts.transports.spark import agent
+from harness.hosts.transports.spark.relay import Relay
 agent.LOSS_S = {LOSS_S}
 relay = Relay(Path(sys.argv[1]), (sys.argv[2], 0))
 relay.expect_agent("b", int(sys.argv[3]))
@@ -31,7 +29,7 @@ while relay.await_agents(0, 0):
 """
 AGENT = f"""
 import sys
-from harness.probes.transports.spark import agent
+from harness.hosts.transports.spark import agent
 agent.LOSS_S = {LOSS_S}
 agent.run_agent((sys.argv[1], int(sys.argv[2])), int(sys.argv[3]), int(sys.argv[4]))
 """

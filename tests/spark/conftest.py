@@ -1,7 +1,5 @@
 """All tests of this directory share one Spark session."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Callable, Iterator

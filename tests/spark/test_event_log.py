@@ -1,7 +1,5 @@
 """Event logs of real trials attribute the time to the part that is known to have taken it."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path

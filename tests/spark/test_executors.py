@@ -1,7 +1,5 @@
 """A function runs on each executor, in a task that runs there and nowhere else; so nodes are described."""
 
-from __future__ import annotations
-
 import platform
 from types import SimpleNamespace
 from typing import Any

@@ -1,7 +1,5 @@
 """On a real HDFS, a dataset has the requested layout, or it is not a dataset."""
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 from collections.abc import Iterator

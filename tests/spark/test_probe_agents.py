@@ -1,7 +1,5 @@
 """The application behind `probe --via spark`, with Spark in local mode: one executor, on this machine."""
 
-from __future__ import annotations
-
 import json
 import socket
 import subprocess
@@ -11,9 +9,9 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from harness.hosts.transports.spark.application import executor_host
+from harness.hosts.transports.spark.relay import EXECUTORS_LINE, Relay
 from harness.model.errors import BadInput, ClusterliftError
-from harness.probes.transports.spark.application import executor_host
-from harness.probes.transports.spark.relay import EXECUTORS_LINE, Relay
 from jobs.probe_agents import relay_commands
 
 TIMEOUT_S = 60

@@ -1,7 +1,5 @@
 """On a real QFS, a dataset has the requested layout, or it is not one: the Hadoop shim misleads."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

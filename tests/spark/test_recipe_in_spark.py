@@ -1,7 +1,5 @@
 """The two definitions of a recipe, in Spark's expressions and in plain Python, give the same rows."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st

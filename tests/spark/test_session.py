@@ -1,7 +1,5 @@
 """The session that our scripts start."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The staging directory on a real file system, that of Hadoop's default: here the local disk."""
 
-from __future__ import annotations
-
 import stat
 from collections.abc import Iterator
 from pathlib import Path

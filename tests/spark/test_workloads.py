@@ -3,8 +3,6 @@
 The right answers here are computed in plain Python from the recipe.
 """
 
-from __future__ import annotations
-
 import hashlib
 import itertools
 import json

@@ -1,7 +1,5 @@
 """A dataset is complete, or it is not a dataset."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable
 from pathlib import Path

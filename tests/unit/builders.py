@@ -1,7 +1,5 @@
 """Builds runs and trials in one line, for tests of something else."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -11,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from harness.analysis.configuration import ConfigurationRuns
+from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.model.run import Ending, Phase, RecordedRun, Run, Status, Trial
 from harness.records.checksum import CHECKSUM_FORM, checksum
 

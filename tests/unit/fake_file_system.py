@@ -1,7 +1,5 @@
 """A file system whose daemons are shell scripts, to test what all file systems have in common."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -1,7 +1,5 @@
 """Builds task metrics in one line, for tests of something else."""
 
-from __future__ import annotations
-
 from dataclasses import fields
 from typing import Any
 
@@ -10,7 +8,7 @@ from harness.model.task_metrics import NodeBytes, TaskMetrics, TaskTime, WireByt
 from tests.unit.builders import ok
 
 NOTHING: dict[str, Any] = {
-    field.name: None if "None" in field.type else {} if "Mapping" in field.type else 0
+    field.name: None if "None" in str(field.type) else {} if "Mapping" in str(field.type) else 0
     for field in fields(TaskMetrics)
 }
 """Every field of task metrics without a value: no number, an empty mapping or 0, by its type."""

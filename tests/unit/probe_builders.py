@@ -1,7 +1,5 @@
 """Builders of probe runs: links of hosts, and measurements of pairs of hosts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any

@@ -1,12 +1,10 @@
 """Data of three configurations for every section of a report: trials, task metrics, probes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import permutations
 from random import Random
 
-from harness.analysis.configuration import ConfigurationRuns
+from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.model.network_metrics import (
     IDLE,
     LOADED,

@@ -1,7 +1,5 @@
 """Looks into pictures."""
 
-from __future__ import annotations
-
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 

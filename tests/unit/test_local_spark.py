@@ -1,7 +1,5 @@
 """Spark is found through SPARK_HOME, this Python's pyspark, or PATH, in this order."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

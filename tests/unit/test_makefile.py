@@ -1,7 +1,5 @@
 """What make runs, and that it reports an unsuitable Java or Python in one line, before any download."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import subprocess

@@ -1,7 +1,5 @@
 """What is recorded and printed has no credentials; nothing else is changed."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """What is printed: escaped, redacted, on lines of its own, whatever the stream can take."""
 
-from __future__ import annotations
-
 import io
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Builds timelines in one line: the series of a node are lists of numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The page that each probe prints, and what the pages share."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from harness.model.probe import RecordedProbes

@@ -1,8 +1,12 @@
 """Goodput and delay by the number of flows from or to one host, all to all, and the bisection."""
 
-from __future__ import annotations
-
-from harness.analysis.incast import COLLAPSE_FRACTION, FALL_FRACTION, Rung, fan_of, fan_sentences
+from harness.analysis.network.incast import (
+    COLLAPSE_FRACTION,
+    FALL_FRACTION,
+    Rung,
+    fan_of,
+    fan_sentences,
+)
 from harness.model.probe import RecordedProbes
 from harness.present.probes import page
 from harness.present.table import Footnotes

@@ -1,7 +1,5 @@
 """Round-trip times of small messages on an idle and a loaded network, and latencies of RDMA."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from math import inf
 from statistics import median

@@ -1,12 +1,10 @@
 """The network link of each host, as the host reports it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 from tabulate import tabulate
 
-from harness.analysis.acceptance import bond_faults
+from harness.analysis.network.acceptance import bond_faults
 from harness.model.interface import HostLink, counter_growth
 from harness.model.link import rate_text
 from harness.model.probe import AFTER, BEFORE, RecordedProbes

@@ -1,15 +1,13 @@
 """TCP goodput between each pair of hosts, its cost on both sides, and what is slow."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from statistics import median
 
-from harness.analysis.mesh import Pair, PairMatrix, pair_matrix, slow_hosts_and_pairs
-from harness.analysis.processor_limit import without_limited
-from harness.analysis.search import (
+from harness.analysis.network.mesh import Pair, PairMatrix, pair_matrix, slow_hosts_and_pairs
+from harness.analysis.network.processor_limit import without_limited
+from harness.analysis.network.search import (
     MISSED,
     SearchVerdict,
     goodput_matrix,

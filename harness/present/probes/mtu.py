@@ -1,11 +1,9 @@
 """The path MTU of every pair, the faults of paths, and the goodput and cost of packet sizes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
-from harness.analysis.acceptance import path_mtu_faults
-from harness.analysis.mesh import PairMatrix, pair_matrix
+from harness.analysis.network.acceptance import path_mtu_faults
+from harness.analysis.network.mesh import PairMatrix, pair_matrix
 from harness.model.interface import HostLink
 from harness.model.link import COUNTED_BYTES
 from harness.model.network_metrics import MTU, PATH_MTU

@@ -1,8 +1,6 @@
 """RFC 6349's figures of each path, and the loss and delay of rising rates up to the expected one."""
 
-from __future__ import annotations
-
-from harness.analysis.path import (
+from harness.analysis.network.path import (
     Fault,
     Limits,
     PathFigures,

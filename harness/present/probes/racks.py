@@ -1,12 +1,10 @@
 """Goodput within racks and between them, and the oversubscription of the uplinks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 
-from harness.analysis.mesh import oversubscription_text
-from harness.analysis.processor_limit import doubt, shared_limit
+from harness.analysis.network.mesh import oversubscription_text
+from harness.analysis.network.processor_limit import doubt, shared_limit
 from harness.model.interface import HostLink
 from harness.model.link import TYPICAL_MTU, throughput_text
 from harness.model.network_metrics import ACROSS_RACKS, OVERSUBSCRIPTION, WITHIN_RACK

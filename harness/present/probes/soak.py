@@ -1,11 +1,9 @@
 """What a soak found: hosts in trouble with the moment, a line for each host, and what it proves."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from statistics import median
 
-from harness.analysis.soak import Finding, Soaked, judge_soak
+from harness.analysis.network.soak import Finding, Soaked, judge_soak
 from harness.model.link import throughput_text
 from harness.model.probe import RecordedProbes
 from harness.model.soak import Happening, LinkEvent, LinkSeconds, SoakFlow

@@ -1,14 +1,12 @@
 """The answer in words: which workloads gain, how certain that is, and what else the reader must know."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from harness.analysis.comparison import Comparison
-from harness.analysis.configuration import ConfigurationRuns
-from harness.analysis.confounders import confounders
-from harness.analysis.price import CostBenefit
+from harness.analysis.compare.comparison import Comparison
+from harness.analysis.compare.confounders import confounders
+from harness.analysis.observed.configuration import ConfigurationRuns
+from harness.analysis.price.price import CostBenefit
 from harness.present import quantities
 from harness.present.comparison_table import comparison_table
 from harness.present.costs import offer_summary

@@ -4,8 +4,6 @@ All pictures have one style, in the colours of the page that contains them. Alta
 vl-convert draws it without a browser and without a network.
 """
 
-from __future__ import annotations
-
 import io
 import re
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,14 +1,12 @@
 """The environments of all configurations, side by side."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from harness.analysis import environment
-from harness.analysis.configuration import ConfigurationRuns
-from harness.analysis.environment import as_text
-from harness.analysis.interference import interference_facts
+from harness.analysis.observed import environment
+from harness.analysis.observed.configuration import ConfigurationRuns
+from harness.analysis.observed.environment import as_text
+from harness.analysis.observed.interference import interference_facts
 from harness.model.run import Facts, RecordedRun, Run
 
 UNKNOWN = "unknown"

@@ -1,7 +1,5 @@
 """The whole page: text, pictures and tables in one HTML file that loads nothing else."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,11 +8,11 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from harness import __version__
-from harness.analysis.comparison import Comparison
-from harness.analysis.configuration import emulations
-from harness.analysis.outcomes import Scored
-from harness.analysis.performance_price import PerformancePrice
-from harness.analysis.price import CostBenefit
+from harness.analysis.compare.comparison import Comparison
+from harness.analysis.observed.configuration import emulations
+from harness.analysis.predict.outcomes import Scored
+from harness.analysis.price.performance_price import PerformancePrice
+from harness.analysis.price.price import CostBenefit
 from harness.model.probe import Measurement, RecordedProbes
 from harness.model.run import Phase
 from harness.present.costs import (

@@ -1,12 +1,10 @@
 """Reconstruct the commands that measured a configuration from what its runs recorded."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from harness.analysis.configuration import ConfigurationRuns
-from harness.analysis.environment import is_emulated, relevant_spark_conf
+from harness.analysis.observed.configuration import ConfigurationRuns
+from harness.analysis.observed.environment import is_emulated, relevant_spark_conf
 from harness.model.run import PROGRAM, Facts, Run
 from harness.redaction import DIGEST
 

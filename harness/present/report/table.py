@@ -1,12 +1,10 @@
 """The before/after table for HTML: the words of every other table, plus the values to sort it by."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from harness.analysis.comparison import Cell, Comparison
+from harness.analysis.compare.comparison import Cell, Comparison
 from harness.present import quantities
 from harness.present.comparison_table import comparison_table
 from harness.present.table import Entry, Footnotes

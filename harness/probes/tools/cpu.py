@@ -1,7 +1,5 @@
 """How busy a host's processors are in a number of seconds, from two readings of /proc/stat."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from harness.model.errors import ToolError

@@ -1,7 +1,5 @@
 """iperf3: TCP transfers and UDP streams, and their JSON reports. Versions from 3.2 on can be read."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence

@@ -4,8 +4,6 @@ They are counted by hardware, which few virtual machines have, and which root ca
 kernel.perf_event_paranoid is 0 or less. The form is that of perf-stat(1) with -x.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from harness.model.errors import ToolError

@@ -1,7 +1,5 @@
 """perftest's ib_send_lat: the time that a small message takes by RDMA, in one direction."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """ping: whether a packet of some size arrives unfragmented, and how long a small one takes there and back."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """sockperf: the round trip times of a small message."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """UDP packets that reached a host and were dropped there, because the program did not read them in time."""
 
-from __future__ import annotations
-
 from harness.model.errors import ToolError
 
 COMMAND = ("cat", "/proc/net/snmp")

@@ -1,14 +1,12 @@
 """What counts as a claim about links and data in a name, and what only looks like one."""
 
-from __future__ import annotations
-
 import re
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.analysis.declared import layouts, mtus, rates
+from harness.analysis.observed.declared import layouts, mtus, rates
 
 RATES = [
     ("1g", ["1000 Mbit/s"]),

@@ -1,7 +1,5 @@
 """Explained changes as they are printed: golden files, and properties of any explanation."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.analysis.attribution import PARTS, Explanation, explain
-from harness.analysis.comparison import compare
-from harness.analysis.configuration import ConfigurationRuns
-from harness.analysis.timeline import link_uses, trial_links
+from harness.analysis.compare.comparison import compare
+from harness.analysis.explain.attribution import PARTS, Explanation, explain
+from harness.analysis.explain.timeline import link_uses, trial_links
+from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.cli import main
 from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.probe import ProbeRun

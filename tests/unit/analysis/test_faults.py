@@ -1,12 +1,10 @@
 """Faults of paths and of bonds, each in one line that names its cause."""
 
-from __future__ import annotations
-
 from types import MappingProxyType
 
 import pytest
 
-from harness.analysis.acceptance import bond_faults, path_mtu_faults
+from harness.analysis.network.acceptance import bond_faults, path_mtu_faults
 from harness.model.interface import Bond, BondMember
 from harness.model.network_metrics import PATH_MTU, VANISHED_PACKET
 from tests.unit.probe_builders import a_link, every_pair, pairs

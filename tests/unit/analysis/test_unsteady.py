@@ -1,10 +1,8 @@
 """What never became steady is known wherever its times are shown."""
 
-from __future__ import annotations
-
-from harness.analysis.comparison import Cell, overview
-from harness.analysis.configuration import ConfigurationRuns
-from harness.analysis.sample import unsteady
+from harness.analysis.compare.comparison import Cell, overview
+from harness.analysis.observed.configuration import ConfigurationRuns
+from harness.analysis.observed.sample import unsteady
 from harness.model.run import RecordedRun
 from harness.runtime.warm_up import with_phases
 from tests.unit.builders import a_run, ok, recorded

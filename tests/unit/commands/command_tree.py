@@ -1,7 +1,5 @@
 """Every command of `clusterlift`, found in the tree of commands, and a valid command line for each."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import click

@@ -1,7 +1,5 @@
 """`clusterlift aa` compares identical runs with each other in all ways."""
 
-from __future__ import annotations
-
 import re
 from math import comb
 from pathlib import Path
@@ -9,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from harness.analysis import identical_runs as analysis
-from harness.analysis.configuration import ConfigurationRuns
-from harness.analysis.identical_runs import MAX_PAIRS, identical_runs
+from harness.analysis.compare import identical_runs as analysis
+from harness.analysis.compare.identical_runs import MAX_PAIRS, identical_runs
+from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.cli import main
 from harness.model.run import Ending, RecordedRun
 from harness.records.writer import Recording

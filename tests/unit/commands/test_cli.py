@@ -1,7 +1,5 @@
 """`clusterlift` as a user sees it: output, exit codes, one line for each mistake."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """What holds for every command: hostile values, outputs and surroundings end in one line."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

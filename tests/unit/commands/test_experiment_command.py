@@ -1,7 +1,5 @@
 """`clusterlift experiment --dry-run` says what would be done, a line each."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

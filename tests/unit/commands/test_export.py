@@ -1,7 +1,5 @@
 """The exported tables are typed and documented, and hold no number that was not measured."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Mapping

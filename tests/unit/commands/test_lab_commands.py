@@ -1,7 +1,5 @@
 """`clusterlift lab` without Docker or without a lab, and what it passes to Compose."""
 
-from __future__ import annotations
-
 import io
 import json
 import socket

@@ -1,7 +1,5 @@
 """`clusterlift layout` prints tables of an observed directory, and a verdict."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

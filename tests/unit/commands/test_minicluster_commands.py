@@ -1,7 +1,5 @@
 """The commands of `clusterlift hdfs`, `qfs` and `yarn`, tested with a file system of shell scripts."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """`clusterlift plan` computes how many runs a change needs, from assumed noise or from earlier runs."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from datetime import datetime, timedelta

@@ -1,7 +1,5 @@
 """`clusterlift predict`, `score` and `backtest`, on the committed results of the upgrade in the lab."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil
@@ -168,7 +166,9 @@ def test_a_prediction_that_was_made_afterwards_is_void(results: Path, capfd: Cap
 @pytest.fixture
 def frozen_in_time(results: Path, monkeypatch: pytest.MonkeyPatch, capfd: Capture) -> Path:
     """The results, with a prediction that was made before anything was measured."""
-    monkeypatch.setattr("harness.analysis.prediction.timestamp", lambda: "2026-01-01T00:00:00.000Z")
+    monkeypatch.setattr(
+        "harness.analysis.predict.prediction.timestamp", lambda: "2026-01-01T00:00:00.000Z"
+    )
     assert predict(results, "--link", "250mbit") == 0
     capfd.readouterr()
     return results
@@ -250,7 +250,9 @@ def test_a_damaged_ledger_does_not_keep_a_table_back(frozen_in_time: Path, capfd
 def test_all_is_every_directory(
     results: Path, monkeypatch: pytest.MonkeyPatch, capfd: Capture
 ) -> None:
-    monkeypatch.setattr("harness.analysis.prediction.timestamp", lambda: "2026-01-01T00:00:00.000Z")
+    monkeypatch.setattr(
+        "harness.analysis.predict.prediction.timestamp", lambda: "2026-01-01T00:00:00.000Z"
+    )
     learnt = results / "learn"
     learnt.mkdir()
     (results / "1g-rs").rename(learnt / "1g-rs")

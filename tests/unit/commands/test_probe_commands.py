@@ -1,7 +1,5 @@
 """`clusterlift probe` and `gate`: usage errors, what is printed and recorded, excluded hosts, Ctrl-C."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -9,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from harness.cli import main
+from harness.hosts.transports.host import Host, HostError
 from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.probe import ProbeRun
 from harness.model.run import Ending
 from harness.probes.preflight import Preflight
 from harness.probes.tools.iperf3 import Report
 from harness.probes.traffic import Flow, Load, Transfer
-from harness.probes.transports.host import Host, HostError
 from harness.records.lookup import find_probes
 from harness.records.writer import ProbeRecording
 from tests.unit.probe_builders import MBIT, a_link

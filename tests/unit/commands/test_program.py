@@ -1,7 +1,5 @@
 """`clusterlift program` and `clusterlift scaling`: every mistake is one line that names the option."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`clusterlift report` writes a page, refuses bad options, and needs its optional libraries alone."""
 
-from __future__ import annotations
-
 import shlex
 import subprocess
 import sys

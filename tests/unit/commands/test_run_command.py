@@ -1,7 +1,5 @@
 """`clusterlift run`, tested with a spark-submit that records a run without Spark."""
 
-from __future__ import annotations
-
 import json
 import os
 import shlex

@@ -1,8 +1,6 @@
 """Hadoop's file system in memory, which fails, or is killed with its process, at any of its changes."""
 
 # ruff: noqa: N802  the names of methods are Hadoop's
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from types import SimpleNamespace
@@ -18,7 +16,7 @@ class Killed(BaseException):
 class Path:
     """org.apache.hadoop.fs.Path: `fake:/a/b`."""
 
-    def __init__(self, base: Path | str, name: str = "") -> None:
+    def __init__(self, base: "Path | str", name: str = "") -> None:
         text = base.text if isinstance(base, Path) else base.removeprefix("fake:")
         self.text = str(PurePosixPath(text) / name)
 
@@ -28,7 +26,7 @@ class Path:
     def getName(self) -> str:
         return PurePosixPath(self.text).name
 
-    def getParent(self) -> Path:
+    def getParent(self) -> "Path":
         return Path(str(PurePosixPath(self.text).parent))
 
     def isRoot(self) -> bool:

@@ -1,7 +1,5 @@
 """A manifest is read back as it was written; an invalid one is refused in one line."""
 
-from __future__ import annotations
-
 import contextlib
 import copy
 import dataclasses

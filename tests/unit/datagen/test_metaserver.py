@@ -1,7 +1,5 @@
 """Answers recorded from a metaserver of QFS 2.2.8 are read; anything else is an error."""
 
-from __future__ import annotations
-
 import socketserver
 import threading
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """How files are stored follows from which nodes store their blocks; a problem is one short phrase."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

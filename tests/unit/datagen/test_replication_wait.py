@@ -1,7 +1,5 @@
 """The wait for copies that the file system is still creating has an end. The clock is scripted."""
 
-from __future__ import annotations
-
 import io
 
 from datagen.observed_layout import StoredFile, StoredFiles

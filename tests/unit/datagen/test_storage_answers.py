@@ -1,7 +1,5 @@
 """Each scheme has its storage; recorded answers of HDFS and QFS are read as the layouts they describe."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import cast

@@ -1,7 +1,5 @@
 """Wherever generate.py ends, there is the former dataset or the new one, and the next one can start."""
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 import json

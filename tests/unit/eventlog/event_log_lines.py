@@ -1,7 +1,5 @@
 """Builders of the lines of an event log, as Spark writes them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any

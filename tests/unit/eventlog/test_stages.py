@@ -1,7 +1,5 @@
 """When stages ran, and what they did, from the lines of an event log."""
 
-from __future__ import annotations
-
 import pytest
 
 from harness.eventlog.trial import Slots, read_log

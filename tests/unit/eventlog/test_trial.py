@@ -1,7 +1,5 @@
 """Task metrics agree with calculations by hand, and have properties that hold for any log."""
 
-from __future__ import annotations
-
 import json
 import math
 from typing import Any

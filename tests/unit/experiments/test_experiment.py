@@ -1,7 +1,5 @@
 """Experiment files are read strictly; configurations run alternately, and experiments can be resumed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace

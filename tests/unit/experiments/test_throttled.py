@@ -1,7 +1,5 @@
 """A baseline over slower links: by the ratio to the link to buy, and by its square."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What a driver on a node delivers arrives once and in order, and neither end outlives the other."""
 
-from __future__ import annotations
-
 import os
 import threading
 from collections.abc import Iterator

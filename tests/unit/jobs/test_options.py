@@ -1,7 +1,5 @@
 """The command line of the benchmark: options are typed; a mistake is one line and exit code 2."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The rounds that a run plans, and the summary that it prints."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

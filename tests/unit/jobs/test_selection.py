@@ -1,7 +1,5 @@
 """Which workloads exist, and which of them a run executes."""
 
-from __future__ import annotations
-
 import pytest
 
 from harness.model.errors import BadInput, ClusterliftError

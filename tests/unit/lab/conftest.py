@@ -1,7 +1,5 @@
 """A fake docker with two workers, whose CPU limit is a file."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from pathlib import Path

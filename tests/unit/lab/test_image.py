@@ -1,7 +1,5 @@
 """The lab's image is built with a part of the checkout's code, which must be complete."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """The commands that read a node's link and shape it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 

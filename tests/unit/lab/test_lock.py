@@ -1,7 +1,5 @@
 """A lab serves one command at a time."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Scripts in the lab: only trials run under the workers' CPU limit."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from unittest.mock import Mock

@@ -1,7 +1,5 @@
 """What HDFS, QFS and YARN need to start, how their state is read, and how a missing file is reported."""
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """A guard cleans up after a process that was killed, and only then."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys

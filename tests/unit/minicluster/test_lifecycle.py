@@ -1,7 +1,5 @@
 """Daemons and clusters: nothing is left behind, and no other process is ever touched."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

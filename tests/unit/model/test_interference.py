@@ -1,7 +1,5 @@
 """When a trial counts: a node is compared with itself, and the trial's time plays no part."""
 
-from __future__ import annotations
-
 import inspect
 from typing import Any
 

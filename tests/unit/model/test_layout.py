@@ -1,7 +1,5 @@
 """A layout has one text form, and meets a request or does not."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Rates are written as tc writes them; goodput is what frames leave for TCP's payload."""
 
-from __future__ import annotations
-
 import pytest
 
 from harness.model.errors import BadInput

@@ -1,7 +1,5 @@
 """Measurements have a value or an error; repetitions form a sample; links are known by moment."""
 
-from __future__ import annotations
-
 import pytest
 
 from harness.model.interface import HostLink

@@ -1,7 +1,5 @@
 """A trial has a duration or an error, never both."""
 
-from __future__ import annotations
-
 import pytest
 
 from harness.model.run import Phase, Status, Trial

@@ -1,7 +1,5 @@
 """Of Spark's configuration, known properties are recorded with their values, all others as digests."""
 
-from __future__ import annotations
-
 import pytest
 
 from harness.model.spark_properties import recorded_properties

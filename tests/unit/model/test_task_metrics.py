@@ -1,7 +1,6 @@
 """Task metrics and link counters: which values are possible, and how they are stored and read."""
 
-from __future__ import annotations
-
+from collections.abc import Mapping
 from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
@@ -26,28 +25,28 @@ from tests.unit.metrics_builders import task_metrics
 
 SECONDS = st.floats(0, 1e9)
 COUNTS = st.integers(0, 2**63)
-VALUES: dict[str, st.SearchStrategy[Any]] = {
-    "int": COUNTS,
-    "float": SECONDS,
-    "float | None": st.none() | SECONDS,
-    "str": st.text(),
-    "str | None": st.none() | st.text(),
-    "Mapping[str, int]": st.dictionaries(st.text(), COUNTS, max_size=3),
-    "tuple[str, ...]": st.lists(st.text(), max_size=3).map(tuple),
+VALUES: dict[Any, st.SearchStrategy[Any]] = {
+    int: COUNTS,
+    float: SECONDS,
+    float | None: st.none() | SECONDS,
+    str: st.text(),
+    str | None: st.none() | st.text(),
+    Mapping[str, int]: st.dictionaries(st.text(), COUNTS, max_size=3),
+    tuple[str, ...]: st.lists(st.text(), max_size=3).map(tuple),
 }
 """Possible values by annotation."""
 
 
 def possible(record: type) -> st.SearchStrategy[Any]:
     """Return the possible records of a class, whose fields have the annotations in VALUES."""
-    return st.builds(record, **{field.name: VALUES[str(field.type)] for field in fields(record)})
+    return st.builds(record, **{field.name: VALUES[field.type] for field in fields(record)})
 
 
 VALUES |= {
-    "TaskTime": possible(TaskTime),
-    "Stragglers | None": st.none() | possible(Stragglers),
-    "ScheduleSimulation | None": st.none() | possible(ScheduleSimulation),
-    "tuple[NodeBytes, ...]": st.lists(possible(NodeBytes), max_size=3).map(tuple),
+    TaskTime: possible(TaskTime),
+    Stragglers | None: st.none() | possible(Stragglers),
+    ScheduleSimulation | None: st.none() | possible(ScheduleSimulation),
+    tuple[NodeBytes, ...]: st.lists(possible(NodeBytes), max_size=3).map(tuple),
 }
 TIME = TaskTime(1, 2, 3, None, 4, 5, 6, 7)
 METRICS = task_metrics(

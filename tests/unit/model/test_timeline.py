@@ -1,7 +1,5 @@
 """Series are packed into short texts; a timeline whose parts do not fit together cannot be made."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Quota, periods and use of the control group of this process, from the kernel's files."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

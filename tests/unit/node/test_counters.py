@@ -1,7 +1,5 @@
 """What a node counts, from the kernel's files; what it does not count is missing and never 0."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

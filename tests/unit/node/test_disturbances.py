@@ -1,7 +1,5 @@
 """Real disturbances of this machine: each is counted, and by no less than it was."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """A host's description of its link, and the throughput that the link allows."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """What disturbed a trial is the difference of the nodes' counters before and after it."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 
 import pytest

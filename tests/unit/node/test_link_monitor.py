@@ -1,7 +1,5 @@
 """What a host prints once a second becomes readings, and their differences become happenings."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

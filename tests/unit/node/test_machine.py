@@ -1,7 +1,5 @@
 """Facts about a machine, read from a directory with its files."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from harness.node.machine import links, machine_facts

@@ -1,10 +1,8 @@
 """The links of a run's nodes: their recorded facts, their errors, and links of an unexpected rate."""
 
-from __future__ import annotations
-
 import pytest
 
-from harness.analysis.configuration import caveats
+from harness.analysis.observed.configuration import caveats
 from harness.model.run import Ending, RecordedRun
 from harness.node.node_links import (
     link_errors,

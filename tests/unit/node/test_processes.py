@@ -1,7 +1,5 @@
 """Which processes belong to an application, and what they used."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What a host's /proc/stat counted of its processors' time."""
 
-from __future__ import annotations
-
 from harness.node.processor_ticks import (
     ProcessorTicks,
     ticks_of_all_processors,

@@ -1,7 +1,5 @@
 """The sampler: it sums up loops, takes samples, answers its user alone, and ends with what it watches."""
 
-from __future__ import annotations
-
 import os
 import signal
 import socket

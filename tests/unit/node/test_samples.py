@@ -1,7 +1,5 @@
 """Samples of several nodes become the slices of a trial: nothing is lost, and clocks are related."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """The bytes that went over nodes' interfaces, from the kernel's files and by subtraction."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

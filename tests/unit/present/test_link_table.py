@@ -1,10 +1,8 @@
 """The busiest link over time as text, and the table of for how long it was full."""
 
-from __future__ import annotations
-
 import pytest
 
-from harness.analysis.timeline import LinkUse, link_uses, trial_links
+from harness.analysis.explain.timeline import LinkUse, link_uses, trial_links
 from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.probe import Measurement
 from harness.model.timeline import Timeline

@@ -1,7 +1,5 @@
 """Workloads that count their work: tables show performance, and more of it is better."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import ClassVar
@@ -10,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.analysis.comparison import Comparison, compare
-from harness.analysis.configuration import ConfigurationRuns
-from harness.analysis.performance_price import performance_prices
-from harness.analysis.price import rank_offers
-from harness.analysis.price_list import Item, Money, Offer, PriceList, read_price_list
+from harness.analysis.compare.comparison import Comparison, compare
+from harness.analysis.observed.configuration import ConfigurationRuns
+from harness.analysis.price.performance_price import performance_prices
+from harness.analysis.price.price import rank_offers
+from harness.analysis.price.price_list import Item, Money, Offer, PriceList, read_price_list
 from harness.model.errors import BadInput
 from harness.model.run import RecordedRun
 from harness.model.work import Work

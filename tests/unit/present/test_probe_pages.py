@@ -1,11 +1,9 @@
 """The pages that probes print, compared with golden files."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
-from harness.analysis.acceptance import Expectation, network_faults
-from harness.analysis.soak import judge_soak
+from harness.analysis.network.acceptance import Expectation, network_faults
+from harness.analysis.network.soak import judge_soak
 from harness.commands.gate import verdict
 from harness.model.network_metrics import (
     ACROSS_RACKS,

@@ -1,7 +1,5 @@
 """The report: its numbers are those of `compare`, its text is correct, and its page loads nothing else."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json
@@ -27,13 +25,13 @@ from datagen.generate import parse as parse_generate
 from datagen.manifest import Format
 from datagen.recipe import Recipe
 from datagen.writer import Request
-from harness.analysis.attribution import wall_parts
-from harness.analysis.comparison import Comparison, compare
-from harness.analysis.configuration import ConfigurationRuns
-from harness.analysis.mesh import pair_matrix
-from harness.analysis.price import rank_offers
-from harness.analysis.price_list import Item, Money, Offer, PriceList
-from harness.analysis.timeline import link_uses, trial_links
+from harness.analysis.compare.comparison import Comparison, compare
+from harness.analysis.explain.attribution import wall_parts
+from harness.analysis.explain.timeline import link_uses, trial_links
+from harness.analysis.network.mesh import pair_matrix
+from harness.analysis.observed.configuration import ConfigurationRuns
+from harness.analysis.price.price import rank_offers
+from harness.analysis.price.price_list import Item, Money, Offer, PriceList
 from harness.model.interface import HostLink
 from harness.model.layout import Layout
 from harness.model.network_metrics import (
@@ -880,7 +878,7 @@ def assert_self_contained(html: str) -> Page:
 
 
 RENDER_FULL_REPORT = """
-from harness.analysis.comparison import compare
+from harness.analysis.compare.comparison import compare
 from harness.present.report import page
 from tests.unit.svg import elements_of, texts_of
 from tests.unit import report_data

@@ -1,7 +1,5 @@
 """Tables in every format, compared with golden files, and properties of every table."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
@@ -13,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.analysis.comparison import Comparison, compare, overview
-from harness.analysis.probe_comparison import compare_probes
+from harness.analysis.compare.comparison import Comparison, compare, overview
+from harness.analysis.compare.probe_comparison import compare_probes
 from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.run import MAX_WALL_S, MIN_WALL_S, Ending, Phase
 from harness.present import data_formats, markdown, quantities, run, text

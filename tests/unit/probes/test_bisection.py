@@ -1,7 +1,5 @@
 """The slowest halves: exactly for few hosts, by exchanges for many."""
 
-from __future__ import annotations
-
 from itertools import permutations
 
 import pytest

@@ -1,7 +1,5 @@
 """The common window of flows: the seconds in which all ran, and what each of them carried in these."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

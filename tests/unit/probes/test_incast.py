@@ -1,7 +1,5 @@
 """The incast probe: which flows run in each case, what is recorded of them, and hosts that fail."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Sequence
 
@@ -9,6 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.hosts.remote_process import CompletedCommand
+from harness.hosts.transports.host import Host, HostError, by_local
 from harness.model.network_metrics import (
     BISECTION,
     FAN_BUSIEST,
@@ -22,7 +22,6 @@ from harness.model.network_metrics import (
 from harness.model.probe import Measurement
 from harness.probes.incast import MAX_FLOWS, _shuffle, incast_steps, rungs
 from harness.probes.messages import Message
-from harness.probes.remote_process import CompletedCommand
 from harness.probes.tools.cpu import Cpu
 from harness.probes.tools.iperf3 import Report, TransferInterval
 from harness.probes.tools.sockperf import RoundTrips
@@ -34,7 +33,6 @@ from harness.probes.traffic import (
     opening_batches,
     with_processors,
 )
-from harness.probes.transports.host import Host, HostError, by_local
 
 PORT_BIT_S = 1e9
 TRIPS = RoundTrips({50.0: 100.0, 90.0: 200.0, 99.0: 300.0, 99.9: 400.0}, 100)

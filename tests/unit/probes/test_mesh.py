@@ -1,16 +1,14 @@
 """The mesh probe: which flows run at the same time, and what is measured."""
 
-from __future__ import annotations
-
 import pytest
 
-from harness.analysis.mesh import pair_matrix
+from harness.analysis.network.mesh import pair_matrix
+from harness.hosts.transports.host import HostError, by_local
 from harness.model.network_metrics import BOTH_WAYS, MESH_GOODPUT, RETRANSMITS
 from harness.probes.mesh import mesh_steps
 from harness.probes.tools.cpu import Cpu
 from harness.probes.tools.iperf3 import Report
 from harness.probes.traffic import OMITTED_S, Flow, Load, Transfer
-from harness.probes.transports.host import HostError, by_local
 from tests.unit.probe_builders import FOUR, MBIT, every_pair
 
 HOSTS = [by_local(name) for name in FOUR]

@@ -1,7 +1,5 @@
 """The MTU probe finds the largest packet that a path carries, however the path treats larger ones."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from types import MappingProxyType
 
@@ -9,14 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.hosts.remote_process import CompletedCommand
+from harness.hosts.transports.host import Host, HostError, by_local
 from harness.model.link import MIN_MTU
 from harness.model.network_metrics import PACKET_GOODPUT, PATH_MTU, VANISHED_PACKET
 from harness.probes.mtu import PathMtu, Search, path_mtu_steps, search_path_mtu
 from harness.probes.packets import packet_size_steps
-from harness.probes.remote_process import CompletedCommand
 from harness.probes.tools.ping import Echo, PingReply
 from harness.probes.traffic import Load
-from harness.probes.transports.host import Host, HostError, by_local
 from tests.unit.probe_builders import a_link
 
 TWO = [by_local("node1", "10.0.0.1"), by_local("node2", "10.0.0.2")]

@@ -1,12 +1,12 @@
 """A sweep of packet sizes charges each host for what it sends and receives, and says what is unknown."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 
 import pytest
 
+from harness.hosts.remote_process import CompletedCommand
+from harness.hosts.transports.host import Host, HostError, by_local
 from harness.model.network_metrics import (
     HARDWARE_COUNTERS,
     PACKET_GOODPUT,
@@ -21,12 +21,10 @@ from harness.model.packet_case import PacketCase
 from harness.model.probe import Measurement
 from harness.probes.packets import packet_size_steps
 from harness.probes.plan import ProbeStep
-from harness.probes.remote_process import CompletedCommand
 from harness.probes.tools.cpu import Cpu
 from harness.probes.tools.iperf3 import Report
 from harness.probes.tools.perf import Counters
 from harness.probes.traffic import Flow, Load, Transfer
-from harness.probes.transports.host import Host, HostError, by_local
 from tests.unit.probe_builders import MBIT
 
 TWO = [by_local("node1", "10.0.0.1"), by_local("node2", "10.0.0.2")]

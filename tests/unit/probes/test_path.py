@@ -1,11 +1,10 @@
 """The path probe: RFC 6349's figures from a transfer, and the packets that make a step of rate."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest
 
+from harness.hosts.transports.host import HostError, by_local
 from harness.model.link import datagram_bit_s, goodput_bit_s
 from harness.model.network_metrics import (
     BUFFER_DELAY,
@@ -20,7 +19,6 @@ from harness.probes.tools.iperf3 import DatagramReport, Report
 from harness.probes.tools.ping import EchoTimes
 from harness.probes.tools.sockperf import RoundTrips
 from harness.probes.traffic import Flow, Load
-from harness.probes.transports.host import HostError, by_local
 from tests.unit.probe_builders import MBIT, a_link
 
 FLOW = Flow(by_local("a"), by_local("b"))

@@ -1,7 +1,5 @@
 """The steps of a plan: who is paired when, their progress lines, and their repeats."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """The racks probe: the drawn pairs, and the ratio that follows from what they carry."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -10,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.hosts.transports.host import HostError, by_local
 from harness.model.network_metrics import ACROSS_RACKS, OVERSUBSCRIPTION, WITHIN_RACK
 from harness.model.probe import ProbeSample, samples
 from harness.probes.racks import (
@@ -20,7 +19,6 @@ from harness.probes.racks import (
 )
 from harness.probes.tools.iperf3 import Report, TransferInterval
 from harness.probes.traffic import Flow, Load, Transfer
-from harness.probes.transports.host import HostError, by_local
 
 GBIT = 10**9
 

@@ -1,7 +1,5 @@
 """The search for slow hosts: which pairs are drawn, which are measured again, and what is found."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.analysis.search import SearchVerdict, goodput_matrix, judge_sample
+from harness.analysis.network.search import SearchVerdict, goodput_matrix, judge_sample
+from harness.hosts.transports.host import HostError
 from harness.model.network_metrics import BOTH_WAYS, MESH_GOODPUT, PAIRS, SAMPLED
 from harness.model.probe import Measurement, ProbeRun, RecordedProbes
 from harness.probes.search import Mesh, disjoint_rounds, drawn_rounds, rounds_for
 from harness.probes.traffic import Flow, Load, Transfer
-from harness.probes.transports.host import HostError
 from harness.statistics.pairwise import AGAIN
 from tests.simulated_hosts import SimulatedNetwork, names, search
 

@@ -1,7 +1,5 @@
 """The output of iperf3, sockperf, ping and others is read: several versions, errors, cut and garbled text."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

@@ -1,11 +1,9 @@
 """What hosts counted around a trial: how busy they were, and over which interface bytes went."""
 
-from __future__ import annotations
-
 import pytest
 
+from harness.hosts.remote_process import CompletedCommand
 from harness.model.errors import ToolError
-from harness.probes.remote_process import CompletedCommand
 from harness.programs.hosts import (
     HostCounters,
     Machines,

@@ -1,7 +1,5 @@
 """HPC Challenge: its input follows the usual rules, and only a complete, right output is a result."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 
@@ -9,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.hosts.transports.host import by_local
 from harness.model.errors import BadInput, ToolError
 from harness.model.work import Work
-from harness.probes.transports.host import by_local
 from harness.programs.hpcc import Hpcc, problem_size, process_grid
 from harness.programs.program import Achieved, Outcomes, Placement, Problem
 

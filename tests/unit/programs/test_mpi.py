@@ -1,14 +1,12 @@
 """What Open MPI printed becomes an output, or one clear line that names the host or the program."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
 
+from harness.hosts.remote_process import CompletedCommand
+from harness.hosts.transports.host import Host, HostError
 from harness.model.errors import ToolError
-from harness.probes.remote_process import CompletedCommand
-from harness.probes.transports.host import Host, HostError
 from harness.programs import mpi
 from harness.programs.mpi import MpiJob, output_of
 

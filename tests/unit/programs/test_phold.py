@@ -1,14 +1,12 @@
 """PHOLD: events are counted only if there are as many as in the simulation by one process."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
 
+from harness.hosts.transports.host import by_local
 from harness.model.errors import BadInput, ToolError
 from harness.model.work import Work
-from harness.probes.transports.host import by_local
 from harness.programs.phold import Phold
 from harness.programs.program import Achieved, Placement
 

@@ -1,7 +1,5 @@
 """Programs are discovered, and their options are read."""
 
-from __future__ import annotations
-
 from dataclasses import fields
 
 import pytest

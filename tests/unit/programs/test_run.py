@@ -1,18 +1,16 @@
 """A run of a program: each execution is a trial of each of its workloads, and a failure is kept."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from harness.hosts.transports.host import Host, HostError
 from harness.model.errors import BadInput, ToolError
 from harness.model.run import Ending, Phase, RecordedRun, Status
 from harness.model.work import Work
 from harness.node.node_links import node_facts
-from harness.probes.transports.host import Host, HostError
 from harness.programs import run as module
 from harness.programs import series as series_module
 from harness.programs.hosts import HostCounters, MachineMemory, Machines

@@ -1,7 +1,5 @@
 """An output appears whole or not at all, and replaces former outputs of its kind alone."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

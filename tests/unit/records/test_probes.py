@@ -1,14 +1,12 @@
 """Results files of probes: stored apart from runs, complete after every event, loaded unchanged."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.analysis.configuration import find_configuration
+from harness.analysis.observed.configuration import find_configuration
 from harness.model.errors import BadInput
 from harness.model.network_metrics import BOTH_WAYS, MESH_GOODPUT
 from harness.model.probe import (

@@ -1,14 +1,12 @@
 """Published results are read as runs: the tables of 2009 and 2020 are among them."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 
 import pytest
 
-from harness.analysis.comparison import overview
-from harness.analysis.configuration import find_configuration
+from harness.analysis.compare.comparison import overview
+from harness.analysis.observed.configuration import find_configuration
 from harness.model.errors import BadInput
 from harness.model.run import Phase, Run, Status, Trial
 from harness.model.work import Work

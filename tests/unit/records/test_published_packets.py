@@ -1,12 +1,10 @@
 """Published sweeps of packet sizes are read as probe runs, those of two switches and a cable among them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
 
-from harness.analysis.packet_costs import packet_costs
+from harness.analysis.network.packet_costs import packet_costs
 from harness.cli import main
 from harness.model.errors import BadInput
 from harness.model.network_metrics import PACKET_RECEIVER_CPU, PACKET_SENDER_CPU

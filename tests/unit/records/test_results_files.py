@@ -1,7 +1,5 @@
 """Results files of runs: what is written is read, complete or cut off; anything else is one clear error."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """TOML files have a schema: a mistake is one line that names file, table and key."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Annotated, Literal

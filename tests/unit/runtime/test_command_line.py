@@ -1,7 +1,5 @@
 """Values of options with a unit."""
 
-from __future__ import annotations
-
 import pytest
 
 from harness.runtime.command_line import parse_fraction, parse_time

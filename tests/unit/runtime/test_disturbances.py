@@ -1,7 +1,5 @@
 """Trials are judged again from the counters of their nodes."""
 
-from __future__ import annotations
-
 from harness.model.interference import MIN_EARLIER, NodeInterference
 from harness.model.run import Trial
 from harness.runtime.disturbances import with_disturbances

@@ -1,7 +1,5 @@
 """A signal interrupts the run wherever it arrives."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The lines of progress that people see while they wait."""
 
-from __future__ import annotations
-
 import io
 import sys
 

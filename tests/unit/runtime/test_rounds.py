@@ -1,7 +1,5 @@
 """Which rounds a run plans, and why it stops. Only trials advance the clock."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """A series is a digest of the arguments, from which no secret can be guessed."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pytest

@@ -1,7 +1,5 @@
 """The order of trials, what is timed, and what happens if one fails; without Spark or real time."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -55,7 +53,7 @@ class FakeClock:
 
         return step
 
-    def passing_each(self, runner: FakeRunner, durations: Iterator[float]) -> Step:
+    def passing_each(self, runner: "FakeRunner", durations: Iterator[float]) -> Step:
         """Let the time pass that each trial's executions take."""
 
         def step() -> None:
@@ -85,7 +83,7 @@ class FakeRunner:
     def note(self) -> str | None:
         return self.noted
 
-    def prepare(self, job_group: str, executions: int) -> FakeRunner:
+    def prepare(self, job_group: str, executions: int) -> "FakeRunner":
         self.groups.append(job_group)
         self.executions.append(executions)
         self.prepare_step()

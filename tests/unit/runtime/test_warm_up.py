@@ -1,7 +1,5 @@
 """Which trials of a workload are warm-up, and what never became steady."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

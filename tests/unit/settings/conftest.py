@@ -1,7 +1,5 @@
 """Guards of this directory's tests lock files of their own, so that tests can run at the same time."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

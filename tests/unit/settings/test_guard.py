@@ -1,7 +1,5 @@
 """A guard puts everything back: when it is asked, when we end in any way, and when it hears nothing."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
@@ -10,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.probes.transports.host import HostError, by_local
+from harness.hosts.transports.host import HostError, by_local
 from harness.settings import guard
 from harness.settings.guard import Guard, Guards
 from tests.waiting import eventually
@@ -43,7 +41,7 @@ def test_it_puts_back_when_the_block_ends_by_an_error(done: Path) -> None:
 
 PROGRAM = """
 import sys
-from harness.probes.transports.host import by_local
+from harness.hosts.transports.host import by_local
 from harness.settings import guard
 guard.LOCKS = sys.argv[2]
 with guard.Guards({by_local("here"): sys.argv[1]}):

@@ -1,7 +1,5 @@
 """What is set is verified, and put back whatever happens; the journal knows what may still be set."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -9,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from harness.hosts.transports.host import Host, HostError, by_local
 from harness.model.errors import BadInput
-from harness.probes.transports.host import Host, HostError, by_local
 from harness.settings import guard
 from harness.settings.in_force import NotPutBack, Settings, in_force, plan, put_back
 from harness.settings.journal import SET, AnySetting, Change, Journal, open_journal
@@ -138,7 +136,7 @@ class TestInForce:
 PROGRAM = """
 import sys
 from pathlib import Path
-from harness.probes.transports.host import by_local
+from harness.hosts.transports.host import by_local
 from harness.settings import guard
 from harness.settings.in_force import in_force
 from harness.settings.journal import Journal

@@ -1,7 +1,5 @@
 """Each kind of setting: how its value is read, and the commands that set it and put it back."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from collections.abc import Sequence
@@ -11,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.hosts.remote_process import CompletedCommand
 from harness.model.errors import ToolError
 from harness.model.link import MIN_BIT_S, Link
-from harness.probes.remote_process import CompletedCommand
 from harness.settings.bond_member import BondMember
 from harness.settings.mtu import Mtu
 from harness.settings.own_command import OwnCommand

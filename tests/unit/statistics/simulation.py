@@ -1,7 +1,5 @@
 """Tables of times whose truth is known: runs that differ, trials that differ, and at most a single change."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A comparison claims a change, calls it noise, or says that there are too few runs."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -3,8 +3,6 @@
 The table of all cases: make microbench, or pytest -s -m bench tests/bench/test_false_claims.py.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """The interval of the median agrees with SciPy's and contains the true median as often as it promises."""
 
-from __future__ import annotations
-
 import math
 import random
 from statistics import median

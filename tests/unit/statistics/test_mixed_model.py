@@ -1,7 +1,5 @@
 """The mixed model agrees with calculations by hand, and depends on nothing that it should not."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from statistics import median, variance

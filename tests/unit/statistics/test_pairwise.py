@@ -1,7 +1,5 @@
 """Slow members of random pairs: the range of sound values, suspects, and the chance to miss a slow one."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Collection
 

@@ -1,7 +1,5 @@
 """The number of runs to plan agrees with how often the model itself finds the change."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

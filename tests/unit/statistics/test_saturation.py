@@ -1,7 +1,5 @@
 """The model of what a faster link saves."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from random import Random

@@ -1,7 +1,5 @@
 """Where a series is steady: by hand, against SciPy, and in simulations with a fixed seed."""
 
-from __future__ import annotations
-
 from itertools import permutations
 from random import Random
 from statistics import median

@@ -1,7 +1,5 @@
 """Simulated warm-ups, and what the rule of steadiness makes of them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """How many outcomes are inside of predicted intervals, for each level; all is well on the diagonal."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import altair as alt

@@ -1,14 +1,12 @@
 """The change of each workload as a dot with its interval, all on one scale."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import altair as alt
 
-from harness.analysis.comparison import Comparison
+from harness.analysis.compare.comparison import Comparison
 from harness.present import quantities
 from harness.present.comparison_table import comparison_table
 from harness.present.data_table import DataTable, Quantity

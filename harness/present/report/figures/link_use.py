@@ -1,22 +1,20 @@
 """The link and the processors of the busiest node over the time of one trial, for each configuration."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
 import altair as alt
 
-from harness.analysis.comparison import Comparison
-from harness.analysis.mesh import RECEIVES, SENDS
-from harness.analysis.timeline import (
+from harness.analysis.compare.comparison import Comparison
+from harness.analysis.explain.timeline import (
     FULL,
     LinkUse,
     TrialLink,
     link_uses,
     trial_links,
 )
+from harness.analysis.network.mesh import RECEIVES, SENDS
 from harness.model.link import throughput_text
 from harness.model.probe import Measurement
 from harness.present import quantities

@@ -1,14 +1,12 @@
 """TCP throughput of each host, as sender and as receiver, of so many that a map of pairs cannot be read."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
 import altair as alt
 
-from harness.analysis.mesh import (
+from harness.analysis.network.mesh import (
     RECEIVES,
     SENDS,
     PairMatrix,

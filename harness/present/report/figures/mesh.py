@@ -1,13 +1,11 @@
 """TCP throughput between each pair of hosts: a map for each configuration, and maps of the differences."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import altair as alt
 
-from harness.analysis.mesh import (
+from harness.analysis.network.mesh import (
     Pair,
     PairMatrix,
     pair_matrix,

@@ -1,14 +1,12 @@
 """Throughput and costs by packet size: a panel for each quantity, a line for each configuration."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import altair as alt
 
-from harness.analysis.packet_costs import COST_METRICS, PacketCost, packet_costs
+from harness.analysis.network.packet_costs import COST_METRICS, PacketCost, packet_costs
 from harness.model.network_metrics import (
     PACKET_GOODPUT,
     PACKET_RECEIVER_CPU,

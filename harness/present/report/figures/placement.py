@@ -1,13 +1,11 @@
 """Placement: the bytes of the data that each node stores, including copies and parity."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import altair as alt
 
-from harness.analysis.comparison import Comparison
+from harness.analysis.compare.comparison import Comparison
 from harness.present.data_table import DataTable, Quantity
 from harness.present.report import chart
 from harness.present.report.chart import Figure, Picture

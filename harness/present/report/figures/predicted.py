@@ -1,13 +1,11 @@
 """What was predicted before it was measured, beside what was measured."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import altair as alt
 
-from harness.analysis.outcomes import Scored
-from harness.analysis.score import ScoredTime
+from harness.analysis.predict.outcomes import Scored
+from harness.analysis.predict.score import ScoredTime
 from harness.present.data_table import DataTable, Quantity
 from harness.present.prediction import outcome_text
 from harness.present.quantities import change, time_text

@@ -1,7 +1,5 @@
 """Line charts of probes: percentiles of latency."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, floor, log10

@@ -1,12 +1,10 @@
 """Time against link rate: a panel for each workload, with its limit and where it stops gaining."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import altair as alt
 
-from harness.analysis.rate_curve import RateCurve
+from harness.analysis.predict.rate_curve import RateCurve
 from harness.present.report import chart
 from harness.terminal import shorten, visible
 

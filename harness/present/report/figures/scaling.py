@@ -1,14 +1,12 @@
 """Efficiency by the number of nodes: a panel for each workload, a line for each configuration."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import altair as alt
 
-from harness.analysis.comparison import Comparison
-from harness.analysis.scaling import ScaledWorkload, Scaling, families_of, scaling
+from harness.analysis.compare.comparison import Comparison
+from harness.analysis.compare.scaling import ScaledWorkload, Scaling, families_of, scaling
 from harness.model.errors import BadInput
 from harness.present.data_table import DataTable, Quantity
 from harness.present.report import chart

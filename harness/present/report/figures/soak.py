@@ -1,14 +1,12 @@
 """The links of a soak over time: what hosts received, and when something was wrong."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
 import altair as alt
 
-from harness.analysis.soak import Soaked, judge_soak
+from harness.analysis.network.soak import Soaked, judge_soak
 from harness.model.probe import RecordedProbes
 from harness.model.soak import LinkSeconds, SoakFlow
 from harness.present.data_table import DataTable, Quantity

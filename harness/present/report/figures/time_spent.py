@@ -1,14 +1,12 @@
 """Where the time of each workload went, in each configuration."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import altair as alt
 
-from harness.analysis.attribution import PARTS, Parts, attribute, explain
-from harness.analysis.comparison import Comparison
+from harness.analysis.compare.comparison import Comparison
+from harness.analysis.explain.attribution import PARTS, Parts, attribute, explain
 from harness.model.errors import BadInput
 from harness.present import quantities
 from harness.present.attribution_tables import NAMES

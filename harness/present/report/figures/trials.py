@@ -1,7 +1,5 @@
 """Every trial in the order of measurement, which shows outliers and drift."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
@@ -9,7 +7,7 @@ from typing import Any
 
 import altair as alt
 
-from harness.analysis.comparison import Comparison
+from harness.analysis.compare.comparison import Comparison
 from harness.model.run import Phase, Trial
 from harness.present import quantities
 from harness.present.data_table import DataTable

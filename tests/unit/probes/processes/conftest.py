@@ -1,7 +1,5 @@
 """Programs in front of those that are installed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

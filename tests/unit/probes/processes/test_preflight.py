@@ -1,9 +1,7 @@
 """Preflight: hosts without the programs or without a known address are excluded, with what to do."""
 
-from __future__ import annotations
-
+from harness.hosts.transports.host import by_local
 from harness.probes.preflight import preflight
-from harness.probes.transports.host import by_local
 
 from .conftest import Programs
 

@@ -1,7 +1,5 @@
 """Remote processes start at a signal, end with us, and report what went wrong."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -10,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.model.errors import BadInput, ToolError
-from harness.probes.remote_process import (
+from harness.hosts.remote_process import (
     ClientServerRun,
     CompletedCommand,
     RemoteProcesses,
@@ -19,7 +16,8 @@ from harness.probes.remote_process import (
     parse_completed,
     run_all,
 )
-from harness.probes.transports.host import Host, HostError, by_docker, by_local, by_ssh
+from harness.hosts.transports.host import Host, HostError, by_docker, by_local, by_ssh
+from harness.model.errors import BadInput, ToolError
 from tests.waiting import eventually
 
 from .conftest import Programs
@@ -35,8 +33,8 @@ exec /bin/sh -c "$*"
 
 SLEEPING = """
 import time
-from harness.probes.remote_process import RemoteProcess
-from harness.probes.transports.host import by_local
+from harness.hosts.remote_process import RemoteProcess
+from harness.hosts.transports.host import by_local
 remote = RemoteProcess(by_local("here"), ("sh", "-c", "echo $$; exec sleep 600"))
 remote.start()
 remote.await_line("")

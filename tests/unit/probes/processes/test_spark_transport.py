@@ -1,7 +1,5 @@
 """The Spark transport as it is, without Spark: caller and relay are processes and threads of this machine."""
 
-from __future__ import annotations
-
 import os
 import signal
 import socket
@@ -18,11 +16,10 @@ from typing import Self
 
 import pytest
 
-from harness.model.errors import BadInput, ClusterliftError
-from harness.probes.remote_process import CompletedCommand, run_all
-from harness.probes.transports.host import Host, HostError
-from harness.probes.transports.spark import application
-from harness.probes.transports.spark.agent import (
+from harness.hosts.remote_process import CompletedCommand, run_all
+from harness.hosts.transports.host import Host, HostError
+from harness.hosts.transports.spark import application
+from harness.hosts.transports.spark.agent import (
     CONNECTION_LOST,
     EXIT_CODE,
     LOSS_S,
@@ -34,15 +31,16 @@ from harness.probes.transports.spark.agent import (
     send_object,
     take_private_number,
 )
-from harness.probes.transports.spark.application import executor_host, spark_transport
-from harness.probes.transports.spark.key_agreement import (
+from harness.hosts.transports.spark.application import executor_host, spark_transport
+from harness.hosts.transports.spark.key_agreement import (
     agreed_key,
     fingerprint,
     private_number,
     public_number,
 )
-from harness.probes.transports.spark.owner import end_with_owner, owner_socket
-from harness.probes.transports.spark.relay import UNREACHABLE, Relay
+from harness.hosts.transports.spark.owner import end_with_owner, owner_socket
+from harness.hosts.transports.spark.relay import UNREACHABLE, Relay
+from harness.model.errors import BadInput, ClusterliftError
 from tests.waiting import eventually
 
 TIMEOUT_S = 20
@@ -50,7 +48,7 @@ TIMEOUT_S = 20
 RELAY = """
 import sys, time
 from pathlib import Path
-from harness.probes.transports.spark.relay import Relay
+from harness.hosts.transports.spark.relay import Relay
 relay = Relay(Path(sys.argv[1]), ("127.0.0.1", 0))
 relay.expect_agent("node1", int(sys.argv[2]))
 print(relay.port, relay.public, flush=True)
@@ -59,7 +57,7 @@ time.sleep(600)
 """
 AGENT = """
 import sys
-from harness.probes.transports.spark.agent import run_agent
+from harness.hosts.transports.spark.agent import run_agent
 run_agent(("127.0.0.1", int(sys.argv[1])), int(sys.argv[2]), int(sys.argv[3]))
 """
 
@@ -180,7 +178,7 @@ class TestCommand:
     def test_is_killed_after_its_caller_if_it_does_not_end(
         self, transport: SparkTransport, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("harness.probes.transports.spark.agent.END_S", 0.1)
+        monkeypatch.setattr("harness.hosts.transports.spark.agent.END_S", 0.1)
         mark = tmp_path / "mark"
         mark.touch()
         script = f"trap '' TERM INT HUP; echo $$ > {mark}; while :; do sleep 0.1; done"
@@ -330,7 +328,7 @@ class TestStranger:
     def test_with_half_a_handshake_gets_a_challenge_and_is_disconnected(
         self, transport: SparkTransport, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("harness.probes.transports.spark.relay.HANDSHAKE_S", 1)
+        monkeypatch.setattr("harness.hosts.transports.spark.relay.HANDSHAKE_S", 1)
         known = transport.access()
         with socket.create_connection(transport.address, TIMEOUT_S) as stranger:
             stranger.sendall(b"\x00\x00\x00\x20" + known.fingerprint)
@@ -344,7 +342,7 @@ class TestStranger:
     def test_that_stays_silent_is_disconnected(
         self, transport: SparkTransport, monkeypatch: pytest.MonkeyPatch, sent: bytes
     ) -> None:
-        monkeypatch.setattr("harness.probes.transports.spark.relay.HANDSHAKE_S", 1)
+        monkeypatch.setattr("harness.hosts.transports.spark.relay.HANDSHAKE_S", 1)
         with socket.create_connection(transport.address, TIMEOUT_S) as stranger:
             stranger.sendall(sent)
             assert everything(stranger) == b""
@@ -352,8 +350,8 @@ class TestStranger:
     def test_gives_way_to_those_who_come_later(
         self, transport: SparkTransport, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("harness.probes.transports.spark.relay.MAX_STRANGERS", 3)
-        monkeypatch.setattr("harness.probes.transports.spark.relay.HANDSHAKE_S", 3600)
+        monkeypatch.setattr("harness.hosts.transports.spark.relay.MAX_STRANGERS", 3)
+        monkeypatch.setattr("harness.hosts.transports.spark.relay.HANDSHAKE_S", 3600)
         strangers = [socket.create_connection(transport.address, TIMEOUT_S) for _ in range(10)]
         # Three, and two for the only agent, may stay.
         assert all(everything(stranger) == b"" for stranger in strangers[:5])
@@ -550,7 +548,7 @@ class TestPrivateNumber:
 OWNER = """
 import sys, time
 from pathlib import Path
-from harness.probes.transports.spark.owner import owner_socket
+from harness.hosts.transports.spark.owner import owner_socket
 owner = owner_socket(Path(sys.argv[1]))
 print("listens", flush=True)
 time.sleep(600)
@@ -558,7 +556,7 @@ time.sleep(600)
 OWNED = """
 import sys, time
 from pathlib import Path
-from harness.probes.transports.spark.owner import RELAY, end_with_owner
+from harness.hosts.transports.spark.owner import RELAY, end_with_owner
 end_with_owner(Path(sys.argv[1]))
 (Path(sys.argv[1]) / RELAY).touch()
 print("ready", flush=True)

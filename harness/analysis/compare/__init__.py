@@ -1,0 +1,1 @@
+"""One configuration against another: changes, and what else differed."""

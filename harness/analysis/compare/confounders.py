@@ -1,0 +1,191 @@
+"""Confounders: what differs between two configurations besides what was meant to differ."""
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from harness.analysis.observed.declared import declares_layout, declares_value
+from harness.analysis.observed.environment import (
+    ESSENTIAL,
+    LAYOUT,
+    NOT_SET,
+    REPARTITION,
+    SAMPLES,
+    as_text,
+    content,
+    dataset_facts,
+    environment_facts,
+    parameter_facts,
+)
+from harness.analysis.observed.interference import different_interference
+from harness.model.run import PROGRAM, Facts, RecordedRun, Run
+from harness.terminal import shorten
+
+MAX_VALUE_LENGTH = 80
+"""Characters of a value in a line; class paths are longer."""
+
+Workloads = frozenset[str] | None
+"""Names of workloads; None: all workloads."""
+
+
+@dataclass(frozen=True)
+class Confounder:
+    """A fact that differs from the baseline; a side whose runs differ has several values in its text.
+
+    `workloads` are those whose times the fact may affect.
+    """
+
+    fact: str
+    before: str
+    after: str
+    workloads: Workloads = None
+
+    def may_affect(self, workload: str) -> bool:
+        """Whether the fact may explain this workload's change."""
+        return self.workloads is None or workload in self.workloads
+
+    def describe(self, baseline: str) -> str:
+        """Return a line for the column that is compared with the baseline of this name."""
+        before, after = (shorten(text, MAX_VALUE_LENGTH) for text in (self.before, self.after))
+        return f"{self.fact}: {after} here, {before} in {baseline}"
+
+
+def confounders(
+    baseline: Sequence[RecordedRun], other: Sequence[RecordedRun]
+) -> tuple[Confounder, ...]:
+    """Return every recorded fact that differs, unless both sides declare the difference.
+
+    What disturbed the trials of both sides counts if it differs by a margin.
+
+    An essential fact that only one side recorded counts as different.
+    """
+    before, after = _runs(baseline), _runs(other)
+    facts = (found for side in _by_program(before, after) for found in _differences(*side))
+    disturbed = (Confounder(*each) for each in different_interference(baseline, other))
+    return (*facts, *disturbed)
+
+
+def different_data(baseline: Sequence[RecordedRun], other: Sequence[RecordedRun]) -> str | None:
+    """Describe the data of each side if both are known and differ; else return None."""
+    before, after = (
+        list(dict.fromkeys(filter(None, map(content, _runs(runs))))) for runs in (baseline, other)
+    )
+    if not before or not after or set(before) == set(after):
+        return None
+    return f"{', '.join(before)} and {', '.join(after)}"
+
+
+def _by_program(
+    before: Sequence[Run], after: Sequence[Run]
+) -> Iterator[tuple[Sequence[Run], Sequence[Run], Workloads]]:
+    """Yield the runs of either side of Spark, and of each program, with their workloads.
+
+    What only one side ran is not compared. If all runs are of one kind, facts may affect all workloads.
+    """
+    kinds = list(dict.fromkeys(run.parameters.get(PROGRAM) for run in (*before, *after)))
+    for kind in kinds:
+        first, then = (
+            [run for run in side if run.parameters.get(PROGRAM) == kind] for side in (before, after)
+        )
+        if len(kinds) == 1:
+            yield first, then, None
+        elif first and then:
+            yield first, then, frozenset(name for run in (*first, *then) for name in run.workloads)
+
+
+def _differences(
+    before: Sequence[Run], after: Sequence[Run], workloads: Workloads
+) -> Iterator[Confounder]:
+    for group in _fact_groups(before, after):
+        for found in group.differences(group.observe(before), group.observe(after)):
+            of_kind = found.workloads is None and workloads is not None
+            yield replace(found, workloads=workloads) if of_kind else found
+
+
+def _runs(recorded_runs: Sequence[RecordedRun]) -> list[Run]:
+    return [recorded.run for recorded in recorded_runs]
+
+
+def _fact_groups(before: Sequence[Run], after: Sequence[Run]) -> "Iterator[_FactGroup]":
+    """Yield the groups in the order in which their differences are listed."""
+    runs = [*before, *after]
+    names = {name for run in runs for name in run.workloads}
+    controls = {name for run in runs for name in run.parameters.get("controls") or ()}
+    readers = _data_readers(before, controls), _data_readers(after, controls)
+    yield _FactGroup(
+        "parameters",
+        parameter_facts,
+        workloads_of_fact={
+            REPARTITION: frozenset({"repartition"}),
+            SAMPLES: frozenset(names.difference(*readers)),
+        },
+    )
+    if readers_on_both_sides := readers[0] & readers[1]:
+        yield _FactGroup("dataset", dataset_facts, default_workloads=readers_on_both_sides)
+    yield _FactGroup("environment", environment_facts)
+
+
+def _data_readers(runs: Sequence[Run], controls: Collection[str]) -> frozenset[str]:
+    """Return the workloads that read the dataset; a run that does not list them: all but controls."""
+    return frozenset(
+        name
+        for run in runs
+        for name in run.parameters.get("data_workloads", set(run.workloads).difference(controls))
+    )
+
+
+Observed = Sequence[tuple[Run, Mapping[str, str | None]]]
+"""Runs of one side that recorded anything of a group, with values by fact; None: unknown."""
+
+
+@dataclass(frozen=True)
+class _FactGroup:
+    """Facts that are recorded together, and the workloads that each may affect."""
+
+    name: str
+    read: Callable[[Run], Facts]
+    workloads_of_fact: Mapping[str, Workloads] = field(default_factory=dict)
+    default_workloads: Workloads = None
+
+    def observe(self, runs: Sequence[Run]) -> Observed:
+        return [
+            (run, {name: as_text(value) for name, value in facts.items()})
+            for run in runs
+            if (facts := self.read(run))
+        ]
+
+    def differences(self, before: Observed, after: Observed) -> Iterator[Confounder]:
+        """Yield each fact that differs; one for the whole group if only one side recorded it."""
+        if before and after:
+            for fact in dict.fromkeys(name for _, facts in (*before, *after) for name in facts):
+                here, there = _values(fact, after), _values(fact, before)
+                is_different = here and there and set(here) != set(there)
+                if is_different and not _is_declared(fact, [*before, *after]):
+                    yield self._confounder(fact, ", ".join(there), ", ".join(here))
+        elif before or after:
+            yield self._confounder(self.name, _whether_recorded(before), _whether_recorded(after))
+
+    def _confounder(self, fact: str, before: str, after: str) -> Confounder:
+        workloads = self.workloads_of_fact.get(fact, self.default_workloads)
+        return Confounder(fact, before, after, workloads)
+
+
+def _whether_recorded(side: Observed) -> str:
+    return "recorded" if side else "not recorded"
+
+
+def _values(fact: str, side: Observed) -> list[str]:
+    """Return the distinct values of a fact; unknown values count only if the fact is essential."""
+    missing = NOT_SET if fact.startswith("spark.") else None
+    values = dict.fromkeys(facts.get(fact, missing) for _, facts in side)
+    return [
+        "unknown" if value is None else value
+        for value in values
+        if value is not None or fact in ESSENTIAL
+    ]
+
+
+def _is_declared(fact: str, observed: Observed) -> bool:
+    """Whether every run declares the value that it observed, in its name or as a fact."""
+    if fact == LAYOUT:
+        return all(declares_layout(run) for run, _ in observed)
+    return all(declares_value(run, facts.get(fact) or "") for run, facts in observed)

@@ -1,0 +1,298 @@
+"""What the tasks of a trial spent its wall time on, how long slots were idle, and what explains a change."""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from harness.analysis.compare.comparison import Cell, Comparison, Row
+from harness.analysis.observed.configuration import ConfigurationRuns
+from harness.analysis.observed.sample import measured_trials
+from harness.model.errors import BadInput
+from harness.model.run import RecordedRun, Trial
+from harness.model.task_metrics import TaskMetrics, WireBytes
+
+PYTHON, UNATTRIBUTED, IDLE = "python_worker_s", "unattributed_s", "idle_s"
+PARTS = (
+    "fetch_wait_s",
+    "cpu_s",
+    "shuffle_write_s",
+    PYTHON,
+    UNATTRIBUTED,
+    "deserialization_s",
+    "result_s",
+    "scheduler_delay_s",
+    IDLE,
+)
+"""The fields of TaskTime, and IDLE: slots without a task, as while the driver works or a stage ends."""
+
+NODE_LOCAL, NO_PREFERENCE = "NODE_LOCAL", "PROCESS_LOCAL"
+"""Locality levels of input; input at any other level is remote."""
+
+Parts = Mapping[str, float]
+"""Seconds by the names of PARTS; if PYTHON is missing, UNATTRIBUTED includes it."""
+
+
+def wall_parts(trial: Trial) -> Parts | None:
+    """Divide a trial's wall time into parts that sum up to it; None if task metrics are missing.
+
+    A second of a task occupies one slot, so it accounts for 1 / slots of a second of wall time.
+    """
+    if trial.wall_s is None or trial.tasks is None or not trial.tasks.slots:
+        return None
+    slots = trial.tasks.slots
+    parts = {
+        name: seconds / slots
+        for name, seconds in vars(trial.tasks.time).items()
+        if seconds is not None
+    }
+    return {**parts, IDLE: trial.wall_s - math.fsum(parts.values())}
+
+
+def lacks_python_time(parts: Parts) -> Parts:
+    """Return the parts with the time of Python workers added to UNATTRIBUTED."""
+    kept = {name: seconds for name, seconds in parts.items() if name != PYTHON}
+    return {**kept, UNATTRIBUTED: parts[UNATTRIBUTED] + parts.get(PYTHON, 0)}
+
+
+@dataclass(frozen=True)
+class InputLocality:
+    """Input of all trials together: bytes that tasks read node-locally, remotely, or unplaced.
+
+    Unplaced input has no preferred node, because it is in a mounted directory or was cached.
+    """
+
+    node_local_bytes: int
+    remote_bytes: int
+    unplaced_bytes: int
+
+    @property
+    def node_local_fraction(self) -> float | None:
+        """Node-local input as a fraction of all input with a preferred node; None if none has one."""
+        placed = self.node_local_bytes + self.remote_bytes
+        return self.node_local_bytes / placed if placed else None
+
+
+@dataclass(frozen=True)
+class Wire:
+    """What the interfaces of all nodes received during a trial, and what explains it.
+
+    `shuffle_bytes` is what tasks fetched from other nodes, `remote_input_bytes` the input that they read
+    from other nodes. `unexplained_bytes` is the rest: headers, broadcasts, results, replication, remote
+    reads of node-local tasks, and all other users of the network. It is negative if the counters of some
+    nodes could not be read; these nodes are `unread`. Each value is a median of its own over the trials,
+    so the values need not add up.
+    """
+
+    received_bytes: float
+    shuffle_bytes: float
+    remote_input_bytes: float
+    unexplained_bytes: float
+    nodes: int
+    unread: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class SpeedUpBound:
+    """The most that a workload could gain, as fractions of its wall time, by blocked-time analysis.
+
+    `network` is the gain if no task waited for shuffle blocks; `network_and_unattributed` the gain if
+    the unattributed time, which includes the file system's, disappeared as well.
+    """
+
+    network: float
+    network_and_unattributed: float
+
+
+@dataclass(frozen=True)
+class Attribution:
+    """What the time of one workload in one configuration was spent on.
+
+    `parts_s` has the median of each part over `n` trials, those of the `trials` with task metrics.
+    `straggler_ratio` is the duration of the longest task divided by that of the median task. `notes`
+    are lines on failed and speculative tasks, spilling and incomplete event logs.
+    """
+
+    trials: int
+    n: int
+    parts_s: Parts
+    speed_up_bound: SpeedUpBound | None
+    straggler_ratio: float | None
+    input: InputLocality
+    wire: Wire | None
+    notes: tuple[str, ...]
+
+
+def attribute(runs: Iterable[RecordedRun], workload: str) -> Attribution | None:
+    """Attribute the time of a workload's measured trials; None if no trial has task metrics."""
+    trials = [
+        trial
+        for trial in measured_trials(runs)
+        if trial.workload == workload and trial.wall_s is not None
+    ]
+    divided = [(trial, parts) for trial in trials if (parts := wall_parts(trial))]
+    if not divided:
+        return None
+    metrics = [trial.tasks for trial, _ in divided if trial.tasks]
+    return Attribution(
+        trials=len(trials),
+        n=len(divided),
+        parts_s=_median_parts([parts for _, parts in divided]),
+        speed_up_bound=_speed_up_bound([trial for trial, _ in divided]),
+        straggler_ratio=_straggler_ratio(metrics),
+        input=_input_locality(metrics),
+        wire=_wire([(trial.tasks, trial.wire) for trial, _ in divided]),
+        notes=tuple(_notes(metrics)),
+    )
+
+
+def _median_parts(divided: Sequence[Parts]) -> Parts:
+    if any(PYTHON not in parts for parts in divided):
+        divided = [lacks_python_time(parts) for parts in divided]
+    return {name: median(parts[name] for parts in divided) for name in PARTS if name in divided[0]}
+
+
+def _speed_up_bound(trials: Iterable[Trial]) -> SpeedUpBound | None:
+    bounds = []
+    for trial in trials:
+        simulation = trial.tasks.simulation if trial.tasks else None
+        if simulation is None or not trial.wall_s:
+            continue
+        unblocked_s = (simulation.without_fetch_wait_s, simulation.without_unattributed_s)
+        bounds.append([min(1.0, (simulation.unchanged_s - s) / trial.wall_s) for s in unblocked_s])
+    return SpeedUpBound(*map(median, zip(*bounds, strict=True))) if bounds else None
+
+
+def _straggler_ratio(metrics: Iterable[TaskMetrics]) -> float | None:
+    ratios = [
+        tasks.stragglers.longest_s / tasks.stragglers.median_s
+        for tasks in metrics
+        if tasks.stragglers and tasks.stragglers.median_s
+    ]
+    return median(ratios) if ratios else None
+
+
+def _input_locality(metrics: Sequence[TaskMetrics]) -> InputLocality:
+    return InputLocality(
+        node_local_bytes=sum(_input_bytes(tasks, NODE_LOCAL) for tasks in metrics),
+        remote_bytes=sum(map(_remote_input_bytes, metrics)),
+        unplaced_bytes=sum(_input_bytes(tasks, NO_PREFERENCE) for tasks in metrics),
+    )
+
+
+def _input_bytes(tasks: TaskMetrics, locality: str) -> int:
+    return tasks.input_bytes_by_locality.get(locality, 0)
+
+
+def _remote_input_bytes(tasks: TaskMetrics) -> int:
+    by_locality = tasks.input_bytes_by_locality
+    return sum(by_locality[level] for level in by_locality.keys() - {NODE_LOCAL, NO_PREFERENCE})
+
+
+def _wire(trials: Iterable[tuple[TaskMetrics | None, WireBytes | None]]) -> Wire | None:
+    known = [(tasks, wire) for tasks, wire in trials if tasks and wire and wire.nodes]
+    if not known:
+        return None
+    flows = [_flows(tasks, wire) for tasks, wire in known]
+    received, shuffle, remote_input, unexplained = map(median, zip(*flows, strict=True))
+    return Wire(
+        received_bytes=received,
+        shuffle_bytes=shuffle,
+        remote_input_bytes=remote_input,
+        unexplained_bytes=unexplained,
+        nodes=max(len(wire.nodes) for _, wire in known),
+        unread=tuple(sorted({host for _, wire in known for host in wire.unread})),
+    )
+
+
+def _flows(tasks: TaskMetrics, wire: WireBytes) -> tuple[int, int, int, int]:
+    """Return the bytes received, shuffled, read remotely, and unexplained."""
+    received = sum(node.received_bytes for node in wire.nodes)
+    shuffle, remote_input = tasks.shuffle_remote_bytes, _remote_input_bytes(tasks)
+    return received, shuffle, remote_input, received - shuffle - remote_input
+
+
+def _notes(metrics: Sequence[TaskMetrics]) -> Iterator[str]:
+    """Yield a line for each kind of event that may explain a time."""
+    for event, counts in (
+        ("failed tasks", [tasks.failed_tasks for tasks in metrics]),
+        ("speculative tasks", [tasks.speculative_tasks for tasks in metrics]),
+        ("bytes spilled to disk", [tasks.disk_spilled_bytes for tasks in metrics]),
+    ):
+        if any(counts):
+            trials = sum(1 for count in counts if count)
+            yield f"{event}: {sum(counts):,} in {trials} of {len(metrics)} trials"
+    incomplete = [tasks.incomplete for tasks in metrics if tasks.incomplete]
+    if incomplete:
+        yield (
+            f"the event log of {len(incomplete)} of {len(metrics)} trials is incomplete; its complete "
+            f"part was used ({incomplete[0]})"
+        )
+
+
+@dataclass(frozen=True)
+class ExplainedRow:
+    """The change of one workload's time, divided into parts.
+
+    `cells` are those of the comparison, before and after. `change_s` is the difference of their
+    times in seconds, None if a side has none. `before` and `after` are None if no trial of that
+    side has task metrics. `parts_s` is the difference of the medians of each part, and empty unless
+    both attributions are known. `rest_s` is the remainder of the change: medians do not add up as
+    times do, and trials without task metrics contribute to the change alone.
+    """
+
+    workload: str
+    cells: tuple[Cell, Cell]
+    change_s: float | None
+    before: Attribution | None
+    after: Attribution | None
+    parts_s: Parts
+    rest_s: float | None
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """The explained changes of all workloads between two configurations."""
+
+    before: ConfigurationRuns
+    after: ConfigurationRuns
+    rows: tuple[ExplainedRow, ...]
+
+
+def explain(comparison: Comparison) -> Explanation:
+    """Explain the changes of a comparison of two configurations.
+
+    Raises BadInput if no workload has task metrics in both configurations.
+    """
+    before, after = comparison.columns
+    rows = tuple(_explained(row, before, after) for row in comparison.rows)
+    if not any(row.parts_s for row in rows):
+        raise BadInput(
+            f"no workload has task metrics in both {before.name!r} and {after.name!r}, so nothing "
+            "explains the changes; run the benchmark again with this version of clusterlift"
+        )
+    return Explanation(before, after, rows)
+
+
+def _explained(row: Row, before: ConfigurationRuns, after: ConfigurationRuns) -> ExplainedRow:
+    cells = row.cells[0], row.cells[1]
+    sides = attribute(before.runs, row.workload), attribute(after.runs, row.workload)
+    change_s = _change_s(*cells)
+    parts_s = _differences(*sides)
+    rest_s = change_s - math.fsum(parts_s.values()) if parts_s and change_s is not None else None
+    return ExplainedRow(row.workload, cells, change_s, *sides, parts_s, rest_s)
+
+
+def _change_s(before: Cell, after: Cell) -> float | None:
+    if before.summary is None or after.summary is None:
+        return None
+    return after.summary.time_s - before.summary.time_s
+
+
+def _differences(before: Attribution | None, after: Attribution | None) -> Parts:
+    if before is None or after is None:
+        return {}
+    before_s, after_s = before.parts_s, after.parts_s
+    if not (PYTHON in before_s and PYTHON in after_s):
+        before_s, after_s = lacks_python_time(before_s), lacks_python_time(after_s)
+    return {name: after_s[name] - before_s[name] for name in PARTS if name in after_s}

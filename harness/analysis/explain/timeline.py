@@ -1,0 +1,240 @@
+"""When the link of a trial's busiest node was full, in which direction, and during which stage."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import median
+
+from harness.analysis.network.goodput import Goodput, goodput
+from harness.analysis.network.mesh import RECEIVES, SENDS, pair_matrix
+from harness.analysis.observed.configuration import ConfigurationRuns
+from harness.analysis.observed.sample import measured_trials
+from harness.model.network_metrics import MESH_GOODPUT
+from harness.model.probe import Measurement
+from harness.model.run import Run, Trial
+from harness.model.timeline import NodeTimeline, Timeline
+
+FULL = 0.85
+"""A link is full in a slice in which it carries more than this part of its goodput."""
+BOTH_WAYS = "both ways"
+BETWEEN_STAGES = "between stages"
+_MAX_UNKNOWN = 0.1
+"""Of a node's slices; with more, nobody can tell for how long its link was full."""
+_MIN_OTHER_WAY = 0.5
+"""A link is full both ways if one direction is full for at least this part of the other's time."""
+
+
+@dataclass(frozen=True)
+class LinkSlice:
+    """What the links of a node carried in a slice of a trial, with headers; None is unknown.
+
+    `stage` is the index of the stage that takes most of the slice, None between stages.
+    """
+
+    start_s: float
+    length_s: float
+    received_bytes: int | None
+    sent_bytes: int | None
+    stage: int | None
+
+    def bit_s(self, direction: str) -> float | None:
+        """Return the rate in one direction, RECEIVES or SENDS."""
+        carried = self.received_bytes if direction == RECEIVES else self.sent_bytes
+        return None if carried is None else 8 * carried / self.length_s
+
+
+def link_slices(timeline: Timeline, node: NodeTimeline) -> tuple[LinkSlice, ...]:
+    """Return all slices of a node, in their order; together they cover all executions of the trial."""
+    series = (timeline.series(each) for each in (node.received_bytes, node.sent_bytes))
+    return tuple(
+        LinkSlice(
+            start_s=number * timeline.interval_s,
+            length_s=timeline.interval_s,
+            received_bytes=received,
+            sent_bytes=sent,
+            stage=_stage(timeline, number * timeline.interval_s),
+        )
+        for number, (received, sent) in enumerate(zip(*series, strict=True))
+    )
+
+
+def _stage(timeline: Timeline, start_s: float) -> int | None:
+    end_s = start_s + timeline.interval_s
+    overlaps_s = [
+        min(end_s, stage.end_s) - max(start_s, stage.start_s) for stage in timeline.stages
+    ]
+    longest_s = max(overlaps_s, default=0)
+    return overlaps_s.index(longest_s) if longest_s > 0 else None
+
+
+def stage_name(timeline: Timeline, index: int) -> str:
+    """Return `2: reads shuffle`; the number is that in the order of start."""
+    return f"{index + 1}: {timeline.stages[index].work}"
+
+
+def busiest_node(timeline: Timeline) -> NodeTimeline | None:
+    """Return the node that received most, or sent most, whichever is more; None if no bytes are known."""
+    carried = [
+        (max(total for total in totals if total is not None), node)
+        for node in timeline.nodes
+        if (totals := [_total(timeline, each) for each in (node.received_bytes, node.sent_bytes)])
+        != [None, None]
+    ]
+    return max(carried, key=lambda each: each[0])[1] if carried else None
+
+
+def silent_nodes(timeline: Timeline) -> list[str]:
+    """Return the hosts of the nodes for whose links no bytes are known."""
+    return [
+        node.host
+        for node in timeline.nodes
+        if _total(timeline, node.received_bytes) is None
+        and _total(timeline, node.sent_bytes) is None
+    ]
+
+
+def _total(timeline: Timeline, series: str | None) -> int | None:
+    known = [value for value in timeline.series(series) if value is not None]
+    return sum(known) if known else None
+
+
+@dataclass(frozen=True)
+class TrialLink:
+    """A trial that counts, its busiest node, and the goodput of that node's link if it is known."""
+
+    run: Run
+    trial: Trial
+    timeline: Timeline
+    node: NodeTimeline
+    goodput: Goodput | None
+
+    @cached_property
+    def slices(self) -> tuple[LinkSlice, ...]:
+        """The slices of the busiest node."""
+        return link_slices(self.timeline, self.node)
+
+    def is_full(self, part: LinkSlice, direction: str) -> bool:
+        """Return whether the link was full in a slice, in one direction."""
+        rate = part.bit_s(direction)
+        return bool(
+            self.goodput and rate is not None and rate > FULL * self.goodput.bit_s(direction)
+        )
+
+    def full_slices(self, *directions: str) -> list[LinkSlice]:
+        """Return the slices in which the link was full in one of these directions."""
+        return [part for part in self.slices if any(self.is_full(part, way) for way in directions)]
+
+    @property
+    def full_share(self) -> float:
+        """The part of the trial's time in which the link was full."""
+        return len(self.full_slices(RECEIVES, SENDS)) / len(self.slices)
+
+    @property
+    def full_s(self) -> float:
+        """The seconds of one execution in which the link was full."""
+        return self.full_share * self.timeline.length_s / self.trial.executions
+
+    def stage_name(self, index: int | None) -> str:
+        """Return the name of a stage, or `between stages`."""
+        return BETWEEN_STAGES if index is None else stage_name(self.timeline, index)
+
+
+def trial_links(
+    column: ConfigurationRuns, measurements: Iterable[Measurement] = ()
+) -> tuple[TrialLink, ...]:
+    """Return the trials of a configuration that count and whose busiest node is known.
+
+    `measurements` are those of the configuration's probes.
+    """
+    mesh = pair_matrix(measurements, MESH_GOODPUT)
+    return tuple(
+        TrialLink(recorded.run, trial, trial.timeline, node, goodput(recorded.run, mesh, node.host))
+        for recorded in column.runs
+        for trial in measured_trials([recorded])
+        if trial.wall_s is not None
+        and trial.timeline
+        and (node := busiest_node(trial.timeline))
+        and _is_known(trial.timeline, node)
+    )
+
+
+def _is_known(timeline: Timeline, node: NodeTimeline) -> bool:
+    unknown = sum(
+        part.received_bytes is None or part.sent_bytes is None
+        for part in link_slices(timeline, node)
+    )
+    return unknown <= _MAX_UNKNOWN * timeline.slices
+
+
+@dataclass(frozen=True)
+class LinkUse:
+    """For how long the link of the busiest node was full in a workload's trials that count.
+
+    `full_s`, of one execution, and `full_share` are medians over `trials`, None if the goodput of the link
+    is unknown. `host` is the node that was the busiest most often; `direction` and `stage` are those in
+    which the link was full for longest, None if it never was. `typical` is the trial whose time is the
+    nearest to the median.
+    """
+
+    trials: int
+    typical: TrialLink
+    host: str
+    goodput: Goodput | None
+    full_s: float | None
+    full_share: float | None
+    direction: str | None
+    stage: str | None
+
+
+def link_uses(links: Sequence[TrialLink]) -> dict[str, LinkUse]:
+    """Return the use of the busiest links by workload, without workloads that have no timeline."""
+    workloads = dict.fromkeys(link.trial.workload for link in links)
+    return {
+        name: _link_use([link for link in links if link.trial.workload == name])
+        for name in workloads
+    }
+
+
+def _link_use(links: Sequence[TrialLink]) -> LinkUse:
+    rated = [link for link in links if link.goodput]
+    typical = typical_trial(rated or links)
+    host = _commonest(link.node.host for link in links) or typical.node.host
+    if not rated:
+        return LinkUse(len(links), typical, host, None, None, None, None, None)
+    return LinkUse(
+        trials=len(rated),
+        typical=typical,
+        host=host,
+        goodput=next((link.goodput for link in rated if link.node.host == host), rated[0].goodput),
+        full_s=median(link.full_s for link in rated),
+        full_share=median(link.full_share for link in rated),
+        direction=_direction(rated),
+        stage=_commonest(_full_stages(rated)),
+    )
+
+
+def _direction(links: Iterable[TrialLink]) -> str | None:
+    links = list(links)
+    full = {way: sum(len(link.full_slices(way)) for link in links) for way in (RECEIVES, SENDS)}
+    less, more = sorted(full.values())
+    if not more:
+        return None
+    return BOTH_WAYS if less >= _MIN_OTHER_WAY * more else max(full, key=full.__getitem__)
+
+
+def _full_stages(links: Iterable[TrialLink]) -> Iterator[str]:
+    """Yield the name of the stage of each slice in which the link was full."""
+    for link in links:
+        yield from (link.stage_name(part.stage) for part in link.full_slices(RECEIVES, SENDS))
+
+
+def _commonest(names: Iterable[str]) -> str | None:
+    counted = Counter(names).most_common(1)
+    return counted[0][0] if counted else None
+
+
+def typical_trial(links: Sequence[TrialLink]) -> TrialLink:
+    """Return the trial whose time is the nearest to the median of these, one or more."""
+    middle_s = median(link.trial.wall_s or 0 for link in links)
+    return min(links, key=lambda link: abs((link.trial.wall_s or 0) - middle_s))

@@ -1,0 +1,104 @@
+"""How much the link of a host can carry: what probes measured, or else what its rate allows in theory."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from harness.analysis.network.mesh import RECEIVES, PairMatrix, typical_bit_s
+from harness.analysis.observed.declared import rates
+from harness.analysis.observed.environment import is_emulated, link_speeds
+from harness.model.errors import BadInput
+from harness.model.link import (
+    MAX_BIT_S,
+    MIN_MTU,
+    TYPICAL_MTU,
+    VIRTUAL_NIC_DRIVERS,
+    goodput_bit_s,
+    parse_rate,
+    rate_text,
+)
+from harness.model.run import Run
+from harness.node.node_links import links_by_host
+
+MBIT = 10**6
+MEASURED = "measured by probes"
+TYPICAL = "measured by probes, on typical hosts"
+
+
+@dataclass(frozen=True)
+class Goodput:
+    """The most payload that a host receives and sends in bit/s, and in words where that is known from."""
+
+    received_bit_s: float
+    sent_bit_s: float
+    source: str
+
+    def bit_s(self, direction: str) -> float:
+        """Return the goodput in one direction, RECEIVES or SENDS."""
+        return self.received_bit_s if direction == RECEIVES else self.sent_bit_s
+
+
+def goodput(run: Run, mesh: PairMatrix, host: str) -> Goodput | None:
+    """Return the goodput of a host in a run; None if neither probes nor the link's rate are known.
+
+    Probes may name hosts otherwise than Spark does; then what is typical of all hosts counts.
+    """
+    received, sent = (
+        max(pairs.values(), default=0.0) for pairs in (mesh.received_by(host), mesh.sent_by(host))
+    )
+    if received > 0 and sent > 0:
+        return Goodput(received, sent, MEASURED)
+    typical = typical_bit_s(mesh) or 0
+    if typical > 0:
+        return Goodput(typical, typical, TYPICAL)
+    return _theory(run, host)
+
+
+def _theory(run: Run, host: str) -> Goodput | None:
+    """Return what TCP can deliver at most over all links of the host that are up."""
+    links = links_by_host(run.environment).get(host) or {}
+    rates = [(rate, link) for link in links.values() if (rate := _rate(link)) is not None]
+    if rates and not is_emulated(run):
+        whole = sum(goodput_bit_s(rate, _mtu(link.get("mtu_bytes"))) for rate, link in rates)
+        names = " and ".join(rate_text(rate) for rate, _ in rates)
+        return Goodput(whole, whole, f"in theory, at {names}")
+    try:
+        declared = parse_rate("link", run.facts.get("link", ""), MAX_BIT_S)
+    except BadInput:
+        return None
+    whole = goodput_bit_s(declared, _mtu(run.facts.get("mtu")))
+    return Goodput(whole, whole, f"in theory, at {rate_text(declared)} as declared")
+
+
+def rate_bit_s(run: Run) -> int | None:
+    """Return the rate of the nodes' links, from the best source that is available.
+
+    The sources are the declared fact, what was observed, and the configuration's name. None if none is
+    available, or if links differ.
+    """
+    in_fact = {rate.mbit_s for rate in rates(f"link={run.facts.get('link', '')}")}
+    links = (
+        link for of_node in links_by_host(run.environment).values() for link in of_node.values()
+    )
+    observed = {shaped / MBIT for link in links if (shaped := link.get("shaped_bit_s"))} or {
+        float(speed) for of_node in link_speeds(run).values() for speed in of_node.values()
+    }
+    in_name = {rate.mbit_s for rate in rates(run.configuration)}
+    known = next(filter(None, (in_fact, observed, in_name)), set())
+    return round(MBIT * max(known)) if len(known) == 1 else None
+
+
+def _rate(link: Mapping[str, Any]) -> int | None:
+    """Return the rate of a link that is up: the lower of its speed and the limit that tc sets."""
+    if link.get("state") != "up":
+        return None
+    speed, shaped = link.get("speed_mbit_s"), link.get("shaped_bit_s")
+    if link.get("driver") in VIRTUAL_NIC_DRIVERS:  # it invents its speed
+        speed = None
+    return min(filter(None, (speed and speed * 10**6, shaped)), default=None)
+
+
+def _mtu(recorded: Any) -> int:
+    """Return an MTU in bytes; what is usual if none is known."""
+    text = str(recorded)
+    return int(text) if text.isdecimal() and int(text) >= MIN_MTU else TYPICAL_MTU

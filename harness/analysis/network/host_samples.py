@@ -1,0 +1,66 @@
+"""Metrics of pairs of hosts, summarized for each host: many hosts have too many pairs to read.
+
+Two searches among many hosts have few pairs in common, because each draws its own at random.
+"""
+
+from collections.abc import Collection, Iterable
+from dataclasses import replace
+from statistics import median
+
+from harness.analysis.network.mesh import RECEIVES, SENDS, natural_order
+from harness.model.probe import ARROW, ProbeSample
+
+MAX_HOSTS_BY_PAIR = 10
+"""Pairs of so few hosts are shown one by one: ten hosts have 90."""
+
+
+def probes_of_many_hosts(found: Iterable[ProbeSample]) -> set[str]:
+    """Return the names of the probes that measured pairs of more than MAX_HOSTS_BY_PAIR hosts."""
+    hosts: dict[str, set[str]] = {}
+    for sample in found:
+        if ARROW in sample.subject:
+            hosts.setdefault(sample.probe, set()).update(sample.subject.split(ARROW))
+    return {probe for probe, names in hosts.items() if len(names) > MAX_HOSTS_BY_PAIR}
+
+
+def by_host(found: Iterable[ProbeSample], probes: Collection[str]) -> list[ProbeSample]:
+    """Return two samples for each host in place of those of its pairs: `node1 sends`, `node1 receives`.
+
+    Each has a value for each pair, the pair's median, and the errors of the pairs. Only the samples of these
+    probes are summarized; others stay as they are. Hosts are in natural order.
+    """
+    by_probe: dict[str, list[ProbeSample]] = {}
+    for sample in found:
+        by_probe.setdefault(sample.probe, []).append(sample)
+    return [
+        sample
+        for probe, group in by_probe.items()
+        for sample in (_of_hosts(group) if probe in probes else group)
+    ]
+
+
+def _of_hosts(found: Iterable[ProbeSample]) -> list[ProbeSample]:
+    pairs_of: dict[ProbeSample, list[ProbeSample]] = {}
+    others = []
+    for sample in found:
+        sender, arrow, receiver = sample.subject.partition(ARROW)
+        if not arrow:
+            others.append(sample)
+            continue
+        for subject in (f"{sender} {SENDS}", f"{receiver} {RECEIVES}"):
+            host = replace(sample, subject=subject, values=(), errors=())
+            pairs_of.setdefault(host, []).append(sample)
+    hosts = [
+        replace(
+            host,
+            values=tuple(median(pair.values) for pair in pairs if pair.values),
+            errors=tuple(error for pair in pairs for error in pair.errors),
+        )
+        for host, pairs in pairs_of.items()
+    ]
+    return [*sorted(hosts, key=_order), *others]
+
+
+def _order(sample: ProbeSample) -> tuple[list[tuple[int, str]], bool]:
+    host, _, role = sample.subject.rpartition(" ")
+    return natural_order(host), role == RECEIVES

@@ -1,0 +1,244 @@
+"""A metric of every pair of hosts, and what it shows: slow hosts, slow pairs, oversubscribed uplinks."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from statistics import median
+
+from harness.model.link import TYPICAL_MTU, rate_of_goodput, rate_text, throughput_text
+from harness.model.network_metrics import GOODPUT_TOLERANCE
+from harness.model.probe import ARROW, Measurement, Metric
+
+Pair = tuple[str, str]
+"""Sender and receiver."""
+
+MIN_PEERS = 2
+"""A host counts as slow only if it is slow with this many peers: of two hosts, either may be the slow one."""
+ONE_TO_ONE_LIMIT = 1.15
+"""A measured ratio up to this counts as 1:1, because other traffic on the uplink lowers the goodput across
+racks a little. Uplinks that are oversubscribed by design have clearly larger ratios, such as 2:1 or 4:1."""
+_WHOLE_NUMBER_TOLERANCE = 0.05
+"""A ratio within this fraction of a whole number is written as that number: the draws are not more exact."""
+
+
+@dataclass(frozen=True)
+class PairMatrix:
+    """Values in the metric's unit, and errors, by pair; a pair in neither was not measured.
+
+    Hosts are in natural order: node2 before node10.
+    """
+
+    hosts: tuple[str, ...]
+    values: Mapping[Pair, float]
+    errors: Mapping[Pair, str]
+
+    def sent_by(self, host: str) -> dict[Pair, float]:
+        """Return the values of the pairs in which the host sends."""
+        return {pair: self.values[pair] for pair in self._by_host.get(host, ()) if pair[0] == host}
+
+    def received_by(self, host: str) -> dict[Pair, float]:
+        """Return the values of the pairs in which the host receives."""
+        return {pair: self.values[pair] for pair in self._by_host.get(host, ()) if pair[1] == host}
+
+    def of(self, host: str) -> dict[Pair, float]:
+        """Return the values of the pairs in which the host sends or receives."""
+        return {pair: self.values[pair] for pair in self._by_host.get(host, ())}
+
+    def failures(self, host: str) -> int:
+        """Return the number of pairs of the host that have an error."""
+        return self._failures[host]
+
+    def best(self, host: str) -> float | None:
+        """Return the greatest value that the host sends or receives; None if it has none."""
+        return max(self.of(host).values(), default=None)
+
+    def without(self, pairs: Collection[Pair]) -> "PairMatrix":
+        """Return the matrix without the values of these pairs."""
+        kept = {pair: value for pair, value in self.values.items() if pair not in pairs}
+        return replace(self, values=kept)
+
+    @cached_property
+    def _by_host(self) -> Mapping[str, Sequence[Pair]]:
+        """The pairs that have a value, by each of their hosts: all pairs of 1,000 hosts are a million."""
+        pairs: dict[str, list[Pair]] = {}
+        for pair in self.values:
+            for host in pair:
+                pairs.setdefault(host, []).append(pair)
+        return pairs
+
+    @cached_property
+    def _failures(self) -> Counter[str]:
+        return Counter(host for pair in self.errors for host in pair)
+
+
+def pair_matrix(
+    measurements: Iterable[Measurement],
+    metric: Metric,
+    case: str = "",
+    *,
+    summary: Callable[[Sequence[float]], float] = median,
+) -> PairMatrix:
+    """Return the matrix of one metric in one case.
+
+    The value of a pair is the `summary` of its successful repeats, in their order; its error, if all repeats
+    failed, the first.
+    """
+    found: dict[Pair, list[float]] = {}
+    errors: dict[Pair, str] = {}
+    for measurement in measurements:
+        key = (measurement.probe, measurement.metric, measurement.case)
+        if key != (metric.probe, metric.name, case):
+            continue
+        sender, _, receiver = measurement.subject.partition(ARROW)
+        values = found.setdefault((sender, receiver), [])
+        if measurement.value is not None:
+            values.append(measurement.value)
+        elif measurement.error is not None:
+            errors.setdefault((sender, receiver), measurement.error)
+    return PairMatrix(
+        hosts=tuple(sorted({host for pair in found for host in pair}, key=natural_order)),
+        values={pair: summary(values) for pair, values in found.items() if values},
+        errors={pair: error for pair, error in errors.items() if not found[pair]},
+    )
+
+
+def natural_order(host: str) -> list[tuple[int, str]]:
+    """Return a sort key that orders the numbers within names by value."""
+    return [(int(part), "") if part.isdecimal() else (0, part) for part in re.split(r"(\d+)", host)]
+
+
+SENDS, RECEIVES = "sends", "receives"
+
+
+@dataclass(frozen=True)
+class HostRole:
+    """A host as sender or as receiver, and its pairs in that direction."""
+
+    host: str
+    direction: str
+    pairs: frozenset[Pair]
+
+
+def slow_hosts_and_pairs(goodput: PairMatrix) -> list[str]:
+    """Return a line for each host that is slow with all its peers, and for each other slow pair.
+
+    A pair whose two directions differ is listed as asymmetric.
+    """
+    typical = typical_bit_s(goodput)
+    if typical is None:
+        return []
+    slow = slow_pairs(goodput)
+    roles = _slow_roles(goodput, slow)
+    explained = frozenset[Pair]().union(*(role.pairs for role in roles))
+    return [
+        *host_lines(goodput, roles, typical),
+        *pair_lines(goodput, slow, explained, typical),
+    ]
+
+
+def typical_bit_s(goodput: PairMatrix) -> float | None:
+    """Return the median over the hosts of each host's best goodput, in bit/s; None without values.
+
+    Neither one slow host nor two neighbours with a fast connection affect it much.
+    """
+    best = map(goodput.best, goodput.hosts)
+    known = [value for value in best if value is not None]
+    return median(known) if known else None
+
+
+def slow_below_bit_s(goodput: PairMatrix) -> float:
+    """Return the goodput below which one is slow; 0 without values."""
+    return (1 - GOODPUT_TOLERANCE) * (typical_bit_s(goodput) or 0.0)
+
+
+def slow_pairs(goodput: PairMatrix) -> set[Pair]:
+    """Return the pairs that are slower than typical by more than GOODPUT_TOLERANCE."""
+    limit = slow_below_bit_s(goodput)
+    return {pair for pair, value in goodput.values.items() if value < limit}
+
+
+def _slow_roles(goodput: PairMatrix, slow: set[Pair]) -> list[HostRole]:
+    """Return roles in which a host is slow with all peers, chosen greedily by slow pairs explained.
+
+    A role is chosen only if it explains MIN_PEERS slow pairs that no earlier one explains.
+    """
+    roles = [
+        HostRole(host, direction, frozenset(pairs))
+        for host in goodput.hosts
+        for direction, pairs in (
+            (SENDS, goodput.sent_by(host)),
+            (RECEIVES, goodput.received_by(host)),
+        )
+    ]
+    candidates = [role for role in roles if role.pairs <= slow]
+    chosen: list[HostRole] = []
+    unexplained = set(slow)
+    while candidates:
+        best = max(candidates, key=lambda role: len(role.pairs & unexplained))
+        if len(best.pairs & unexplained) < MIN_PEERS:
+            break
+        chosen.append(best)
+        unexplained -= best.pairs
+    return chosen
+
+
+def host_lines(goodput: PairMatrix, roles: list[HostRole], typical: float) -> Iterator[str]:
+    for host in dict.fromkeys(role.host for role in roles):
+        own = [role for role in roles if role.host == host]
+        values = [goodput.values[pair] for role in own for pair in role.pairs]
+        verdict = "is slow" if len(own) > 1 else f"{own[0].direction} slowly"
+        yield (
+            f"{host} {verdict}: {throughput_text(median(values))} with its peers; "
+            f"typical is {throughput_text(typical)}"
+        )
+
+
+def pair_lines(
+    goodput: PairMatrix, slow: set[Pair], explained: frozenset[Pair], typical: float
+) -> Iterator[str]:
+    done: set[Pair] = set()
+    for pair, value in goodput.values.items():
+        reverse = (pair[1], pair[0])
+        if pair in done or {pair, reverse} & explained:
+            continue
+        done |= {pair, reverse}
+        back = goodput.values.get(reverse)
+        name = f"{pair[0]} <-> {pair[1]}"
+        both = throughput_text(value)
+        if back is not None:
+            both = f"{both} there, {throughput_text(back)} back"
+        if back is not None and min(value, back) < (1 - GOODPUT_TOLERANCE) * max(value, back):
+            yield f"{name} is asymmetric: {both}"
+        elif {pair, reverse} & slow:
+            yield f"{name} is slow: {both}; typical is {throughput_text(typical)}"
+
+
+def oversubscription_text(
+    subject: str, ratios: Sequence[float], across_bit_s: Sequence[float], mtu: int = TYPICAL_MTU
+) -> str:
+    """Return a line on the oversubscription of a rack's uplink, with the range of the draws.
+
+    `ratios` are those of the draws; `across_bit_s` is their goodput across racks, from which the line
+    estimates the uplink's rate on the wire.
+    """
+    ratio = median(ratios)
+    rate = _two_digits(rate_of_goodput(median(across_bit_s), mtu))
+    draws = f"{min(ratios):.1f} to {max(ratios):.1f} in {len(ratios)} draws"
+    if len(ratios) == 1:
+        draws = "in a single draw"
+    if ratio <= ONE_TO_ONE_LIMIT:
+        return f"{subject}: 1:1 ({draws}), the uplink carries {rate} or more"
+    return f"{subject}: about {ratio_text(ratio)}:1 ({draws}), uplink near {rate}"
+
+
+def ratio_text(ratio: float) -> str:
+    """Return a ratio as exactly as it is known: `4`, `3.4`."""
+    whole = round(ratio)
+    return str(whole) if abs(ratio - whole) <= _WHOLE_NUMBER_TOLERANCE * whole else f"{ratio:.1f}"
+
+
+def _two_digits(bit_s: float) -> str:
+    """Return a rate in two significant digits, which is as exact as the estimate."""
+    return rate_text(int(float(f"{bit_s:.2g}")))

@@ -1,0 +1,156 @@
+"""What packets of each size carry and cost: medians over the pairs of hosts and the repeats of a sweep."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from harness.model.interface import HostLink
+from harness.model.network_metrics import (
+    PACKET_GOODPUT,
+    PACKET_RECEIVER_CPU,
+    PACKET_SENDER_CPU,
+    RECEIVER_CYCLES,
+    RECEIVER_INSTRUCTIONS,
+    RECEIVER_PACKET_COST,
+    SENDER_CYCLES,
+    SENDER_INSTRUCTIONS,
+    SENDER_PACKET_COST,
+)
+from harness.model.packet_case import PacketCase
+from harness.model.probe import ARROW, Measurement, Metric
+
+COST_METRICS = (
+    PACKET_SENDER_CPU,
+    PACKET_RECEIVER_CPU,
+    SENDER_PACKET_COST,
+    RECEIVER_PACKET_COST,
+    SENDER_INSTRUCTIONS,
+    RECEIVER_INSTRUCTIONS,
+    SENDER_CYCLES,
+    RECEIVER_CYCLES,
+)
+BOTH_WAYS_ARROW = " <-> "
+
+
+@dataclass(frozen=True)
+class PacketCost:
+    """What packets of one size carry and cost, between hosts with the same drivers.
+
+    - `drivers`: of sender and receiver, `tg3 -> forcedeth`; empty if all hosts of the sweep have the same.
+    - `goodput_bit_s`: both ways, the sum of both directions; None if all transfers failed.
+    - `costs`: by the COST_METRICS that are known. Both ways, the sender is the host that is named first.
+    - `failed`: the number of transfers that failed.
+    """
+
+    case: PacketCase
+    drivers: str
+    goodput_bit_s: float | None
+    costs: Mapping[Metric, float]
+    failed: int
+
+
+def packet_costs(
+    measurements: Iterable[Measurement], links: Mapping[str, HostLink] | None = None
+) -> list[PacketCost]:
+    """Return what the sweeps among the measurements found, by case and drivers, sorted by packet size.
+
+    `links` are those of the hosts, by name, from which their drivers are taken.
+    """
+    drivers = _Drivers(links or {})
+    groups: dict[tuple[PacketCase, str], list[_Numbered]] = {}
+    for numbered in _numbered(measurements):
+        key = (numbered.case, drivers.of(numbered))
+        groups.setdefault(key, []).append(numbered)
+    return [_cost(*key, groups[key]) for key in sorted(groups)]
+
+
+@dataclass(frozen=True)
+class _Numbered:
+    """A measurement of a sweep, and how many of the same metric, subject and case came before it."""
+
+    measurement: Measurement
+    case: PacketCase
+    number: int
+    first: str
+    second: str
+    is_forward: bool
+
+    @property
+    def transfer(self) -> tuple[str, str, int]:
+        """Equal for both directions of a transfer both ways."""
+        return self.first, self.second, self.number
+
+
+def _numbered(measurements: Iterable[Measurement]) -> Iterator[_Numbered]:
+    """Yield the measurements of sweeps; of a pair, the host that sent in the first is `first`."""
+    seen: Counter[tuple[str, str, str]] = Counter()
+    pairs: set[tuple[str, str]] = set()
+    for measurement in measurements:
+        case = PacketCase.parse(measurement.case)
+        is_known = measurement.metric in _NAMES and measurement.probe == PACKET_GOODPUT.probe
+        if case is None or not is_known:
+            continue
+        key = (measurement.metric, measurement.subject, measurement.case)
+        sender, _, receiver = measurement.subject.partition(ARROW)
+        # One way, each direction stands for itself.
+        is_forward = not (case.both_ways and (receiver, sender) in pairs)
+        first, second = (sender, receiver) if is_forward else (receiver, sender)
+        if case.both_ways:
+            pairs.add((first, second))
+        yield _Numbered(measurement, case, seen[key], first, second, is_forward)
+        seen[key] += 1
+
+
+_NAMES = {metric.name for metric in (PACKET_GOODPUT, *COST_METRICS)}
+
+
+class _Drivers:
+    """Names the drivers of both hosts of a measurement where the hosts of the sweep have different ones."""
+
+    def __init__(self, links: Mapping[str, HostLink]) -> None:
+        self._names = {host: link.driver or "?" for host, link in links.items()}
+        self._differ = len(set(self._names.values())) > 1
+
+    def of(self, numbered: _Numbered) -> str:
+        if not self._differ:
+            return ""
+        names = (self._names.get(host, "?") for host in (numbered.first, numbered.second))
+        return (BOTH_WAYS_ARROW if numbered.case.both_ways else ARROW).join(names)
+
+
+def _cost(case: PacketCase, drivers: str, group: Sequence[_Numbered]) -> PacketCost:
+    goodputs = [each for each in group if each.measurement.metric == PACKET_GOODPUT.name]
+    totals = _totals(case, goodputs)
+    costs = {}
+    for metric in COST_METRICS:
+        values = [
+            each.measurement.value
+            for each in group
+            if each.is_forward
+            and each.measurement.metric == metric.name
+            and each.measurement.value is not None
+        ]
+        if values:
+            costs[metric] = median(values)
+    return PacketCost(
+        case,
+        drivers,
+        median(totals) if totals else None,
+        costs,
+        sum(each.measurement.value is None for each in goodputs),
+    )
+
+
+def _totals(case: PacketCase, goodputs: Sequence[_Numbered]) -> list[float]:
+    """Return the goodput of each transfer; both ways, the sum of the directions if both succeeded."""
+    by_transfer: dict[tuple[str, str, int], list[float | None]] = {}
+    for each in goodputs:
+        by_transfer.setdefault(each.transfer, []).append(each.measurement.value)
+    directions = 2 if case.both_ways else 1
+    found = []
+    for values in by_transfer.values():
+        known = [value for value in values if value is not None]
+        if len(known) == directions:
+            found.append(sum(known))
+    return found

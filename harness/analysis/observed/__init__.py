@@ -1,0 +1,1 @@
+"""What the runs of one configuration say, before it is compared with another."""

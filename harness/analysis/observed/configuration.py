@@ -1,0 +1,230 @@
+"""The runs of one configuration, which are one column of a table, and the caveats of their results."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from harness.analysis.observed.environment import layouts
+from harness.analysis.observed.interference import disturbed_line
+from harness.analysis.observed.sample import Outcome, measured_trials, take_sample
+from harness.model.errors import BadInput
+from harness.model.probe import Measurement, RecordedProbes
+from harness.model.run import PROGRAM, Ending, Phase, RecordedRun, Run, Status
+from harness.records.lookup import find_runs, probes_beside
+from harness.terminal import count_of
+
+
+@dataclass(frozen=True)
+class ConfigurationRuns:
+    """The runs of one configuration, pooled, in the order of their start.
+
+    `name` is the configuration's name; `with_unique_names` numbers equal names. `notes` are lines
+    that a reader of the column must know.
+    """
+
+    name: str
+    runs: tuple[RecordedRun, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def workloads(self) -> tuple[str, ...]:
+        """Every workload that was requested, run or omitted, in the order of first appearance."""
+        return tuple(
+            dict.fromkeys(
+                workload
+                for recorded in self.runs
+                for workload in (
+                    *recorded.run.workloads,
+                    *(trial.workload for trial in recorded.trials),
+                    *recorded.run.omitted,
+                )
+            )
+        )
+
+    @property
+    def attempted(self) -> tuple[str, ...]:
+        """The workloads with at least one measured trial, ok, failed or disturbed."""
+        outcomes = {Outcome.MEASURED, Outcome.FAILED, Outcome.DISTURBED}
+        return tuple(
+            workload
+            for workload in self.workloads
+            if take_sample(workload, self.runs).outcome in outcomes
+        )
+
+    @property
+    def layouts(self) -> frozenset[str]:
+        """The layouts in which the data was observed; empty if none was."""
+        return frozenset(layout for recorded in self.runs for layout in layouts(recorded.run))
+
+    @property
+    def controls(self) -> frozenset[str]:
+        """The workloads that any of the runs declares to be a control."""
+        return frozenset(
+            name for recorded in self.runs for name in recorded.run.parameters.get("controls") or ()
+        )
+
+
+def with_unique_names(columns: Sequence[ConfigurationRuns]) -> tuple[ConfigurationRuns, ...]:
+    """Number columns of equal name: `1g`, `1g #2`."""
+    unique: list[ConfigurationRuns] = []
+    for column in columns:
+        taken = {earlier.name for earlier in unique}
+        name, number = column.name, 2
+        while name in taken:
+            name, number = f"{column.name} #{number}", number + 1
+        unique.append(replace(column, name=name))
+    return tuple(unique)
+
+
+_WORK: Mapping[str, Callable[[Run], object]] = {
+    "sink": lambda run: run.parameters.get("sink"),
+    "repartition": lambda run: run.parameters.get("repartition"),
+    "pi_samples": lambda run: run.parameters.get("pi_samples"),
+    "dataset digest": lambda run: (run.dataset or {}).get("digest"),
+    "problem": lambda run: run.parameters.get("problem"),
+}
+"""What defines the work of a trial. Trials of different work cannot be pooled into one sample."""
+
+
+def find_configuration(name: str, results: Path) -> ConfigurationRuns:
+    """Return the pooled runs that `name` denotes.
+
+    `name` is a results file, a directory with the results of one configuration, or the name of a
+    configuration under `results`. Raises BadInput if it is none of these, and if a directory mixes
+    configurations or runs that did different work.
+    """
+    runs = find_runs(name, results)
+    configurations = list(dict.fromkeys(recorded.run.configuration for recorded in runs))
+    if len(configurations) > 1:
+        raise BadInput(
+            f"{name} mixes runs of several configurations ({', '.join(configurations)}); "
+            "name a directory with one configuration, or one results file"
+        )
+    for program in dict.fromkeys(recorded.run.parameters.get(PROGRAM) for recorded in runs):
+        _require_same_work(
+            name, [each.run for each in runs if each.run.parameters.get(PROGRAM) == program]
+        )
+    return ConfigurationRuns(configurations[0], runs)
+
+
+def _require_same_work(name: str, runs: Sequence[Run]) -> None:
+    """Raise BadInput unless the trials of these runs, all of Spark or of the same program, can be pooled."""
+    for parameter, value_of in _WORK.items():
+        values = list(dict.fromkeys(str(value_of(run)) for run in runs))
+        if len(values) > 1:
+            raise BadInput(
+                f"{name} mixes runs that differ in {parameter} ({', '.join(values)}): their trials "
+                "cannot be pooled; name the results files instead, so that each run is a column"
+            )
+
+
+def probe_measurements(column: ConfigurationRuns) -> tuple[Measurement, ...]:
+    """Return what probes measured that are stored beside the configuration's runs; there may be none.
+
+    Raises BadInput if one of their files is malformed.
+    """
+    return tuple(
+        measurement for probed in probes_beside(column.runs) for measurement in probed.measurements
+    )
+
+
+def named_by_runs(columns: Iterable[ConfigurationRuns], parameter: str) -> frozenset[str]:
+    """Return the workloads that a parameter of any run lists, such as `controls` or `per_process`."""
+    return frozenset(
+        name
+        for column in columns
+        for recorded in column.runs
+        for name in recorded.run.parameters.get(parameter) or ()
+    )
+
+
+def newest_soak(column: ConfigurationRuns) -> RecordedProbes | None:
+    """Return the newest soak that is stored beside the configuration's runs; None if there is none."""
+    return max(
+        (probed for probed in probes_beside(column.runs) if probed.probe == "soak"),
+        key=lambda probed: probed.run.started_at,
+        default=None,
+    )
+
+
+def caveats(runs: Sequence[RecordedRun]) -> tuple[str, ...]:
+    """Return what may make the results of one configuration's runs doubtful, one line per kind."""
+    layouts = [(recorded.run.dataset or {}).get("layout", {}) for recorded in runs]
+    drifts = (layout["drift"] for layout in layouts if layout.get("drift"))
+    unexpected = (
+        line for recorded in runs for line in recorded.run.parameters.get("unexpected_links") or ()
+    )
+    shared = filter(None, (each.run.environment.get("shared_processors") for each in runs))
+    return (
+        *_unfinished(runs),
+        *_joined("", (warning for recorded in runs for warning in recorded.warnings)),
+        *_failed_warm_ups(runs),
+        *_trial_notes(runs),
+        *filter(None, [disturbed_line(runs)]),
+        *_joined("the data's layout differed from the manifest: ", drifts),
+        *_joined("the links were not what --expect-link requires: ", unexpected),
+        *_link_errors(runs),
+        *_joined("", shared),
+        *_joined("emulated: ", emulations(runs)),
+    )
+
+
+def emulations(runs: Iterable[RecordedRun]) -> tuple[str, ...]:
+    """Return the descriptions of the emulated clusters on which the runs were measured."""
+    facts = (recorded.run.facts for recorded in runs)
+    return tuple(dict.fromkeys(str(known["emulated"]) for known in facts if "emulated" in known))
+
+
+def _joined(introduction: str, texts: Iterable[str]) -> Iterator[str]:
+    """Yield one line of all distinct texts; nothing if there are none."""
+    if distinct := dict.fromkeys(texts):
+        yield introduction + "; ".join(distinct)
+
+
+_UNFINISHED = {
+    None: "did not finish (killed, or still running)",
+    Ending.INTERRUPTED: "was interrupted",
+    Ending.SPARK_LOST: "lost its Spark application",
+}
+
+
+def _unfinished(runs: Sequence[RecordedRun]) -> Iterator[str]:
+    for ending, description in _UNFINISHED.items():
+        ids = [recorded.run.id for recorded in runs if recorded.ending is ending]
+        if ids:
+            yield "; ".join(f"run {id_} {description}" for id_ in ids) + ": trials may be missing"
+
+
+def _failed_warm_ups(runs: Sequence[RecordedRun]) -> Iterator[str]:
+    failed = [
+        trial.workload
+        for recorded in runs
+        for trial in recorded.trials
+        if trial.phase is Phase.WARM_UP and trial.status is Status.FAILED
+    ]
+    if failed:
+        yield f"{count_of(len(failed), 'warm-up trial')} failed: {', '.join(dict.fromkeys(failed))}"
+
+
+def _trial_notes(runs: Sequence[RecordedRun]) -> Iterator[str]:
+    notes = [
+        f"{trial.workload}, round {trial.round} ({trial.note})"
+        for trial in measured_trials(runs)
+        if trial.note
+    ]
+    if notes:
+        yield f"{count_of(len(notes), 'measured trial')} had an unusual event: {'; '.join(notes)}"
+
+
+def _link_errors(runs: Sequence[RecordedRun]) -> Iterator[str]:
+    packets: Counter[str] = Counter()
+    for recorded in runs:
+        for link, counters in (recorded.link_errors or {}).items():
+            packets[link] += counters.get("errors", 0)
+    links = [f"{link} ({count_of(n, 'packet')})" for link, n in sorted(packets.items()) if n]
+    if links:
+        yield (
+            f"links counted errors during the run: {', '.join(links)}; "
+            "check cable, network card and switch port"
+        )

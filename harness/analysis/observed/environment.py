@@ -1,0 +1,263 @@
+"""What a run recorded of its links, parameters, data, machines and software, and may explain its times.
+
+Each `..._facts` function returns values by name: None if the run should know a value and does not, and an
+empty mapping if it recorded nothing of the kind. They leave out links and declared facts, because these are
+what a comparison is about.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from fnmatch import translate
+from typing import Any, TypeVar
+
+from harness.model.link import VIRTUAL_NIC_DRIVERS
+from harness.model.run import PROGRAM, Facts, Run
+from harness.node.node_links import links_by_host
+from harness.terminal import count_of
+
+NOT_SET = "not set"
+LAYOUT, REPARTITION, SAMPLES = "layout", "--repartition", "--pi-samples"
+ESSENTIAL = frozenset(
+    {"sink", "warm-up rounds", REPARTITION, SAMPLES, "dataset", LAYOUT}
+    | {"Spark version", "Java version", "kernel", "executors"}
+)
+"""Facts that make a comparison doubtful if only one side knows them."""
+
+
+def parameter_facts(run: Run) -> Facts:
+    """Return the benchmark's version and those of its options that affect times."""
+    parameters = run.parameters
+    if parameters.get(PROGRAM):
+        return {
+            "measured by": run.written_by,
+            "problem": as_text(parameters.get("problem")),
+            "processes on each host": parameters.get("processes_per_host"),
+            "network of the messages": parameters.get("network"),
+            "hosts": len(parameters.get("hosts") or ()) or None,
+            "Open MPI": run.environment.get("mpi"),
+        }
+    return {
+        "measured by": run.written_by,
+        "sink": parameters.get("sink"),
+        "warm-up rounds": parameters.get("warmup"),
+        REPARTITION: parameters.get("repartition"),
+        SAMPLES: parameters.get("pi_samples"),
+        "emulated": is_emulated(run),
+        "cores per emulated node": run.facts.get("cpus") if is_emulated(run) else None,
+        "CPU period of an emulated node": run.facts.get("cpu_period") if is_emulated(run) else None,
+    }
+
+
+def dataset_facts(run: Run) -> Facts:
+    """Return which data was read, how it was stored, and whether it may have been cached."""
+    data = run.dataset
+    if data is None:
+        return {}
+    return {
+        "dataset": content(run),
+        "format": data.get("format"),
+        "files in the dataset": data.get("file_count"),
+        "storage": _scheme(data.get("uri")),
+        LAYOUT: ", ".join(layouts(run)) or None,
+        "layout differs from the manifest": bool((data.get("layout") or {}).get("drift")),
+        "nodes that store the data": len(data.get("placement") or ()) or None,
+        "parity computed by": data.get("coder"),
+        "storage nodes use the page cache": data.get("page_cache"),
+        "data read once before the trials": run.parameters.get("content_checked"),
+    }
+
+
+def content(run: Run) -> str | None:
+    """Return number and digest of the rows that were read; None if none were, or if it is unknown."""
+    data = run.dataset or {}
+    if not data.get("digest"):
+        return None
+    return f"{as_text(data.get('rows')) or 'unknown'} rows of digest {data['digest']}"
+
+
+def environment_facts(run: Run) -> Facts:
+    """Return machines and software, including the relevant properties of Spark."""
+    observed = run.environment
+    if not observed:
+        return {}
+    return {
+        "Spark version": observed.get("spark"),
+        "Java version": observed.get("java"),
+        "Hadoop version": observed.get("hadoop"),
+        "Scala version": observed.get("scala"),
+        "Python version": observed.get("python"),
+        "cluster manager": _cluster_manager(observed.get("master")),
+        "executors": _executors(observed.get("executors")),
+        "cores of all executors": observed.get("parallelism"),
+        "kernel": observed.get("kernel"),
+        "processor": observed.get("cpu_model"),
+        "architecture": observed.get("architecture"),
+        "processors of the driver's node": observed.get("cpus"),
+        "memory of the driver's node": _gibibytes(observed.get("memory_bytes")),
+        **{_sysctl_name(name): value for name, value in sysctls(run).items()},
+        **relevant_spark_conf(observed.get("spark_conf") or {}),
+    }
+
+
+def as_text(value: Any) -> str | None:
+    """Return a fact's value as people read it; None if it is unknown."""
+    match value:
+        case None:
+            return None
+        case bool():
+            return "yes" if value else "no"
+        case int():
+            return f"{value:,}"
+        case _:
+            return str(value)
+
+
+_IRRELEVANT = (
+    # Names, addresses and numbers of one application.
+    *("spark.app.*", "spark.executor.id", "spark.master", "spark.*.port", "spark.driver.host"),
+    *("spark.driver.bindAddress", "spark.driver.appUIAddress", "spark.ui.*", "spark.yarn.app.*"),
+    *("spark.kubernetes.*pod*.name", "spark.kubernetes.executor.podNamePrefix"),
+    *("spark.org.apache.hadoop.yarn.server.webproxy.*", "spark.yarn.tags"),
+    *("spark.org.apache.spark.deploy.yarn.AmIpFilter.*", "spark.yarn.appMasterEnv.CLUSTERLIFT_*"),
+    # Directories that no trial reads or writes.
+    *("spark.eventLog.dir", "spark.sql.warehouse.dir", "spark.submit.pyFiles", "spark.repl.*"),
+    *(
+        "spark.yarn.stagingDir",
+        "spark.yarn.dist.*",
+        "spark.executorEnv.PYTHONPATH",
+        "spark.history.*",
+    ),
+    # How and where files are written; the layout that results is observed.
+    *(
+        "spark.hadoop.fs.defaultFS",
+        "spark.hadoop.fs.qfs.createParams",
+        "spark.hadoop.dfs.replication",
+    ),
+)
+_IS_IRRELEVANT = re.compile("|".join(map(translate, _IRRELEVANT)))
+
+_JAVA_OPTIONS = re.compile(r"spark\.(driver|executor)\.(extra|default)JavaOptions")
+_ADDED_BY_SPARK = (
+    *("--add-modules=jdk.incubator.vector", "--add-opens=java.", "--enable-native-access="),
+    *("--sun-misc-unsafe-memory-access=", "-XX:+IgnoreUnrecognizedVMOptions", "-Dio.netty."),
+    *("-Djava.net.preferIPv6Addresses=", "-Djdk.reflect.useDirectMethodHandle="),
+)
+"""Prefixes of the Java options that Spark adds by itself; they depend on its version."""
+
+
+def relevant_spark_conf(conf: Mapping[str, str]) -> dict[str, str]:
+    """Return the properties that may affect times, without those that differ in every run."""
+    kept = {
+        key: _chosen(key, value) for key, value in conf.items() if not _IS_IRRELEVANT.match(key)
+    }
+    return {key: value for key, value in kept.items() if value}
+
+
+def _chosen(key: str, value: str) -> str:
+    """Reduce Java options to those that a user has chosen."""
+    if not _JAVA_OPTIONS.fullmatch(key):
+        return value
+    return " ".join(option for option in value.split() if not option.startswith(_ADDED_BY_SPARK))
+
+
+def _sysctl_name(name: str) -> str:
+    return "TCP congestion control" if name == "net.ipv4.tcp_congestion_control" else name
+
+
+def _scheme(uri: str | None) -> str | None:
+    return None if uri is None else uri.partition(":")[0]
+
+
+def _cluster_manager(master: str | None) -> str | None:
+    """Strip the address, which does not affect times; keep local mode's number of threads."""
+    return master if master is None or master.startswith("local") else master.partition(":")[0]
+
+
+def _executors(hosts: list[str] | None) -> str | None:
+    """Count executors and nodes, because a change of network changes the names of hosts."""
+    return None if hosts is None else f"{len(hosts)} on {count_of(len(set(hosts)), 'node')}"
+
+
+def _gibibytes(memory_bytes: int | None) -> str | None:
+    return None if memory_bytes is None else f"{memory_bytes / 2**30:.1f} GiB"
+
+
+Link = Mapping[str, Any]
+T = TypeVar("T")
+_BOND = re.compile(r"(bond|team)\d+")
+
+
+def is_emulated(run: Run) -> bool:
+    """Whether the run's links are emulated, so that the kernel's description of them is false."""
+    return "emulated" in run.facts
+
+
+def link_speeds(run: Run) -> dict[str, dict[str, int]]:
+    """Return Mbit/s by node and interface, for links that are up and know their speed.
+
+    Empty for emulated links. Drivers of virtual NICs report an invented speed, which is left out.
+    """
+    if is_emulated(run):
+        return {}
+    return _by_node(
+        run, lambda link: link.get("driver") not in VIRTUAL_NIC_DRIVERS and link.get("speed_mbit_s")
+    )
+
+
+def link_mtus(run: Run) -> dict[str, dict[str, int]]:
+    """Return the MTU in bytes by node and interface, for links that are up.
+
+    For emulated links it is the MTU that the lab read from them and declared as a fact.
+    """
+    if is_emulated(run):
+        mtu = run.facts.get("mtu", "")
+        return {"": {"the emulated links": int(mtu)}} if mtu.isdecimal() else {}
+    return _by_node(run, lambda link: link.get("mtu_bytes"))
+
+
+def link_drivers(run: Run) -> dict[str, dict[str, str]]:
+    """Return driver and bus (`r8152 (usb)`) by node and interface, for links that are up."""
+    return _by_node(run, _driver)
+
+
+def sysctls(run: Run) -> dict[str, str]:
+    """Return each recorded TCP setting by name, with its distinct values on all nodes: `bbr, cubic`."""
+    nodes = links_by_host(run.environment).values()
+    found: dict[str, set[str]] = {}
+    for source in (run.environment, *(link for links in nodes for link in links.values())):
+        for name, value in (source.get("sysctls") or {}).items():
+            if value is not None:
+                found.setdefault(name, set()).add(" ".join(str(value).split()))
+    return {name: ", ".join(sorted(values)) for name, values in found.items()}
+
+
+def layouts(run: Run) -> tuple[str, ...]:
+    """Return the layouts of the data; empty if no data was read or the file system reports none."""
+    observed = ((run.dataset or {}).get("layout") or {}).get("observed") or ""
+    return tuple(layout for layout in observed.split(", ") if layout not in {"", "unknown"})
+
+
+def _driver(link: Link) -> str | None:
+    driver, bus = link.get("driver"), link.get("bus")
+    return f"{driver} ({bus})" if driver and bus else driver
+
+
+def _by_node(run: Run, read: Callable[[Link], T | None]) -> dict[str, dict[str, T]]:
+    """Return what `read` finds, by node and interface, without nodes where it finds nothing."""
+    nodes = {
+        node: {name: value for name, link in links.items() if (value := read(link))}
+        for node, links in _links_up(run).items()
+    }
+    return {node: links for node, links in nodes.items() if links}
+
+
+def _links_up(run: Run) -> dict[str, dict[str, Link]]:
+    """Return physical links and bonds that are up; bridges and the like have no driver."""
+    return {
+        node: {
+            name: link
+            for name, link in links.items()
+            if link.get("state") == "up" and (link.get("driver") or _BOND.fullmatch(name))
+        }
+        for node, links in links_by_host(run.environment).items()
+    }

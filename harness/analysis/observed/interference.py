@@ -1,0 +1,127 @@
+"""How much the trials of a configuration were disturbed, and whether another one was so differently.
+
+Disturbed trials do not count. But what disturbs every trial of a run alike is usual there, and marks none
+of them: it shows only beside another run.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from harness.analysis.observed.sample import disturbed_trials, measured_trials
+from harness.model.interference import NodeInterference
+from harness.model.run import RecordedRun
+from harness.terminal import count_of
+
+MAX_REASONS = 3
+"""Reasons in a line; a run on a busy machine has many."""
+
+
+@dataclass(frozen=True)
+class Disturbance:
+    """A mean over all nodes and all trials that count.
+
+    - `parts`: what a node adds to the quantity and to what it is a share of.
+    - `margin`: the difference between two configurations from which on it may explain their times;
+      with `is_factor`, the factor.
+    """
+
+    name: str
+    parts: Callable[[NodeInterference], tuple[float | None, float | None]]
+    margin: float
+    format: str
+    is_factor: bool = False
+
+    def mean(self, runs: Iterable[RecordedRun]) -> float | None:
+        """Return the mean, None if no trial has the quantity."""
+        nodes = (node for trial in measured_trials(runs) for node in trial.interference or ())
+        known = [
+            (part, whole)
+            for part, whole in map(self.parts, nodes)
+            if part is not None and whole is not None
+        ]
+        whole = math.fsum(whole for _, whole in known)
+        return math.fsum(part for part, _ in known) / whole if whole else None
+
+    def text(self, mean: float) -> str:
+        """Return a mean as people read it."""
+        return self.format.format(mean).replace("%", " %")
+
+    def differs(self, before: float, after: float) -> bool:
+        """Whether two means differ by the margin or more."""
+        if self.is_factor:
+            return max(before, after) >= min(before, after) * self.margin
+        return abs(after - before) >= self.margin
+
+
+def _loops(node: NodeInterference) -> tuple[float | None, float | None]:
+    if node.loops is None or node.loop_s is None:
+        return None, None
+    return 1e3 * node.loop_s * node.loops, node.loops
+
+
+def _stolen(node: NodeInterference) -> tuple[float | None, float | None]:
+    if node.stolen_s is None or node.busy_s is None:
+        return None, None
+    return node.stolen_s, node.stolen_s + node.busy_s
+
+
+DISTURBANCES = (
+    # A trial that computes is longer by the same factor. The means of quiet runs differ by less.
+    Disturbance(
+        "processor speed (time of a fixed loop)", _loops, 1.05, "{:.3f} ms", is_factor=True
+    ),
+    # What is taken away is missing: each percent of it is a percent of time, or nearly so.
+    Disturbance("processor time that the hypervisor took", _stolen, 0.02, "{:.0%}"),
+    Disturbance(
+        "processor time of other processes",
+        lambda node: (node.others_s, node.duration_s * node.processors),
+        0.05,  # the file system's daemons are among them, and work more on faster links
+        "{:.0%}",
+    ),
+    Disturbance(
+        "time in which processes waited for memory",
+        lambda node: (node.memory_wait_s, node.duration_s),
+        0.02,
+        "{:.0%}",
+    ),
+)
+"""What may differ between two configurations, with the reasons of the margins."""
+
+
+def interference_facts(runs: Sequence[RecordedRun]) -> Mapping[str, str]:
+    """Return each mean that is known, by the name of its disturbance."""
+    means = {each: each.mean(runs) for each in DISTURBANCES}
+    return {each.name: each.text(mean) for each, mean in means.items() if mean is not None}
+
+
+def different_interference(
+    baseline: Sequence[RecordedRun], other: Sequence[RecordedRun]
+) -> Iterator[tuple[str, str, str]]:
+    """Yield name, mean before and mean after of what differs by its margin or more."""
+    for each in DISTURBANCES:
+        before, after = each.mean(baseline), each.mean(other)
+        if before is not None and after is not None and each.differs(before, after):
+            yield each.name, each.text(before), each.text(after)
+
+
+def disturbed_line(runs: Sequence[RecordedRun]) -> str | None:
+    """Return how many measured trials do not count, and why; None if all do.
+
+    For example: `3 of 54 measured trials were disturbed and do not count: 2 of them because n2: it
+    swapped`. The commonest reasons come first.
+    """
+    runs = tuple(runs)
+    # The numbers that follow a reason in brackets differ in every trial.
+    reasons = Counter(str(trial.disturbed).partition(" (")[0] for trial in disturbed_trials(runs))
+    if not reasons:
+        return None
+    disturbed = reasons.total()
+    listed = [f"{reason} ({n})" for reason, n in reasons.most_common(MAX_REASONS)]
+    if more := disturbed - sum(n for _, n in reasons.most_common(MAX_REASONS)):
+        listed.append(f"others ({more})")
+    trials = count_of(disturbed + sum(1 for _ in measured_trials(runs)), "measured trial")
+    verbs = ("was", "does") if disturbed == 1 else ("were", "do")
+    effect = f"{verbs[0]} disturbed and {verbs[1]} not count"
+    return f"{disturbed} of {trials} {effect}: {'; '.join(listed)}"

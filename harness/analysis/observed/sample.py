@@ -1,0 +1,200 @@
+"""The measured trials of one workload in one configuration, and their summary."""
+
+import itertools
+import math
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from statistics import median
+
+from harness.model.run import Phase, RecordedRun, Trial
+from harness.runtime.warm_up import AUTO, needed_trials, unsteady_workloads
+from harness.statistics.median import Interval
+from harness.statistics.mixed_model import MixedModel, run_median
+
+
+class Outcome(StrEnum):
+    """Whether a sample has times, or why it has none."""
+
+    MEASURED = "measured"
+    FAILED = "failed"
+    DISTURBED = "disturbed"
+    OMITTED = "omitted"
+    MISSING = "missing"
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The measured trials of one workload in one configuration, without warm-up trials.
+
+    `runs_s` has the wall-clock seconds of the trials that are ok, by run: a tuple for each run that has
+    such trials, in the order of measurement. If trials count their work in a `unit`, these are the seconds of
+    one unit, and `peaks` has the median of the trials' peaks, by source.
+    `errors` has one line for each failed trial; `omissions` are the reasons why runs omitted the workload;
+    `disturbed` is the number of trials that do not count because something disturbed them; `unsteady` are
+    the reasons why nobody can tell that the workload became steady in a run.
+    """
+
+    workload: str
+    runs_s: tuple[tuple[float, ...], ...] = ()
+    errors: tuple[str, ...] = ()
+    omissions: tuple[str, ...] = ()
+    disturbed: int = 0
+    unsteady: tuple[str, ...] = ()
+    unit: str | None = None
+    peaks: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def times_s(self) -> tuple[float, ...]:
+        """The seconds of all trials."""
+        return tuple(itertools.chain.from_iterable(self.runs_s))
+
+    @property
+    def outcome(self) -> Outcome:
+        """MEASURED if at least one trial counts; MISSING if nothing at all is recorded."""
+        if self.runs_s:
+            return Outcome.MEASURED
+        if self.errors:
+            return Outcome.FAILED
+        if self.disturbed:
+            return Outcome.DISTURBED
+        return Outcome.OMITTED if self.omissions else Outcome.MISSING
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The time of a workload in a configuration: the geometric mean of the medians of its runs.
+
+    `time_s` is in seconds, those of one unit of work if the sample has a unit; `interval_s` is its 95 %
+    confidence interval, None for a single run. `runs` and `trials` count those that are ok.
+    """
+
+    time_s: float
+    interval_s: Interval | None
+    runs: int
+    trials: int
+
+    @property
+    def uncertainty(self) -> float | None:
+        """Distance from the time to the farther end of the interval, as a fraction of the time."""
+        if self.interval_s is None:
+            return None
+        return fraction(self.interval_s.max_distance(self.time_s), self.time_s)
+
+
+@dataclass(frozen=True)
+class Performance:
+    """How much work is done in a second: `value` in `unit`s, with its 95 % confidence interval.
+
+    `efficiencies` are the fractions of the peaks, by their source.
+    """
+
+    value: float
+    unit: str
+    interval: Interval | None
+    efficiencies: Mapping[str, float]
+
+    @property
+    def uncertainty(self) -> float | None:
+        """Distance from the value to the farther end of the interval, as a fraction of the value."""
+        return self.interval and fraction(self.interval.max_distance(self.value), self.value)
+
+
+def performance(sample: Sample, summary: Summary) -> Performance | None:
+    """Return the performance of a workload that counts its work; None of one that does not."""
+    if sample.unit is None:
+        return None
+    value, interval_s = 1 / summary.time_s, summary.interval_s
+    return Performance(
+        value,
+        sample.unit,
+        interval_s and Interval(1 / interval_s.high, 1 / interval_s.low),
+        {source: value / peak for source, peak in sample.peaks.items()},
+    )
+
+
+def measured_trials(runs: Iterable[RecordedRun]) -> Iterator[Trial]:
+    """Yield the trials of all runs that count: neither warm-up trials nor disturbed ones."""
+    for recorded in runs:
+        yield from (t for t in recorded.trials if t.phase is Phase.MEASURED and not t.disturbed)
+
+
+def disturbed_trials(runs: Iterable[RecordedRun]) -> Iterator[Trial]:
+    """Yield the trials of all runs that would count if nothing had disturbed them."""
+    for recorded in runs:
+        yield from (t for t in recorded.trials if t.phase is Phase.MEASURED and t.disturbed)
+
+
+def unsteady(recorded: RecordedRun) -> Mapping[str, str]:
+    """Return the workloads of a run that never became steady, and the reason of each.
+
+    A run with a fixed number of warm-up rounds does not look for it, and has none.
+    """
+    if recorded.run.parameters.get("warmup") != AUTO:
+        return {}
+    return unsteady_workloads(recorded.trials, needed_trials(recorded.run))
+
+
+def take_sample(workload: str, runs: Iterable[RecordedRun]) -> Sample:
+    """Return the sample of a workload from the runs of one configuration."""
+    runs = tuple(runs)
+    trials = [
+        [trial for trial in measured_trials([recorded]) if trial.workload == workload]
+        for recorded in runs
+    ]
+    times_s = (
+        tuple(trial.unit_s for trial in of_run if trial.unit_s is not None) for of_run in trials
+    )
+    work = [trial.work for of_run in trials for trial in of_run if trial.work]
+    peaks = {source for each in work for source in each.peaks}
+    return Sample(
+        workload=workload,
+        runs_s=tuple(filter(None, times_s)),
+        errors=tuple(t.error for of_run in trials for t in of_run if t.error is not None),
+        omissions=tuple(
+            recorded.run.omitted[workload] for recorded in runs if workload in recorded.run.omitted
+        ),
+        disturbed=sum(trial.workload == workload for trial in disturbed_trials(runs)),
+        unsteady=tuple(
+            reason for recorded in runs if (reason := unsteady(recorded).get(workload)) is not None
+        ),
+        unit=work[0].unit if work else None,
+        peaks={
+            source: median(each.peaks[source] for each in work if source in each.peaks)
+            for source in sorted(peaks)
+        },
+    )
+
+
+def table_model(columns: Iterable[Iterable[RecordedRun]], workloads: Collection[str]) -> MixedModel:
+    """Return the model of a table's times, from the runs of each of its configurations."""
+    columns = [tuple(runs) for runs in columns]
+    return MixedModel(
+        [
+            [
+                {
+                    name: run_median(sample.times_s)
+                    for name in workloads
+                    if (sample := take_sample(name, [recorded])).times_s
+                }
+                for recorded in runs
+            ]
+            for runs in columns
+        ],
+        [[_application(recorded) for recorded in runs] for runs in columns],
+    )
+
+
+def _application(recorded: RecordedRun) -> str | None:
+    """Return what identifies the Spark application of a run, on its master."""
+    environment = recorded.run.environment
+    found = [environment.get(key) for key in ("master", "application")]
+    return " ".join(map(str, found)) if all(found) else None
+
+
+def fraction(part: float, whole: float) -> float | None:
+    """Return part / whole: 0.01 is 1 %. None if that is not a finite number."""
+    if whole == 0:
+        return None
+    quotient = part / whole
+    return quotient if math.isfinite(quotient) else None

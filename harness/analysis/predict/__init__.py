@@ -1,0 +1,1 @@
+"""What an upgrade would bring, frozen before it and scored after it."""

@@ -1,0 +1,83 @@
+"""Which configuration is the outcome of which prediction of the ledger."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from harness.analysis.observed.configuration import ConfigurationRuns
+from harness.analysis.predict.prediction import is_outcome_of
+from harness.analysis.predict.score import Score, score
+from harness.model.errors import BadInput
+from harness.records.predictions import FrozenPrediction, frozen_predictions
+
+Scored = tuple[FrozenPrediction, Score]
+
+
+def score_of(before: ConfigurationRuns, after: ConfigurationRuns, id_: str | None = None) -> Scored:
+    """Return the prediction for a baseline that another configuration is the outcome of, with its score.
+
+    It is the one with this id, or else the latest that was made before the outcome was measured, or else
+    the latest. Raises BadInput if there is none.
+    """
+    ledger = frozen_predictions(directory_of(before))
+    if not ledger:
+        raise BadInput(
+            f"{before.name!r} has no prediction; make one before the upgrade: clusterlift predict "
+            f"{before.name}"
+        )
+    found = [
+        each
+        for each in ledger
+        if (each.id.startswith(id_) if id_ else is_outcome_of(after, each.prediction))
+    ]
+    if not found:
+        which = f"with the id {id_}" if id_ else f"for the link and layout of {after.name!r}"
+        known = ", ".join(f"{each.id} ({each.prediction.target})" for each in ledger)
+        raise BadInput(f"{before.name!r} has no prediction {which}; there are: {known}")
+    in_time = [each for each in found if each.prediction.made_at < _start(after)]
+    chosen = (in_time or found)[-1]
+    return chosen, score(chosen.prediction, before, after)
+
+
+def outcomes(before: ConfigurationRuns, others: Sequence[ConfigurationRuns]) -> dict[str, Scored]:
+    """Return, by the name of the outcome, each prediction for a baseline that was made before its outcome."""
+    found = {}
+    for after in others:
+        in_time = [
+            each
+            for each in frozen_predictions(directory_of(before))
+            if each.prediction.made_at < _start(after) and is_outcome_of(after, each.prediction)
+        ]
+        for each in in_time[-1:]:
+            with suppress(BadInput):  # nothing that was predicted was measured
+                found[after.name] = each, score(each.prediction, before, after)
+    return found
+
+
+def all_scores(
+    columns: Sequence[ConfigurationRuns],
+) -> Iterator[tuple[FrozenPrediction, Score | None]]:
+    """Yield every prediction with the score of its first outcome, None if nothing was measured since."""
+    ledgers = {directory_of(column): column for column in columns}
+    for directory, before in ledgers.items():
+        for frozen in frozen_predictions(directory):
+            prediction = frozen.prediction
+            since = [
+                each
+                for each in columns
+                if prediction.made_at < _start(each) and is_outcome_of(each, prediction)
+            ]
+            scored = None
+            for after in sorted(since, key=_start)[:1]:
+                with suppress(BadInput):  # nothing that was predicted was measured
+                    scored = score(prediction, before, after)
+            yield frozen, scored
+
+
+def directory_of(column: ConfigurationRuns) -> Path:
+    """Return the directory of a configuration's results, which has its ledger."""
+    return Path(column.runs[0].source).parent
+
+
+def _start(column: ConfigurationRuns) -> str:
+    return min(recorded.run.started_at for recorded in column.runs)

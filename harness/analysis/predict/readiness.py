@@ -1,0 +1,341 @@
+"""Whether a baseline is fit for a later comparison, and the smallest change that it can reveal.
+
+The checks have to be made while the network that the baseline was measured on still exists.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from harness.analysis.compare.confounders import confounders
+from harness.analysis.observed import declared, environment
+from harness.analysis.observed.configuration import ConfigurationRuns
+from harness.analysis.observed.interference import disturbed_line, interference_facts
+from harness.analysis.observed.sample import (
+    disturbed_trials,
+    measured_trials,
+    table_model,
+    take_sample,
+)
+from harness.analysis.predict.prediction import unpredictable
+from harness.model.run import PROGRAM, Ending, Run, Status
+from harness.statistics.change import MIN_RUNS
+from harness.statistics.mixed_model import MixedModel
+from harness.statistics.power import detectable_change
+from harness.terminal import count_of
+
+
+class CheckStatus(StrEnum):
+    """The result of a check. MISSING: a comparison needs it, and it cannot be had after the upgrade."""
+
+    OK = "ok"
+    ADVICE = "advice"
+    MISSING = "MISSING"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A status, and a line on what was found, or on what is missing and how to fix it."""
+
+    status: CheckStatus
+    message: str
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """The smallest change of a workload that a comparison will detect.
+
+    It holds if the other configuration gets as many `runs`. `noise` is the relative standard deviation of
+    the trials of a run, `run_sd` that of runs, None if there is a single run. `min_change` is the
+    smallest relative change that is detected with the usual power, None if the runs are too few.
+    """
+
+    workload: str
+    runs: int
+    noise: float
+    run_sd: float | None
+    min_change: float | None
+
+
+@dataclass(frozen=True)
+class Readiness:
+    """A baseline with the finding of each check, by name, and the sensitivity of each workload."""
+
+    baseline: ConfigurationRuns
+    findings: Mapping[str, Finding]
+    sensitivities: tuple[Sensitivity, ...]
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """The names of the checks that failed. The baseline is ready if there are none."""
+        return tuple(
+            name for name, finding in self.findings.items() if finding.status is CheckStatus.MISSING
+        )
+
+
+def readiness(baseline: ConfigurationRuns) -> Readiness:
+    """Check a baseline that will be compared with one other configuration, in all its workloads."""
+    workloads = _measured_workloads(baseline)
+    model = table_model([baseline.runs], workloads)
+    return Readiness(
+        baseline,
+        {name: check(baseline) for name, check in _CHECKS.items()},
+        tuple(_sensitivity(name, model, len(workloads)) for name in workloads),
+    )
+
+
+def _sensitivity(workload: str, model: MixedModel, comparisons: int) -> Sensitivity:
+    runs, sd = model.runs(0, workload), model.run_sd(workload)
+    return Sensitivity(
+        workload,
+        runs,
+        model.trial_sd(workload),
+        sd if model.has_repeated_runs else None,
+        detectable_change(sd, runs, comparisons),
+    )
+
+
+def _ok(message: str) -> Finding:
+    return Finding(CheckStatus.OK, message)
+
+
+def _advice(message: str) -> Finding:
+    return Finding(CheckStatus.ADVICE, message)
+
+
+def _missing(message: str) -> Finding:
+    return Finding(CheckStatus.MISSING, message)
+
+
+def _listed(names: Iterable[str]) -> str:
+    """Join distinct names: `a, b`."""
+    return ", ".join(dict.fromkeys(names))
+
+
+def _runs(baseline: ConfigurationRuns) -> list[Run]:
+    return [recorded.run for recorded in baseline.runs]
+
+
+def _measured_workloads(baseline: ConfigurationRuns) -> tuple[str, ...]:
+    """Return the workloads with at least one measured time."""
+    return tuple(name for name in baseline.workloads if take_sample(name, baseline.runs).times_s)
+
+
+def _all_completed(baseline: ConfigurationRuns) -> Finding:
+    """Check that every run finished."""
+    unfinished = [r.run.id for r in baseline.runs if r.ending is not Ending.COMPLETED]
+    if unfinished:
+        return _missing(
+            f"{_listed(unfinished)} did not finish; move unfinished results files away and run the "
+            "benchmark again"
+        )
+    return _ok(f"{count_of(len(baseline.runs), 'run')} finished")
+
+
+def _enough_runs(baseline: ConfigurationRuns) -> Finding:
+    """Check that a change of any workload can be significant, given as many runs after it."""
+    numbers = {
+        name: len(take_sample(name, baseline.runs).runs_s) for name in _measured_workloads(baseline)
+    }
+    if not numbers:
+        return _missing("no measured trial is ok; run jobs/benchmark.py")
+    few = [name for name, runs in numbers.items() if runs < MIN_RUNS]
+    if few:
+        which = _listed(few) if len(few) < len(numbers) else "every workload"
+        return _missing(
+            f"one run of {which}: times differ from run to run, so with fewer than {MIN_RUNS} no change "
+            "can be significant; run the benchmark again"
+        )
+    low, high = min(numbers.values()), max(numbers.values())
+    return _ok(f"{low if low == high else f'{low} to {high}'} of every workload")
+
+
+def _no_failures(baseline: ConfigurationRuns) -> Finding:
+    """Check that every measured trial is ok."""
+    failed = [trial for trial in measured_trials(baseline.runs) if trial.status is Status.FAILED]
+    if failed:
+        first = failed[0]
+        return _missing(
+            f"{count_of(len(failed), 'trial')} failed, the first of {first.workload} with: "
+            f"{first.error}; find the cause and run the benchmark again"
+        )
+    return _ok("no trial failed")
+
+
+def _undisturbed(baseline: ConfigurationRuns) -> Finding:
+    """Check that trials were watched, and that few were disturbed."""
+    if not interference_facts(baseline.runs) and not any(disturbed_trials(baseline.runs)):
+        return _advice("what disturbed the trials is not recorded: an older version measured them")
+    if line := disturbed_line(baseline.runs):
+        return _advice(line)
+    return _ok("no measured trial was disturbed")
+
+
+def _all_workloads(baseline: ConfigurationRuns) -> Finding:
+    """Check that no workload was left out that may be wanted in a later comparison."""
+    measured = _measured_workloads(baseline)
+    known = [
+        *baseline.workloads,
+        *(name for run in _runs(baseline) for name in run.parameters.get("not_requested") or ()),
+    ]
+    absent = [name for name in known if name not in measured]
+    if absent:
+        return _advice(f"not measured: {_listed(absent)}; after the upgrade it is too late")
+    return _ok(f"all {len(measured)} were measured")
+
+
+def _has_controls(baseline: ConfigurationRuns) -> Finding:
+    """Check for a workload that neither network nor storage can affect."""
+    measured = [name for name in _measured_workloads(baseline) if name in baseline.controls]
+    if measured:
+        return _ok(_listed(measured))
+    return _missing(
+        "none: a change of the machines would look like a change of the network; run the Pi "
+        "workloads too"
+    )
+
+
+def _has_task_metrics(baseline: ConfigurationRuns) -> Finding:
+    """Check that every trial of Spark has complete task metrics."""
+    of_spark = [each for each in baseline.runs if not each.run.parameters.get(PROGRAM)]
+    if not of_spark:
+        return _ok("programs of MPI have none")
+    trials = [trial for trial in measured_trials(of_spark) if trial.status is Status.OK]
+    if trials and all(trial.tasks is None for trial in trials):
+        return _missing(
+            "no trial has them: nothing could explain where the time went; run the benchmark again"
+        )
+    partial = [trial for trial in trials if trial.tasks is None or trial.tasks.incomplete]
+    if partial:
+        return _advice(
+            f"{len(partial)} of {count_of(len(trials), 'trial')} have none, or incomplete ones"
+        )
+    return _ok(f"complete for {count_of(len(trials), 'trial')}")
+
+
+def _no_contradictions(baseline: ConfigurationRuns) -> Finding:
+    """Check that links and data are what the name and the facts declare."""
+    lines = declared.contradictions(baseline.runs)
+    if lines:
+        return _missing(f"{lines[0]}; correct whichever is wrong and run the benchmark again")
+    return _ok("no observation contradicts them")
+
+
+def _links_known(baseline: ConfigurationRuns) -> Finding:
+    """Check that speed and MTU of at least one link were observed, or are declared."""
+    runs = _runs(baseline)
+    is_known = {"speed": all(map(_knows_speed, runs)), "MTU": all(map(_knows_mtu, runs))}
+    unknown = [name for name, known in is_known.items() if not known]
+    if unknown:
+        return _missing(
+            f"unknown {' and '.join(unknown)}; declare what the links are and run the benchmark again, "
+            "for example --fact link=1gbit --fact mtu=1500"
+        )
+    return _ok(_listed(link for run in runs for link in _links(run)))
+
+
+def _knows_speed(run: Run) -> bool:
+    is_declared = "link" in run.facts or bool(declared.rates(run.configuration))
+    return is_declared or bool(environment.link_speeds(run))
+
+
+def _knows_mtu(run: Run) -> bool:
+    is_declared = "mtu" in run.facts or bool(declared.mtus(run.configuration))
+    return is_declared or bool(environment.link_mtus(run))
+
+
+def _links(run: Run) -> Iterator[str]:
+    """Describe the declared facts, the observed links, and as a last resort the name's claims."""
+    yield from (f"{fact}={run.facts[fact]}" for fact in ("link", "mtu") if fact in run.facts)
+    speeds = environment.link_speeds(run)
+    for node, links in environment.link_mtus(run).items():
+        for name, mtu in links.items():
+            speed = speeds.get(node, {}).get(name)
+            yield f"{name} with MTU {mtu}" + (f" at {speed} Mbit/s" if speed else "")
+    if not speeds and "link" not in run.facts:
+        yield from (f"{rate} according to the name" for rate in declared.rates(run.configuration))
+
+
+_SOFTWARE = {"kernel": "kernel", "spark": "Spark", "java": "Java", "executors": "executors"}
+"""Keys of the environment that a comparison needs, with their names."""
+
+
+def _environment_known(baseline: ConfigurationRuns) -> Finding:
+    """Check that machines and software were recorded."""
+    unknown = [
+        name
+        for key, name in _SOFTWARE.items()
+        if not all(run.environment.get(key) for run in _runs(baseline))
+    ]
+    if unknown:
+        return _missing(f"unknown: {_listed(unknown)}; measure with jobs/benchmark.py")
+    return _ok(f"{_listed(_SOFTWARE.values())} are known")
+
+
+def _no_confounders(baseline: ConfigurationRuns) -> Finding:
+    """Check that the baseline's own runs do not differ from each other."""
+    first, *others = baseline.runs
+    facts = [found.fact for other in others for found in confounders([first], [other])]
+    if facts:
+        return _advice(f"its runs differ in {_listed(facts)}")
+    return _ok("none between its runs" if others else "none, as there is a single run")
+
+
+_LAYOUT_SCHEMES = frozenset({"hdfs", "qfs"})
+"""Schemes of file systems that report the layout of a file."""
+
+
+def _layout_verified(baseline: ConfigurationRuns) -> Finding:
+    """Check that the file system reported the layout of every file, and that the manifest agrees."""
+    datasets = [run.dataset for run in _runs(baseline) if run.dataset]
+    if not datasets:
+        return _advice("no run recorded that it read data")
+    drifts = [layout["drift"] for data in datasets if (layout := data["layout"]).get("drift")]
+    if drifts:
+        return _missing(
+            f"not as in the manifest: {drifts[0]}; write the data again and run the benchmark again"
+        )
+    layouts = [name for run in _runs(baseline) for name in environment.layouts(run)]
+    if layouts:
+        return _ok(f"{_listed(layouts)}, as in the manifest")
+    schemes = sorted({str(data["uri"]).partition(":")[0] for data in datasets})
+    if _LAYOUT_SCHEMES.intersection(schemes):
+        return _missing(f"{_listed(schemes)} did not report it; run the benchmark again")
+    return _advice(f"unknown, because {_listed(schemes)} storage does not report it")
+
+
+def _content_checked(baseline: ConfigurationRuns) -> Finding:
+    """Check that the rows were compared with the digest in the manifest."""
+    unchecked = [
+        run.id
+        for run in _runs(baseline)
+        if run.dataset and not run.parameters.get("content_checked")
+    ]
+    if unchecked:
+        return _advice(f"{_listed(unchecked)} did not compare the rows with their digest")
+    return _ok("the rows have the digest in the manifest")
+
+
+def _predictable(baseline: ConfigurationRuns) -> Finding:
+    """Check that the times over a faster link could be predicted."""
+    if reason := unpredictable(baseline):
+        return _advice(f"a faster link cannot be predicted: {reason}")
+    return _ok("a faster link can be predicted: clusterlift predict")
+
+
+_CHECKS: Mapping[str, Callable[[ConfigurationRuns], Finding]] = {
+    "endings": _all_completed,
+    "runs": _enough_runs,
+    "failures": _no_failures,
+    "disturbances": _undisturbed,
+    "workloads": _all_workloads,
+    "controls": _has_controls,
+    "task metrics": _has_task_metrics,
+    "name and facts": _no_contradictions,
+    "links": _links_known,
+    "environment": _environment_known,
+    "confounders": _no_confounders,
+    "layout": _layout_verified,
+    "content": _content_checked,
+    "prediction": _predictable,
+}

@@ -1,0 +1,96 @@
+"""What is to be bought: links of which rate, MTU and goodput, beside those that a configuration has."""
+
+from dataclasses import dataclass
+
+from harness.analysis.network.goodput import rate_bit_s
+from harness.analysis.network.mesh import pair_matrix, typical_bit_s
+from harness.analysis.observed.configuration import ConfigurationRuns, probe_measurements
+from harness.analysis.observed.declared import mtus
+from harness.analysis.observed.environment import link_mtus
+from harness.model.errors import BadInput
+from harness.model.link import TYPICAL_MTU, goodput_bit_s, rate_text, throughput_text
+from harness.model.network_metrics import MESH_GOODPUT
+from harness.model.prediction import Target
+from harness.model.run import Run
+
+NOT_SLOWER = 0.99
+"""A target that carries this part of what is carried now is not a slower one: it was measured with errors."""
+MAX_THROTTLED = 0.9
+"""A slower link has at most this part of the goodput: of less slowing down, nothing can be learnt."""
+
+
+@dataclass(frozen=True)
+class TypicalLink:
+    """The typical link of a configuration: its rate, None if unlimited or unknown, its MTU and its goodput.
+
+    `is_measured` is whether probes measured the goodput; else it is what the rate allows in theory.
+    """
+
+    rate_bit_s: int | None
+    mtu: int
+    goodput_bit_s: float
+    is_measured: bool
+
+    @property
+    def efficiency(self) -> float:
+        """The goodput as a part of what TCP can carry at this rate, 1 at most; 1 if the rate is unknown."""
+        if self.rate_bit_s is None:
+            return 1.0
+        return min(1.0, self.goodput_bit_s / goodput_bit_s(self.rate_bit_s, self.mtu))
+
+    def is_slower_than(self, other: "TypicalLink") -> bool:
+        """Return whether the link is so much slower that something can be learnt from the difference."""
+        return self.goodput_bit_s <= MAX_THROTTLED * other.goodput_bit_s
+
+
+def typical_link(column: ConfigurationRuns) -> TypicalLink:
+    """Return what most links of a configuration are.
+
+    Raises BadInput if neither probes nor the rate of the links are known.
+    """
+    runs = [recorded.run for recorded in column.runs]
+    mtu = next((mtu for run in runs if (mtu := _mtu(run))), TYPICAL_MTU)
+    rate = next((rate for run in runs if (rate := rate_bit_s(run))), None)
+    measured = typical_bit_s(pair_matrix(probe_measurements(column), MESH_GOODPUT))
+    goodput = measured or (goodput_bit_s(rate, mtu) if rate else None)
+    if not goodput:
+        raise BadInput(
+            f"{column.name!r} has no probes, and the rate of its links is unknown: probe it with: "
+            f"clusterlift probe mesh --configuration {column.name}"
+        )
+    return TypicalLink(rate, mtu, goodput, is_measured=bool(measured))
+
+
+def _mtu(run: Run) -> int | None:
+    observed = {mtu for links in link_mtus(run).values() for mtu in links.values()}
+    named = {mtu.mtu_bytes for mtu in mtus(run.configuration)}
+    return next((found.pop() for found in (observed, named) if len(found) == 1), None)
+
+
+def target_of(
+    present: TypicalLink,
+    name: str,
+    link_bit_s: int | None = None,
+    mtu: int | None = None,
+    layout: str | None = None,
+) -> Target:
+    """Return the target: what is not given stays as it is. `name` is that of the baseline.
+
+    A link that reached less goodput than its rate allows is expected to reach as little of its next rate.
+    Raises BadInput if the target is slower than the present links, or if its goodput is unknown.
+    """
+    if link_bit_s is None and mtu is None:
+        return Target(present.rate_bit_s, present.mtu, present.goodput_bit_s, layout)
+    rate, mtu = link_bit_s or present.rate_bit_s, mtu or present.mtu
+    if rate is None:
+        raise BadInput(
+            f"the rate of the links of {name!r} is unknown: give that of the new ones: --link"
+        )
+    goodput = present.efficiency * goodput_bit_s(rate, mtu)
+    if goodput < NOT_SLOWER * present.goodput_bit_s:
+        raise BadInput(
+            f"links of {rate_text(rate)}, MTU {mtu}, would carry {throughput_text(goodput)}, less than those "
+            f"of {name!r}, which carry {throughput_text(present.goodput_bit_s)}: name a faster --link, or a "
+            "larger --mtu"
+        )
+    return Target(rate, mtu, goodput, layout)

@@ -1,0 +1,1 @@
+"""Commands on other hosts; `transports` has the ways to reach one."""

@@ -1,0 +1,57 @@
+"""How much runs at once: each command on a host takes a process, a thread and pipes of this machine."""
+
+import resource
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
+
+from harness.model.errors import BadInput
+
+T = TypeVar("T")
+
+MAX_COMMANDS = 64
+"""Commands of which each runs by itself, such as those of the preflight."""
+MAX_PAIRS = 64
+"""Pairs of hosts between which transfers run together. A transfer takes four commands: a server, a client,
+and a meter of processor time on both hosts."""
+
+_FILES_PER_PAIR = 3 * 6
+"""Two pipes and a file of errors for each command; six commands if a pair sends both ways at once."""
+_OTHER_FILES = 200
+
+
+def allow_pairs(pairs: int) -> None:
+    """Raise this process's limit of open files to what so many pairs at once need.
+
+    Raise BadInput if the system does not allow it.
+    """
+    _allow_files(
+        f"{pairs} pairs at once",
+        pairs * _FILES_PER_PAIR + _OTHER_FILES,
+        lambda files: (
+            f"choose --pairs-at-once {max(1, (files - _OTHER_FILES) // _FILES_PER_PAIR)}, or "
+        ),
+    )
+
+
+def allow_hosts(hosts: int) -> None:
+    """Do the same for so many hosts that all send and receive at once."""
+    needed = hosts * _FILES_PER_PAIR + _OTHER_FILES
+    _allow_files(f"{hosts} hosts at once", needed, lambda _: "choose fewer hosts, or ")
+
+
+def _allow_files(what: str, needed: int, advice: Callable[[int], str]) -> None:
+    """Raise the limit; `advice` says what to do if it has to stay at so many files."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY or soft >= needed:
+        return
+    if hard != resource.RLIM_INFINITY and hard < needed:
+        raise BadInput(
+            f"{what} need {needed} open files and the limit is {hard}: {advice(hard)}raise the limit "
+            "(ulimit -Hn)"
+        )
+    resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
+
+
+def batches(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    """Yield the items in order, `size` at a time; the last batch may have fewer."""
+    return (items[start : start + size] for start in range(0, len(items), size))

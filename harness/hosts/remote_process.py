@@ -1,0 +1,241 @@
+"""Remote processes: commands on hosts that cannot outlive us, because each ends with its standard input.
+
+However this process ends - normally, interrupted or killed - the kernel closes the pipe, ssh or docker closes
+the other end, and a shell on the host ends the command. The shell waits for a newline before it starts the
+command, so that commands on many hosts start at the same moment without a common clock.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Generic, Self, TypeVar
+
+from harness.hosts.host_process import ANSWER_S, HostProcess
+from harness.hosts.parallelism import MAX_COMMANDS
+from harness.hosts.transports.host import Host, HostError
+from harness.model.errors import ToolError
+from harness.terminal import last_line
+
+T = TypeVar("T")
+
+READY = "clusterlift: ready"
+NOT_FOUND = 127
+END_S = 5.0
+
+# READY comes first, because a login shell may have printed something before it. The PATH of an ssh session
+# often lacks the directories of root's programs.
+_SCRIPT = (
+    'PATH=$PATH:/usr/sbin:/sbin; echo "$0"; read -r _ || exit 0; exec 3<&0; '
+    '"$@" </dev/null 3<&- & command=$!; '
+    '{ cat; kill "$command"; } <&3 3<&- >/dev/null 2>&1 & exec 3<&-; wait "$command"'
+)
+
+
+@dataclass(frozen=True)
+class CompletedCommand:
+    """A command that ended by itself, at `ended_s` on this machine's monotonic clock."""
+
+    code: int
+    output: str
+    errors: str
+    ended_s: float
+
+
+class RemoteProcess(HostProcess):
+    """One command on one host. Raise BadInput if this machine lacks the program that reaches the host."""
+
+    def __init__(self, host: Host, command: Sequence[str]) -> None:
+        self._program = command[0]
+        super().__init__(host, _SCRIPT, READY, *command)
+
+    def await_ready(self, timeout_s: float = ANSWER_S) -> None:
+        """Wait until the command can be started. Raise HostError if the host does not answer."""
+        self._await(lambda: READY in self._lines, timeout_s)
+
+    def start(self) -> None:
+        """Start the command. If the host has gone, the next call raises HostError."""
+        self._write("")
+
+    def await_line(self, text: str, timeout_s: float = ANSWER_S) -> str:
+        """Wait for a line of output that contains `text`, and return the first.
+
+        Raise HostError if the command ends before, or does not print it in time.
+        """
+        self._await(lambda: any(text in line for line in self._output), timeout_s)
+        return next(line for line in self._output if text in line)
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the command ended, or the host is not reached any more."""
+        return self._ended_s is not None
+
+    @property
+    def ended_s(self) -> float | None:
+        """When it ended, on this machine's monotonic clock; None while it runs."""
+        return self._ended_s
+
+    def printed(self) -> list[tuple[float, str]]:
+        """Return the lines of output until now, and when each arrived on this machine's monotonic clock."""
+        with self._changed:
+            output = self._output
+            return list(zip(self._arrived_s[-len(output) :], output, strict=True)) if output else []
+
+    def finish(self, timeout_s: float = ANSWER_S) -> CompletedCommand:
+        """Wait for the command's end. Raise HostError if it takes longer, or the host was not reached."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._ended_s is not None, timeout_s)
+            if self._ended_s is None:
+                raise self._host_error(f"{self._program} took longer than {timeout_s:.0f} s")
+        code = self._process.wait()
+        if READY not in self._lines or code == NOT_FOUND:
+            raise self._early_end()
+        return CompletedCommand(code, "\n".join(self._output), self._errors, self._ended_s)
+
+    def close(self) -> None:
+        """Make the command end and wait for its end; kill our side of it if that takes too long."""
+        self._close(END_S)
+
+    def _early_end(self) -> HostError:
+        code = self._process.wait()
+        if code == NOT_FOUND and READY in self._lines:
+            return self._host_error(f"{self._program} is not installed")
+        return self._host_error(
+            error_line(self._errors) or f"{self._program} ended with code {code}"
+        )
+
+    @property
+    def _output(self) -> list[str]:
+        """The lines that the command itself printed."""
+        start = self._lines.index(READY) + 1 if READY in self._lines else len(self._lines)
+        return self._lines[start:]
+
+
+class RemoteProcesses:
+    """A context in which remote processes run; all end when it is left."""
+
+    def __init__(self) -> None:
+        self._processes: list[RemoteProcess] = []
+
+    def add(self, host: Host, *command: str) -> RemoteProcess:
+        """Return a new remote process, which waits for its start."""
+        remote = RemoteProcess(host, command)
+        self._processes.append(remote)
+        return remote
+
+    def close(self, remote: RemoteProcess) -> None:
+        """End one of the processes before the context is left, so that it takes nothing any longer."""
+        self._processes.remove(remote)
+        remote.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for remote in self._processes:
+            remote.close_stdin()
+        for remote in self._processes:
+            remote.close()
+
+
+def run_all(
+    commands: Iterable[tuple[Host, Sequence[str]]],
+    timeout_s: float = ANSWER_S,
+    at_once: int = MAX_COMMANDS,
+) -> list[CompletedCommand | HostError]:
+    """Run each command on its host, and return how each ended, in order.
+
+    Up to `at_once` commands start at the same time. Each other one starts when the oldest has ended, so that
+    a thousand hosts take no more processes than `at_once`.
+    """
+    remaining = iter(commands)
+    endings: list[CompletedCommand | HostError] = []
+    with RemoteProcesses() as remotes:
+        running = deque(remotes.add(host, *command) for host, command in islice(remaining, at_once))
+        for remote in running:
+            remote.start()
+        while running:
+            oldest = running.popleft()
+            endings.append(_finish(oldest, timeout_s))
+            for host, command in islice(remaining, 1):
+                remotes.close(oldest)
+                running.append(remotes.add(host, *command))
+                running[-1].start()
+    return endings
+
+
+def parse_completed(
+    subject: object,
+    completed: CompletedCommand | HostError,
+    parse: Callable[[CompletedCommand], T],
+) -> T | HostError:
+    """Return what `parse` makes of a completed command, or the HostError that came in its place.
+
+    If `parse` raises ToolError, return a HostError about `subject`. It has the error that the program
+    itself printed, if the program failed with one.
+    """
+    if isinstance(completed, HostError):
+        return completed
+    try:
+        return parse(completed)
+    except ToolError as error:
+        printed = error_line(completed.errors) if completed.code else ""
+        return HostError(f"{subject}: {printed or error}")
+
+
+def error_line(text: str) -> str:
+    """Return the last line with the word "error", or else the last line; empty if there is none."""
+    errors = [line for line in text.splitlines() if "error" in line.lower()]
+    return errors[-1].strip() if errors else last_line(text)
+
+
+def _finish(remote: RemoteProcess, timeout_s: float) -> CompletedCommand | HostError:
+    try:
+        return remote.finish(timeout_s)
+    except HostError as error:
+        return error
+
+
+class ClientServerRun(Generic[T]):
+    """A server on one host and its client on another; the client's output, parsed, is the outcome.
+
+    The server prints a line that contains `listening` as soon as clients can connect.
+    """
+
+    def __init__(
+        self,
+        remotes: RemoteProcesses,
+        server: tuple[Host, Sequence[str]],
+        client: tuple[Host, Sequence[str]],
+        *,
+        listening: str,
+        parse: Callable[[CompletedCommand], T],
+        timeout_s: float,
+    ) -> None:
+        self._name = f"{client[0]} -> {server[0]}"
+        self._server = remotes.add(server[0], *server[1])
+        self._client = remotes.add(client[0], *client[1])
+        self._listening = listening
+        self._parse = parse
+        self._timeout_s = timeout_s
+        self._error: HostError | None = None
+
+    def open(self) -> None:
+        """Start the server, and wait until it listens and the client can be started."""
+        try:
+            self._server.await_ready()
+            self._server.start()
+            self._server.await_line(self._listening)
+            self._client.await_ready()
+        except HostError as error:
+            self._error = error
+
+    def start(self) -> None:
+        """Start the client, unless `open` failed."""
+        if self._error is None:
+            self._client.start()
+
+    def finish(self) -> T | HostError:
+        """Wait for the client's end, and return its parsed output, or why there is none."""
+        completed = self._error or _finish(self._client, self._timeout_s)
+        return parse_completed(self._name, completed, self._parse)

@@ -1,0 +1,397 @@
+"""Confounders: facts that differ between two configurations, and the workloads that they may affect."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.analysis.compare.confounders import (
+    MAX_VALUE_LENGTH,
+    Confounder,
+    confounders,
+    different_data,
+)
+from harness.analysis.observed.environment import relevant_spark_conf
+from harness.model.run import RecordedRun, Run
+from tests.unit.builders import a_run, recorded
+
+READING = ("group-by", "repartition", "sha-512")
+CONTROLS = ("sha-512-cached", "calc-pi-dataframe")
+WORKLOADS = (*READING, *CONTROLS)
+
+ENVIRONMENT: Mapping[str, Any] = {
+    "host": "master",
+    "kernel": "Linux 6.1.0",
+    "architecture": "x86_64",
+    "cpu_model": "AMD EPYC",
+    "cpus": 8,
+    "memory_bytes": 16 * 2**30,
+    "python": "3.11.7",
+    "sysctls": {"net.ipv4.tcp_congestion_control": "cubic", "net.core.rmem_max": "212992"},
+    "links": {"eth0": {"speed_mbit_s": 1000, "mtu_bytes": 1500, "driver": "r8169", "state": "up"}},
+    "spark": "4.3.0",
+    "hadoop": "3.5.0",
+    "java": "17.0.15",
+    "scala": "2.13.18",
+    "master": "spark://10.0.0.1:7077",
+    "application": "app-1",
+    "parallelism": 16,
+    "executors": ["10.0.0.1", "10.0.0.2"],
+    "spark_conf": {"spark.executor.memory": "4g", "spark.driver.port": "40001"},
+}
+PARAMETERS: Mapping[str, Any] = {
+    "trials": 6,
+    "warmup": 1,
+    "sink": "noop",
+    "repartition": 200,
+    "pi_samples": 10_000_000,
+    "content_checked": True,
+    "controls": [*CONTROLS],
+    "data_workloads": [*READING],
+}
+DATASET: Mapping[str, Any] = {
+    "uri": "hdfs://10.0.0.1:9820/rows",
+    "format": "csv",
+    "rows": 3_000_000,
+    "file_count": 16,
+    "layout": {"requested": "replicated:2", "observed": "replicated:2", "drift": None},
+    "digest": "00011a3e89fde421",
+    "written_at": "2026-11-21T20:03:06.939Z",
+    "placement": {"10.0.0.1": 1, "10.0.0.2": 1},
+    "coder": None,
+    "page_cache": True,
+}
+ROWS = "3,000,000 rows of digest 00011a3e89fde421"
+OTHER_ROWS = "2,000,000 rows of digest 00017f517ae93162"
+
+
+def a_side(configuration: str = "before", **fields: Any) -> Run:
+    known = {"workloads": WORKLOADS, "parameters": PARAMETERS, "environment": ENVIRONMENT}
+    return a_run(configuration, **known | {"dataset": DATASET} | fields)
+
+
+def with_environment(**other: Any) -> Run:
+    return a_side("after", environment=ENVIRONMENT | other)
+
+
+def with_parameters(**other: Any) -> Run:
+    return a_side("after", parameters=PARAMETERS | other)
+
+
+def with_data(**other: Any) -> Run:
+    return a_side("after", dataset=DATASET | other)
+
+
+def with_layout(observed: str, configuration: str = "after", **facts: str) -> Run:
+    layout = {"requested": observed, "observed": observed, "drift": None}
+    return a_side(configuration, dataset=DATASET | {"layout": layout}, facts=facts)
+
+
+def side(*runs: Run) -> list[RecordedRun]:
+    return [recorded(run) for run in runs]
+
+
+def described(before: Run, after: Run) -> list[str]:
+    return [found.describe("before") for found in confounders(side(before), side(after))]
+
+
+def only(after: Run, before: Run | None = None) -> Confounder:
+    [difference] = confounders(side(before or a_side()), side(after))
+    return difference
+
+
+def affected(difference: Confounder) -> set[str]:
+    return set(filter(difference.may_affect, WORKLOADS))
+
+
+class TestNoConfounders:
+    def test_between_a_run_and_itself(self) -> None:
+        assert confounders(side(a_side()), side(a_side())) == ()
+
+    @pytest.mark.parametrize(
+        "after",
+        [
+            pytest.param(a_side("2.5g", facts={"switch": "new", "link": "2.5g"}), id="declared"),
+            pytest.param(
+                with_environment(links={"eth1": {"speed_mbit_s": 2500, "mtu_bytes": 9000}}),
+                id="links",
+            ),
+            pytest.param(
+                with_environment(
+                    host="other",
+                    application="app-2",
+                    master="spark://10.9.9.9:7077",
+                    executors=["10.9.9.9", "10.9.9.8"],
+                    spark_conf={"spark.executor.memory": "4g", "spark.driver.port": "40002"},
+                ),
+                id="addresses",
+            ),
+            pytest.param(with_parameters(trials=12), id="trials"),
+            pytest.param(
+                with_data(uri="hdfs://10.9.9.9:9820/other", written_at="2026-12-01T00:00:00.000Z"),
+                id="written again",
+            ),
+        ],
+    )
+    def test_in_what_is_compared_or_always_differs(self, after: Run) -> None:
+        assert described(a_side(), after) == []
+
+    def test_if_neither_side_recorded_anything(self) -> None:
+        imported = a_run(parameters={"sink": "rdd-count", "warmup": 0}, workloads=WORKLOADS)
+        assert described(imported, replace(imported, configuration="after")) == []
+
+
+class TestOfAllWorkloads:
+    @pytest.mark.parametrize(
+        ("after", "line"),
+        [
+            (with_environment(spark="4.2.0"), "Spark version: 4.2.0 here, 4.3.0 in before"),
+            (with_environment(java="21.0.1"), "Java version: 21.0.1 here, 17.0.15 in before"),
+            (with_environment(hadoop="3.4.1"), "Hadoop version: 3.4.1 here, 3.5.0 in before"),
+            (with_environment(scala="2.12"), "Scala version: 2.12 here, 2.13.18 in before"),
+            (with_environment(python="3.13"), "Python version: 3.13 here, 3.11.7 in before"),
+            (with_environment(kernel="Linux 6.6"), "kernel: Linux 6.6 here, Linux 6.1.0 in before"),
+            (with_environment(cpu_model="Xeon"), "processor: Xeon here, AMD EPYC in before"),
+            (
+                with_environment(executors=["a", "a", "b"]),
+                "executors: 3 on 2 nodes here, 2 on 2 nodes in before",
+            ),
+            (with_environment(parallelism=32), "cores of all executors: 32 here, 16 in before"),
+            (
+                with_environment(memory_bytes=32 * 2**30),
+                "memory of the driver's node: 32.0 GiB here, 16.0 GiB in before",
+            ),
+            (with_environment(master="yarn"), "cluster manager: yarn here, spark in before"),
+            (
+                with_environment(
+                    sysctls={**ENVIRONMENT["sysctls"], "net.ipv4.tcp_congestion_control": "bbr"}
+                ),
+                "TCP congestion control: bbr here, cubic in before",
+            ),
+            (
+                with_environment(
+                    nodes={
+                        "node2": {"eth0": {"sysctls": {"net.ipv4.tcp_congestion_control": "bbr"}}}
+                    }
+                ),
+                "TCP congestion control: bbr, cubic here, cubic in before",
+            ),
+            (
+                with_environment(spark_conf={"spark.executor.memory": "8g"}),
+                "spark.executor.memory: 8g here, 4g in before",
+            ),
+            (
+                with_environment(
+                    spark_conf={"spark.executor.memory": "4g", "spark.sql.shuffle.partitions": "64"}
+                ),
+                "spark.sql.shuffle.partitions: 64 here, not set in before",
+            ),
+            (with_parameters(sink="rdd-count"), "sink: rdd-count here, noop in before"),
+            (with_parameters(warmup=0), "warm-up rounds: 0 here, 1 in before"),
+            (
+                replace(a_side("after"), written_by="clusterlift 0.2.0"),
+                "measured by: clusterlift 0.2.0 here, clusterlift 0.1.0 in before",
+            ),
+            (a_side("after", facts={"emulated": "4 nodes"}), "emulated: yes here, no in before"),
+        ],
+    )
+    def test_are_machines_software_and_options(self, after: Run, line: str) -> None:
+        difference = only(after)
+        assert difference.describe("before") == line
+        assert affected(difference) == set(WORKLOADS)
+
+
+class TestOfSomeWorkloads:
+    @pytest.mark.parametrize(
+        ("after", "line"),
+        [
+            (
+                with_data(digest="00017f517ae93162", rows=2_000_000),
+                f"dataset: {OTHER_ROWS} here, {ROWS} in before",
+            ),
+            (with_data(format="parquet"), "format: parquet here, csv in before"),
+            (with_data(file_count=4), "files in the dataset: 4 here, 16 in before"),
+            (with_layout("rs:6+3:64k"), "layout: rs:6+3:64k here, replicated:2 in before"),
+            (with_layout("unknown"), "layout: unknown here, replicated:2 in before"),
+            (with_data(uri="qfs://h:1/rows"), "storage: qfs here, hdfs in before"),
+            (
+                with_data(page_cache=False),
+                "storage nodes use the page cache: no here, yes in before",
+            ),
+            (with_data(placement={"a": 1}), "nodes that store the data: 1 here, 2 in before"),
+            (
+                with_parameters(content_checked=False),
+                "data read once before the trials: no here, yes in before",
+            ),
+            (
+                with_data(layout={"observed": "replicated:2", "drift": "of 2 files, 1 lacks"}),
+                "layout differs from the manifest: yes here, no in before",
+            ),
+        ],
+    )
+    def test_data_and_its_layout_affect_the_workloads_that_read_it(
+        self, after: Run, line: str
+    ) -> None:
+        difference = only(after)
+        assert difference.describe("before") == line
+        assert affected(difference) == set(READING)
+
+    def test_the_number_of_partitions_affects_the_repartition_workload(self) -> None:
+        difference = only(with_parameters(repartition=16))
+        assert str(difference.describe("1g")) == "--repartition: 16 here, 200 in 1g"
+        assert affected(difference) == {"repartition"}
+
+    def test_the_number_of_samples_affects_workloads_that_read_no_data(self) -> None:
+        difference = only(with_parameters(pi_samples=1000))
+        assert affected(difference) == set(CONTROLS)
+
+    def test_without_a_list_of_readers_all_but_the_controls_read_data(self) -> None:
+        older = {key: value for key, value in PARAMETERS.items() if key != "data_workloads"}
+        before, after = (
+            a_side(name, parameters=older, dataset=DATASET | {"format": format_})
+            for name, format_ in (("x", "csv"), ("y", "parquet"))
+        )
+        assert affected(only(after, before)) == set(READING)
+
+    def test_a_side_that_read_no_data_has_no_different_data(self) -> None:
+        nothing = {**PARAMETERS, "data_workloads": []}
+        assert (
+            described(a_side(), a_side(workloads=CONTROLS, parameters=nothing, dataset=None)) == []
+        )
+
+
+class TestDeclaredDifferences:
+    def test_a_layout_that_both_names_declare_correctly_is_no_confounder(self) -> None:
+        before, after = with_layout("rs:6+3:64k", "1g-rs"), with_layout("replicated:2", "1g-2x")
+        assert described(before, after) == []
+
+    def test_a_layout_that_facts_declare_correctly_is_no_confounder(self) -> None:
+        before = with_layout("rs:6+3:64k", layout="rs:6+3")
+        after = with_layout("replicated:2", layout="replicated:2")
+        assert described(before, after) == []
+
+    @pytest.mark.parametrize("name", ["1g", "1g-rs"])
+    def test_a_layout_that_one_side_declares_wrongly_or_not_at_all_is_one(self, name: str) -> None:
+        after = with_layout("replicated:2", name)
+        assert described(with_layout("rs:6+3:64k", "1g-rs"), after) == [
+            "layout: replicated:2 here, rs:6+3:64k in before"
+        ]
+
+    def test_a_value_that_is_a_word_of_both_names_is_no_confounder(self) -> None:
+        before, after = (
+            a_side(f"{format_}-1g", dataset=DATASET | {"format": format_})
+            for format_ in ("csv", "parquet")
+        )
+        assert described(before, after) == []
+        assert described(before, replace(after, configuration="2.5g")) == [
+            "format: parquet here, csv in before"
+        ]
+
+
+class TestUnknownFacts:
+    def test_an_essential_fact_that_one_side_does_not_know_is_a_confounder(self) -> None:
+        assert described(a_side(), with_environment(spark=None)) == [
+            "Spark version: unknown here, 4.3.0 in before"
+        ]
+
+    def test_another_fact_that_one_side_does_not_know_is_none(self) -> None:
+        assert described(a_side(), with_environment(hadoop=None, sysctls={}, cpu_model=None)) == []
+
+    def test_an_environment_that_one_side_did_not_record_is_one_confounder(self) -> None:
+        difference = only(a_side("after", environment={}))
+        assert difference.describe("before") == "environment: not recorded here, recorded in before"
+        assert affected(difference) == set(WORKLOADS)
+
+    def test_a_dataset_that_one_side_did_not_record_affects_its_readers(self) -> None:
+        difference = only(a_side("after", dataset=None))
+        assert difference.describe("before") == "dataset: not recorded here, recorded in before"
+        assert affected(difference) == set(READING)
+
+
+class TestSeveralRuns:
+    def test_with_the_same_values_do_not_differ_in_any_order(self) -> None:
+        older, newer = with_environment(spark="4.2.0"), with_environment(spark="4.3.0")
+        assert confounders(side(older, newer), side(newer, older, newer)) == ()
+
+    def test_are_described_with_all_their_values(self) -> None:
+        older, newer = with_environment(spark="4.2.0"), with_environment(spark="4.3.0")
+        [difference] = confounders(side(a_side()), side(older, newer))
+        assert difference.describe("x") == "Spark version: 4.2.0, 4.3.0 here, 4.3.0 in x"
+
+
+class TestSparksConfiguration:
+    def test_excludes_what_differs_in_every_run(self) -> None:
+        own = (
+            "--add-opens=java.base/java.lang=ALL-UNNAMED -Dio.netty.tryReflectionSetAccessible=true"
+        )
+        assert relevant_spark_conf(
+            {
+                "spark.app.id": "app-1",
+                "spark.app.startTime": "1795291433971",
+                "spark.driver.host": "master",
+                "spark.blockManager.port": "1",
+                "spark.eventLog.dir": "file:/tmp/x",
+                "spark.eventLog.enabled": "true",
+                "spark.hadoop.fs.defaultFS": "hdfs://h:1",
+                "spark.org.apache.spark.deploy.yarn.AmIpFilter.param.PROXY_URI_BASES": "/app-1",
+                "spark.yarn.appMasterEnv.CLUSTERLIFT_STAGING": "hdfs://h/x",
+                "spark.yarn.appMasterEnv.OTHER": "kept",
+                "spark.yarn.dist.pyFiles": "/home/x.zip",
+                "spark.yarn.tags": "clusterlift-1",
+                "spark.driver.extraJavaOptions": own,
+                "spark.executor.extraJavaOptions": f"{own} -XX:+UseZGC",
+                "spark.executor.memory": "4g",
+            }
+        ) == {
+            "spark.eventLog.enabled": "true",
+            "spark.executor.extraJavaOptions": "-XX:+UseZGC",
+            "spark.executor.memory": "4g",
+            "spark.yarn.appMasterEnv.OTHER": "kept",
+        }
+
+
+def test_a_long_value_is_described_without_its_middle() -> None:
+    path = ":".join(f"/opt/jars/{number}.jar" for number in range(100))
+    line = Confounder("spark.driver.extraClassPath", "not set", path).describe("1g")
+    assert "/opt/jars/0.jar" in line
+    assert "/opt/jars/99.jar" in line
+    assert len(line) < MAX_VALUE_LENGTH + 70
+
+
+class TestDifferentData:
+    def test_is_described_by_number_of_rows_and_digest(self) -> None:
+        after = with_data(digest="00017f517ae93162", rows=2_000_000)
+        assert different_data(side(a_side()), side(after)) == (f"{ROWS} and {OTHER_ROWS}")
+
+    @pytest.mark.parametrize(
+        "after", [with_data(format="parquet"), a_side(dataset=None), with_data(digest=None)]
+    )
+    def test_is_none_if_rows_are_the_same_or_unknown(self, after: Run) -> None:
+        assert different_data(side(a_side()), side(after)) is None
+
+
+VALUES = st.none() | st.booleans() | st.integers(0, 10**12) | st.text(max_size=5)
+RUNS = st.builds(
+    a_side,
+    environment=st.builds(
+        lambda fixed, conf: {**fixed, "spark_conf": conf},
+        st.fixed_dictionaries(
+            {}, optional={"spark": st.text(max_size=3), "parallelism": st.integers(0, 99)}
+        ),
+        st.dictionaries(st.sampled_from(["spark.a", "spark.b", "spark.c"]), st.text(max_size=3)),
+    ),
+    parameters=st.dictionaries(st.sampled_from(["sink", "warmup", "pi_samples"]), VALUES),
+)
+
+
+@given(st.lists(RUNS, min_size=1, max_size=3), st.lists(RUNS, min_size=1, max_size=3))
+def test_confounders_are_the_same_from_either_side(before: list[Run], after: list[Run]) -> None:
+    there = confounders(side(*before), side(*after))
+    back = confounders(side(*after), side(*before))
+    assert {(found.fact, found.before, found.after) for found in there} == {
+        (found.fact, found.after, found.before) for found in back
+    }
+    assert confounders(side(*before), side(*before)) == ()

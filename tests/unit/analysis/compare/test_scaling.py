@@ -1,0 +1,223 @@
+"""Speed-up and efficiency by the number of nodes, and whether another network changes them."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.analysis.compare.scaling import Family, Point, find_family, scaling
+from harness.analysis.observed.configuration import ConfigurationRuns
+from harness.model.errors import BadInput
+from harness.model.scaling import parse_nodes, scaled_name, split_scaled_name
+from harness.model.work import Work
+from harness.present import scaling as tables
+from tests.unit.builders import a_run, ok, recorded
+
+BEOWULF = Path(__file__).parents[3] / "results/beowulf-2009"
+HPL = 1e9
+
+
+def column(
+    name: str, rates: Sequence[float], workload: str = "hpl", **fields: object
+) -> ConfigurationRuns:
+    """Return runs of one trial each, which does so much work in a second."""
+    runs = [
+        recorded(
+            a_run(name, f"{name}-{number}", workloads=(workload,), **fields),
+            [ok(workload, HPL / rate, work=Work(HPL, "flop"))],
+        )
+        for number, rate in enumerate(rates)
+    ]
+    return ConfigurationRuns(name, tuple(runs))
+
+
+def family(name: str, rates: Mapping[int, Sequence[float]], **fields: object) -> Family:
+    return {n: column(f"{name}-n{n}", each, **fields) for n, each in rates.items()}  # type: ignore[arg-type]  of the test
+
+
+def points(families: Mapping[str, Family], name: str) -> tuple[Point, ...]:
+    [scaled] = scaling(families).workloads
+    return scaled.points[name]
+
+
+class TestNames:
+    @given(st.text(min_size=1), st.integers(1, 99_999))
+    def test_a_scaled_name_can_be_split(self, name: str, nodes: int) -> None:
+        if "\n" not in name:
+            assert split_scaled_name(scaled_name(name, nodes)) == (name, nodes)
+
+    @pytest.mark.parametrize("name", ["1g", "1g-n", "1g-n0", "-n4", "1g-n04", "1g-n4x"])
+    def test_other_names_have_no_number(self, name: str) -> None:
+        assert split_scaled_name(name) is None
+
+    def test_numbers_of_nodes_grow(self) -> None:
+        assert parse_nodes("1, 2,4") == (1, 2, 4)
+        for text in ("", "0", "2,1", "1,1", "a", "1,,2", "9" * 9):
+            with pytest.raises(ValueError, match="write 1,2,4"):
+                parse_nodes(text)
+
+
+class TestGrowth:
+    def test_is_relative_to_the_fewest_nodes(self) -> None:
+        one, two, four = points({"1g": family("1g", {1: [10.0], 2: [18.0], 4: [30.0]})}, "1g")
+        assert (one.speed_up, one.efficiency) == (None, None)
+        assert two.speed_up is not None
+        assert two.efficiency is not None
+        assert (two.speed_up.value, two.efficiency.value) == (
+            pytest.approx(1.8),
+            pytest.approx(0.9),
+        )
+        assert four.efficiency is not None
+        assert four.efficiency.value == pytest.approx(0.75)
+
+    def test_has_an_interval_with_two_runs_on_either_side(self) -> None:
+        _, single = points({"1g": family("1g", {1: [10.0, 10.2], 4: [30.0]})}, "1g")
+        _, double = points({"1g": family("1g", {1: [10.0, 10.2], 4: [30.0, 31.0]})}, "1g")
+        assert single.speed_up is not None
+        assert single.speed_up.interval is None
+        assert double.speed_up is not None
+        assert double.speed_up.interval is not None
+        assert double.speed_up.interval.low < double.speed_up.value < double.speed_up.interval.high
+
+    def test_a_growing_problem_of_a_program_counts_its_work(self) -> None:
+        runs = family("1g", {1: [10.0]}) | {
+            4: ConfigurationRuns(
+                "1g-n4",
+                (recorded(a_run("1g-n4"), [ok("hpl", 1.0, work=Work(36.0, "flop"))]),),
+            )
+        }
+        _, four = points({"1g": runs}, "1g")
+        assert four.efficiency is not None
+        assert four.efficiency.value == pytest.approx(0.9)
+
+    def test_a_growing_dataset_counts_its_rows(self) -> None:
+        def spark(nodes: int, wall_s: float) -> ConfigurationRuns:
+            data = {"uri": "x", "layout": {}, "rows": 1000 * nodes}
+            parameters = {"data_workloads": ["group-by"]}
+            run = a_run(f"1g-n{nodes}", parameters=parameters, dataset=data)
+            return ConfigurationRuns(f"1g-n{nodes}", (recorded(run, [ok("group-by", wall_s)]),))
+
+        _, four = points({"1g": {1: spark(1, 10.0), 4: spark(4, 12.5)}}, "1g")
+        assert four.efficiency is not None
+        assert four.efficiency.value == pytest.approx(0.8)
+
+    def test_what_is_of_one_process_is_not_summed(self) -> None:
+        alike = family(
+            "1g", {2: [10.0], 4: [10.0]}, parameters={"per_process": ["ring"]}, workload="ring"
+        )
+        other = family("1g", {2: [10.0], 4: [10.0]})
+        merged = {
+            n: ConfigurationRuns(f"1g-n{n}", (*alike[n].runs, *_renamed(other[n]).runs))
+            for n in alike
+        }
+        ring, hpl = scaling({"1g": merged}).workloads
+        assert all(point.efficiency is None for point in ring.points["1g"])
+        assert any(point.efficiency for point in hpl.points["1g"])
+
+
+def _renamed(found: ConfigurationRuns) -> ConfigurationRuns:
+    """Return runs with other ids."""
+    runs = [recorded(a_run(found.name, "other-" + each.run.id), each.trials) for each in found.runs]
+    return ConfigurationRuns(found.name, tuple(runs))
+
+
+class TestChange:
+    RUNS = (1.0, 1.01, 0.99, 1.005)
+
+    def rates(self, value: float) -> list[float]:
+        return [value * factor for factor in self.RUNS]
+
+    def test_a_better_network_that_flattens_the_fall_is_found(self) -> None:
+        slow = family("slow", {1: self.rates(10), 4: self.rates(20)})
+        fast = family("fast", {1: self.rates(10), 4: self.rates(30)})
+        one, four = points({"slow": slow, "fast": fast}, "fast")
+        assert one.change is None
+        assert four.change is not None
+        assert four.change.relative_change == pytest.approx(0.5)
+        assert four.change.verdict == "changed"
+
+    def test_a_network_that_speeds_all_numbers_up_alike_flattens_nothing(self) -> None:
+        slow = family("slow", {1: self.rates(10), 4: self.rates(20)})
+        fast = family("fast", {1: self.rates(15), 4: self.rates(30)})
+        _, four = points({"slow": slow, "fast": fast}, "fast")
+        assert four.change is not None
+        assert four.change.relative_change == pytest.approx(0)
+        assert four.change.verdict == "noise"
+
+    def test_families_without_two_numbers_in_common_are_not_compared(self) -> None:
+        slow = family("slow", {1: [10.0], 4: [20.0]})
+        fast = family("fast", {2: [10.0], 4: [20.0]})
+        assert all(p.change is None for p in points({"slow": slow, "fast": fast}, "fast"))
+
+    def test_the_source_s_claim_of_2009(self) -> None:
+        families = {name: find_family(name, BEOWULF) for name in ("1g", "bonded")}
+        _, four = points(families, "bonded")
+        assert four.change is not None
+        assert four.change.relative_change == pytest.approx(24.08 / 12.93 / (21.24 / 12.22) - 1)
+        assert four.change.verdict == "too-few-runs"
+
+    def test_controls_are_a_family_of_their_own(self) -> None:
+        def both(name: str, after: float) -> Family:
+            controlled = {"parameters": {"controls": ["pi"]}}
+            hpl = family(name, {1: self.rates(10), 4: self.rates(after)}, **controlled)
+            pi = family(
+                name, {1: self.rates(10), 4: self.rates(after)}, workload="pi", **controlled
+            )
+            return {
+                n: ConfigurationRuns(f"{name}-n{n}", (*hpl[n].runs, *_renamed(pi[n]).runs))
+                for n in hpl
+            }
+
+        found = scaling({"slow": both("slow", 20), "fast": both("fast", 21)}).workloads
+        changes = [each.points["fast"][1].change for each in found]
+        assert all(each and each.p == each.adjusted_p for each in changes)
+
+
+class TestNotes:
+    def test_say_what_else_differs_between_the_numbers_of_nodes(self) -> None:
+        two, four = (
+            family("1g", {nodes: [10.0]}, parameters={"processes_per_host": each, "growing": False})
+            for nodes, each in ((2, 4), (4, 2))
+        )
+        notes = scaling({"1g": {**two, **four}}).notes
+        assert notes == {"1g-n2": (), "1g-n4": ("processes on each host: 2 here, 4 in 1g-n2",)}
+
+
+class TestBadInput:
+    def test_a_configuration_on_one_number_of_nodes_is_refused(self, tmp_path: Path) -> None:
+        with pytest.raises(BadInput, match="'1g' needs results on two numbers of nodes or more"):
+            find_family("1g", tmp_path)
+
+    def test_workloads_that_nowhere_scale_are_refused(self) -> None:
+        with pytest.raises(BadInput, match="no workload was measured on two numbers of nodes"):
+            scaling({"1g": family("1g", {1: [10.0]})})
+
+
+class TestTables:
+    def test_has_a_line_for_each_number_of_nodes(self) -> None:
+        found = scaling({name: find_family(name, BEOWULF) for name in ("1g", "bonded")})
+        lines = tables.render(found).splitlines()
+        assert lines[2].split()[:5] == ["1g", "2", "12.22", "Gflop/s", "(69.4%)"]
+        assert lines[5].split() == [
+            "4",
+            "24.08",
+            "Gflop/s",
+            "(68.4%)",
+            "1.86",
+            "93.1%",
+            "+7.1%",
+            "?",
+        ]
+        assert any("more than 0 means" in line for line in lines)
+
+    def test_json_has_every_number(self) -> None:
+        found = scaling({name: find_family(name, BEOWULF) for name in ("1g", "bonded")})
+        [hpl] = json.loads(tables.as_json(found))["workloads"]
+        first, last = hpl["configurations"]["bonded"]
+        assert first["efficiency"] is None
+        assert last["performance"] == pytest.approx(24.08e9)
+        assert last["efficiencies_of_peaks"] == {"declared": pytest.approx(0.684, abs=0.001)}
+        assert last["relative_change_of_efficiency"] == pytest.approx(0.0714, abs=1e-4)

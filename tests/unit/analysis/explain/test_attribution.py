@@ -1,0 +1,244 @@
+"""Attribution of wall time to parts, and of changes to changes of parts."""
+
+import math
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.analysis.compare.comparison import compare
+from harness.analysis.explain.attribution import (
+    IDLE,
+    PARTS,
+    PYTHON,
+    UNATTRIBUTED,
+    Attribution,
+    ExplainedRow,
+    SpeedUpBound,
+    attribute,
+    explain,
+    wall_parts,
+)
+from harness.model.errors import BadInput
+from harness.model.run import Phase, Trial
+from harness.model.task_metrics import ScheduleSimulation, Stragglers
+from tests.unit.builders import a_run, configured, failed, known, ok, recorded
+from tests.unit.metrics_builders import received, task_metrics, timed
+
+
+def of(*trials: Trial) -> Attribution:
+    return known(attribute([recorded(a_run(), trials)], "w"))
+
+
+def explained(before: Sequence[Trial], after: Sequence[Trial]) -> ExplainedRow:
+    columns = [configured(name, trials) for name, trials in (("1g", before), ("2.5g", after))]
+    [row] = explain(compare(columns)).rows
+    return row
+
+
+class TestWallTime:
+    def test_a_second_of_a_task_is_a_second_of_one_slot(self) -> None:
+        """12 s of tasks on 4 slots are 3 s of wall time; in the other 2 s the slots were idle."""
+        trial = timed("w", 5.0, slots=4, fetch_wait_s=8.0, cpu_s=3.0, scheduler_delay_s=1.0)
+        parts = known(wall_parts(trial))
+        assert (parts["fetch_wait_s"], parts["cpu_s"], parts["scheduler_delay_s"]) == (
+            2,
+            0.75,
+            0.25,
+        )
+        assert parts[IDLE] == 2.0
+
+    @given(
+        st.floats(0.001, 1e5),
+        st.floats(0.5, 1e4),
+        st.lists(st.floats(0, 1e6), min_size=8, max_size=8),
+    )
+    def test_the_parts_sum_to_the_wall_time(
+        self, wall_s: float, slots: float, seconds: list[float]
+    ) -> None:
+        names = [name for name in PARTS if name != IDLE]
+        parts = wall_parts(
+            timed("w", wall_s, slots=slots, **dict(zip(names, seconds, strict=True)))
+        )
+        assert parts is not None
+        assert set(parts) == set(PARTS)
+        assert math.fsum(parts.values()) == pytest.approx(wall_s, abs=1e-6 * sum(seconds))
+
+    @pytest.mark.parametrize(
+        "trial",
+        [ok("w", 1.0), timed("w", 1.0, slots=None), failed("w")],
+        ids=["old", "cut", "bad"],
+    )
+    def test_trials_without_task_metrics_or_slots_have_no_parts(self, trial: Trial) -> None:
+        assert wall_parts(trial) is None
+        assert attribute([recorded(a_run(), [trial])], "w") is None
+
+    def test_warm_up_trials_do_not_count(self) -> None:
+        warm_up = ok("w", 9.0, phase=Phase.WARM_UP, tasks=task_metrics(cpu_s=9.0))
+        found = of(warm_up, timed("w", 5.0, cpu_s=4.0))
+        assert (found.n, found.trials, found.parts_s["cpu_s"]) == (1, 1, 2.0)
+
+
+class TestMedians:
+    def test_each_part_has_its_own_median(self) -> None:
+        trials = [
+            timed("w", 10.0, slots=1, cpu_s=c, fetch_wait_s=f) for c, f in [(1, 5), (2, 1), (6, 3)]
+        ]
+        parts_s = of(*trials).parts_s
+        assert (parts_s["cpu_s"], parts_s["fetch_wait_s"]) == (2, 3)
+
+    def test_trials_without_metrics_count_as_trials_only(self) -> None:
+        found = of(timed("w", 5.0, cpu_s=4.0), ok("w", 5.0), ok("w", 6.0))
+        assert (found.n, found.trials) == (1, 3)
+
+    def test_python_time_that_one_trial_does_not_know_is_unattributed_in_all(self) -> None:
+        found = of(
+            timed("w", 9.0, slots=1, python_worker_s=4.0, unattributed_s=1.0),
+            timed("w", 9.0, slots=1, python_worker_s=None, unattributed_s=7.0),
+        )
+        assert PYTHON not in found.parts_s
+        assert found.parts_s[UNATTRIBUTED] == (5.0 + 7.0) / 2
+
+    def test_straggler_ratio_is_that_of_the_median_trial(self) -> None:
+        trials = [
+            timed("w", 1.0, stragglers=Stragglers(longest, 2.0)) for longest in (4.0, 6.0, 20.0)
+        ]
+        assert of(*trials, timed("w", 1.0)).straggler_ratio == 3.0
+        assert of(timed("w", 1.0)).straggler_ratio is None
+
+
+class TestInputLocality:
+    def test_fraction_is_of_input_with_a_preferred_node(self) -> None:
+        read = {"NODE_LOCAL": 96, "ANY": 3, "RACK_LOCAL": 1, "PROCESS_LOCAL": 50}
+        found = of(timed("w", 1.0, input_bytes_by_locality=read)).input
+        assert (found.node_local_bytes, found.remote_bytes, found.unplaced_bytes) == (96, 4, 50)
+        assert found.node_local_fraction == 0.96
+
+    def test_input_without_a_preferred_node_has_no_fraction(self) -> None:
+        found = of(timed("w", 1.0, input_bytes_by_locality={"PROCESS_LOCAL": 50})).input
+        assert found.node_local_fraction is None
+
+
+class TestWire:
+    def test_bytes_that_are_neither_shuffle_nor_remote_input_are_unexplained(self) -> None:
+        read = {"NODE_LOCAL": 1_000, "ANY": 30}
+        found = of(
+            timed(
+                "w", 1.0, received(500, 300, 200),
+                shuffle_remote_bytes=600, shuffle_local_bytes=900, input_bytes_by_locality=read,
+            )
+        ).wire  # fmt: skip
+        assert found is not None
+        assert (found.received_bytes, found.shuffle_bytes, found.remote_input_bytes) == (
+            1_000,
+            600,
+            30,
+        )
+        assert (found.unexplained_bytes, found.nodes) == (370, 3)
+
+    def test_nodes_that_could_not_be_read_are_listed(self) -> None:
+        found = known(
+            of(timed("w", 1.0, received(10, unread=("n9",)), shuffle_remote_bytes=50)).wire
+        )
+        assert (found.unexplained_bytes, found.unread) == (-40, ("n9",))
+
+    def test_is_unknown_if_no_node_could_be_read(self) -> None:
+        assert of(timed("w", 1.0, received(unread=("n1",)))).wire is None
+        assert of(timed("w", 1.0)).wire is None
+
+
+class TestSpeedUpBound:
+    def test_is_the_time_that_the_simulated_schedule_saves(self) -> None:
+        """Of the 10 s, the 2 s outside the simulated schedule cannot be saved."""
+        assert of(
+            timed("w", 10.0, simulation=ScheduleSimulation(8.0, 7.0, 4.0))
+        ).speed_up_bound == SpeedUpBound(0.1, 0.4)
+
+    def test_is_never_more_than_the_wall_time(self) -> None:
+        assert of(
+            timed("w", 2.0, simulation=ScheduleSimulation(8.0, 0.0, 0.0))
+        ).speed_up_bound == SpeedUpBound(1.0, 1.0)
+
+    def test_is_unknown_without_a_simulated_schedule(self) -> None:
+        assert of(timed("w", 10.0)).speed_up_bound is None
+
+
+class TestNotes:
+    def test_count_events_and_the_trials_that_had_them(self) -> None:
+        notes = of(
+            timed("w", 1.0, failed_tasks=2, disk_spilled_bytes=4_000),
+            timed("w", 1.0, failed_tasks=1, incomplete="jobs without an end: 1"),
+            timed("w", 1.0, speculative_tasks=5),
+        ).notes
+        assert notes == (
+            "failed tasks: 3 in 2 of 3 trials",
+            "speculative tasks: 5 in 1 of 3 trials",
+            "bytes spilled to disk: 4,000 in 1 of 3 trials",
+            (
+                "the event log of 1 of 3 trials is incomplete; its complete part was used "
+                "(jobs without an end: 1)"
+            ),
+        )
+
+    def test_an_ordinary_trial_has_none(self) -> None:
+        assert of(timed("w", 1.0)).notes == ()
+
+
+class TestChange:
+    def test_is_divided_into_the_differences_of_the_parts_medians(self) -> None:
+        row = explained(
+            [timed("w", 10.0, fetch_wait_s=8.0, cpu_s=6.0)],
+            [timed("w", 7.5, fetch_wait_s=4.0, cpu_s=5.0)],
+        )
+        assert row.change_s == pytest.approx(-2.5)
+        assert row.parts_s["fetch_wait_s"] == -2.0
+        assert row.parts_s["cpu_s"] == -0.5
+        assert row.parts_s[IDLE] == 0.0
+        assert row.rest_s == pytest.approx(0)
+
+    @given(
+        *(
+            st.lists(st.tuples(*[st.floats(0.01, 1e4)] * 4), min_size=1, max_size=6)
+            for _ in range(2)
+        )
+    )
+    def test_is_the_sum_of_parts_and_rest(
+        self, before: list[tuple[float, ...]], after: list[tuple[float, ...]]
+    ) -> None:
+        sides = [
+            [timed("w", wall, fetch_wait_s=f, cpu_s=c, unattributed_s=u) for wall, f, c, u in side]
+            for side in (before, after)
+        ]
+        row = explained(*sides)
+        assert row.change_s is not None
+        assert row.rest_s is not None
+        together = math.fsum((*row.parts_s.values(), row.rest_s))
+        assert together == pytest.approx(row.change_s, abs=1e-6)
+
+    def test_python_time_that_one_side_does_not_know_is_unattributed_in_both(self) -> None:
+        row = explained(
+            [timed("w", 9.0, slots=1, python_worker_s=None, unattributed_s=7.0)],
+            [timed("w", 9.0, slots=1, python_worker_s=4.0, unattributed_s=1.0)],
+        )
+        assert PYTHON not in row.parts_s
+        assert row.parts_s[UNATTRIBUTED] == -2.0
+
+    def test_is_not_divided_if_one_side_is_unknown(self) -> None:
+        both = {
+            "before": [timed("w", 9.0), ok("x", 3.0)],
+            "after": [timed("w", 9.0), timed("x", 2.0)],
+        }
+        columns = [configured(n, trials) for n, trials in both.items()]
+        row = explain(compare(columns)).rows[1]
+        assert (row.workload, row.parts_s, row.rest_s) == ("x", {}, None)
+        assert row.change_s == pytest.approx(-1.0)
+        assert row.before is None
+        assert row.after is not None
+
+    def test_without_any_task_metrics_the_error_says_what_to_do(self) -> None:
+        with pytest.raises(
+            BadInput,
+            match=r"no workload has task metrics in both '1g' and '2\.5g'.*; run the benchmark again",
+        ):
+            explained([ok("w", 2.0)], [timed("w", 1.0)])

@@ -1,0 +1,191 @@
+"""When the busiest link was full: calculated by hand, and with all that may be missing."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.analysis.explain.timeline import (
+    BETWEEN_STAGES,
+    BOTH_WAYS,
+    FULL,
+    LinkUse,
+    TrialLink,
+    busiest_node,
+    link_slices,
+    link_uses,
+    trial_links,
+    typical_trial,
+)
+from harness.analysis.network.mesh import RECEIVES, SENDS
+from harness.analysis.observed.configuration import ConfigurationRuns
+from harness.model.network_metrics import MESH_GOODPUT
+from harness.model.run import Phase, Trial
+from harness.model.timeline import Stage, Timeline
+from tests.unit.builders import configured, failed, known, ok
+from tests.unit.timeline_builders import a_node, a_timeline, a_trial, mbit
+
+GOODPUT_BIT_S = 150e6
+PROBES = [
+    MESH_GOODPUT.of(f"n{a} -> n{b}", GOODPUT_BIT_S) for a, b in ((1, 2), (2, 1), (2, 3), (3, 2))
+]
+READS, SHUFFLES = Stage("reads data", 0.0, 3.0), Stage("reads shuffle", 3.0, 5.0)
+
+
+def a_join() -> Timeline:
+    """Return a trial of 6 s: n2 receives at full rate from 2 s to 4 s, and sends so from 3 s to 5 s."""
+    return a_timeline(
+        a_node("n1", mbit(20, 20, 20, 20, 20, 0), mbit(0, 0, 0, 0, 0, 0)),
+        a_node("n2", mbit(0, 50, 150, 150, 120, 0), mbit(0, 0, 20, 140, 149, 10)),
+        slices=6,
+        stages=(READS, SHUFFLES),
+    )
+
+
+def links_of(*trials: Trial, **fields: object) -> tuple[TrialLink, ...]:
+    return trial_links(configured("1g", trials, **fields), PROBES)
+
+
+def use_of(*trials: Trial) -> LinkUse:
+    [use] = link_uses(links_of(*trials)).values()
+    return use
+
+
+class TestCalculatedByHand:
+    LINK = links_of(a_trial("join", a_join()))[0]
+
+    def test_the_busiest_node_is_the_one_that_received_or_sent_most(self) -> None:
+        assert self.LINK.node.host == "n2"
+        most_sent = a_node("n3", [0] * 6, mbit(100, 100, 100, 100, 100, 100))
+        timeline = a_timeline(*a_join().nodes, most_sent, slices=6)
+        assert known(busiest_node(timeline)).host == "n3"
+
+    def test_a_link_is_full_above_a_part_of_its_goodput(self) -> None:
+        """Of 150 Mbit/s, that is 127.5."""
+        assert FULL == 0.85
+        starts_s = {
+            way: [part.start_s for part in self.LINK.full_slices(way)] for way in (RECEIVES, SENDS)
+        }
+        assert starts_s == {RECEIVES: [2.0, 3.0], SENDS: [3.0, 4.0]}
+
+    def test_a_second_in_which_it_was_full_both_ways_counts_once(self) -> None:
+        assert (self.LINK.full_s, self.LINK.full_share) == (3.0, 0.5)
+
+    def test_the_use_of_a_workload(self) -> None:
+        use = use_of(a_trial("join", a_join()))
+        assert (use.trials, use.host, use.full_s, use.full_share) == (1, "n2", 3.0, 0.5)
+        assert use.typical.trial.round == 1
+        assert use.direction == BOTH_WAYS
+        assert use.stage == "2: reads shuffle"
+
+    def test_slices_have_the_bytes_of_each_direction_and_the_stage(self) -> None:
+        slices = self.LINK.slices
+        assert [part.stage for part in slices] == [0, 0, 0, 1, 1, None]
+        assert [part.start_s for part in slices] == [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
+        assert known(slices[2].bit_s(RECEIVES)) == pytest.approx(150e6, rel=0.01)
+        assert known(slices[3].sent_bytes) == pytest.approx(17.5e6, rel=0.01)
+
+
+class TestSlices:
+    def test_belong_to_the_stage_that_takes_most_of_them(self) -> None:
+        stages = (Stage("a", 0.0, 0.3), Stage("b", 0.3, 1.0), Stage("c", 1.4, 1.5))
+        timeline = a_timeline(a_node("n1", [1, 1, 1]), slices=3, stages=stages)
+        assert [part.stage for part in link_slices(timeline, timeline.nodes[0])] == [1, 2, None]
+
+    @given(st.lists(st.none() | st.integers(0, 10**9), min_size=1, max_size=64))
+    def test_cover_the_whole_trial_whatever_is_unknown(self, received: list[int | None]) -> None:
+        timeline = a_timeline(a_node("n1", received), slices=len(received), interval_s=0.25)
+        slices = link_slices(timeline, timeline.nodes[0])
+        assert [part.start_s for part in slices] == [0.25 * n for n in range(len(received))]
+        assert [part.received_bytes is None for part in slices] == [r is None for r in received]
+        assert all(part.sent_bytes is None for part in slices)
+
+
+class TestWorkloads:
+    def test_have_medians_of_the_trials_that_count(self) -> None:
+        full = [
+            a_timeline(a_node("n1", mbit(*[150] * n, *[0] * (6 - n)), [0] * 6), slices=6)
+            for n in (1, 2, 6)
+        ]
+        trials = [a_trial("join", timeline, round_) for round_, timeline in enumerate(full, 1)]
+        use = use_of(*trials)
+        assert (use.trials, use.full_s, use.full_share) == (3, 2.0, 2 / 6)
+        assert (use.direction, use.stage) == (RECEIVES, BETWEEN_STAGES)
+
+    def test_leave_out_trials_that_do_not_count(self) -> None:
+        idle = a_timeline(a_node("n1", [0] * 6, [0] * 6), slices=6)
+        trials = [
+            a_trial("join", a_join()),
+            a_trial("join", idle, 2, disturbed="n1: it swapped"),
+            replace(a_trial("join", idle, 3), phase=Phase.WARM_UP),
+            failed("join", round_=4),
+            ok("join", 6.0, 5),
+        ]
+        assert use_of(*trials).trials == 1
+
+    def test_several_executions_of_a_trial_are_one(self) -> None:
+        assert use_of(a_trial("join", a_join(), executions=3)).full_s == 1.0
+
+    def test_that_never_fill_a_link_have_neither_direction_nor_stage(self) -> None:
+        idle = a_timeline(a_node("n1", mbit(1, 2), mbit(2, 1)), slices=2, stages=(READS,))
+        use = use_of(a_trial("pi", idle))
+        assert (use.full_s, use.full_share, use.direction, use.stage) == (0.0, 0.0, None, None)
+
+    def test_are_apart(self) -> None:
+        links = links_of(a_trial("join", a_join()), a_trial("sort", a_join()))
+        assert list(link_uses(links)) == ["join", "sort"]
+
+    def test_are_drawn_by_the_trial_nearest_to_the_median_time(self) -> None:
+        links = links_of(
+            *(
+                replace(a_trial("join", a_join(), round_), wall_s=wall_s)
+                for round_, wall_s in enumerate((4.0, 6.5, 9.0, 6.4), 1)
+            )
+        )
+        assert typical_trial(links).trial.round in {2, 4}
+
+
+class TestMissing:
+    """What is unknown is unknown, and never 0 seconds."""
+
+    def test_trials_without_a_timeline_have_no_use(self) -> None:
+        assert link_uses(links_of(ok("join", 6.0))) == {}
+
+    @pytest.mark.parametrize(
+        "nodes", [[], [a_node("n1")], [a_node("n1", [None, None], [None, None])]]
+    )
+    def test_nodes_without_samples_have_no_use(self, nodes: Sequence[object]) -> None:
+        timeline = a_timeline(*nodes, slices=2)  # type: ignore[arg-type]
+        assert links_of(a_trial("join", timeline)) == ()
+
+    def test_a_node_without_samples_leaves_the_others(self) -> None:
+        timeline = a_timeline(a_node("n3"), *a_join().nodes, slices=6)
+        assert links_of(a_trial("join", timeline))[0].node.host == "n2"
+
+    def test_a_sampler_that_died_in_the_middle_has_no_use(self) -> None:
+        half = a_timeline(
+            a_node("n1", mbit(150, 150, None, None), mbit(0, 0, None, None)), slices=4
+        )
+        assert links_of(a_trial("join", half)) == ()
+
+    def test_a_few_unknown_slices_do_no_harm(self) -> None:
+        values = mbit(None, *[150] * 10, *[0] * 9)
+        timeline = a_timeline(a_node("n1", values, values), slices=20)
+        assert use_of(a_trial("join", timeline)).full_s == 10.0
+
+    def test_without_a_known_goodput_the_seconds_are_unknown(self) -> None:
+        links = trial_links(configured("1g", [a_trial("join", a_join())]))
+        [use] = link_uses(links).values()
+        assert (use.trials, use.host, use.goodput) == (1, "n2", None)
+        assert (use.full_s, use.full_share, use.direction, use.stage) == (None, None, None, None)
+        assert links[0].full_slices(RECEIVES, SENDS) == []
+
+    def test_loopback_alone_fills_no_link(self) -> None:
+        """The interfaces that lead to other machines carried nothing."""
+        timeline = a_timeline(a_node("n1", [0, 0], [0, 0]), slices=2)
+        assert use_of(a_trial("join", timeline)).full_s == 0.0
+
+    def test_a_configuration_without_runs_has_no_use(self) -> None:
+        assert trial_links(ConfigurationRuns("1g", ())) == ()

@@ -1,0 +1,126 @@
+"""The mesh: the matrix of all pairs, the hosts and pairs that are slow, and how an uplink is described."""
+
+from collections.abc import Mapping, Sequence
+
+import pytest
+
+from harness.analysis.network.mesh import oversubscription_text, pair_matrix, slow_hosts_and_pairs
+from harness.model.link import goodput_bit_s
+from harness.model.network_metrics import MESH_GOODPUT
+from tests.unit.probe_builders import FOUR, MBIT, every_pair, pairs
+
+
+class TestMatrix:
+    def test_the_repeats_of_a_pair_are_their_median(self) -> None:
+        measured = [MESH_GOODPUT.of("a -> b", value) for value in (3.0, 1.0, 8.0)]
+        assert pair_matrix(measured, MESH_GOODPUT).values == {("a", "b"): 3.0}
+
+    def test_a_pair_that_failed_once_has_the_value_of_its_other_repeats(self) -> None:
+        measured = [
+            *pairs(MESH_GOODPUT, {("a", "b"): "down"}),
+            *pairs(MESH_GOODPUT, {("a", "b"): 2.0, ("b", "a"): "down"}),
+        ]
+        goodput = pair_matrix(measured, MESH_GOODPUT)
+        assert goodput.values == {("a", "b"): 2.0}
+        assert goodput.errors == {("b", "a"): "down"}
+
+    def test_hosts_are_in_the_order_of_their_numbers(self) -> None:
+        measured = pairs(MESH_GOODPUT, {("node10", "node2"): 1.0, ("node1", "other"): 1.0})
+        assert pair_matrix(measured, MESH_GOODPUT).hosts == ("node1", "node2", "node10", "other")
+
+
+FAST, SLOW = 940.0 * MBIT, 94.0 * MBIT
+EIGHT = tuple(f"n{i}" for i in range(8))
+
+
+def lines_of(slow: Mapping[tuple[str, str], float], hosts: Sequence[str] = FOUR) -> list[str]:
+    """Return the lines about a mesh whose pairs are fast, except for the given ones."""
+    measured = pairs(MESH_GOODPUT, every_pair(hosts, FAST) | slow)
+    return slow_hosts_and_pairs(pair_matrix(measured, MESH_GOODPUT))
+
+
+def from_host(host: str, hosts: Sequence[str] = FOUR) -> dict[tuple[str, str], float]:
+    return {(host, other): SLOW for other in hosts if other != host}
+
+
+def to_host(host: str, hosts: Sequence[str] = FOUR) -> dict[tuple[str, str], float]:
+    return {(other, host): SLOW for other in hosts if other != host}
+
+
+class TestSlowness:
+    @pytest.mark.parametrize("hosts", [FOUR[:3], FOUR, tuple(f"n{i}" for i in range(20))])
+    def test_a_slow_link_is_one_line_that_names_its_host(self, hosts: tuple[str, ...]) -> None:
+        slow = hosts[2]
+        assert lines_of(from_host(slow, hosts) | to_host(slow, hosts), hosts) == [
+            f"{slow} is slow: 94.0 Mbit/s with its peers; typical is 940.0 Mbit/s"
+        ]
+
+    @pytest.mark.parametrize(
+        ("slow", "start"),
+        [
+            (from_host("node2"), "node2 sends slowly: 94.0 Mbit/s"),
+            (to_host("node2"), "node2 receives slowly: 94.0 Mbit/s"),
+        ],
+    )
+    def test_a_host_that_is_slow_in_one_direction_is_named_with_it(
+        self, slow: dict[tuple[str, str], float], start: str
+    ) -> None:
+        [line] = lines_of(slow)
+        assert line.startswith(start)
+
+    def test_a_slow_pair_is_named_without_its_hosts(self) -> None:
+        assert lines_of({("node1", "node3"): SLOW, ("node3", "node1"): SLOW}) == [
+            "node1 <-> node3 is slow: 94.0 Mbit/s there, 94.0 Mbit/s back; typical is 940.0 Mbit/s"
+        ]
+
+    def test_an_asymmetric_pair_is_named_with_both_directions(self) -> None:
+        assert lines_of({("node3", "node1"): SLOW}) == [
+            "node1 <-> node3 is asymmetric: 940.0 Mbit/s there, 94.0 Mbit/s back"
+        ]
+
+    def test_of_two_hosts_the_pair_is_named(self) -> None:
+        [line] = lines_of({("b", "a"): SLOW}, ("a", "b"))
+        assert line.startswith("a <-> b is asymmetric")
+
+    def test_two_slow_links_of_four_are_two_lines(self) -> None:
+        slow = {**from_host("node1"), **to_host("node1"), **from_host("node2"), **to_host("node2")}
+        assert [line.split(":")[0] for line in lines_of(slow)] == ["node1 is slow", "node2 is slow"]
+
+    @pytest.mark.parametrize(
+        ("different", "hosts"),
+        [
+            pytest.param({}, FOUR, id="equals"),
+            pytest.param({}, (), id="no hosts"),
+            pytest.param({("node1", "node2"): 0.93 * FAST}, FOUR, id="less than a tenth"),
+            pytest.param(
+                {("n0", "n1"): 20 * FAST, ("n1", "n0"): 20 * FAST},
+                EIGHT,
+                id="two hosts on one machine",
+            ),
+        ],
+    )
+    def test_there_is_none(
+        self, different: dict[tuple[str, str], float], hosts: tuple[str, ...]
+    ) -> None:
+        assert lines_of(different, hosts) == []
+
+
+class TestOversubscriptionText:
+    @pytest.mark.parametrize(
+        ("ratios", "text"),
+        [
+            ([3.9, 4.05, 4.1], "about 4:1 (3.9 to 4.1 in 3 draws), uplink near 10gbit"),
+            ([2.51], "about 2.5:1 (in a single draw), uplink near 10gbit"),
+            ([1.0, 1.1], "1:1 (1.0 to 1.1 in 2 draws), the uplink carries 10gbit or more"),
+        ],
+    )
+    def test_has_the_ratio_the_range_of_the_draws_and_the_uplink(
+        self, ratios: list[float], text: str
+    ) -> None:
+        across_bit_s = [goodput_bit_s(10_000 * MBIT, 1500)] * len(ratios)
+        assert oversubscription_text("a -> b", ratios, across_bit_s) == f"a -> b: {text}"
+
+    def test_takes_the_mtu_into_account(self) -> None:
+        jumbo = goodput_bit_s(10_000 * MBIT, 9000)
+        text = oversubscription_text("a -> b", [4.0], [jumbo], mtu=9000)
+        assert text.endswith("uplink near 10gbit")

@@ -1,0 +1,65 @@
+"""A transfer that the processors bounded says nothing about its link."""
+
+from harness.analysis.network.processor_limit import processor_limits, shared_limit
+from harness.model.network_metrics import (
+    BOTH_WAYS,
+    RACK_BUSIEST,
+    RACK_STOLEN,
+    RECEIVER_BUSIEST,
+    RECEIVER_IPERF_CPU,
+    SENDER_STOLEN,
+)
+from harness.model.probe import Metric, ProbeSample, samples
+from tests.unit.probe_builders import pairs
+
+PAIR = ("n1", "n2")
+
+
+def limits(*measured: tuple[Metric, float], case: str = "") -> dict[tuple[str, str], str]:
+    found = [each for metric, value in measured for each in pairs(metric, {PAIR: value}, case)]
+    return processor_limits(found, {PAIR})
+
+
+def test_idle_processors_bound_nothing() -> None:
+    assert limits((SENDER_STOLEN, 2.0), (RECEIVER_BUSIEST, 60.0)) == {}
+
+
+def test_a_hypervisor_that_took_them_is_named_with_its_host() -> None:
+    assert limits((SENDER_STOLEN, 45.0)) == {PAIR: "a hypervisor took 45 % of n1's processors"}
+
+
+def test_one_processor_at_its_end_is_enough() -> None:
+    assert limits((RECEIVER_BUSIEST, 99.0)) == {PAIR: "a processor of n2 was busy all the time"}
+    assert limits((RECEIVER_IPERF_CPU, 98.0)) == {PAIR: "a processor of n2 was busy all the time"}
+
+
+def test_the_hypervisor_comes_first() -> None:
+    found = limits((RECEIVER_BUSIEST, 99.0), (SENDER_STOLEN, 30.0))
+    assert found == {PAIR: "a hypervisor took 30 % of n1's processors"}
+
+
+def test_a_fast_transfer_needs_no_reason() -> None:
+    assert processor_limits(pairs(SENDER_STOLEN, {PAIR: 45.0}), set()) == {}
+
+
+def test_busy_processors_explain_nothing_if_most_transfers_with_them_are_fast() -> None:
+    busy = pairs(RECEIVER_BUSIEST, {PAIR: 99.0, ("n2", "n3"): 99.0, ("n3", "n1"): 99.0})
+    assert processor_limits(busy, {PAIR}) == {}
+    assert processor_limits(busy, {PAIR, ("n3", "n1")}).keys() == {PAIR, ("n3", "n1")}
+
+
+def test_another_case_is_another_transfer() -> None:
+    assert limits((RECEIVER_BUSIEST, 99.0), case=BOTH_WAYS) == {}
+
+
+def test_racks_say_what_may_have_been_the_limit_in_most_draws() -> None:
+    stolen = [RACK_STOLEN.of("a -> b", value) for value in (45.0, 50.0, 0.0)]
+    busy = [RACK_BUSIEST.of("b -> a", 100.0), RACK_STOLEN.of("b -> a", 1.0)]
+    found = samples([*stolen, *busy, RACK_BUSIEST.of("a", 60.0)])
+
+    def of(subject: str) -> list[ProbeSample]:
+        return [sample for sample in found if sample.subject == subject]
+
+    assert shared_limit(of("a -> b")) == "a hypervisor took 45 % of a host's processors"
+    assert shared_limit(of("b -> a")) == "a processor of a host was busy all the time"
+    assert shared_limit(of("a")) is None

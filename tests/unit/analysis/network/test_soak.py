@@ -1,0 +1,197 @@
+"""Who a soak blames, for what and from when on; and what it proves when nothing happened."""
+
+import random
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from harness.analysis.network.soak import Soaked, judge_soak
+from harness.hosts.transports.host import Host
+from harness.model.probe import ProbeEvent, ProbeRun, RecordedProbes
+from harness.model.run import Ending
+from harness.model.soak import Happening, LinkEvent, LinkSeconds, SoakFlow
+from harness.probes.soak import ring
+
+HOSTS = tuple(f"n{number}" for number in range(1, 7))
+ROUND_S, GAP_S = 20, 4
+MBIT = 1e6
+
+Rate = Callable[[str, str, float], float]
+"""The Mbit/s from one host to another at a moment."""
+
+
+def steady(_sender: str, _receiver: str, _at_s: float) -> float:
+    return 100.0
+
+
+def soak(
+    rate: Rate = steady,
+    *,
+    rounds: int = 10,
+    hosts: Sequence[str] = HOSTS,
+    retransmits: Callable[[str, str], int] = lambda *_: 0,
+    events: Sequence[LinkEvent] = (),
+    stolen: float = 0.0,
+    seed: int = 1,
+) -> RecordedProbes:
+    """Return a soak whose transfers have these rates, second by second."""
+    rng = random.Random(seed)  # noqa: S311  chance that can be repeated
+    found: list[ProbeEvent] = list(events)
+    for number in range(rounds):
+        start_s = float(number * (ROUND_S + GAP_S) + 1)
+        moments = tuple(start_s + second for second in range(1, ROUND_S + 1))
+        for flow in ring([Host(name, name) for name in hosts], rng):
+            a, b = flow.sender.name, flow.receiver.name
+            rates = tuple(rate(a, b, at_s) * MBIT for at_s in moments)
+            mean = sum(rates) / len(rates)
+            found.append(
+                SoakFlow(number + 1, a, b, start_s, ROUND_S, mean, retransmits(a, b))
+                if mean
+                else SoakFlow(number + 1, a, b, start_s, ROUND_S, error="iperf3: no route")
+            )
+            none = (0,) * len(moments)
+            levels = (stolen,) * len(moments)
+            found.append(LinkSeconds(b, moments, rates, rates, none, levels, levels))
+    return RecordedProbes(ProbeRun("1g", tuple(hosts)), tuple(found), Ending.COMPLETED)
+
+
+def faults(probed: RecordedProbes) -> list[str]:
+    return [f"{fault.subject}: {fault.text}" for fault in judge_soak(probed).faults]
+
+
+def test_a_sound_network_has_no_fault() -> None:
+    assert faults(soak()) == []
+
+
+class TestSlow:
+    def test_a_host_that_falls_to_a_tenth_is_named_with_the_moment(self) -> None:
+        def rate(a: str, b: str, at_s: float) -> float:
+            return 10.0 if "n3" in {a, b} and at_s > 106 else 100.0
+
+        [fault] = judge_soak(soak(rate)).faults
+        assert fault.subject == "n3"
+        assert fault.at_s == pytest.approx(106, abs=1.5)
+        assert fault.text == "in 6 rounds: slow, down to 10.0 Mbit/s, 10% of what is usual"
+
+    def test_a_host_that_only_receives_slowly_is_named(self) -> None:
+        [fault] = faults(soak(lambda _, b, __: 50.0 if b == "n2" else 100.0))
+        assert fault.startswith("n2: in 10 rounds: slow, down to 50.0 Mbit/s, 50%")
+
+    def test_two_bad_hosts_are_both_named(self) -> None:
+        found = faults(soak(lambda a, b, _: 50.0 if {"n2", "n5"} & {a, b} else 100.0, rounds=20))
+        assert {fault.partition(":")[0] for fault in found} == {"n2", "n5"}
+
+    def test_in_a_single_round_either_of_the_pair_may_be_slow(self) -> None:
+        probed = soak(lambda a, _, at_s: 50.0 if a == "n1" and at_s < 25 else 100.0)
+        [fault] = judge_soak(probed).faults
+        assert fault.subject.startswith("n1 -> ")
+        assert fault.text == "in one round: slow, down to 50.0 Mbit/s, 50% of what is usual"
+
+    def test_if_all_are_slow_together_no_link_is_blamed(self) -> None:
+        assert faults(soak(lambda _, __, at_s: 30.0 if 25 < at_s < 75 else 100.0)) == []
+
+    def test_what_a_hypervisor_disturbed_is_not_judged(self) -> None:
+        soaked = judge_soak(soak(lambda a, *_: 50.0 if a == "n1" else 100.0, stolen=40.0))
+        assert soaked.faults == ()
+        assert soaked.unjudged == 60
+
+    def test_a_host_whose_transfers_fail_is_named(self) -> None:
+        found = faults(soak(lambda a, b, at_s: 0.0 if "n4" in {a, b} and at_s > 100 else 100.0))
+        assert found == [
+            "n4: in 6 rounds: slow, down to 15.0 Mbit/s, 15% of what is usual; 10 transfers failed (no route)"
+        ]
+
+
+class TestStandstill:
+    def test_is_found_with_its_second(self) -> None:
+        def rate(a: str, b: str, at_s: float) -> float:
+            return 0.5 if "n6" in {a, b} and 60 <= at_s <= 60.5 else 100.0
+
+        [fault] = judge_soak(soak(rate)).faults
+        assert (fault.subject, fault.at_s) == ("n6", 59.0)
+        assert fault.text == "its transfers stood still for a second or longer"
+
+    def test_of_one_transfer_names_the_pair(self) -> None:
+        [fault] = judge_soak(
+            soak(lambda a, _, at_s: 0.0 if a == "n6" and at_s == 60 else 100.0)
+        ).faults
+        assert fault.subject.startswith("n6 -> ")
+
+    def test_of_most_transfers_is_nobody_s(self) -> None:
+        [fault] = faults(soak(lambda _, __, at_s: 0.0 if at_s == 60 else 100.0))
+        assert fault == "all hosts: 6 of 6 transfers stood still"
+
+    def test_after_an_interruption_is_part_of_it(self) -> None:
+        down = LinkEvent("n6", 59.0, Happening.CARRIER, "the link was interrupted", 2)
+        probed = soak(
+            lambda a, b, at_s: 0.0 if "n6" in {a, b} and at_s == 60 else 100.0, events=[down]
+        )
+        assert faults(probed) == ["n6: the link was interrupted"]
+
+
+class TestLosses:
+    def test_of_what_a_host_receives_are_told_from_its_senders(self) -> None:
+        [fault] = faults(soak(retransmits=lambda _, b: 20 if b == "n2" else 0))
+        assert fault.startswith("n2: loses packets that it receives: 200 retransmits in 10 of 10")
+        assert "about 1 packet in 8,633" in fault
+
+    def test_that_all_have_alike_are_nobody_s(self) -> None:
+        rng = random.Random(1)  # noqa: S311  as above
+        assert faults(soak(retransmits=lambda *_: rng.randrange(20, 60))) == []
+
+    def test_at_random_are_hardly_ever_blamed_on_a_host(self) -> None:
+        def at_random(seed: int) -> Callable[[str, str], int]:
+            rng = random.Random(seed)  # noqa: S311  as above
+            return lambda *_: 9 * (rng.random() < 0.2)
+
+        alarms = [
+            seed for seed in range(300) if faults(soak(retransmits=at_random(seed), seed=seed))
+        ]
+        assert len(alarms) <= 2
+
+
+class TestEvents:
+    def test_that_follow_each_other_are_one_fault(self) -> None:
+        events = [
+            LinkEvent("n1", at_s, Happening.CARRIER, "the link was interrupted", 2)
+            for at_s in (10.0, 12.0, 100.0)
+        ]
+        assert [(f.at_s, f.text) for f in judge_soak(soak(events=events)).faults] == [
+            (10.0, "the link was interrupted; 1 time more within 2 s"),
+            (100.0, "the link was interrupted"),
+        ]
+
+    def test_that_are_no_faults_are_shown_apart(self) -> None:
+        soaked = judge_soak(soak(events=[LinkEvent("n1", 9.0, Happening.DROPS, "2 dropped", 2)]))
+        assert soaked.faults == ()
+        assert [each.text for each in soaked.seen] == ["2 dropped"]
+
+    def test_a_lost_host_explains_its_failed_transfers(self) -> None:
+        lost = LinkEvent("n4", 110.0, Happening.LOST, "it went away")
+        probed = soak(
+            lambda a, b, at_s: 0.0 if "n4" in {a, b} and 97 < at_s < 121 else 100.0,
+            rounds=5,
+            events=[lost],
+        )
+        assert faults(probed) == ["n4: it went away"]
+
+
+class TestProof:
+    def soaked(self) -> Soaked:
+        return judge_soak(soak(rounds=30))
+
+    def test_no_fault_in_so_many_link_hours_bounds_their_rate(self) -> None:
+        found = self.soaked()
+        assert found.link_s == 30 * 6 * ROUND_S
+        assert found.max_faults_per_hour == pytest.approx(2.996 / (3600 / 3600), rel=1e-3)
+
+    def test_so_many_bits_without_an_error_bound_the_error_rate(self) -> None:
+        found = self.soaked()
+        assert found.clean_bits == pytest.approx(3600 * 100e6)
+        assert found.max_bit_error_rate == pytest.approx(2.996 / 3.6e11, rel=1e-3)
+
+    def test_bits_of_hosts_with_errors_do_not_count(self) -> None:
+        events = [LinkEvent("n1", 5.0, Happening.ERRORS, "3 packets with errors", 3)]
+        found = judge_soak(soak(rounds=30, events=events))
+        assert found.clean_bits == pytest.approx(3600 * 100e6 * 5 / 6)
+        assert found.errors == 3

@@ -1,0 +1,116 @@
+"""Disturbed trials do not count, and what differs between two sides is a confounder."""
+
+from typing import Any
+
+import pytest
+
+from harness.analysis.compare.confounders import confounders
+from harness.analysis.observed.configuration import caveats
+from harness.analysis.observed.interference import disturbed_line, interference_facts
+from harness.analysis.observed.sample import Outcome, take_sample
+from harness.model.interference import NodeInterference
+from harness.model.run import Phase, RecordedRun
+from tests.unit.builders import a_run, ok, recorded
+
+QUIET: dict[str, Any] = {
+    "duration_s": 10.0, "processors": 2, "loops": 200, "loop_s": 0.0004, "busy_s": 19.0,
+    "stolen_s": 0.0, "others_s": 0.4, "memory_wait_s": 0.0,
+}  # fmt: skip
+SWAPPED = "n2: it swapped (12 MB/s, usually 0)"
+SLOW = "n1: processors slower than usual (by 31 %)"
+
+
+def run(
+    configuration: str = "1g", disturbed: tuple[str | None, ...] = (None,), **fields: Any
+) -> RecordedRun:
+    """A run of one workload; the fields are those of each trial's node."""
+    nodes = (NodeInterference("n1", **QUIET | fields),)
+    trials = [
+        ok("group-by", 10.0 + number, number, interference=nodes, disturbed=reason)
+        for number, reason in enumerate(disturbed, 1)
+    ]
+    return recorded(a_run(configuration), trials)
+
+
+class TestDisturbedTrials:
+    def test_are_left_out_of_the_sample_which_knows_how_many(self) -> None:
+        sample = take_sample("group-by", [run(disturbed=(None, SLOW, None))])
+        assert (sample.times_s, sample.disturbed) == ((11.0, 13.0), 1)
+
+    def test_of_another_workload_or_phase_are_not_of_this_sample(self) -> None:
+        trials = [
+            ok("sha-512", 1.0, disturbed=SLOW),
+            ok("group-by", 1.0, phase=Phase.WARM_UP, disturbed=SLOW),
+            ok("group-by", 2.0),
+        ]
+        assert take_sample("group-by", [recorded(a_run(), trials)]).disturbed == 0
+
+    def test_alone_leave_no_time(self) -> None:
+        assert take_sample("group-by", [run(disturbed=(SLOW,))]).outcome is Outcome.DISTURBED
+
+    def test_are_a_caveat_that_groups_them_by_reason_whatever_the_numbers(self) -> None:
+        other = "n2: it swapped (7 MB/s, usually 0)"
+        runs = [run(disturbed=(None, SLOW, SWAPPED)), run(disturbed=(None, other))]
+        line = (
+            "3 of 5 measured trials were disturbed and do not count: "
+            "n2: it swapped (2); n1: processors slower than usual (1)"
+        )
+        assert caveats(runs) == (line,)
+
+    def test_have_their_rarest_reasons_counted_together(self) -> None:
+        reasons = [f"n{number}: it swapped (1)" for number in (1, 1, 2, 2, 3, 3, 4, 5)]
+        assert str(disturbed_line([run(disturbed=tuple(reasons))])).endswith(
+            "n1: it swapped (2); n2: it swapped (2); n3: it swapped (2); others (2)"
+        )
+
+    def test_that_are_none_are_no_caveat(self) -> None:
+        assert caveats([run()]) == ()
+
+
+DIFFERENT = [
+    ({"loop_s": 0.00043}, "processor speed (time of a fixed loop)", "0.400 ms", "0.430 ms"),
+    ({"stolen_s": 1.0}, "processor time that the hypervisor took", "0 %", "5 %"),
+    ({"others_s": 4.0}, "processor time of other processes", "2 %", "20 %"),
+    ({"memory_wait_s": 0.5}, "time in which processes waited for memory", "0 %", "5 %"),
+]
+
+
+@pytest.mark.parametrize(("fields", "name", "before", "after"), DIFFERENT)
+def test_what_disturbed_one_side_more_is_a_confounder(
+    fields: dict[str, Any], name: str, before: str, after: str
+) -> None:
+    quiet, disturbed = run(), run("2.5g", **fields)
+    [found] = confounders([quiet], [disturbed])
+    assert (found.fact, found.before, found.after) == (name, before, after)
+    [back] = confounders([disturbed], [quiet])
+    assert (back.fact, back.before, back.after) == (name, after, before)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [{}, {"loop_s": 0.00041}, {"stolen_s": 0.1}, {"others_s": 0.9}]
+    + [dict.fromkeys(fields) for fields, *_ in DIFFERENT],
+)
+def test_small_and_unknown_differences_are_none(fields: dict[str, Any]) -> None:
+    assert confounders([run()], [run("2.5g", **fields)]) == ()
+
+
+def test_only_the_trials_that_count_are_compared() -> None:
+    slow = NodeInterference("n1", **QUIET | {"loop_s": 0.0008})
+    disturbed = ok("group-by", 20.0, 9, interference=(slow,), disturbed=SLOW)
+    both = run("2.5g")
+    both = recorded(both.run, [*both.trials, disturbed])
+    assert confounders([run()], [both]) == ()
+
+
+def test_a_run_of_an_older_version_has_no_such_facts() -> None:
+    old = recorded(a_run("old"), [ok("group-by", 9.0)])
+    assert interference_facts([old]) == {}
+    assert confounders([old], [run()]) == ()
+
+
+def test_the_means_are_over_all_nodes_and_trials() -> None:
+    nodes = tuple(NodeInterference(f"n{n}", **QUIET | {"loop_s": n * 1e-4}) for n in (1, 3))
+    found = interference_facts([recorded(a_run(), [ok("group-by", 1.0, interference=nodes)])])
+    assert found["processor speed (time of a fixed loop)"] == "0.200 ms"
+    assert found["processor time of other processes"] == "2 %"

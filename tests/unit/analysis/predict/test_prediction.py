@@ -1,0 +1,256 @@
+"""Predictions of a configuration whose links are full for half of the time, calculated by hand."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from harness.analysis.observed.configuration import ConfigurationRuns
+from harness.analysis.observed.sample import table_model
+from harness.analysis.predict.backtest import backtest
+from harness.analysis.predict.prediction import Predictor, full_shares, is_outcome_of, unpredictable
+from harness.analysis.predict.target import target_of, typical_link
+from harness.model.errors import BadInput
+from harness.model.link import goodput_bit_s
+from harness.model.network_metrics import MESH_GOODPUT
+from harness.model.prediction import PredictedTime, Prediction, Target
+from harness.statistics.mixed_model import Estimate
+from harness.statistics.saturation import EFFECT, FADING, fit, learn
+from tests.unit.builders import a_run, ok, recorded
+from tests.unit.timeline_builders import a_node, a_timeline, a_trial, mbit
+
+MBIT = 10**6
+FULL, IDLE = 94.0, 10.0
+"""Mbit/s on a link of 100 Mbit/s, whose goodput is 94.1 Mbit/s."""
+
+
+@pytest.fixture(autouse=True)
+def files(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Let the results files exist, since a prediction has their digests."""
+    monkeypatch.chdir(tmp_path)
+
+
+def configuration(
+    name: str = "100m",
+    full_s: int = 5,
+    idle_s: int = 5,
+    link: str = "100mbit",
+    scale: float = 1.0,
+    layout: str = "rs:6+3:64k",
+) -> ConfigurationRuns:
+    """Return three runs of a join whose link is full for so many seconds, and of a control."""
+    rates = [FULL * scale] * full_s + [IDLE * scale] * idle_s
+    timeline = a_timeline(a_node("n1", mbit(*rates), mbit(*rates)), slices=full_s + idle_s)
+    runs = []
+    for number in range(3):
+        run = a_run(
+            name,
+            f"{name}-{number}",
+            facts={"link": link},
+            parameters={"controls": ["pi"]},
+            workloads=("join", "pi"),
+            dataset={"uri": "hdfs://n/x", "layout": {"observed": layout}},
+        )
+        each = recorded(run, [a_trial("join", timeline), ok("pi", 2.0)])
+        Path(each.source).parent.mkdir(parents=True, exist_ok=True)
+        Path(each.source).touch()
+        runs.append(each)
+    return ConfigurationRuns(name, tuple(runs))
+
+
+def predict(
+    baseline: ConfigurationRuns,
+    target: Target,
+    throttled: Sequence[ConfigurationRuns] = (),
+    copy: ConfigurationRuns | None = None,
+) -> Prediction:
+    return Predictor.of(baseline, throttled, copy).predict(target)
+
+
+def target(
+    baseline: ConfigurationRuns,
+    link_bit_s: int | None = None,
+    mtu: int | None = None,
+    layout: str | None = None,
+) -> Target:
+    return target_of(typical_link(baseline), baseline.name, link_bit_s, mtu, layout)
+
+
+def times(prediction: Prediction) -> dict[str, PredictedTime]:
+    return {time.workload: time for time in prediction.times}
+
+
+def test_the_link_is_that_of_the_facts() -> None:
+    link = typical_link(configuration())
+    assert (link.rate_bit_s, link.mtu) == (100 * MBIT, 1500)
+    assert link.goodput_bit_s == goodput_bit_s(100 * MBIT, 1500)
+
+
+def test_the_full_share() -> None:
+    assert full_shares(configuration())["join"].mean == 0.5
+
+
+def test_the_time_that_the_model_expects() -> None:
+    baseline = configuration()
+    join = times(predict(baseline, target(baseline, 250 * MBIT)))["join"]
+    grown = 1 + FADING.mean
+    assert join.baseline_s == pytest.approx(10)
+    assert join.expected_s == pytest.approx(10 - EFFECT.mean * 5 * (1 - 0.4**grown) / grown)
+    assert join.limit_s == pytest.approx(10 - EFFECT.mean * 5 / grown)
+    assert join.interval_95.low_s < join.interval_80.low_s < join.expected_s
+    assert join.interval_95.high_s > join.interval_80.high_s > join.expected_s
+
+
+def test_the_interval_has_the_noise_of_both_sides_and_the_error_of_the_change() -> None:
+    several = [configuration(f"100m{idle_s}", idle_s=idle_s).runs[0] for idle_s in (4, 5, 7)]
+    baseline = ConfigurationRuns("100m", tuple(several))
+    wanted = target(baseline, 250 * MBIT)
+    present = table_model([baseline.runs], baseline.workloads).time(0, "join")
+    slowness = typical_link(baseline).goodput_bit_s / wanted.goodput_bit_s
+    change = fit(learn([]), []).log_ratio(full_shares(baseline)["join"], slowness)
+    noise, error = 2 * present.variance, change.sd**2
+    assert noise > 0
+    df = (noise + error) ** 2 / (noise**2 / present.df)
+    low_s, high_s = Estimate(present.log + change.mean, noise + error, df).interval_at(0.95)
+    bounds = times(predict(baseline, wanted))["join"].interval_95
+    assert (bounds.low_s, bounds.high_s) == (pytest.approx(low_s), pytest.approx(high_s))
+
+
+def test_a_control_stays_as_it_is() -> None:
+    baseline = configuration()
+    pi = times(predict(baseline, target(baseline, 250 * MBIT)))["pi"]
+    assert pi.is_control
+    assert pi.expected_s == pi.limit_s == pytest.approx(2)
+
+
+def test_what_was_learnt_makes_it_surer() -> None:
+    baseline = configuration()
+    slower = configuration("40m", full_s=11, idle_s=5, link="40mbit", scale=0.4)
+    wanted = target(baseline, 250 * MBIT)
+    alone, learnt = (times(predict(baseline, wanted, s))["join"] for s in ((), (slower,)))
+    width = alone.interval_95.high_s - alone.interval_95.low_s
+    assert learnt.interval_95.high_s - learnt.interval_95.low_s < width
+
+
+def test_a_throttled_configuration_has_slower_links() -> None:
+    baseline = configuration()
+    with pytest.raises(BadInput, match="--throttled 95m: its links carry"):
+        predict(baseline, target(baseline, 250 * MBIT), [configuration("95m", link="95mbit")])
+
+
+def test_a_copy_in_another_layout_is_carried_to_the_new_link() -> None:
+    baseline, copy = configuration(), configuration("2x", full_s=2, layout="replicated:2")
+    wanted = target(baseline, 250 * MBIT, layout="replicated:2")
+    prediction = predict(baseline, wanted, copy=copy)
+    join = times(prediction)["join"]
+    same = times(predict(copy, target(copy, 250 * MBIT)))["join"]
+    assert join.baseline_s == pytest.approx(10)
+    assert join.expected_s == pytest.approx(same.expected_s)
+    assert is_outcome_of(configuration("x", link="250mbit", layout="replicated:2"), prediction)
+    assert not is_outcome_of(configuration("x", link="250mbit"), prediction)
+
+
+def test_without_a_copy_the_layout_is_said_to_be_weak() -> None:
+    baseline = configuration()
+    prediction = predict(baseline, target(baseline, 250 * MBIT, layout="replicated:2"))
+    assert any("which is weak" in note for note in prediction.notes)
+
+
+def test_one_run_alone_has_a_note() -> None:
+    baseline = configuration()
+    single = replace(baseline, runs=baseline.runs[:1])
+    prediction = predict(single, target(single, 250 * MBIT))
+    assert any("one run alone" in note for note in prediction.notes)
+
+
+def test_links_that_no_probe_measured_have_a_note() -> None:
+    baseline = configuration()
+    prediction = predict(baseline, target(baseline, 250 * MBIT))
+    assert any(
+        "no probe measured what the links of 100m carry" in each for each in prediction.notes
+    )
+
+
+@pytest.mark.parametrize(
+    ("carried_mbit_s", "text"),
+    [
+        (60, "carry 60.0 Mbit/s, 64% of what 100mbit allows: find out why before you buy"),
+        (230, "carry 230.0 Mbit/s, which is more than 100mbit allows"),
+    ],
+)
+def test_links_that_carry_something_else_than_their_rate_have_a_note(
+    carried_mbit_s: float, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    measured = [MESH_GOODPUT.of(pair, carried_mbit_s * MBIT) for pair in ("a -> b", "b -> a")]
+    for module in ("target", "prediction"):
+        monkeypatch.setattr(f"harness.analysis.{module}.probe_measurements", lambda _: measured)
+    baseline = configuration()
+    prediction = predict(baseline, target(baseline, 500 * MBIT))
+    assert any(text in note for note in prediction.notes), prediction.notes
+
+
+def test_nodes_whose_bytes_were_not_recorded_have_a_note() -> None:
+    timeline = a_timeline(a_node("n1", mbit(FULL), mbit(FULL)), a_node("n2", None, None), slices=1)
+    baseline = configuration()
+    first, *others = baseline.runs
+    runs = (replace(first, trials=(*first.trials, a_trial("join", timeline))), *others)
+    prediction = predict(replace(baseline, runs=runs), target(baseline, 250 * MBIT))
+    assert any(
+        "the bytes on the links of n2 were not recorded" in each for each in prediction.notes
+    )
+
+
+class TestWhatCannotBePredicted:
+    def test_a_slower_link(self) -> None:
+        with pytest.raises(BadInput, match=r"links of 50mbit, MTU 1500, would carry 47\.1 Mbit/s"):
+            target(configuration(), 50 * MBIT)
+
+    def test_links_of_unknown_rate(self) -> None:
+        unknown = configuration("cluster", link="")
+        with pytest.raises(BadInput, match="'cluster' has no probes, and the rate of its links"):
+            typical_link(unknown)
+        assert "has no probes" in str(unpredictable(unknown))
+
+    def test_trials_without_bytes(self) -> None:
+        baseline = configuration()
+        runs = [
+            replace(each, trials=tuple(replace(t, timeline=None) for t in each.trials))
+            for each in baseline.runs
+        ]
+        silent = replace(baseline, runs=tuple(runs))
+        with pytest.raises(BadInput, match="join: the bytes on the nodes' links were not recorded"):
+            predict(silent, target(silent, 250 * MBIT))
+        assert unpredictable(baseline) is None
+
+
+class TestABacktest:
+    def family(self) -> list[ConfigurationRuns]:
+        return [
+            configuration("40m", full_s=11, link="40mbit", scale=0.4),
+            configuration("100m"),
+            configuration("250m", full_s=2, link="250mbit", scale=2.5),
+        ]
+
+    def test_predicts_each_from_each_slower_one_alone_and_with_what_is_still_slower(self) -> None:
+        found = [
+            (each.score.prediction.baseline.configuration, each.score.after.name, each.throttled)
+            for each in backtest(self.family()[::-1])
+        ]
+        assert found == [
+            ("40m", "100m", ()),
+            ("40m", "250m", ()),
+            ("100m", "250m", ()),
+            ("100m", "250m", ("40m",)),
+        ]
+
+    def test_has_the_ratio_of_the_links_and_the_error(self) -> None:
+        first, *_ = backtest(self.family())
+        assert first.ratio == pytest.approx(2.5)
+        [join] = first.score.judged
+        assert join.error == pytest.approx(join.predicted.expected_s / 10 - 1)
+
+    def test_stays_within_a_layout(self) -> None:
+        other = configuration("2x", link="250mbit", layout="replicated:2")
+        with pytest.raises(BadInput, match="the same layout and different links"):
+            backtest([configuration(), other])

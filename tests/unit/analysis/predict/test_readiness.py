@@ -1,0 +1,383 @@
+"""Readiness of a baseline: each check by itself, the sensitivity, the page, and the command."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from statistics import stdev
+from typing import Any
+
+import pytest
+
+from harness.analysis.observed.configuration import ConfigurationRuns
+from harness.analysis.predict.readiness import CheckStatus, readiness
+from harness.cli import main
+from harness.model.interference import NodeInterference, Nodes
+from harness.model.run import Ending, Phase, RecordedRun, Run, Trial
+from harness.model.task_metrics import TaskMetrics
+from harness.model.timeline import Timeline
+from harness.present.readiness import render
+from harness.records.writer import Recording
+from harness.statistics.power import detectable_change
+from tests.unit.builders import (
+    GOLDEN,
+    a_run,
+    assert_golden,
+    failed,
+    in_runs,
+    known,
+    ok,
+    recorded,
+)
+from tests.unit.metrics_builders import task_metrics
+from tests.unit.timeline_builders import a_node, a_timeline, mbit
+
+SECONDS: Mapping[str, float] = {
+    "group-by": 547.5,
+    "repartition": 916.3,
+    "sha-512": 921.2,
+    "calc-pi-dataframe": 10.8,
+}
+DEVIATIONS = (-0.02, -0.01, 0.0, 0.005, 0.01, 0.03)
+"""How far the trials of a run are from their median, as fractions of it."""
+
+QUIET = (NodeInterference("n1", duration_s=10.5, processors=2, busy_s=20.0, stolen_s=0.0),)
+TASKS = task_metrics(slots=None, tasks=4, cpu_s=1.0, python_worker_s=None)
+LINKS = a_timeline(a_node("10.0.0.1", mbit(900, 100), mbit(100, 900)), slices=2)
+LINK = {"speed_mbit_s": 1000, "mtu_bytes": 1500, "driver": "r8169", "state": "up"}
+ENVIRONMENT: Mapping[str, Any] = {
+    "host": "10.0.0.1",
+    "kernel": "Linux 6.1.0",
+    "spark": "4.3.0",
+    "java": "17.0.15",
+    "executors": ["10.0.0.1", "10.0.0.2"],
+    "links": {"eth0": LINK},
+}
+PARAMETERS: Mapping[str, Any] = {
+    "controls": ["calc-pi-dataframe"],
+    "content_checked": True,
+    "not_requested": [],
+}
+DATASET: Mapping[str, Any] = {
+    "uri": "qfs://10.0.0.1:20000/rows",
+    "layout": {"requested": "rs:6+3:64k", "observed": "rs:6+3:64k", "drift": None},
+}
+
+
+def baseline_run(number: int = 1, configuration: str = "1g-rs", **fields: Any) -> Run:
+    known = {"environment": ENVIRONMENT, "parameters": PARAMETERS, "dataset": DATASET}
+    return a_run(configuration, f"run-{number}", **{"workloads": tuple(SECONDS)} | known | fields)
+
+
+def trials(
+    deviations: Sequence[float] = DEVIATIONS,
+    tasks: TaskMetrics | None = TASKS,
+    interference: Nodes | None = QUIET,
+    timeline: Timeline | None = LINKS,
+) -> list[Trial]:
+    return [
+        ok(
+            workload,
+            wall_s * (1 + deviation),
+            round_,
+            tasks=tasks,
+            interference=interference,
+            timeline=timeline,
+        )
+        for workload, wall_s in SECONDS.items()
+        for round_, deviation in enumerate(deviations, 1)
+    ]
+
+
+def shifted(by: float) -> list[float]:
+    return [deviation + by for deviation in DEVIATIONS]
+
+
+def a_column(*runs: RecordedRun) -> ConfigurationRuns:
+    return ConfigurationRuns(runs[0].run.configuration, runs)
+
+
+def of_runs(configuration: str = "1g-rs", **fields: Any) -> ConfigurationRuns:
+    """Two complete runs with these fields, the second 1 % slower; everything else is ready."""
+    return a_column(
+        *(
+            recorded(
+                baseline_run(number, configuration, **fields), trials(shifted(0.01 * (number - 1)))
+            )
+            for number in (1, 2)
+        )
+    )
+
+
+def of_trials(*all_: Trial, ending: Ending | None = Ending.COMPLETED) -> ConfigurationRuns:
+    """One run with these trials."""
+    return a_column(recorded(baseline_run(), all_, ending))
+
+
+def environment(**other: Any) -> dict[str, Any]:
+    return {**ENVIRONMENT, **other}
+
+
+def dataset(observed: str, drift: str | None = None, uri: str = "qfs://h:1/rows") -> dict[str, Any]:
+    return {**DATASET, "uri": uri, "layout": {"observed": observed, "drift": drift}}
+
+
+class TestACompleteBaseline:
+    def test_is_ready(self) -> None:
+        checked = readiness(of_runs())
+        assert {found.status for found in checked.findings.values()} == {CheckStatus.OK}
+        assert checked.missing == ()
+
+    @pytest.mark.parametrize(
+        ("column", "links"),
+        [
+            (of_runs(), "eth0 with MTU 1500 at 1000 Mbit/s"),
+            (
+                of_runs(
+                    "before", environment=environment(links={}), facts={"link": "1g", "mtu": "1500"}
+                ),
+                "link=1g, mtu=1500",
+            ),
+            (
+                of_runs("1g", facts={"emulated": "4 nodes", "link": "100mbit", "mtu": "1500"}),
+                "link=100mbit, mtu=1500, the emulated links with MTU 1500",
+            ),
+            (
+                of_runs(environment=environment(links={"eth0": {**LINK, "speed_mbit_s": None}})),
+                "eth0 with MTU 1500, 1000 Mbit/s according to the name",
+            ),
+        ],
+    )
+    def test_may_have_its_links_observed_or_declared(
+        self, column: ConfigurationRuns, links: str
+    ) -> None:
+        found = readiness(column).findings["links"]
+        assert (found.status, found.message) == (CheckStatus.OK, links)
+
+
+class TestMissing:
+    @pytest.mark.parametrize(
+        ("check", "baseline", "message"),
+        [
+            ("endings", of_trials(*trials(), ending=None), "run-1 did not finish"),
+            ("endings", of_trials(*trials(), ending=Ending.INTERRUPTED), "did not finish"),
+            (
+                "runs",
+                of_trials(*trials()),
+                "one run of every workload: times differ from run to run, so with fewer than 2 no change",
+            ),
+            (
+                "runs",
+                a_column(
+                    recorded(baseline_run(1), [*trials(), ok("inner-join", 9.0)]),
+                    recorded(baseline_run(2), trials()),
+                ),
+                "one run of inner-join: times differ from run to run",
+            ),
+            ("runs", of_trials(failed("group-by")), "no measured trial is ok"),
+            (
+                "failures",
+                of_trials(*trials(), failed("sha-512", "OSError: disk gone")),
+                "1 trial failed, the first of sha-512 with: OSError: disk gone",
+            ),
+            (
+                "controls",
+                of_runs(parameters={**PARAMETERS, "controls": []}),
+                "none: a change of the machines would look like a change of the network",
+            ),
+            ("task metrics", of_trials(*trials(tasks=None)), "no trial has them"),
+            (
+                "name and facts",
+                of_runs("1g-2x"),
+                "the name 1g-2x says replicated:2, but the run observed rs:6+3:64k",
+            ),
+            (
+                "links",
+                of_runs(
+                    "before",
+                    environment=environment(links={"eth0": {**LINK, "speed_mbit_s": None}}),
+                ),
+                "unknown speed; declare what the links are",
+            ),
+            (
+                "links",
+                of_runs(environment=environment(links={})),
+                "unknown MTU; declare what the links are",
+            ),
+            ("environment", of_runs(environment=environment(kernel=None)), "unknown: kernel;"),
+            ("environment", of_runs(environment={}), "unknown: kernel, Spark, Java, executors;"),
+            (
+                "layout",
+                of_runs(dataset=dataset("rs:6+3:64k", drift="of 2 files, 1 lacks a stripe")),
+                "not as in the manifest: of 2 files, 1 lacks a stripe",
+            ),
+            ("layout", of_runs(dataset=dataset("unknown")), "qfs did not report it"),
+        ],
+    )
+    def test_the_message_names_what_is_missing(
+        self, check: str, baseline: ConfigurationRuns, message: str
+    ) -> None:
+        checked = readiness(baseline)
+        assert check in checked.missing
+        assert message in checked.findings[check].message
+
+
+class TestAdvice:
+    @pytest.mark.parametrize(
+        ("check", "baseline", "message"),
+        [
+            (
+                "workloads",
+                of_runs(parameters={**PARAMETERS, "not_requested": ["inner-join"]}),
+                "not measured: inner-join; after the upgrade it is too late",
+            ),
+            (
+                "workloads",
+                of_runs(omitted={"calc-pi-arrow-udf": "needs pandas"}),
+                "calc-pi-arrow-udf",
+            ),
+            (
+                "task metrics",
+                of_trials(*trials(), *trials(DEVIATIONS[:1], tasks=None)),
+                "4 of 28 trials have none, or incomplete ones",
+            ),
+            (
+                "task metrics",
+                of_trials(*trials(), *trials(DEVIATIONS[:1], replace(TASKS, incomplete="cut off"))),
+                "4 of 28 trials have none, or incomplete ones",
+            ),
+            (
+                "confounders",
+                a_column(
+                    recorded(baseline_run(1), trials()),
+                    recorded(baseline_run(2, environment=environment(spark="4.2.0")), trials()),
+                ),
+                "its runs differ in Spark version",
+            ),
+            (
+                "layout",
+                of_runs(dataset=dataset("unknown", uri="file:/data")),
+                "unknown, because file storage does not report it",
+            ),
+            ("layout", of_runs(dataset=None), "no run recorded that it read data"),
+            (
+                "content",
+                of_runs(parameters={**PARAMETERS, "content_checked": False}),
+                "run-1, run-2 did not compare the rows with their digest",
+            ),
+            (
+                "prediction",
+                a_column(*(recorded(baseline_run(n), trials(timeline=None)) for n in (1, 2))),
+                "a faster link cannot be predicted: the bytes on the nodes' links were not recorded",
+            ),
+        ],
+    )
+    def test_the_check_does_not_fail(
+        self, check: str, baseline: ConfigurationRuns, message: str
+    ) -> None:
+        found = readiness(baseline).findings[check]
+        assert found.status is CheckStatus.ADVICE
+        assert message in found.message
+
+
+class TestSensitivity:
+    def test_each_workload_has_one_for_as_many_runs_after_the_change(self) -> None:
+        runs = [
+            recorded(baseline_run(number), trials(shifted(shift)))
+            for number, shift in enumerate((-0.01, 0.0, 0.01))
+        ]
+        sensitivities = readiness(a_column(*runs)).sensitivities
+        assert [found.workload for found in sensitivities] == list(SECONDS)
+        for found in sensitivities:
+            assert found.runs == 3
+            assert found.noise == pytest.approx(stdev(DEVIATIONS), rel=0.02)
+            assert found.run_sd == pytest.approx(0.01, rel=0.02)
+            assert found.min_change == detectable_change(found.run_sd, 3, len(SECONDS))
+
+    def test_a_single_run_detects_nothing(self) -> None:
+        [found] = readiness(of_trials(ok("group-by", 1.0))).sensitivities
+        assert (found.runs, found.run_sd, found.min_change) == (1, None, None)
+
+    def test_more_runs_detect_a_smaller_change(self) -> None:
+        def smallest(number: int) -> float:
+            runs = [
+                recorded(baseline_run(n), trials(shifted(0.01 * (-1) ** n))) for n in range(number)
+            ]
+            return known(readiness(a_column(*runs)).sensitivities[0].min_change)
+
+        assert smallest(6) < smallest(4) < smallest(2)
+
+    def test_warm_up_and_failed_trials_do_not_count(self) -> None:
+        ignored = [ok("sha-512", 9e9, phase=Phase.WARM_UP), failed("sha-512")]
+        expected = readiness(in_runs(of_trials(*trials()))).sensitivities
+        assert readiness(in_runs(of_trials(*trials(), *ignored))).sensitivities == expected
+        assert all(found.min_change is not None for found in expected)
+
+
+class TestDisturbances:
+    def test_of_few_trials_are_an_advice_that_groups_them_by_their_reason(self) -> None:
+        reasons = ["n2: it swapped (12 MB/s, usually 0)", "n2: it swapped (9 MB/s, usually 0)"]
+        disturbed = [
+            replace(trial, round=99 + number, disturbed=reason)
+            for trial in trials()[:1]
+            for number, reason in enumerate(
+                [*reasons, "n1: processors slower than usual (by 30 %)"]
+            )
+        ]
+        found = readiness(of_trials(*trials(), *disturbed)).findings["disturbances"]
+        assert found.status is CheckStatus.ADVICE
+        assert found.message == (
+            "3 of 27 measured trials were disturbed and do not count: "
+            "n2: it swapped (2); n1: processors slower than usual (1)"
+        )
+
+    def test_that_were_not_recorded_are_an_advice(self) -> None:
+        found = readiness(of_trials(*trials(interference=None))).findings["disturbances"]
+        assert found.status is CheckStatus.ADVICE
+        assert found.message.startswith("what disturbed the trials is not recorded")
+
+
+class TestThePage:
+    def test_of_a_complete_baseline(self) -> None:
+        assert_golden("ready.txt", render(readiness(of_runs())))
+
+    def test_of_a_baseline_with_nearly_everything_missing(self) -> None:
+        hostile = "1g-2x \x1b[31m" + "and so on " * 8
+        run = baseline_run(1, hostile, parameters={"not_requested": ["inner-join"]}, environment={})
+        times = [
+            *trials(DEVIATIONS[:2], tasks=None, interference=None, timeline=None),
+            failed("group-by", "E: " + "word " * 40),
+        ]
+        assert_golden("ready-not.txt", render(readiness(a_column(recorded(run, times, None)))))
+
+    def test_fits_a_terminal(self) -> None:
+        for name in ("ready.txt", "ready-not.txt"):
+            assert all(len(line) <= 100 for line in (GOLDEN / name).read_text().splitlines())
+
+
+class TestTheCommand:
+    @pytest.fixture
+    def results(self, tmp_path: Path) -> Path:
+        for configuration, tasks in (("1g-rs", TASKS), ("old", None)):
+            for number in (1, 2):
+                with Recording(tmp_path, baseline_run(number, configuration)) as recording:
+                    for trial in trials(tasks=tasks):
+                        recording.trial(trial)
+                    recording.end(Ending.COMPLETED)
+        return tmp_path
+
+    @pytest.mark.parametrize(
+        ("names", "code"),
+        [(["1g-rs"], 0), (["old"], 1), (["1g-rs", "old"], 1), (["absent"], 2), ([], 2)],
+    )
+    def test_its_exit_code_is_0_only_if_every_baseline_is_ready(
+        self, results: Path, names: list[str], code: int
+    ) -> None:
+        assert main(["ready", *names, "--results", str(results)]) == code
+
+    def test_prints_a_page_for_each(
+        self, results: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        main(["ready", "1g-rs", str(results / "old" / "run-1.jsonl"), "--results", str(results)])
+        printed = capsys.readouterr().out
+        assert "\nREADY: " in printed
+        assert printed.endswith("NOT READY: runs, task metrics\n")

@@ -1,0 +1,97 @@
+"""Host names are expanded and checked, and each transport has its argument vector."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.hosts.transports.host import (
+    by_docker,
+    by_local,
+    by_netns,
+    by_ssh,
+    expand_names,
+    parse_hosts,
+)
+from harness.model.errors import BadInput
+
+
+class TestNames:
+    @pytest.mark.parametrize(
+        ("text", "names"),
+        [
+            ("master", ["master"]),
+            ("node[1-3]", ["node1", "node2", "node3"]),
+            ("node[08-10]", ["node08", "node09", "node10"]),
+            ("node[9-10,4], master", ["master", "node4", "node9", "node10"]),
+            ("node[1-2],node[2-3]", ["node1", "node2", "node3"]),
+            ("root@a.example.com,b", ["b", "root@a.example.com"]),
+        ],
+    )
+    def test_are_expanded_once_each_and_sorted_by_number(self, text: str, names: list[str]) -> None:
+        assert expand_names("--hosts", text) == names
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "",
+            "node[",
+            "node[]",
+            "node[3-1]",
+            "a b",
+            "$(id)",
+            "n[1-99999999999]",
+            "n[1-5/0]",
+            "?",
+            "node*",
+            "@all",
+            "a;b",
+            "-o1",
+        ],
+    )
+    def test_that_cannot_be_read_are_refused_with_the_options_name(self, text: str) -> None:
+        with pytest.raises(BadInput, match="--nodes"):
+            expand_names("--nodes", text)
+
+
+class TestHosts:
+    def test_keep_the_order_in_which_they_are_named(self) -> None:
+        hosts = parse_hosts("--hosts", "node3,node[1-2],node3,a", by_local)
+        assert [host.name for host in hosts] == ["node3", "node1", "node2", "a"]
+
+    def test_may_have_addresses(self) -> None:
+        hosts = parse_hosts("--hosts", "node[1-2]=10.0.0.[1-2],b,c=data.c", by_netns)
+        assert [(host.name, host.address) for host in hosts] == [
+            ("node1", "10.0.0.1"),
+            ("node2", "10.0.0.2"),
+            ("b", ""),
+            ("c", "data.c"),
+        ]
+
+    def test_have_as_many_addresses_as_names(self) -> None:
+        with pytest.raises(BadInput, match="3 names and 2 addresses"):
+            parse_hosts("--hosts", "node[1-3]=10.0.0.[1-2]", by_ssh)
+
+    @given(st.text(min_size=1))
+    def test_cannot_be_taken_for_an_option_or_several_words(self, text: str) -> None:
+        try:
+            hosts = parse_hosts("--hosts", text, by_ssh)
+        except BadInput:
+            return
+        for host in hosts:
+            assert not host.name.startswith("-")
+            assert host.name.split() == [host.name]
+            assert host.prefix[-2:] == ("--", host.name)
+
+
+class TestArgv:
+    COMMAND = ("echo", "a b", "$(id)")
+
+    def test_of_a_container_has_the_words_unchanged(self) -> None:
+        argv = by_docker("n1", container="abc").argv(*self.COMMAND)
+        assert argv[-4:] == ["abc", *self.COMMAND]
+
+    def test_of_a_namespace_has_the_words_unchanged(self) -> None:
+        assert by_netns("n1").argv(*self.COMMAND) == ["ip", "netns", "exec", "n1", *self.COMMAND]
+
+    def test_of_ssh_has_the_words_quoted_for_the_remote_shell(self) -> None:
+        assert by_ssh("n1").argv(*self.COMMAND)[-3:] == ["--", "n1", "echo 'a b' '$(id)'"]
