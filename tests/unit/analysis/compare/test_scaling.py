@@ -16,7 +16,7 @@ from harness.model.work import Work
 from harness.present import scaling as tables
 from tests.unit.builders import a_run, ok, recorded
 
-BEOWULF = Path(__file__).parents[3] / "results/beowulf-2009"
+BEOWULF = Path(__file__).parents[4] / "results/beowulf-2009"
 HPL = 1e9
 
 
