@@ -1,6 +1,6 @@
 """`clusterlift export`: trials and measurements as Parquet files."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
 from importlib import import_module
@@ -17,13 +17,13 @@ from harness.terminal import count_of, show, visible
 
 EXPORT = OutputKind("an export of clusterlift", export.is_export)
 
-TYPES = {
+_TYPES = {
     str: "text",
     int: "integer",
     float: "number",
     bool: "boolean",
     datetime: "UTC timestamp",
-    Mapping[str, str]: "map of text to text",
+    export.TextMap: "map of text to text",
 }
 
 
@@ -31,21 +31,18 @@ def _columns_help() -> str:
     """Describe every table, with a line for each column."""
     # click does not join the lines of a paragraph that begins with \b.
     return "\n\n".join(
-        "\n".join(["\b", f"{name}.parquet: {_description(table)}", *_column_lines(table)])
+        "\n".join(
+            [
+                "\b",
+                f"{name}.parquet: {table.about[:1].lower()}{table.about[1:].removesuffix('.')}",
+                *(
+                    f"  {column}: {_TYPES[type_]}, {about}"
+                    for column, (type_, about) in table.columns.items()
+                ),
+            ]
+        )
         for name, table in export.TABLES.items()
     )
-
-
-def _description(table: type[export.Row]) -> str:
-    text = table.__doc__ or ""
-    return text[:1].lower() + text[1:].removesuffix(".")
-
-
-def _column_lines(table: type[export.Row]) -> list[str]:
-    return [
-        f"  {column.name}: {', '.join(filter(None, (TYPES[column.type], column.about)))}"
-        for column in export.columns(table)
-    ]
 
 
 @command("export", epilog=_columns_help())

@@ -7,180 +7,169 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, is_dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from types import UnionType
-from typing import Annotated, Any, BinaryIO, TypeVar, get_args, get_type_hints
+from typing import Any
 
 from harness import __version__
 from harness.analysis.explain.timeline import link_slices, stage_name
 from harness.analysis.observed.environment import is_emulated
-from harness.model.probe import Measurement, RecordedProbes
+from harness.model.probe import RecordedProbes
 from harness.model.run import RecordedRun, Trial
 
-T = TypeVar("T")
+Row = dict[str, Any]
+TextMap = Mapping[str, str]
 
 
 @dataclass(frozen=True)
-class _TrialKey:
-    configuration: Annotated[str, "the declared name"]
-    run: Annotated[str, "id of the run"]
-    workload: Annotated[str, "name"]
-    phase: Annotated[str, "measured, or warm-up: not part of any result"]
-    round: Annotated[int, "number within the phase, from 1"]
+class Table:
+    """What a row is; and of each column its type and description. All may be null."""
+
+    about: str
+    columns: Mapping[str, tuple[Any, str]]
 
 
-@dataclass(frozen=True)
-class TrialRow(_TrialKey):
-    """One row for each trial, failed ones included."""
-
-    status: Annotated[str, "ok or failed; a wrong answer counts as failed"]
-    wall_s: Annotated[float | None, "time in seconds; null if the trial failed"]
-    work: Annotated[float | None, "amount of work in that time; null if the workload counts none"]
-    work_unit: Annotated[str | None, "unit of the work, such as flop"]
-    started_at: Annotated[datetime | None, "start of the trial"]
-    error: Annotated[str | None, "why it failed"]
-    note: Annotated[str | None, "an incident that may have affected the time"]
-    disturbed: Annotated[str | None, "why the trial does not count; null if it counts"]
-    executions: Annotated[int, "how often the workload ran; wall_s is the mean"]
-    is_control: Annotated[bool, "true if network and storage cannot affect the workload"]
-    sink: Annotated[str | None, "what forced the computation: noop or rdd-count"]
-    dataset_rows: Annotated[int | None, "number of rows"]
-    dataset_format: Annotated[str | None, "such as csv or parquet"]
-    layout: Annotated[str | None, "layout that the file system reported for the dataset"]
-    spark: Annotated[str | None, "version of Spark"]
-    is_emulated: Annotated[bool, "true if the network was emulated"]
-    facts: Annotated[Mapping[str, str], "what the user declared with --fact"]
-    run_started_at: Annotated[datetime | None, "start of the run"]
-    source: Annotated[str, "path of the results file"]
-
-
-@dataclass(frozen=True)
-class MetricRow(_TrialKey):
-    """One row for each number recorded for a trial other than its time: task metrics, link traffic."""
-
-    metric: Annotated[str, "name; ends in _s, _bytes or _share unless it is a count"]
-    subject: Annotated[str | None, "host or locality level; null for the whole trial"]
-    unit: Annotated[str | None, "s, bytes or ratio; null for counts"]
-    value: Annotated[float, "the number"]
-
-
-@dataclass(frozen=True)
-class SliceRow(_TrialKey):
-    """One row for each slice of a trial's time and each node: what its links and processors did."""
-
-    host: Annotated[str, "the node"]
-    start_s: Annotated[float, "start of the slice in seconds since that of the trial"]
-    length_s: Annotated[float, "length of the slice in seconds"]
-    stage: Annotated[str | None, "stage that took most of the slice; null between stages"]
-    received_bytes: Annotated[int | None, "by all links of the node, with headers"]
-    sent_bytes: Annotated[int | None, "by all links of the node, with headers"]
-    busy_percent: Annotated[int | None, "of the time of all processors of the machine"]
-
-
-@dataclass(frozen=True)
-class ProbeRow:
-    """One row for each measurement of the network itself, failed ones included."""
-
-    configuration: Annotated[str, "the declared name"]
-    probe_run: Annotated[str, "id of the call of `clusterlift probe`"]
-    started_at: Annotated[datetime | None, "start of the call"]
-    probe: Annotated[str, "name, such as mesh"]
-    subject: Annotated[str, "a host, or a pair: sender -> receiver"]
-    case: Annotated[str, "conditions of the measurement, such as both ways; may be empty"]
-    metric: Annotated[str, "name; ends in the unit, if it has one"]
-    unit: Annotated[str, "unit of the value"]
-    better: Annotated[str, "higher or lower: which values are better"]
-    round: Annotated[int, "number of the repeat, from 1"]
-    value: Annotated[float | None, "null if the measurement failed"]
-    error: Annotated[str | None, "why it failed"]
-    source: Annotated[str, "path of the probe file"]
-
-
-Row = TrialRow | MetricRow | SliceRow | ProbeRow
-TABLES: Mapping[str, type[Row]] = {
-    "trials": TrialRow,
-    "measurements": MetricRow,
-    "slices": SliceRow,
-    "probes": ProbeRow,
+_TRIAL_KEY = {
+    "configuration": (str, "the declared name"),
+    "run": (str, "id of the run"),
+    "workload": (str, "name"),
+    "phase": (str, "measured, or warm-up: not part of any result"),
+    "round": (int, "number within the phase, from 1"),
 }
 
+TABLES: Mapping[str, Table] = {
+    "trials": Table(
+        "One row for each trial, failed ones included.",
+        {
+            **_TRIAL_KEY,
+            "status": (str, "ok or failed; a wrong answer counts as failed"),
+            "wall_s": (float, "time in seconds; null if the trial failed"),
+            "work": (float, "amount of work in that time; null if the workload counts none"),
+            "work_unit": (str, "unit of the work, such as flop"),
+            "started_at": (datetime, "start of the trial"),
+            "error": (str, "why it failed"),
+            "note": (str, "an incident that may have affected the time"),
+            "disturbed": (str, "why the trial does not count; null if it counts"),
+            "executions": (int, "how often the workload ran; wall_s is the mean"),
+            "is_control": (bool, "true if network and storage cannot affect the workload"),
+            "sink": (str, "what forced the computation: noop or rdd-count"),
+            "dataset_rows": (int, "number of rows"),
+            "dataset_format": (str, "such as csv or parquet"),
+            "layout": (str, "layout that the file system reported for the dataset"),
+            "spark": (str, "version of Spark"),
+            "is_emulated": (bool, "true if the network was emulated"),
+            "facts": (TextMap, "what the user declared with --fact"),
+            "run_started_at": (datetime, "start of the run"),
+            "source": (str, "path of the results file"),
+        },
+    ),
+    "measurements": Table(
+        "One row for each number recorded for a trial other than its time: task metrics, link traffic, and "
+        "what else its nodes did (node_...).",
+        {
+            **_TRIAL_KEY,
+            "metric": (str, "name; ends in _s, _bytes or _share unless it is a count"),
+            "subject": (str, "host or locality level; null for the whole trial"),
+            "unit": (str, "s, bytes or ratio; null for counts"),
+            "value": (float, "the number"),
+        },
+    ),
+    "slices": Table(
+        "One row for each slice of a trial's time and each node: what its links and processors did.",
+        {
+            **_TRIAL_KEY,
+            "host": (str, "the node"),
+            "start_s": (float, "start of the slice in seconds since that of the trial"),
+            "length_s": (float, "length of the slice in seconds"),
+            "stage": (str, "stage that took most of the slice; null between stages"),
+            "received_bytes": (int, "by all links of the node, with headers"),
+            "sent_bytes": (int, "by all links of the node, with headers"),
+            "busy_percent": (int, "of the time of all processors of the machine"),
+        },
+    ),
+    "probes": Table(
+        "One row for each measurement of the network itself, failed ones included.",
+        {
+            "configuration": (str, "the declared name"),
+            "probe_run": (str, "id of the call of `clusterlift probe`"),
+            "started_at": (datetime, "start of the call"),
+            "probe": (str, "name, such as mesh"),
+            "subject": (str, "a host, or a pair: sender -> receiver"),
+            "case": (str, "conditions of the measurement, such as both ways; may be empty"),
+            "metric": (str, "name; ends in the unit, if it has one"),
+            "unit": (str, "unit of the value"),
+            "better": (str, "higher or lower: which values are better"),
+            "round": (int, "number of the repeat, from 1"),
+            "value": (float, "null if the measurement failed"),
+            "error": (str, "why it failed"),
+            "source": (str, "path of the probe file"),
+        },
+    ),
+}
+"""By the name of the file, without its suffix."""
 
-@dataclass(frozen=True)
-class ExportedColumn:
-    """A column of a table; `type` is its Python type without None, `about` its description."""
 
-    name: str
-    type: Any
-    about: str
-
-
-def columns(table: type[Row]) -> list[ExportedColumn]:
-    """Return the columns of a table in their order."""
-    hints = get_type_hints(table, include_extras=True)
-    return [
-        ExportedColumn(name, _without_none(hint.__origin__), *hint.__metadata__)
-        for name, hint in hints.items()
-    ]
-
-
-def rows(runs: Sequence[RecordedRun], probed: Sequence[RecordedProbes]) -> dict[str, list[Row]]:
+def rows(
+    runs: Sequence[RecordedRun], recorded_probes: Sequence[RecordedProbes]
+) -> dict[str, list[Row]]:
     """Return the rows of each table by its name in TABLES."""
-    trials = [(recorded, trial) for recorded in runs for trial in recorded.trials]
+    found: dict[str, list[Row]] = {name: [] for name in TABLES}
+    for recorded in runs:
+        for trial in recorded.trials:
+            key = {
+                "configuration": recorded.run.configuration,
+                "run": recorded.run.id,
+                "workload": trial.workload,
+                "phase": trial.phase,
+                "round": trial.round,
+            }
+            found["trials"].append(key | _trial_values(recorded, trial))
+            found["measurements"] += (key | values for values in _metric_values(trial))
+            found["slices"] += (key | values for values in _slice_values(trial))
+    for probed in recorded_probes:
+        call = {
+            "configuration": probed.run.configuration,
+            "probe_run": probed.run.id,
+            "started_at": _time(probed.run.started_at),
+            "source": probed.source,
+        }
+        found["probes"] += (call | asdict(measured) for measured in probed.measurements)
+    return found
+
+
+def _trial_values(recorded: RecordedRun, trial: Trial) -> Row:
+    run = recorded.run
+    data = run.dataset or {}
     return {
-        "trials": [_trial_row(recorded, trial) for recorded, trial in trials],
-        "measurements": [
-            row for recorded, trial in trials for row in _metric_rows(recorded, trial)
-        ],
-        "slices": [row for recorded, trial in trials for row in _slice_rows(recorded, trial)],
-        "probes": [
-            _probe_row(recorded_probes, measured)
-            for recorded_probes in probed
-            for measured in recorded_probes.measurements
-        ],
+        "status": trial.status,
+        "wall_s": trial.wall_s,
+        "work": trial.work and trial.work.amount,
+        "work_unit": trial.work and trial.work.unit,
+        "started_at": _time(trial.started_at),
+        "error": trial.error,
+        "note": trial.note,
+        "disturbed": trial.disturbed,
+        "executions": trial.executions,
+        "is_control": trial.workload in (run.parameters.get("controls") or ()),
+        "sink": _typed(str, run.parameters.get("sink")),
+        "dataset_rows": _typed(int, data.get("rows")),
+        "dataset_format": _typed(str, data.get("format")),
+        "layout": _typed(str, (data.get("layout") or {}).get("observed")),
+        "spark": _typed(str, run.environment.get("spark")),
+        "is_emulated": is_emulated(run),
+        "facts": {name: str(value) for name, value in run.facts.items()},
+        "run_started_at": _time(run.started_at),
+        "source": recorded.source,
     }
 
 
-def _trial_key(recorded: RecordedRun, trial: Trial) -> tuple[str, str, str, str, int]:
-    run = recorded.run
-    return run.configuration, run.id, trial.workload, str(trial.phase), trial.round
-
-
-def _trial_row(recorded: RecordedRun, trial: Trial) -> TrialRow:
-    run = recorded.run
-    data = run.dataset or {}
-    return TrialRow(
-        *_trial_key(recorded, trial),
-        status=str(trial.status),
-        wall_s=trial.wall_s,
-        work=trial.work.amount if trial.work else None,
-        work_unit=trial.work.unit if trial.work else None,
-        started_at=_time(trial.started_at),
-        error=trial.error,
-        note=trial.note,
-        disturbed=trial.disturbed,
-        executions=trial.executions,
-        is_control=trial.workload in (run.parameters.get("controls") or ()),
-        sink=_typed(str, run.parameters.get("sink")),
-        dataset_rows=_typed(int, data.get("rows")),
-        dataset_format=_typed(str, data.get("format")),
-        layout=_typed(str, (data.get("layout") or {}).get("observed")),
-        spark=_typed(str, run.environment.get("spark")),
-        is_emulated=is_emulated(run),
-        facts={name: str(value) for name, value in run.facts.items()},
-        run_started_at=_time(run.started_at),
-        source=recorded.source,
-    )
-
-
-def _metric_rows(recorded: RecordedRun, trial: Trial) -> Iterator[MetricRow]:
-    numbers = [] if trial.tasks is None else list(_numbers(trial.tasks))
-    for node in trial.wire.nodes if trial.wire else ():
-        numbers += [
-            ("received_bytes", node.host, node.received_bytes),
-            ("sent_bytes", node.host, node.sent_bytes),
-        ]
+def _metric_values(trial: Trial) -> Iterator[Row]:
+    numbers = list(_numbers(trial.tasks)) if trial.tasks else []
+    for wire in trial.wire.nodes if trial.wire else ():
+        numbers += [(name, wire.host, value) for name, _, value in _numbers(wire)]
+    for node in trial.interference or ():
+        numbers += [(f"node_{name}", node.host, value) for name, _, value in _numbers(node)]
     for metric, subject, value in numbers:
         unit = next((unit for end, unit in _UNITS.items() if metric.endswith(end)), None)
-        yield MetricRow(*_trial_key(recorded, trial), metric, subject, unit, float(value))
+        yield {"metric": metric, "subject": subject, "unit": unit, "value": float(value)}
 
 
 _UNITS = {"_s": "s", "_bytes": "bytes", "_share": "ratio"}
@@ -200,39 +189,17 @@ def _numbers(record: Any) -> Iterator[tuple[str, str | None, float]]:
                     yield f"{field.name}_{name}", subject, value
 
 
-def _slice_rows(recorded: RecordedRun, trial: Trial) -> Iterator[SliceRow]:
+def _slice_values(trial: Trial) -> Iterator[Row]:
     if (timeline := trial.timeline) is None:
         return
     for node in timeline.nodes:
         busy = timeline.series(node.busy_percent)
         for part, percent in zip(link_slices(timeline, node), busy, strict=True):
-            yield SliceRow(
-                *_trial_key(recorded, trial),
-                host=node.host,
-                start_s=part.start_s,
-                length_s=part.length_s,
-                stage=None if part.stage is None else stage_name(timeline, part.stage),
-                received_bytes=part.received_bytes,
-                sent_bytes=part.sent_bytes,
-                busy_percent=percent,
-            )
+            stage = None if part.stage is None else stage_name(timeline, part.stage)
+            yield {**asdict(part), "host": node.host, "stage": stage, "busy_percent": percent}
 
 
-def _probe_row(probed: RecordedProbes, measured: Measurement) -> ProbeRow:
-    return ProbeRow(
-        configuration=probed.run.configuration,
-        probe_run=probed.run.id,
-        started_at=_time(probed.run.started_at),
-        **asdict(measured),
-        source=probed.source,
-    )
-
-
-def _without_none(hint: Any) -> Any:
-    return get_args(hint)[0] if isinstance(hint, UnionType) else hint
-
-
-def _typed(kind: type[T], value: object) -> T | None:
+def _typed(kind: type, value: object) -> Any:
     """Return the value, or None if it has another type: recorded facts may be anything."""
     return value if type(value) is kind else None
 
@@ -251,16 +218,8 @@ def file_name(table: str) -> str:
     return f"{table}.parquet"
 
 
-def write_tables(rows: Mapping[str, Sequence[Row]], directory: Path) -> None:
-    """Write every table to its file in the directory. Raises OSError."""
-    for name, table in TABLES.items():
-        # pyarrow takes no name that is not UTF-8, but any open file.
-        with (directory / file_name(name)).open("xb") as file:
-            write(table, rows[name], file)
-
-
 def is_export(directory: Path) -> bool:
-    """Return whether a directory has nothing but files that `write` wrote. Raises OSError."""
+    """Return whether a directory has nothing but files that `write_tables` wrote. Raises OSError."""
     names = set(map(file_name, TABLES))
     return all(file.name in names and _is_ours(file) for file in directory.iterdir())
 
@@ -279,8 +238,8 @@ def _is_ours(file: Path) -> bool:
     return bool(metadata.get(b"generator", b"").startswith(b"clusterlift "))
 
 
-def write(table: type[Row], rows: Sequence[Row], file: BinaryIO) -> None:
-    """Write a table, with each column's description as metadata `about`. Raises OSError."""
+def write_tables(rows: Mapping[str, Sequence[Row]], directory: Path) -> None:
+    """Write every table to its file, with each column's description as metadata `about`. Raises OSError."""
     # pyarrow is an optional dependency, and `export --help` works without it.
     import pyarrow as pa  # noqa: PLC0415
     import pyarrow.parquet as pq  # noqa: PLC0415
@@ -291,17 +250,20 @@ def write(table: type[Row], rows: Sequence[Row], file: BinaryIO) -> None:
         float: pa.float64(),
         bool: pa.bool_(),
         datetime: pa.timestamp("ms", tz="UTC"),
-        Mapping[str, str]: pa.map_(pa.string(), pa.string()),
+        TextMap: pa.map_(pa.string(), pa.string()),
     }
-    schema = pa.schema(
-        [
-            pa.field(column.name, types[column.type], metadata={"about": column.about})
-            for column in columns(table)
-        ],
-        metadata={"generator": f"clusterlift {__version__}"},
-    )
-    written = [{name: _writable(value) for name, value in vars(row).items()} for row in rows]
-    pq.write_table(pa.Table.from_pylist(written, schema=schema), file, compression="zstd")
+    for name, table in TABLES.items():
+        schema = pa.schema(
+            [
+                pa.field(column, types[type_], metadata={"about": about})
+                for column, (type_, about) in table.columns.items()
+            ],
+            metadata={"generator": f"clusterlift {__version__}"},
+        )
+        written = pa.Table.from_pylist(list(map(_writable, rows[name])), schema=schema)
+        # pyarrow takes no name that is not UTF-8, but any open file.
+        with (directory / file_name(name)).open("xb") as file:
+            pq.write_table(written, file, compression="zstd")
 
 
 def _writable(value: Any) -> Any:

@@ -3,7 +3,6 @@
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import fields
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -15,12 +14,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.cli import main
+from harness.model.interference import NodeInterference
 from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.probe import ProbeRun, RecordedProbes
 from harness.model.run import Ending, Phase, RecordedRun, Run
 from harness.model.timeline import Stage
 from harness.present import export
-from harness.present.export import TABLES, columns, rows
+from harness.present.export import TABLES, rows
 from harness.records.writer import ProbeRecording, Recording
 from tests.unit import report_data
 from tests.unit.builders import a_run, failed, ok, recorded
@@ -113,7 +113,7 @@ class TestTrials:
         export.write_tables({name: [] for name in TABLES}, tmp_path)
         for name, table in TABLES.items():
             schema = pq.read_schema(tmp_path / f"{name}.parquet")
-            assert schema.names == [field.name for field in fields(table)]
+            assert schema.names == list(table.columns)
             assert pa.null() not in schema.types
 
 
@@ -136,6 +136,17 @@ class TestMeasurements:
         assert {numbers["received_bytes", node] for node in report_data.NODES} == {
             (50_000_000, "bytes")
         }
+
+    def test_what_else_a_node_did_is_exported(self, tmp_path: Path) -> None:
+        node = NodeInterference("n1", duration_s=10.5, processors=2, loops=20, stolen_s=0.5)
+        run = recorded(a_run(), [ok("w", 10.0, interference=(node,))])
+        found = exported(tmp_path, [run])["measurements"]
+        assert [(row["metric"], row["subject"], row["value"], row["unit"]) for row in found] == [
+            ("node_duration_s", "n1", 10.5, "s"),
+            ("node_processors", "n1", 2, None),
+            ("node_loops", "n1", 20, None),
+            ("node_stolen_s", "n1", 0.5, "s"),
+        ]
 
     def test_unknown_metrics_have_no_row(self, tmp_path: Path) -> None:
         assert not [metric for metric, _ in self.numbers(tmp_path) if "simulat" in metric]
@@ -265,8 +276,8 @@ class TestCommand:
         printed = capsys.readouterr().out
         for name, table in TABLES.items():
             assert f"{name}.parquet" in printed
-            for column in columns(table):
-                assert f"{column.name}: " in printed
+            for column in table.columns:
+                assert f"{column}: " in printed
 
     def test_the_file_describes_its_columns(self, tmp_path: Path) -> None:
         export.write_tables({name: [] for name in TABLES}, tmp_path)
