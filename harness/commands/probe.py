@@ -12,6 +12,7 @@ from harness.analysis.network.soak import judge_soak
 from harness.commands.command import group
 from harness.commands.options import converted
 from harness.commands.probe_hosts import Site, integer_option, on_site
+from harness.hosts.links import LINK_PROGRAMS
 from harness.hosts.parallelism import MAX_PAIRS, allow_hosts, allow_pairs
 from harness.hosts.transports.host import Host
 from harness.model.errors import BadInput
@@ -31,10 +32,10 @@ from harness.present.probes import soak as soak_page
 from harness.probes.all_probes import all_probes
 from harness.probes.incast import INCAST_PROGRAMS, incast_steps
 from harness.probes.latency import LATENCY_PROGRAMS, latency_steps
-from harness.probes.link import LINK_PROGRAMS
 from harness.probes.mesh import MESH_PROGRAMS
 from harness.probes.messages import MESSAGE_BYTES
 from harness.probes.mtu import MTU_PROGRAMS, largest_frame_steps, path_mtu_steps
+from harness.probes.mtu_of_all import mtu_of_all
 from harness.probes.packets import PACKET_PROGRAMS, packet_size_steps
 from harness.probes.path import PATH_PROGRAMS, STEP_PROGRAMS, path_steps
 from harness.probes.plan import Links, ProbePlan, ProbeStep
@@ -45,7 +46,6 @@ from harness.probes.traffic import FIRST_PORT, Load
 from harness.runtime.command_line import parse_time
 from harness.settings.in_force import put_back
 from harness.settings.journal import Journal, open_journal
-from harness.settings.mtu_of_all import mtu_of_all
 from harness.terminal import say, show, visible
 
 INTERRUPTED = 130

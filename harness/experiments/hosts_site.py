@@ -9,13 +9,13 @@ from harness.child_process import run_to_its_end
 from harness.experiments.experiment import Configuration, Data
 from harness.experiments.hosts_spec import HostsSpec
 from harness.experiments.site import Configured, Site
+from harness.hosts.links import LINK_PROGRAMS, read_links
+from harness.hosts.preflight import preflight
 from harness.hosts.remote_process import CompletedCommand, parse_completed, run_all
 from harness.hosts.transports.host import Host, HostError, by_netns
 from harness.local_spark import script_path, spark_environment, spark_submit_command
 from harness.model.errors import ToolError
 from harness.model.link import TYPICAL_MTU
-from harness.probes.link import LINK_PROGRAMS, read_links
-from harness.probes.preflight import preflight
 from harness.runtime.trials import HOLD_FILE
 from harness.settings.in_force import Settings, in_force
 from harness.settings.journal import Journal

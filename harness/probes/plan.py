@@ -11,6 +11,8 @@ from itertools import combinations, product
 from pathlib import Path
 from typing import TypeVar
 
+from harness.hosts.links import read_links
+from harness.hosts.preflight import preflight
 from harness.hosts.transports.host import Host, HostError
 from harness.model.errors import BadInput
 from harness.model.interface import HostLink
@@ -25,8 +27,6 @@ from harness.model.probe import (
 )
 from harness.model.run import Ending
 from harness.model.soak import SoakEvent, SoakFlow
-from harness.probes.link import read_links
-from harness.probes.preflight import preflight
 from harness.records.writer import ProbeRecording
 from harness.runtime.clock import Clock, duration_text
 from harness.terminal import count_of, say

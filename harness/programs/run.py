@@ -6,6 +6,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from harness import __version__
+from harness.hosts.links import LINK_PROGRAMS, read_links
+from harness.hosts.preflight import preflight
 from harness.hosts.transports.host import Host, HostError
 from harness.model.errors import BadInput, ToolError
 from harness.model.interface import HostLink
@@ -23,8 +25,6 @@ from harness.model.run import (
 )
 from harness.model.work import DECLARED_PEAK, Work
 from harness.node.node_links import NodeLinks, link_errors, node_facts
-from harness.probes.link import LINK_PROGRAMS, read_links
-from harness.probes.preflight import preflight
 from harness.programs.hosts import (
     HostCounters,
     available_memory,

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from harness.analysis.network.search import MISSED, judge_sample
+from harness.hosts.preflight import Preflight
 from harness.hosts.transports.host import Host
 from harness.model.network_metrics import PAIRS, ROUNDS, SAMPLED
 from harness.model.probe import ProbeRun
 from harness.present.probes import mesh as mesh_page
 from harness.probes.plan import ProbePlan, run_probes
-from harness.probes.preflight import Preflight
 from harness.probes.search import Mesh, rounds_for
 from harness.probes.traffic import Load
 from tests.bench.yardstick import processor_s

@@ -16,6 +16,8 @@ import pytest
 from harness.analysis.network.acceptance import path_mtu_faults
 from harness.analysis.network.mesh import PairMatrix, pair_matrix, slow_hosts_and_pairs
 from harness.cli import main
+from harness.hosts.links import read_links
+from harness.hosts.preflight import preflight
 from harness.hosts.transports.host import Host, HostError, by_netns
 from harness.model.interface import HostLink
 from harness.model.link import Link, goodput_bit_s
@@ -45,13 +47,11 @@ from harness.model.probe import Measurement, Metric, samples
 from harness.present.probes import mtu as mtu_page
 from harness.probes.incast import incast_steps
 from harness.probes.latency import latency_steps
-from harness.probes.link import read_links
 from harness.probes.mesh import mesh_steps
 from harness.probes.mtu import path_mtu_steps
 from harness.probes.packets import packet_size_steps
 from harness.probes.path import path_steps
 from harness.probes.plan import ProbeStep
-from harness.probes.preflight import preflight
 from harness.probes.racks import Rack, rack_steps
 from harness.probes.traffic import Flow, Load, run_flows
 from harness.records.lookup import find_probes

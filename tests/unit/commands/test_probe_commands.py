@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from harness.cli import main
+from harness.hosts.preflight import Preflight
 from harness.hosts.transports.host import Host, HostError
 from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.probe import ProbeRun
 from harness.model.run import Ending
-from harness.probes.preflight import Preflight
 from harness.probes.tools.iperf3 import Report
 from harness.probes.traffic import Flow, Load, Transfer
 from harness.records.lookup import find_probes

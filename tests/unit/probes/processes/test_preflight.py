@@ -1,7 +1,7 @@
 """Preflight: hosts without the programs or without a known address are excluded, with what to do."""
 
+from harness.hosts.preflight import preflight
 from harness.hosts.transports.host import by_local
-from harness.probes.preflight import preflight
 
 from .conftest import Programs
 

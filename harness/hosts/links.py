@@ -1,4 +1,4 @@
-"""The link probe: what each host reports about the interface through which its peers reach it."""
+"""What each host reports about the interface through which its peers reach it."""
 
 from collections.abc import Sequence
 from functools import partial
