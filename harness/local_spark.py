@@ -17,7 +17,7 @@ from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from harness.model.errors import BadInput, ClusterliftError
-from harness.records.directories import cache_directory
+from harness.records.directories import cache_directory, kept_in
 from harness.terminal import last_line
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -109,17 +109,11 @@ def packages_archive() -> Path:
             archive.writestr(entry, file.read_bytes(), ZIP_DEFLATED)
     digest = hashlib.sha256(content.getvalue()).hexdigest()[:16]
     made = cache_directory() / "packages" / f"clusterlift-{digest}.zip"
-    try:
+    with kept_in(made.parent, made.name):
         if not made.exists():
-            made.parent.mkdir(parents=True, exist_ok=True)
             temporary = made.with_name(f".{made.name}.{os.getpid()}")
             temporary.write_bytes(content.getvalue())
             temporary.replace(made)
-    except OSError as error:
-        raise BadInput(
-            f"{made.name} cannot be kept in {made.parent}: {error.strerror}; set XDG_CACHE_HOME to a "
-            "directory that you can write to"
-        ) from error
     return made
 
 

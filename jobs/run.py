@@ -1,6 +1,5 @@
 """One run, from the options to the results file."""
 
-import fcntl
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -22,6 +21,7 @@ from harness.records.directories import (
     cache_directory,
     check_writable,
     configuration_directory,
+    locked,
 )
 from harness.records.writer import Recording
 from harness.runtime.progress import TrialProgress
@@ -233,17 +233,9 @@ def default_dataset(spark: SparkSession) -> Dataset:
     Raises BadInput if the cache cannot be written.
     """
     directory = cache_directory() / "datasets"
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        lock = (directory / ".lock").open("w")
-    except OSError as error:
-        raise BadInput(
-            f"the default dataset cannot be written to {directory}: {error.strerror}; "
-            "name a dataset with --dataset, or set XDG_CACHE_HOME"
-        ) from error
-    with lock:
-        # Without the lock, two first runs at the same time would both generate the dataset.
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    advice = "name a dataset with --dataset, or set XDG_CACHE_HOME"
+    # Without the lock, two first runs at the same time would both generate the dataset.
+    with locked(directory / ".lock", "the default dataset", advice=advice):
         # Path.as_uri() would encode special characters, and Hadoop does not decode them.
         uri = f"file://{directory}/v{VERSION}-{DEFAULT_RECIPE.rows}-rows"
         try:

@@ -12,7 +12,7 @@ import psutil
 
 from harness.minicluster.daemon import LOCALHOST, Daemon, end
 from harness.model.errors import BadInput
-from harness.records.directories import cache_directory
+from harness.records.directories import cache_directory, kept_in
 from harness.terminal import say
 
 STATE_FILE = "cluster.json"
@@ -73,15 +73,9 @@ def claim_name(cluster: Cluster) -> None:
 
     Raises BadInput if another cluster has the name, or if the cache cannot be written.
     """
-    try:
-        root().mkdir(parents=True, exist_ok=True)
+    with kept_in(root(), "a cluster"):
         _remove_unfinished()
         directory = Path(tempfile.mkdtemp(prefix=f"{UNFINISHED}{os.getpid()}-", dir=root()))
-    except OSError as error:
-        raise BadInput(
-            f"cannot keep a cluster in {root()}: {error.strerror}; set XDG_CACHE_HOME to a directory "
-            "that you can write to"
-        ) from error
     try:
         save(cluster, directory)
         directory.rename(cluster.directory)

@@ -3,7 +3,6 @@
 Standard library only, because docker/Dockerfile copies this file into the image.
 """
 
-import fcntl
 import hashlib
 import shutil
 import tempfile
@@ -11,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.local_spark import closing_message, hadoop_version, run_spark_submit, spark_home
-from harness.model.errors import BadInput, ClusterliftError
-from harness.records.directories import cache_directory
+from harness.model.errors import ClusterliftError
+from harness.records.directories import cache_directory, locked
 from harness.terminal import say
 
 FETCHING = ".fetching-"
@@ -72,17 +71,8 @@ def _cached(artifact: Artifact) -> Path:
     jar = cache_directory() / "jars" / artifact.file_name
     if jar.exists():
         return jar
-    try:
-        jar.parent.mkdir(parents=True, exist_ok=True)
-        lock = (jar.parent / ".lock").open("w")
-    except OSError as error:
-        raise BadInput(
-            f"{jar.name} cannot be kept in {jar.parent}: {error.strerror}; set XDG_CACHE_HOME "
-            "to a directory that you can write to"
-        ) from error
-    with lock:
-        # Without a lock, two first starts at the same time would both fetch it.
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    # Without a lock, two first starts at the same time would both fetch it.
+    with locked(jar.parent / ".lock", jar.name):
         if not jar.exists():
             _fetch(artifact, jar)
     return jar

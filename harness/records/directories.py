@@ -1,11 +1,15 @@
-"""Where results are stored: one directory for each configuration, one file for each run.
+"""Where results and caches are stored, and locks on them.
 
+Results have one directory for each configuration, and one file for each run:
 `results/1g/<run id>.jsonl` is a run of configuration `1g`; `results/1g/probes/<id>.jsonl` is what was
 measured of its network.
 """
 
+import fcntl
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
@@ -80,3 +84,40 @@ def cache_directory() -> Path:
         return (base if base.is_absolute() else Path.home() / ".cache") / "clusterlift"
     except RuntimeError as error:
         raise BadInput("you have no home directory; set HOME or XDG_CACHE_HOME") from error
+
+
+_CACHE_ADVICE = "set XDG_CACHE_HOME to a directory that you can write to"
+
+
+@contextmanager
+def kept_in(directory: Path, what: str, advice: str = _CACHE_ADVICE) -> Iterator[None]:
+    """Create the directory in which the block keeps `what`, by default one of the cache.
+
+    Raise BadInput with the advice if there is an OSError.
+    """
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        yield
+    except OSError as error:
+        raise BadInput(
+            f"{what} cannot be kept in {directory}: {error.strerror}; {advice}"
+        ) from error
+
+
+@contextmanager
+def locked(
+    file: Path, what: str, busy: str | None = None, advice: str = _CACHE_ADVICE
+) -> Iterator[None]:
+    """Lock `file` in the block, for this process alone; the system unlocks it if the process is killed.
+
+    While another process has it, raise BadInput with the message `busy`, or else wait. `what` is locked, and
+    is what an error names, as in `kept_in`.
+    """
+    with kept_in(file.parent, what, advice):
+        lock = file.open("w")
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | (fcntl.LOCK_NB if busy else 0))
+        except BlockingIOError as error:
+            raise BadInput(str(busy)) from error
+        yield

@@ -4,7 +4,6 @@ A file of JSON lines beside the results. A line is on the disk before the settin
 power cut somebody knows what may still be set.
 """
 
-import fcntl
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -16,6 +15,7 @@ import msgspec
 from harness.hosts.transports.host import Host
 from harness.model.errors import BadInput
 from harness.model.run import timestamp
+from harness.records.directories import locked
 from harness.settings.bond_member import BondMember
 from harness.settings.mtu import Mtu
 from harness.settings.own_command import OwnCommand
@@ -100,19 +100,9 @@ def open_journal(file: Path) -> Iterator[Journal]:
 
     Raise BadInput if another process has it open, or if its directory cannot be written.
     """
-    lock_file = file.with_suffix(".lock")
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        lock = lock_file.open("w")
-    except OSError as error:
-        raise BadInput(f"--results: cannot write {lock_file}: {error.strerror}") from error
-    with lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise BadInput(
-                f"another command runs this experiment: {lock_file} is locked; wait until it has ended"
-            ) from error
+    lock = file.with_suffix(".lock")
+    busy = f"another command runs this experiment: {lock} is locked; wait until it has ended"
+    with locked(lock, "the journal", busy, advice="choose another directory by --results"):
         _remove_unfinished_line(file)
         yield Journal(file)
 
