@@ -27,7 +27,7 @@ from harness.records.writer import Recording
 from harness.runtime.progress import TrialProgress
 from harness.runtime.rounds import FixedRounds, Goal, Rounds, UntilReached
 from harness.runtime.trials import run_trials, wait_for_release
-from harness.runtime.warm_up import DEFAULT_TRIALS, is_counted, unsteady_workloads, with_phases
+from harness.runtime.warm_up import DEFAULT_TRIALS, unsteady_workloads, with_phases
 from harness.terminal import say, show, visible
 from jobs.executors import node_links
 from jobs.options import BenchmarkOptions, DatasetOptions, TrialOptions, WorkOptions
@@ -283,7 +283,7 @@ def summary(
     for name in workloads:
         own = [trial for trial in trials if trial.workload == name]
         measured = [trial for trial in own if trial.phase is Phase.MEASURED]
-        times = [t.wall_s for t in measured if t.wall_s is not None and is_counted(t)]
+        times = [trial.undisturbed_s for trial in measured if trial.undisturbed_s is not None]
         cells = [f"{f(times):8.3f} s" for f in (median, min, max)] if times else ["-".rjust(10)] * 3
         notes = "; ".join(_notes(measured, unsteady.get(name)))
         line = f"{name:22} {' '.join(cells)} {len(times):4} {len(own) - len(measured):8}   {notes}"

@@ -96,6 +96,16 @@ class Trial:
             raise ValueError("a trial executes its workload once or more")
 
     @property
+    def counts(self) -> bool:
+        """Whether comparisons use the trial, as a time or a failure: it was measured, and not disturbed."""
+        return self.phase is Phase.MEASURED and not self.disturbed
+
+    @property
+    def undisturbed_s(self) -> float | None:
+        """The time, in whatever phase; None if the trial failed, or if something disturbed it."""
+        return None if self.disturbed else self.wall_s
+
+    @property
     def unit_s(self) -> float | None:
         """The seconds of one unit of work, or of the whole trial if it counts none; None if it failed."""
         if self.wall_s is None or self.work is None:

@@ -11,7 +11,7 @@ from statistics import median
 from harness.model.limits import MAX_TRIALS
 from harness.model.run import Phase, Trial
 from harness.runtime.clock import Clock, duration_text
-from harness.runtime.warm_up import DEFAULT_TRIALS, find_warm_up, is_counted
+from harness.runtime.warm_up import DEFAULT_TRIALS, find_warm_up
 from harness.statistics.median import median_interval
 from harness.terminal import count_of
 
@@ -124,9 +124,9 @@ class Goal:
             return None
         width = half_width(
             [
-                t.wall_s
-                for t in trials
-                if t.wall_s is not None and is_counted(t) and t.round >= first
+                trial.undisturbed_s
+                for trial in trials
+                if trial.undisturbed_s is not None and trial.round >= first
             ]
         )
         if width <= self.precision:

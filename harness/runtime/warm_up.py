@@ -34,25 +34,23 @@ def needed_trials(run: Run) -> int:
     return trials if isinstance(trials, int) and trials > 0 else DEFAULT_TRIALS
 
 
-def is_counted(trial: Trial) -> bool:
-    """Return whether a trial has a time, and nothing disturbed it."""
-    return trial.wall_s is not None and not trial.disturbed
-
-
 def find_warm_up(trials: Sequence[Trial], needed: int = DEFAULT_TRIALS) -> WarmUp:
     """Return the warm-up of one workload, of which a sample needs at least `needed` trials.
 
     The first round is always warm-up. Trials that failed or were disturbed do not show anything. If the
     workload never became steady, its last `needed` trials are the sample.
     """
-    later = [trial for trial in trials if trial.round > 1 and is_counted(trial)]
-    times_s = [trial.wall_s for trial in later if trial.wall_s is not None]
-    start = steady_from(times_s, needed)
+    later = [
+        (trial.round, time_s)
+        for trial in trials
+        if trial.round > 1 and (time_s := trial.undisturbed_s) is not None
+    ]
+    start = steady_from([time_s for _, time_s in later], needed)
     if start is None and len(later) < needed:
         return WarmUp(2, f"only {len(later)} of {count_of(needed, 'trial')}")
     unsteady = None if start is not None else f"its last {needed} trials still became faster"
     first = len(later) - needed if start is None else start
-    return WarmUp(later[first].round if first else 2, unsteady)
+    return WarmUp(later[first][0] if first else 2, unsteady)
 
 
 def with_phases(trials: Sequence[Trial], needed: int) -> tuple[Trial, ...]:
@@ -74,7 +72,7 @@ def unsteady_workloads(trials: Sequence[Trial], needed: int) -> dict[str, str]:
     found = {
         name: find_warm_up(own, needed).unsteady
         for name, own in by_workload(trials).items()
-        if any(trial.round > 1 and is_counted(trial) for trial in own)
+        if any(trial.round > 1 and trial.undisturbed_s is not None for trial in own)
     }
     return {name: reason for name, reason in found.items() if reason}
 

@@ -11,7 +11,7 @@ from harness.analysis.observed.sample import Outcome, measured_trials, take_samp
 from harness.model.errors import BadInput
 from harness.model.probe import Measurement, RecordedProbes
 from harness.model.run import PROGRAM, Ending, Phase, RecordedRun, Run, Status
-from harness.records.lookup import find_runs, probes_beside
+from harness.records.lookup import find_runs, newest_probe, probes_beside
 from harness.terminal import count_of
 
 
@@ -141,11 +141,7 @@ def named_by_runs(columns: Iterable[ConfigurationRuns], parameter: str) -> froze
 
 def newest_soak(column: ConfigurationRuns) -> RecordedProbes | None:
     """Return the newest soak that is stored beside the configuration's runs; None if there is none."""
-    return max(
-        (probed for probed in probes_beside(column.runs) if probed.probe == "soak"),
-        key=lambda probed: probed.run.started_at,
-        default=None,
-    )
+    return newest_probe(probes_beside(column.runs), "soak")
 
 
 def caveats(runs: Sequence[RecordedRun]) -> tuple[str, ...]:

@@ -116,7 +116,7 @@ def performance(sample: Sample, summary: Summary) -> Performance | None:
 def measured_trials(runs: Iterable[RecordedRun]) -> Iterator[Trial]:
     """Yield the trials of all runs that count: neither warm-up trials nor disturbed ones."""
     for recorded in runs:
-        yield from (t for t in recorded.trials if t.phase is Phase.MEASURED and not t.disturbed)
+        yield from (trial for trial in recorded.trials if trial.counts)
 
 
 def disturbed_trials(runs: Iterable[RecordedRun]) -> Iterator[Trial]:
