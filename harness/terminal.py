@@ -46,6 +46,12 @@ def count_of(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
+def percent(fraction: float, decimals: int = 0, *, signed: bool = False) -> str:
+    """Return `54 %` as sentences have it; the cells of tables have no space: `54%`."""
+    text = f"{fraction:{'+' if signed else ''}.{decimals}%}"
+    return f"{text.removesuffix('%')} %"
+
+
 def join_names(things: Sequence[object]) -> str:
     """Return the first four things by name, and the number of the others: `a, b, c, d and 2 more`."""
     more = len(things) - _MAX_LISTED

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from harness.model.task_metrics import Quantities
+from harness.terminal import percent
 
 
 @dataclass(frozen=True)
@@ -162,7 +163,7 @@ def _share(part: float | None, whole: float) -> float | None:
 
 
 def _percent(value: float, usual: float) -> str:
-    return f"{value:.0%}, usually {usual:.0%}".replace("%", " %")
+    return f"{percent(value)}, usually {percent(usual)}"
 
 
 def _mb_s(value: float, usual: float) -> str:
@@ -176,7 +177,7 @@ _DISTURBANCES = (
         "processors slower than usual",
         _loop_s,
         margin=1.25,
-        describe=lambda value, usual: f"by {value / usual - 1:.0%}".replace("%", " %"),
+        describe=lambda value, usual: f"by {percent(value / usual - 1)}",
         is_factor=True,
     ),
     # What is taken away lengthens a trial that computes by as much. Nothing is the usual value, and

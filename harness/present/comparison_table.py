@@ -20,7 +20,7 @@ from harness.present.table import (
 )
 from harness.statistics.change import MIN_RUNS, Change, ControlShift, Verdict
 from harness.statistics.mixed_model import PRIOR_RUN_SD
-from harness.terminal import count_of
+from harness.terminal import count_of, percent
 
 _TRIAL, _VALUE = "trial", "value"
 _DISPLAY_UNITS = {"bit/s": ("Mbit/s", 1e6)}
@@ -187,11 +187,11 @@ def _change_sentences(comparison: Comparison) -> Iterator[str]:
         source = (
             "judging by how much the other runs differ"
             if comparison.model.has_repeated_runs
-            else f"assuming that runs differ by {PRIOR_RUN_SD:.0%}"
+            else f"assuming that runs differ by {percent(PRIOR_RUN_SD)}"
         )
         yield (
-            f"With one run on a side, a change below {limit:.0%} may be no more than the usual difference "
-            f"between runs, {source}."
+            f"With one run on a side, a change below {percent(limit)} may be no more than the usual "
+            f"difference between runs, {source}."
         )
 
 
@@ -223,7 +223,7 @@ def warnings(comparison: Comparison) -> tuple[str, ...]:
 def _control_warning(configuration: str, shift: ControlShift, *, relative: bool) -> str:
     interval = ""
     if shift.interval:
-        low, high = (quantities.change(end - 1) for end in shift.interval)
+        low, high = (percent(end - 1, 1, signed=True) for end in shift.interval)
         interval = f" ({low} to {high})"
     advice = (
         "The changes below are relative to that of the controls."
@@ -233,6 +233,6 @@ def _control_warning(configuration: str, shift: ControlShift, *, relative: bool)
     )
     return (
         f"The controls ({', '.join(shift.workloads)}) moved in {configuration}: "
-        f"{quantities.change(shift.ratio - 1)}{interval}, p {quantities.p_text(shift.p or 0)}. Network and "
-        f"storage cannot affect them, so something else changed. {advice}"
+        f"{percent(shift.ratio - 1, 1, signed=True)}{interval}, p {quantities.p_text(shift.p or 0)}. Network "
+        f"and storage cannot affect them, so something else changed. {advice}"
     )

@@ -10,7 +10,7 @@ from harness.present.link_table import LinkUses, link_section
 from harness.present.table import Footnotes
 from harness.present.text import fill, footnotes
 from harness.statistics.change import Verdict
-from harness.terminal import shorten, visible
+from harness.terminal import percent, shorten, visible
 
 CAVEATS = """\
 One second of a task counts as 1 / slots of a second of wall time; idle is slot time that no task used. \
@@ -113,8 +113,8 @@ def _clauses(row: ExplainedRow) -> Iterator[str]:
         if row.after.speed_up_bound:
             bound = row.after.speed_up_bound
             yield (
-                f"now at most {_percent(bound.network)} faster without fetch wait, "
-                f"{_percent(bound.network_and_unattributed)} without unattributed time as well"
+                f"now at most {percent(bound.network)} faster without fetch wait, "
+                f"{percent(bound.network_and_unattributed)} without unattributed time as well"
             )
 
 
@@ -136,11 +136,7 @@ def _locality(before: Attribution, after: Attribution) -> Iterator[str]:
     then, now = before.input.node_local_fraction, after.input.node_local_fraction
     if then is None or now is None:
         return
-    if f"{then:.0%}" == f"{now:.0%}":
-        yield f"{_percent(now)} of input was node-local in both"
+    if percent(then) == percent(now):
+        yield f"{percent(now)} of input was node-local in both"
     else:
-        yield f"{_percent(then)} of input was node-local before, {_percent(now)} after"
-
-
-def _percent(fraction: float) -> str:
-    return f"{fraction * 100:.0f} %"
+        yield f"{percent(then)} of input was node-local before, {percent(now)} after"

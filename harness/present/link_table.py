@@ -8,15 +8,15 @@ from harness.model.link import throughput_text
 from harness.present import quantities
 from harness.present.attribution_tables import narrow_table
 from harness.present.text import fill
-from harness.terminal import shorten, visible
+from harness.terminal import percent, shorten, visible
 
 LinkUses = Mapping[str, LinkUse]
 """By workload."""
 
 EXPLANATION = (
     "Link full is for how long the busiest node received or sent more than "
-    f"{FULL:.0%} of what its link can carry, within the time of one execution."
-).replace("%", " %")
+    f"{percent(FULL)} of what its link can carry, within the time of one execution."
+)
 _HEADINGS = (
     *("workload", "", "busiest node", "mostly during this stage"),
     *("link full", "of the time", "direc- tion"),

@@ -6,7 +6,7 @@ from harness.analysis.compare.plan import Plan
 from harness.present.text import fill, simple_table
 from harness.statistics.mixed_model import PRIOR_RUN_SD
 from harness.statistics.power import MAX_RUNS
-from harness.terminal import count_of, shorten, visible
+from harness.terminal import count_of, percent, shorten, visible
 
 _NAME_WIDTH = 40
 
@@ -40,14 +40,14 @@ def _sentences(plan: Plan) -> list[str]:
     which = "workload" if needing == list(plan.workloads) else "workload but the controls"
     if any(each.runs is None for each in needing):
         found = (
-            f"More than {MAX_RUNS} {of_what} would be needed to detect a change of {plan.change:.1%} of "
-            f"every {which}, {of_table}. Reduce the noise: use longer trials or an idle machine."
+            f"More than {MAX_RUNS} {of_what} would be needed to detect a change of {percent(plan.change, 1)} "
+            f"of every {which}, {of_table}. Reduce the noise: use longer trials or an idle machine."
         )
     else:
         most = max(each.runs or 0 for each in needing)
         found = (
-            f"{most} {where} detect a change of {plan.change:.1%} of any {which} in "
-            f"{plan.power:.0%} of cases, {of_table}."
+            f"{most} {where} detect a change of {percent(plan.change, 1)} of any {which} in "
+            f"{percent(plan.power)} of cases, {of_table}."
         )
     efficient = [each.efficient_trials for each in needing if each.efficient_trials]
     costs = (
@@ -57,7 +57,7 @@ def _sentences(plan: Plan) -> list[str]:
         else ""
     )
     assumed = (
-        f"A single run does not show how much runs differ: {PRIOR_RUN_SD:.0%} is assumed."
+        f"A single run does not show how much runs differ: {percent(PRIOR_RUN_SD)} is assumed."
         if plan.is_assumed
         else ""
     )

@@ -11,7 +11,7 @@ from harness.present.costs import amount_text, cost_items, money, payback_text, 
 from harness.present.quantities import change, time_text
 from harness.present.text import fill, simple_table
 from harness.records.predictions import FrozenPrediction
-from harness.terminal import count_of, join_names, shorten, visible
+from harness.terminal import count_of, join_names, percent, shorten, visible
 
 _NAME_WIDTH = 28
 _SIGN = "error: expected / measured - 1, so + is a prediction that was too long"
@@ -235,7 +235,7 @@ def outcome_text(frozen: FrozenPrediction, score: Score) -> str:
     if summary is None:
         return f"{made}, and nothing but controls was measured."
     return (
-        f"{made}: median error {summary.median_error:.1%}, worst {summary.worst_error:.1%}; "
+        f"{made}: median error {percent(summary.median_error, 1)}, worst {percent(summary.worst_error, 1)}; "
         f"{summary.inside_95} of {count_of(summary.count, 'time')} inside their 95 % interval."
     )
 
@@ -273,12 +273,12 @@ def summary_text(summary: Summary) -> str:
     """Return the errors of all workloads but the controls in words."""
     return (
         f"{count_of(summary.count, 'predicted time')}, controls not counted: median error "
-        f"{summary.median_error:.1%}, worst {summary.worst_error:.1%}; {summary.inside_80} were inside "
-        f"their 80 % interval, {summary.inside_95} inside their 95 % interval. The guess that nothing "
-        f"changes is off by {summary.unchanged:.1%}, and the guess that time is inversely proportional to "
-        f"the rate by {summary.proportional:.1%} (medians); the predictions' median error is "
-        f"{abs(summary.skill):.0%} {'smaller' if summary.skill >= 0 else 'larger'} than that of the better "
-        "guess."
+        f"{percent(summary.median_error, 1)}, worst {percent(summary.worst_error, 1)}; {summary.inside_80} "
+        f"were inside their 80 % interval, {summary.inside_95} inside their 95 % interval. The guess that "
+        f"nothing changes is off by {percent(summary.unchanged, 1)}, and the guess that time is inversely "
+        f"proportional to the rate by {percent(summary.proportional, 1)} (medians); the predictions' median "
+        f"error is {percent(abs(summary.skill))} {'smaller' if summary.skill >= 0 else 'larger'} than that "
+        "of the better guess."
     )
 
 

@@ -9,7 +9,7 @@ from harness.analysis.predict.readiness import Finding, Readiness, Sensitivity
 from harness.present import quantities
 from harness.present.text import fill, simple_table
 from harness.statistics.power import POWER
-from harness.terminal import shorten, visible
+from harness.terminal import percent, shorten, visible
 
 _NAME_WIDTH = 40
 _MESSAGE_WIDTH = 72
@@ -36,8 +36,9 @@ def _findings(findings: Mapping[str, Finding]) -> str:
 
 def _sensitivities(sensitivities: Sequence[Sensitivity]) -> str:
     introduction = fill(
-        f"The smallest changes that a comparison detects in {POWER:.0%} of cases, if as many runs follow "
-        "after the upgrade, as quiet as these. `clusterlift plan` computes how many a smaller change needs:"
+        f"The smallest changes that a comparison detects in {percent(POWER)} of cases, if as many runs "
+        "follow after the upgrade, as quiet as these. `clusterlift plan` computes how many a smaller change "
+        "needs:"
     )
     rows = [
         (

@@ -16,7 +16,7 @@ from harness.model.link import goodput_bit_s, is_same_rate, rate_text, throughpu
 from harness.model.network_metrics import GOODPUT_TOLERANCE, PATH_MTU, VANISHED_PACKET
 from harness.model.probe import AFTER, BEFORE, Measurement, RecordedProbes
 from harness.model.run import Ending
-from harness.terminal import count_of
+from harness.terminal import count_of, percent
 
 MIN_FRACTION_OF_THEORY = 0.9
 """Goodput below this fraction of what TCP can carry is a fault. A healthy idle link reaches more than 0.99;
@@ -181,11 +181,11 @@ def _goodput_faults(probed: RecordedProbes, criteria: _Criteria) -> Iterator[str
         # Each peer accounts for two pairs, one per direction.
         if own.keys() <= slow and len(own) > 2 * (MIN_PEERS - 1):
             best = max(own.values())
-            yield f"{host}: {throughput_text(best)} with its best peer, {best / theory:.0%} {reference}"
+            yield f"{host}: {throughput_text(best)} with its best peer, {percent(best / theory)} {reference}"
             explained |= own.keys()
     for pair in sorted(slow - explained):
         value = goodput.values[pair]
-        yield f"{_pair_text(pair)}: {throughput_text(value)}, {value / theory:.0%} {reference}"
+        yield f"{_pair_text(pair)}: {throughput_text(value)}, {percent(value / theory)} {reference}"
     yield from unlike_the_others(judged.without(slow), criteria.links)
     yield from _unmeasured("goodput", goodput, criteria, probed)
 

@@ -20,7 +20,7 @@ from harness.model.network_metrics import (
     SLOWEST_FLOW,
 )
 from harness.model.probe import ARROW, Measurement, ProbeSample, samples
-from harness.terminal import count_of, join_names
+from harness.terminal import count_of, join_names, percent
 
 COLLAPSE_FRACTION, FALL_FRACTION = 0.5, 0.9
 """Goodput below these fractions of the best at fewer flows is a collapse, or a fall. Queues that overflow
@@ -218,7 +218,7 @@ def _collapse(name: str, ladder: Sequence[Rung]) -> Iterator[str]:
         return
     worst = min(low, key=lambda rung: rung.of_best or 0)
     verb = "collapses" if (worst.of_best or 0) < COLLAPSE_FRACTION else "falls"
-    since = "" if worst is low[0] else f" (below {FALL_FRACTION:.0%} already {low[0].case})"
+    since = "" if worst is low[0] else f" (below {percent(FALL_FRACTION)} already {low[0].case})"
     yield (
         f"{name}: goodput {verb} to {throughput_text(_goodput(worst))} {worst.case}, "
         f"{_percent(worst.of_best)} of the best at fewer{since}{doubt(worst.limit)}"
@@ -279,4 +279,4 @@ def _bisection_text(bisection: Bisection, single_bit_s: float | None) -> str:
 
 
 def _percent(fraction: float | None) -> str:
-    return "?" if fraction is None else f"{fraction:.0%}"
+    return "?" if fraction is None else f"{percent(fraction)}"

@@ -12,7 +12,7 @@ from statistics import NormalDist, median
 from harness.analysis.network.mesh import PairMatrix
 from harness.model.interface import HostLink
 from harness.model.link import rate_text, throughput_text
-from harness.terminal import count_of
+from harness.terminal import count_of, percent
 
 MIN_HOSTS = 5
 """Of fewer hosts, nothing can be learnt: two bad ones would be the rule."""
@@ -106,8 +106,9 @@ def unlike_the_others(goodput: PairMatrix, links: Mapping[str, HostLink]) -> Ite
     for criterion, values in criteria(goodput, links).values():
         for host, value in values.items():
             if value < criterion.limit_bit_s:
+                less = percent(1 - value / criterion.median_bit_s, 1)
                 yield (
-                    f"{host}: {throughput_text(value)}, {1 - value / criterion.median_bit_s:.1%} less than "
+                    f"{host}: {throughput_text(value)}, {less} less than "
                     f"the median of {criterion.hosts} hosts ({criterion.link_class}), which vary by less "
-                    f"than {criterion.margin:.1%}"
+                    f"than {percent(criterion.margin, 1)}"
                 )

@@ -22,7 +22,7 @@ from harness.model.network_metrics import (
     TRANSFER_TIME_RATIO,
 )
 from harness.model.probe import Measurement, ProbeSample, samples
-from harness.terminal import count_of
+from harness.terminal import count_of, percent
 
 MIN_SENT_FRACTION = 0.99
 """A step whose sender offered less than this of its rate says nothing about the path."""
@@ -38,7 +38,7 @@ class Limits:
 
     def __str__(self) -> str:
         delay = "" if self.round_trip_ms is None else f", p99 round trip {self.round_trip_ms:g} ms"
-        return f"loss {self.loss_percent:g}%{delay}"
+        return f"loss {self.loss_percent:g} %{delay}"
 
 
 class Fault(NamedTuple):
@@ -92,10 +92,10 @@ class Step:
             yield Fault("failed", "it was not measured")
             return
         if self.sent_bit_s < MIN_SENT_FRACTION * offered_bit_s:
-            share = f"{self.sent_bit_s / offered_bit_s:.0%}"
+            share = f"{percent(self.sent_bit_s / offered_bit_s)}"
             yield Fault("not sent", f"the sender offered only {share} of this step's rate")
         if self.loss_percent > limits.loss_percent:
-            yield Fault("loss", f"loss {self.loss_percent:.2g}%{self._dropped_by_host()}")
+            yield Fault("loss", f"loss {self.loss_percent:.2g} %{self._dropped_by_host()}")
         if limits.round_trip_ms is not None and self.p99_us is None:
             yield Fault("delay", "the round trip was not measured")
         elif limits.round_trip_ms is not None and (self.p99_us or 0) > 1000 * limits.round_trip_ms:

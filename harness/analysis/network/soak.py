@@ -14,7 +14,7 @@ from statistics import median
 from harness.model.link import throughput_text
 from harness.model.probe import ARROW, RecordedProbes
 from harness.model.soak import Happening, LinkEvent, LinkSeconds, SoakFlow
-from harness.terminal import count_of
+from harness.terminal import count_of, percent
 
 SLOW = 0.9
 """A transfer below this fraction of what is usual, in its round and over the whole soak, is slow."""
@@ -232,7 +232,7 @@ def _trouble(flows: Sequence[SoakFlow], ratios: Mapping[SoakFlow, float]) -> str
     if done := [flow for flow in flows if flow.goodput_bit_s]:
         worst = min(done, key=lambda flow: ratios[flow])
         rate = throughput_text(worst.goodput_bit_s or 0)
-        parts.append(f"slow, down to {rate}, {ratios[worst]:.0%} of what is usual")
+        parts.append(f"slow, down to {rate}, {percent(ratios[worst])} of what is usual")
     if errors := [flow.error for flow in flows if flow.error]:
         reason = errors[0].rpartition("iperf3: ")[2]
         parts.append(f"{count_of(len(errors), 'transfer')} failed ({reason})")

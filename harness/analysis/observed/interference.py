@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from harness.analysis.observed.sample import disturbed_trials, measured_trials
 from harness.model.interference import NodeInterference
 from harness.model.run import RecordedRun
-from harness.terminal import count_of
+from harness.terminal import count_of, percent
 
 MAX_REASONS = 3
 """Reasons in a line; a run on a busy machine has many."""
@@ -23,6 +23,7 @@ class Disturbance:
     """A mean over all nodes and all trials that count.
 
     - `parts`: what a node adds to the quantity and to what it is a share of.
+    - `text`: writes a mean as people read it.
     - `margin`: the difference between two configurations from which on it may explain their times;
       with `is_factor`, the factor.
     """
@@ -30,7 +31,7 @@ class Disturbance:
     name: str
     parts: Callable[[NodeInterference], tuple[float | None, float | None]]
     margin: float
-    format: str
+    text: Callable[[float], str]
     is_factor: bool = False
 
     def mean(self, runs: Iterable[RecordedRun]) -> float | None:
@@ -43,10 +44,6 @@ class Disturbance:
         ]
         whole = math.fsum(whole for _, whole in known)
         return math.fsum(part for part, _ in known) / whole if whole else None
-
-    def text(self, mean: float) -> str:
-        """Return a mean as people read it."""
-        return self.format.format(mean).replace("%", " %")
 
     def differs(self, before: float, after: float) -> bool:
         """Whether two means differ by the margin or more."""
@@ -70,21 +67,21 @@ def _stolen(node: NodeInterference) -> tuple[float | None, float | None]:
 DISTURBANCES = (
     # A trial that computes is longer by the same factor. The means of quiet runs differ by less.
     Disturbance(
-        "processor speed (time of a fixed loop)", _loops, 1.05, "{:.3f} ms", is_factor=True
+        "processor speed (time of a fixed loop)", _loops, 1.05, "{:.3f} ms".format, is_factor=True
     ),
     # What is taken away is missing: each percent of it is a percent of time, or nearly so.
-    Disturbance("processor time that the hypervisor took", _stolen, 0.02, "{:.0%}"),
+    Disturbance("processor time that the hypervisor took", _stolen, 0.02, percent),
     Disturbance(
         "processor time of other processes",
         lambda node: (node.others_s, node.duration_s * node.processors),
         0.05,  # the file system's daemons are among them, and work more on faster links
-        "{:.0%}",
+        percent,
     ),
     Disturbance(
         "time in which processes waited for memory",
         lambda node: (node.memory_wait_s, node.duration_s),
         0.02,
-        "{:.0%}",
+        percent,
     ),
 )
 """What may differ between two configurations, with the reasons of the margins."""

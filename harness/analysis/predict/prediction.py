@@ -47,7 +47,7 @@ from harness.statistics.saturation import (
     fit,
     learn,
 )
-from harness.terminal import join_names
+from harness.terminal import join_names, percent
 
 MODEL = "full-links, version 2"
 LEVELS = (0.8, 0.95)
@@ -361,9 +361,7 @@ class _Change:
             return replace(
                 self, basis=f"{self.basis}; the effect of the layout is unknown and left out"
             )
-        basis = (
-            f"{self.basis}; of the layout: {removed:.0%} of the bytes are input from other nodes"
-        )
+        basis = f"{self.basis}; of the layout: {percent(removed)} of the bytes are input from other nodes"
         return replace(self, removed=removed, basis=basis)
 
     @property
@@ -482,16 +480,16 @@ def _notes(
 ) -> Iterator[str]:
     if not model.has_repeated_runs:
         yield (
-            f"one run alone does not show how much runs differ: {PRIOR_RUN_SD:.0%} is assumed, which makes "
-            "the intervals wide"
+            f"one run alone does not show how much runs differ: {percent(PRIOR_RUN_SD)} is assumed, which "
+            "makes the intervals wide"
         )
     if link.rate_bit_s:
         carried, rate = throughput_text(link.goodput_bit_s), rate_text(link.rate_bit_s)
         efficiency = link.goodput_bit_s / goodput_bit_s(link.rate_bit_s, link.mtu)
         if efficiency < MIN_EFFICIENCY:
             yield (
-                f"the links of {baseline.name} carry {carried}, {efficiency:.0%} of what {rate} allows: find "
-                "out why before you buy; as little is expected of the new ones"
+                f"the links of {baseline.name} carry {carried}, {percent(efficiency)} of what {rate} allows: "
+                "find out why before you buy; as little is expected of the new ones"
             )
         if efficiency > MAX_EFFICIENCY:
             yield (

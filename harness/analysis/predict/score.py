@@ -13,7 +13,7 @@ from harness.model.errors import BadInput
 from harness.model.link import throughput_text
 from harness.model.network_metrics import GOODPUT_TOLERANCE
 from harness.model.prediction import PredictedTime, Prediction
-from harness.terminal import count_of
+from harness.terminal import count_of, percent
 
 
 @dataclass(frozen=True)
@@ -157,9 +157,8 @@ def _moved_controls(baseline: ConfigurationRuns, after: ConfigurationRuns) -> It
     comparison = compare([baseline, after], allow_different_data=True)
     shift = comparison.control_shifts[1]
     if shift and shift.moved:
-        yield (
-            f"the controls changed by {shift.ratio - 1:+.1%}: something else than the network has changed"
-        )
+        change = percent(shift.ratio - 1, 1, signed=True)
+        yield f"the controls changed by {change}: something else than the network has changed"
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from harness.model.probe import RecordedProbes
 from harness.present.probes import page
 from harness.present.table import Footnotes
 from harness.present.text import fill, simple_table
-from harness.terminal import visible
+from harness.terminal import percent, visible
 
 _HEADINGS = (
     "flows",
@@ -24,10 +24,10 @@ _HEADINGS = (
 )
 _RULE = (
     "Mbit/s is the goodput in the seconds in which all flows ran; of best: relative to the best at fewer "
-    f"flows, below {FALL_FRACTION:.0%} it falls, below {COLLAPSE_FRACTION:.0%} it collapses; slowest: the "
-    "slowest flow, relative to an equal share; p50, p99: round trips of a small message beside. For the "
-    "bisection, the two halves with the slowest flows in all to all send to each other in pairs, both ways "
-    "at once; the slower way counts."
+    f"flows, below {percent(FALL_FRACTION)} it falls, below {percent(COLLAPSE_FRACTION)} it collapses; "
+    "slowest: the slowest flow, relative to an equal share; p50, p99: round trips of a small message beside. "
+    "For the bisection, the two halves with the slowest flows in all to all send to each other in pairs, "
+    "both ways at once; the slower way counts."
 )
 
 

@@ -31,7 +31,7 @@ from harness.model.probe import Measurement, RecordedProbes
 from harness.present.probes import UNKNOWN, page
 from harness.present.table import Footnotes
 from harness.present.text import simple_table
-from harness.terminal import count_of, shorten, visible
+from harness.terminal import count_of, percent, shorten, visible
 
 _NAME_WIDTH = 16
 _MAX_COLUMNS = 10
@@ -72,7 +72,7 @@ def _search(probed: RecordedProbes) -> str:
 
 
 def _confidence(verdict: SearchVerdict) -> Iterator[str]:
-    seen = f"{verdict.seen_fraction:.1%} of all pairs"
+    seen = f"{percent(verdict.seen_fraction, 1)} of all pairs"
     yield (
         f"{count_of(verdict.hosts, 'host')} in {count_of(verdict.rounds, 'round')} of random pairs, then "
         f"{count_of(verdict.suspects, 'suspect host')} again: {seen} are measured"
@@ -82,8 +82,8 @@ def _confidence(verdict: SearchVerdict) -> Iterator[str]:
         yield "most transfers failed, so nothing can be called typical"
         return
     yield (
-        f"typical is {throughput_text(sound.typical)} with a deviation of {sound.deviation:.1%}; less than "
-        f"{throughput_text(sound.limit)} is slow"
+        f"typical is {throughput_text(sound.typical)} with a deviation of {percent(sound.deviation, 1)}; "
+        f"less than {throughput_text(sound.limit)} is slow"
     )
     if sound.deviation > GOODPUT_TOLERANCE:
         yield "that is more than noise: other traffic disturbed the transfers, or many hosts are slow"
@@ -91,8 +91,8 @@ def _confidence(verdict: SearchVerdict) -> Iterator[str]:
         yield "goodputs differ so much that a slow host may be missed; use more --rounds"
     else:
         yield (
-            f"a host that is slower by {verdict.found_drop:.0%} or more is missed with a probability of "
-            f"{MISSED:.0%} at most, if noise is normal"
+            f"a host that is slower by {percent(verdict.found_drop)} or more is missed with a probability of "
+            f"{percent(MISSED)} at most, if noise is normal"
         )
     yield (
         "a bad path between two hosts that are not slow is found only if its pair was drawn: "

@@ -93,7 +93,7 @@ class TestFromAssumedNoise:
         printed = plan(capsys, "--change", "5%", "--noise", "2%", "--workloads", "1")
         runs = runs_of(printed)["each workload"]
         assert " ".join(printed.split()).endswith(
-            f"{runs} runs on either side detect a change of 5.0% of any workload in 90% of cases, in a "
+            f"{runs} runs on either side detect a change of 5.0 % of any workload in 90 % of cases, in a "
             "table of 1 comparison."
         )
 

@@ -22,7 +22,7 @@ from harness.present.data_table import DataTable, Quantity
 from harness.present.link_table import share_text
 from harness.present.report import chart
 from harness.present.report.chart import Figure, Picture, Series
-from harness.terminal import shorten, visible
+from harness.terminal import percent, shorten, visible
 
 Measured = Mapping[str, Sequence[Measurement]]
 """Measurements of probes by configuration."""
@@ -41,9 +41,9 @@ _MIN_LABELLED = 0.05
 LEGEND = (
     "Of each workload, the trial whose time is nearest to the median: what its busiest node received and "
     "sent, in Mbit/s over seconds, and how busy its processors were, in percent. The dashed line is what "
-    f"the link can carry; the link is full above {FULL:.0%} of it. Bands are Spark's stages, numbered in the "
-    "order of their start."
-).replace("%", " %")
+    f"the link can carry; the link is full above {percent(FULL)} of it. Bands are Spark's stages, numbered "
+    "in the order of their start."
+)
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from harness.model.network_metrics import GOODPUT_TOLERANCE
 from harness.present.data_table import DataTable, Quantity, relative_change
 from harness.present.report import chart
 from harness.present.report.chart import Figure, Picture
+from harness.terminal import percent
 
 MAX_HOSTS_IN_MAP = 40
 """More are drawn by this figure."""
@@ -30,7 +31,7 @@ _SHAPES = {SENDS: "triangle-up", RECEIVES: "triangle-down"}
 LEGEND = (
     "TCP throughput of each host (the median of its pairs), in the order of names: ▲ as a sender, ▼ as a "
     "receiver. A red mark is a host that is slower than typical by more than "
-    f"{GOODPUT_TOLERANCE:.0%}, or that carried nothing."
+    f"{percent(GOODPUT_TOLERANCE)}, or that carried nothing."
 )
 
 

@@ -9,6 +9,7 @@ from harness.analysis.compare.comparison import Comparison
 from harness.present.data_table import DataTable, Quantity
 from harness.present.report import chart
 from harness.present.report.chart import Figure, Picture
+from harness.terminal import percent
 
 WIDTH_PX, BAR_PX = 170, 20
 _NAME_WIDTH = 18
@@ -37,7 +38,7 @@ class Placement:
     def description(self) -> str:
         """Return `4 nodes, each 25.0% to 25.0%`."""
         fractions = self.fractions.values()
-        return f"{len(fractions)} nodes, each {min(fractions):.1%} to {max(fractions):.1%}"
+        return f"{len(fractions)} nodes, each {percent(min(fractions), 1)} to {percent(max(fractions), 1)}"
 
 
 def placements(comparison: Comparison) -> tuple[Placement, ...]:

@@ -145,7 +145,7 @@ class TestGoodput:
     def test_less_than_nine_tenths_of_theory_is_a_fault(self) -> None:
         [line] = network_faults(with_goodput({("node1", "node2"): 840 * MBIT}), ONE_G)
         assert line == (
-            "node1 -> node2: 840.0 Mbit/s, 89% of the 941.5 Mbit/s that TCP can carry over 1gbit "
+            "node1 -> node2: 840.0 Mbit/s, 89 % of the 941.5 Mbit/s that TCP can carry over 1gbit "
             "at MTU 1500"
         )
         assert network_faults(with_goodput({("node1", "node2"): 850 * MBIT}), ONE_G) == []
@@ -153,7 +153,7 @@ class TestGoodput:
     def test_a_host_that_is_slow_with_all_peers_is_one_line(self) -> None:
         slow = {pair: 94.0 * MBIT for pair in every_pair(FOUR, 0) if "node3" in pair}
         [line] = network_faults(with_goodput({**slow}), ONE_G)
-        assert line.startswith("node3: 94.0 Mbit/s with its best peer, 10% of the 941.5 Mbit/s")
+        assert line.startswith("node3: 94.0 Mbit/s with its best peer, 10 % of the 941.5 Mbit/s")
 
     def test_a_failed_measurement_is_a_fault_with_its_error(self) -> None:
         lines = network_faults(
@@ -207,8 +207,8 @@ class TestLearntCriteria:
         )
         [fault] = network_faults(found, ONE_G)
         assert fault == (
-            "n3: 890.0 Mbit/s, 5.3% less than the median of 8 hosts (igb, 1gbit, MTU 1500), which vary by "
-            "less than 2.0%"
+            "n3: 890.0 Mbit/s, 5.3 % less than the median of 8 hosts (igb, 1gbit, MTU 1500), which vary by "
+            "less than 2.0 %"
         )
 
 

@@ -71,11 +71,11 @@ class TestSlow:
         [fault] = judge_soak(soak(rate)).faults
         assert fault.subject == "n3"
         assert fault.at_s == pytest.approx(106, abs=1.5)
-        assert fault.text == "in 6 rounds: slow, down to 10.0 Mbit/s, 10% of what is usual"
+        assert fault.text == "in 6 rounds: slow, down to 10.0 Mbit/s, 10 % of what is usual"
 
     def test_a_host_that_only_receives_slowly_is_named(self) -> None:
         [fault] = faults(soak(lambda _, b, __: 50.0 if b == "n2" else 100.0))
-        assert fault.startswith("n2: in 10 rounds: slow, down to 50.0 Mbit/s, 50%")
+        assert fault.startswith("n2: in 10 rounds: slow, down to 50.0 Mbit/s, 50 %")
 
     def test_two_bad_hosts_are_both_named(self) -> None:
         found = faults(soak(lambda a, b, _: 50.0 if {"n2", "n5"} & {a, b} else 100.0, rounds=20))
@@ -85,7 +85,7 @@ class TestSlow:
         probed = soak(lambda a, _, at_s: 50.0 if a == "n1" and at_s < 25 else 100.0)
         [fault] = judge_soak(probed).faults
         assert fault.subject.startswith("n1 -> ")
-        assert fault.text == "in one round: slow, down to 50.0 Mbit/s, 50% of what is usual"
+        assert fault.text == "in one round: slow, down to 50.0 Mbit/s, 50 % of what is usual"
 
     def test_if_all_are_slow_together_no_link_is_blamed(self) -> None:
         assert faults(soak(lambda _, __, at_s: 30.0 if 25 < at_s < 75 else 100.0)) == []
@@ -98,7 +98,10 @@ class TestSlow:
     def test_a_host_whose_transfers_fail_is_named(self) -> None:
         found = faults(soak(lambda a, b, at_s: 0.0 if "n4" in {a, b} and at_s > 100 else 100.0))
         assert found == [
-            "n4: in 6 rounds: slow, down to 15.0 Mbit/s, 15% of what is usual; 10 transfers failed (no route)"
+            (
+                "n4: in 6 rounds: slow, down to 15.0 Mbit/s, 15 % of what is usual; 10 transfers failed "
+                "(no route)"
+            )
         ]
 
 

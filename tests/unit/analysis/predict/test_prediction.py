@@ -175,7 +175,7 @@ def test_links_that_no_probe_measured_have_a_note() -> None:
 @pytest.mark.parametrize(
     ("carried_mbit_s", "text"),
     [
-        (60, "carry 60.0 Mbit/s, 64% of what 100mbit allows: find out why before you buy"),
+        (60, "carry 60.0 Mbit/s, 64 % of what 100mbit allows: find out why before you buy"),
         (230, "carry 230.0 Mbit/s, which is more than 100mbit allows"),
     ],
 )
