@@ -19,7 +19,7 @@ if __name__ == "__main__":
     end_at_ctrl_c()  # while the rest is loaded
 
 from py4j.protocol import Py4JError
-from pyspark import InheritableThread
+from pyspark import InheritableThread, TaskContext
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
@@ -30,13 +30,7 @@ from datagen.spark import (
     start_session,
     wait_for_executors,
 )
-from harness.hosts.transports.spark.agent import (
-    CONNECTION_LOST,
-    executor_directory,
-    keep_private_number,
-    run_agent,
-    take_private_number,
-)
+from harness.hosts.transports.spark.agent import CONNECTION_LOST, run_agent
 from harness.hosts.transports.spark.owner import RELAY, end_with_owner
 from harness.hosts.transports.spark.relay import EXECUTORS_LINE, Relay
 from harness.model.errors import BadInput, ClusterliftError
@@ -73,84 +67,74 @@ def main() -> int:
 def relay_commands(spark: SparkSession, path: Path, port: int) -> None:
     """Relay commands from `path` to an agent on each host, until there is none any more.
 
-    Raise ClusterliftError if no agent comes, and Spark's error if Spark ends the agents.
+    Raise BadInput if `port` cannot be listened at, ClusterliftError if no agent comes, and Spark's error if
+    Spark ends the agents.
     """
     hosts = executor_hosts(spark)
     by_host = {host: id_ for id_, host in reversed(hosts.items())}
     executors = {id_: host for host, id_ in by_host.items()}
-    with _relay(spark, path, port) as relay:
-        for id_, public in _public_numbers(spark, executors).items():
-            if id_ in hosts:
-                relay.expect_agent(hosts[id_], public)
+    conf = spark.sparkContext.getConf()
+    driver = str(conf.get("spark.driver.host", "localhost"))  # where executors find it
+    listen_at = str(conf.get("spark.driver.bindAddress") or driver)
+    try:
+        listening = Relay(path, (listen_at, port), len(executors))
+    except OSError as error:
+        raise BadInput(
+            f"--spark-port {port}: cannot listen for executors at {listen_at}: {error.strerror}"
+        ) from error
+    with listening as relay:
+        spark.sparkContext.setJobGroup(JOB_GROUP, JOB_GROUP)
         ended: Future[list[int]] = Future()
-        arguments = (spark, executors, relay, ended)
+        arguments = (spark, executors, relay, driver, ended)
         InheritableThread(target=_run_agents, args=arguments, daemon=True).start()
         connected = relay.await_agents(len(executors), START_S)
+        # Spark says which executor runs a task: if one is gone, another one may run its task.
+        agents = {
+            hosts[executor]: str(partition)
+            for partition, executor in partition_executors(spark, JOB_GROUP).items()
+            if executor in hosts and str(partition) in connected
+        }
         reason = (
-            f"did not reach the driver at {_driver_host(spark)}, port {relay.port}: "
+            f"did not reach the driver at {driver}, port {relay.port}: "
             "open that port, or the one that --spark-port names"
         )
-        if not connected:
+        if not agents:
             if ended.done():
                 ended.result()
             raise ClusterliftError(f"the executors {reason}")
-        for host in set(by_host).difference(connected):
+        for host in set(by_host).difference(agents):
+            agents[host] = host  # no agent has the name of a host
             relay.exclude(host, f"its executor {reason}")
-        show(f"{EXECUTORS_LINE}{json.dumps(sorted(by_host))}")
+        show(f"{EXECUTORS_LINE}{json.dumps(agents, sort_keys=True)}")
         ended.result()
 
 
-def _relay(spark: SparkSession, path: Path, port: int) -> Relay:
-    """Return a relay that listens where Spark's driver does."""
-    conf = spark.sparkContext.getConf()
-    host = str(conf.get("spark.driver.bindAddress") or _driver_host(spark))
-    try:
-        return Relay(path, (host, port))
-    except OSError as error:
-        raise BadInput(
-            f"--spark-port {port}: cannot listen for executors at {host}: {error.strerror}"
-        ) from error
-
-
-def _public_numbers(spark: SparkSession, executors: dict[str, str]) -> dict[str, int]:
-    """Have each executor draw a private number, and return the public ones by the executors' ids.
-
-    Spark says which executor ran a task: if one is gone, another one runs its task.
-    """
-    spark.sparkContext.setJobGroup(JOB_GROUP, JOB_GROUP)
-    tasks = one_partition_per_executor(spark, executors)
-    public = tasks.mapPartitions(lambda _: [keep_private_number(executor_directory())]).collect()
-    ran_on = partition_executors(spark, JOB_GROUP)
-    return {
-        ran_on[partition]: number for partition, number in enumerate(public) if partition in ran_on
-    }
-
-
 def _run_agents(
-    spark: SparkSession, executors: dict[str, str], relay: Relay, ended: Future[list[int]]
+    spark: SparkSession,
+    executors: dict[str, str],
+    relay: Relay,
+    driver: str,
+    ended: Future[list[int]],
 ) -> None:
-    """Run one task on each executor, until the relay is closed."""
-    address, public = (_driver_host(spark), relay.port), relay.public
+    """Run one task on each executor, until the relay is closed. The number of a task names its agent."""
+    address, key = (driver, relay.port), relay.key
 
-    def run(_: object) -> list[int]:
-        private = take_private_number(executor_directory())
-        # A task that fails would end those on the other executors.
-        with suppress(AuthenticationError, *CONNECTION_LOST):
-            if private is not None:
-                run_agent(address, public, private)
+    def run(partition: int, _: object) -> list[int]:
+        task = TaskContext.get()
+        # Spark repeats the task of an executor that has gone on another one, which is another host's.
+        if task is not None and task.attemptNumber() == 0:
+            # A task that fails would end those on the other executors.
+            with suppress(AuthenticationError, *CONNECTION_LOST):
+                run_agent(address, key, str(partition))
         return []
 
     try:
-        ended.set_result(one_partition_per_executor(spark, executors).mapPartitions(run).collect())
+        tasks = one_partition_per_executor(spark, executors).mapPartitionsWithIndex(run)
+        ended.set_result(tasks.collect())
     except (Py4JError, PySparkException, OSError) as error:
         ended.set_exception(error)
     finally:
         relay.expect_no_more_agents()
-
-
-def _driver_host(spark: SparkSession) -> str:
-    """Return the address at which executors find the driver."""
-    return str(spark.sparkContext.getConf().get("spark.driver.host", "localhost"))
 
 
 if __name__ == "__main__":

@@ -280,7 +280,9 @@ def test_strangers_on_the_port_change_nothing(
     assert done.returncode == 0, done.stderr
     assert "127.0.0.3" in done.stdout
     assert "error" not in done.stderr
-    assert set(met) == {b""}, "nobody came, or somebody received something"
+    assert met, "nobody came"
+    assert {received[4:15] for received in met} <= {b"", b"#CHALLENGE#"}
+    assert max(map(len, met)) < 100
 
 
 def answer_of(stranger: socket.socket) -> bytes:

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from harness.hosts.transports.spark.key_agreement import private_number, public_number
 from harness.model.link import Link
 from tests.probes.networks import DEVICE, run, star
 
@@ -20,8 +19,7 @@ from harness.hosts.transports.spark import agent
 from harness.hosts.transports.spark.relay import Relay
 agent.LOSS_S = {LOSS_S}
 relay = Relay(Path(sys.argv[1]), (sys.argv[2], 0))
-relay.expect_agent("b", int(sys.argv[3]))
-print(relay.port, relay.public, flush=True)
+print(relay.port, relay.key.hex(), flush=True)
 assert relay.await_agents(1, {TIMEOUT_S})
 print("connected", flush=True)
 while relay.await_agents(0, 0):
@@ -31,7 +29,7 @@ AGENT = f"""
 import sys
 from harness.hosts.transports.spark import agent
 agent.LOSS_S = {LOSS_S}
-agent.run_agent((sys.argv[1], int(sys.argv[2])), int(sys.argv[3]), int(sys.argv[4]))
+agent.run_agent((sys.argv[1], int(sys.argv[2])), bytes.fromhex(sys.argv[3]), "b")
 """
 
 
@@ -48,13 +46,12 @@ def in_namespace(name: str, script: str, *arguments: object) -> Iterator[subproc
 
 
 def test_both_end_when_the_network_vanishes(tmp_path: Path) -> None:
-    private = private_number()
     with star([Link(10**8, 1500), Link(10**8, 1500)]) as (made, [a, b]):
         address = made.addresses[a]
-        with in_namespace(a, RELAY, tmp_path / "relay", address, public_number(private)) as relay:
+        with in_namespace(a, RELAY, tmp_path / "relay", address) as relay:
             assert relay.stdout is not None
-            port, public = relay.stdout.readline().split()
-            with in_namespace(b, AGENT, address, port, public, private) as agent:
+            port, key = relay.stdout.readline().split()
+            with in_namespace(b, AGENT, address, port, key) as agent:
                 assert relay.stdout.readline() == "connected\n"
                 run("ip", "-n", b, "link", "set", DEVICE, "down")
                 assert agent.wait(TIMEOUT_S) == 0

@@ -40,8 +40,8 @@ def test_commands_run_on_the_executors_host_until_the_relay_ends(
     serving = threading.Thread(target=relay_commands, args=(spark, path, 0))
     serving.start()
     assert announced.wait(TIMEOUT_S)
-    [host] = json.loads(lines[0].removeprefix(EXECUTORS_LINE))
-    argv = executor_host(path, host).argv("echo", "hello")
+    [(host, agent)] = json.loads(lines[0].removeprefix(EXECUTORS_LINE)).items()
+    argv = executor_host(path, host, agent).argv("echo", "hello")
     done = subprocess.run(argv, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
     assert done.stdout == "hello\n"
     [relay] = relays

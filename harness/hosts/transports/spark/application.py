@@ -56,33 +56,39 @@ def spark_transport(options: Sequence[str], port: int = ANY_PORT) -> Iterator[Ma
             ) as process,
         ):
             try:
-                names = _await_hosts(process)
+                agents = _await_agents(process)
             except BaseException:
                 _signal(process, signal.SIGTERM)
                 _end(process)
                 raise
             threading.Thread(target=_show, args=(process.stdout,), daemon=True).start()
             try:
-                yield {name: executor_host(directory / RELAY, name) for name in names}
+                yield {
+                    host: executor_host(directory / RELAY, host, agent)
+                    for host, agent in agents.items()
+                }
             finally:
                 owner.close()
                 _end(process)
 
 
-def executor_host(socket: Path, name: str) -> Host:
-    """Return the host that the relay at `socket` reaches under this name."""
-    prefix = (sys.executable, "-m", "harness.hosts.transports.spark.proxy", str(socket), name)
+def executor_host(socket: Path, name: str, agent: str) -> Host:
+    """Return the host on which the relay at `socket` knows this agent."""
+    prefix = (sys.executable, "-m", "harness.hosts.transports.spark.proxy", str(socket), agent)
     return Host(name, name if is_ip_address(name) else "", prefix)
 
 
-def _await_hosts(process: subprocess.Popen[bytes]) -> list[str]:
-    """Return the hosts that the application announces; show what else it prints, but raise its error."""
+def _await_agents(process: subprocess.Popen[bytes]) -> dict[str, str]:
+    """Return the hosts that the application announces, and their agents.
+
+    Show what else it prints, but raise its error.
+    """
     assert process.stdout is not None  # noqa: S101  it is a pipe
     lines = []
     for line in process.stdout:
         text = line.decode(errors="replace").rstrip()
         if text.startswith(EXECUTORS_LINE):
-            return list(map(str, json.loads(text.removeprefix(EXECUTORS_LINE))))
+            return dict(json.loads(text.removeprefix(EXECUTORS_LINE)))
         lines.append(text)
         if not text.startswith(f"{Path(SCRIPT).name}: error: "):
             say(text)

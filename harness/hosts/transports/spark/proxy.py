@@ -1,47 +1,46 @@
-"""The proxy command: run a command on an executor's host, `python -m ...spark.proxy SOCKET HOST COMMAND...`.
+"""The proxy command: run a command on an executor's host, `python -m ...spark.proxy SOCKET AGENT COMMAND...`.
 
 Input, output and exit code are those of the command; the exit code is 255 if no executor runs it.
 """
 
+import json
 import os
 import sys
 import threading
 from contextlib import suppress
 from multiprocessing.connection import Client, Connection
-from typing import NoReturn
 
 from harness.hosts.transports.spark.agent import (
     CONNECTION_LOST,
     END_OF_INPUT,
     ERRORS,
     EXIT_CODE,
+    MAX_MESSAGE_BYTES,
     PIECE_BYTES,
-    send_object,
 )
 from harness.hosts.transports.spark.relay import UNREACHABLE
 from harness.terminal import say
 
 
-def run_command(path: str, host: str, *command: str) -> int:
+def run_command(path: str, agent: str, *command: str) -> int:
     """Run a command through the relay whose socket is at `path`, and return its exit code."""
+    reason = ""
     try:
         relay = Client(path)
-        send_object(relay, host=host, command=command)
+        relay.send_bytes(json.dumps([agent, *command]).encode())
     except OSError as error:
-        return _unreachable(f"the Spark application has ended: {error.strerror}")
-    threading.Thread(target=_forward_input, args=(relay,), daemon=True).start()
-    with suppress(*CONNECTION_LOST):
-        while True:
-            message = relay.recv_bytes()
-            kind, payload = message[:1], message[1:]
-            if kind == EXIT_CODE:
-                return int(payload)
-            _write(2 if kind == ERRORS else 1, payload)
-    return _unreachable("the Spark application has ended")
-
-
-def _unreachable(reason: str) -> int:
-    say(reason)
+        reason = f": {error.strerror}"
+    else:
+        threading.Thread(target=_forward_input, args=(relay,), daemon=True).start()
+        with suppress(*CONNECTION_LOST):
+            while True:
+                message = relay.recv_bytes(MAX_MESSAGE_BYTES)
+                kind, payload = message[:1], message[1:]
+                if kind == EXIT_CODE:
+                    return int(payload)
+                while payload:
+                    payload = payload[os.write(2 if kind == ERRORS else 1, payload) :]
+    say(f"the Spark application has ended{reason}")
     return UNREACHABLE
 
 
@@ -52,17 +51,7 @@ def _forward_input(relay: Connection) -> None:
         relay.send_bytes(END_OF_INPUT)
 
 
-def _write(file: int, payload: bytes) -> None:
-    while payload:
-        payload = payload[os.write(file, payload) :]
-
-
-def main() -> NoReturn:
-    """Leave without waiting for the thread that reads the input: it may never end."""
+if __name__ == "__main__":
     code = run_command(*sys.argv[1:])
     sys.stderr.flush()
-    os._exit(code)
-
-
-if __name__ == "__main__":
-    main()
+    os._exit(code)  # without waiting for the thread that reads the input: it may never end

@@ -1,13 +1,14 @@
-"""The relay: on Spark's driver, it connects each caller with the agent on the host that the caller names."""
+"""The relay: on Spark's driver, it joins each caller with the agent that the caller names."""
 
+import json
 import os
+import secrets
 import socket
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from itertools import count
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from multiprocessing import AuthenticationError
 from multiprocessing.connection import Connection, answer_challenge, deliver_challenge
 from pathlib import Path
@@ -18,28 +19,22 @@ from harness.hosts.transports.spark.agent import (
     ERRORS,
     EXIT_CODE,
     HANDSHAKE_S,
+    MAX_COMMAND_BYTES,
+    MAX_MESSAGE_BYTES,
     Address,
     limit_silence,
     notice_loss,
-    receive_object,
-    send_object,
-)
-from harness.hosts.transports.spark.key_agreement import (
-    FINGERPRINT_BYTES,
-    agreed_key,
-    fingerprint,
-    private_number,
-    public_number,
 )
 
 EXECUTORS_LINE = "clusterlift: executors on "
-"""The application prints this, and after it the hosts as a JSON array, when all agents are ready."""
+"""The application prints this, and after it a JSON object of hosts and the names of their agents."""
 UNREACHABLE = 255
 """The exit code if no executor runs the command; ssh has the same."""
+MAX_NAME_BYTES = 256
 ANSWER_S = 30
 BACKLOG = 1024
 MAX_STRANGERS = 256
-"""So many connections, and two for each agent, may be without proof at the same time."""
+"""This many connections, and two for each agent, may be without proof at the same time."""
 RETRY_S = 0.1
 
 
@@ -47,22 +42,19 @@ class Relay:
     """Listens for callers at the Unix socket `path`, and for agents on TCP at `address`.
 
     The permissions of its directory protect the socket. On TCP, both sides first prove with an HMAC that they
-    know the key that they agreed on. Whoever does not is disconnected when silent for 10 s, or when too many
-    others have come since. Port 0 means any free port; the attribute `port` is the one in use. Raise OSError
-    if the relay cannot listen.
+    know `key`. Whoever does not is disconnected when silent for 10 s, or when too many others have come.
+    Port 0 means any free port; the attribute `port` is the one in use. `agents` is how many are expected.
+    Raise OSError if the relay cannot listen.
     """
 
-    def __init__(self, path: Path, address: Address) -> None:
-        self._private = private_number()
-        self.public = public_number(self._private)
+    def __init__(self, path: Path, address: Address, agents: int = 1) -> None:
+        self.key = secrets.token_bytes(32)
+        self._agents = agents
         self._changed = threading.Condition()
-        self._expected: dict[bytes, tuple[str, bytes]] = {}
         self._strangers: deque[Connection] = deque()
-        self._agents: dict[str, Connection] = {}
-        self._no_more_agents = False
+        self._waiting: dict[str, deque[Connection]] = {}  # by agent, until it has gone
         self._excluded: dict[str, str] = {}
-        self._channels: dict[tuple[str, int], Connection | None] = {}
-        self._channel_numbers = count(1)
+        self._no_more_agents = False
         self._listeners = [
             _listen(address),
             socket.create_server(str(path), family=socket.AF_UNIX, backlog=BACKLOG),
@@ -73,22 +65,16 @@ class Relay:
         ):
             threading.Thread(target=_accept, args=(listener, serve), daemon=True).start()
 
-    def expect_agent(self, host: str, public: int) -> None:
-        """Take whoever has the private number of this public one for the agent on `host`."""
-        key = agreed_key(self._private, public)
-        with self._changed:
-            self._expected[fingerprint(public)] = (host, key)
-
-    def await_agents(self, hosts: int, timeout_s: float) -> set[str]:
-        """Wait for agents on that many hosts, and return the hosts that have one.
+    def await_agents(self, count: int, timeout_s: float) -> set[str]:
+        """Wait for this many agents, and return the names of those that are there.
 
         Return earlier if no more agents can come, or after `timeout_s` seconds.
         """
         with self._changed:
             self._changed.wait_for(
-                lambda: self._no_more_agents or len(self._agents) >= hosts, timeout_s
+                lambda: self._no_more_agents or len(self._waiting) >= count, timeout_s
             )
-            return set(self._agents)
+            return set(self._waiting)
 
     def expect_no_more_agents(self) -> None:
         """Make `await_agents` return."""
@@ -96,10 +82,13 @@ class Relay:
             self._no_more_agents = True
             self._changed.notify_all()
 
-    def exclude(self, host: str, reason: str) -> None:
-        """Have commands on this host fail, for a reason that their callers read."""
+    def exclude(self, agent: str, reason: str) -> None:
+        """Have commands for this agent fail, for a reason that their callers read."""
         with self._changed:
-            self._excluded[host] = reason
+            self._excluded[agent] = reason
+            for connection in self._waiting.pop(agent, ()):
+                _disconnect(connection)
+            self._changed.notify_all()
 
     def __enter__(self) -> Self:
         return self
@@ -109,93 +98,63 @@ class Relay:
             with suppress(OSError):
                 listener.shutdown(socket.SHUT_RDWR)  # which wakes the thread that accepts
             listener.close()
-        with self._changed:
-            for agent in self._agents.values():
-                _disconnect(agent)
+        self.expect_no_more_agents()
+        for agent in self.await_agents(0, 0):
+            self.exclude(agent, "the probe has ended")
 
     def _serve_agent(self, connection: Connection) -> None:
-        """Keep the connection of an agent, or its connection for one command, if it proves its key."""
+        """Keep the connection of an agent that proves the key until it ends or a caller has taken it."""
         try:
-            host, channel = self._proven(connection)
+            name = self._proven_name(connection)
         except (AuthenticationError, *CONNECTION_LOST):
             connection.close()
             return
-        if channel == 0:
-            with connection:
-                self._attend(host, connection)
-            return
         with self._changed:
-            if (host, channel) in self._channels:
-                self._channels[host, channel] = connection
-                self._changed.notify_all()
-            else:  # nobody waits for it any more
+            if name in self._excluded or (self._no_more_agents and name not in self._waiting):
                 connection.close()
+                return
+            self._waiting.setdefault(name, deque()).append(connection)
+            self._changed.notify_all()
+        with suppress(OSError):  # closed by the caller that took it
+            connection.poll(None)
+        with self._changed:
+            taken = connection not in self._waiting.get(name, ())
+        if not taken:
+            self.exclude(name, "its executor has gone")
+            connection.close()
 
-    def _proven(self, connection: Connection) -> tuple[str, int]:
-        """Return the agent's host, and the channel of the connection.
-
-        Raise AuthenticationError or one of CONNECTION_LOST unless it proves an agent's key.
-        """
-        with self._as_stranger(connection):
-            claimed = connection.recv_bytes(FINGERPRINT_BYTES)
-            if claimed not in self._expected:
-                raise AuthenticationError("no agent has this fingerprint")
-            host, key = self._expected[claimed]
-            deliver_challenge(connection, key)
-            answer_challenge(connection, key)
-            return host, int(receive_object(connection)["channel"])
-
-    @contextmanager
-    def _as_stranger(self, connection: Connection) -> Iterator[None]:
-        """Disconnect it if it stays silent in the `with` block, or if too many others come meanwhile."""
+    def _proven_name(self, connection: Connection) -> str:
+        """Return the agent's name. Raise AuthenticationError or CONNECTION_LOST unless it proves the key."""
         with self._changed:
             self._strangers.append(connection)
-            if len(self._strangers) > MAX_STRANGERS + 2 * len(self._expected):
+            if len(self._strangers) > MAX_STRANGERS + 2 * self._agents:
                 _disconnect(self._strangers.popleft())
         try:
             limit_silence(connection, HANDSHAKE_S)
-            yield
+            deliver_challenge(connection, self.key)
+            answer_challenge(connection, self.key)
+            name = connection.recv_bytes(MAX_NAME_BYTES).decode(errors="replace")
             limit_silence(connection, 0)
+        except AssertionError as error:  # from Python 3.11, about what is no challenge
+            raise AuthenticationError(str(error)) from error
         finally:
             with self._changed, suppress(ValueError):
                 self._strangers.remove(connection)
-
-    def _attend(self, host: str, connection: Connection) -> None:
-        """Send the host's commands to this agent until its connection is lost."""
-        with self._changed:
-            if host in self._agents:
-                return
-            self._agents[host] = connection
-            self._changed.notify_all()
-        with suppress(*CONNECTION_LOST):
-            connection.recv_bytes()  # nothing comes but the end
-        with self._changed:
-            del self._agents[host]
-            self._excluded[host] = "its executor has gone"
-            self._changed.notify_all()
+        return name
 
     def _serve_caller(self, caller: Connection) -> None:
         with suppress(*CONNECTION_LOST), caller:
-            request = receive_object(caller)
-            channel = self._open_channel(request["host"], request["command"])
-            if isinstance(channel, str):
-                _refuse(caller, channel)
+            name, *command = json.loads(caller.recv_bytes(MAX_COMMAND_BYTES))
+            with self._changed:
+                self._changed.wait_for(lambda: self._waiting.get(name) != deque(), ANSWER_S)
+                waiting = self._waiting.get(name)
+                agent = waiting.popleft() if waiting else None
+                reason = self._excluded.get(name, "no executor answers")
+            if agent is None:
+                _refuse(caller, reason)
                 return
-            with channel:
-                _connect(caller, channel)
-
-    def _open_channel(self, host: str, command: Sequence[str]) -> Connection | str:
-        """Have the agent on a host run a command; return its connection, or why there is none."""
-        with self._changed:
-            number = next(self._channel_numbers)
-            self._channels[host, number] = None
-            with suppress(OSError, KeyError):  # the agent has gone, or never came
-                send_object(self._agents[host], channel=number, command=command)
-                self._changed.wait_for(
-                    lambda: self._channels[host, number] or host not in self._agents, ANSWER_S
-                )
-            channel = self._channels.pop((host, number))
-            return channel or self._excluded.get(host, "no executor answers")
+            with agent:
+                _run(command, agent, caller)
 
 
 def _listen(address: Address) -> socket.socket:
@@ -225,14 +184,14 @@ def _disconnect(connection: Connection) -> None:
         same.shutdown(socket.SHUT_RDWR)
 
 
-def _connect(caller: Connection, channel: Connection) -> None:
-    """Pass on input and output, until the caller has the exit code and leaves, or is lost."""
-    feeder = threading.Thread(target=_forward_input, args=(caller, channel), daemon=True)
+def _run(command: Sequence[str], agent: Connection, caller: Connection) -> None:
+    """Send a command; pass on input and output, until the caller has the exit code and leaves, or is lost."""
+    feeder = threading.Thread(target=_forward_input, args=(command, caller, agent), daemon=True)
     feeder.start()
     try:
         message = b""
         while message[:1] != EXIT_CODE:
-            message = channel.recv_bytes()
+            message = agent.recv_bytes(MAX_MESSAGE_BYTES)
             caller.send_bytes(message)
     except CONNECTION_LOST:
         with suppress(OSError):  # it may be the caller that is lost
@@ -240,11 +199,12 @@ def _connect(caller: Connection, channel: Connection) -> None:
     feeder.join()
 
 
-def _forward_input(caller: Connection, channel: Connection) -> None:
+def _forward_input(command: Sequence[str], caller: Connection, agent: Connection) -> None:
     with suppress(*CONNECTION_LOST):
+        agent.send_bytes(json.dumps(command).encode())
         while True:
-            channel.send_bytes(caller.recv_bytes())
-    _disconnect(channel)  # then the agent ends the command
+            agent.send_bytes(caller.recv_bytes(MAX_MESSAGE_BYTES))
+    _disconnect(agent)  # then the agent ends the command
 
 
 def _refuse(caller: Connection, reason: str) -> None:

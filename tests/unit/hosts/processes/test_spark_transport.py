@@ -9,7 +9,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from multiprocessing import AuthenticationError
 from pathlib import Path
 from typing import Self
@@ -21,23 +21,13 @@ from harness.hosts.transports.host import Host, HostError
 from harness.hosts.transports.spark import application
 from harness.hosts.transports.spark.agent import (
     CONNECTION_LOST,
-    EXIT_CODE,
     LOSS_S,
+    MAX_MESSAGE_BYTES,
     Address,
-    RelayAccess,
-    keep_private_number,
-    receive_object,
+    connect,
     run_agent,
-    send_object,
-    take_private_number,
 )
 from harness.hosts.transports.spark.application import executor_host, spark_transport
-from harness.hosts.transports.spark.key_agreement import (
-    agreed_key,
-    fingerprint,
-    private_number,
-    public_number,
-)
 from harness.hosts.transports.spark.owner import end_with_owner, owner_socket
 from harness.hosts.transports.spark.relay import UNREACHABLE, Relay
 from harness.model.errors import BadInput, ClusterliftError
@@ -45,20 +35,20 @@ from tests.waiting import eventually
 
 TIMEOUT_S = 20
 
+KEY = bytes(32)
 RELAY = """
 import sys, time
 from pathlib import Path
 from harness.hosts.transports.spark.relay import Relay
 relay = Relay(Path(sys.argv[1]), ("127.0.0.1", 0))
-relay.expect_agent("node1", int(sys.argv[2]))
-print(relay.port, relay.public, flush=True)
+print(relay.port, relay.key.hex(), flush=True)
 print(*relay.await_agents(1, 60), flush=True)
 time.sleep(600)
 """
 AGENT = """
 import sys
 from harness.hosts.transports.spark.agent import run_agent
-run_agent(("127.0.0.1", int(sys.argv[1])), int(sys.argv[2]), int(sys.argv[3]))
+run_agent(("127.0.0.1", int(sys.argv[1])), bytes.fromhex(sys.argv[2]), "node2")
 """
 
 
@@ -68,41 +58,20 @@ class SparkTransport:
 
     relay: Relay
     path: Path
-    private: dict[str, int] = field(default_factory=dict)
 
     @property
     def address(self) -> Address:
         return ("127.0.0.1", self.relay.port)
 
-    def access(self, name: str = "node1") -> RelayAccess:
-        """Return what the agent on a host knows."""
-        private = self.private[name]
-        key = agreed_key(private, self.relay.public)
-        return RelayAccess(self.address, key, fingerprint(public_number(private)))
-
-    def expect(self, name: str) -> int:
-        """Make the relay expect an agent, and return the agent's private number."""
-        private = self.private[name] = private_number()
-        self.relay.expect_agent(name, public_number(private))
-        return private
-
     def start_agent(self, name: str, address: Address | None = None) -> threading.Thread:
-        private = self.expect(name)
-        arguments = (address or self.address, self.relay.public, private)
+        arguments = (address or self.address, self.relay.key, name)
         agent = threading.Thread(target=run_agent, args=arguments)
         agent.start()
-        assert name in self.relay.await_agents(len(self.private), TIMEOUT_S)
-        return agent
-
-    def start_agent_process(self, name: str) -> subprocess.Popen[bytes]:
-        private = self.expect(name)
-        numbers = map(str, (self.relay.port, self.relay.public, private))
-        agent = subprocess.Popen([sys.executable, "-c", AGENT, *numbers])
-        assert name in self.relay.await_agents(len(self.private), TIMEOUT_S)
+        eventually(lambda: name in self.relay.await_agents(0, 0))
         return agent
 
     def host(self, name: str = "node1") -> Host:
-        return executor_host(self.path, name)
+        return executor_host(self.path, name, name)
 
     def run(
         self, *command: str, name: str = "node1", stdin: bytes = b""
@@ -189,21 +158,19 @@ class TestCommand:
         eventually(lambda: not is_running(int(mark.read_text())))
 
     def test_loses_its_input_when_the_relay_is_killed(self, tmp_path: Path) -> None:
-        path, mark, private = tmp_path / "relay", tmp_path / "mark", private_number()
+        path, mark = tmp_path / "relay", tmp_path / "mark"
         with subprocess.Popen(
-            [sys.executable, "-c", RELAY, str(path), str(public_number(private))],
-            stdout=subprocess.PIPE,
-            text=True,
+            [sys.executable, "-c", RELAY, str(path)], stdout=subprocess.PIPE, text=True
         ) as relay:
             assert relay.stdout is not None
-            port, public = map(int, relay.stdout.readline().split())
-            arguments = (("127.0.0.1", port), public, private)
+            port, key = relay.stdout.readline().split()
+            arguments = (("127.0.0.1", int(port)), bytes.fromhex(key), "node1")
             agent = threading.Thread(target=run_agent, args=arguments)
             agent.start()
             assert relay.stdout.readline() == "node1\n"
             script = f"echo started; cat; echo ended > {mark}"
             with subprocess.Popen(
-                executor_host(path, "node1").argv("sh", "-c", script),
+                executor_host(path, "node1", "node1").argv("sh", "-c", script),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
@@ -245,7 +212,9 @@ class TestUnreachable:
         assert str(error) == "node2: its executor did not reach the driver"
 
     def test_a_host_whose_executor_dies(self, transport: SparkTransport) -> None:
-        agent = transport.start_agent_process("node2")
+        numbers = (str(transport.relay.port), transport.relay.key.hex())
+        agent = subprocess.Popen([sys.executable, "-c", AGENT, *numbers])
+        assert transport.relay.await_agents(2, TIMEOUT_S) == {"node1", "node2"}
         with subprocess.Popen(
             transport.host("node2").argv("sh", "-c", "echo started; cat"),
             stdin=subprocess.PIPE,
@@ -265,7 +234,7 @@ class TestUnreachable:
         assert transport.run("true").returncode == 0
 
     def test_an_application_that_has_ended(self, tmp_path: Path) -> None:
-        argv = executor_host(tmp_path / "gone", "node1").argv("true")
+        argv = executor_host(tmp_path / "gone", "node1", "node1").argv("true")
         done = subprocess.run(argv, capture_output=True, timeout=TIMEOUT_S, check=False)
         assert done.returncode == UNREACHABLE
         assert done.stderr.startswith(b"the Spark application has ended")
@@ -274,7 +243,7 @@ class TestUnreachable:
         with socket.create_server(("127.0.0.1", 0)) as listener:
             port = listener.getsockname()[1]
         with pytest.raises(OSError, match="refused"):
-            run_agent(("127.0.0.1", port), 2, 1)
+            run_agent(("127.0.0.1", port), KEY, "node1")
 
     def test_what_is_no_relay(self) -> None:
         """An agent leaves when something else answers at the address."""
@@ -289,18 +258,15 @@ class TestUnreachable:
 
             threading.Thread(target=answer, daemon=True).start()
             with pytest.raises(AuthenticationError):
-                run_agent(address, 2, 1)
+                run_agent(address, KEY, "node1")
 
 
 class TestStranger:
     """Whoever connects to the relay's port without a key gets nothing, and stops nobody else."""
 
     def test_with_another_key_is_rejected(self, transport: SparkTransport) -> None:
-        with pytest.raises(CONNECTION_LOST):
-            run_agent(transport.address, transport.relay.public, private_number())
-        known = transport.access()
         with pytest.raises(AuthenticationError):
-            RelayAccess(known.address, bytes(32), known.fingerprint).connect()
+            connect(transport.address, KEY, "node1")
         assert transport.run("true").returncode == 0
 
     @pytest.mark.parametrize(
@@ -310,32 +276,19 @@ class TestStranger:
             pytest.param(b"\x00\x00", id="half a message"),
             pytest.param(b"GET / HTTP/1.1\r\n\r\n", id="HTTP"),
             pytest.param(b"\x00\x00\x00\x03abc", id="another message"),
-            pytest.param(b"\x00\x00\x00\x20" + bytes(32), id="another fingerprint"),
+            pytest.param(b"\x00\x00\x00\x10" + bytes(16), id="another digest"),
             pytest.param(b"\x7f\xff\xff\xff", id="2 GB announced"),
             pytest.param(b"\xff\xff\xff\xff" + b"\x7f" * 8, id="exabytes announced"),
             pytest.param(os.urandom(100_000), id="garbage"),
         ],
     )
-    def test_without_a_fingerprint_gets_not_a_byte(
+    def test_without_proof_gets_a_challenge_and_no_more(
         self, transport: SparkTransport, sent: bytes
     ) -> None:
         with socket.create_connection(transport.address, TIMEOUT_S) as stranger:
             assert transport.run("true").returncode == 0
             send_all(stranger, sent)
-            assert everything(stranger) == b""
-        assert transport.run("true").returncode == 0
-
-    def test_with_half_a_handshake_gets_a_challenge_and_is_disconnected(
-        self, transport: SparkTransport, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr("harness.hosts.transports.spark.relay.HANDSHAKE_S", 1)
-        known = transport.access()
-        with socket.create_connection(transport.address, TIMEOUT_S) as stranger:
-            stranger.sendall(b"\x00\x00\x00\x20" + known.fingerprint)
-            received = everything(stranger)
-        assert received[4:].startswith(b"#CHALLENGE#")
-        assert known.key not in received
-        assert len(received) < 100
+            assert only_a_challenge(everything(stranger))
         assert transport.run("true").returncode == 0
 
     @pytest.mark.parametrize("sent", [b"", b"\x00\x00"])
@@ -345,7 +298,7 @@ class TestStranger:
         monkeypatch.setattr("harness.hosts.transports.spark.relay.HANDSHAKE_S", 1)
         with socket.create_connection(transport.address, TIMEOUT_S) as stranger:
             stranger.sendall(sent)
-            assert everything(stranger) == b""
+            assert only_a_challenge(everything(stranger))
 
     def test_gives_way_to_those_who_come_later(
         self, transport: SparkTransport, monkeypatch: pytest.MonkeyPatch
@@ -354,7 +307,7 @@ class TestStranger:
         monkeypatch.setattr("harness.hosts.transports.spark.relay.HANDSHAKE_S", 3600)
         strangers = [socket.create_connection(transport.address, TIMEOUT_S) for _ in range(10)]
         # Three, and two for the only agent, may stay.
-        assert all(everything(stranger) == b"" for stranger in strangers[:5])
+        assert all(only_a_challenge(everything(stranger)) for stranger in strangers[:5])
         assert transport.run("true").returncode == 0
         for stranger in strangers:
             stranger.close()
@@ -382,13 +335,54 @@ class TestStranger:
             recorded = b"".join(map(bytes, [*recorder.sent, *recorder.received]))
             recorder.close()
         agent.join(TIMEOUT_S)
-        access, private = transport.access("node2"), transport.private["node2"]
-        assert access.fingerprint in recorded  # so a key would have been seen
-        assert access.key not in recorded
-        for form in (f"{private:x}", f"{private}"):
-            assert form.encode() not in recorded
-        for order in ("big", "little"):
-            assert private.to_bytes(32, order) not in recorded
+        assert b"hello" in recorded  # so a key would have been seen
+        assert transport.relay.key not in recorded
+
+    def test_on_the_way_that_cuts_a_connection_ends_its_command(
+        self, transport: SparkTransport, tmp_path: Path
+    ) -> None:
+        mark = tmp_path / "mark"
+        with Recorder(transport.address) as recorder:
+            agent = transport.start_agent("node2", recorder.address)
+            with subprocess.Popen(
+                transport.host("node2").argv("sh", "-c", f"echo started; cat; touch {mark}"),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+            ) as caller:
+                assert caller.stdout is not None
+                assert caller.stdout.readline() == b"started\n"
+                recorder.close()
+                assert caller.wait(TIMEOUT_S) == UNREACHABLE
+        agent.join(TIMEOUT_S)
+        eventually(mark.exists)
+
+
+class TestLimits:
+    """Whoever has the key, and is no agent of ours, cannot fill the driver's memory either."""
+
+    def test_a_message_that_is_too_long_ends_its_connection(
+        self, transport: SparkTransport
+    ) -> None:
+        with (
+            connect(transport.address, transport.relay.key, "node2") as other,
+            subprocess.Popen(
+                transport.host("node2").argv("true"), stderr=subprocess.PIPE
+            ) as caller,
+        ):
+            assert other.recv_bytes() == b'["true"]'
+            with suppress(OSError):
+                other.send_bytes(bytes(MAX_MESSAGE_BYTES + 1))
+            assert caller.wait(TIMEOUT_S) == UNREACHABLE
+        assert transport.run("true").returncode == 0
+
+    def test_a_name_that_is_too_long_is_no_name(self, transport: SparkTransport) -> None:
+        with (
+            connect(transport.address, transport.relay.key, "x" * 1000) as other,
+            pytest.raises(CONNECTION_LOST),
+        ):
+            other.recv_bytes()
+        assert transport.relay.await_agents(0, 0) == {"node1"}
 
 
 class Recorder:
@@ -464,6 +458,11 @@ def everything(connection: socket.socket) -> bytes:
     return received
 
 
+def only_a_challenge(received: bytes) -> bool:
+    """Whether there is nothing but one challenge, or not even that."""
+    return not received or (received[4:].startswith(b"#CHALLENGE#") and len(received) < 100)
+
+
 def is_running(process: int) -> bool:
     try:
         os.kill(process, 0)
@@ -495,54 +494,21 @@ class TestRelay:
             relay.expect_no_more_agents()
             assert relay.await_agents(1, 3600) == set()
 
-    def test_has_one_agent_for_a_host(self, transport: SparkTransport) -> None:
-        arguments = (transport.address, transport.relay.public, transport.private["node1"])
-        run_agent(*arguments)  # returns, because the relay disconnects it
-        assert transport.run("true").returncode == 0
-
-    def test_takes_an_answer_from_the_host_that_was_asked(self, transport: SparkTransport) -> None:
-        for name in ("node2", "node3"):
-            transport.expect(name)
-        with (
-            transport.access("node2").connect() as asked,
-            transport.access("node3").connect() as other,
-        ):
-            send_object(asked, channel=0)
-            assert "node2" in transport.relay.await_agents(2, TIMEOUT_S)
-            with subprocess.Popen(transport.host("node2").argv("true")) as caller:
-                send_object(other, channel=receive_object(asked)["channel"])
-                with suppress(OSError):
-                    other.send_bytes(EXIT_CODE + b"0")
-                asked.close()
-                assert caller.wait(TIMEOUT_S) == UNREACHABLE
+    def test_takes_no_agent_whose_name_has_been_excluded(self, transport: SparkTransport) -> None:
+        transport.relay.exclude("node2", "it has gone")
+        run_agent(transport.address, transport.relay.key, "node2")  # returns: it is disconnected
+        assert transport.relay.await_agents(0, 0) == {"node1"}
 
     def test_both_sides_notice_a_network_that_has_vanished(self, transport: SparkTransport) -> None:
         # The kernel does it; tests/probes waits until it does.
-        with transport.access().connect() as ours:
-            [theirs] = transport.relay._agents.values()
+        with connect(transport.address, transport.relay.key, "node2") as ours:
+            transport.relay.await_agents(2, TIMEOUT_S)
+            [theirs] = transport.relay._waiting["node2"]
             for connection in (ours, theirs):
                 with socket.socket(fileno=os.dup(connection.fileno())) as same:
                     assert same.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
                     timeout_ms = same.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT)
                     assert timeout_ms == 1000 * LOSS_S
-
-
-class TestPrivateNumber:
-    def test_is_kept_for_its_owner_alone_until_it_is_taken(self, tmp_path: Path) -> None:
-        public = keep_private_number(tmp_path)
-        [file] = tmp_path.iterdir()
-        assert stat.S_IMODE(file.stat().st_mode) == 0o600
-        private = take_private_number(tmp_path)
-        assert private is not None
-        assert public_number(private) == public
-        assert not list(tmp_path.iterdir())
-        assert take_private_number(tmp_path) is None
-
-    def test_of_a_later_attempt_replaces_the_earlier(self, tmp_path: Path) -> None:
-        first, second = keep_private_number(tmp_path), keep_private_number(tmp_path)
-        private = take_private_number(tmp_path)
-        assert private is not None
-        assert public_number(private) == second != first
 
 
 OWNER = """
@@ -681,7 +647,8 @@ class TestApplication:
         self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     ) -> None:
         monkeypatch.setattr(application, "END_S", 0.2)
-        script = "trap '' TERM; echo 'clusterlift: executors on [\"a\"]'; while :; do sleep 1; done"
+        announced = 'clusterlift: executors on {"a": "0"}'
+        script = f"trap '' TERM; echo '{announced}'; while :; do sleep 1; done"
         self.fake_spark(tmp_path, monkeypatch, script)
         with spark_transport([]) as hosts:
             assert list(hosts) == ["a"]
