@@ -8,7 +8,7 @@ import click
 from harness.analysis.network.acceptance import Expectation, network_faults, upgrade_faults
 from harness.analysis.network.mesh import pair_matrix
 from harness.analysis.network.search import goodput_matrix, is_sampled
-from harness.analysis.network.soak import Soaked, judge_soak
+from harness.analysis.network.soak import SoakVerdict, judge_soak
 from harness.commands.command import command
 from harness.commands.options import results_option
 from harness.model.errors import BadInput
@@ -76,13 +76,15 @@ def _newest(
     return probes[-1], soaks[-1] if soaks else None
 
 
-def _soak_text(soaked: Soaked | None) -> str:
+def _soak_text(soaked: SoakVerdict | None) -> str:
     if soaked is None:
         return "not soaked: short tests do not find faults that come with time (clusterlift probe soak)"
     return f"soaked for {duration_text(soaked.link_s)} of link time under load, from {soaked.started_at} on"
 
 
-def verdict(faults: Sequence[str], probed: RecordedProbes, soaked: Soaked | None = None) -> str:
+def verdict(
+    faults: Sequence[str], probed: RecordedProbes, soaked: SoakVerdict | None = None
+) -> str:
     """Return a line for each fault of the network, or one line on what was checked; and how long."""
     if faults:
         lines = [f"{count_of(len(faults), 'fault')} found", *(f"- {fault}" for fault in faults)]

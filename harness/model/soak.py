@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class Happening(StrEnum):
+class LinkEventKind(StrEnum):
     """What may happen to a link under load."""
 
     CARRIER = "carrier"
@@ -27,7 +27,7 @@ class LinkEvent:
 
     host: str
     at_s: float
-    happening: Happening
+    happening: LinkEventKind
     text: str
     count: int = 1
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from harness.model.link import rate_text
-from harness.model.soak import Happening
+from harness.model.soak import LinkEventKind
 from harness.node.kernel import device_directory, known, positive, read_files
 from harness.node.processor_ticks import ProcessorTicks, ticks_of_each_processor
 from harness.terminal import count_of
@@ -157,26 +157,32 @@ def _temperature(files: Mapping[str, str]) -> float | None:
     return None
 
 
-def happenings(before: LinkReading, after: LinkReading) -> Iterator[tuple[Happening, str, int]]:
+def link_events(
+    before: LinkReading, after: LinkReading
+) -> Iterator[tuple[LinkEventKind, str, int]]:
     """Yield what happened between two readings, in words, and how often or to how many packets."""
     replugged = (before.index, before.usb_number) != (after.index, after.usb_number)
     if replugged:
-        yield Happening.REPLUGGED, "the interface was removed and came back (as at a USB reset)", 1
+        yield (
+            LinkEventKind.REPLUGGED,
+            "the interface was removed and came back (as at a USB reset)",
+            1,
+        )
         return  # its counters began anew
     changes = _grown(before.carrier_changes, after.carrier_changes)
     if changes:
         yield (
-            Happening.CARRIER,
+            LinkEventKind.CARRIER,
             f"the link was interrupted: its carrier changed {count_of(changes, 'time')}",
             changes,
         )
     speeds = [_speed_text(each) for each in (before, after)]
     if all(speeds) and speeds[0] != speeds[1]:
-        yield Happening.SPEED, f"renegotiated from {speeds[0]} to {speeds[1]}", 1
+        yield LinkEventKind.SPEED, f"renegotiated from {speeds[0]} to {speeds[1]}", 1
     for happening, count, noun, what in (
-        (Happening.ERRORS, after.errors - before.errors, "packet", "with errors"),
-        (Happening.DROPS, after.drops - before.drops, "packet", "dropped"),
-        (Happening.PAUSE, _grown(before.pauses, after.pauses), "pause frame", "counted"),
+        (LinkEventKind.ERRORS, after.errors - before.errors, "packet", "with errors"),
+        (LinkEventKind.DROPS, after.drops - before.drops, "packet", "dropped"),
+        (LinkEventKind.PAUSE, _grown(before.pauses, after.pauses), "pause frame", "counted"),
     ):
         if count > 0:
             yield happening, f"{count_of(count, noun)} {what}", count

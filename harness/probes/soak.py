@@ -19,12 +19,12 @@ from harness.hosts.remote_process import (
 )
 from harness.hosts.transports.host import Host, HostError
 from harness.model.interface import HostLink
-from harness.model.soak import Happening, LinkEvent, LinkSeconds, SoakEvent, SoakFlow
+from harness.model.soak import LinkEvent, LinkEventKind, LinkSeconds, SoakEvent, SoakFlow
 from harness.node.link_monitor import (
     LinkReading,
-    happenings,
     kernel_log_command,
     kernel_trouble,
+    link_events,
     monitor_command,
     read_monitor,
 )
@@ -110,12 +110,12 @@ class Soak:
                     monitor.await_ready()
             except HostError as error:
                 if name not in self.lost:
-                    yield self._event(name, self.clock(), Happening.LOST, str(error))
+                    yield self._event(name, self.clock(), LinkEventKind.LOST, str(error))
                 self.lost.add(name)
             else:
                 if name in self.lost:
                     self.lost.remove(name)
-                    yield self._event(name, self.clock(), Happening.BACK, "it answers again")
+                    yield self._event(name, self.clock(), LinkEventKind.BACK, "it answers again")
 
     def _flow(self, flow: Flow, start_s: float, outcome: Transfer | HostError) -> SoakFlow:
         names = (self.number, flow.sender.name, flow.receiver.name, round(start_s, 1))
@@ -134,7 +134,7 @@ class Soak:
             if ended_s is not None:
                 self.lost.add(name)
                 text = f"{name}: it went away, or its connection broke"
-                yield self._event(name, ended_s, Happening.LOST, text)
+                yield self._event(name, ended_s, LinkEventKind.LOST, text)
 
     def _seconds(self, name: str, lines: Sequence[tuple[float, str]]) -> Iterator[SoakEvent]:
         """Yield what a host's readings of a round say, on this machine's clock."""
@@ -150,24 +150,24 @@ class Soak:
         ]
         if len(known) < len(readings):
             gone_s = next(m for r, m in zip(readings, moments, strict=False) if r is None)
-            yield self._event(name, gone_s, Happening.REPLUGGED, "its interface vanished")
+            yield self._event(name, gone_s, LinkEventKind.REPLUGGED, "its interface vanished")
         if not known:
             return
         # A slow link delays what a host says, so the quickest reading tells how far the clocks are apart.
         offset_s = min(moment - reading.clock_s for reading, moment in known)
         found = [reading for reading, _ in known]
         if name in self.last:
-            yield from self._happenings(name, self.last[name], found[0], offset_s)
+            yield from self._events_between(name, self.last[name], found[0], offset_s)
         for before, after in pairwise(found):
-            yield from self._happenings(name, before, after, offset_s)
+            yield from self._events_between(name, before, after, offset_s)
         self.last[name], self.offset_s[name] = found[-1], offset_s
         if len(found) > 1:
             yield seconds_of(name, found, offset_s - self.began_s)
 
-    def _happenings(
+    def _events_between(
         self, name: str, before: LinkReading, after: LinkReading, offset_s: float
     ) -> Iterator[LinkEvent]:
-        for happening, text, count in happenings(before, after):
+        for happening, text, count in link_events(before, after):
             yield self._event(name, after.clock_s + offset_s, happening, text, count)
 
     def _kernel_logs(self, hosts: Sequence[Host]) -> Iterator[SoakEvent]:
@@ -181,13 +181,13 @@ class Soak:
             if isinstance(answer, CompletedCommand) and not answer.code:
                 for clock_s, line in kernel_trouble(answer.output, after_s, until_s):
                     moment_s = clock_s + self.offset_s[host.name]
-                    yield self._event(host.name, moment_s, Happening.KERNEL, line)
+                    yield self._event(host.name, moment_s, LinkEventKind.KERNEL, line)
 
     def _event(
-        self, host: str, moment_s: float, happening: Happening, text: str, count: int = 1
+        self, host: str, moment_s: float, happening: LinkEventKind, text: str, count: int = 1
     ) -> LinkEvent:
         at_s = max(0.0, round(moment_s - self.began_s, 1))
-        if happening not in {Happening.DROPS, Happening.PAUSE}:
+        if happening not in {LinkEventKind.DROPS, LinkEventKind.PAUSE}:
             said = text.removeprefix(f"{host}: ")
             say(f"{host}: {said}")
         return LinkEvent(host, at_s, happening, text.removeprefix(f"{host}: "), count)

@@ -22,7 +22,7 @@ from harness.model.network_metrics import (
 )
 from harness.model.probe import AFTER, BEFORE, ExcludedHost, LinkSnapshot, ProbeEvent, ProbeRun
 from harness.model.run import Ending, Run, Trial
-from harness.model.soak import Happening, LinkEvent, LinkSeconds, SoakFlow
+from harness.model.soak import LinkEvent, LinkEventKind, LinkSeconds, SoakFlow
 from harness.model.task_metrics import ScheduleSimulation, Stragglers
 from harness.model.timeline import Stage, Timeline
 from harness.model.work import DECLARED_PEAK, Work
@@ -196,8 +196,8 @@ def soak_events() -> list[ProbeEvent]:
     moments = (2.0, 3.0, 4.1)
     rates, levels, none = (940e6, 940e6, 10e6), (0.0, 1.0, 2.0), (0, 3, 0)
     return [
-        LinkEvent("n1", 1.5, Happening.CARRIER, "the link was interrupted", 2),
-        LinkEvent("n2", 4.0, Happening.DROPS, "2 packets dropped", 2),
+        LinkEvent("n1", 1.5, LinkEventKind.CARRIER, "the link was interrupted", 2),
+        LinkEvent("n2", 4.0, LinkEventKind.DROPS, "2 packets dropped", 2),
         SoakFlow(1, "n1", "n2", 1.0, 5.0, 940e6, 3),
         SoakFlow(1, "n2", "n1", 1.0, 5.0, error="iperf3: no route"),
         SoakFlow(2, "n1", "n2", 8.0, 5.0, 90e6, None),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.analysis.network.soak import Soaked, judge_soak
+from harness.analysis.network.soak import SoakVerdict, judge_soak
 from harness.cli import main
 from harness.model.link import Link
 from harness.records.lookup import find_probes
@@ -21,7 +21,7 @@ LIMIT = ("root", "tbf", "burst", "128kb", "latency", "5ms", "rate")
 
 def soaked(
     tmp_path: Path, fault: Callable[[Network, list[str]], None], after_s: float
-) -> tuple[Soaked, int, list[str]]:
+) -> tuple[SoakVerdict, int, list[str]]:
     """Soak five hosts, plant a fault after some time, and return the outcome, the exit code, the hosts."""
     with star([Link(50 * MBIT, 1500)] * HOSTS) as (made, names):
         planted = threading.Timer(after_s, fault, (made, names))

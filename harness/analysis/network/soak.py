@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from statistics import median
 
+from harness.model.finding import Finding
 from harness.model.link import throughput_text
 from harness.model.probe import ARROW, RecordedProbes
-from harness.model.soak import Happening, LinkEvent, LinkSeconds, SoakFlow
+from harness.model.soak import LinkEvent, LinkEventKind, LinkSeconds, SoakFlow
 from harness.terminal import count_of, percent
 
 SLOW = 0.9
@@ -28,14 +29,14 @@ MIN_ROUNDS = 2
 """A host is at fault only if it was slow in so many rounds: in a single one, either partner may be."""
 LOSSY = 5.0
 """A transfer with so many times the usual share of retransmits is lossy."""
-ALPHA = 0.001
+FALSE_ALARM = 0.001
 """How likely a host without losses may be called lossy, over all hosts of a soak."""
-SURE = 0.95
-_RULE_OF_THREE = -math.log(1 - SURE)
+CONFIDENCE = 0.95
+_RULE_OF_THREE = -math.log(1 - CONFIDENCE)
 _SEGMENT_BITS = 8 * 1448
-_NOT_FAULTS = {Happening.DROPS, Happening.PAUSE, Happening.BACK}
+_NOT_FAULTS = {LinkEventKind.DROPS, LinkEventKind.PAUSE, LinkEventKind.BACK}
 """Cards also count as dropped what nobody asked for, and pause frames are how some switches work."""
-_INTERRUPTIONS = {Happening.CARRIER, Happening.REPLUGGED, Happening.LOST}
+_INTERRUPTIONS = {LinkEventKind.CARRIER, LinkEventKind.REPLUGGED, LinkEventKind.LOST}
 _RECOVERY_S = 5.0
 """TCP waits longer and longer before it sends again over a link that was interrupted."""
 _TOGETHER_S = 10.0
@@ -43,21 +44,12 @@ _TOGETHER_S = 10.0
 
 
 @dataclass(frozen=True)
-class Finding:
-    """What was wrong: with whom (a host, or a pair), when in seconds since the start, and what."""
-
-    subject: str
-    at_s: float
-    text: str
-
-
-@dataclass(frozen=True)
-class Soaked:
+class SoakVerdict:
     """The outcome of a soak.
 
     - `started_at`: ISO 8601.
     - `link_s`: seconds in which links were under load, added up over the hosts.
-    - `seen`: what happened that is no fault.
+    - `findings`: the faults in the order of their moments, then what is no fault, in the same order.
     - `clean_bits`: the bits that arrived at hosts whose interfaces counted no error; `errors`: the packets
       with errors of the others.
     - `retransmits`: of all transfers, and `segments`, about how many they sent.
@@ -66,13 +58,17 @@ class Soaked:
 
     started_at: str
     link_s: float
-    faults: tuple[Finding, ...]
-    seen: tuple[Finding, ...]
+    findings: tuple[Finding, ...]
     clean_bits: float
     errors: int
     retransmits: int
     segments: float
     unjudged: int = 0
+
+    @property
+    def faults(self) -> list[Finding]:
+        """The findings that have to be mended."""
+        return [finding for finding in self.findings if finding.is_fault]
 
     @property
     def max_faults_per_hour(self) -> float:
@@ -85,26 +81,31 @@ class Soaked:
         return _RULE_OF_THREE / self.clean_bits if self.clean_bits else math.inf
 
 
-def judge_soak(probed: RecordedProbes) -> Soaked:
+def soak_findings(probed: RecordedProbes) -> list[Finding]:
+    """Return the faults of a soak in the order of their moments, then the remarks in the same order."""
+    return list(judge_soak(probed).findings)
+
+
+def judge_soak(probed: RecordedProbes) -> SoakVerdict:
     """Return what a soak found."""
     flows = [event for event in probed.events if isinstance(event, SoakFlow)]
     seconds = _by_host(event for event in probed.events if isinstance(event, LinkSeconds))
     events = [event for event in probed.events if isinstance(event, LinkEvent)]
     judged = [flow for flow in flows if not _is_disturbed(flow, seconds)]
-    happened = list(_happened(events))
-    faults = [
-        *(finding for finding, is_fault in happened if is_fault),
+    findings = [
+        *_link_findings(events),
         *_slow([flow for flow in judged if not _is_explained(flow, events)], seconds),
         *_stalls(judged, seconds, events),
         *_lossy(judged),
     ]
-    errors = _count_by_host(events, Happening.ERRORS)
-    return Soaked(
+    errors = _count_by_host(events, LinkEventKind.ERRORS)
+    return SoakVerdict(
         started_at=probed.run.started_at,
         # A ring has as many transfers as links, and each link carries two of them at the same time.
         link_s=sum(flow.seconds for flow in flows if flow.error is None),
-        faults=tuple(sorted(faults, key=lambda finding: finding.at_s)),
-        seen=tuple(finding for finding, is_fault in happened if not is_fault),
+        findings=tuple(
+            sorted(findings, key=lambda finding: (not finding.is_fault, finding.at_s or 0.0))
+        ),
         clean_bits=sum(
             _bits(flow) for flow in flows if flow.receiver not in errors and flow.goodput_bit_s
         ),
@@ -119,7 +120,7 @@ def _bits(flow: SoakFlow) -> float:
     return (flow.goodput_bit_s or 0.0) * flow.seconds
 
 
-def _count_by_host(events: Iterable[LinkEvent], happening: Happening) -> dict[str, int]:
+def _count_by_host(events: Iterable[LinkEvent], happening: LinkEventKind) -> dict[str, int]:
     found: dict[str, int] = {}
     for event in events:
         if event.happening is happening:
@@ -165,8 +166,8 @@ def _is_disturbed(flow: SoakFlow, seconds: Mapping[str, _Seconds]) -> bool:
     return any(sum(of_host) > DISTURBED_PERCENT * len(of_host) for of_host in stolen if of_host)
 
 
-def _happened(events: Iterable[LinkEvent]) -> Iterator[tuple[Finding, bool]]:
-    """Yield a finding for the same happenings of a host that follow each other, and whether it is a fault."""
+def _link_findings(events: Iterable[LinkEvent]) -> Iterator[Finding]:
+    """Yield a finding for events of one kind that follow each other on a host."""
 
     def key(event: LinkEvent) -> tuple[str, str]:
         return event.host, event.happening
@@ -180,9 +181,12 @@ def _happened(events: Iterable[LinkEvent]) -> Iterator[tuple[Finding, bool]]:
             if len(run) > 1:
                 more = count_of(len(run) - 1, "time")
                 text = f"{text}; {more} more within {run[-1].at_s - run[0].at_s:.0f} s"
-            if happening in {Happening.ERRORS, Happening.DROPS, Happening.PAUSE} and len(run) > 1:
+            if (
+                happening in {LinkEventKind.ERRORS, LinkEventKind.DROPS, LinkEventKind.PAUSE}
+                and len(run) > 1
+            ):
                 text = f"{text}, {total:,} in all"
-            yield Finding(host, run[0].at_s, text), is_fault
+            yield Finding(host, text, is_fault, run[0].at_s)
 
 
 def _runs(events: Sequence[LinkEvent]) -> Iterator[list[LinkEvent]]:
@@ -217,13 +221,12 @@ def _slow(flows: Sequence[SoakFlow], seconds: Mapping[str, _Seconds]) -> Iterato
     for host, own in _common_hosts(slow):
         first = min(own, key=lambda flow: flow.start_s)
         rounds = count_of(len({flow.round for flow in own}), "round")
-        yield Finding(
-            host, _moment_of_fall(first, seconds), f"in {rounds}: {_trouble(own, ratios)}"
-        )
+        text = f"in {rounds}: {_trouble(own, ratios)}"
+        yield Finding(host, text, at_s=_moment_of_fall(first, seconds))
         slow -= set(own)
     for flow in sorted(slow, key=lambda flow: flow.start_s):
         text = f"in one round: {_trouble([flow], ratios)}"
-        yield Finding(_pair(flow), _moment_of_fall(flow, seconds), text)
+        yield Finding(_pair(flow), text, at_s=_moment_of_fall(flow, seconds))
 
 
 def _trouble(flows: Sequence[SoakFlow], ratios: Mapping[SoakFlow, float]) -> str:
@@ -338,12 +341,12 @@ def _standing_still(flows: Collection[SoakFlow], at_s: float, running: int) -> I
     ends = [host for flow in flows for host in (flow.sender, flow.receiver)]
     common = {host for host in ends if ends.count(host) > 1}
     if len(flows) > 3 and len(flows) > running / 2:  # noqa: PLR2004  a host has two transfers
-        yield Finding("all hosts", at_s, f"{len(flows)} of {running} transfers stood still")
+        yield Finding("", f"{len(flows)} of {running} transfers stood still", at_s=at_s)
     elif len(common) == 1:
-        yield Finding(common.pop(), at_s, "its transfers stood still for a second or longer")
+        yield Finding(common.pop(), "its transfers stood still for a second or longer", at_s=at_s)
     else:
         for flow in sorted(flows, key=_pair):
-            yield Finding(_pair(flow), at_s, "stood still for a second or longer")
+            yield Finding(_pair(flow), "stood still for a second or longer", at_s=at_s)
 
 
 def _lossy(flows: Sequence[SoakFlow]) -> Iterator[Finding]:
@@ -365,15 +368,15 @@ def _lossy(flows: Sequence[SoakFlow]) -> Iterator[Finding]:
             for direction, own in _directions(host, left)
         ]
         p, host, direction, own = min(tested, key=lambda each: (each[0], each[1], each[2]))
-        if p * 2 * len(hosts) > ALPHA:
+        if p * 2 * len(hosts) > FALSE_ALARM:
             return
         lossy = [flow for flow in own if left[flow] > limit]
         lost = sum(flow.retransmits or 0 for flow in lossy)
         share = lost * _SEGMENT_BITS / sum(map(_bits, own))
         yield Finding(
             host,
-            min(flow.start_s for flow in lossy),
-            f"loses packets that it {direction}: {lost:,} retransmits in {len(lossy)} of {len(own)} "
+            at_s=min(flow.start_s for flow in lossy),
+            text=f"loses packets that it {direction}: {lost:,} retransmits in {len(lossy)} of {len(own)} "
             f"transfers, about 1 packet in {1 / share:,.0f}",
         )
         left = {

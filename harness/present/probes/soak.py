@@ -3,10 +3,11 @@
 from collections.abc import Iterator, Sequence
 from statistics import median
 
-from harness.analysis.network.soak import Finding, Soaked, judge_soak
+from harness.analysis.network.soak import SoakVerdict, judge_soak
+from harness.model.finding import Finding
 from harness.model.link import throughput_text
 from harness.model.probe import RecordedProbes
-from harness.model.soak import Happening, LinkEvent, LinkSeconds, SoakFlow
+from harness.model.soak import LinkEvent, LinkEventKind, LinkSeconds, SoakFlow
 from harness.present.probes import UNKNOWN, page
 from harness.present.text import fill, simple_table
 from harness.runtime.clock import HOUR, MINUTE, duration_text
@@ -19,11 +20,12 @@ MAX_LINES = 50
 def render(probed: RecordedProbes) -> str:
     """Return a line for each host, then the faults, then what the soak proves."""
     soaked = judge_soak(probed)
+    remarks = [finding for finding in soaked.findings if not finding.is_fault]
     return page(
         (
             simple_table(_HEADINGS, _rows(probed)),
             "\n".join(finding_lines(soaked.faults)),
-            "\n".join(f"seen: {line}" for line in finding_lines(soaked.seen)),
+            "\n".join(f"seen: {line}" for line in finding_lines(remarks)),
             "\n".join(map(fill, sentences(soaked))),
         )
     )
@@ -38,12 +40,12 @@ def moment_text(seconds: float) -> str:
 def finding_lines(findings: Sequence[Finding]) -> Iterator[str]:
     """Yield a line for each finding, with its moment; of very many, only the first."""
     for finding in findings[:MAX_LINES]:
-        yield visible(f"{moment_text(finding.at_s)} {finding.subject}: {finding.text}")
+        yield visible(f"{moment_text(finding.at_s or 0.0)} {finding}")
     if len(findings) > MAX_LINES:
         yield f"and {len(findings) - MAX_LINES:,} more"
 
 
-def sentences(soaked: Soaked) -> Iterator[str]:
+def sentences(soaked: SoakVerdict) -> Iterator[str]:
     """Yield what the soak proves: how long it was, and what it excludes."""
     under_load = f"{duration_text(soaked.link_s)} of link time under load (all hosts together)"
     if not soaked.link_s:
@@ -97,7 +99,7 @@ def _row(host: str, probed: RecordedProbes, flows: Sequence[SoakFlow]) -> list[s
     ]
     counts = [
         sum(e.count for e in own if e.happening is happening)
-        for happening in (Happening.ERRORS, Happening.CARRIER)
+        for happening in (LinkEventKind.ERRORS, LinkEventKind.CARRIER)
     ]
     return [
         visible(host),

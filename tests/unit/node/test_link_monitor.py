@@ -1,11 +1,11 @@
-"""What a host prints once a second becomes readings, and their differences become happenings."""
+"""What a host prints once a second becomes readings, and their differences become link events."""
 
 from dataclasses import replace
 
 import pytest
 
-from harness.model.soak import Happening
-from harness.node.link_monitor import LinkReading, happenings, kernel_trouble, read_monitor
+from harness.model.soak import LinkEventKind
+from harness.node.link_monitor import LinkReading, kernel_trouble, link_events, read_monitor
 from harness.node.processor_ticks import ProcessorTicks
 
 PRINTED = """== clock 100.50
@@ -78,21 +78,21 @@ class TestReading:
 
 
 class TestHappenings:
-    def after(self, **fields: object) -> list[tuple[Happening, str, int]]:
-        return list(happenings(READING, replace(READING, **fields)))  # type: ignore[arg-type]  of the test
+    def after(self, **fields: object) -> list[tuple[LinkEventKind, str, int]]:
+        return list(link_events(READING, replace(READING, **fields)))  # type: ignore[arg-type]  of the test
 
     def test_nothing_happens_if_only_bytes_and_clock_grow(self) -> None:
         assert self.after(clock_s=101.5, received_bytes=9000, retransmits=400) == []
 
     def test_an_interrupted_link(self) -> None:
         assert self.after(carrier_changes=4) == [
-            (Happening.CARRIER, "the link was interrupted: its carrier changed 2 times", 2)
+            (LinkEventKind.CARRIER, "the link was interrupted: its carrier changed 2 times", 2)
         ]
 
     def test_another_speed(self) -> None:
         assert self.after(speed_mbit_s=100, duplex="half") == [
             (
-                Happening.SPEED,
+                LinkEventKind.SPEED,
                 "renegotiated from 2.5gbit full duplex to 100mbit half duplex",
                 1,
             )
@@ -103,15 +103,15 @@ class TestHappenings:
 
     def test_errors_drops_and_pauses_are_counted(self) -> None:
         assert self.after(errors=4, drops=9, pauses=12) == [
-            (Happening.ERRORS, "1 packet with errors", 1),
-            (Happening.DROPS, "2 packets dropped", 2),
-            (Happening.PAUSE, "1 pause frame counted", 1),
+            (LinkEventKind.ERRORS, "1 packet with errors", 1),
+            (LinkEventKind.DROPS, "2 packets dropped", 2),
+            (LinkEventKind.PAUSE, "1 pause frame counted", 1),
         ]
 
     @pytest.mark.parametrize("field", ["index", "usb_number"])
     def test_a_replugged_card_counts_from_0(self, field: str) -> None:
         [(happening, _, _)] = self.after(**{field: 99, "errors": 0, "carrier_changes": 1})
-        assert happening is Happening.REPLUGGED
+        assert happening is LinkEventKind.REPLUGGED
 
 
 def test_the_kernel_s_log_names_trouble_with_links() -> None:

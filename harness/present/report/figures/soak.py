@@ -6,7 +6,7 @@ from statistics import median
 
 import altair as alt
 
-from harness.analysis.network.soak import Soaked, judge_soak
+from harness.analysis.network.soak import SoakVerdict, judge_soak
 from harness.model.probe import RecordedProbes
 from harness.model.soak import LinkSeconds, SoakFlow
 from harness.present.data_table import DataTable, Quantity
@@ -56,9 +56,10 @@ def figure(soaks: Mapping[str, RecordedProbes]) -> Figure | None:
         numbers=DataTable(
             ("configuration", "moment", "host or pair", "fault"),
             tuple(
-                (name, Quantity(moment_text(fault.at_s), fault.at_s), fault.subject, fault.text)
+                (name, Quantity(moment_text(at_s), at_s), fault.subject, fault.text)
                 for name, (_, soaked) in drawn.items()
                 for fault in soaked.faults[:MAX_LINES]
+                if (at_s := fault.at_s) is not None
             ),
         ),
         remarks=(
@@ -108,7 +109,7 @@ def _overlaps(transfer: tuple[float, float], moments: Sequence[float]) -> bool:
     return bool(moments) and transfer[0] <= moments[-1] and transfer[1] >= moments[0]
 
 
-def draw(found: list[Bin], soaked: Soaked, width_px: int) -> str:
+def draw(found: list[Bin], soaked: SoakVerdict, width_px: int) -> str:
     """Return the picture of one soak as SVG."""
     rows = [vars(each) for each in found]
     last = max(found[-1].minute, 1 / 60)
@@ -128,7 +129,10 @@ def draw(found: list[Bin], soaked: Soaked, width_px: int) -> str:
         line.mark_line(color="var(--series-1)", strokeWidth=1.5).encode(y=y),
     ]
     if soaked.faults:
-        marks = [{"minute": min(fault.at_s / 60, last), "median": 0.0} for fault in soaked.faults]
+        marks = [
+            {"minute": min((fault.at_s or 0.0) / 60, last), "median": 0.0}
+            for fault in soaked.faults
+        ]
         ticks = alt.Chart(chart.data(marks)).mark_tick(
             orient="vertical", color=chart.INK, thickness=2, size=16
         )

@@ -5,11 +5,11 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from harness.analysis.network.soak import Soaked, judge_soak
+from harness.analysis.network.soak import SoakVerdict, judge_soak, soak_findings
 from harness.hosts.transports.host import Host
 from harness.model.probe import ProbeEvent, ProbeRun, RecordedProbes
 from harness.model.run import Ending
-from harness.model.soak import Happening, LinkEvent, LinkSeconds, SoakFlow
+from harness.model.soak import LinkEvent, LinkEventKind, LinkSeconds, SoakFlow
 from harness.probes.soak import ring
 
 HOSTS = tuple(f"n{number}" for number in range(1, 7))
@@ -56,7 +56,7 @@ def soak(
 
 
 def faults(probed: RecordedProbes) -> list[str]:
-    return [f"{fault.subject}: {fault.text}" for fault in judge_soak(probed).faults]
+    return [str(finding) for finding in soak_findings(probed) if finding.is_fault]
 
 
 def test_a_sound_network_has_no_fault() -> None:
@@ -92,7 +92,7 @@ class TestSlow:
 
     def test_what_a_hypervisor_disturbed_is_not_judged(self) -> None:
         soaked = judge_soak(soak(lambda a, *_: 50.0 if a == "n1" else 100.0, stolen=40.0))
-        assert soaked.faults == ()
+        assert soaked.faults == []
         assert soaked.unjudged == 60
 
     def test_a_host_whose_transfers_fail_is_named(self) -> None:
@@ -122,10 +122,10 @@ class TestStandstill:
 
     def test_of_most_transfers_is_nobody_s(self) -> None:
         [fault] = faults(soak(lambda _, __, at_s: 0.0 if at_s == 60 else 100.0))
-        assert fault == "all hosts: 6 of 6 transfers stood still"
+        assert fault == "6 of 6 transfers stood still"
 
     def test_after_an_interruption_is_part_of_it(self) -> None:
-        down = LinkEvent("n6", 59.0, Happening.CARRIER, "the link was interrupted", 2)
+        down = LinkEvent("n6", 59.0, LinkEventKind.CARRIER, "the link was interrupted", 2)
         probed = soak(
             lambda a, b, at_s: 0.0 if "n6" in {a, b} and at_s == 60 else 100.0, events=[down]
         )
@@ -156,7 +156,7 @@ class TestLosses:
 class TestEvents:
     def test_that_follow_each_other_are_one_fault(self) -> None:
         events = [
-            LinkEvent("n1", at_s, Happening.CARRIER, "the link was interrupted", 2)
+            LinkEvent("n1", at_s, LinkEventKind.CARRIER, "the link was interrupted", 2)
             for at_s in (10.0, 12.0, 100.0)
         ]
         assert [(f.at_s, f.text) for f in judge_soak(soak(events=events)).faults] == [
@@ -165,12 +165,14 @@ class TestEvents:
         ]
 
     def test_that_are_no_faults_are_shown_apart(self) -> None:
-        soaked = judge_soak(soak(events=[LinkEvent("n1", 9.0, Happening.DROPS, "2 dropped", 2)]))
-        assert soaked.faults == ()
-        assert [each.text for each in soaked.seen] == ["2 dropped"]
+        soaked = judge_soak(
+            soak(events=[LinkEvent("n1", 9.0, LinkEventKind.DROPS, "2 dropped", 2)])
+        )
+        assert soaked.faults == []
+        assert [finding.text for finding in soaked.findings] == ["2 dropped"]
 
     def test_a_lost_host_explains_its_failed_transfers(self) -> None:
-        lost = LinkEvent("n4", 110.0, Happening.LOST, "it went away")
+        lost = LinkEvent("n4", 110.0, LinkEventKind.LOST, "it went away")
         probed = soak(
             lambda a, b, at_s: 0.0 if "n4" in {a, b} and 97 < at_s < 121 else 100.0,
             rounds=5,
@@ -180,7 +182,7 @@ class TestEvents:
 
 
 class TestProof:
-    def soaked(self) -> Soaked:
+    def soaked(self) -> SoakVerdict:
         return judge_soak(soak(rounds=30))
 
     def test_no_fault_in_so_many_link_hours_bounds_their_rate(self) -> None:
@@ -194,7 +196,7 @@ class TestProof:
         assert found.max_bit_error_rate == pytest.approx(2.996 / 3.6e11, rel=1e-3)
 
     def test_bits_of_hosts_with_errors_do_not_count(self) -> None:
-        events = [LinkEvent("n1", 5.0, Happening.ERRORS, "3 packets with errors", 3)]
+        events = [LinkEvent("n1", 5.0, LinkEventKind.ERRORS, "3 packets with errors", 3)]
         found = judge_soak(soak(rounds=30, events=events))
         assert found.clean_bits == pytest.approx(3600 * 100e6 * 5 / 6)
         assert found.errors == 3
