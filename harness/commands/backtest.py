@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from harness.analysis.observed.configuration import find_configuration
-from harness.analysis.predict.backtest import backtest, by_what_was_learnt
+from harness.analysis.predict.backtest import backtest
 from harness.analysis.predict.calibration import calibration
 from harness.commands.command import command
 from harness.commands.figures import figure_option, write_figure
@@ -26,14 +26,10 @@ def backtest_command(configurations: Sequence[str], figure: Path | None, results
     """Predict each CONFIGURATION from each slower one, and show the errors.
 
     The configurations differ by the rate of their links, and perhaps by the layout of the data: predictions
-    are made within a layout. Each is made twice: from the slower configuration alone, and learning from all
-    that are still slower, if there are any.
+    are made within a layout.
     """
     backcasts = backtest([find_configuration(name, results) for name in configurations])
     if figure is not None:
-        groups = {
-            name: calibration(backcast.score for backcast in group)
-            for name, group in by_what_was_learnt(backcasts).items()
-        }
-        write_figure(figure, "calibration", groups)
+        scores = (backcast.score for backcast in backcasts)
+        write_figure(figure, "calibration", calibration(scores))
     show(render_backtest(backcasts))

@@ -57,7 +57,7 @@ def score_command(
         scored = list(all_scores(list(_all(results))))
         if figure is not None:
             valid = [score for _, score in scored if score and not score.void]
-            write_figure(figure, "calibration", {"predictions": calibration(valid)})
+            write_figure(figure, "calibration", calibration(valid))
         show(render_scores(scored))
         return
     if figure is not None:

@@ -76,8 +76,9 @@ class Prediction:
 
     - `made_at`: ISO 8601 in UTC.
     - `baseline_goodput_bit_s`: the payload that a link of the baseline carries.
-    - `model`: the name and version of the model, and what it had learnt of the cluster.
-    - `learned_from`: slower configurations that showed how far each workload waits for its link.
+    - `model`: the name, version and numbers of the model.
+    - `learned_from`: what else was used: a copy of the data in the target's layout. Earlier versions of
+      clusterlift also learnt from slower links.
     - `conditions`: facts that have to be the same after the upgrade, by name.
     - `not_predicted`: the reason by workload.
     - `notes`: lines that a reader has to know.

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from harness.analysis.predict.backtest import Backcast, by_ratio, by_what_was_learnt, chance_error
+from harness.analysis.predict.backtest import Backcast, by_ratio, chance_error
 from harness.analysis.predict.score import Score, ScoredTime, Summary, summarise
 from harness.analysis.price.price import CostBenefit
 from harness.model.link import rate_text, throughput_text
@@ -11,7 +11,7 @@ from harness.present.costs import amount_text, cost_items, money, payback_text, 
 from harness.present.quantities import change, time_text
 from harness.present.text import fill, simple_table
 from harness.records.predictions import FrozenPrediction
-from harness.terminal import count_of, join_names, percent, shorten, visible
+from harness.terminal import count_of, percent, shorten, visible
 
 _NAME_WIDTH = 28
 _SIGN = "error: expected / measured - 1, so + is a prediction that was too long"
@@ -25,7 +25,7 @@ def render(frozen: Sequence[FrozenPrediction], offers: Sequence[CostBenefit] = (
     first = frozen[0].prediction
     reasons = [f"{name} is not predicted: {why}" for name, why in first.not_predicted.items()]
     notes = dict.fromkeys(note for each in frozen for note in each.prediction.notes)
-    learned = ", ".join(source.configuration for source in first.learned_from)
+    copy = ", ".join(source.configuration for source in first.learned_from)
     return "\n".join(
         [
             *map(fill, _titles(frozen)),
@@ -46,12 +46,11 @@ def render(frozen: Sequence[FrozenPrediction], offers: Sequence[CostBenefit] = (
                 "are extrapolated: no such link was measured."
             ),
             fill(
-                f"Model: {first.model}{f'; learnt from {learned}' if learned else ''}. Workloads wait for "
-                "the part `effect` of the time of a full link, and faster links are full less often by "
-                "`fading`; after ± is the standard deviation."
+                f"Model: {first.model}{f'; starts from {copy}' if copy else ''}. Workloads wait for the part "
+                "`effect` of the time of a full link, and faster links are full less often by `fading`; "
+                "after ± is the standard deviation. Both numbers are those of other clusters."
             ),
             *(fill(f"{note[0].upper()}{note[1:]}.") for note in notes),
-            *map(fill, _longer(first)),
             *map(fill, reasons),
             *(
                 ("", _table_of_offers(offers), "", *map(fill, _offer_lines(offers)))
@@ -135,22 +134,6 @@ def _table_of_limits(prediction: Prediction) -> str:
         if not time.is_control
     ]
     return simple_table(("workload", "link full", "at infinite rate", "useful up to"), rows)
-
-
-_LONGER = 1.001
-
-
-def _longer(prediction: Prediction) -> Iterator[str]:
-    names = [
-        time.workload
-        for time in prediction.times
-        if not time.is_control and time.expected_s > _LONGER * time.baseline_s
-    ]
-    if names:
-        yield (
-            f"Faster links make nothing slower: of {join_names(names)}, the slower links show that the "
-            "present time is shorter than usual by chance."
-        )
 
 
 _OFFER_HEADINGS = (
@@ -283,46 +266,43 @@ def summary_text(summary: Summary) -> str:
 
 
 def render_backtest(backcasts: Sequence[Backcast]) -> str:
-    """Return the errors by workload of each prediction, and those of all, by what they were made from."""
+    """Return the errors by workload of each prediction, and those of all of them, by ratio of the links."""
     names = list(
-        dict.fromkeys(t.predicted.workload for each in backcasts for t in each.score.judged)
+        dict.fromkeys(t.predicted.workload for cast in backcasts for t in cast.score.judged)
     )
     rows = []
-    for each in backcasts:
-        errors = {time.predicted.workload: time for time in each.score.judged}
+    for backcast in backcasts:
+        errors = {time.predicted.workload: time for time in backcast.score.judged}
         rows.append(
             (
-                shorten(visible(each.score.prediction.baseline.configuration), _NAME_WIDTH),
-                shorten(visible(each.score.after.name), _NAME_WIDTH),
-                f"{each.ratio:.1f}x",
-                str(len(each.throttled) or "-"),
+                shorten(visible(backcast.score.prediction.baseline.configuration), _NAME_WIDTH),
+                shorten(visible(backcast.score.after.name), _NAME_WIDTH),
+                f"{backcast.ratio:.1f}x",
                 *(_error(errors.get(name)) for name in names),
             )
         )
     short = [shorten(visible(name), _COLUMN_WIDTH) for name in names]
-    table = simple_table(("from", "to", "faster by", "slower", *short), rows)
+    table = simple_table(("from", "to", "faster by", *short), rows)
     outside = (
         "; !: outside of the 95 % interval"
         if any("!" in cell for row in rows for cell in row)
         else ""
     )
-    key = fill(f"{_SIGN}{outside}; slower: from how many still slower links it learnt, too.")
+    key = fill(f"{_SIGN}{outside}.")
     return "\n".join([table, "", key, "", _table_of_summaries(backcasts), "", fill(_SUMMARY_KEY)])
 
 
 _SUMMARY_KEY = (
-    "one, same pairs: those of which there are still slower links; times: without controls; in 80 %, in "
-    "95 %: how many are inside their interval; chance: the median error that a perfect model would have, "
-    "since these runs differ by chance; no change, 1/rate: the median errors of the guesses that nothing "
-    "changes, and that time is inversely proportional to the rate."
+    "times: without controls; in 80 %, in 95 %: how many are inside their interval; chance: the median "
+    "error that a perfect model would have, since these runs differ by chance; no change, 1/rate: the median "
+    "errors of the guesses that nothing changes, and that time is inversely proportional to the rate."
 )
 
 
 def _table_of_summaries(backcasts: Sequence[Backcast]) -> str:
-    headings = ("from", "faster by", "times", "median", "worst", "in 80 %", "in 95 %", "chance")
+    headings = ("faster by", "times", "median", "worst", "in 80 %", "in 95 %", "chance")
     rows = [
         (
-            kind,
             ratio,
             str(summary.count),
             f"{summary.median_error:.1%}",
@@ -333,9 +313,8 @@ def _table_of_summaries(backcasts: Sequence[Backcast]) -> str:
             f"{summary.unchanged:.1%}",
             f"{summary.proportional:.1%}",
         )
-        for kind, of_kind in by_what_was_learnt(backcasts).items()
-        for ratio, group in by_ratio(of_kind).items()
-        if (summary := summarise([each.score for each in group]))
+        for ratio, group in by_ratio(backcasts).items()
+        if (summary := summarise([backcast.score for backcast in group]))
     ]
     return simple_table((*headings, "no change", "1/rate"), rows)
 

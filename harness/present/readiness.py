@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from tabulate import tabulate
 
-from harness.analysis.predict.readiness import Finding, Readiness, Sensitivity
+from harness.analysis.predict.readiness import Check, DetectableChange, Readiness
 from harness.present import quantities
 from harness.present.text import fill, simple_table
 from harness.statistics.power import POWER
@@ -19,22 +19,22 @@ def render(readiness: Readiness) -> str:
     """Return the checks, the smallest detectable changes and the verdict; ends with a newline."""
     sections = (
         shorten(visible(readiness.baseline.name), _NAME_WIDTH),
-        _findings(readiness.findings),
-        *([_sensitivities(readiness.sensitivities)] if readiness.sensitivities else []),
+        _checks(readiness.checks),
+        *([_detectable(readiness.detectable)] if readiness.detectable else []),
         _verdict(readiness),
     )
     return "\n\n".join(sections) + "\n"
 
 
-def _findings(findings: Mapping[str, Finding]) -> str:
+def _checks(checks: Mapping[str, Check]) -> str:
     def wrapped(message: str) -> str:
         return textwrap.fill(visible(message), _MESSAGE_WIDTH, break_on_hyphens=False)
 
-    rows = [(check, found.status, wrapped(found.message)) for check, found in findings.items()]
+    rows = [(check, found.status, wrapped(found.message)) for check, found in checks.items()]
     return tabulate(rows, tablefmt="plain", disable_numparse=True)
 
 
-def _sensitivities(sensitivities: Sequence[Sensitivity]) -> str:
+def _detectable(detectable: Sequence[DetectableChange]) -> str:
     introduction = fill(
         f"The smallest changes that a comparison detects in {percent(POWER)} of cases, if as many runs "
         "follow after the upgrade, as quiet as these. `clusterlift plan` computes how many a smaller change "
@@ -42,13 +42,13 @@ def _sensitivities(sensitivities: Sequence[Sensitivity]) -> str:
     )
     rows = [
         (
-            shorten(visible(sensitivity.workload), _NAME_WIDTH),
-            str(sensitivity.runs),
-            f"{sensitivity.noise:.1%}",
-            "unknown" if sensitivity.run_sd is None else f"{sensitivity.run_sd:.1%}",
-            *_detectable_changes(sensitivity),
+            shorten(visible(found.workload), _NAME_WIDTH),
+            str(found.runs),
+            f"{found.noise:.1%}",
+            "unknown" if found.run_sd is None else f"{found.run_sd:.1%}",
+            *_faster_and_slower(found),
         )
-        for sensitivity in sensitivities
+        for found in detectable
     ]
     table = simple_table(
         ("workload", "runs", "SD of trials", "SD of runs", "faster", "slower"), rows
@@ -56,9 +56,9 @@ def _sensitivities(sensitivities: Sequence[Sensitivity]) -> str:
     return f"{introduction}\n\n{table}"
 
 
-def _detectable_changes(sensitivity: Sensitivity) -> tuple[str, str]:
+def _faster_and_slower(found: DetectableChange) -> tuple[str, str]:
     """Return the change to a shorter and to a longer time; half the time is as far as double."""
-    change = sensitivity.min_change
+    change = found.min_change
     if change is None:
         return ("none",) * 2
     return quantities.change(-change / (1 + change)), quantities.change(change)

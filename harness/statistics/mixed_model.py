@@ -30,7 +30,7 @@ MIN_TRIAL_SD = 0.001
 """The least noise of trials that is assumed: clock and scheduler alone cause as much."""
 MIN_OWN_FRACTION = 0.3
 """Of a workload's variance between runs, the smallest fraction that counts as its own."""
-MANY = 10**6
+NORMAL_DF = 10**6
 """Degrees of freedom with which Student's t distribution is the normal distribution."""
 MAX_MARGIN = 100.0
 """Of a logarithm: a time that may be e^100 times as long is unknown, and larger numbers may overflow."""
@@ -67,7 +67,7 @@ def run_median(times_s: Sequence[float]) -> RunMedian:
 class Estimate:
     """The logarithm of a time, or of a ratio of two times, with its variance.
 
-    `df` are the degrees of freedom of the variance; MANY if the variance is a prior one.
+    `df` are the degrees of freedom of the variance; NORMAL_DF if the variance is a prior one.
     """
 
     log: float
@@ -196,7 +196,7 @@ class MixedModel:
         effects = self._run_effects(controls)
         df = _degrees_of_freedom(effects) * self._free_fraction
         if not df:
-            return Estimate(log, PRIOR_RUN_SD**2 * per_run, MANY)
+            return Estimate(log, PRIOR_RUN_SD**2 * per_run, NORMAL_DF)
         return Estimate(log, _sum_of_squares(effects.values()) / df * per_run, df)
 
     def ratio_beyond_controls(
@@ -341,7 +341,7 @@ class MixedModel:
     def _variance(self, workload: str) -> _Variance:
         """Return the variance between runs; Satterthwaite's degrees of freedom."""
         if not self._run_df:
-            return _Variance(0.0, PRIOR_RUN_SD**2, MANY)
+            return _Variance(0.0, PRIOR_RUN_SD**2, NORMAL_DF)
         shared = _sum_of_squares(self._effects_on_all.values()) / self._run_df
         if not self._own:  # the table has one workload: nothing is its own
             return _Variance(shared, 0.0, self._run_df)

@@ -4,13 +4,13 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from statistics import NormalDist, fmean
+from statistics import NormalDist
 
 from harness.analysis.observed.configuration import ConfigurationRuns, with_unique_names
 from harness.analysis.observed.sample import table_model
 from harness.analysis.predict.prediction import Predictor
 from harness.analysis.predict.score import Score, scored_times
-from harness.analysis.predict.target import TypicalLink, target_of, typical_link
+from harness.analysis.predict.target import target_of
 from harness.model.errors import BadInput
 from harness.model.link import rate_of_goodput
 from harness.records.lookup import check_no_run_twice
@@ -18,62 +18,43 @@ from harness.records.lookup import check_no_run_twice
 RATIOS = (2, 3, 7)
 """Ratios that divide backcasts into groups: the further the target, the larger the error."""
 BISECTIONS = 40
-HALF = 0.5
 TINY = 1e-9
 
 
 @dataclass(frozen=True)
 class Backcast:
-    """A configuration that was predicted from a slower one, and perhaps from still slower ones, too.
+    """A configuration that was predicted from a slower one.
 
-    `ratio` is that of the goodputs of the links, faster / slower. `chance` has for each workload by how much
-    chance alone moves the logarithm of the ratio of the measured times: a standard deviation.
+    `chance` has for each workload by how much chance alone moves the logarithm of the ratio of the measured
+    times: a standard deviation.
     """
 
     score: Score
-    throttled: tuple[str, ...]
-    ratio: float
     chance: Mapping[str, float]
 
     @property
-    def pair(self) -> tuple[str, str]:
-        """The names of the configurations, before and after."""
-        return self.score.prediction.baseline.configuration, self.score.after.name
+    def ratio(self) -> float:
+        """The goodput of the faster links, divided by that of the slower ones."""
+        prediction = self.score.prediction
+        return prediction.target.goodput_bit_s / prediction.baseline_goodput_bit_s
 
 
 def backtest(columns: Sequence[ConfigurationRuns]) -> list[Backcast]:
-    """Predict each configuration from each slower one with the same layout, alone and with all slower ones.
+    """Predict each configuration from each slower one with the same layout.
 
-    Raises BadInput if no two configurations have the same layout and links of different rates, or if one is
-    given twice.
+    Raises BadInput if no two configurations have the same layout and links of different rates, if one is
+    given twice, or if one has no measured trial.
     """
     check_no_run_twice(recorded for column in columns for recorded in column.runs)
-    columns = with_unique_names(columns)
-    links = {column.name: typical_link(column) for column in columns}
+    predictors = list(map(Predictor, with_unique_names(columns)))
     found = [
         backcast
         for layouts in dict.fromkeys(column.layouts for column in columns)
-        for backcast in _of_family([c for c in columns if c.layouts == layouts], links)
+        for backcast in _of_family([p for p in predictors if p.baseline.layouts == layouts])
     ]
     if not found:
         raise BadInput("backtest needs two configurations with the same layout and different links")
     return found
-
-
-def by_what_was_learnt(backcasts: Sequence[Backcast]) -> dict[str, list[Backcast]]:
-    """Return those from a single configuration, and those that learnt from still slower ones, by name.
-
-    Of the former, those of which there is one of the latter, too, are also a group of their own.
-    """
-    alone = [each for each in backcasts if not each.throttled]
-    learnt = [each for each in backcasts if each.throttled]
-    pairs = {each.pair for each in learnt}
-    groups = {
-        "one slower link": alone,
-        "one, same pairs": [each for each in alone if each.pair in pairs],
-        "all slower links": learnt,
-    }
-    return {name: group for name, group in groups.items() if group}
 
 
 def by_ratio(backcasts: Sequence[Backcast]) -> dict[str, list[Backcast]]:
@@ -81,7 +62,7 @@ def by_ratio(backcasts: Sequence[Backcast]) -> dict[str, list[Backcast]]:
     ends = (1.0, *RATIOS, math.inf)
     groups = {
         f"{low:g} to {high:g}x" if high < math.inf else f"over {low:g}x": [
-            each for each in backcasts if low <= each.ratio < high
+            backcast for backcast in backcasts if low <= backcast.ratio < high
         ]
         for low, high in pairwise(ends)
     }
@@ -91,52 +72,29 @@ def by_ratio(backcasts: Sequence[Backcast]) -> dict[str, list[Backcast]]:
 def chance_error(backcasts: Iterable[Backcast]) -> float:
     """Return the median error that a perfect model would have, since times differ between runs by chance."""
     normals = [
-        NormalDist(0, max(each.chance[time.predicted.workload], TINY))
-        for each in backcasts
-        for time in each.score.judged
+        NormalDist(0, max(backcast.chance[time.predicted.workload], TINY))
+        for backcast in backcasts
+        for time in backcast.score.judged
     ]
     low, high = 0.0, max(normal.stdev for normal in normals)
     for _ in range(BISECTIONS):
         middle = (low + high) / 2
-        inside = fmean(normal.cdf(middle) - normal.cdf(-middle) for normal in normals)
-        low, high = (low, middle) if inside > HALF else (middle, high)
+        inside = sum(normal.cdf(middle) - normal.cdf(-middle) for normal in normals)
+        low, high = (low, middle) if inside > len(normals) / 2 else (middle, high)
     return math.expm1(high)
 
 
-def _of_family(
-    columns: Sequence[ConfigurationRuns], links: dict[str, TypicalLink]
-) -> Iterator[Backcast]:
-    order = sorted(columns, key=lambda column: links[column.name].goodput_bit_s)
-    # What is learnt of a baseline is the same for all its targets.
-    predictors = {baseline.name: _predictors(baseline, order, links) for baseline in order[:-1]}
-    for number, target in enumerate(order):
-        link = links[target.name]
+def _of_family(predictors: Sequence[Predictor]) -> Iterator[Backcast]:
+    order = sorted(predictors, key=lambda predictor: predictor.link.goodput_bit_s)
+    for number, predictor in enumerate(order):
+        after, link = predictor.baseline, predictor.link
         rate = link.rate_bit_s or round(rate_of_goodput(link.goodput_bit_s, link.mtu))
-        for baseline in order[:number]:
-            present = links[baseline.name]
-            if not present.is_slower_than(link):
-                continue
-            wanted = target_of(present, baseline.name, rate, link.mtu)
-            chance = _chance(baseline, target)
-            for predictor in predictors[baseline.name]:
-                prediction = predictor.predict(wanted)
-                yield Backcast(
-                    Score(prediction, target, scored_times(prediction, target), (), (), ()),
-                    tuple(each.column.name for each in predictor.slower),
-                    wanted.goodput_bit_s / prediction.baseline_goodput_bit_s,
-                    chance,
-                )
-
-
-def _predictors(
-    baseline: ConfigurationRuns,
-    columns: Sequence[ConfigurationRuns],
-    links: Mapping[str, TypicalLink],
-) -> list[Predictor]:
-    """Return that from a configuration alone, and that which learns from slower ones if there are any."""
-    present = links[baseline.name]
-    slower = [each for each in columns if links[each.name].is_slower_than(present)]
-    return [Predictor.of(baseline, each) for each in ([[], slower] if slower else [[]])]
+        for slower in order[:number]:
+            before = slower.baseline
+            if slower.link.is_slower_than(link):
+                prediction = slower.predict(target_of(slower.link, before.name, rate, link.mtu))
+                score = Score(prediction, after, scored_times(prediction, after))
+                yield Backcast(score, _chance(before, after))
 
 
 def _chance(before: ConfigurationRuns, after: ConfigurationRuns) -> dict[str, float]:

@@ -5,9 +5,12 @@ from contextlib import suppress
 from pathlib import Path
 
 from harness.analysis.observed.configuration import ConfigurationRuns
-from harness.analysis.predict.prediction import is_outcome_of
+from harness.analysis.observed.environment import LAYOUT
 from harness.analysis.predict.score import Score, score
+from harness.analysis.predict.target import typical_link
 from harness.model.errors import BadInput
+from harness.model.link import is_same_rate
+from harness.model.prediction import Prediction
 from harness.records.predictions import FrozenPrediction, frozen_predictions
 
 Scored = tuple[FrozenPrediction, Score]
@@ -26,31 +29,32 @@ def score_of(before: ConfigurationRuns, after: ConfigurationRuns, id_: str | Non
             f"{before.name}"
         )
     found = [
-        each
-        for each in ledger
-        if (each.id.startswith(id_) if id_ else is_outcome_of(after, each.prediction))
+        frozen
+        for frozen in ledger
+        if (frozen.id.startswith(id_) if id_ else is_outcome_of(after, frozen.prediction))
     ]
     if not found:
         which = f"with the id {id_}" if id_ else f"for the link and layout of {after.name!r}"
-        known = ", ".join(f"{each.id} ({each.prediction.target})" for each in ledger)
+        known = ", ".join(f"{frozen.id} ({frozen.prediction.target})" for frozen in ledger)
         raise BadInput(f"{before.name!r} has no prediction {which}; there are: {known}")
-    in_time = [each for each in found if each.prediction.made_at < _start(after)]
+    in_time = [frozen for frozen in found if frozen.prediction.made_at < _start(after)]
     chosen = (in_time or found)[-1]
     return chosen, score(chosen.prediction, before, after)
 
 
 def outcomes(before: ConfigurationRuns, others: Sequence[ConfigurationRuns]) -> dict[str, Scored]:
     """Return, by the name of the outcome, each prediction for a baseline that was made before its outcome."""
+    ledger = frozen_predictions(directory_of(before))
     found = {}
     for after in others:
         in_time = [
-            each
-            for each in frozen_predictions(directory_of(before))
-            if each.prediction.made_at < _start(after) and is_outcome_of(after, each.prediction)
+            frozen
+            for frozen in ledger
+            if frozen.prediction.made_at < _start(after) and is_outcome_of(after, frozen.prediction)
         ]
-        for each in in_time[-1:]:
+        for latest in in_time[-1:]:
             with suppress(BadInput):  # nothing that was predicted was measured
-                found[after.name] = each, score(each.prediction, before, after)
+                found[after.name] = latest, score(latest.prediction, before, after)
     return found
 
 
@@ -63,15 +67,30 @@ def all_scores(
         for frozen in frozen_predictions(directory):
             prediction = frozen.prediction
             since = [
-                each
-                for each in columns
-                if prediction.made_at < _start(each) and is_outcome_of(each, prediction)
+                column
+                for column in columns
+                if prediction.made_at < _start(column) and is_outcome_of(column, prediction)
             ]
             scored = None
             for after in sorted(since, key=_start)[:1]:
                 with suppress(BadInput):  # nothing that was predicted was measured
                     scored = score(prediction, before, after)
             yield frozen, scored
+
+
+def is_outcome_of(column: ConfigurationRuns, prediction: Prediction) -> bool:
+    """Return whether a configuration has the links and the layout that a prediction is for."""
+    try:
+        link = typical_link(column)
+    except BadInput:
+        return False
+    target = prediction.target
+    if link.rate_bit_s is None or target.link_bit_s is None:
+        is_link = link.rate_bit_s == target.link_bit_s
+    else:
+        is_link = is_same_rate(link.rate_bit_s, target.link_bit_s)
+    layout = target.layout or prediction.conditions.get(LAYOUT)
+    return is_link and link.mtu == target.mtu and (layout is None or column.layouts == {layout})
 
 
 def directory_of(column: ConfigurationRuns) -> Path:

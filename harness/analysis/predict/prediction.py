@@ -2,13 +2,11 @@
 
 import hashlib
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
 from pathlib import Path
 from statistics import fmean, stdev
-from typing import Self
 
 from harness import __version__
 from harness.analysis.compare.confounders import different_data
@@ -27,29 +25,19 @@ from harness.analysis.observed.sample import measured_trials, table_model
 from harness.analysis.predict.target import TypicalLink, typical_link
 from harness.model.errors import BadInput
 from harness.model.layout import Layout, LayoutKind
-from harness.model.link import (
-    goodput_bit_s,
-    is_same_rate,
-    rate_text,
-    throughput_text,
-)
+from harness.model.link import goodput_bit_s, rate_text, throughput_text
 from harness.model.network_metrics import GOODPUT_TOLERANCE
 from harness.model.prediction import Bounds, PredictedTime, Prediction, Source, Target
 from harness.model.run import Run, timestamp
 from harness.records.lookup import check_no_run_twice
-from harness.statistics.mixed_model import MANY, PRIOR_RUN_SD, Estimate, MixedModel
-from harness.statistics.saturation import (
-    NOTHING,
-    Belief,
-    Fitted,
-    Sensitivity,
-    Throttled,
-    fit,
-    learn,
-)
+from harness.statistics.mixed_model import NORMAL_DF, PRIOR_RUN_SD, Estimate, MixedModel
+from harness.statistics.saturation import USUAL, Belief
 from harness.terminal import join_names, percent
 
-MODEL = "full-links, version 2"
+MODEL = (
+    f"full-links, version 2: effect {USUAL.effect.mean:.2f} ± {USUAL.effect.sd:.2f}, "
+    f"fading {USUAL.fading.mean:.2f} ± {USUAL.fading.sd:.2f}"
+)
 LEVELS = (0.8, 0.95)
 MIN_EFFICIENCY = 0.9
 """A link whose goodput is below this part of what TCP can carry over it is limited by something else."""
@@ -66,21 +54,6 @@ _NOT_CONDITIONS = frozenset({"measured by", "warm-up rounds", "files in the data
 """Facts that may differ after the upgrade, because they hardly affect times."""
 
 
-def is_outcome_of(column: ConfigurationRuns, prediction: Prediction) -> bool:
-    """Return whether a configuration has the links and the layout that a prediction is for."""
-    try:
-        link = typical_link(column)
-    except BadInput:
-        return False
-    target = prediction.target
-    if link.rate_bit_s is None or target.link_bit_s is None:
-        is_link = link.rate_bit_s == target.link_bit_s
-    else:
-        is_link = is_same_rate(link.rate_bit_s, target.link_bit_s)
-    layout = target.layout or prediction.conditions.get(LAYOUT)
-    return is_link and link.mtu == target.mtu and (layout is None or column.layouts == {layout})
-
-
 def unpredictable(baseline: ConfigurationRuns) -> str | None:
     """Return why no faster link can be predicted from a baseline; None if it can."""
     try:
@@ -91,76 +64,63 @@ def unpredictable(baseline: ConfigurationRuns) -> str | None:
 
 
 @dataclass(frozen=True)
-class _Measured:
-    """A configuration, its link, and for each workload the part of its time in which a link was full."""
-
-    column: ConfigurationRuns
-    link: TypicalLink
-    full_shares: Mapping[str, Belief]
-
-    @classmethod
-    def of(cls, column: ConfigurationRuns) -> Self:
-        return cls(column, typical_link(column), full_shares(column))
-
-
-@dataclass(frozen=True)
 class Predictor:
-    """A baseline, and what is known of how long its workloads wait for a full link.
+    """A baseline, and perhaps a copy: the same work over the same links, on data in another layout.
 
-    `copy` was measured over the same links on data in another layout; None if there is none. The columns
-    of `model` are the baseline, the copy and `slower`. `throttled` is what slower links show of workloads
-    in common, and `beside` the same of each workload, beside the baseline or the copy.
+    Raises BadInput if the baseline has no measured trial, or if the copy differs by more than the layout.
     """
 
-    baseline: _Measured
-    copy: _Measured | None
-    slower: tuple[_Measured, ...]
-    model: MixedModel
-    throttled: tuple[Throttled, ...]
-    beside: tuple[Throttled, ...]
+    baseline: ConfigurationRuns
+    copy: ConfigurationRuns | None = None
 
-    @classmethod
-    def of(
-        cls,
-        baseline: ConfigurationRuns,
-        throttled: Sequence[ConfigurationRuns] = (),
-        copy: ConfigurationRuns | None = None,
-    ) -> Self:
-        """Learn from a baseline, and from configurations that differ from it by slower links alone.
-
-        They may also differ from the copy in this way. Raises BadInput if the baseline has no measured
-        trial, or if the links of one of the others are not slower.
-        """
-        columns = [baseline, *([copy] if copy else []), *throttled]
-        check_no_run_twice(recorded for column in columns for recorded in column.runs)
-        model = table_model([column.runs for column in columns], baseline.workloads)
-        if not any(model.runs(0, name) for name in baseline.workloads):
+    def __post_init__(self) -> None:
+        check_no_run_twice(recorded for column in self._columns for recorded in column.runs)
+        baseline = self.baseline
+        if not any(self._model.runs(0, name) for name in baseline.workloads):
             reason = disturbed_line(baseline.runs) or "run jobs/benchmark.py"
             raise BadInput(f"{baseline.name!r} has no measured trial that counts: {reason}")
-        first, *others = measured = list(map(_Measured.of, columns))
-        slower = others[1:] if copy else others
-        if copy:
-            _require_same_links(others[0], first)
-        for each in others:
-            _require_same_data(each.column, baseline)
-        for each in slower:
-            _require_slower(each, first)
-        families = _families(measured)
-        neighbours = [
-            (slower, faster)
-            for family in families
-            for slower, faster in pairwise(family)
-            if slower[1].link.is_slower_than(faster[1].link)
-        ]
-        present = (1, measured[1]) if copy else (0, first)
-        family = next(family for family in families if present in family)
-        beside = [
-            (each, present) for each in family if each[1].link.is_slower_than(present[1].link)
-        ]
-        throttled_, beside_ = (
-            tuple(_throttled(model, pairs, baseline.controls)) for pairs in (neighbours, beside)
-        )
-        return cls(first, others[0] if copy else None, tuple(slower), model, throttled_, beside_)
+        usual, carried = self.link.goodput_bit_s, self._start_link.goodput_bit_s
+        if abs(carried - usual) > GOODPUT_TOLERANCE * usual:
+            raise BadInput(
+                f"--copy {self._start.name}: its links carry {throughput_text(carried)}, and those of "
+                f"{baseline.name!r} {throughput_text(usual)}: measure the copy over the present links"
+            )
+        if found := different_data(baseline.runs, self._start.runs):
+            raise BadInput(
+                f"{baseline.name!r} and {self._start.name!r} read different data: {found}: name "
+                "configurations that differ by their layout alone"
+            )
+
+    @cached_property
+    def link(self) -> TypicalLink:
+        """The typical link of the baseline."""
+        return typical_link(self.baseline)
+
+    @property
+    def _columns(self) -> tuple[ConfigurationRuns, ...]:
+        return (self.baseline, self.copy) if self.copy else (self.baseline,)
+
+    @property
+    def _start(self) -> ConfigurationRuns:
+        """The configuration whose times a faster link changes: the one in the target's layout."""
+        return self.copy or self.baseline
+
+    @cached_property
+    def _start_link(self) -> TypicalLink:
+        return typical_link(self._start)
+
+    @cached_property
+    def _model(self) -> MixedModel:
+        return table_model([column.runs for column in self._columns], self.baseline.workloads)
+
+    @cached_property
+    def _full_shares(self) -> dict[str, Belief]:
+        return full_shares(self._start)
+
+    @cached_property
+    def _inputs_from_others(self) -> dict[str, float | None]:
+        """Of each workload, the part of the bytes on the links that is input from other nodes."""
+        return {name: _input_from_others(self.baseline, name) for name in self.baseline.workloads}
 
     def predict(self, target: Target) -> Prediction:
         """Return the times to expect over the links of the target, with the data in its layout.
@@ -168,81 +128,126 @@ class Predictor:
         Without a copy in that layout, its effect is estimated from what was read from other nodes. Raises
         BadInput if no workload can be predicted, or if the copy is in another layout.
         """
-        _require_layout(self.copy, self.baseline.column, target)
+        baseline = self.baseline
+        _require_layout(self.copy, baseline, target)
         times, reasons = self.times(target)
-        baseline = self.baseline.column
-        _require_workloads(baseline, times, reasons)
-        others = [each.column for each in (self.copy, *self.slower) if each]
+        if all(time.is_control for time in times):
+            which = "; ".join(f"{name}: {reason}" for name, reason in reasons.items())
+            raise BadInput(
+                f"{baseline.name!r}: nothing can be predicted: {which or 'it has controls alone'}"
+            )
         return Prediction(
             made_at=timestamp(),
             written_by=f"clusterlift {__version__}",
-            model=_model_text(learn(self.throttled)),
+            model=MODEL,
             baseline=_source(baseline),
-            baseline_goodput_bit_s=self.baseline.link.goodput_bit_s,
+            baseline_goodput_bit_s=self.link.goodput_bit_s,
             target=target,
             times=tuple(times),
-            learned_from=tuple(map(_source, others)),
+            learned_from=(_source(self.copy),) if self.copy else (),
             conditions={
                 name: value
                 for name, value in conditions(recorded.run for recorded in baseline.runs).items()
                 if not (name == LAYOUT and target.layout)
             },
             not_predicted=reasons,
-            notes=tuple(_notes(baseline, self.model, self.baseline.link, target, others)),
+            notes=tuple(self._notes(target)),
         )
-
-    @cached_property
-    def _fitted(self) -> dict[str, Fitted]:
-        """What is known of each workload: from all others, and from itself. No target changes it."""
-        return {
-            name: fit(
-                learn([each for each in self.throttled if each.workload != name]),
-                [each for each in self.beside if each.workload == name],
-            )
-            for name in self.baseline.column.workloads
-        }
-
-    @cached_property
-    def _inputs_from_others(self) -> dict[str, float | None]:
-        """Of each workload, the part of the bytes on the links that is input from other nodes."""
-        baseline = self.baseline.column
-        return {name: _input_from_others(baseline, name) for name in baseline.workloads}
 
     def times(self, target: Target) -> tuple[list[PredictedTime], dict[str, str]]:
         """Return the predicted times, and for each workload that has none the reason."""
-        baseline, model = self.baseline.column, self.model
-        start, present = (1, self.copy) if self.copy else (0, self.baseline)
         times, reasons = [], {}
-        for name in baseline.workloads:
-            if not model.runs(start, name) or not model.runs(0, name):
-                unmeasured = present.column if model.runs(0, name) else baseline
-                reasons[name] = f"{unmeasured.name} has no measured trial of it"
-            elif name in baseline.controls:
-                times.append(_predicted(name, model, start, None))
-            elif share := present.full_shares.get(name):
-                change = _Change(self._fitted[name], share, present.link, target)
-                if target.layout and not self.copy and baseline.layouts != {target.layout}:
-                    change = change.in_layout(self._inputs_from_others[name])
-                times.append(_predicted(name, model, start, change))
+        for name in self.baseline.workloads:
+            unmeasured = [
+                column.name
+                for number, column in enumerate(self._columns)
+                if not self._model.runs(number, name)
+            ]
+            if unmeasured:
+                reasons[name] = f"{unmeasured[0]} has no measured trial of it"
+            elif name in self.baseline.controls:
+                times.append(self._predicted(name, None))
+            elif share := self._full_shares.get(name):
+                times.append(self._predicted(name, self._change(name, share, target)))
             else:
                 reasons[name] = NO_BYTES
         return times, reasons
 
+    def _change(self, name: str, share: Belief, target: Target) -> "_Change":
+        change = _Change(share, self._start_link, target)
+        if not target.layout or self.copy or self.baseline.layouts == {target.layout}:
+            return change
+        removed = self._inputs_from_others[name]
+        if removed is None:
+            basis = f"{change.basis}; the effect of the layout is unknown and left out"
+            return replace(change, basis=basis)
+        basis = f"{change.basis}; of the layout: {percent(removed)} of the bytes are input from other nodes"
+        return replace(change, removed=removed, basis=basis)
 
-def _require_workloads(
-    baseline: ConfigurationRuns, times: Sequence[PredictedTime], reasons: Mapping[str, str]
-) -> None:
-    if all(time.is_control for time in times):
-        which = "; ".join(f"{name}: {reason}" for name, reason in reasons.items())
-        raise BadInput(
-            f"{baseline.name!r}: nothing can be predicted: {which or 'it has controls alone'}"
+    def _predicted(self, name: str, change: "_Change | None") -> PredictedTime:
+        """Return the prediction of a workload; of a control if there is no change."""
+        present = self._model.time(len(self._columns) - 1, name)
+        expected = _after(present, change.log_ratio if change else Belief(0.0, 0.0))
+        bounds = [Bounds(*expected.interval_at(level)) for level in LEVELS]
+        return PredictedTime(
+            workload=name,
+            is_control=change is None,
+            baseline_s=self._model.time(0, name).value,
+            expected_s=expected.value,
+            interval_80=bounds[0],
+            interval_95=bounds[1],
+            limit_s=present.value * math.exp(change.limit if change else 0.0),
+            useful_up_to_bit_s=change.useful_up_to_bit_s if change else None,
+            full_share=change.full_share.mean if change else None,
+            basis=change.basis if change else "control: no link affects it",
         )
 
+    def _notes(self, target: Target) -> Iterator[str]:
+        """Yield what a reader of the prediction has to know."""
+        name, link = self.baseline.name, self.link
+        if not self._model.has_repeated_runs:
+            yield (
+                f"one run alone does not show how much runs differ: {percent(PRIOR_RUN_SD)} is assumed, "
+                "which makes the intervals wide"
+            )
+        if link.rate_bit_s:
+            carried, rate = throughput_text(link.goodput_bit_s), rate_text(link.rate_bit_s)
+            efficiency = link.goodput_bit_s / goodput_bit_s(link.rate_bit_s, link.mtu)
+            if efficiency < MIN_EFFICIENCY:
+                yield (
+                    f"the links of {name} carry {carried}, {percent(efficiency)} of what {rate} allows: find "
+                    "out why before you buy; as little is expected of the new ones"
+                )
+            if efficiency > MAX_EFFICIENCY:
+                yield (
+                    f"the links of {name} carry {carried}, which is more than {rate} allows: their rate is "
+                    "not what the runs say"
+                )
+        if not link.is_measured:
+            yield (
+                f"no probe measured what the links of {name} carry: what their rate allows in theory is "
+                f"taken (clusterlift probe mesh --configuration {name})"
+            )
+        if silent := _silent_nodes(self.baseline):
+            yield (
+                f"the bytes on the links of {join_names(silent)} were not recorded: if one of these is the "
+                "busiest, a faster link gains more than predicted"
+            )
+        if not self.baseline.controls:
+            yield "no control was measured: nobody can tell later whether the machines have changed"
+        if target.layout and all(column.layouts != {target.layout} for column in self._columns):
+            yield (
+                "the effect of the layout is estimated from what was read from other nodes, which is weak: "
+                "measure a second copy of the data in that layout over the present links (--copy)"
+            )
 
-def _require_layout(copy: _Measured | None, baseline: ConfigurationRuns, target: Target) -> None:
-    if copy and copy.column.layouts != {target.layout}:
+
+def _require_layout(
+    copy: ConfigurationRuns | None, baseline: ConfigurationRuns, target: Target
+) -> None:
+    if copy and copy.layouts != {target.layout}:
         raise BadInput(
-            f"the data of {copy.column.name!r} is {', '.join(copy.column.layouts) or 'of unknown layout'}, "
+            f"the data of {copy.name!r} is {', '.join(copy.layouts) or 'of unknown layout'}, "
             f"not {target.layout}: name a configuration that was measured on such a copy"
         )
     if target.layout and not copy and baseline.layouts != {target.layout}:
@@ -255,32 +260,6 @@ def _require_layout(copy: _Measured | None, baseline: ConfigurationRuns, target:
                 f"--layout {target.layout}: only what whole copies gain over Reed-Solomon can be estimated: "
                 "measure a copy of the data in that layout over the present links, and name it: --copy"
             )
-
-
-def _require_same_links(copy: _Measured, baseline: _Measured) -> None:
-    carried, usual = (each.link.goodput_bit_s for each in (copy, baseline))
-    if abs(carried - usual) > GOODPUT_TOLERANCE * usual:
-        raise BadInput(
-            f"--copy {copy.column.name}: its links carry {throughput_text(carried)}, and those of "
-            f"{baseline.column.name!r} {throughput_text(usual)}: measure the copy over the present links"
-        )
-
-
-def _require_same_data(other: ConfigurationRuns, baseline: ConfigurationRuns) -> None:
-    if found := different_data(baseline.runs, other.runs):
-        raise BadInput(
-            f"{baseline.name!r} and {other.name!r} read different data: {found}: name configurations that "
-            "differ by their links or their layout alone"
-        )
-
-
-def _require_slower(throttled: _Measured, baseline: _Measured) -> None:
-    carried, usual = (each.link.goodput_bit_s for each in (throttled, baseline))
-    if not throttled.link.is_slower_than(baseline.link):
-        raise BadInput(
-            f"--throttled {throttled.column.name}: its links carry {throughput_text(carried)}, and those of "
-            f"{baseline.column.name!r} {throughput_text(usual)}: name a configuration with slower links"
-        )
 
 
 def full_shares(column: ConfigurationRuns) -> dict[str, Belief]:
@@ -296,49 +275,15 @@ def full_shares(column: ConfigurationRuns) -> dict[str, Belief]:
     return {name: _mean_of_runs(list(map(fmean, runs.values()))) for name, runs in by_run.items()}
 
 
-def _silent_nodes(column: ConfigurationRuns) -> list[str]:
-    """Return the nodes whose bytes are unknown in some trial that has a timeline."""
-    timelines = (
-        trial.timeline for recorded in column.runs for trial in measured_trials([recorded])
-    )
-    return sorted({host for timeline in timelines if timeline for host in silent_nodes(timeline)})
-
-
 def _mean_of_runs(values: Sequence[float]) -> Belief:
     sd = stdev(values) if len(values) > 1 else SHARE_SD
     return Belief(fmean(values), max(sd, SHARE_SD / 2) / math.sqrt(len(values)))
 
 
-_Numbered = tuple[int, "_Measured"]
-"""A configuration and its number in the model."""
-
-
-def _families(measured: Sequence[_Measured]) -> list[list[_Numbered]]:
-    """Return the configurations of each layout, those with the slowest links first."""
-    order = sorted(enumerate(measured), key=lambda each: each[1].link.goodput_bit_s)
-    families: dict[frozenset[str], list[_Numbered]] = {}
-    for each in order:
-        families.setdefault(each[1].column.layouts, []).append(each)
-    return list(families.values())
-
-
-def _throttled(
-    model: MixedModel, pairs: Iterable[tuple[_Numbered, _Numbered]], controls: Collection[str]
-) -> Iterator[Throttled]:
-    """Yield what each pair, the slower one first, shows of each workload but the controls."""
-    for (slower, one), (faster, other) in pairs:
-        for name in one.full_shares.keys() & other.full_shares.keys() - controls:
-            if model.runs_of_either(slower, faster, name):
-                ratio = model.differences.ratio(slower, faster, name)
-                yield Throttled(
-                    name,
-                    one.full_shares[name],
-                    other.full_shares[name],
-                    Belief(ratio.log, math.sqrt(ratio.variance)),
-                    one.link.goodput_bit_s / other.link.goodput_bit_s,
-                    model.runs(slower, name)
-                    / (model.runs(slower, name) + model.runs(faster, name)),
-                )
+def _silent_nodes(column: ConfigurationRuns) -> list[str]:
+    """Return the nodes whose bytes are unknown in some trial that has a timeline."""
+    timelines = (trial.timeline for trial in measured_trials(column.runs))
+    return sorted({host for timeline in timelines if timeline for host in silent_nodes(timeline)})
 
 
 @dataclass(frozen=True)
@@ -348,21 +293,11 @@ class _Change:
     `removed` is the part of the bits that need no link in the new layout.
     """
 
-    fitted: Fitted
     full_share: Belief
     link: TypicalLink
     target: Target
     removed: float = 0.0
     basis: str = "full links, slice by slice"
-
-    def in_layout(self, removed: float | None) -> "_Change":
-        """Return the change if the data has another layout as well; None: nobody knows what is removed."""
-        if removed is None:
-            return replace(
-                self, basis=f"{self.basis}; the effect of the layout is unknown and left out"
-            )
-        basis = f"{self.basis}; of the layout: {percent(removed)} of the bytes are input from other nodes"
-        return replace(self, removed=removed, basis=basis)
 
     @property
     def log_ratio(self) -> Belief:
@@ -377,7 +312,7 @@ class _Change:
     @property
     def useful_up_to_bit_s(self) -> float | None:
         """The rate from which on the time is near its limit; None if it is already."""
-        slowness = self.fitted.sensitivity.enough(self.full_share.mean * (1 - self.removed))
+        slowness = USUAL.enough(self.full_share.mean * (1 - self.removed))
         present = self.link.rate_bit_s or self.link.goodput_bit_s
         return None if slowness is None or slowness >= 1 else present / slowness
 
@@ -386,45 +321,18 @@ class _Change:
         saved = LAYOUT_EFFECT.mean * share.mean * self.removed
         smaller = Belief(share.mean * kept / (1 - saved), share.sd)
         error = LAYOUT_EFFECT.sd * share.mean * self.removed / (1 - saved)
-        change = self.fitted.log_ratio(smaller, slowness).widened(error)
+        change = USUAL.log_ratio(smaller, slowness).widened(error)
         return replace(change, mean=change.mean + math.log1p(-saved))
 
 
-def _predicted(name: str, model: MixedModel, start: int, change: _Change | None) -> PredictedTime:
-    """Return the prediction of a workload; of a control if there is no change.
+def _after(present: Estimate, change: Belief) -> Estimate:
+    """Return the time after a change, as many runs will measure it that vary as much as the present ones.
 
-    `start` is the number of the configuration whose time is changed.
+    Their noise and the present noise add up. The degrees of freedom are Welch's and Satterthwaite's.
     """
-    present = model.time(start, name)
-    # As many runs will be measured after the upgrade, and vary as much.
-    noise, error, moved = 2 * present.variance, 0.0, NOTHING
-    if change:
-        moved, shift = change.log_ratio, change.fitted.shift
-        noise += shift.sd**2 - change.fitted.noise
-        error = moved.sd**2 - shift.sd**2
-    expected = _sum(present, moved.mean, max(noise, present.variance), max(error, 0.0))
-    bounds = [Bounds(*expected.interval_at(level)) for level in LEVELS]
-    return PredictedTime(
-        workload=name,
-        is_control=change is None,
-        baseline_s=model.time(0, name).value,
-        expected_s=expected.value,
-        interval_80=bounds[0],
-        interval_95=bounds[1],
-        limit_s=present.value * math.exp(change.limit if change else 0.0),
-        useful_up_to_bit_s=change.useful_up_to_bit_s if change else None,
-        full_share=change.full_share.mean if change else None,
-        basis=change.basis if change else "control: no link affects it",
-    )
-
-
-def _sum(present: Estimate, change: float, noise: float, error: float) -> Estimate:
-    """Return the logarithm of a time after a change; Welch's and Satterthwaite's degrees of freedom.
-
-    `noise` is the variance between runs, before and after, and `error` the rest of the change's variance.
-    """
-    df = (noise + error) ** 2 / (noise**2 / present.df) if noise else MANY
-    return Estimate(present.log + change, noise + error, min(df, MANY))
+    noise, error = 2 * present.variance, change.sd**2
+    df = (noise + error) ** 2 / (noise**2 / present.df) if noise else NORMAL_DF
+    return Estimate(present.log + change.mean, noise + error, min(df, NORMAL_DF))
 
 
 def _input_from_others(column: ConfigurationRuns, workload: str) -> float | None:
@@ -441,11 +349,6 @@ def _input_from_others(column: ConfigurationRuns, workload: str) -> float | None
     return min(1.0, max(0.0, from_others / wire.received_bytes))
 
 
-def _model_text(common: Sensitivity) -> str:
-    effect, fading = common.effect, common.fading
-    return f"{MODEL}: effect {effect.mean:.2f} ± {effect.sd:.2f}, fading {fading.mean:.2f} ± {fading.sd:.2f}"
-
-
 def _source(column: ConfigurationRuns) -> Source:
     files = [Path(recorded.source) for recorded in column.runs]
     return Source(
@@ -456,7 +359,7 @@ def _source(column: ConfigurationRuns) -> Source:
 
 def conditions(runs: Iterable[Run]) -> dict[str, str]:
     """Return the facts on which times depend and which all of these runs have in common, by name."""
-    facts = [
+    first, *others = (
         {
             name: text
             for group in (parameter_facts(run), dataset_facts(run), environment_facts(run))
@@ -464,57 +367,9 @@ def conditions(runs: Iterable[Run]) -> dict[str, str]:
             if name not in _NOT_CONDITIONS and (text := as_text(value)) is not None
         }
         for run in runs
-    ]
-    first, *others = facts
+    )
     return {
-        name: text for name, text in first.items() if all(each.get(name) == text for each in others)
+        name: text
+        for name, text in first.items()
+        if all(facts.get(name) == text for facts in others)
     }
-
-
-def _notes(
-    baseline: ConfigurationRuns,
-    model: MixedModel,
-    link: TypicalLink,
-    target: Target,
-    others: Sequence[ConfigurationRuns],
-) -> Iterator[str]:
-    if not model.has_repeated_runs:
-        yield (
-            f"one run alone does not show how much runs differ: {percent(PRIOR_RUN_SD)} is assumed, which "
-            "makes the intervals wide"
-        )
-    if link.rate_bit_s:
-        carried, rate = throughput_text(link.goodput_bit_s), rate_text(link.rate_bit_s)
-        efficiency = link.goodput_bit_s / goodput_bit_s(link.rate_bit_s, link.mtu)
-        if efficiency < MIN_EFFICIENCY:
-            yield (
-                f"the links of {baseline.name} carry {carried}, {percent(efficiency)} of what {rate} allows: "
-                "find out why before you buy; as little is expected of the new ones"
-            )
-        if efficiency > MAX_EFFICIENCY:
-            yield (
-                f"the links of {baseline.name} carry {carried}, which is more than {rate} allows: their rate "
-                "is not what the runs say"
-            )
-    if not link.is_measured:
-        yield (
-            f"no probe measured what the links of {baseline.name} carry: what their rate allows in theory is "
-            f"taken (clusterlift probe mesh --configuration {baseline.name})"
-        )
-    if silent := _silent_nodes(baseline):
-        yield (
-            f"the bytes on the links of {join_names(silent)} were not recorded: if one of these is the "
-            "busiest, a faster link gains more than predicted"
-        )
-    if not baseline.controls:
-        yield "no control was measured: nobody can tell later whether the machines have changed"
-    if target.layout and all(other.layouts != {target.layout} for other in (baseline, *others)):
-        yield (
-            "the effect of the layout is estimated from what was read from other nodes, which is weak: "
-            "measure a second copy of the data in that layout over the present links (--copy)"
-        )
-    if not others:
-        yield (
-            "the part of the time of a full link that workloads wait for is taken from other clusters: to "
-            "learn it from this one, measure slower links, too (--learn, --throttled)"
-        )

@@ -28,7 +28,7 @@ def rate_curves(
     predictor: Predictor, links_bit_s: Sequence[int], mtu: int | None, layout: str | None
 ) -> list[RateCurve]:
     """Return the curves of all workloads but the controls."""
-    present = predictor.baseline.link
+    present = predictor.link
     mtu = mtu or present.mtu
     start = present.rate_bit_s or round(rate_of_goodput(present.goodput_bit_s, mtu))
     end = max(MIN_RATIO * start, 2 * max(links_bit_s, default=0))
@@ -44,8 +44,8 @@ def rate_curves(
     return [
         RateCurve(
             name,
-            tuple((bit_s, each[name]) for bit_s, each in on_grid),
-            tuple((bit_s, each[name]) for bit_s, each in asked),
+            tuple((bit_s, by_name[name]) for bit_s, by_name in on_grid),
+            tuple((bit_s, by_name[name]) for bit_s, by_name in asked),
         )
         for name in on_grid[0][1]
     ]

@@ -34,7 +34,7 @@ class CheckStatus(StrEnum):
 
 
 @dataclass(frozen=True)
-class Finding:
+class Check:
     """A status, and a line on what was found, or on what is missing and how to fix it."""
 
     status: CheckStatus
@@ -42,7 +42,7 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Sensitivity:
+class DetectableChange:
     """The smallest change of a workload that a comparison will detect.
 
     It holds if the other configuration gets as many `runs`. `noise` is the relative standard deviation of
@@ -59,17 +59,17 @@ class Sensitivity:
 
 @dataclass(frozen=True)
 class Readiness:
-    """A baseline with the finding of each check, by name, and the sensitivity of each workload."""
+    """A baseline with its checks by name, and the smallest detectable change of each workload."""
 
     baseline: ConfigurationRuns
-    findings: Mapping[str, Finding]
-    sensitivities: tuple[Sensitivity, ...]
+    checks: Mapping[str, Check]
+    detectable: tuple[DetectableChange, ...]
 
     @property
     def missing(self) -> tuple[str, ...]:
         """The names of the checks that failed. The baseline is ready if there are none."""
         return tuple(
-            name for name, finding in self.findings.items() if finding.status is CheckStatus.MISSING
+            name for name, check in self.checks.items() if check.status is CheckStatus.MISSING
         )
 
 
@@ -80,13 +80,13 @@ def readiness(baseline: ConfigurationRuns) -> Readiness:
     return Readiness(
         baseline,
         {name: check(baseline) for name, check in _CHECKS.items()},
-        tuple(_sensitivity(name, model, len(workloads)) for name in workloads),
+        tuple(_detectable(name, model, len(workloads)) for name in workloads),
     )
 
 
-def _sensitivity(workload: str, model: MixedModel, comparisons: int) -> Sensitivity:
+def _detectable(workload: str, model: MixedModel, comparisons: int) -> DetectableChange:
     runs, sd = model.runs(0, workload), model.run_sd(workload)
-    return Sensitivity(
+    return DetectableChange(
         workload,
         runs,
         model.trial_sd(workload),
@@ -95,16 +95,16 @@ def _sensitivity(workload: str, model: MixedModel, comparisons: int) -> Sensitiv
     )
 
 
-def _ok(message: str) -> Finding:
-    return Finding(CheckStatus.OK, message)
+def _ok(message: str) -> Check:
+    return Check(CheckStatus.OK, message)
 
 
-def _advice(message: str) -> Finding:
-    return Finding(CheckStatus.ADVICE, message)
+def _advice(message: str) -> Check:
+    return Check(CheckStatus.ADVICE, message)
 
 
-def _missing(message: str) -> Finding:
-    return Finding(CheckStatus.MISSING, message)
+def _missing(message: str) -> Check:
+    return Check(CheckStatus.MISSING, message)
 
 
 def _listed(names: Iterable[str]) -> str:
@@ -121,7 +121,7 @@ def _measured_workloads(baseline: ConfigurationRuns) -> tuple[str, ...]:
     return tuple(name for name in baseline.workloads if take_sample(name, baseline.runs).times_s)
 
 
-def _all_completed(baseline: ConfigurationRuns) -> Finding:
+def _all_completed(baseline: ConfigurationRuns) -> Check:
     """Check that every run finished."""
     unfinished = [r.run.id for r in baseline.runs if r.ending is not Ending.COMPLETED]
     if unfinished:
@@ -132,7 +132,7 @@ def _all_completed(baseline: ConfigurationRuns) -> Finding:
     return _ok(f"{count_of(len(baseline.runs), 'run')} finished")
 
 
-def _enough_runs(baseline: ConfigurationRuns) -> Finding:
+def _enough_runs(baseline: ConfigurationRuns) -> Check:
     """Check that a change of any workload can be significant, given as many runs after it."""
     numbers = {
         name: len(take_sample(name, baseline.runs).runs_s) for name in _measured_workloads(baseline)
@@ -150,7 +150,7 @@ def _enough_runs(baseline: ConfigurationRuns) -> Finding:
     return _ok(f"{low if low == high else f'{low} to {high}'} of every workload")
 
 
-def _no_failures(baseline: ConfigurationRuns) -> Finding:
+def _no_failures(baseline: ConfigurationRuns) -> Check:
     """Check that every measured trial is ok."""
     failed = [trial for trial in measured_trials(baseline.runs) if trial.status is Status.FAILED]
     if failed:
@@ -162,7 +162,7 @@ def _no_failures(baseline: ConfigurationRuns) -> Finding:
     return _ok("no trial failed")
 
 
-def _undisturbed(baseline: ConfigurationRuns) -> Finding:
+def _undisturbed(baseline: ConfigurationRuns) -> Check:
     """Check that trials were watched, and that few were disturbed."""
     if not interference_facts(baseline.runs) and not any(disturbed_trials(baseline.runs)):
         return _advice("what disturbed the trials is not recorded: an older version measured them")
@@ -171,7 +171,7 @@ def _undisturbed(baseline: ConfigurationRuns) -> Finding:
     return _ok("no measured trial was disturbed")
 
 
-def _all_workloads(baseline: ConfigurationRuns) -> Finding:
+def _all_workloads(baseline: ConfigurationRuns) -> Check:
     """Check that no workload was left out that may be wanted in a later comparison."""
     measured = _measured_workloads(baseline)
     known = [
@@ -184,7 +184,7 @@ def _all_workloads(baseline: ConfigurationRuns) -> Finding:
     return _ok(f"all {len(measured)} were measured")
 
 
-def _has_controls(baseline: ConfigurationRuns) -> Finding:
+def _has_controls(baseline: ConfigurationRuns) -> Check:
     """Check for a workload that neither network nor storage can affect."""
     measured = [name for name in _measured_workloads(baseline) if name in baseline.controls]
     if measured:
@@ -195,7 +195,7 @@ def _has_controls(baseline: ConfigurationRuns) -> Finding:
     )
 
 
-def _has_task_metrics(baseline: ConfigurationRuns) -> Finding:
+def _has_task_metrics(baseline: ConfigurationRuns) -> Check:
     """Check that every trial of Spark has complete task metrics."""
     of_spark = [each for each in baseline.runs if not each.run.parameters.get(PROGRAM)]
     if not of_spark:
@@ -213,7 +213,7 @@ def _has_task_metrics(baseline: ConfigurationRuns) -> Finding:
     return _ok(f"complete for {count_of(len(trials), 'trial')}")
 
 
-def _no_contradictions(baseline: ConfigurationRuns) -> Finding:
+def _no_contradictions(baseline: ConfigurationRuns) -> Check:
     """Check that links and data are what the name and the facts declare."""
     lines = declared.contradictions(baseline.runs)
     if lines:
@@ -221,7 +221,7 @@ def _no_contradictions(baseline: ConfigurationRuns) -> Finding:
     return _ok("no observation contradicts them")
 
 
-def _links_known(baseline: ConfigurationRuns) -> Finding:
+def _links_known(baseline: ConfigurationRuns) -> Check:
     """Check that speed and MTU of at least one link were observed, or are declared."""
     runs = _runs(baseline)
     is_known = {"speed": all(map(_knows_speed, runs)), "MTU": all(map(_knows_mtu, runs))}
@@ -260,7 +260,7 @@ _SOFTWARE = {"kernel": "kernel", "spark": "Spark", "java": "Java", "executors": 
 """Keys of the environment that a comparison needs, with their names."""
 
 
-def _environment_known(baseline: ConfigurationRuns) -> Finding:
+def _environment_known(baseline: ConfigurationRuns) -> Check:
     """Check that machines and software were recorded."""
     unknown = [
         name
@@ -272,7 +272,7 @@ def _environment_known(baseline: ConfigurationRuns) -> Finding:
     return _ok(f"{_listed(_SOFTWARE.values())} are known")
 
 
-def _no_confounders(baseline: ConfigurationRuns) -> Finding:
+def _no_confounders(baseline: ConfigurationRuns) -> Check:
     """Check that the baseline's own runs do not differ from each other."""
     first, *others = baseline.runs
     facts = [found.fact for other in others for found in confounders([first], [other])]
@@ -285,7 +285,7 @@ _LAYOUT_SCHEMES = frozenset({"hdfs", "qfs"})
 """Schemes of file systems that report the layout of a file."""
 
 
-def _layout_verified(baseline: ConfigurationRuns) -> Finding:
+def _layout_verified(baseline: ConfigurationRuns) -> Check:
     """Check that the file system reported the layout of every file, and that the manifest agrees."""
     datasets = [run.dataset for run in _runs(baseline) if run.dataset]
     if not datasets:
@@ -304,7 +304,7 @@ def _layout_verified(baseline: ConfigurationRuns) -> Finding:
     return _advice(f"unknown, because {_listed(schemes)} storage does not report it")
 
 
-def _content_checked(baseline: ConfigurationRuns) -> Finding:
+def _content_checked(baseline: ConfigurationRuns) -> Check:
     """Check that the rows were compared with the digest in the manifest."""
     unchecked = [
         run.id
@@ -316,14 +316,14 @@ def _content_checked(baseline: ConfigurationRuns) -> Finding:
     return _ok("the rows have the digest in the manifest")
 
 
-def _predictable(baseline: ConfigurationRuns) -> Finding:
+def _predictable(baseline: ConfigurationRuns) -> Check:
     """Check that the times over a faster link could be predicted."""
     if reason := unpredictable(baseline):
         return _advice(f"a faster link cannot be predicted: {reason}")
     return _ok("a faster link can be predicted: clusterlift predict")
 
 
-_CHECKS: Mapping[str, Callable[[ConfigurationRuns], Finding]] = {
+_CHECKS: Mapping[str, Callable[[ConfigurationRuns], Check]] = {
     "endings": _all_completed,
     "runs": _enough_runs,
     "failures": _no_failures,

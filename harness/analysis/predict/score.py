@@ -50,9 +50,9 @@ class Score:
     prediction: Prediction
     after: ConfigurationRuns
     times: tuple[ScoredTime, ...]
-    void: tuple[str, ...]
-    missing: tuple[str, ...]
-    notes: tuple[str, ...]
+    void: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def judged(self) -> tuple[ScoredTime, ...]:

@@ -128,9 +128,9 @@ def test_a_mistake_in_prices_is_one_line(
             ("--link", "50mbit"),
             "links of 50mbit, MTU 1500, would carry 47.0 Mbit/s, less than those of '1g-rs'",
         ),
-        (("--link", "1gbit", "--throttled", "x"), "'x' is neither a results file"),
-        (("--link", "1gbit", "--throttled", "1g-rs"), "given twice; name it once"),
-        (("--link", "1gbit", "--throttled", "2.5g-rs"), "name a configuration with slower links"),
+        (("--learn", "x"), "No such option"),
+        (("--layout", "replicated:2", "--copy", "x"), "'x' is neither a results file"),
+        (("--layout", "replicated:2", "--copy", "1g-rs"), "given twice; name it once"),
         (("--copy", "2.5g-2x", "--link", "1gbit"), "--copy needs --layout"),
         (("--layout", "2x"), "'2x' is not a layout"),
         (
@@ -253,12 +253,12 @@ def test_all_is_every_directory(
     monkeypatch.setattr(
         "harness.analysis.predict.prediction.timestamp", lambda: "2026-01-01T00:00:00.000Z"
     )
-    learnt = results / "learn"
-    learnt.mkdir()
-    (results / "1g-rs").rename(learnt / "1g-rs")
-    predict(learnt, "--link", "250mbit")
+    below = results / "below"
+    below.mkdir()
+    (results / "1g-rs").rename(below / "1g-rs")
+    predict(below, "--link", "250mbit")
     (results / "mixed").mkdir()
-    for name in ("learn/1g-rs", "2.5g-rs"):
+    for name in ("below/1g-rs", "2.5g-rs"):
         file = next((results / name).glob("*.jsonl"))
         shutil.copy(file, results / "mixed" / f"{name[:2]}.jsonl")
     capfd.readouterr()
@@ -284,7 +284,19 @@ def test_each_is_predicted_from_each_slower_one(results: Path, capfd: Capture) -
     assert main(["backtest", "1g-rs", "2.5g-rs", "--results", str(results)]) == 0
     lines = capfd.readouterr().out.splitlines()
     [line] = [line for line in lines if line.startswith("1g-rs")]
-    assert line.split()[:4] == ["1g-rs", "2.5g-rs", "2.5x", "-"]
+    assert line.split()[:3] == ["1g-rs", "2.5g-rs", "2.5x"]
+
+
+def test_a_prediction_of_an_earlier_version_is_scored_as_it_is(
+    tmp_path: Path, capfd: Capture
+) -> None:
+    results = Path(shutil.copytree(ROOT / "results/rates", tmp_path / "rates"))
+    shutil.copytree(ROOT / "tests/golden/predictions", results / "100mbit/predictions")
+    assert main(["score", "100mbit", "250mbit", "--results", str(results)]) == 0
+    out = " ".join(capfd.readouterr().out.split())
+    assert "prediction f6cc18261f63689c of 2026-01-01" in out, "it learnt from 60mbit, too"
+    assert "VOID" not in out
+    assert "5 predicted times, controls not counted: median error 5.0%, worst 14.8%" in out
 
 
 def test_all_predictions_are_scored_together(results: Path, capfd: Capture) -> None:

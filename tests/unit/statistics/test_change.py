@@ -16,7 +16,7 @@ from harness.statistics.change import (
     control_shift,
     holm,
 )
-from harness.statistics.mixed_model import MANY, Estimate
+from harness.statistics.mixed_model import NORMAL_DF, Estimate
 from tests.unit.builders import known
 
 PROBABILITIES = st.lists(st.floats(0, 1), min_size=1, max_size=20)
@@ -24,7 +24,7 @@ UNCHANGED = Difference(Estimate(0.0, 0.0001, 4), 3)
 
 
 def difference(ratio: float, sd: float = 0.01, runs: int = 3) -> Difference:
-    return Difference(Estimate(math.log(ratio), sd**2, 2 * (runs - 1) or MANY), runs)
+    return Difference(Estimate(math.log(ratio), sd**2, 2 * (runs - 1) or NORMAL_DF), runs)
 
 
 def change(ratio: float, sd: float = 0.01, runs: int = 3, comparisons: int = 1) -> Change:

@@ -12,8 +12,8 @@ from scipy.stats import t, ttest_1samp, ttest_ind
 
 from harness.model.run import MAX_WALL_S, MIN_WALL_S
 from harness.statistics.mixed_model import (
-    MANY,
     MIN_TRIAL_SD,
+    NORMAL_DF,
     PRIOR_RUN_SD,
     PRIOR_WEIGHT,
     Estimate,
@@ -243,10 +243,10 @@ class TestWhatIsThere:
         model = model_of(simulated(1, 1), simulated(1, 2))
         assert not model.has_repeated_runs
         found = model.ratio(0, 1, "a")
-        assert (found.variance, found.df) == (pytest.approx(2 * PRIOR_RUN_SD**2), MANY)
+        assert (found.variance, found.df) == (pytest.approx(2 * PRIOR_RUN_SD**2), NORMAL_DF)
         assert found.margin == pytest.approx(1.96 * PRIOR_RUN_SD * math.sqrt(2), rel=1e-4)
         shift = model.controls_ratio(0, 1, CONTROLS)
-        assert (shift.variance, shift.df) == (pytest.approx(2 * PRIOR_RUN_SD**2), MANY)
+        assert (shift.variance, shift.df) == (pytest.approx(2 * PRIOR_RUN_SD**2), NORMAL_DF)
 
     def test_other_configurations_tell_how_much_runs_differ(self) -> None:
         model = model_of(simulated(1, 1), simulated(1, 2), simulated(8, 3))

@@ -1,6 +1,5 @@
 """Predictions of a configuration whose links are full for half of the time, calculated by hand."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,14 +8,15 @@ import pytest
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.analysis.observed.sample import table_model
 from harness.analysis.predict.backtest import backtest
-from harness.analysis.predict.prediction import Predictor, full_shares, is_outcome_of, unpredictable
+from harness.analysis.predict.outcomes import is_outcome_of
+from harness.analysis.predict.prediction import Predictor, full_shares, unpredictable
 from harness.analysis.predict.target import target_of, typical_link
 from harness.model.errors import BadInput
 from harness.model.link import goodput_bit_s
 from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.prediction import PredictedTime, Prediction, Target
 from harness.statistics.mixed_model import Estimate
-from harness.statistics.saturation import EFFECT, FADING, fit, learn
+from harness.statistics.saturation import USUAL
 from tests.unit.builders import a_run, ok, recorded
 from tests.unit.timeline_builders import a_node, a_timeline, a_trial, mbit
 
@@ -62,10 +62,9 @@ def configuration(
 def predict(
     baseline: ConfigurationRuns,
     target: Target,
-    throttled: Sequence[ConfigurationRuns] = (),
     copy: ConfigurationRuns | None = None,
 ) -> Prediction:
-    return Predictor.of(baseline, throttled, copy).predict(target)
+    return Predictor(baseline, copy).predict(target)
 
 
 def target(
@@ -94,10 +93,10 @@ def test_the_full_share() -> None:
 def test_the_time_that_the_model_expects() -> None:
     baseline = configuration()
     join = times(predict(baseline, target(baseline, 250 * MBIT)))["join"]
-    grown = 1 + FADING.mean
+    grown = 1 + USUAL.fading.mean
     assert join.baseline_s == pytest.approx(10)
-    assert join.expected_s == pytest.approx(10 - EFFECT.mean * 5 * (1 - 0.4**grown) / grown)
-    assert join.limit_s == pytest.approx(10 - EFFECT.mean * 5 / grown)
+    assert join.expected_s == pytest.approx(10 - USUAL.effect.mean * 5 * (1 - 0.4**grown) / grown)
+    assert join.limit_s == pytest.approx(10 - USUAL.effect.mean * 5 / grown)
     assert join.interval_95.low_s < join.interval_80.low_s < join.expected_s
     assert join.interval_95.high_s > join.interval_80.high_s > join.expected_s
 
@@ -108,7 +107,7 @@ def test_the_interval_has_the_noise_of_both_sides_and_the_error_of_the_change() 
     wanted = target(baseline, 250 * MBIT)
     present = table_model([baseline.runs], baseline.workloads).time(0, "join")
     slowness = typical_link(baseline).goodput_bit_s / wanted.goodput_bit_s
-    change = fit(learn([]), []).log_ratio(full_shares(baseline)["join"], slowness)
+    change = USUAL.log_ratio(full_shares(baseline)["join"], slowness)
     noise, error = 2 * present.variance, change.sd**2
     assert noise > 0
     df = (noise + error) ** 2 / (noise**2 / present.df)
@@ -122,21 +121,6 @@ def test_a_control_stays_as_it_is() -> None:
     pi = times(predict(baseline, target(baseline, 250 * MBIT)))["pi"]
     assert pi.is_control
     assert pi.expected_s == pi.limit_s == pytest.approx(2)
-
-
-def test_what_was_learnt_makes_it_surer() -> None:
-    baseline = configuration()
-    slower = configuration("40m", full_s=11, idle_s=5, link="40mbit", scale=0.4)
-    wanted = target(baseline, 250 * MBIT)
-    alone, learnt = (times(predict(baseline, wanted, s))["join"] for s in ((), (slower,)))
-    width = alone.interval_95.high_s - alone.interval_95.low_s
-    assert learnt.interval_95.high_s - learnt.interval_95.low_s < width
-
-
-def test_a_throttled_configuration_has_slower_links() -> None:
-    baseline = configuration()
-    with pytest.raises(BadInput, match="--throttled 95m: its links carry"):
-        predict(baseline, target(baseline, 250 * MBIT), [configuration("95m", link="95mbit")])
 
 
 def test_a_copy_in_another_layout_is_carried_to_the_new_link() -> None:
@@ -183,7 +167,7 @@ def test_links_that_carry_something_else_than_their_rate_have_a_note(
     carried_mbit_s: float, text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     measured = [MESH_GOODPUT.of(pair, carried_mbit_s * MBIT) for pair in ("a -> b", "b -> a")]
-    for module in ("target", "prediction"):
+    for module in ("predict.target", "predict.prediction"):
         monkeypatch.setattr(f"harness.analysis.{module}.probe_measurements", lambda _: measured)
     baseline = configuration()
     prediction = predict(baseline, target(baseline, 500 * MBIT))
@@ -232,17 +216,12 @@ class TestABacktest:
             configuration("250m", full_s=2, link="250mbit", scale=2.5),
         ]
 
-    def test_predicts_each_from_each_slower_one_alone_and_with_what_is_still_slower(self) -> None:
+    def test_predicts_each_from_each_slower_one(self) -> None:
         found = [
-            (each.score.prediction.baseline.configuration, each.score.after.name, each.throttled)
-            for each in backtest(self.family()[::-1])
+            (backcast.score.prediction.baseline.configuration, backcast.score.after.name)
+            for backcast in backtest(self.family()[::-1])
         ]
-        assert found == [
-            ("40m", "100m", ()),
-            ("40m", "250m", ()),
-            ("100m", "250m", ()),
-            ("100m", "250m", ("40m",)),
-        ]
+        assert found == [("40m", "100m"), ("40m", "250m"), ("100m", "250m")]
 
     def test_has_the_ratio_of_the_links_and_the_error(self) -> None:
         first, *_ = backtest(self.family())

@@ -1,4 +1,4 @@
-"""Readiness of a baseline: each check by itself, the sensitivity, the page, and the command."""
+"""Readiness of a baseline: each check by itself, the detectable changes, the page, and the command."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -124,7 +124,7 @@ def dataset(observed: str, drift: str | None = None, uri: str = "qfs://h:1/rows"
 class TestACompleteBaseline:
     def test_is_ready(self) -> None:
         checked = readiness(of_runs())
-        assert {found.status for found in checked.findings.values()} == {CheckStatus.OK}
+        assert {found.status for found in checked.checks.values()} == {CheckStatus.OK}
         assert checked.missing == ()
 
     @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ class TestACompleteBaseline:
     def test_may_have_its_links_observed_or_declared(
         self, column: ConfigurationRuns, links: str
     ) -> None:
-        found = readiness(column).findings["links"]
+        found = readiness(column).checks["links"]
         assert (found.status, found.message) == (CheckStatus.OK, links)
 
 
@@ -218,7 +218,7 @@ class TestMissing:
     ) -> None:
         checked = readiness(baseline)
         assert check in checked.missing
-        assert message in checked.findings[check].message
+        assert message in checked.checks[check].message
 
 
 class TestAdvice:
@@ -274,7 +274,7 @@ class TestAdvice:
     def test_the_check_does_not_fail(
         self, check: str, baseline: ConfigurationRuns, message: str
     ) -> None:
-        found = readiness(baseline).findings[check]
+        found = readiness(baseline).checks[check]
         assert found.status is CheckStatus.ADVICE
         assert message in found.message
 
@@ -285,16 +285,16 @@ class TestSensitivity:
             recorded(baseline_run(number), trials(shifted(shift)))
             for number, shift in enumerate((-0.01, 0.0, 0.01))
         ]
-        sensitivities = readiness(a_column(*runs)).sensitivities
-        assert [found.workload for found in sensitivities] == list(SECONDS)
-        for found in sensitivities:
+        changes = readiness(a_column(*runs)).detectable
+        assert [found.workload for found in changes] == list(SECONDS)
+        for found in changes:
             assert found.runs == 3
             assert found.noise == pytest.approx(stdev(DEVIATIONS), rel=0.02)
             assert found.run_sd == pytest.approx(0.01, rel=0.02)
             assert found.min_change == detectable_change(found.run_sd, 3, len(SECONDS))
 
     def test_a_single_run_detects_nothing(self) -> None:
-        [found] = readiness(of_trials(ok("group-by", 1.0))).sensitivities
+        [found] = readiness(of_trials(ok("group-by", 1.0))).detectable
         assert (found.runs, found.run_sd, found.min_change) == (1, None, None)
 
     def test_more_runs_detect_a_smaller_change(self) -> None:
@@ -302,14 +302,14 @@ class TestSensitivity:
             runs = [
                 recorded(baseline_run(n), trials(shifted(0.01 * (-1) ** n))) for n in range(number)
             ]
-            return known(readiness(a_column(*runs)).sensitivities[0].min_change)
+            return known(readiness(a_column(*runs)).detectable[0].min_change)
 
         assert smallest(6) < smallest(4) < smallest(2)
 
     def test_warm_up_and_failed_trials_do_not_count(self) -> None:
         ignored = [ok("sha-512", 9e9, phase=Phase.WARM_UP), failed("sha-512")]
-        expected = readiness(in_runs(of_trials(*trials()))).sensitivities
-        assert readiness(in_runs(of_trials(*trials(), *ignored))).sensitivities == expected
+        expected = readiness(in_runs(of_trials(*trials()))).detectable
+        assert readiness(in_runs(of_trials(*trials(), *ignored))).detectable == expected
         assert all(found.min_change is not None for found in expected)
 
 
@@ -323,7 +323,7 @@ class TestDisturbances:
                 [*reasons, "n1: processors slower than usual (by 30 %)"]
             )
         ]
-        found = readiness(of_trials(*trials(), *disturbed)).findings["disturbances"]
+        found = readiness(of_trials(*trials(), *disturbed)).checks["disturbances"]
         assert found.status is CheckStatus.ADVICE
         assert found.message == (
             "3 of 27 measured trials were disturbed and do not count: "
@@ -331,7 +331,7 @@ class TestDisturbances:
         )
 
     def test_that_were_not_recorded_are_an_advice(self) -> None:
-        found = readiness(of_trials(*trials(interference=None))).findings["disturbances"]
+        found = readiness(of_trials(*trials(interference=None))).checks["disturbances"]
         assert found.status is CheckStatus.ADVICE
         assert found.message.startswith("what disturbed the trials is not recorded")
 
