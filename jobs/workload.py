@@ -30,11 +30,12 @@ Answer = Mapping[str, Any]
 
 
 class Bottleneck(IntEnum):
-    """What limits the speed of a workload. Workloads run in this order."""
+    """What limits the speed of a workload most. Workloads run in this order."""
 
-    SHUFFLE = 1
-    LATENCY = 2
-    CPU = 3
+    INPUT = 1
+    SHUFFLE = 2
+    LATENCY = 3
+    CPU = 4
 
 
 @dataclass(frozen=True)

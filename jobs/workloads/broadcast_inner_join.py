@@ -1,15 +1,16 @@
-"""Shuffle: the inner join with broadcast counts, so that the rows stay on their executors."""
+"""Input: the inner join with broadcast counts, so that the rows stay on their executors."""
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from harness.model.errors import WrongAnswer
-from jobs.workload import Context
+from jobs.workload import Bottleneck, Context
 from jobs.workloads.inner_join import InnerJoin, rows_per_prefix2
 
 
 class BroadcastInnerJoin(InnerJoin):
     name = "broadcast-inner-join"
+    bottleneck = Bottleneck.INPUT
 
     def frame(self, context: Context) -> DataFrame:
         return context.data.join(F.broadcast(rows_per_prefix2(context.data)), "prefix2")

@@ -10,22 +10,13 @@ from datagen.recipe import Recipe, totals
 from harness.cli import main
 from harness.model.run import Ending, Phase, RecordedRun, Status
 from harness.records.reader import load
+from jobs.workload import discover
 
 from .conftest import Cluster, Completed, Spark, own_lines
 from .secrets import leaks, plant
 
 FAST = ("--trials", 1, "--warmup", 0, "--repartition", 4, "--pi-samples", 20_000)
-WITHOUT_ARROW = {
-    "broadcast-inner-join",
-    "group-by",
-    "inner-join",
-    "repartition",
-    "supersteps",
-    "calc-pi-dataframe",
-    "calc-pi-python-udf",
-    "sha-512",
-    "sha-512-cached",
-}
+WITHOUT_ARROW = {name for name, workload in discover().items() if not workload.requires}
 
 
 def recorded(results: Path) -> RecordedRun:

@@ -60,8 +60,12 @@ def on_hdfs(layout: str, *blocks: Block, silent: str = "") -> StoredFile:
 
 
 def test_each_scheme_has_its_storage() -> None:
-    names = {scheme: storage.name for scheme, storage in storages().items()}
-    assert names == {"file": "local", "hdfs": "hdfs", "qfs": "qfs"}
+    for scheme, storage in storages().items():
+        assert storage.scheme == scheme
+        assert type(storage).__module__ == f"datagen.storage.{storage.name}", (
+            f"name the module of {scheme}: like its storage"
+        )
+    assert {"file", "hdfs", "qfs"} <= storages().keys()
 
 
 def test_hdfs_lists_the_nodes_of_a_block() -> None:

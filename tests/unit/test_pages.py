@@ -1,0 +1,114 @@
+"""The README and the pages of docs/ name everything that exists: each message says what to add where."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from datagen import generate
+from datagen.storage import storages
+from harness.commands.run import SPARK_OPTIONS
+from harness.experiments.experiment_file import ConfigurationTable
+from harness.programs.program import programs
+from jobs import options as benchmark
+from jobs.workload import Workload, discover
+from tests.unit.commands.command_tree import Names, leaves
+
+ROOT = Path(__file__).parents[2]
+PAGES = {path.name: path.read_text() for path in (ROOT / "README.md", *ROOT.glob("docs/*.md"))}
+TEXT = "\n".join(PAGES.values())
+EXEMPT = {
+    "--help": "every command has it",
+} | {f"--{name}": "an option of spark-submit, which Spark documents" for name in SPARK_OPTIONS}
+"""Options that no page has to name, and why."""
+
+
+def unnamed_options(command: click.Command) -> Iterator[str]:
+    """Yield the long name of each option of which no page has a name."""
+    for parameter in command.params:
+        if isinstance(parameter, click.Option) and not any(map(is_named, parameter.opts)):
+            yield from {max(parameter.opts, key=len)} - EXEMPT.keys()
+
+
+def script_options(script: object, capsys: pytest.CaptureFixture[str]) -> set[str]:
+    with pytest.raises(SystemExit):
+        script.parse(["--help"])  # type: ignore[attr-defined]
+    return set(re.findall(r"^  (?:-\w, )?(--[a-z-]+)", capsys.readouterr().out, re.MULTILINE))
+
+
+def is_named(option: str) -> bool:
+    return bool(re.search(rf"(?<![\w-]){re.escape(option)}(?![\w-])", TEXT))
+
+
+def rows(page: str, heading: str) -> list[list[str]]:
+    """Return the rows of the table whose first heading this is, as lists of cells."""
+    lines = PAGES[page].splitlines()
+    [start] = [number for number, line in enumerate(lines) if line.startswith(f"| {heading} |")]
+    found = []
+    for line in lines[start + 2 :]:
+        if not line.startswith("|"):
+            break
+        found.append([cell.strip() for cell in line.strip("|").split("|")])
+    return found
+
+
+@pytest.mark.parametrize(("names", "command"), leaves(), ids=lambda value: str(value)[:40])
+def test_every_command_and_option_is_on_a_page(names: Names, command: click.Command) -> None:
+    line = f"clusterlift {' '.join(names)}"
+    assert re.search(rf"{line}(?![\w-])", TEXT), f"name `{line}` in README.md or a page of docs/"
+    missing = list(unnamed_options(command))
+    assert not missing, f"describe {missing} of `{line}` in a page of docs/, or put it into EXEMPT"
+
+
+@pytest.mark.parametrize("script", [benchmark, generate], ids=["benchmark.py", "generate.py"])
+def test_every_option_of_a_script_is_on_a_page(
+    script: object, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = script_options(script, capsys)
+    assert len(found) > 5
+    missing = sorted(name for name in found - EXEMPT.keys() if not is_named(name))
+    assert not missing, f"describe {missing} in a page of docs/, or put them into EXEMPT"
+
+
+def test_the_table_of_workloads_has_each_one_with_its_bottleneck() -> None:
+    table = {cells[0].strip("`"): cells[2] for cells in rows("benchmark.md", "workload")}
+    workloads = discover()
+    assert table.keys() == workloads.keys(), "correct the table of workloads in docs/benchmark.md"
+    wrong = [name for name, bound in table.items() if not bound_by(workloads[name], bound)]
+    assert not wrong, f"`bound by` of {wrong} in docs/benchmark.md is not their Bottleneck"
+
+
+def bound_by(workload: Workload, text: str) -> bool:
+    return text.split(", ", maxsplit=1)[0].lower() == workload.bottleneck.name.lower()
+
+
+def test_the_table_of_storages_has_each_one() -> None:
+    uris = [cells[0] for cells in rows("layouts.md", "URI")]
+    for scheme in storages():
+        assert any(f"`{scheme}:" in uri for uri in uris), (
+            f"add {scheme}: and its layouts to the table in docs/layouts.md"
+        )
+
+
+def test_the_table_of_settings_has_each_key_of_a_configuration() -> None:
+    table = rows("experiments.md", "key of a configuration")
+    keys = {key for cells in table for key in re.findall(r"`(\w+)`", cells[0])}
+    assert keys == set(ConfigurationTable.__struct_fields__), (
+        "correct the table of settings in docs/experiments.md"
+    )
+
+
+def test_the_tables_of_programs_have_each_workload() -> None:
+    for program in programs().values():
+        for workload in program.workloads:
+            name = workload if isinstance(workload, str) else workload.name
+            assert f"`{name}`" in PAGES["programs.md"], f"describe {name} in docs/programs.md"
+
+
+def test_each_page_is_on_the_list_of_pages() -> None:
+    unlisted = [
+        name for name in PAGES if name != "README.md" and f"docs/{name}" not in PAGES["README.md"]
+    ]
+    assert not unlisted, f"add {unlisted} to the list of pages in README.md"
