@@ -296,7 +296,7 @@ def test_a_prediction_of_an_earlier_version_is_scored_as_it_is(
     out = " ".join(capfd.readouterr().out.split())
     assert "prediction f6cc18261f63689c of 2026-01-01" in out, "it learnt from 60mbit, too"
     assert "VOID" not in out
-    assert "5 predicted times, controls not counted: median error 5.0%, worst 14.8%" in out
+    assert "5 predicted times, controls not counted: median error 5.0 %, worst 14.8 %" in out
 
 
 def test_all_predictions_are_scored_together(results: Path, capfd: Capture) -> None:
