@@ -1,4 +1,4 @@
-"""What disturbed a trial on its nodes, and from when on it does not count.
+"""What disturbed a trial on its nodes, and when that excludes the trial.
 
 The rule never sees a trial's time. It compares each node with itself: with what is usual on it in the
 same run's earlier trials of the same workload. So a workload's own load, the daemons that it needs, and a
@@ -22,15 +22,11 @@ class NodeInterference(Quantities):
       takes longer while the processors are slower, whatever the reason.
     - `busy_s`: the processor time of all processes of the machine; `stolen_s`: what the hypervisor took;
       `others_s`: what processes took that are not this application's.
-    - `quota_processors`: how many processors the node's cgroup may use; `periods`, `throttled_periods`:
-      how often the kernel checked that, and how often it then stopped the node's processes.
-    - `cpu_wait_s`, `memory_wait_s`, `io_wait_s`: the time in which any process waited for a processor,
-      for memory, or for I/O (the kernel's "pressure stall information", `some`).
+    - `quota_processors`: how many processors the node's cgroup may use.
+    - `memory_wait_s`, `io_wait_s`: the time in which any process waited for memory, or for I/O (the
+      kernel's "pressure stall information", `some`).
     - `swapped_bytes`: into and out of the swap; `major_faults`: page faults that had to read a disk.
-    - `disk_bytes`: what all disks read and wrote; `others_disk_bytes`: that which exceeds what this
-      application's processes read and wrote.
-    - `thermal_throttles`: how often a processor slowed down because it was hot; `frequency_mhz`: the
-      processors' mean frequency after the trial.
+    - `others_disk_bytes`: what all disks read and wrote beyond what this application's processes did.
     """
 
     host: str
@@ -42,20 +38,14 @@ class NodeInterference(Quantities):
     stolen_s: float | None = None
     others_s: float | None = None
     quota_processors: float | None = None
-    periods: int | None = None
-    throttled_periods: int | None = None
-    cpu_wait_s: float | None = None
     memory_wait_s: float | None = None
     io_wait_s: float | None = None
     swapped_bytes: int | None = None
     major_faults: int | None = None
-    disk_bytes: int | None = None
     others_disk_bytes: int | None = None
-    thermal_throttles: int | None = None
-    frequency_mhz: float | None = None
 
 
-Nodes = tuple[NodeInterference, ...]
+ClusterInterference = tuple[NodeInterference, ...]
 """What all nodes counted in one trial."""
 
 MIN_EARLIER = 3
@@ -87,13 +77,13 @@ class _Disturbance:
 class EarlierTrials:
     """What the nodes counted in the earlier trials of a workload in a run, disturbed or not."""
 
-    def __init__(self, trials: Iterable[Nodes] = ()) -> None:
+    def __init__(self, trials: Iterable[ClusterInterference] = ()) -> None:
         # By kind of disturbance and host, in rising order: a run on many nodes has many values.
         self._values: dict[tuple[str, str], list[float]] = {}
         for nodes in trials:
             self._add(nodes)
 
-    def judge_next(self, nodes: Nodes | None) -> str | None:
+    def judge_next(self, nodes: ClusterInterference | None) -> str | None:
         """Return what disturbed the next trial, which then is an earlier one; None if that is unknown."""
         if not nodes:
             return None
@@ -101,7 +91,7 @@ class EarlierTrials:
         self._add(nodes)
         return found
 
-    def _add(self, nodes: Nodes) -> None:
+    def _add(self, nodes: ClusterInterference) -> None:
         for node in nodes:
             for kind in _DISTURBANCES:
                 if (value := kind.read(node)) is not None:
@@ -117,7 +107,7 @@ class EarlierTrials:
         return values[(len(values) - 1) // 4] if len(values) >= MIN_EARLIER else kind.at_first
 
 
-def disturbance(nodes: Nodes, earlier: EarlierTrials) -> str | None:
+def disturbance(nodes: ClusterInterference, earlier: EarlierTrials) -> str | None:
     """Return why a trial does not count, in one line; None if it does.
 
     What exceeds its limit by most is named: `n2: processors slower than usual (by 31 %)`.

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
-from harness.model.interference import Nodes
+from harness.model.interference import ClusterInterference
 from harness.model.task_metrics import TaskMetrics, WireBytes
 from harness.model.timeline import Timeline
 from harness.model.work import Work
@@ -79,7 +79,7 @@ class Trial:
     note: str | None = None
     tasks: TaskMetrics | None = None
     wire: WireBytes | None = None
-    interference: Nodes | None = None
+    interference: ClusterInterference | None = None
     disturbed: str | None = None
     executions: int = 1
     timeline: Timeline | None = None

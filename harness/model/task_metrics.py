@@ -5,14 +5,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self, TypeVar
 
+MAX_QUANTITY = 1e18
+"""Whatever is computed from smaller numbers stays finite."""
+
 
 class Quantities:
-    """A record whose numbers are finite and 0 or more; None means unknown."""
+    """A record whose numbers are from 0 to MAX_QUANTITY; None means unknown."""
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
-            if any(not 0 <= number < math.inf for number in _numbers(value)):
-                raise ValueError(f"{name} is {value!r}, not a finite number of 0 or more")
+            if any(not 0 <= number <= MAX_QUANTITY for number in _numbers(value)):
+                raise ValueError(f"{name} is {value!r}, not a number from 0 to {MAX_QUANTITY:g}")
 
 
 def _numbers(value: Any) -> Iterator[float]:

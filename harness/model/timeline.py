@@ -1,4 +1,4 @@
-"""What the links, processors and disks of the nodes did while a trial ran, slice by slice of its time."""
+"""What the links and processors of the nodes did while a trial ran, slice by slice of its time."""
 
 import math
 import re
@@ -13,8 +13,6 @@ MIN_SLICE_S = 0.2
 """The nodes are sampled five times a second."""
 MAX_SLICES = 64
 """Of a trial; the slices of a long one are longer. So a results file grows by at most half."""
-DISK_SLICES = 4
-"""Slices that have one number of the disks: these write in bursts whenever the kernel likes."""
 
 _LEVELS = f"{string.digits}{string.ascii_uppercase}{string.ascii_lowercase}-_"
 _TOP = len(_LEVELS) - 1
@@ -48,7 +46,6 @@ class NodeTimeline:
       its own; 0 on the driver's machine.
     - `received_bytes`, `sent_bytes`: of all interfaces that lead to other machines, with headers.
     - `busy_percent`: the processor time of all processors of the machine, interrupts included.
-    - `read_bytes`, `written_bytes`: of all disks of the machine; a number for DISK_SLICES slices.
     """
 
     host: str
@@ -56,8 +53,6 @@ class NodeTimeline:
     received_bytes: str | None = None
     sent_bytes: str | None = None
     busy_percent: str | None = None
-    read_bytes: str | None = None
-    written_bytes: str | None = None
 
 
 _Column = tuple[str | None, ...]
@@ -80,8 +75,6 @@ class Timeline(Quantities):
     received_bytes: _Column = ()
     sent_bytes: _Column = ()
     busy_percent: _Column = ()
-    read_bytes: _Column = ()
-    written_bytes: _Column = ()
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -91,7 +84,7 @@ class Timeline(Quantities):
                 raise ValueError(f"{name} has {len(column)} items for {len(self.hosts)} hosts")
             for series in column:
                 if isinstance(series, str):
-                    _check(name, series, self.disk_slices if name in _OF_DISKS else self.slices)
+                    _check(name, series, self.slices)
         if any(not 0 <= error_s < math.inf for error_s in self.clock_error_s):
             raise ValueError("clock_error_s has a number that is not finite, or less than 0")
 
@@ -115,20 +108,14 @@ class Timeline(Quantities):
         """The time of all slices together, in seconds."""
         return self.interval_s * self.slices
 
-    @property
-    def disk_slices(self) -> int:
-        """How many numbers a series of the disks has."""
-        return -(-self.slices // DISK_SLICES)
-
     def series(self, packed_series: str | None) -> tuple[int | None, ...]:
-        """Return the value of each slice, of links or processors; None where it is unknown."""
+        """Return the value of each slice; None where it is unknown."""
         if packed_series is None:
             return (None,) * self.slices
         return unpacked(packed_series, self.slices)
 
 
 _COLUMNS = tuple(field.name for field in fields(NodeTimeline) if field.name != "host")
-_OF_DISKS = frozenset({"read_bytes", "written_bytes"})
 
 
 def packed(values: Sequence[int | None]) -> str:

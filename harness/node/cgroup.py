@@ -16,22 +16,15 @@ def cpu_quota(root: Path = Path("/")) -> float | None:
     return min((quota for group in _groups("cpu", root) if (quota := _quota(group))), default=None)
 
 
-def cpu_periods(root: Path = Path("/")) -> tuple[int, int] | None:
-    """Return how often the kernel enforced quotas, and how often it stopped the group; None: unknown."""
-    found = [stat for group in _groups("cpu", root) if "nr_periods" in (stat := _stat(group))]
-    if not found:
-        return None
-    return sum(s["nr_periods"] for s in found), sum(s.get("nr_throttled", 0) for s in found)
-
-
 def cpu_used_s(root: Path = Path("/")) -> float | None:
     """Return the processor time of all processes that are, or were, in the group; None if unknown."""
     for group in _groups("cpuacct", root):
         text = _read(group / "cpuacct.usage")
         if text is not None and text.isdecimal():
             return int(text) * _NANOSECONDS
-        used = _stat(group).get("usage_usec")
-        return None if used is None else used * _MICROSECONDS
+        pairs = dict(map(str.split, (_read(group / "cpu.stat") or "").splitlines()))
+        used = pairs.get("usage_usec", "")
+        return int(used) * _MICROSECONDS if used.isdecimal() else None
     return None
 
 
@@ -80,11 +73,6 @@ def _quota(group: Path) -> float | None:
     old = [_read(group / f"cpu.cfs_{name}_us") or "" for name in ("quota", "period")]
     quota, period = new if len(new) == len(old) else old
     return int(quota) / int(period) if quota.isdecimal() and period.isdecimal() else None
-
-
-def _stat(group: Path) -> dict[str, int]:
-    pairs = map(str.split, (_read(group / "cpu.stat") or "").splitlines())
-    return {name: int(value) for name, value in pairs if value.isdecimal()}
 
 
 def _read(file: Path) -> str | None:

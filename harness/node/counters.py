@@ -6,7 +6,7 @@ is unknown are missing. This runs on executors, too, and returns Python's built-
 
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from harness.node import cgroup, sampler
@@ -17,14 +17,15 @@ from harness.node.processes import (
     jvm_of,
     process_namespace,
 )
+from harness.node.processor_ticks import ticks_of_all_processors
 
 Counters = Mapping[str, float]
-"""Numbers by names; those of the fields of NodeInterference where a difference is one of them."""
+"""By name; a counter whose growth is a field of NodeInterference has the name of the field."""
 
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 _SECTOR = 512
 _SECTORS_READ, _SECTORS_WRITTEN = 2, 6
-_RESOURCES = ("cpu", "memory", "io")
+_RESOURCES = ("memory", "io")
 
 
 def node_counters(
@@ -36,8 +37,10 @@ def node_counters(
     asked for. Without the request for samples there are none.
     """
     counters: dict[str, float] = {"clock_s": time.monotonic()}
-    for read in (_processors, _pressure, _memory, _disks, _heat, _quota):
+    for read in (_processors, _pressure, _memory, _disks):
         counters |= read(root)
+    processors = counters["processors"]
+    counters["quota_processors"] = min(cgroup.cpu_quota(root) or processors, processors)
     counters |= _usage(application, root)
     answer = _ask_sampler(application, program, request)
     samples = answer.pop("samples", [])
@@ -46,11 +49,10 @@ def node_counters(
 
 def _processors(root: Path) -> dict[str, float]:
     found: dict[str, float] = {"processors": os.cpu_count() or 1}
-    match _text(root / "proc/stat").split("\n", 1)[0].split():
-        case ["cpu", user, nice, system, _, _, _, _, stolen, *_]:
-            # Without interrupts: nothing tells those of our own traffic from others'.
-            found["busy_s"] = sum(map(int, (user, nice, system))) / _TICKS_PER_S
-            found["stolen_s"] = int(stolen) / _TICKS_PER_S
+    for ticks in ticks_of_all_processors(_text(root / "proc/stat").splitlines()):
+        # Without interrupts: nothing tells those of our own traffic from others'.
+        found["busy_s"] = ticks.used_by_processes / _TICKS_PER_S
+        found["stolen_s"] = ticks.stolen / _TICKS_PER_S
     return found
 
 
@@ -83,27 +85,6 @@ def _disks(root: Path) -> dict[str, float]:
     return {"disk_bytes": sum(known) * _SECTOR} if known else {}
 
 
-def _heat(root: Path) -> dict[str, float]:
-    processors = root / "sys/devices/system/cpu"
-    throttles = list(_numbers(processors.glob("cpu*/thermal_throttle/core_throttle_count")))
-    clocks_khz = list(_numbers(processors.glob("cpu*/cpufreq/scaling_cur_freq")))
-    found: dict[str, float] = {}
-    if throttles:
-        found["thermal_throttles"] = sum(throttles)
-    if clocks_khz:
-        found["frequency_mhz"] = sum(clocks_khz) / len(clocks_khz) / 1000
-    return found
-
-
-def _quota(root: Path) -> dict[str, float]:
-    found: dict[str, float] = {}
-    processors = os.cpu_count() or 1
-    found["quota_processors"] = min(cgroup.cpu_quota(root) or processors, processors)
-    if periods := cgroup.cpu_periods(root):
-        found["periods"], found["throttled_periods"] = periods
-    return found
-
-
 def _usage(application: Application, root: Path) -> dict[str, float]:
     """Return what the application's processes used, or in a container all that run there."""
     cpu_s, transferred = application_usage(application, root)
@@ -123,10 +104,6 @@ def _ask_sampler(application: Application, program: str, request: str) -> sample
         return {}
     address = f"clusterlift {application.id} {os.geteuid()}"
     return sampler.ask(address, request, watched, program) or {}
-
-
-def _numbers(files: Iterator[Path]) -> Iterator[int]:
-    yield from (int(text) for file in files if (text := _text(file)).isdecimal())
 
 
 def _text(file: Path) -> str:

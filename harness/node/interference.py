@@ -1,19 +1,13 @@
 """What disturbed a trial on each node: the difference of the nodes' counters before and after it."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
-from harness.model.interference import NodeInterference, Nodes
+from harness.model.interference import ClusterInterference, NodeInterference
 from harness.node.counters import Counters
 
 _BOOT = 0
-_GROWING = (
-    *("busy_s", "stolen_s", "periods", "throttled_periods"),
-    *("cpu_wait_s", "memory_wait_s", "io_wait_s"),
-    *("swapped_bytes", "major_faults", "disk_bytes", "thermal_throttles"),
-)
-"""Fields of NodeInterference that are the growth of the counter with the same name."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +23,7 @@ CountersSnapshot = Mapping[str, NodeCounters]
 """By the node's identity, of all nodes that answered."""
 
 
-def interference(before: CountersSnapshot, after: CountersSnapshot) -> Nodes | None:
+def interference(before: CountersSnapshot, after: CountersSnapshot) -> ClusterInterference | None:
     """Return what each node counted between two snapshots, by host; None if no node answered twice."""
     pairs = [(node, after[identity]) for identity, node in before.items() if identity in after]
     pairs = [
@@ -45,23 +39,25 @@ _Pairs = list[tuple[NodeCounters, NodeCounters]]
 
 
 def _interference(before: NodeCounters, after: NodeCounters, pairs: _Pairs) -> NodeInterference:
-    grown: dict[str, Any] = {name: _growth(before, after, name) for name in _GROWING}
-    own_s, own_disk_bytes = (
-        _growth_on_machine(before, pairs, name) for name in ("own_s", "own_disk_bytes")
-    )
+    def beyond_own(counter: str, own: str) -> Any:
+        """Return what is not our own; the kernel writes later what a process wrote."""
+        whole, part = _growth(before, after, counter), _growth_on_machine(before, pairs, own)
+        return None if whole is None or part is None else max(whole - part, type(whole)())
+
     loops, loop_ns = _loops(before, after)
-    return NodeInterference(
-        host=before.host,
-        duration_s=_growth(before, after, "clock_s"),
-        processors=int(after.counters["processors"]),
-        loops=loops,
-        loop_s=loop_ns / loops / 1e9 if loops and loop_ns else None,
-        others_s=_excess(grown["busy_s"], own_s),
-        others_disk_bytes=_excess(grown["disk_bytes"], own_disk_bytes),
-        quota_processors=min(_both(before, after, "quota_processors"), default=None),
-        frequency_mhz=after.counters.get("frequency_mhz"),
-        **grown,
-    )
+    computed: dict[str, Any] = {
+        "host": before.host,
+        "duration_s": _growth(before, after, "clock_s"),
+        "processors": int(after.counters["processors"]),
+        "loops": loops,
+        "loop_s": loop_ns / loops / 1e9 if loops and loop_ns else None,
+        "others_s": beyond_own("busy_s", "own_s"),
+        "others_disk_bytes": beyond_own("disk_bytes", "own_disk_bytes"),
+        "quota_processors": min(_both(before, after, "quota_processors"), default=None),
+    }
+    # Every other field is the growth of the counter with its name.
+    growing = [field.name for field in fields(NodeInterference) if field.name not in computed]
+    return NodeInterference(**computed, **{name: _growth(before, after, name) for name in growing})
 
 
 def _growth(before: NodeCounters, after: NodeCounters, name: str) -> Any:
@@ -87,11 +83,6 @@ def _growth_on_machine(node: NodeCounters, pairs: _Pairs, name: str) -> Any:
 
 def _machine(node: NodeCounters) -> str:
     return node.namespace.split()[_BOOT]
-
-
-def _excess(whole: Any, own: Any) -> Any:
-    """Return what is not our own; the kernel writes later what a process wrote."""
-    return None if whole is None or own is None else max(whole - own, type(whole)())
 
 
 def _loops(before: NodeCounters, after: NodeCounters) -> tuple[Any, Any]:

@@ -6,7 +6,7 @@ runs one and adds up the CPU time that it took, so that only the speed of the pr
 long the process waited for one. It is not niced: a niced process would run in the moments that the
 trials leave, and measure those.
 
-About five times a second it also reads what the node's links, processors and disks have counted, and
+About five times a second it also reads what the node's links and processors have counted, and
 keeps it for whoever asks what happened during a trial.
 
 The process has one thread, keeps no file open and ends within two seconds after the process that it
@@ -33,8 +33,8 @@ LOOP_STEPS = 15_000
 """A third of a millisecond on a processor of 2020: 15 of them are half a percent of its time."""
 INTERVALS_S = (0.045, 0.085)
 """The pause is random between these: a quota of the kernel has a period of 0.1 s, often."""
-WATCH_EACH = 20
-"""After so many loops, the process looks whether the one that it watches still runs."""
+LOOPS_PER_CHECK = 20
+"""Loops between checks that the watched process is alive."""
 SAMPLE_EACH_S = 0.2
 MAX_SAMPLES = 1200
 """Of more than these, every second one is dropped, and the next ones come half as often."""
@@ -50,15 +50,13 @@ _CREDENTIALS = "3i"
 """Process, user and group, as the kernel has them in `struct ucred`."""
 _RECEIVED, _SENT = 0, 8
 """Columns of /proc/net/dev, after the name."""
-_DISK, _SECTORS_READ, _SECTORS_WRITTEN = 2, 5, 9
-"""Columns of /proc/diskstats."""
 
 Answer = dict[str, Any]
 """`started_ns` identifies the process; `loops` and `loop_ns` are their number and CPU time. To the request
 READ, also the `samples`."""
 Sample = list[int | None]
 """The time in ns (CLOCK_MONOTONIC), and what was counted until then: bytes that the links received and
-sent, ticks in which processors were busy, sectors that the disks read and wrote. None is unknown."""
+sent, and ticks in which processors were busy. None is unknown."""
 
 
 def begin(interfaces: Iterable[str]) -> str:
@@ -138,7 +136,7 @@ def _sample(listener: socket.socket, watched: int) -> None:
         loops += 1
         samples.take_if_due()
         _answer(listener, {"started_ns": started_ns, "loops": loops, "loop_ns": loop_ns}, samples)
-        if loops % WATCH_EACH == 0 and start_time(watched) != is_watched:
+        if loops % LOOPS_PER_CHECK == 0 and start_time(watched) != is_watched:
             return
 
 
@@ -157,17 +155,13 @@ class Samples:
 
     def __init__(self) -> None:
         self.taken: list[Sample] = []
-        self._interfaces: Collection[bytes] = ()
-        self._disks: Collection[bytes] = ()
+        self._interfaces: Collection[str] = ()
         self._interval_s = SAMPLE_EACH_S
         self._due_s = math.inf
 
     def begin(self, interfaces: Iterable[str]) -> None:
         """Forget all samples, and take the first one of these interfaces."""
-        self._interfaces = frozenset(name.encode() for name in interfaces)
-        # The block devices that do not consist of others; /sys writes `!` for `/`.
-        devices = (device.parent.name for device in Path("/sys/block").glob("*/device"))
-        self._disks = frozenset(name.replace("!", "/").encode() for name in devices)
+        self._interfaces = frozenset(interfaces)
         self.taken, self._interval_s, self._due_s = [], SAMPLE_EACH_S, time.monotonic()
         self.take()
 
@@ -180,9 +174,8 @@ class Samples:
         """Take a sample now."""
         start_ns = time.thread_time_ns()
         links = link_bytes(_read("/proc/self/net/dev"), self._interfaces)
-        disks = disk_sectors(_read("/proc/diskstats"), self._disks)
         ticks = busy_ticks(_read("/proc/stat"))
-        self.taken.append([time.monotonic_ns(), *links, ticks, *disks])
+        self.taken.append([time.monotonic_ns(), *links, ticks])
         if len(self.taken) > MAX_SAMPLES:
             del self.taken[1::2]
             self._interval_s *= 2
@@ -191,40 +184,37 @@ class Samples:
         self._due_s = max(self._due_s + rest_s, time.monotonic())
 
 
-def _read(path: str) -> bytes:
+def _read(path: str) -> str:
     """Return the content of a file of the kernel; nothing if it cannot be read."""
     try:
         with open(path, "rb", buffering=0) as file:  # noqa: PTH123  Path.open takes twice as long
-            return file.read()
+            return file.read().decode()
     except OSError:
-        return b""
+        return ""
 
 
-def link_bytes(text: bytes, interfaces: Collection[bytes]) -> tuple[int, int] | tuple[None, None]:
+def interface_bytes(lines: Iterable[str]) -> dict[str, tuple[int, int]]:
+    """Return the bytes that each interface received and sent, by the lines of /proc/net/dev."""
+    pairs = (line.split(":", 1) for line in lines if ":" in line)
+    columns = {name.strip(): counts.split() for name, counts in pairs}
+    return {name: (int(own[_RECEIVED]), int(own[_SENT])) for name, own in columns.items()}
+
+
+def link_bytes(text: str, interfaces: Collection[str]) -> tuple[int, int] | tuple[None, None]:
     """Return the bytes that interfaces received and sent, by the text of /proc/net/dev."""
-    pairs = (line.split(b":", 1) for line in text.splitlines() if b":" in line)
-    found = [counts.split() for name, counts in pairs if name.strip() in interfaces]
+    counted = interface_bytes(text.splitlines())
+    found = [counted[name] for name in interfaces if name in counted]
     if not found:
         return None, None
-    return sum(int(each[_RECEIVED]) for each in found), sum(int(each[_SENT]) for each in found)
+    return sum(received for received, _ in found), sum(sent for _, sent in found)
 
 
-def busy_ticks(text: bytes) -> int | None:
+def busy_ticks(text: str) -> int | None:
     """Return the time in which processors were busy, interrupts included, by the text of /proc/stat."""
-    match text.split(b"\n", 1)[0].split():
-        case [b"cpu", user, nice, system, _, _, interrupts, soft_interrupts, *_]:
+    match text.split("\n", 1)[0].split():
+        case ["cpu", user, nice, system, _, _, interrupts, soft_interrupts, *_]:
             return sum(map(int, (user, nice, system, interrupts, soft_interrupts)))
     return None
-
-
-def disk_sectors(text: bytes, disks: Collection[bytes]) -> tuple[int, int] | tuple[None, None]:
-    """Return the sectors of 512 bytes that disks read and wrote, by the text of /proc/diskstats."""
-    lines = map(bytes.split, text.splitlines())
-    found = [line for line in lines if len(line) > _SECTORS_WRITTEN and line[_DISK] in disks]
-    if not found:
-        return None, None
-    read = sum(int(each[_SECTORS_READ]) for each in found)
-    return read, sum(int(each[_SECTORS_WRITTEN]) for each in found)
 
 
 def _answer(listener: socket.socket, sums: Answer, samples: Samples) -> None:

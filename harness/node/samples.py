@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from harness.model.timeline import (
-    DISK_SLICES,
     MAX_SLICES,
     MIN_SLICE_S,
     NodeTimeline,
@@ -25,7 +24,6 @@ MAX_STAGES = 16
 """The longest are kept. A trial of several executions has as many of each stage."""
 
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
-_SECTOR = 512
 
 
 @dataclass(frozen=True)
@@ -117,10 +115,9 @@ def _node(
 ) -> NodeTimeline:
     edges_s = [start_s + number * interval_s for number in range(slices + 1)]
     times_s = [(sample[0] or 0) / 1e9 - offset_s for sample in node.samples]
-    disk_edges_s = [*edges_s[:-1:DISK_SLICES], edges_s[-1]]
-    received, sent, ticks, read, written = (
-        _growth(times_s, [sample[column] for sample in node.samples], edges)
-        for column, edges in enumerate([edges_s] * 3 + [disk_edges_s] * 2, 1)
+    received, sent, ticks = (
+        _growth(times_s, [sample[column] for sample in node.samples], edges_s)
+        for column in (1, 2, 3)
     )
     ticks_per_percent = interval_s * node.processors * _TICKS_PER_S / 100
     return NodeTimeline(
@@ -129,15 +126,12 @@ def _node(
         received_bytes=_packed(received),
         sent_bytes=_packed(sent),
         busy_percent=_packed(ticks, 1 / ticks_per_percent, largest=100),
-        read_bytes=_packed(read, _SECTOR),
-        written_bytes=_packed(written, _SECTOR),
     )
 
 
-_Series = list[float | None]
-
-
-def _packed(series: _Series | None, scale: float = 1, largest: float = 10**15 - 1) -> str | None:
+def _packed(
+    series: list[float | None] | None, scale: float = 1, largest: float = 10**15 - 1
+) -> str | None:
     if series is None or all(each is None for each in series):
         return None
     return packed([None if each is None else round(min(each * scale, largest)) for each in series])
@@ -145,7 +139,7 @@ def _packed(series: _Series | None, scale: float = 1, largest: float = 10**15 - 
 
 def _growth(
     times_s: Sequence[float], counts: Sequence[int | None], edges_s: Sequence[float]
-) -> _Series | None:
+) -> list[float | None] | None:
     """Return by how much a counter grew from each edge to the next.
 
     It is interpolated between samples, so that nothing is lost or counted twice. A slice whose middle no

@@ -8,12 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.model.task_metrics import NodeBytes, WireBytes
+from harness.node.sampler import interface_bytes
 
 Traffic = tuple[int, int]
 """Bytes that an interface has received and sent since it exists."""
-
-_RECEIVED, _SENT = 0, 8
-"""Columns of /proc/net/dev."""
 
 
 @dataclass(frozen=True)
@@ -83,16 +81,11 @@ def interface_traffic(root: Path = Path("/")) -> dict[str, Traffic]:
     loopback, the ifb devices of shaped links, and those that consist of others, such as a bridge.
     Bytes that pass through two interfaces are therefore counted once.
     """
-    lines = (root / "proc/self/net/dev").read_text().splitlines()
-    pairs = (line.split(":", 1) for line in lines if ":" in line)
-    columns = {name.strip(): rest.split() for name, rest in pairs}
+    counted = interface_bytes((root / "proc/self/net/dev").read_text().splitlines())
     net = root / "sys/class/net"
-    hardware = {name for name in columns if (net / name / "device").exists()}
-    plain = {name for name in columns if not _is_internal(net / name)}
-    return {
-        name: (int(columns[name][_RECEIVED]), int(columns[name][_SENT]))
-        for name in sorted(hardware or plain)
-    }
+    hardware = [name for name in counted if (net / name / "device").exists()]
+    plain = [name for name in counted if not _is_internal(net / name)]
+    return {name: counted[name] for name in sorted(hardware or plain)}
 
 
 def _is_internal(interface: Path) -> bool:

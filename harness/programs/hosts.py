@@ -7,8 +7,9 @@ from typing import Any
 from harness.hosts.remote_process import CompletedCommand, parse_completed, run_all
 from harness.hosts.transports.host import Host, HostError
 from harness.model.errors import ToolError
-from harness.model.interference import NodeInterference, Nodes
+from harness.model.interference import ClusterInterference, NodeInterference
 from harness.node.processor_ticks import ticks_of_all_processors, ticks_of_each_processor
+from harness.node.sampler import interface_bytes
 from harness.terminal import join_names
 
 _DESCRIPTION = (
@@ -27,8 +28,6 @@ _RDMA_WORD_BYTES = 4
 """The counters of RDMA ports count words of 32 bits (the kernel's stable sysfs-class-infiniband)."""
 MANY = 10**6
 """Processors of a machine that does not say how many it has."""
-_RECEIVED, _SENT = 0, 8
-"""Columns of /proc/net/dev."""
 
 
 @dataclass(frozen=True)
@@ -126,7 +125,7 @@ def read_counters(hosts: Sequence[Host]) -> dict[str, HostCounters]:
 
 def interference(
     before: Mapping[str, HostCounters], after: Mapping[str, HostCounters]
-) -> Nodes | None:
+) -> ClusterInterference | None:
     """Return what else may have disturbed the hosts between two readings; None if nothing is known."""
     found = tuple(
         NodeInterference(
@@ -181,7 +180,7 @@ def parse_counters(completed: CompletedCommand) -> HostCounters:
             len(ticks_of_each_processor(lines)),
             ticks.used_by_processes / ticks_per_s,
             ticks.stolen / ticks_per_s,
-            dict(_traffic(line) for line in lines if ":" in line),
+            interface_bytes(lines),
             _rdma_bytes([line for line in lines if line.startswith("rdma ")]),
         )
     except (ValueError, IndexError) as error:
@@ -190,9 +189,3 @@ def parse_counters(completed: CompletedCommand) -> HostCounters:
 
 def _rdma_bytes(lines: Sequence[str]) -> int | None:
     return sum(int(line.split()[1]) for line in lines) * _RDMA_WORD_BYTES if lines else None
-
-
-def _traffic(line: str) -> tuple[str, tuple[int, int]]:
-    name, _, columns = line.partition(":")
-    numbers = columns.split()
-    return name.strip(), (int(numbers[_RECEIVED]), int(numbers[_SENT]))

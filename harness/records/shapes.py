@@ -120,32 +120,12 @@ class CheckedRun(TypedDict, total=False):
     dataset: CheckedDataset | None
 
 
-_Counted = Annotated[float, msgspec.Meta(ge=0, le=1e15)] | None
-
-
 class CheckedNode(TypedDict, total=False):
-    """What may have disturbed a trial: whatever is computed from it stays finite."""
+    """What may have disturbed a trial; NodeInterference itself limits what was counted."""
 
     host: Required[_Name]
     duration_s: Required[_Seconds]
     processors: Required[Annotated[int, msgspec.Meta(ge=1, le=10**6)]]
-    loops: _Counted
-    loop_s: _Counted
-    busy_s: _Counted
-    stolen_s: _Counted
-    others_s: _Counted
-    quota_processors: _Counted
-    periods: _Counted
-    throttled_periods: _Counted
-    cpu_wait_s: _Counted
-    memory_wait_s: _Counted
-    io_wait_s: _Counted
-    swapped_bytes: _Counted
-    major_faults: _Counted
-    disk_bytes: _Counted
-    others_disk_bytes: _Counted
-    thermal_throttles: _Counted
-    frequency_mhz: _Counted
 
 
 class CheckedStage(TypedDict, total=False):

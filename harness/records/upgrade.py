@@ -1,5 +1,9 @@
 """Brings the lines of older results files to the current version of the schema.
 
+A change of what is written raises the version if a reader of the version before would misread a line, or
+refuse it: then that reader names the version instead. A new key of a free mapping (environment, parameters,
+facts) does not: who does not know it, ignores it.
+
 What a later version added is absent from older lines, and so unknown: versions 4 to 6 only added keys,
 and need no step.
 """
@@ -21,6 +25,12 @@ _RENAMED_IN_2 = (
 )
 """Where a key of version 1 is, its name there, and its name in version 2."""
 
+_REMOVED_IN_7 = (
+    *("periods", "throttled_periods", "cpu_wait_s", "disk_bytes", "thermal_throttles"),
+    *("frequency_mhz", "read_bytes", "written_bytes"),
+)
+"""Keys of the nodes of a trial, and of its timeline, that nothing ever read."""
+
 
 def upgrade_line(line: dict[str, Any], version: int) -> None:
     """Bring a line of an older version to the current one, in place; the order of the keys stays."""
@@ -32,6 +42,15 @@ def upgrade_line(line: dict[str, Any], version: int) -> None:
             isinstance(each, str) for each in properties.values()
         ):
             line["environment"]["spark_conf"] = recorded_properties(properties)
+    if version < 7 and line.get("kind") == "trial":  # noqa: PLR2004  the version that _REMOVED_IN_7 names
+        for table in (line.get("timeline"), *_items(line.get("interference"))):
+            if isinstance(table, dict):
+                for key in _REMOVED_IN_7:
+                    table.pop(key, None)
+
+
+def _items(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
 def _rename_keys(line: dict[str, Any]) -> None:

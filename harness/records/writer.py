@@ -30,7 +30,7 @@ from harness.records.directories import (
 )
 from harness.redaction import redacted
 
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 
 
 class _LineWriter:

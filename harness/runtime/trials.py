@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Protocol
 
 from harness.model.errors import BadInput, SparkLost
-from harness.model.interference import Nodes
+from harness.model.interference import ClusterInterference
 from harness.model.run import Ending, Phase, Status, Trial, timestamp
 from harness.model.task_metrics import TaskMetrics, WireBytes
 from harness.model.timeline import Timeline
@@ -44,7 +44,7 @@ class TrialMetrics:
 
     tasks: TaskMetrics | None = None
     wire: WireBytes | None = None
-    interference: Nodes | None = None
+    interference: ClusterInterference | None = None
     disturbed: str | None = None
     timeline: Timeline | None = None
 

@@ -65,8 +65,6 @@ TIMELINE = Timeline(
     received_bytes=("250000000 0A__0",),
     sent_bytes=("9000000 0_A.0",),
     busy_percent=("98 z_VA0",),
-    read_bytes=("0",),
-    written_bytes=("4096 0_",),
 )
 
 
@@ -147,9 +145,9 @@ def complete_trials(factor: float) -> list[Trial]:
         interference=(
             NodeInterference(
                 "n1", duration_s=10.5, processors=2, loops=200, loop_s=0.0004, busy_s=18.0,
-                stolen_s=0.5, others_s=1.0, quota_processors=2.0, periods=100, throttled_periods=3,
-                cpu_wait_s=5.0, memory_wait_s=0.1, io_wait_s=1.0, swapped_bytes=0, major_faults=7,
-                disk_bytes=4096, others_disk_bytes=0, thermal_throttles=0, frequency_mhz=2000.0,
+                stolen_s=0.5, others_s=1.0, quota_processors=2.0,
+                memory_wait_s=0.1, io_wait_s=1.0, swapped_bytes=0, major_faults=7,
+                others_disk_bytes=0,
             ),
         ),
         timeline=TIMELINE,

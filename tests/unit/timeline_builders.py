@@ -17,7 +17,7 @@ def a_node(
     busy: Values | None = None,
     clock_error_s: float = 0.0,
 ) -> NodeTimeline:
-    """Return a node with these bytes and percent in each slice; disks are unknown."""
+    """Return a node with these bytes and percent in each slice."""
     series = {"received_bytes": received, "sent_bytes": sent, "busy_percent": busy}
     texts = {name: packed(values) for name, values in series.items() if values is not None}
     return NodeTimeline(host, clock_error_s, **texts)

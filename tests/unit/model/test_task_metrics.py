@@ -91,7 +91,7 @@ class TestStored:
         [
             ({"tasks": "many"}, "Expected `int`, got `str` - at `$.tasks.tasks`"),
             ({"tasks": True}, "Expected `int`, got `bool` - at `$.tasks.tasks`"),
-            ({"tasks": -1}, "tasks is -1, not a finite number of 0 or more - at `$.tasks`"),
+            ({"tasks": -1}, "tasks is -1, not a number from 0 to 1e+18 - at `$.tasks`"),
             ({"slots": "two"}, "Expected `float | null`, got `str` - at `$.tasks.slots`"),
             ({"time": None}, "Expected `object`, got `null` - at `$.tasks.time`"),
             (

@@ -70,8 +70,8 @@ class TestTimeline:
 
     def test_it_has_the_nodes_that_it_was_made_of(self) -> None:
         nodes = (
-            NodeTimeline("n1", 0.0, "5 0_A", None, "98 zz_", "7 _", "0"),
-            NodeTimeline("n2", 0.25, None, "0", None, None, None),
+            NodeTimeline("n1", 0.0, "5 0_A", None, "98 zz_"),
+            NodeTimeline("n2", 0.25, None, "0", None),
         )
         timeline = Timeline.of(0.2, 3, [Stage("computes", 0.0, 0.5)], nodes)
         assert timeline.nodes == nodes
@@ -80,10 +80,3 @@ class TestTimeline:
     def test_every_host_has_an_item_in_every_column(self) -> None:
         with pytest.raises(ValueError, match="clock_error_s has 0 items for 1 hosts"):
             Timeline(0.2, 3, hosts=("n1",))
-
-    @pytest.mark.parametrize(("slices", "numbers"), [(1, 1), (4, 1), (5, 2), (64, 16)])
-    def test_disks_have_a_number_for_four_slices(self, slices: int, numbers: int) -> None:
-        disks = f"7 {'_' * numbers}"
-        assert Timeline.of(0.2, slices, (), [NodeTimeline("n1", 0.0, read_bytes=disks)])
-        with pytest.raises(ValueError, match="written_bytes"):
-            Timeline.of(0.2, slices, (), [NodeTimeline("n1", 0.0, written_bytes=f"{disks}_")])

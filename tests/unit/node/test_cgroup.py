@@ -1,10 +1,10 @@
-"""Quota, periods and use of the control group of this process, from the kernel's files."""
+"""Quota and use of the control group of this process, from the kernel's files."""
 
 from pathlib import Path
 
 import pytest
 
-from harness.node.cgroup import cpu_periods, cpu_quota, cpu_used_s
+from harness.node.cgroup import cpu_quota, cpu_used_s
 
 NEW = "31 23 0:28 {path} /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw,nsdelegate\n"
 OLD = "32 31 0:29 {path} /sys/fs/cgroup/{name} rw - cgroup cgroup rw,{name}\n"
@@ -35,7 +35,6 @@ class TestVersion2:
             cpu__stat="usage_usec 2500000\nuser_usec 1\nnr_periods 70\nnr_throttled 7\n",
         )
         assert cpu_quota(tmp_path) == 0.5
-        assert cpu_periods(tmp_path) == (70, 7)
         assert cpu_used_s(tmp_path) == 2.5
 
     def test_the_tightest_quota_counts_of_the_group_and_those_above(self, tmp_path: Path) -> None:
@@ -49,7 +48,6 @@ class TestVersion2:
             cpu__stat="usage_usec 1000000\nnr_periods 0\nnr_throttled 0",
         )
         assert cpu_quota(tmp_path) == 1.5
-        assert cpu_periods(tmp_path) == (5, 1)
         assert cpu_used_s(tmp_path) == 1.0
 
 
@@ -71,14 +69,12 @@ class TestVersion1:
         )
         machine.write("cpuacct", cpuacct__usage="1500000000\n")
         assert cpu_quota(tmp_path) == 0.5
-        assert cpu_periods(tmp_path) == (9, 3)
         assert cpu_used_s(tmp_path) == 1.5
 
     def test_without_a_quota_has_none(self, tmp_path: Path) -> None:
         machine = Machine(tmp_path, "1:cpu:/\n", OLD.format(path="/", name="cpu"))
         machine.write("cpu", cpu__cfs_quota_us="-1", cpu__cfs_period_us="100000")
         assert cpu_quota(tmp_path) is None
-        assert cpu_periods(tmp_path) is None
         assert cpu_used_s(tmp_path) is None
 
     def test_that_is_joined_with_another_controller_is_found(self, tmp_path: Path) -> None:
@@ -96,7 +92,7 @@ class TestVersion1:
 @pytest.mark.parametrize("group", ["", "0::/\n", "0::/../outside\n", "1:cpu:/a\n"])
 def test_what_cannot_be_seen_is_unknown(tmp_path: Path, group: str) -> None:
     Machine(tmp_path, group, NEW.format(path="/"))
-    assert (cpu_quota(tmp_path), cpu_periods(tmp_path), cpu_used_s(tmp_path)) == (None, None, None)
+    assert (cpu_quota(tmp_path), cpu_used_s(tmp_path)) == (None, None)
 
 
 def test_a_machine_without_such_files_has_no_quota(tmp_path: Path) -> None:

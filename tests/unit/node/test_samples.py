@@ -20,7 +20,7 @@ def counted(
     times_s: Sequence[float], received: Sequence[int | None], **columns: Sequence[int | None]
 ) -> list[Sample]:
     """Return samples; columns that are not given are 0."""
-    names = ("sent", "busy", "read", "written")
+    names = ("sent", "busy")
     nothing = [0] * len(times_s)
     others = [columns.get(name, nothing) for name in names]
     return [
@@ -123,21 +123,15 @@ class TestSlices:
     def test_without_samples_everything_is_unknown(self) -> None:
         assert node_of(timeline_of([])) == NodeTimeline("n1", 0.0)
 
-    def test_processors_are_in_percent_of_all_and_disks_in_bytes(self) -> None:
-        """Of two processors, one and a half are busy; the disks read and write."""
-        busy = [0, round(3 * 1.5 * TICKS_PER_S)]
-        samples = counted([9.5, 12.5], [0, 0], busy=busy, read=[0, 30], written=[0, 60])
-        timeline = timeline_of(samples)
-        node = node_of(timeline)
-        assert unpacked(known(node.busy_percent), 10) == (75,) * 10
-        assert unpacked(known(node.read_bytes), 3) == pytest.approx(
-            (8 * 512, 8 * 512, 4 * 512), 0.02
-        )
-        assert unpacked(known(node.written_bytes), 3)[:2] == (16 * 512, 16 * 512)
-
-    def test_processors_are_never_more_than_busy(self) -> None:
-        samples = counted([9.5, 12.5], [0, 0], busy=[0, 10**6])
-        assert unpacked(known(node_of(timeline_of(samples)).busy_percent), 10) == (100,) * 10
+    @pytest.mark.parametrize(
+        ("ticks", "percent"), [(round(3 * 1.5 * TICKS_PER_S), 75), (10**6, 100)]
+    )
+    def test_busy_time_is_in_percent_of_all_processors_and_never_more(
+        self, ticks: int, percent: int
+    ) -> None:
+        """The node has two processors, and three seconds are sampled."""
+        node = node_of(timeline_of(counted([9.5, 12.5], [0, 0], busy=[0, ticks])))
+        assert unpacked(known(node.busy_percent), 10) == (percent,) * 10
 
 
 class TestClocks:

@@ -275,7 +275,7 @@ class TestSchema:
         ]
         [node] = timeline.nodes
         assert timeline.series(node.received_bytes) == (0, 11_625_000, 23_625_000, 23_625_000, None)
-        assert timeline.series(node.written_bytes) == (0, 0, 0, 0, 0)
+        assert timeline.series(node.sent_bytes) == (0, 945_000, 465_000, 0, None)
 
     @pytest.mark.parametrize("version", READABLE_VERSIONS)
     def test_the_work_of_a_trial_is_unknown_before_version_6(self, version: int) -> None:
@@ -329,7 +329,7 @@ class TestSchema:
     ) -> None:
         path = change_line(record(tmp_path, a_run()), 1, {"schema_version": version})
         with pytest.raises(
-            BadInput, match=r":1: schema version .* not known here \(known: 1, 2, 3, 4, 5, 6\)"
+            BadInput, match=r":1: schema version .* not known here \(known: 1, 2, 3, 4, 5, 6, 7\)"
         ):
             load(path)
 

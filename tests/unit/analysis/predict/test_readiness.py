@@ -11,7 +11,7 @@ import pytest
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.analysis.predict.readiness import CheckStatus, readiness
 from harness.cli import main
-from harness.model.interference import NodeInterference, Nodes
+from harness.model.interference import ClusterInterference, NodeInterference
 from harness.model.run import Ending, Phase, RecordedRun, Run, Trial
 from harness.model.task_metrics import TaskMetrics
 from harness.model.timeline import Timeline
@@ -71,7 +71,7 @@ def baseline_run(number: int = 1, configuration: str = "1g-rs", **fields: Any) -
 def trials(
     deviations: Sequence[float] = DEVIATIONS,
     tasks: TaskMetrics | None = TASKS,
-    interference: Nodes | None = QUIET,
+    interference: ClusterInterference | None = QUIET,
     timeline: Timeline | None = LINKS,
 ) -> list[Trial]:
     return [
