@@ -92,7 +92,7 @@ bench: setup
 # Identical runs, which should not differ.
 aa: setup
 	+@$(call on_storage,runs)
-	@clusterlift aa "$(CONFIGURATION)" --results "$(RESULTS)"
+	@clusterlift noise "$(CONFIGURATION)" --results "$(RESULTS)"
 
 # Make a target while the file system, and YARN, are up.
 on_storage = case "$(MASTER) $(STORAGE)" in \

@@ -23,7 +23,7 @@ GROUPS = {
         "export",
         "import",
     ),
-    "Prepare a comparison": ("plan", "ready", "aa", "layout"),
+    "Prepare a comparison": ("power", "ready", "noise", "layout"),
     "Predict an upgrade": ("predict", "score", "backtest"),
     "Measure the network": ("probe", "packets", "gate"),
     "Run a test cluster on this machine": ("hdfs", "qfs", "yarn", "lab"),
@@ -32,6 +32,9 @@ GROUPS = {
 
 MODULES = {"import": "import_published"} | dict.fromkeys(("hdfs", "qfs", "yarn"), "minicluster")
 """The modules of harness.commands that have another name than their command."""
+
+ALIASES = {"plan": "power", "aa": "noise"}
+"""Former names of commands, which still work."""
 
 PROG = "clusterlift"
 COMMANDS = tuple(chain.from_iterable(GROUPS.values()))
@@ -47,6 +50,7 @@ class LazyGroup(Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        cmd_name = ALIASES.get(cmd_name, cmd_name)
         if cmd_name not in COMMANDS:
             return super().get_command(ctx, cmd_name)
         module = import_module(f"harness.commands.{MODULES.get(cmd_name, cmd_name)}")

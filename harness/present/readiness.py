@@ -37,7 +37,7 @@ def _checks(checks: Mapping[str, Check]) -> str:
 def _detectable(detectable: Sequence[DetectableChange]) -> str:
     introduction = fill(
         f"The smallest changes that a comparison detects in {percent(POWER)} of cases, if as many runs "
-        "follow after the upgrade, as quiet as these. `clusterlift plan` computes how many a smaller change "
+        "follow after the upgrade, as quiet as these. `clusterlift power` computes how many a smaller change "
         "needs:"
     )
     rows = [

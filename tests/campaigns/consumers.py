@@ -12,7 +12,7 @@ import pytest
 
 from harness.analysis.compare.comparison import Comparison, compare
 from harness.analysis.compare.identical_runs import identical_runs
-from harness.analysis.compare.plan import plan_from
+from harness.analysis.compare.power import needed_after
 from harness.analysis.compare.probe_comparison import compare_probes
 from harness.analysis.explain.attribution import explain
 from harness.analysis.explain.timeline import link_uses, trial_links
@@ -27,7 +27,7 @@ from harness.model.errors import BadInput
 from harness.model.probe import RecordedProbes
 from harness.present import data_formats, explanation, export, markdown, run, text
 from harness.present import identical_runs as identical_runs_page
-from harness.present import plan as plan_page
+from harness.present import power as power_page
 from harness.present import readiness as readiness_page
 from harness.present.comparison_table import probe_table
 from harness.present.probes import soak as soak_page
@@ -54,7 +54,7 @@ def run_outputs(column: ConfigurationRuns, other: ConfigurationRuns) -> Iterator
     for recorded in column.runs:
         yield run.render(recorded)
     yield readiness_page.render(readiness(column))
-    yield plan_page.render(plan_from([column], 0.05, 1, 0.9))
+    yield power_page.render(needed_after([column], 0.05, 1, 0.9))
     with contextlib.suppress(BadInput):
         yield identical_runs_page.render(identical_runs(column))
     yield from comparison_outputs([other, column])

@@ -18,15 +18,13 @@ def calibration(scores: Iterable[Score]) -> list[tuple[float, float]]:
     distribution of the logarithm of the time that has the 80 % interval, or the 95 % interval if the outcome
     is outside of 80 %. Empty if nothing can be judged.
     """
-    surprises = [_surprise(time) for score in scores for time in score.judged]
+    reached = [_level_reached(time) for score in scores for time in score.judged]
     return [
-        (level, sum(surprise <= level for surprise in surprises) / len(surprises))
-        for level in LEVELS
-        if surprises
+        (level, sum(one <= level for one in reached) / len(reached)) for level in LEVELS if reached
     ]
 
 
-def _surprise(time: ScoredTime) -> float:
+def _level_reached(time: ScoredTime) -> float:
     """Return the level of the narrowest interval that has the outcome in it."""
     bounds, level = (
         (time.predicted.interval_80, 0.8) if time.within_80 else (time.predicted.interval_95, 0.95)

@@ -45,7 +45,7 @@ PRINTING = {
     "show",
     "export",
     "import",
-    "plan",
+    "power",
     "ready",
     "gate",
 }
@@ -182,7 +182,7 @@ def process(
     )
 
 
-SHOWN = "clusterlift plan --change 5% --noise 2%"
+SHOWN = "clusterlift power --change 5% --noise 2%"
 
 
 class TestProcess:
@@ -263,9 +263,9 @@ class TestProcess:
 
     def test_too_little_memory_is_one_line(self, tmp_path: Path) -> None:
         script = (
-            "import sys, harness.cli as cli, harness.commands.plan as plan\n"
+            "import sys, harness.cli as cli, harness.commands.power as power\n"
             "def fail(**_): raise MemoryError\n"
-            "plan.plan_for = fail\n"
+            "power.needed_at_noise = fail\n"
             "sys.exit(cli.main())"
         )
         done = process(f"'{sys.executable}' -c '{script}' {SHOWN[12:]}", tmp_path)

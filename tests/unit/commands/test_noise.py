@@ -1,4 +1,4 @@
-"""`clusterlift aa` compares identical runs with each other in all ways."""
+"""`clusterlift noise` compares identical runs with each other in all ways."""
 
 import re
 from math import comb
@@ -50,7 +50,7 @@ def record(results: Path, number: int) -> None:
 
 def refused(results: Path, capsys: pytest.CaptureFixture[str]) -> str:
     """Return the single line with which `aa` refuses the runs."""
-    assert main(["aa", "1g", "--results", str(results)]) == 2
+    assert main(["noise", "1g", "--results", str(results)]) == 2
     printed = capsys.readouterr()
     [line] = printed.err.splitlines()
     assert printed.out == ""
@@ -120,7 +120,7 @@ class TestTheCommand:
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
         record(tmp_path, 12)
-        assert main(["aa", "1g", "--results", str(tmp_path)]) == 0
+        assert main(["noise", "1g", "--results", str(tmp_path)]) == 0
         printed = capsys.readouterr().out
         assert printed.startswith("1g, 12 runs. Standard deviations")
         assert all(len(line) <= 100 for line in printed.splitlines())

@@ -20,7 +20,7 @@ from harness.statistics.power import (
 
 
 @dataclass(frozen=True)
-class WorkloadPlan:
+class WorkloadRuns:
     """What one workload needs.
 
     `noise` is the relative standard deviation of the trials of a run; `between` that of runs, however
@@ -38,8 +38,8 @@ class WorkloadPlan:
 
 
 @dataclass(frozen=True)
-class Plan:
-    """The plan of a table: for each workload, or one for all.
+class RunsNeeded:
+    """The runs that a table needs: for each workload, or one for all.
 
     `is_assumed` is whether no run was repeated, so that the difference between runs is an assumption.
     `in_turns` is whether all configurations take turns in the same applications. `between` is then how
@@ -49,12 +49,12 @@ class Plan:
     change: float
     power: float
     comparisons: int
-    workloads: tuple[WorkloadPlan, ...]
+    workloads: tuple[WorkloadRuns, ...]
     is_assumed: bool = False
     in_turns: bool = False
 
 
-def plan_for(
+def needed_at_noise(
     *,
     change: float,
     noise: float,
@@ -64,8 +64,8 @@ def plan_for(
     configurations: int,
     power: float,
     in_turns: bool,
-) -> Plan:
-    """Return the plan for workloads that all have this noise.
+) -> RunsNeeded:
+    """Return the runs that workloads need which all have this noise.
 
     `configurations` are compared with the baseline, which does not count.
     """
@@ -73,14 +73,14 @@ def plan_for(
     sd = run_sd(between, noise, trials)
     df_per_run = configurations if in_turns else UNPAIRED
     runs = runs_needed(change, sd, comparisons, power, df_per_run)
-    each = WorkloadPlan("each workload", noise, between, trials, runs)
-    return Plan(change, power, comparisons, (each,), in_turns=in_turns)
+    all_alike = WorkloadRuns("each workload", noise, between, trials, runs)
+    return RunsNeeded(change, power, comparisons, (all_alike,), in_turns=in_turns)
 
 
-def plan_from(
+def needed_after(
     columns: Sequence[ConfigurationRuns], change: float, configurations: int, power: float
-) -> Plan:
-    """Return the plan of a comparison with the first of these, the baseline.
+) -> RunsNeeded:
+    """Return the runs that a comparison needs with the first of these, the baseline.
 
     The others took turns with it; without others, the comparison is with `configurations` to come. Raises
     BadInput if the baseline has no times, or if the others took no turns with it.
@@ -100,11 +100,11 @@ def plan_from(
     df_per_run = len(others) or UNPAIRED
     costs = _costs(baseline.runs)
 
-    def plan(name: str) -> WorkloadPlan:
+    def needed(name: str) -> WorkloadRuns:
         trials = round(median(model.trials(0, name)))
         noise, sd = model.trial_sd(name), model.run_sd(name)
         between = math.sqrt(max(0.0, sd**2 - median_variance(trials) * noise**2))
-        return WorkloadPlan(
+        return WorkloadRuns(
             name,
             noise,
             between,
@@ -114,11 +114,11 @@ def plan_from(
             name in baseline.controls,
         )
 
-    return Plan(
+    return RunsNeeded(
         change,
         power,
         comparisons,
-        tuple(map(plan, measured)),
+        tuple(map(needed, measured)),
         is_assumed=not model.has_repeated_runs,
         in_turns=bool(others),
     )

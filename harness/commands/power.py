@@ -1,29 +1,23 @@
-"""`clusterlift plan`: how many runs and trials a comparison needs."""
+"""`clusterlift power`: how many runs and trials a comparison needs."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
-from harness.analysis.compare.plan import Plan, plan_for, plan_from
+from harness.analysis.compare.power import needed_after, needed_at_noise
 from harness.analysis.observed.configuration import find_configuration
 from harness.commands.command import command
 from harness.commands.options import as_fraction, results_option
 from harness.model.errors import BadInput
 from harness.model.limits import MAX_TRIALS
-from harness.present.plan import render
+from harness.present.power import render
 from harness.statistics.mixed_model import PRIOR_RUN_SD
 from harness.statistics.power import POWER
 from harness.terminal import show
 
 
-def _fraction_or_none(
-    context: click.Context, parameter: click.Parameter, value: str | None
-) -> float | None:
-    return None if value is None else as_fraction(context, parameter, value)
-
-
-@command("plan")
+@command("power")
 @click.argument("names", nargs=-1, metavar="[RUNS]...")
 @click.option(
     "--change",
@@ -34,13 +28,13 @@ def _fraction_or_none(
 )
 @click.option(
     "--noise",
-    callback=_fraction_or_none,
+    callback=as_fraction,
     metavar="PERCENT",
     help="Without RUNS: relative standard deviation of repeated trials of a run.",
 )
 @click.option(
     "--between",
-    callback=_fraction_or_none,
+    callback=as_fraction,
     metavar="PERCENT",
     help="Without RUNS: relative standard deviation between runs, however many trials they have. "
     f"[default: {PRIOR_RUN_SD:.0%}]",
@@ -81,7 +75,7 @@ def _fraction_or_none(
     help="Probability of detecting the change.",
 )
 @results_option
-def plan_command(
+def power_command(
     names: Sequence[str],
     change: float,
     noise: float | None,
@@ -108,11 +102,11 @@ def plan_command(
                 "--noise, --between and --turns have no effect beside RUNS, which show all of it"
             )
         columns = [find_configuration(name, results) for name in names]
-        plan: Plan = plan_from(columns, change, configurations, power)
+        needed = needed_after(columns, change, configurations, power)
     else:
         if noise is None:
-            raise BadInput("plan needs RUNS of the baseline, or --noise")
-        plan = plan_for(
+            raise BadInput("power needs RUNS of the baseline, or --noise")
+        needed = needed_at_noise(
             change=change,
             noise=noise,
             between=PRIOR_RUN_SD if between is None else between,
@@ -122,4 +116,4 @@ def plan_command(
             power=power,
             in_turns=turns,
         )
-    show(render(plan))
+    show(render(needed))

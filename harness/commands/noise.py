@@ -1,4 +1,4 @@
-"""`clusterlift aa`: how much identical runs vary."""
+"""`clusterlift noise`: how much identical runs vary."""
 
 from pathlib import Path
 
@@ -12,10 +12,10 @@ from harness.present.identical_runs import render
 from harness.terminal import show
 
 
-@command("aa")
+@command("noise")
 @click.argument("configuration", metavar="RUNS")
 @results_option
-def aa_command(configuration: str, results: Path) -> None:
+def noise_command(configuration: str, results: Path) -> None:
     """Compare identical runs with each other (an A/A test).
 
     RUNS are repetitions of one configuration: its name under --results, or a directory of results files.

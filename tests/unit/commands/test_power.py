@@ -1,4 +1,4 @@
-"""`clusterlift plan` computes how many runs a change needs, from assumed noise or from earlier runs."""
+"""`clusterlift power` computes how many runs a change needs, from assumed noise or from earlier runs."""
 
 import re
 from dataclasses import replace
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli import main
+from harness.cli import ALIASES, main
 from harness.model.run import Ending
 from harness.records.writer import Recording
 from tests.unit.builders import STARTED_AT, a_run, ok
@@ -16,8 +16,8 @@ START = datetime.fromisoformat(STARTED_AT)
 TRIALS = (9.9, 10.0, 10.0, 10.1, 10.2, 9.8)
 
 
-def plan(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    assert main(["plan", *arguments]) == 0
+def power(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    assert main(["power", *arguments]) == 0
     return capsys.readouterr().out
 
 
@@ -29,11 +29,24 @@ def runs_of(printed: str) -> dict[str, str]:
 
 def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     """Return the single line with which the arguments are refused."""
-    assert main(["plan", *arguments]) == 2
+    assert main(["power", *arguments]) == 2
     printed = capsys.readouterr()
     [line] = printed.err.splitlines()
     assert printed.out == ""
     return line
+
+
+@pytest.mark.parametrize(("former", "name"), ALIASES.items())
+def test_the_former_name_of_a_command_works_and_is_not_listed(
+    former: str, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    helps = []
+    for arguments in ([former, "--help"], [name, "--help"], ["--help"]):
+        assert main(arguments) == 0
+        helps.append(capsys.readouterr().out)
+    assert helps[0].partition("\n")[2] == helps[1].partition("\n")[2]
+    assert f"\n  {name} " in helps[2]
+    assert f"\n  {former} " not in helps[2]
 
 
 def record(
@@ -62,7 +75,7 @@ def record(
 class TestFromAssumedNoise:
     def test_a_smaller_change_needs_more_runs(self, capsys: pytest.CaptureFixture[str]) -> None:
         runs = [
-            int(runs_of(plan(capsys, "--change", change, "--noise", "2%"))["each workload"])
+            int(runs_of(power(capsys, "--change", change, "--noise", "2%"))["each workload"])
             for change in ("10%", "5%", "3%")
         ]
         assert runs == sorted(set(runs))
@@ -84,13 +97,13 @@ class TestFromAssumedNoise:
     ) -> None:
         options = {"--change": "5%", "--noise": "6%", "--between": "2%"}
         easy, hard = (
-            plan(capsys, *[word for pair in (options | {option: value}).items() for word in pair])
+            power(capsys, *[word for pair in (options | {option: value}).items() for word in pair])
             for value in (less, more)
         )
         assert int(runs_of(easy)["each workload"]) < int(runs_of(hard)["each workload"])
 
     def test_it_names_change_power_and_table(self, capsys: pytest.CaptureFixture[str]) -> None:
-        printed = plan(capsys, "--change", "5%", "--noise", "2%", "--workloads", "1")
+        printed = power(capsys, "--change", "5%", "--noise", "2%", "--workloads", "1")
         runs = runs_of(printed)["each workload"]
         assert " ".join(printed.split()).endswith(
             f"{runs} runs on either side detect a change of 5.0 % of any workload in 90 % of cases, in a "
@@ -100,7 +113,7 @@ class TestFromAssumedNoise:
     def test_a_change_far_below_the_noise_gets_no_number(
         self, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        printed = plan(capsys, "--change", "0.1%", "--noise", "5%")
+        printed = power(capsys, "--change", "0.1%", "--noise", "5%")
         assert runs_of(printed) == {"each workload": "> 200"}
         assert "More than 200 runs would be needed" in printed
 
@@ -112,7 +125,7 @@ class TestFromAssumedNoise:
 
     def test_without_runs_the_noise_is_needed(self, capsys: pytest.CaptureFixture[str]) -> None:
         line = refused(capsys, "--change", "5%")
-        assert line.endswith("plan needs RUNS of the baseline, or --noise")
+        assert line.endswith("power needs RUNS of the baseline, or --noise")
 
 
 class TestFromEarlierRuns:
@@ -128,14 +141,14 @@ class TestFromEarlierRuns:
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
         record(tmp_path, (0.95, 1, 1.02, 1.06))
-        runs = runs_of(plan(capsys, "1g", "--change", "5%", "--results", str(tmp_path)))
+        runs = runs_of(power(capsys, "1g", "--change", "5%", "--results", str(tmp_path)))
         assert int(runs["differs"]) > int(runs["same"]) >= 2
 
     def test_a_single_run_is_planned_with_what_is_usual_and_says_so(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
         record(tmp_path, (1,))
-        printed = plan(capsys, "1g", "--change", "5%", "--results", str(tmp_path))
+        printed = power(capsys, "1g", "--change", "5%", "--results", str(tmp_path))
         assert "A single run does not show how much runs differ" in " ".join(printed.split())
 
     def test_runs_that_take_long_to_start_are_worth_more_trials(
@@ -145,7 +158,7 @@ class TestFromEarlierRuns:
         for number, before_trials_s in enumerate((30, 3000)):
             results = tmp_path / str(number)
             record(results, (0.97, 1, 1.03), before_trials_s)
-            printed = plan(capsys, "1g", "--change", "5%", "--results", str(results))
+            printed = power(capsys, "1g", "--change", "5%", "--results", str(results))
             [trials] = re.findall(r"about (\d+) trials? a run", " ".join(printed.split()))
             advised.append(int(trials))
         assert 1 <= advised[0] < advised[1]
@@ -171,7 +184,7 @@ class TestTurns:
             tmp_path, tuple(each * 1.01 for each in applications), configuration="2g", in_turns=True
         )
         options = ("--change", "5%", "--results", str(tmp_path))
-        alone, in_turns = plan(capsys, "1g", *options), plan(capsys, "1g", "2g", *options)
+        alone, in_turns = power(capsys, "1g", *options), power(capsys, "1g", "2g", *options)
         assert runs_of(alone)["differs"] == "> 200"
         assert int(runs_of(in_turns)["differs"]) < 20
         assert "applications, in each of which the configurations take turns, detect" in " ".join(
@@ -190,7 +203,7 @@ class TestTurns:
 
     def test_can_be_assumed(self, capsys: pytest.CaptureFixture[str]) -> None:
         options = ("--change", "5%", "--noise", "3%", "--between", "1%")
-        alone, in_turns = plan(capsys, *options), plan(capsys, *options, "--turns")
+        alone, in_turns = power(capsys, *options), power(capsys, *options, "--turns")
         # With the same deviations, a side of one's own would add degrees of freedom.
         assert int(runs_of(in_turns)["each workload"]) >= int(runs_of(alone)["each workload"])
         assert "take turns" in in_turns
