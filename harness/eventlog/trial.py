@@ -170,8 +170,3 @@ def read_log(lines: Iterable[bytes], slots: Slots, start_ms: float = 0) -> Trial
         if event is not None:
             aggregator.add(event)
     return TrialLog(aggregator.metrics(), tuple(aggregator.times.stages))
-
-
-def task_metrics(lines: Iterable[bytes], slots: Slots) -> TaskMetrics:
-    """Return the metrics of all tasks in an event log, like `read_log`."""
-    return read_log(lines, slots).metrics

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 import psutil
 
-from harness.minicluster.daemon import LOCALHOST, Daemon, end
+from harness.minicluster.daemon import LOCALHOST, Daemon
 from harness.model.errors import BadInput
 from harness.records.directories import cache_directory, kept_in
 from harness.terminal import say
@@ -49,14 +49,6 @@ class Cluster:
     def logs(self) -> Path:
         """The directory with one log for each daemon. It is kept after a start that failed."""
         return root() / "logs" / self.directory.name
-
-    def kill(self, name: str) -> None:
-        """End one daemon with SIGKILL, as a power cut would. Raises BadInput if none has this name."""
-        named = [daemon for daemon in self.daemons if daemon.name == name]
-        if not named:
-            existing = ", ".join(daemon.name for daemon in self.daemons)
-            raise BadInput(f"no daemon is called {name!r} (existing: {existing})")
-        end(named)
 
     def dead(self) -> list[Daemon]:
         """Return the daemons that do not run any more."""

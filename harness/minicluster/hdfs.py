@@ -1,7 +1,6 @@
 """HDFS: a NameNode and DataNodes, run from one jar and the jars of the installed Spark."""
 
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
@@ -9,7 +8,6 @@ from typing import ClassVar
 from harness.hosts.remote_process import run_all
 from harness.hosts.transports.host import HostError, by_local
 from harness.local_spark import closing_message
-from harness.minicluster import lifecycle
 from harness.minicluster.cluster import Cluster
 from harness.minicluster.daemon import LOCALHOST, Launch
 from harness.minicluster.hadoop import (
@@ -90,16 +88,6 @@ class HdfsCluster:
         if cluster.servers < USUAL_COPIES:
             return {"SPARK_CONF_DIR": str(_spark_configuration(cluster))}
         return {}
-
-
-def running(
-    datanodes: int = 3, *, properties: Mapping[str, str] | None = None
-) -> AbstractContextManager[Cluster]:
-    """Provide a new HDFS while entered; `properties` are Hadoop's, for all its daemons.
-
-    Raises BadInput or ClusterliftError if it does not start.
-    """
-    return lifecycle.running(HdfsCluster(properties or {}), datanodes)
 
 
 def web_address(cluster: Cluster) -> str:

@@ -3,12 +3,10 @@
 import re
 import subprocess
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from harness.minicluster import lifecycle
 from harness.minicluster.cluster import Cluster
 from harness.minicluster.daemon import LOCALHOST, Launch
 from harness.minicluster.qfs_home import (
@@ -84,11 +82,6 @@ class QfsCluster:
     def client_environment(self, cluster: Cluster) -> Mapping[str, str]:
         """Return where Spark's configuration is: Spark has to know QFS's classes when it starts."""
         return {"SPARK_CONF_DIR": str(cluster.conf_directory)}
-
-
-def running(chunk_servers: int = 4) -> AbstractContextManager[Cluster]:
-    """Provide a new QFS while entered. Raises BadInput or ClusterliftError if it does not start."""
-    return lifecycle.running(QfsCluster(), chunk_servers)
 
 
 def _home_link(cluster: Cluster) -> Path:

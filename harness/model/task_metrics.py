@@ -1,6 +1,5 @@
 """How a trial's tasks spent their time, and what the links of its nodes carried."""
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self, TypeVar
@@ -58,11 +57,6 @@ class TaskTime(Quantities):
     deserialization_s: float
     result_s: float
     scheduler_delay_s: float
-
-    @property
-    def total_s(self) -> float:
-        """The sum of all known parts."""
-        return math.fsum(part for part in vars(self).values() if part is not None)
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,6 @@ from harness.probes.messages import OUTLASTING_S, Message, run_beside
 from harness.probes.plan import Links, ProbeStep, round_robin
 from harness.probes.tools import iperf3, ping, udp_drops
 from harness.probes.tools.iperf3 import DatagramReport, Report
-from harness.probes.tools.ping import EchoTimes
 from harness.probes.tools.sockperf import RoundTrips
 from harness.probes.traffic import GRACE_S, Flow, Load, open_runs, run_flows
 from harness.terminal import join_names
@@ -113,7 +112,7 @@ def _measure_tcp(probe: _Probe, flows: Sequence[Flow]) -> Iterator[Measurement]:
     transfers = run_flows(flows, probe.load)
     for flow, completed, transfer in zip(flows, baselines, transfers, strict=True):
         baseline = parse_completed(
-            flow, completed, lambda done: ping.read_round_trips(done.output, done.errors)
+            flow, completed, lambda done: ping.read_shortest_us(done.output, done.errors)
         )
         if isinstance(transfer, HostError):
             yield PATH_GOODPUT.failed(str(flow), transfer)
@@ -123,13 +122,13 @@ def _measure_tcp(probe: _Probe, flows: Sequence[Flow]) -> Iterator[Measurement]:
         yield from _figures(
             str(flow),
             transfer.report,
-            baseline if isinstance(baseline, EchoTimes) else None,
+            None if isinstance(baseline, HostError) else baseline,
             probe.ideal_bit_s(flow),
         )
 
 
 def _figures(
-    subject: str, report: Report, baseline: EchoTimes | None, ideal_bit_s: float | None
+    subject: str, report: Report, baseline_us: float | None, ideal_bit_s: float | None
 ) -> Iterator[Measurement]:
     """Yield RFC 6349's figures, as far as what they are made of is known."""
     yield PATH_GOODPUT.of(subject, report.goodput_bit_s)
@@ -139,12 +138,12 @@ def _figures(
     if None not in (report.retransmits, report.mss_bytes) and report.sent_bytes:
         again = (report.retransmits or 0) * (report.mss_bytes or 0)
         yield TCP_EFFICIENCY.of(subject, efficiency_percent(report.sent_bytes, again))
-    if baseline is not None:
-        yield BASELINE_ROUND_TRIP.of(subject, baseline.min_us)
+    if baseline_us is not None:
+        yield BASELINE_ROUND_TRIP.of(subject, baseline_us)
     if report.mean_rtt_us is not None:
         yield TRANSFER_ROUND_TRIP.of(subject, report.mean_rtt_us)
-        if baseline is not None:
-            delay = 100 * (report.mean_rtt_us - baseline.min_us) / baseline.min_us
+        if baseline_us is not None:
+            delay = 100 * (report.mean_rtt_us - baseline_us) / baseline_us
             yield BUFFER_DELAY.of(subject, delay)
 
 

@@ -17,11 +17,6 @@ class Interval(NamedTuple):
     low: float
     high: float
 
-    @property
-    def middle(self) -> float:
-        """Return the midpoint."""
-        return self.low + (self.high - self.low) / 2
-
     def max_distance(self, value: float) -> float:
         """Return the distance of `value` from the end that is farther away."""
         return max(self.high - value, value - self.low)

@@ -23,10 +23,10 @@ MAX_GROWTH_MB = 16
 READER = r"""
 import json, re, sys, time
 from pathlib import Path
-from harness.eventlog.trial import Slots, task_metrics
+from harness.eventlog.trial import Slots, read_log
 started = time.process_time()
 with open(sys.argv[1], "rb") as lines:
-    metrics = task_metrics(lines, Slots({"driver": 2}))
+    metrics = read_log(lines, Slots({"driver": 2})).metrics
 read_s = time.process_time() - started
 # getrusage would also count the process that started this one.
 peak = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())[1]

@@ -11,7 +11,8 @@ from pyspark.sql import SparkSession
 
 from datagen.filesystem import Directory
 from datagen.storage import locate
-from harness.minicluster import hdfs
+from harness.minicluster.hdfs import HdfsCluster
+from harness.minicluster.lifecycle import running
 
 pytestmark = pytest.mark.bench
 
@@ -36,7 +37,7 @@ def write_small(directory: Directory, number: int) -> None:
 
 
 def test_many_files(bench_spark: SparkSession) -> None:
-    with hdfs.running(datanodes=1) as cluster:
+    with running(HdfsCluster({}), 1) as cluster:
         directory, storage = locate(bench_spark, f"{cluster.uri}/many")
         directory.create()
         with ThreadPoolExecutor(WRITERS) as pool:  # writing is waiting

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from harness.minicluster import qfs
 from harness.minicluster.cluster import Cluster, find_all
-from harness.minicluster.lifecycle import down
+from harness.minicluster.lifecycle import down, running
+from harness.minicluster.qfs import QfsCluster
 from harness.records.directories import cache_directory
+from tests.daemons import kill
 from tests.waiting import eventually
 
 from .conftest import ROOT
@@ -68,7 +69,7 @@ def test_an_interrupted_run_does_not_touch_another_hdfs(tmp_path: Path) -> None:
 @pytest.mark.qfs
 @pytest.mark.skipif("QFS_HOME" not in os.environ, reason="QFS_HOME is not set")
 def test_qfs_serves_its_own_tools_and_notices_a_lost_chunk_server(tmp_path: Path) -> None:
-    with qfs.running(chunk_servers=2) as cluster:
+    with running(QfsCluster(), 2) as cluster:
         tool = Path(os.environ["QFS_HOME"]) / "bin/tools/qfs"
         (tmp_path / "file").write_text("kept")
         for command in (["-put", str(tmp_path / "file"), "/file"], ["-cat", "/file"]):
@@ -76,6 +77,6 @@ def test_qfs_serves_its_own_tools_and_notices_a_lost_chunk_server(tmp_path: Path
                 [tool, "-fs", cluster.uri, *command], capture_output=True, text=True, check=True
             )
         assert done.stdout == "kept"
-        cluster.kill("chunkserver-1")
-        eventually(lambda: qfs.QfsCluster().live_servers(cluster) == 1, "the loss was not noticed")
+        kill(cluster, "chunkserver-1")
+        eventually(lambda: QfsCluster().live_servers(cluster) == 1, "the loss was not noticed")
     assert is_removed(cluster)

@@ -17,14 +17,16 @@ from datagen.storage import hdfs as hdfs_storage
 from datagen.storage import locate, namenode
 from datagen.write_lock import Owner
 from datagen.writer import Request, write_dataset
-from harness.minicluster import hdfs
 from harness.minicluster.cluster import Cluster
+from harness.minicluster.hdfs import HdfsCluster
+from harness.minicluster.lifecycle import running
 from harness.model.errors import BadInput, ClusterliftError
 from harness.model.layout import Layout
 from harness.model.run import RecordedRun
 from harness.records.reader import load
 from jobs.options import parse
 from jobs.run import benchmark
+from tests.daemons import kill
 from tests.waiting import eventually
 
 from .conftest import CLUSTER_ROWS, Write
@@ -34,7 +36,7 @@ DATANODES = 5
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Cluster]:
-    with hdfs.running(datanodes=DATANODES) as cluster:
+    with running(HdfsCluster({}), DATANODES) as cluster:
         yield cluster
 
 
@@ -290,8 +292,8 @@ def test_lost_nodes_and_missing_parity_are_noticed(
     monkeypatch.setattr(namenode, "SILENT_MS", 3_000)  # much less than until they are declared dead
     dataset = write_layout("rs:3+2", rows=60_000, files=1)  # more than two cells, so five stripes
     directory, storage = locate(spark, uri)
-    cluster.kill("datanode-1")
-    cluster.kill("datanode-2")
+    kill(cluster, "datanode-1")
+    kill(cluster, "datanode-2")
 
     def observe() -> StoredFiles:
         return storage.observe(directory, dataset.manifest.files)

@@ -14,9 +14,11 @@ from datagen.filesystem import Directory
 from datagen.storage import qfs as qfs_storage
 from datagen.storage.metaserver import Metaserver
 from datagen.write_lock import Owner
-from harness.minicluster import qfs
 from harness.minicluster.cluster import Cluster
+from harness.minicluster.lifecycle import running
+from harness.minicluster.qfs import QfsCluster
 from harness.model.errors import BadInput, ClusterliftError
+from tests.daemons import kill
 
 from .conftest import CLUSTER_ROWS, Write
 
@@ -28,7 +30,7 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Cluster]:
-    with qfs.running(chunk_servers=4) as cluster:
+    with running(QfsCluster(), 4) as cluster:
         yield cluster
 
 
@@ -239,6 +241,6 @@ def test_a_lost_chunk_server_is_noticed(
 ) -> None:
     """The last test of this cluster: it kills a chunk server."""
     dataset = write_layout("rs:6+3")
-    cluster.kill("chunkserver-1")
+    kill(cluster, "chunkserver-1")
     with pytest.raises(BadInput, match=r"3 lack \d+ copies or stripes .*chunk server may be down"):
         open_dataset(spark, dataset.uri)

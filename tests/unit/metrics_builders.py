@@ -1,5 +1,6 @@
 """Builds task metrics in one line, for tests of something else."""
 
+import math
 from dataclasses import fields
 from typing import Any
 
@@ -18,6 +19,11 @@ def task_time(**parts_s: float | None) -> TaskTime:
     """Return task time; parts that are not given are 0."""
     known: dict[str, Any] = dict.fromkeys((field.name for field in fields(TaskTime)), 0.0)
     return TaskTime(**known | parts_s)
+
+
+def known_s(time: TaskTime) -> float:
+    """Return the sum of all known parts."""
+    return math.fsum(part for part in vars(time).values() if part is not None)
 
 
 def task_metrics(slots: float | None = 2, tasks: int = 10, **more: Any) -> TaskMetrics:

@@ -61,21 +61,16 @@ def read_answer(output: str, errors: str) -> PingReply:
     return PingReply(Echo.LOST)
 
 
-@dataclass(frozen=True)
-class EchoTimes:
-    """Round trip times of small packets in microseconds."""
-
-    min_us: float
-    mean_us: float
-
-
 def round_trips(address: str) -> list[str]:
     """Return the command that sends some small packets, five a second."""
     return ["ping", "-n", "-q", "-c", str(_ROUND_TRIPS), "-i", "0.2", "-W", "1", address]
 
 
-def read_round_trips(output: str, errors: str) -> EchoTimes:
-    """Read what ping printed. Raise ToolError if nothing came back, or with ping's own error."""
+def read_shortest_us(output: str, errors: str) -> float:
+    """Return the shortest round trip in microseconds.
+
+    Raise ToolError if nothing came back, or with ping's own error.
+    """
     counts = _SUMMARY.search(output)
     if counts is None:
         raise ToolError(first_line(errors, "ping printed no summary"))
@@ -85,4 +80,4 @@ def read_round_trips(output: str, errors: str) -> EchoTimes:
     least, mean, greatest = (1000 * float(time) for time in times.groups())
     if not 0 < least <= mean <= greatest:
         raise ToolError("ping's round trip times are not in order")
-    return EchoTimes(least, mean)
+    return least

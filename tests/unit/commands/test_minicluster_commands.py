@@ -14,6 +14,7 @@ import pytest
 from harness.cli import main
 from harness.minicluster.cluster import Cluster, find_all
 from harness.minicluster.lifecycle import down
+from tests.daemons import kill
 from tests.unit.fake_file_system import WAIT
 from tests.waiting import eventually
 
@@ -58,7 +59,7 @@ class TestUpStatusDown:
             f"# logs: {cluster.logs}",
             "# stop: clusterlift fake down --name default",
         ]
-        cluster.kill("server-1")
+        kill(cluster, "server-1")
         assert fake("status").stdout.splitlines() == [
             f"default  {cluster.uri}  1 of 1 server live",
             f"  head      alive  pid {cluster.daemons[0].pid}",
@@ -212,7 +213,7 @@ class TestRun:
         ready = tmp_path / "ready"
         wait = "touch $0; while [ ! -e $0.go ]; do sleep 0.05; done"
         process, cluster = self.start(wait, ready=ready)
-        cluster.kill("server-2")
+        kill(cluster, "server-2")
         Path(f"{ready}.go").touch()
         log = cluster.logs / "server-2.log"
         message = f"server-2 died in the meantime: no message; see {log}\n"
