@@ -316,43 +316,65 @@ class MixedModel:
     def _effects_on_all(self) -> dict[tuple[int, int], float]:
         return self._run_effects(self._trial_variances)
 
+    # A run's value for workload w is a shared effect s plus an own effect o_w. The variance of o_w is taken
+    # in proportion to that of its trials: k t_w. What a run does to all workloads is estimated by the mean
+    # e of its residuals, weighted by 1 / t_w. With W, the sum of the weights,
+    #
+    #     Var(e) = Var(s) + k / W            o_w - (e - s) has the variance k t_w (1 - 1 / (t_w W))
+    #
+    # so a run's value for w has the variance Var(s) + Var(o_w) = Var(e) + (Var(o_w) - k / W).
+
+    @cached_property
+    def _total_weight(self) -> float:
+        """W: the sum of the weights of all workloads."""
+        return sum(1 / variance_ for variance_ in self._trial_variances.values())
+
     @cached_property
     def _own(self) -> dict[str, tuple[float, float]]:
-        """What a run does to a workload alone: degrees of freedom and variance, in trial variances."""
+        """What a run does to a workload alone: degrees of freedom, and k as this workload alone shows it."""
         effects = self._effects_on_all
-        total_weight = sum(1 / v for v in self._trial_variances.values())
         found = {}
         for name, trial_variance in self._trial_variances.items():
-            own = [res[name] - effects[run] for run, res in self._residuals.items() if name in res]
-            shown = [run for run, residuals in self._residuals.items() if name in residuals]
-            df = _degrees_of_freedom(shown) * self._free_fraction
-            # What a workload adds to the effect on all is missing from its own.
-            free = 1 - 1 / trial_variance / total_weight
+            own = {
+                run: residuals[name] - effects[run]
+                for run, residuals in self._residuals.items()
+                if name in residuals
+            }
+            df = _degrees_of_freedom(own) * self._free_fraction
+            free = 1 - 1 / trial_variance / self._total_weight
             if df and free > 0:
-                found[name] = df, _sum_of_squares(own) / (df * trial_variance * free)
+                found[name] = df, _sum_of_squares(own.values()) / (df * trial_variance * free)
         return found
 
     @cached_property
+    def _own_df(self) -> float:
+        return sum(df for df, _ in self._own.values())
+
+    @cached_property
     def _scale(self) -> float:
-        """The typical variance that a run adds to a workload, in variances of its trials."""
-        df = sum(df for df, _ in self._own.values())
-        return math.fsum(df * value for df, value in self._own.values()) / df if df else 0.0
+        """k: the typical variance that a run adds to a workload, in variances of its trials."""
+        return (
+            math.fsum(df * k for df, k in self._own.values()) / self._own_df
+            if self._own_df
+            else 0.0
+        )
 
     def _variance(self, workload: str) -> _Variance:
-        """Return the variance between runs; Satterthwaite's degrees of freedom."""
+        """Return the variance between runs; the derivation is above."""
         if not self._run_df:
             return _Variance(0.0, PRIOR_RUN_SD**2, NORMAL_DF)
-        shared = _sum_of_squares(self._effects_on_all.values()) / self._run_df
+        shared = _sum_of_squares(self._effects_on_all.values()) / self._run_df  # Var(e)
         if not self._own:  # the table has one workload: nothing is its own
             return _Variance(shared, 0.0, self._run_df)
-        df, value = self._own.get(workload, (0, 0.0))
-        all_df = sum(df for df, _ in self._own.values()) - self._run_df
-        moderated = (PRIOR_WEIGHT * self._scale + df * value) / (PRIOR_WEIGHT + df)
-        own = moderated * self._trial_variances[workload]
-        # The workloads' own effects do not cancel entirely in the runs' common ones.
-        counted_twice = self._scale / sum(1 / v for v in self._trial_variances.values())
-        own = max(own - counted_twice, MIN_OWN_FRACTION * own)
-        own_df = max(1, min(all_df, PRIOR_WEIGHT + df))
+        # What a workload shows of k is moderated by what all show, with a fixed weight as in limma.
+        df, k = self._own.get(workload, (0, 0.0))
+        moderated = (PRIOR_WEIGHT * self._scale + df * k) / (PRIOR_WEIGHT + df)
+        own = moderated * self._trial_variances[workload]  # Var(o_w)
+        # Var(e) has k / W already. Most of Var(o_w) may be chance, so a part of it always remains.
+        own = max(own - self._scale / self._total_weight, MIN_OWN_FRACTION * own)
+        # Satterthwaite's degrees of freedom of the sum. All own effects together have those of the residuals
+        # that are left after the shared ones.
+        own_df = max(1, min(self._own_df - self._run_df, PRIOR_WEIGHT + df))
         spread = shared**2 / self._run_df + own**2 / own_df
         return _Variance(shared, own, (shared + own) ** 2 / spread if spread else self._run_df)
 
@@ -390,21 +412,20 @@ class _InTurns(MixedModel):
         """
         found: dict[tuple[int, int], dict[str, float]] = {}
         for name in self.workloads:
-            logs = {
-                application: [run[name].log_time for run in runs if name in run]
-                for application, runs in enumerate(zip(*self.configurations, strict=True))
-            }
             complete = {
-                a: each for a, each in logs.items() if len(each) == len(self.configurations)
+                application: [run[name].log_time for run in runs]
+                for application, runs in enumerate(zip(*self.configurations, strict=True))
+                if all(name in run for run in runs)
             }
             if len(complete) < 2:  # noqa: PLR2004  a single one is its own mean
                 continue
-            overall = _mean([_mean(each) for each in complete.values()])
-            for c in range(len(self.configurations)):
-                of_configuration = _mean([each[c] for each in complete.values()])
-                for a, each in complete.items():
-                    residual = each[c] - of_configuration - _mean(each) + overall
-                    found.setdefault((c, a), {})[name] = residual
+            of_application = {application: _mean(logs) for application, logs in complete.items()}
+            of_configuration = list(map(_mean, zip(*complete.values(), strict=True)))
+            overall = _mean(list(of_application.values()))
+            for application, logs in complete.items():
+                for configuration, log in enumerate(logs):
+                    residual = log - of_configuration[configuration] - of_application[application]
+                    found.setdefault((configuration, application), {})[name] = residual + overall
         return found
 
 

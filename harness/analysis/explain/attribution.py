@@ -49,7 +49,7 @@ def wall_parts(trial: Trial) -> Parts | None:
     return {**parts, IDLE: trial.wall_s - math.fsum(parts.values())}
 
 
-def lacks_python_time(parts: Parts) -> Parts:
+def without_python_time(parts: Parts) -> Parts:
     """Return the parts with the time of Python workers added to UNATTRIBUTED."""
     kept = {name: seconds for name, seconds in parts.items() if name != PYTHON}
     return {**kept, UNATTRIBUTED: parts[UNATTRIBUTED] + parts.get(PYTHON, 0)}
@@ -148,7 +148,7 @@ def attribute(runs: Iterable[RecordedRun], workload: str) -> Attribution | None:
 
 def _median_parts(divided: Sequence[Parts]) -> Parts:
     if any(PYTHON not in parts for parts in divided):
-        divided = [lacks_python_time(parts) for parts in divided]
+        divided = [without_python_time(parts) for parts in divided]
     return {name: median(parts[name] for parts in divided) for name in PARTS if name in divided[0]}
 
 
@@ -294,5 +294,5 @@ def _differences(before: Attribution | None, after: Attribution | None) -> Parts
         return {}
     before_s, after_s = before.parts_s, after.parts_s
     if not (PYTHON in before_s and PYTHON in after_s):
-        before_s, after_s = lacks_python_time(before_s), lacks_python_time(after_s)
+        before_s, after_s = without_python_time(before_s), without_python_time(after_s)
     return {name: after_s[name] - before_s[name] for name in PARTS if name in after_s}

@@ -46,7 +46,7 @@ class LinkSlice:
 
 def link_slices(timeline: Timeline, node: NodeTimeline) -> tuple[LinkSlice, ...]:
     """Return all slices of a node, in their order; together they cover all executions of the trial."""
-    series = (timeline.series(each) for each in (node.received_bytes, node.sent_bytes))
+    series = map(timeline.series, (node.received_bytes, node.sent_bytes))
     return tuple(
         LinkSlice(
             start_s=number * timeline.interval_s,
@@ -75,28 +75,24 @@ def stage_name(timeline: Timeline, index: int) -> str:
 
 def busiest_node(timeline: Timeline) -> NodeTimeline | None:
     """Return the node that received most, or sent most, whichever is more; None if no bytes are known."""
-    carried = [
-        (max(total for total in totals if total is not None), node)
-        for node in timeline.nodes
-        if (totals := [_total(timeline, each) for each in (node.received_bytes, node.sent_bytes)])
-        != [None, None]
-    ]
-    return max(carried, key=lambda each: each[0])[1] if carried else None
+    carried = [(_carried_bytes(timeline, node), node) for node in timeline.nodes]
+    known = [(total, node) for total, node in carried if total is not None]
+    return max(known, key=lambda found: found[0])[1] if known else None
 
 
 def silent_nodes(timeline: Timeline) -> list[str]:
     """Return the hosts of the nodes for whose links no bytes are known."""
-    return [
-        node.host
-        for node in timeline.nodes
-        if _total(timeline, node.received_bytes) is None
-        and _total(timeline, node.sent_bytes) is None
-    ]
+    return [node.host for node in timeline.nodes if _carried_bytes(timeline, node) is None]
 
 
-def _total(timeline: Timeline, series: str | None) -> int | None:
-    known = [value for value in timeline.series(series) if value is not None]
-    return sum(known) if known else None
+def _carried_bytes(timeline: Timeline, node: NodeTimeline) -> int | None:
+    """Return what a node received or what it sent, whichever is more; None if neither is known."""
+    totals = []
+    for series in (node.received_bytes, node.sent_bytes):
+        known = [value for value in timeline.series(series) if value is not None]
+        if known:
+            totals.append(sum(known))
+    return max(totals, default=None)
 
 
 @dataclass(frozen=True)
