@@ -22,14 +22,13 @@ def figure_option(text: str) -> Callable[[Callable[..., Any]], Callable[..., Any
 
 
 def write_figure(file: Path, name: str, numbers: object) -> None:
-    """Write the figure of this name, a module of present.report.figures, with these numbers as SVG.
+    """Write the picture of this name, one of present.report.pictures, with these numbers as SVG.
 
     Raises BadInput if the file is something else, or cannot be written, or without the packages for it.
     """
     with optional_import("--figure", "report"):
         chart = import_module("harness.present.report.chart")
-        import_module("vl_convert")  # altair draws by it, and says so late
-        figure = import_module(f"harness.present.report.figures.{name}")
-    picture = chart.standalone(figure.draw(numbers))
+        pictures = import_module("harness.present.report.pictures")
+    picture = chart.standalone(pictures.PICTURES[name](numbers))
     kind = OutputKind("a picture of clusterlift", chart.is_standalone, option="--figure")
     write_file(file, picture.encode(), kind)

@@ -13,6 +13,7 @@ _ROUNDING_ERROR = 1e-9
 """0.07 x 100 is 7.000000000000001, which must not be rounded up to 8."""
 _MIN_MILLISECOND = 0.0005
 _MIN_P = 0.001
+_MIN_SIGNIFICANT = 1e-6
 _PREFIXES = (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3), ("", 1.0))
 _BYTE_UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
 _UNIT_STEP = 1000
@@ -77,9 +78,18 @@ def performance_text(value: float, unit: str) -> str:
     return f"{value:.4g} {unit}/s"
 
 
-def significant(value: float) -> str:
-    """Return four significant digits, without an exponent for large numbers."""
-    return f"{value:.4g}" if abs(value) < 10_000 else f"{value:.0f}"  # noqa: PLR2004  four digits
+def significant(value: float, digits: int = 4) -> str:
+    """Return this many significant digits, never with an exponent: `0.1235`, `12.5`, `14634`.
+
+    Zeros at the end of the decimals are left out; a value below a millionth of one is shown as that.
+    """
+    if value == 0:
+        return "0"
+    if abs(value) < _MIN_SIGNIFICANT:
+        return f"{'-' if value < 0 else ''}<{_MIN_SIGNIFICANT:f}"
+    decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
+    text = f"{value:.{decimals}f}"
+    return text.rstrip("0").rstrip(".") if decimals else text
 
 
 def size_text(count: float) -> str:

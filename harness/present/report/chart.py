@@ -1,21 +1,24 @@
-"""What a figure of the page consists of, and how its pictures are drawn as SVG.
+"""How pictures are drawn as SVG: all in one style, in the colours of the page that contains them.
 
-All pictures have one style, in the colours of the page that contains them. Altair describes a chart, and
-vl-convert draws it without a browser and without a network.
+A picture is described by a specification of Vega-Lite, as plain mappings and lists, and vl-convert draws it
+without a browser and without a network. The functions here write the parts that many pictures share.
 """
 
-import io
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import altair as alt
+import vl_convert
 
 from harness import __version__
-from harness.present.data_table import DataTable
 from harness.terminal import shorten, visible
+
+Spec = dict[str, Any]
+"""A specification of Vega-Lite, or a part of one."""
+Rows = Iterable[Mapping[str, Any]]
+"""The data of a picture: the fields of each mark, by name."""
 
 _SHAPES = {"circle": "●", "square": "■", "triangle-up": "▲", "diamond": "◆", "triangle-down": "▼"}
 COLOURS = 8
@@ -34,11 +37,11 @@ class Series:
 
     @property
     def mark(self) -> dict[str, str]:
-        """Return the keys of a chart's data row that choose the mark."""
+        """Return the fields of a row that choose the mark: see COLOUR and SHAPE."""
         return {"colour": self.colour, "shape": self.shape}
 
 
-def series_of(names: Iterable[str]) -> Mapping[str, Series]:
+def series_of(names: Iterable[str]) -> dict[str, Series]:
     """Return a series for each name. The first is the baseline's; no other has the same colour."""
     return {name: _series(number) for number, name in enumerate(names)}
 
@@ -49,72 +52,95 @@ def _series(number: int) -> Series:
     return Series(f"var(--series-{colour})", shape, glyph)
 
 
-@dataclass(frozen=True)
-class Picture:
-    """An SVG element. `narrow` is the version for a phone; it is empty if `wide` fits on one."""
-
-    wide: str
-    narrow: str = ""
-    heading: str = ""
-
-
-@dataclass(frozen=True)
-class Figure:
-    """One figure of the page.
-
-    `anchor` is the target of links, `alternative` the text for readers who cannot see the pictures, `keys`
-    the legend. Below the pictures, `remarks` are the sentences of one paragraph and `lines` a list.
-    """
-
-    anchor: str
-    title: str
-    alternative: str
-    pictures: tuple[Picture, ...]
-    numbers: DataTable
-    keys: Mapping[str, Series] = field(default_factory=dict)
-    remarks: tuple[str, ...] = ()
-    lines: tuple[str, ...] = ()
-
-
 FONT = "Helvetica, Arial, Liberation Sans, sans-serif"
 TEXT_PX = 12
 
 INK, SOFT, FAINT, PAPER, ALARM = (
     f"var(--{name})" for name in ("ink", "soft", "faint", "paper", "alarm")
 )
+BLUE = "var(--series-1)"
+DASHES = [5, 4]
 
 FAILED = "\N{MULTIPLICATION SIGN}"
 """Drawn in place of a value whose measurement failed."""
 
-AnyChart = alt.Chart | alt.LayerChart | alt.FacetChart | alt.VConcatChart
+_STYLE: Spec = {
+    "aria": False,  # the figure has one alternative text for all its pictures
+    "background": "transparent",
+    "font": FONT,
+    "padding": 2,
+    "axis": {
+        "domain": False,
+        "ticks": False,
+        "gridColor": FAINT,
+        "labelColor": INK,
+        "labelFontSize": TEXT_PX,
+        "labelPadding": 6,
+        "titleColor": SOFT,
+        "titleFontSize": TEXT_PX,
+        "titleFontWeight": "normal",
+        "titlePadding": 8,
+    },
+    "text": {"color": INK, "fontSize": TEXT_PX},
+    "title": {"color": SOFT, "fontSize": TEXT_PX, "fontWeight": "normal", "anchor": "start"},
+    "view": {"stroke": None},
+}
 
 
-def svg(chart: AnyChart) -> str:
-    """Return the chart as one SVG element. Its text is escaped, and it refers to nothing outside."""
-    styled = chart.configure(
-        aria=False,  # the figure has one alternative text for all its pictures
-        background="transparent",
-        font=FONT,
-        padding=2,
-        axis=alt.AxisConfig(
-            domain=False,
-            ticks=False,
-            gridColor=FAINT,
-            labelColor=INK,
-            labelFontSize=TEXT_PX,
-            labelPadding=6,
-            titleColor=SOFT,
-            titleFontSize=TEXT_PX,
-            titleFontWeight="normal",
-            titlePadding=8,
-        ),
-        text=alt.MarkConfig(color=INK, fontSize=TEXT_PX),
-        title=alt.TitleConfig(color=SOFT, fontSize=TEXT_PX, fontWeight="normal"),
-        view=alt.ViewConfig(stroke=None),
-    )
-    text = io.StringIO()
-    styled.save(text, format="svg")
-    return text.getvalue()
+def quantity(field: str, **options: Any) -> Spec:
+    """Return the encoding of a field of numbers; without a title, unless the options name one."""
+    return {"field": field, "type": "quantitative", "title": None, **options}
+
+
+def category(field: str, **options: Any) -> Spec:
+    """Return the encoding of a field of names; without a title, unless the options name one."""
+    return {"field": field, "type": "nominal", "title": None, **options}
+
+
+def as_is(field: str) -> Spec:
+    """Return the encoding of a field whose values are colours, shapes, dashes or widths themselves."""
+    return {"field": field, "type": "nominal", "scale": None}
+
+
+COLOUR: Spec = {"color": as_is("colour")}
+SHAPE: Spec = {"shape": as_is("shape")}
+
+
+def mark(
+    kind: str, encoding: Spec, *, rows: Rows | None = None, only: str = "", **style: Any
+) -> Spec:
+    """Return a layer: a mark for each row, of those of the picture if no other rows are given.
+
+    `only` is an expression that is true of the rows to draw.
+    """
+    layer: Spec = {"mark": {"type": kind, **style}, "encoding": encoding}
+    if rows is not None:
+        layer["data"] = _data(rows)
+    if only:
+        layer["transform"] = [{"filter": only}]
+    return layer
+
+
+def layered(rows: Rows, *layers: Spec, px: tuple[int, int], title: str = "") -> Spec:
+    """Return a picture of layers upon each other; `px` are the width and the height of its plot."""
+    width, height = px
+    titled = {"title": {"text": title, "frame": "bounds"}} if title else {}
+    return {"data": _data(rows), "layer": layers, "width": width, "height": height, **titled}
+
+
+def _data(rows: Rows) -> Spec:
+    return {"values": list(rows)}
+
+
+def captioned(panels: Iterable[Spec], columns: int, *caption: str) -> Spec:
+    """Return a picture of its own: panels in columns, below lines of text."""
+    grid = {"concat": list(panels), "columns": columns, "spacing": 22}
+    return {"title": list(caption), "vconcat": [grid]}
+
+
+def svg(spec: Spec) -> str:
+    """Return the picture as one SVG element. Its text is escaped, and it refers to nothing outside."""
+    return vl_convert.vegalite_to_svg({**spec, "config": _STYLE}, allowed_base_urls=[])
 
 
 SVG_BEGINNING = "<!-- clusterlift "
@@ -137,24 +163,6 @@ def is_standalone(file: Path) -> bool:
     """Return whether the file has what `standalone` returned. Raises OSError."""
     with file.open("rb") as picture:
         return picture.read(len(SVG_BEGINNING)) == SVG_BEGINNING.encode()
-
-
-def data(rows: Sequence[Mapping[str, Any]]) -> alt.InlineData:
-    """Return the data of a chart: one mapping per row."""
-    return alt.InlineData([dict(row) for row in rows])
-
-
-def line_chart(
-    rows: Sequence[Mapping[str, Any]], x: alt.X, y: alt.Y, width_px: int, height_px: int
-) -> str:
-    """Draw lines with a mark at each point. The keys `colour` and `shape` of a row choose its mark."""
-    lines = alt.Chart(data(rows)).encode(x=x, y=y, color=alt.Color("colour:N", scale=None))
-    marks = lines.mark_point(filled=True, size=42, opacity=1)
-    return svg(
-        alt.layer(
-            lines.mark_line(strokeWidth=2), marks.encode(shape=alt.Shape("shape:N", scale=None))
-        ).properties(width=width_px, height=height_px)
-    )
 
 
 def labels(names: Iterable[str], width: int) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 import base64
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -10,11 +10,11 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from harness import __version__
 from harness.analysis.compare.comparison import Comparison
 from harness.analysis.observed.configuration import emulations
+from harness.analysis.observed.sample import measured_trials
 from harness.analysis.predict.outcomes import Scored
 from harness.analysis.price.performance_price import PerformancePrice
 from harness.analysis.price.price import CostBenefit
 from harness.model.probe import Measurement, RecordedProbes
-from harness.model.run import Phase
 from harness.present.costs import (
     cost_items,
     cost_remarks,
@@ -22,21 +22,9 @@ from harness.present.costs import (
     performance_price_table,
 )
 from harness.present.report.answer import answers
-from harness.present.report.chart import Figure, series_of
+from harness.present.report.chart import series_of
 from harness.present.report.environment import fact_rows
-from harness.present.report.figures import (
-    change,
-    link_use,
-    mesh,
-    packets,
-    placement,
-    predicted,
-    probe_lines,
-    scaling,
-    soak,
-    time_spent,
-    trials,
-)
+from harness.present.report.figure import Evidence, sections
 from harness.present.report.reproduce import commands
 from harness.present.report.table import sortable_table
 from harness.terminal import count_of, visible
@@ -71,6 +59,7 @@ def render(
     """
     script = (DIRECTORY / "sort.js").read_text(encoding="utf-8")
     facts = fact_rows(comparison.columns)
+    evidence = Evidence(comparison, measured or {}, predictions, soaks or {})
     return (
         _template_environment()
         .get_template("page.html")
@@ -85,7 +74,9 @@ def render(
                 recorded for column in comparison.columns for recorded in column.runs
             ),
             equal_facts=[row for row in facts if not row.differs],
-            figures=list(_figures(comparison, measured or {}, predictions, soaks or {})),
+            figures=[
+                (section, figure) for section in sections() if (figure := section.draw(evidence))
+            ],
             keys=series_of(column.name for column in comparison.columns),
             lead=_lead(comparison),
             measuring_commands={column.name: commands(column) for column in comparison.columns},
@@ -136,7 +127,7 @@ def _title(comparison: Comparison) -> str:
 def _lead(comparison: Comparison) -> str:
     """Return a line such as `5 workloads and 4 controls, 162 measured trials in 6 runs`, then the days."""
     runs = [recorded for column in comparison.columns for recorded in column.runs]
-    trials = sum(trial.phase is Phase.MEASURED for run in runs for trial in run.trials)
+    trials = sum(trial.wall_s is not None for trial in measured_trials(runs))
     days = sorted(
         {run.run.started_at[:10] for run in runs if "imported_from" not in run.run.parameters}
     )
@@ -149,23 +140,3 @@ def _lead(comparison: Comparison) -> str:
     ]
     relative = " Changes are relative to those of the controls."
     return f"{', '.join(parts)}.{relative if comparison.relative_to_controls else ''}"
-
-
-def _figures(
-    comparison: Comparison,
-    measured: Mapping[str, Sequence[Measurement]],
-    predictions: Sequence[Scored],
-    soaks: Mapping[str, RecordedProbes],
-) -> Iterator[Figure]:
-    """Yield the figures that have data; the first belongs at the top of the page."""
-    figures = [
-        change.figure(comparison),
-        predicted.figure(predictions),
-        *(figure(comparison) for figure in (trials.figure, time_spent.figure)),
-        link_use.figure(comparison, measured),
-        scaling.figure(comparison),
-    ]
-    figures += [
-        figure(measured) for figure in (mesh.figure, packets.figure, probe_lines.latency_figure)
-    ]
-    yield from filter(None, [*figures, soak.figure(soaks), placement.figure(comparison)])

@@ -51,16 +51,17 @@ from harness.present.link_table import link_section
 from harness.present.quantities import time_text
 from harness.present.report import chart, page
 from harness.present.report.answer import Answer, answers
-from harness.present.report.chart import Figure, labels, series_of
+from harness.present.report.chart import labels, series_of
 from harness.present.report.environment import fact_rows
+from harness.present.report.figure import Evidence, Figure, sections
 from harness.present.report.figures import (
     change,
+    latency,
     link_use,
     many_hosts,
     mesh,
     packets,
     placement,
-    probe_lines,
     soak,
     time_spent,
     trials,
@@ -88,7 +89,7 @@ from tests.unit.svg import elements_of, texts_of
 
 ROOT = Path(__file__).parents[3]
 
-NETWORK_FIGURES = (mesh.figure, packets.figure, probe_lines.latency_figure)
+NETWORK_FIGURES = (mesh.figure, packets.figure, latency.figure)
 
 CASES = (PacketCase(1500), PacketCase(9000, mtu_is_set=True))
 
@@ -191,7 +192,7 @@ class TestTheReportAgreesWithCompare:
             of_cell = [
                 mark.trial
                 for mark in marks.get(workload, ())
-                if mark.configuration == configuration and mark.trial.phase is Phase.MEASURED
+                if mark.configuration == configuration and mark.trial.counts
             ]
             times_s = [trial.wall_s for trial in of_cell if trial.wall_s is not None]
             by_run = cell["times_s_by_run"]
@@ -288,6 +289,20 @@ class TestTrialsFigure:
         assert figure.numbers.rows[0][3] == "(9.00 s), 1.00 s, failed, 2.00 s"
         assert texts_of(figure.pictures[0].wide).count(chart.FAILED) == 2
         assert len(dots_of(figure.pictures[0].wide)) == 6
+
+    def test_a_disturbed_trial_is_hollow_does_not_stretch_the_axis_and_is_not_counted(self) -> None:
+        disturbed = replace(ok("w", 100.0), disturbed="n2: processors slower than usual (by 31 %)")
+        tried = [ok("w", 1.0), disturbed, ok("w", 2.0), failed("w")]
+        comparison = compare([configured(name, tried) for name in ("a", "b")])
+        figure = known(trials.figure(comparison))
+        assert figure.numbers.rows[0][3] == "1.00 s, (100.0 s), 2.00 s, failed"
+        assert trials.domain(trials.marks(comparison)["w"])[1] < 3
+        hollow = [
+            mark for mark in marks_of(figure.pictures[0].wide) if mark.get("fill") == chart.PAPER
+        ]
+        assert len(hollow) == 2
+        words = " ".join(Page(page.render(comparison)).text.split())
+        assert "4 measured trials in 2 runs" in words
 
     def test_a_workload_that_always_failed_has_no_dot_and_no_time(self) -> None:
         nothing = [configured(n, [failed("w")]) for n in ("a", "b")]
@@ -507,17 +522,13 @@ class TestNetworkFigures:
         assert "2.5g, segments limited" in picture
 
     def test_a_single_latency_can_be_drawn(self) -> None:
-        figure = known(
-            probe_lines.latency_figure({"1g": [ROUND_TRIP[50].of("a -> b", 80.0, IDLE)]})
-        )
+        figure = known(latency.figure({"1g": [ROUND_TRIP[50].of("a -> b", 80.0, IDLE)]}))
         assert "NaN" not in figure.pictures[0].wide
 
     def test_latency_has_medians_by_percentile(
         self, measured: dict[str, list[Measurement]]
     ) -> None:
-        found = {
-            (p.chart, p.configuration, p.x): p.value for p in probe_lines.latency_points(measured)
-        }
+        found = {(p.panel, p.line, p.x): p.value for p in latency.points_of(measured)}
         p50 = ROUND_TRIP[50]
         [idle] = [
             measurement.value
@@ -946,11 +957,23 @@ class TestPage:
         )
         parsed = assert_self_contained(html)
         anchors = [a["id"] for _, a in parsed.elements if a.get("id")]
+        evidence = Evidence(rich, measured)
+        first, *others = [s.anchor for s in sections() if s.draw(evidence)]
         assert anchors == [
-            *("answer", "change", "table", "price", "trials", "time", "links", "mesh", "mtu"),
-            *("latency", "placement", "environment", "reproduce"),
+            *("answer", first, "table", "price", *others, "environment", "reproduce")
         ]
         assert len(html.encode()) < 3_000_000
+
+    def test_every_figure_is_in_the_table_of_the_documentation_in_its_order(self) -> None:
+        table = (ROOT / "docs" / "report.md").read_text().partition("## Read the report")[2]
+        documented = re.findall(r"^\| ([^|]+) \|", table, re.MULTILINE)
+        titles = [section.title for section in sections()]
+        assert [title for title in documented if title in titles] == titles
+
+    def test_no_two_figures_have_the_same_place_or_anchor(self) -> None:
+        found = sections()
+        assert len({section.order for section in found}) == len(found)
+        assert len({section.anchor for section in found}) == len(found)
 
     def test_every_figure_has_alternative_text_and_numbers(
         self, rich: Comparison, measured: dict[str, list[Measurement]]
@@ -1006,11 +1029,5 @@ class TestPage:
 
 
 def figures_of(comparison: Comparison, measured: dict[str, list[Measurement]]) -> list[Figure]:
-    figures = [
-        *(draw(comparison) for draw in (change.figure, trials.figure, time_spent.figure)),
-        link_use.figure(comparison, measured),
-        *(draw(measured) for draw in NETWORK_FIGURES),
-        placement.figure(comparison),
-    ]
-    assert all(figures)
-    return [figure for figure in figures if figure]
+    evidence = Evidence(comparison, measured)
+    return [figure for section in sections() if (figure := section.draw(evidence))]

@@ -4,14 +4,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import altair as alt
-
 from harness.analysis.compare.comparison import Comparison
 from harness.present import quantities
 from harness.present.comparison_table import comparison_table
 from harness.present.data_table import DataTable, Quantity
 from harness.present.report import chart
-from harness.present.report.chart import Figure, Picture, Series, labels, series_of
+from harness.present.report.chart import (
+    COLOUR,
+    SHAPE,
+    Series,
+    Spec,
+    category,
+    labels,
+    layered,
+    mark,
+    quantity,
+    series_of,
+)
+from harness.present.report.figure import Figure, Section, picture
 from harness.present.table import Fields, change_text
 from harness.statistics.change import Change, Verdict
 
@@ -62,13 +72,11 @@ def figure(comparison: Comparison) -> Figure | None:
     keys = series_of(column.name for column in comparison.columns)
     baseline, *others = keys
     return Figure(
-        anchor="change",
-        title="How much each workload changed",
         alternative=(
             f"Dot plot: the change of each time against {baseline}, with its 95 % interval. "
             + "; ".join(f"{dot.workload} in {dot.configuration}: {dot.text}" for dot in found)
         ),
-        pictures=(Picture(*(_draw(found, keys, size) for size in (WIDE, NARROW))),),
+        pictures=(picture(_drawn(found, keys, _WIDE), _drawn(found, keys, _NARROW)),),
         numbers=DataTable(
             ("workload", "configuration", "change", "interval from", "interval to", "p"),
             tuple(map(_numbers, found)),
@@ -119,8 +127,8 @@ class _Size:
     text_px: int
 
 
-WIDE = _Size(dots_px=620, line_px=18, dot_px2=75, name_width=32, text_px=12)
-NARROW = _Size(dots_px=148, line_px=17, dot_px2=45, name_width=20, text_px=11)
+_WIDE = _Size(dots_px=620, line_px=18, dot_px2=75, name_width=32, text_px=12)
+_NARROW = _Size(dots_px=148, line_px=17, dot_px2=45, name_width=20, text_px=11)
 
 
 @dataclass(frozen=True)
@@ -132,27 +140,24 @@ class _Frame:
     workloads: Mapping[str, str]
     domain: tuple[float, float]
 
-    def x(self, *, with_axis: bool) -> alt.X:
-        axis = alt.Axis(
-            format="+.0%",
-            grid=True,
-            labelExpr="datum.value === 0 ? '0%' : datum.label",
-            labelFlush=False,
-            labels=with_axis,
-            tickCount=max(3, self.size.dots_px // 65),
-            title="less time  ←  change  →  more time" if with_axis else None,
-        )
-        return alt.X("change:Q", scale=alt.Scale(domain=self.domain, nice=True), axis=axis)
+    def x(self, *, with_axis: bool) -> Spec:
+        axis = {
+            "format": "+.0%",
+            "grid": True,
+            "labelExpr": "datum.value === 0 ? '0%' : datum.label",
+            "labelFlush": False,
+            "labels": with_axis,
+            "tickCount": max(3, self.size.dots_px // 65),
+        }
+        title = "less time  ←  change  →  more time" if with_axis else None
+        scale = {"domain": self.domain, "nice": True}
+        return quantity("change", scale=scale, axis=axis, title=title)
 
-    def y(self, workloads: Sequence[str]) -> alt.Y:
+    def y(self, workloads: Sequence[str]) -> Spec:
         names_px = round(max(map(len, self.workloads.values())) * self.size.text_px * 0.56)
-        axis = alt.Axis(
-            labelFontSize=self.size.text_px,
-            labelLimit=names_px,
-            minExtent=names_px,
-            maxExtent=names_px,
-        )
-        return alt.Y("workload:N", sort=list(workloads), title=None, axis=axis)
+        extent = {"labelLimit": names_px, "minExtent": names_px, "maxExtent": names_px}
+        axis = {"labelFontSize": self.size.text_px, **extent}
+        return category("workload", sort=list(workloads), axis=axis)
 
     def row(self, dot: Dot) -> dict[str, Any]:
         interval = dot.change.interval
@@ -169,8 +174,8 @@ class _Frame:
         }
 
 
-def _draw(found: Sequence[Dot], series: Mapping[str, Series], size: _Size) -> str:
-    """Draw workloads above controls, on the same scale."""
+def _drawn(found: Sequence[Dot], series: Mapping[str, Series], size: _Size) -> Spec:
+    """Return the picture: workloads above controls, on the same scale."""
     frame = _Frame(
         size,
         series,
@@ -183,7 +188,7 @@ def _draw(found: Sequence[Dot], series: Mapping[str, Series], size: _Size) -> st
     }
     used = [name for name in parts if parts[name]]
     charts = [_part(name, parts[name], frame, with_axis=name == used[-1]) for name in used]
-    return chart.svg(alt.vconcat(*charts, spacing=10))
+    return {"vconcat": charts, "spacing": 10}
 
 
 def _domain(changes: Sequence[Change]) -> tuple[float, float]:
@@ -194,34 +199,53 @@ def _domain(changes: Sequence[Change]) -> tuple[float, float]:
     return min(0.0, *values, *(interval.low for interval in intervals)), high
 
 
-def _part(
-    name: str, rows: Sequence[dict[str, Any]], frame: _Frame, *, with_axis: bool
-) -> alt.LayerChart | alt.FacetChart:
+def _part(name: str, rows: Sequence[dict[str, Any]], frame: _Frame, *, with_axis: bool) -> Spec:
     workloads = list(dict.fromkeys(row["workload"] for row in rows))
     size, lines = frame.size, len(frame.series) - 1
-    base = alt.Chart(chart.data(rows)).encode(
-        y=frame.y(workloads),
-        yOffset=alt.YOffset("line:O"),
-        color=alt.Color("colour:N", scale=None),
-    )
-    marked = base.encode(x=frame.x(with_axis=with_axis), shape=alt.Shape("shape:N", scale=None))
+    offset = {"yOffset": {"field": "line", "type": "ordinal"}}
+    base = {"y": frame.y(workloads), **offset, **COLOUR}
+    x = frame.x(with_axis=with_axis)
+    marked = {**base, "x": x, **SHAPE}
+    interval = {**base, "x": {**x, "field": "low"}, "x2": {"field": "high"}}
+    text_place = {"x": {"value": size.dots_px + 10}, "color": {"value": chart.INK}}
     dot: dict[str, Any] = {"size": size.dot_px2, "opacity": 1, "strokeWidth": 2}
-    return alt.layer(
-        alt.Chart(chart.data([{}])).mark_rule(color=chart.SOFT).encode(x=alt.datum(0)),
-        base.mark_rule(strokeWidth=2).encode(x="low:Q", x2="high:Q"),
-        base.transform_filter("datum.is_cut")
-        .mark_point(shape="triangle-right", filled=True, opacity=1)
-        .encode(x="high:Q"),
-        marked.transform_filter("datum.verdict === 'changed'").mark_point(filled=True, **dot),
-        marked.transform_filter("datum.verdict === 'noise'").mark_point(fill=chart.PAPER, **dot),
-        base.transform_filter("datum.verdict === 'too-few-runs'")
-        .mark_point(shape="cross", filled=True, **dot)
-        .encode(x="change:Q"),
-        base.mark_text(align="left", fontSize=size.text_px).encode(
-            x=alt.value(size.dots_px + 10), text="text:N", color=alt.value(chart.INK)
+
+    def of(verdict: Verdict) -> str:
+        return f"datum.verdict === '{verdict}'"
+
+    return layered(
+        rows,
+        mark("rule", {"x": {"datum": 0}}, rows=[{}], color=chart.SOFT),
+        mark("rule", interval, strokeWidth=2),
+        mark(
+            "point",
+            {**base, "x": {**x, "field": "high"}},
+            only="datum.is_cut",
+            shape="triangle-right",
+            filled=True,
+            opacity=1,
         ),
-    ).properties(
-        width=size.dots_px,
-        height=(size.line_px * lines + 10) * len(workloads),
-        title=alt.TitleParams(name, anchor="start", frame="bounds"),
+        mark("point", marked, only=of(Verdict.CHANGED), filled=True, **dot),
+        mark("point", marked, only=of(Verdict.NOISE), fill=chart.PAPER, **dot),
+        mark(
+            "point",
+            {**base, "x": x},
+            only=of(Verdict.TOO_FEW),
+            shape="cross",
+            filled=True,
+            **dot,
+        ),
+        mark(
+            "text",
+            {**base, **text_place, "text": {"field": "text"}},
+            align="left",
+            fontSize=size.text_px,
+        ),
+        px=(size.dots_px, (size.line_px * lines + 10) * len(workloads)),
+        title=name,
     )
+
+
+SECTION = Section(
+    10, "change", "How much each workload changed", lambda evidence: figure(evidence.comparison)
+)

@@ -1,10 +1,8 @@
 """The link and the processors of the busiest node over the time of one trial, for each configuration."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-
-import altair as alt
 
 from harness.analysis.compare.comparison import Comparison
 from harness.analysis.explain.timeline import (
@@ -16,16 +14,13 @@ from harness.analysis.explain.timeline import (
 )
 from harness.analysis.network.mesh import RECEIVES, SENDS
 from harness.model.link import throughput_text
-from harness.model.probe import Measurement
 from harness.present import quantities
 from harness.present.data_table import DataTable, Quantity
 from harness.present.link_table import share_text
 from harness.present.report import chart
-from harness.present.report.chart import Figure, Picture, Series
+from harness.present.report.chart import Series, Spec, layered, mark, quantity
+from harness.present.report.figure import Figure, Measured, Section, grouped, picture
 from harness.terminal import percent, shorten, visible
-
-Measured = Mapping[str, Sequence[Measurement]]
-"""Measurements of probes by configuration."""
 
 _MBIT = 1e6
 _COLOURS = {RECEIVES: "var(--series-1)", SENDS: "var(--series-2)"}
@@ -64,7 +59,7 @@ class Course:
         """Return `link of n2 full for 8.20 s (54 %), mostly during stage 3: reads shuffle`."""
         if self.use.full_s is None:
             return f"what the link of {self.use.host} can carry is unknown"
-        share = share_text(self.use.full_share).replace("%", " %")
+        share = percent(self.use.full_share or 0)
         full = f"link of {self.use.host} full for {quantities.time_text(self.use.full_s)} ({share})"
         return f"{full}, mostly during stage {self.use.stage}" if self.use.stage else full
 
@@ -89,18 +84,12 @@ def figure(comparison: Comparison, measured: Measured) -> Figure | None:
     found = courses(comparison, measured)
     if not found:
         return None
-    by_workload = {
-        name: [course for course in found if course.workload == name]
-        for name in dict.fromkeys(course.workload for course in found)
-    }
     return Figure(
-        anchor="links",
-        title="The busiest link over time",
         alternative="Lines over time: what the busiest node received and sent. "
         + "; ".join(f"{each.workload} in {each.configuration}: {each.text}" for each in found),
         pictures=tuple(
-            Picture(_draw(of_workload, WIDE), _draw(of_workload, NARROW), heading=name)
-            for name, of_workload in by_workload.items()
+            picture(_drawn(of_workload, _WIDE), _drawn(of_workload, _NARROW), heading=name)
+            for name, of_workload in grouped(found, lambda course: course.workload).items()
         ),
         numbers=DataTable(
             (
@@ -160,12 +149,12 @@ class _Size:
     cpu_is_beside: bool
 
 
-WIDE = _Size(link_px=(420, 110), cpu_px=(200, 110), cpu_is_beside=True)
-NARROW = _Size(link_px=(220, 90), cpu_px=(220, 40), cpu_is_beside=False)
+_WIDE = _Size(link_px=(420, 110), cpu_px=(200, 110), cpu_is_beside=True)
+_NARROW = _Size(link_px=(220, 90), cpu_px=(220, 40), cpu_is_beside=False)
 
 
-def _draw(of_workload: Sequence[Course], size: _Size) -> str:
-    """Draw the configurations of one workload above each other, on the same scales."""
+def _drawn(of_workload: Sequence[Course], size: _Size) -> Spec:
+    """Return the picture: the configurations of one workload above each other, on the same scales."""
     longest_s = max(course.link.timeline.length_s for course in of_workload)
     highest_mbit_s = 1.05 * max(
         *(rate / _MBIT for each in of_workload for _, _, rate in _rates(each.link) if rate),
@@ -179,9 +168,9 @@ def _draw(of_workload: Sequence[Course], size: _Size) -> str:
         title = ": ".join(shorten(visible(name), _NAME_WIDTH) for name in names)
         link = _link_chart(course.link, longest_s, highest_mbit_s, size.link_px, title)
         cpu = _cpu_chart(course.link, longest_s, size.cpu_px)
-        join = alt.hconcat if size.cpu_is_beside else alt.vconcat
-        charts.append(join(link, cpu, spacing=12))
-    return chart.svg(alt.vconcat(*charts, spacing=14))
+        join = "hconcat" if size.cpu_is_beside else "vconcat"
+        charts.append({join: [link, cpu], "spacing": 12})
+    return {"vconcat": charts, "spacing": 14}
 
 
 def _limits_mbit_s(link: TrialLink) -> list[float]:
@@ -191,80 +180,87 @@ def _limits_mbit_s(link: TrialLink) -> list[float]:
     return [round(bit_s / _MBIT, 1) for bit_s in dict.fromkeys(both)]
 
 
-def _x(longest_s: float) -> alt.X:
-    return alt.X(
-        "s:Q",
-        scale=alt.Scale(domain=[0, longest_s], nice=False),
-        axis=alt.Axis(grid=False, tickCount=5, labelFlush=False),
-        title=None,
-    )
-
-
-def _y(name: str, highest: float) -> alt.Y:
-    scale = alt.Scale(domain=[0, highest], nice=False)
-    axis = alt.Axis(tickCount=3, minExtent=28)
-    return alt.Y(f"{name}:Q", scale=scale, axis=axis, title=None)
+def _place(longest_s: float, field: str, highest: float) -> Spec:
+    """Return the encoding of the seconds of a trial, and of a field whose values are up to `highest`."""
+    return {
+        "x": quantity(
+            "s",
+            scale={"domain": [0, longest_s], "nice": False},
+            axis={"grid": False, "tickCount": 5, "labelFlush": False},
+        ),
+        "y": quantity(
+            field,
+            scale={"domain": [0, highest], "nice": False},
+            axis={"tickCount": 3, "minExtent": 28},
+        ),
+    }
 
 
 def _link_chart(
     link: TrialLink, longest_s: float, highest: float, px: tuple[int, int], title: str
-) -> chart.AnyChart:
+) -> Spec:
+    place = _place(longest_s, "mbit_s", highest)
     end_s = link.timeline.length_s
-    x, y = _x(longest_s), _y("mbit_s", highest)
-    bands = [
-        {
-            "s": min(stage.start_s, end_s),
-            "end": min(stage.end_s, end_s),
-            "middle": (min(stage.start_s, end_s) + min(stage.end_s, end_s)) / 2,
-            "opacity": 0.35 if number % 2 else 0.7,
-            "number": str(number)
-            if stage.end_s - stage.start_s >= _MIN_LABELLED * longest_s
-            else "",
-        }
-        for number, stage in enumerate(link.timeline.stages, 1)
-    ]
-    stages = alt.Chart(chart.data(bands))
-    layers: list[alt.Chart] = []
-    if bands:
-        layers += [
-            stages.mark_rect(fill=chart.FAINT).encode(
-                x=x, x2="end:Q", opacity=alt.Opacity("opacity:Q", scale=None)
-            ),
-            stages.mark_text(baseline="top", color=chart.SOFT).encode(
-                x=alt.X("middle:Q"), y=alt.value(1), text="number:N"
-            ),
-        ]
+    band = {
+        "x": place["x"],
+        "x2": {"field": "end"},
+        "opacity": quantity("opacity", scale=None),
+    }
+    number = {"x": quantity("middle"), "y": {"value": 1}, "text": {"field": "number"}}
+    lines = []
     for direction, colour in _COLOURS.items():
         rows = [
             {"s": start_s, "mbit_s": None if rate is None else rate / _MBIT}
             for way, start_s, rate in _rates(link)
             if way == direction
         ]
-        lines = alt.Chart(chart.data([*rows, {**rows[-1], "s": end_s}]))
-        layers.append(
-            lines.mark_line(interpolate="step-after", color=colour, strokeWidth=1.5).encode(
-                x=x, y=y
-            )
+        rows.append({**rows[-1], "s": end_s})
+        lines.append(
+            mark("line", place, rows=rows, interpolate="step-after", color=colour, strokeWidth=1.5)
         )
     limits = [{"mbit_s": limit} for limit in _limits_mbit_s(link)]
-    if limits:
-        rules = alt.Chart(chart.data(limits)).mark_rule(color=chart.INK, strokeDash=[5, 4])
-        layers.append(rules.encode(y=y))
-    width, height = px
-    heading = alt.TitleParams(title, anchor="start", frame="bounds")
-    return alt.layer(*layers).properties(width=width, height=height, title=heading)
+    return layered(
+        _bands(link, longest_s),
+        mark("rect", band, fill=chart.FAINT),
+        mark("text", number, baseline="top", color=chart.SOFT),
+        *lines,
+        mark("rule", {"y": place["y"]}, rows=limits, color=chart.INK, strokeDash=chart.DASHES),
+        px=px,
+        title=title,
+    )
 
 
-def _cpu_chart(link: TrialLink, longest_s: float, px: tuple[int, int]) -> chart.AnyChart:
+def _bands(link: TrialLink, longest_s: float) -> Iterator[dict[str, object]]:
+    """Yield a row for each stage."""
+    for number, stage in enumerate(link.timeline.stages, 1):
+        start_s, end_s = (min(s, link.timeline.length_s) for s in (stage.start_s, stage.end_s))
+        is_wide = stage.end_s - stage.start_s >= _MIN_LABELLED * longest_s
+        yield {
+            "s": start_s,
+            "end": end_s,
+            "middle": (start_s + end_s) / 2,
+            "opacity": 0.35 if number % 2 else 0.7,
+            "number": str(number) if is_wide else "",
+        }
+
+
+def _cpu_chart(link: TrialLink, longest_s: float, px: tuple[int, int]) -> Spec:
     busy = link.timeline.series(link.node.busy_percent)
     rows = [
         {"s": number * link.timeline.interval_s, "percent": value}
         for number, value in enumerate((*busy, busy[-1]))
     ]
-    width, height = px
-    areas: alt.Chart = alt.Chart(chart.data(rows)).mark_area(
-        interpolate="step-after", color=_CPU_COLOUR, opacity=0.6
+    place = _place(longest_s, "percent", 100)
+    return layered(
+        rows,
+        mark("area", place, interpolate="step-after", color=_CPU_COLOUR, opacity=0.6),
+        px=px,
     )
-    return areas.encode(x=_x(longest_s), y=_y("percent", 100)).properties(
-        width=width, height=height
-    )
+
+
+SECTION = Section(
+    50,
+    "links",
+    "The busiest link over time",
+    lambda evidence: figure(evidence.comparison, evidence.measured),
+)

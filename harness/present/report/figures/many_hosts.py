@@ -4,8 +4,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-import altair as alt
-
 from harness.analysis.network.mesh import (
     RECEIVES,
     SENDS,
@@ -19,7 +17,8 @@ from harness.model.link import UNITS, throughput_text
 from harness.model.network_metrics import GOODPUT_TOLERANCE
 from harness.present.data_table import DataTable, Quantity, relative_change
 from harness.present.report import chart
-from harness.present.report.chart import Figure, Picture
+from harness.present.report.chart import COLOUR, SHAPE, Spec, layered, mark, quantity
+from harness.present.report.figure import Figure, picture
 from harness.terminal import percent
 
 MAX_HOSTS_IN_MAP = 40
@@ -56,14 +55,12 @@ def figure(meshes: Mapping[str, PairMatrix]) -> Figure:
     marks = {name: list(marks_of(mesh, positions)) for name, mesh in meshes.items()}
     unit = unit_prefix(meshes.values())
     return Figure(
-        anchor="mesh",
-        title="Throughput of the hosts",
         alternative="Marks of the TCP throughput of each host, as sender and as receiver. "
         + "; ".join(_description(name, mesh) for name, mesh in meshes.items()),
         pictures=tuple(
-            Picture(
-                _draw(own, unit, _WIDE_PX),
-                _draw(own, unit, _NARROW_PX),
+            picture(
+                _drawn(own, unit, _WIDE_PX),
+                _drawn(own, unit, _NARROW_PX),
                 heading=f"{name}, in {unit}bit/s, by the position of the host in the order of names",
             )
             for name, own in marks.items()
@@ -135,31 +132,23 @@ def _quantity(bit_s: float | None) -> Quantity:
     return Quantity("" if bit_s is None else throughput_text(bit_s), bit_s)
 
 
-def _draw(marks: Sequence[Mark], unit: str, width_px: int) -> str:
+def _drawn(marks: Sequence[Mark], unit: str, width_px: int) -> Spec:
     rows = [
         {
             "position": mark.position,
             "rate": mark.bit_s / UNITS[unit.lower()],
             "shape": _SHAPES[mark.role],
-            "colour": chart.ALARM if mark.is_slow else "var(--series-1)",
+            "colour": chart.ALARM if mark.is_slow else chart.BLUE,
         }
         for mark in sorted(marks, key=lambda mark: mark.is_slow)
     ]
     last = max(mark.position for mark in marks)
-    x = alt.X(
-        "position:Q",
-        scale=alt.Scale(domain=[0, last + 1], nice=False),
-        axis=alt.Axis(tickMinStep=1, tickCount=width_px // 90, grid=False, title=None),
+    x = quantity(
+        "position",
+        scale={"domain": [0, last + 1], "nice": False},
+        axis={"tickMinStep": 1, "tickCount": width_px // 90, "grid": False},
     )
-    y = alt.Y("rate:Q", scale=alt.Scale(zero=True), axis=alt.Axis(tickCount=4, title=None))
-    points = alt.Chart(chart.data(rows)).encode(
-        x=x,
-        y=y,
-        shape=alt.Shape("shape:N", scale=None),
-        color=alt.Color("colour:N", scale=None),
-    )
-    return chart.svg(
-        points.mark_point(filled=True, size=20, opacity=0.8).properties(
-            width=width_px, height=_HEIGHT_PX
-        )
-    )
+    y = quantity("rate", scale={"zero": True}, axis={"tickCount": 4})
+    place = {"x": x, "y": y, **COLOUR, **SHAPE}
+    points = mark("point", place, filled=True, size=20, opacity=0.8)
+    return layered(rows, points, px=(width_px, _HEIGHT_PX))

@@ -1,9 +1,7 @@
 """TCP throughput between each pair of hosts: a map for each configuration, and maps of the differences."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-
-import altair as alt
 
 from harness.analysis.network.mesh import (
     Pair,
@@ -15,10 +13,11 @@ from harness.analysis.network.mesh import (
 )
 from harness.model.link import UNITS, throughput_text
 from harness.model.network_metrics import MESH_GOODPUT
-from harness.model.probe import ARROW, Measurement
+from harness.model.probe import ARROW
 from harness.present.data_table import DataTable, Quantity, relative_change
 from harness.present.report import chart
-from harness.present.report.chart import Figure, Picture, labels
+from harness.present.report.chart import Spec, as_is, category, labels, layered, mark
+from harness.present.report.figure import Figure, Measured, Picture, Section, picture
 from harness.present.report.figures import many_hosts
 from harness.present.report.figures.many_hosts import MAX_HOSTS_IN_MAP, unit_prefix
 
@@ -62,7 +61,7 @@ class Map:
     squares: tuple[Square, ...]
 
 
-def figure(measured: Mapping[str, Sequence[Measurement]]) -> Figure | None:
+def figure(measured: Measured) -> Figure | None:
     """Return the figure of measurements by configuration; None if no pair of hosts was measured.
 
     A map of the pairs of many hosts could not be read, so the hosts are drawn instead.
@@ -78,8 +77,6 @@ def figure(measured: Mapping[str, Sequence[Measurement]]) -> Figure | None:
         f"{name}: {line}" for name, mesh in meshes.items() for line in slow_hosts_and_pairs(mesh)
     ]
     return Figure(
-        anchor="mesh",
-        title="Throughput between hosts",
         alternative="Maps of the TCP throughput between hosts; rows send, columns receive. "
         + "; ".join(_description(name, mesh) for name, mesh in meshes.items()),
         pictures=tuple(map(_picture, maps)),
@@ -153,13 +150,13 @@ def _value(mesh: PairMatrix, pair: Pair) -> Quantity:
 
 def _picture(pair_map: Map) -> Picture:
     """Draw a map; a large one does not fit on a phone and is drawn twice."""
-    narrow = _draw(pair_map, _NARROW_PX)
+    narrow = _drawn(pair_map, _NARROW_PX)
     if len(pair_map.hosts) <= _MAX_HOSTS_OF_A_SMALL_MAP:
-        return Picture(narrow, heading=pair_map.heading)
-    return Picture(_draw(pair_map, _WIDE_PX), narrow, heading=pair_map.heading)
+        return picture(narrow, heading=pair_map.heading)
+    return picture(_drawn(pair_map, _WIDE_PX), narrow, heading=pair_map.heading)
 
 
-def _draw(pair_map: Map, available_px: int) -> str:
+def _drawn(pair_map: Map, available_px: int) -> Spec:
     side_px = min(_MAX_SQUARE_PX, max(4, available_px // len(pair_map.hosts)))
     names = labels(pair_map.hosts, _NAME_WIDTH)
     hosts = list(names.values())
@@ -175,20 +172,20 @@ def _draw(pair_map: Map, available_px: int) -> str:
         for square in sorted(pair_map.squares, key=lambda square: square.is_slow)
     ]
     fits = max(map(len, hosts)) * 6.5 <= side_px
-    receivers = alt.Axis(orient="top", labelAngle=0 if fits else -50, labelOverlap=True)
-    base = alt.Chart(chart.data(rows)).encode(
-        x=alt.X(
-            "receiver:N", sort=hosts, scale=alt.Scale(domain=hosts), axis=receivers, title=None
-        ),
-        y=alt.Y("sender:N", sort=hosts, scale=alt.Scale(domain=hosts), title=None),
-    )
-    squares = base.mark_rect(cornerRadius=2).encode(
-        fill=alt.Fill("colour:N", scale=None),
-        stroke=alt.Stroke("frame:N", scale=None),
-        strokeWidth=alt.StrokeWidth("width:Q", scale=None),
-    )
-    texts = base.mark_text(fontSize=11).encode(text="text:N")
+    receivers = {"orient": "top", "labelAngle": 0 if fits else -50, "labelOverlap": True}
+    order = {"sort": hosts, "scale": {"domain": hosts}}
+    place = {"x": category("receiver", **order, axis=receivers), "y": category("sender", **order)}
+    look = {
+        "fill": as_is("colour"),
+        "stroke": as_is("frame"),
+        "strokeWidth": {**as_is("width"), "type": "quantitative"},
+    }
+    squares = mark("rect", {**place, **look}, cornerRadius=2)
+    texts = mark("text", {**place, "text": {"field": "text"}}, fontSize=11)
     layers = [squares, texts] if side_px >= _MIN_SQUARE_WITH_TEXT_PX else [squares]
-    return chart.svg(
-        alt.layer(*layers).properties(width=side_px * len(hosts), height=side_px * len(hosts))
-    )
+    return layered(rows, *layers, px=(side_px * len(hosts), side_px * len(hosts)))
+
+
+SECTION = Section(
+    70, "mesh", "Throughput between hosts", lambda evidence: figure(evidence.measured)
+)

@@ -1,10 +1,6 @@
 """Throughput and costs by packet size: a panel for each quantity, a line for each configuration."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
-
-import altair as alt
 
 from harness.analysis.network.packet_costs import COST_METRICS, PacketCost, packet_costs
 from harness.model.network_metrics import (
@@ -18,19 +14,18 @@ from harness.model.network_metrics import (
     SENDER_INSTRUCTIONS,
     SENDER_PACKET_COST,
 )
-from harness.model.probe import Measurement, Metric
+from harness.model.probe import Metric
 from harness.present.data_table import DataTable, Quantity
 from harness.present.packets import Sweeps
-from harness.present.report import chart
-from harness.present.report.chart import Figure, Picture, Series, series_of
+from harness.present.quantities import significant
+from harness.present.report.chart import Series, Spec, captioned, quantity, svg
+from harness.present.report.figure import Figure, Measured, Section, grouped, picture
+from harness.present.report.lines import Point, keys_of, panel
 from harness.terminal import shorten, visible
 
-Measured = Mapping[str, Sequence[Measurement]]
-"""Measurements by configuration."""
-
-WIDTH_PX, HEIGHT_PX, COLUMNS = 240, 130, 3
+_PX = (240, 130)
 _NAME_WIDTH = 60
-_DASHES = [5, 4]
+_DIGITS = 3
 _HEADINGS: Mapping[Metric, str] = {
     PACKET_GOODPUT: "throughput, Gbit/s",
     PACKET_SENDER_CPU: "sender's processor time, %",
@@ -52,17 +47,6 @@ _BOTH_WAYS = (
 )
 _LIMITED = "TCP's maximum segment size limits the packets; the interfaces keep their MTU."
 _SET = "The sizes are MTUs of the interfaces."
-
-
-@dataclass(frozen=True)
-class Point:
-    """One quantity of a configuration, or of two drivers in it, for one packet size `x` in bytes."""
-
-    chart: str
-    line: str
-    x: int
-    value: float
-    both_ways: bool = False
 
 
 def points_of(sweeps: Sweeps) -> tuple[Point, ...]:
@@ -102,27 +86,18 @@ def figure(measured: Measured) -> Figure | None:
     found = points_of({name: (some, {}) for name, some in measured.items()})
     if not found:
         return None
-    by_chart = _by_chart(found)
-    keys = _keys(measured, found)
+    keys = keys_of(found, measured)
+    panels = grouped(found, lambda point: point.panel)
     return Figure(
-        anchor="mtu",
-        title="Throughput and processor time by packet size",
         alternative="Lines by packet size. "
-        + "; ".join(f"{heading}: {_description(of)}" for heading, of in by_chart.items()),
+        + "; ".join(f"{heading}: {_description(of)}" for heading, of in panels.items()),
         pictures=tuple(
-            Picture(chart.svg(_panel(of, keys)), heading=heading)
-            for heading, of in by_chart.items()
+            picture(_panel(of, keys), heading=heading) for heading, of in panels.items()
         ),
         numbers=DataTable(
             ("metric", "configuration", "packet size, bytes", "direction", "median"),
             tuple(
-                (
-                    p.chart,
-                    p.line,
-                    Quantity(f"{p.x:,}", p.x),
-                    _direction(p),
-                    Quantity(f"{p.value:.3g}", p.value),
-                )
+                (p.panel, p.line, Quantity(f"{p.x:,}", p.x), p.direction, _value_text(p))
                 for p in found
             ),
         ),
@@ -134,16 +109,15 @@ def figure(measured: Measured) -> Figure | None:
 def draw(sweeps: Sweeps) -> str:
     """Return the whole figure as SVG, with a legend in words: the panels below each other, as its source."""
     found = points_of(sweeps)
-    keys = _keys(sweeps, found)
+    keys = keys_of(found, sweeps)
     panels = [
-        _panel(of, keys).properties(title=alt.TitleParams(heading, anchor="start"))
-        for heading, of in _by_chart(found).items()
+        _panel(of, keys, heading)
+        for heading, of in grouped(found, lambda point: point.panel).items()
     ]
     names = [f"{key.glyph} {shorten(visible(name), _NAME_WIDTH)}" for name, key in keys.items()]
     kinds = {cost.case.mtu_is_set for sweep in sweeps.values() for cost in packet_costs(*sweep)}
     kind = [_SET if kinds == {True} else _LIMITED] if len(kinds) == 1 else []
-    title = alt.TitleParams([*names, *_remarks(found), *kind], anchor="start")
-    return chart.svg(alt.vconcat(alt.concat(*panels, columns=COLUMNS, spacing=22), title=title))
+    return svg(captioned(panels, 3, *names, *_remarks(found), *kind))
 
 
 def _remarks(found: Sequence[Point]) -> Iterator[str]:
@@ -152,65 +126,34 @@ def _remarks(found: Sequence[Point]) -> Iterator[str]:
         yield _BOTH_WAYS
 
 
-def _direction(point: Point) -> str:
-    return "both ways" if point.both_ways else "one way"
+def _value_text(point: Point) -> Quantity:
+    return Quantity(significant(point.value, _DIGITS), point.value)
 
 
 def _description(points: Sequence[Point]) -> str:
     return ", ".join(
-        f"{p.line} {p.value:.3g} at {p.x} bytes{' both ways' if p.both_ways else ''}"
+        f"{p.line} {_value_text(p).text} at {p.x} bytes{' both ways' if p.both_ways else ''}"
         for p in points
     )
 
 
-def _panel(points: Sequence[Point], keys: Mapping[str, Series]) -> alt.LayerChart | alt.FacetChart:
+def _panel(points: Sequence[Point], keys: Mapping[str, Series], title: str = "") -> Spec:
     sizes = sorted({point.x for point in points})
     # A single size needs a domain that is not empty.
     domain = [sizes[0], max(sizes[-1], sizes[0] + 1)]
-    x = alt.X(
-        "x:Q",
-        axis=alt.Axis(
-            grid=False, values=sizes, format="d", labelOverlap="greedy", labelSeparation=6
-        ),
-        scale=alt.Scale(type="log", domain=domain, nice=False, padding=12),
-        title=None,
+    labels = {"values": sizes, "format": "d", "labelOverlap": "greedy", "labelSeparation": 6}
+    x = quantity(
+        "x",
+        axis={"grid": False, **labels},
+        scale={"type": "log", "domain": domain, "nice": False, "padding": 12},
     )
-    y = alt.Y(
-        "value:Q", axis=alt.Axis(tickCount=4, minExtent=24), scale=alt.Scale(zero=True), title=None
-    )
-    rows: list[dict[str, Any]] = [
-        {
-            "x": point.x,
-            "value": point.value,
-            "dash": _DASHES if point.both_ways else [1, 0],
-            "line": f"{point.line} {_direction(point)}",
-            **keys[point.line].mark,
-            "inside": chart.PAPER if point.both_ways else keys[point.line].colour,
-        }
-        for point in points
-    ]
-    lines = alt.Chart(chart.data(rows)).encode(
-        x=x, y=y, color=alt.Color("colour:N", scale=None), detail="line:N"
-    )
-    return alt.layer(
-        lines.mark_line(strokeWidth=2).encode(strokeDash=alt.StrokeDash("dash:N", scale=None)),
-        lines.mark_point(size=42, opacity=1).encode(
-            shape=alt.Shape("shape:N", scale=None), fill=alt.Fill("inside:N", scale=None)
-        ),
-    ).properties(width=WIDTH_PX, height=HEIGHT_PX)
+    y = quantity("value", axis={"tickCount": 4, "minExtent": 24}, scale={"zero": True})
+    return panel(points, keys, x, y, _PX, title)
 
 
-def _by_chart(points: Sequence[Point]) -> dict[str, list[Point]]:
-    charts: dict[str, list[Point]] = {}
-    for point in points:
-        charts.setdefault(point.chart, []).append(point)
-    return charts
-
-
-def _keys(configurations: Mapping[str, object], points: Sequence[Point]) -> dict[str, Series]:
-    """Return the series of the lines; a configuration's own line has the colour of the other figures."""
-    lines = list(dict.fromkeys(point.line for point in points))
-    keys = series_of(dict.fromkeys((*configurations, *lines)))
-    if not set(configurations) & set(lines):
-        keys = series_of(lines)
-    return {line: keys[line] for line in lines}
+SECTION = Section(
+    80,
+    "mtu",
+    "Throughput and processor time by packet size",
+    lambda evidence: figure(evidence.measured),
+)

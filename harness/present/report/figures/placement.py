@@ -3,15 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import altair as alt
-
 from harness.analysis.compare.comparison import Comparison
 from harness.present.data_table import DataTable, Quantity
-from harness.present.report import chart
-from harness.present.report.chart import Figure, Picture
+from harness.present.report.chart import BLUE, Spec, category, labels, layered, mark, quantity
+from harness.present.report.figure import Figure, Section, picture
 from harness.terminal import percent
 
-WIDTH_PX, BAR_PX = 170, 20
+_WIDTH_PX, _BAR_PX = 170, 20
 _NAME_WIDTH = 18
 
 
@@ -36,7 +34,7 @@ class Placement:
 
     @property
     def description(self) -> str:
-        """Return `4 nodes, each 25.0% to 25.0%`."""
+        """Return `4 nodes, each 25.0 % to 25.0 %`."""
         fractions = self.fractions.values()
         return f"{len(fractions)} nodes, each {percent(min(fractions), 1)} to {percent(max(fractions), 1)}"
 
@@ -64,12 +62,10 @@ def figure(comparison: Comparison) -> Figure | None:
         return None
     max_bytes = max(max(placement.bytes_by_node.values()) for placement in found)
     return Figure(
-        anchor="placement",
-        title="Where the data is stored",
         alternative="Bars: the bytes that each node stores. "
         + "; ".join(f"{placement.heading}: {placement.description}" for placement in found),
         pictures=tuple(
-            Picture(_draw(placement, max_bytes), heading=placement.heading) for placement in found
+            picture(_drawn(placement, max_bytes), heading=placement.heading) for placement in found
         ),
         numbers=DataTable(
             ("layout", "configurations", "node", "bytes stored", "fraction"),
@@ -89,8 +85,8 @@ def figure(comparison: Comparison) -> Figure | None:
     )
 
 
-def _draw(placement: Placement, max_bytes: int) -> str:
-    names = chart.labels(placement.bytes_by_node, _NAME_WIDTH)
+def _drawn(placement: Placement, max_bytes: int) -> Spec:
+    names = labels(placement.bytes_by_node, _NAME_WIDTH)
     rows = [
         {
             "node": names[node],
@@ -99,13 +95,18 @@ def _draw(placement: Placement, max_bytes: int) -> str:
         }
         for node, fraction in placement.fractions.items()
     ]
-    bars = alt.Chart(chart.data(rows)).encode(
-        y=alt.Y("node:N", sort=list(names.values()), title=None),
-        x=alt.X("bytes:Q", axis=None, scale=alt.Scale(domain=[0, max_bytes], nice=False)),
+    place = {
+        "y": category("node", sort=list(names.values())),
+        "x": quantity("bytes", axis=None, scale={"domain": [0, max_bytes], "nice": False}),
+    }
+    return layered(
+        rows,
+        mark("bar", place, color=BLUE, height=_BAR_PX - 7),
+        mark("text", {**place, "text": {"field": "fraction"}}, align="left", dx=5),
+        px=(_WIDTH_PX, _BAR_PX * len(names)),
     )
-    return chart.svg(
-        alt.layer(
-            bars.mark_bar(color="var(--series-1)", height=BAR_PX - 7),
-            bars.mark_text(align="left", dx=5).encode(text="fraction:N"),
-        ).properties(width=WIDTH_PX, height=BAR_PX * len(names))
-    )
+
+
+SECTION = Section(
+    110, "placement", "Where the data is stored", lambda evidence: figure(evidence.comparison)
+)

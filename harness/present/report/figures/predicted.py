@@ -2,17 +2,24 @@
 
 from collections.abc import Sequence
 
-import altair as alt
-
 from harness.analysis.predict.outcomes import Scored
 from harness.analysis.predict.score import ScoredTime
 from harness.present.data_table import DataTable, Quantity
 from harness.present.prediction import outcome_text
 from harness.present.quantities import change, time_text
-from harness.present.report import chart
-from harness.present.report.chart import Figure, Picture, labels
+from harness.present.report.chart import (
+    BLUE,
+    INK,
+    SOFT,
+    Spec,
+    category,
+    labels,
+    layered,
+    mark,
+    quantity,
+)
+from harness.present.report.figure import Figure, Section, picture
 
-_COLOUR = "var(--series-1)"
 _WIDE_PX, _NARROW_PX, _LINE_PX = 560, 150, 24
 _NAME_WIDTH, _NARROW_NAME_WIDTH = 32, 18
 LEGEND = (
@@ -27,8 +34,6 @@ def figure(predictions: Sequence[Scored]) -> Figure | None:
         return None
     times = [(score.after.name, time) for _, score in predictions for time in score.times]
     return Figure(
-        anchor="prediction",
-        title="Predicted before it was measured",
         alternative="Bars with dots: predicted intervals, and what was measured. "
         + "; ".join(
             f"{time.predicted.workload} in {name}: expected {time_text(time.predicted.expected_s)}, "
@@ -36,9 +41,9 @@ def figure(predictions: Sequence[Scored]) -> Figure | None:
             for name, time in times
         ),
         pictures=tuple(
-            Picture(
-                _draw(score.times, _WIDE_PX, _NAME_WIDTH),
-                _draw(score.times, _NARROW_PX, _NARROW_NAME_WIDTH),
+            picture(
+                _drawn(score.times, _WIDE_PX, _NAME_WIDTH),
+                _drawn(score.times, _NARROW_PX, _NARROW_NAME_WIDTH),
                 heading=score.after.name if len(predictions) > 1 else "",
             )
             for _, score in predictions
@@ -63,7 +68,7 @@ def _numbers(configuration: str, time: ScoredTime) -> tuple[str | Quantity, ...]
     )
 
 
-def _draw(times: Sequence[ScoredTime], width_px: int, name_width: int) -> str:
+def _drawn(times: Sequence[ScoredTime], width_px: int, name_width: int) -> Spec:
     names = labels((time.predicted.workload for time in times), name_width)
     rows = [
         {
@@ -81,20 +86,34 @@ def _draw(times: Sequence[ScoredTime], width_px: int, name_width: int) -> str:
         }
         for time in times
     ]
-    y = alt.Y("workload:N", sort=list(names.values()), title=None)
-    axis = alt.Axis(format=".0%", title="time, as a part of that before", tickCount=width_px // 90)
-    scale = alt.Scale(zero=True)
-    lines = alt.Chart(chart.data(rows)).encode(y=y)
-    before = alt.Chart(chart.data([{"x": 1}])).mark_rule(color=chart.SOFT)
-    layers = [
-        before.encode(x=alt.X("x:Q", scale=scale, axis=axis)),
-        *(
-            lines.mark_bar(color=_COLOUR, opacity=0.25, height=_LINE_PX * 0.5).encode(
-                x=f"low_{level}:Q", x2=f"high_{level}:Q"
-            )
-            for level in (95, 80)
+    y = {"y": category("workload", sort=list(names.values()))}
+    axis = {"format": ".0%", "tickCount": width_px // 90}
+    x = quantity("x", scale={"zero": True}, axis=axis, title="time, as a part of that before")
+    bar_px = _LINE_PX * 0.5
+    bars = (
+        {**y, "x": {**x, "field": f"low_{level}"}, "x2": {"field": f"high_{level}"}}
+        for level in (95, 80)
+    )
+    return layered(
+        rows,
+        mark("rule", {"x": x}, rows=[{"x": 1}], color=SOFT),
+        *(mark("bar", bar, color=BLUE, opacity=0.25, height=bar_px) for bar in bars),
+        mark("tick", {**y, "x": {**x, "field": "expected"}}, color=BLUE, thickness=2, size=bar_px),
+        mark(
+            "point",
+            {**y, "x": {**x, "field": "measured"}},
+            filled=True,
+            color=INK,
+            size=55,
+            opacity=1,
         ),
-        lines.mark_tick(color=_COLOUR, thickness=2, size=_LINE_PX * 0.5).encode(x="expected:Q"),
-        lines.mark_point(filled=True, color=chart.INK, size=55, opacity=1).encode(x="measured:Q"),
-    ]
-    return chart.svg(alt.layer(*layers).properties(width=width_px, height=_LINE_PX * len(rows)))
+        px=(width_px, _LINE_PX * len(rows)),
+    )
+
+
+SECTION = Section(
+    20,
+    "prediction",
+    "Predicted before it was measured",
+    lambda evidence: figure(evidence.predictions),
+)

@@ -3,17 +3,26 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import altair as alt
-
 from harness.analysis.compare.comparison import Comparison
 from harness.analysis.compare.scaling import ScaledWorkload, Scaling, families_of, scaling
 from harness.model.errors import BadInput
 from harness.present.data_table import DataTable, Quantity
-from harness.present.report import chart
-from harness.present.report.chart import Figure, Picture
+from harness.present.report.chart import (
+    COLOUR,
+    SHAPE,
+    Series,
+    Spec,
+    captioned,
+    layered,
+    mark,
+    quantity,
+    series_of,
+    svg,
+)
+from harness.present.report.figure import Figure, Picture, Section
 from harness.terminal import shorten, visible
 
-WIDTH_PX, HEIGHT_PX, COLUMNS = 210, 150, 3
+_PX = (210, 150)
 _NAME_WIDTH = 30
 
 
@@ -34,8 +43,6 @@ def figure(comparison: Comparison) -> Figure | None:
         if point.efficiency and point.speed_up
     ]
     return Figure(
-        anchor="scaling",
-        title="How performance grows with the number of nodes",
         alternative="Lines of efficiency by the number of nodes, one panel for each workload.",
         pictures=(Picture(draw(found)),),
         numbers=DataTable(
@@ -62,7 +69,7 @@ def figure(comparison: Comparison) -> Figure | None:
 def draw(found: Scaling) -> str:
     """Return the picture as SVG, with a legend in words."""
     bases = list(dict.fromkeys(base for each in found.workloads for base in each.points))
-    series = chart.series_of(bases)
+    series = series_of(bases)
     panels = [
         _panel(each.workload, rows)
         for each in found.workloads
@@ -71,17 +78,11 @@ def draw(found: Scaling) -> str:
     names = "   ".join(
         f"{series[base].glyph} {shorten(visible(base), _NAME_WIDTH)}" for base in bases
     )
-    legend = alt.TitleParams(
-        [
-            names,
-            "Efficiency by the number of nodes, with 95 % intervals; 100 % is on the fewest nodes.",
-        ],
-        anchor="start",
-    )
-    return chart.svg(alt.vconcat(alt.concat(*panels, columns=COLUMNS, spacing=22), title=legend))
+    about = "Efficiency by the number of nodes, with 95 % intervals; 100 % is on the fewest nodes."
+    return svg(captioned(panels, 3, names, about))
 
 
-def _rows(scaled: ScaledWorkload, series: Mapping[str, chart.Series]) -> Iterator[dict[str, Any]]:
+def _rows(scaled: ScaledWorkload, series: Mapping[str, Series]) -> Iterator[dict[str, Any]]:
     """Yield a row for each efficiency that is known, and for the fewest nodes of each configuration."""
     for base, points in scaled.points.items():
         known = [point for point in points if point.efficiency]
@@ -101,27 +102,34 @@ def _rows(scaled: ScaledWorkload, series: Mapping[str, chart.Series]) -> Iterato
                 }
 
 
-def _panel(workload: str, rows: list[dict[str, Any]]) -> chart.AnyChart:
+def _panel(workload: str, rows: list[dict[str, Any]]) -> Spec:
     nodes = sorted({row["nodes"] for row in rows})
-    x = alt.X(
-        "nodes:Q",
-        scale=alt.Scale(type="log", base=2, domain=[nodes[0], nodes[-1]], nice=False),
-        axis=alt.Axis(values=nodes, format="d", title="nodes", grid=False),
+    x = quantity(
+        "nodes",
+        scale={"type": "log", "base": 2, "domain": [nodes[0], nodes[-1]], "nice": False},
+        axis={"values": nodes, "format": "d", "grid": False},
+        title="nodes",
     )
     highest = max(row.get("high") or row["percent"] for row in rows)
-    y = alt.Y(
-        "percent:Q",
-        scale=alt.Scale(domain=[0, max(100, 1.05 * highest)], nice=False, clamp=True),
-        axis=alt.Axis(tickCount=4, title="%"),
-    )
-    base = alt.Chart(chart.data(rows)).encode(
-        x=x, color=alt.Color("colour:N", scale=None), detail="base:N"
-    )
-    title = alt.TitleParams(shorten(visible(workload), _NAME_WIDTH), anchor="start")
-    return alt.layer(
-        base.mark_rule(strokeWidth=1.5).encode(y=alt.Y("low:Q"), y2="high:Q"),
-        base.mark_line(strokeWidth=2).encode(y=y),
-        base.mark_point(filled=True, size=50, opacity=1).encode(
-            y=y, shape=alt.Shape("shape:N", scale=None)
+    scale = {"domain": [0, max(100, 1.05 * highest)], "nice": False, "clamp": True}
+    y = quantity("percent", scale=scale, axis={"tickCount": 4}, title="%")
+    base = {"x": x, **COLOUR, "detail": {"field": "base"}}
+    place = {**base, "y": y}
+    return layered(
+        rows,
+        mark(
+            "rule", {**base, "y": {**y, "field": "low"}, "y2": {"field": "high"}}, strokeWidth=1.5
         ),
-    ).properties(width=WIDTH_PX, height=HEIGHT_PX, title=title)
+        mark("line", place, strokeWidth=2),
+        mark("point", {**place, **SHAPE}, filled=True, size=50, opacity=1),
+        px=_PX,
+        title=shorten(visible(workload), _NAME_WIDTH),
+    )
+
+
+SECTION = Section(
+    60,
+    "scaling",
+    "How performance grows with the number of nodes",
+    lambda evidence: figure(evidence.comparison),
+)

@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
-
-import altair as alt
+from typing import Any
 
 from harness.analysis.network.soak import SoakVerdict, judge_soak
 from harness.model.probe import RecordedProbes
@@ -12,9 +11,10 @@ from harness.model.soak import LinkSeconds, SoakFlow
 from harness.present.data_table import DataTable, Quantity
 from harness.present.probes.soak import MAX_LINES, moment_text, sentences
 from harness.present.report import chart
-from harness.present.report.chart import Figure, Picture
+from harness.present.report.chart import BLUE, Spec, layered, mark, quantity
+from harness.present.report.figure import Figure, Section, picture
 
-WIDTH_PX, NARROW_PX, HEIGHT_PX = 680, 300, 130
+_WIDE_PX, _NARROW_PX, _HEIGHT_PX = 680, 300, 130
 MAX_BINS = 240
 """More would be finer than what a screen shows."""
 _MBIT = 1e6
@@ -41,14 +41,12 @@ def figure(soaks: Mapping[str, RecordedProbes]) -> Figure | None:
     if not drawn:
         return None
     return Figure(
-        anchor="soak",
-        title="The network under load, over time",
         alternative="Lines of what hosts received, by minutes. "
         + " ".join(f"{name}: {' '.join(sentences(soaked))}" for name, (_, soaked) in drawn.items()),
         pictures=tuple(
-            Picture(
-                draw(found, soaked, WIDTH_PX),
-                draw(found, soaked, NARROW_PX),
+            picture(
+                _drawn(found, soaked, _WIDE_PX),
+                _drawn(found, soaked, _NARROW_PX),
                 heading=f"{name}, Mbit/s by minutes",
             )
             for name, (found, soaked) in drawn.items()
@@ -109,32 +107,34 @@ def _overlaps(transfer: tuple[float, float], moments: Sequence[float]) -> bool:
     return bool(moments) and transfer[0] <= moments[-1] and transfer[1] >= moments[0]
 
 
-def draw(found: list[Bin], soaked: SoakVerdict, width_px: int) -> str:
-    """Return the picture of one soak as SVG."""
-    rows = [vars(each) for each in found]
+def _drawn(found: list[Bin], soaked: SoakVerdict, width_px: int) -> Spec:
     last = max(found[-1].minute, 1 / 60)
-    x = alt.X(
-        "minute:Q",
-        scale=alt.Scale(domain=[0, last], nice=False),
-        axis=alt.Axis(tickCount=width_px // 90, grid=False, title=None),
-    )
     top = 1.05 * max(each.highest for each in found)
-    scale = alt.Scale(domain=[0, max(top, 1e-6)], nice=False)
-    y = alt.Y("median:Q", scale=scale, axis=alt.Axis(tickCount=4, title=None))
-    line = alt.Chart(chart.data(rows)).encode(x=x)
-    layers = [
-        line.mark_area(color="var(--series-1)", opacity=0.25).encode(
-            y=alt.Y("lowest:Q", scale=scale), y2="highest:Q"
-        ),
-        line.mark_line(color="var(--series-1)", strokeWidth=1.5).encode(y=y),
-    ]
-    if soaked.faults:
-        marks = [
-            {"minute": min((fault.at_s or 0.0) / 60, last), "median": 0.0}
-            for fault in soaked.faults
-        ]
-        ticks = alt.Chart(chart.data(marks)).mark_tick(
-            orient="vertical", color=chart.INK, thickness=2, size=16
+    scale = {"domain": [0, max(top, 1e-6)], "nice": False}
+    x = {
+        "x": quantity(
+            "minute",
+            scale={"domain": [0, last], "nice": False},
+            axis={"tickCount": width_px // 90, "grid": False},
         )
-        layers.append(ticks.encode(x=x, y=y))
-    return chart.svg(alt.layer(*layers).properties(width=width_px, height=HEIGHT_PX))
+    }
+    y = {"y": quantity("median", scale=scale, axis={"tickCount": 4})}
+    band = {**x, "y": quantity("lowest", scale=scale), "y2": {"field": "highest"}}
+    moments = ((fault.at_s or 0.0) / 60 for fault in soaked.faults)
+    faults = [{"minute": min(minute, last), "median": 0.0} for minute in moments]
+    tick: dict[str, Any] = {"orient": "vertical", "thickness": 2, "size": 16}
+    return layered(
+        map(vars, found),
+        mark("area", band, color=BLUE, opacity=0.25),
+        mark("line", {**x, **y}, color=BLUE, strokeWidth=1.5),
+        mark("tick", {**x, **y}, rows=faults, color=chart.INK, **tick),
+        px=(width_px, _HEIGHT_PX),
+    )
+
+
+SECTION = Section(
+    100,
+    "soak",
+    "The network under load, over time",
+    lambda evidence: figure(evidence.soaks),
+)

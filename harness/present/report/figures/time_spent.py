@@ -3,8 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-import altair as alt
-
 from harness.analysis.compare.comparison import Comparison
 from harness.analysis.explain.attribution import PARTS, Parts, attribute, explain
 from harness.model.errors import BadInput
@@ -13,9 +11,19 @@ from harness.present.attribution_tables import NAMES
 from harness.present.data_table import DataTable, Quantity
 from harness.present.explanation import sentence
 from harness.present.report import chart
-from harness.present.report.chart import Figure, Picture, Series, labels
+from harness.present.report.chart import (
+    COLOUR,
+    Series,
+    Spec,
+    category,
+    labels,
+    layered,
+    mark,
+    quantity,
+)
+from harness.present.report.figure import Figure, Section, grouped, picture
 
-WIDTH_PX, BAR_PX = 180, 22
+_WIDTH_PX, _BAR_PX = 180, 22
 _NAME_WIDTH = 14
 _COLOURS: Mapping[str, str] = {
     "fetch_wait_s": "series-2",
@@ -60,15 +68,12 @@ def figure(comparison: Comparison) -> Figure | None:
     if not found:
         return None
     kept = [part for part in PARTS if any(bar.parts_s.get(part) for bar in found)]
-    workloads = dict.fromkeys(bar.workload for bar in found)
     return Figure(
-        anchor="time",
-        title="Where the time went",
         alternative="Stacked bars: the parts of the time of each workload. "
         + "; ".join(f"{bar.workload} in {bar.configuration}: {_description(bar)}" for bar in found),
         pictures=tuple(
-            Picture(_draw([bar for bar in found if bar.workload == name]), heading=name)
-            for name in workloads
+            picture(_drawn(of_workload), heading=name)
+            for name, of_workload in grouped(found, lambda bar: bar.workload).items()
         ),
         numbers=DataTable(
             ("workload", "configuration", *(NAMES[part] for part in kept)),
@@ -121,7 +126,7 @@ def _description(bar: Bar) -> str:
     return ", ".join(f"{NAMES[part]} {quantities.time_text(seconds)}" for part, seconds in largest)
 
 
-def _draw(bars: Sequence[Bar]) -> str:
+def _drawn(bars: Sequence[Bar]) -> Spec:
     names = labels((bar.configuration for bar in bars), _NAME_WIDTH)
     rows = [
         {
@@ -134,14 +139,14 @@ def _draw(bars: Sequence[Bar]) -> str:
         for order, part in enumerate(PARTS)
         if (seconds := bar.parts_s.get(part))
     ]
-    stacks = alt.Chart(chart.data(rows)).mark_bar(
-        height=BAR_PX - 6, stroke=chart.PAPER, strokeWidth=0.5
-    )
-    return chart.svg(
-        stacks.encode(
-            y=alt.Y("name:N", sort=list(names.values()), title=None, axis=alt.Axis(minExtent=64)),
-            x=alt.X("seconds:Q", axis=alt.Axis(tickCount=4, labelFlush=False), title=None),
-            color=alt.Color("colour:N", scale=None),
-            order="order:O",
-        ).properties(width=WIDTH_PX, height=BAR_PX * len(names))
-    )
+    place = {
+        "y": category("name", sort=list(names.values()), axis={"minExtent": 64}),
+        "x": quantity("seconds", axis={"tickCount": 4, "labelFlush": False}),
+        **COLOUR,
+        "order": {"field": "order", "type": "ordinal"},
+    }
+    stacks = mark("bar", place, height=_BAR_PX - 6, stroke=chart.PAPER, strokeWidth=0.5)
+    return layered(rows, stacks, px=(_WIDTH_PX, _BAR_PX * len(names)))
+
+
+SECTION = Section(40, "time", "Where the time went", lambda evidence: figure(evidence.comparison))

@@ -1,0 +1,98 @@
+"""What a figure of the report consists of, and which figures there are.
+
+Each module of figures/ with a SECTION is one figure of the report. Pictures of commands are in pictures.py.
+"""
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import TypeVar
+
+from harness.analysis.compare.comparison import Comparison
+from harness.analysis.predict.outcomes import Scored
+from harness.model.probe import Measurement, RecordedProbes
+from harness.present.data_table import DataTable
+from harness.present.report import chart
+from harness.present.report.chart import Series, Spec
+
+Item = TypeVar("Item")
+Key = TypeVar("Key", bound=Hashable)
+
+Measured = Mapping[str, Sequence[Measurement]]
+"""Measurements of probes by configuration."""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """An SVG element. `narrow` is the version for a phone; it is empty if `wide` fits on one."""
+
+    wide: str
+    narrow: str = ""
+    heading: str = ""
+
+
+def picture(wide: Spec, narrow: Spec | None = None, heading: str = "") -> Picture:
+    """Draw a picture, and its version for a phone unless it fits on one."""
+    return Picture(chart.svg(wide), chart.svg(narrow) if narrow else "", heading)
+
+
+@dataclass(frozen=True)
+class Figure:
+    """Pictures with what belongs to them.
+
+    `alternative` is the text for readers who cannot see the pictures, `numbers` what they show, `keys` the
+    legend. Below the pictures, `remarks` are the sentences of one paragraph and `lines` a list.
+    """
+
+    alternative: str
+    pictures: tuple[Picture, ...]
+    numbers: DataTable
+    keys: Mapping[str, Series] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
+    lines: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What the figures of a report show: its comparison, and what probes found in its configurations.
+
+    `predictions` are those of its configurations, and `soaks` the newest soak of each that has one.
+    """
+
+    comparison: Comparison
+    measured: Measured = field(default_factory=dict)
+    predictions: Sequence[Scored] = ()
+    soaks: Mapping[str, RecordedProbes] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Section:
+    """A figure of the report: its place among the others, the target of links to it, and its heading.
+
+    `draw` returns None if the evidence has nothing for it.
+    """
+
+    order: int
+    anchor: str
+    title: str
+    draw: Callable[[Evidence], Figure | None]
+
+
+def sections() -> list[Section]:
+    """Return the figures of the report in their order; the first belongs at the top of the page."""
+    package = import_module(f"{__package__}.figures")
+    modules = (
+        import_module(f"{package.__name__}.{module.name}")
+        for module in iter_modules(package.__path__)
+    )
+    found: Iterator[Section] = (m.SECTION for m in modules if hasattr(m, "SECTION"))
+    return sorted(found, key=lambda section: section.order)
+
+
+def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list[Item]]:
+    """Return the items by their key, in the order in which the keys come first."""
+    groups: dict[Key, list[Item]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return groups

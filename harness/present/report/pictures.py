@@ -1,0 +1,123 @@
+"""The pictures that commands write into files of their own, by the name that the command gives."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from harness.analysis.predict.rate_curve import RateCurve
+from harness.present.report.chart import (
+    BLUE,
+    DASHES,
+    INK,
+    PAPER,
+    SOFT,
+    Spec,
+    captioned,
+    layered,
+    mark,
+    quantity,
+    series_of,
+    svg,
+)
+from harness.present.report.figures import packets, scaling
+from harness.terminal import shorten, visible
+
+_NAME_WIDTH = 30
+_MBIT = 1e6
+
+
+def draw_rate_curves(curves: Sequence[RateCurve]) -> str:
+    """Draw time against link rate: a panel for each workload, with its limit and where it stops gaining."""
+    return svg(
+        captioned(
+            map(_rate_curve, curves),
+            3,
+            "Line and band: the time to expect and its 95 % interval. Dot: measured. Rings: asked about.",
+            "Dashed: the time over an infinitely fast network. Dotted: where the line is within 5 % of that.",
+        )
+    )
+
+
+def _rate_curve(curve: RateCurve) -> Spec:
+    (_, present), last = curve.points[0], curve.points[-1][1]
+    rows = [
+        {
+            "rate": bit_s / _MBIT,
+            "s": time.expected_s,
+            "low": time.interval_95.low_s,
+            "high": time.interval_95.high_s,
+        }
+        for bit_s, time in curve.points
+    ]
+    slowest, fastest = rows[0]["rate"], rows[-1]["rate"]
+    x = {
+        "x": quantity(
+            "rate",
+            scale={"type": "log", "domain": [slowest, fastest], "nice": False},
+            axis={"tickCount": 4, "format": "~s", "labelFlush": False, "grid": False},
+            title="Mbit/s",
+        )
+    }
+    y = {
+        "y": quantity(
+            "s",
+            scale={"domain": [0, 1.05 * max(row["high"] for row in rows)], "nice": False},
+            axis={"tickCount": 4},
+            title="s",
+        )
+    }
+    useful = (present.useful_up_to_bit_s or 0) / _MBIT
+    stops = [{"rate": useful}] if 0 < useful < fastest else []
+    measured = [{"rate": slowest, "s": present.baseline_s}]
+    asked = [{"rate": bit_s / _MBIT, "s": time.expected_s} for bit_s, time in curve.asked]
+    dot: dict[str, Any] = {"stroke": BLUE, "size": 50, "opacity": 1}
+    band = {**x, "y": {**y["y"], "field": "low"}, "y2": {"field": "high"}}
+    return layered(
+        rows,
+        mark("area", band, color=BLUE, opacity=0.2),
+        mark("rule", y, rows=[{"s": last.limit_s}], color=INK, strokeDash=DASHES),
+        mark("rule", x, rows=stops, color=SOFT, strokeDash=[1, 3], strokeWidth=1.5),
+        mark("line", {**x, **y}, color=BLUE, strokeWidth=2),
+        mark("point", {**x, **y}, rows=measured, fill=BLUE, **dot),
+        mark("point", {**x, **y}, rows=asked, fill=PAPER, **dot),
+        px=(250, 150),
+        title=shorten(visible(curve.workload), _NAME_WIDTH),
+    )
+
+
+def draw_calibration(calibration: Sequence[tuple[float, float]]) -> str:
+    """Draw how many outcomes are inside of predicted intervals, by level; all is well on the diagonal."""
+    level, inside = (
+        quantity(
+            field, scale={"domain": [0, 1]}, axis={"format": ".0%", "tickCount": 5}, title=title
+        )
+        for field, title in (
+            ("level", "level of the interval"),
+            ("inside", "outcomes that are inside"),
+        )
+    )
+    place = {"x": level, "y": inside}
+    colour = series_of(["predictions"])["predictions"].colour
+    return svg(
+        layered(
+            [{"level": level, "inside": inside} for level, inside in calibration],
+            mark(
+                "line",
+                place,
+                rows=[{"level": end, "inside": end} for end in (0, 1)],
+                color=SOFT,
+                strokeDash=DASHES,
+            ),
+            mark("line", place, color=colour, strokeWidth=1.5),
+            mark("point", place, color=colour, filled=True, size=36, opacity=1),
+            px=(300, 300),
+            title="Above the diagonal: intervals wider than necessary; below: too narrow.",
+        )
+    )
+
+
+PICTURES: Mapping[str, Callable[[Any], str]] = {
+    "calibration": draw_calibration,
+    "packets": packets.draw,
+    "rate_curve": draw_rate_curves,
+    "scaling": scaling.draw,
+}
