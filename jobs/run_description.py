@@ -10,7 +10,7 @@ from harness import __version__
 from harness.model.run import Run, new_run_id, timestamp
 from harness.model.spark_properties import recorded_properties
 from harness.node.machine import machine_facts
-from harness.node.node_links import NodeLinks, node_facts, unexpected_links_of_run
+from harness.node.node_links import NodeLinks, node_facts, unexpected_links
 from harness.runtime.series import current_series
 from harness.runtime.warm_up import AUTO
 from jobs.options import BenchmarkOptions
@@ -36,7 +36,7 @@ def describe_run(
     if (expected := declared.expected_link_bit_s) is not None:
         parameters |= {
             "expected_link_mbit_s": expected / 10**6,
-            "unexpected_links": unexpected_links_of_run(environment, declared.facts, expected),
+            "unexpected_links": unexpected_links(environment, declared.facts, expected),
         }
     return Run(
         id=new_run_id(),

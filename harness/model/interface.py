@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from harness.model.link import goodput_bit_s
+from harness.model.link import VIRTUAL_NIC_DRIVERS, goodput_bit_s
 
 LACP = "802.3ad"
 
@@ -61,9 +61,18 @@ class HostLink:
 
     @property
     def rate_bit_s(self) -> int | None:
-        """The lower of the link speed and the limit that tc sets; None if neither is known."""
-        speed = None if self.speed_mbit_s is None else self.speed_mbit_s * 10**6
-        return min((rate for rate in (speed, self.shaped_bit_s) if rate is not None), default=None)
+        """The rate that packets really have: the lower of the card's speed and the limit that tc sets.
+
+        None if neither is known. The speed that a virtual interface reports is invented, and does not count.
+        """
+        speed_mbit_s = None if self.driver in VIRTUAL_NIC_DRIVERS else self.speed_mbit_s
+        rates = (speed_mbit_s and speed_mbit_s * 10**6, self.shaped_bit_s)
+        return min(filter(None, rates), default=None)
+
+    @property
+    def is_up(self) -> bool:
+        """Whether the kernel says that packets can pass."""
+        return self.state == "up"
 
 
 def max_goodput_bit_s(sender: HostLink | None, receiver: HostLink | None) -> float | None:

@@ -1,26 +1,24 @@
 """How much the link of a host can carry: what probes measured, or else what its rate allows in theory."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from harness.analysis.network.mesh import RECEIVES, PairMatrix, typical_bit_s
 from harness.analysis.observed.declared import rates
-from harness.analysis.observed.environment import is_emulated, link_speeds
+from harness.analysis.observed.environment import is_emulated, link_rates
 from harness.model.errors import BadInput
 from harness.model.link import (
     MAX_BIT_S,
     MIN_MTU,
     TYPICAL_MTU,
-    VIRTUAL_NIC_DRIVERS,
     goodput_bit_s,
+    is_same_rate,
     parse_rate,
     rate_text,
 )
 from harness.model.run import Run
 from harness.node.node_links import links_by_host
 
-MBIT = 10**6
 MEASURED = "measured by probes"
 TYPICAL = "measured by probes, on typical hosts"
 
@@ -56,10 +54,10 @@ def goodput(run: Run, mesh: PairMatrix, host: str) -> Goodput | None:
 
 def _theory(run: Run, host: str) -> Goodput | None:
     """Return what TCP can deliver at most over all links of the host that are up."""
-    links = links_by_host(run.environment).get(host) or {}
-    rates = [(rate, link) for link in links.values() if (rate := _rate(link)) is not None]
+    links = links_by_host(run.environment).get(host, {}).values()
+    rates = [(rate, link) for link in links if link.is_up and (rate := link.rate_bit_s)]
     if rates and not is_emulated(run):
-        whole = sum(goodput_bit_s(rate, _mtu(link.get("mtu_bytes"))) for rate, link in rates)
+        whole = sum(goodput_bit_s(rate, _mtu(link.mtu_bytes)) for rate, link in rates)
         names = " and ".join(rate_text(rate) for rate, _ in rates)
         return Goodput(whole, whole, f"in theory, at {names}")
     try:
@@ -76,26 +74,12 @@ def rate_bit_s(run: Run) -> int | None:
     The sources are the declared fact, what was observed, and the configuration's name. None if none is
     available, or if links differ.
     """
-    in_fact = {rate.mbit_s for rate in rates(f"link={run.facts.get('link', '')}")}
-    links = (
-        link for of_node in links_by_host(run.environment).values() for link in of_node.values()
-    )
-    observed = {shaped / MBIT for link in links if (shaped := link.get("shaped_bit_s"))} or {
-        float(speed) for of_node in link_speeds(run).values() for speed in of_node.values()
-    }
-    in_name = {rate.mbit_s for rate in rates(run.configuration)}
+    in_fact = {rate.bit_s for rate in rates(f"link={run.facts.get('link', '')}")}
+    observed = {rate for links in link_rates(run).values() for rate in links.values()}
+    in_name = {rate.bit_s for rate in rates(run.configuration)}
     known = next(filter(None, (in_fact, observed, in_name)), set())
-    return round(MBIT * max(known)) if len(known) == 1 else None
-
-
-def _rate(link: Mapping[str, Any]) -> int | None:
-    """Return the rate of a link that is up: the lower of its speed and the limit that tc sets."""
-    if link.get("state") != "up":
-        return None
-    speed, shaped = link.get("speed_mbit_s"), link.get("shaped_bit_s")
-    if link.get("driver") in VIRTUAL_NIC_DRIVERS:  # it invents its speed
-        speed = None
-    return min(filter(None, (speed and speed * 10**6, shaped)), default=None)
+    are_one = known and all(is_same_rate(rate, max(known)) for rate in known)
+    return max(known) if are_one else None
 
 
 def _mtu(recorded: Any) -> int:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from harness.analysis.observed import environment
-from harness.model.link import TYPICAL_MTU
+from harness.model.link import TYPICAL_MTU, UNITS, is_same_rate, rate_text
 from harness.model.run import RecordedRun, Run
 
 _BARE_GBIT_S = frozenset({1, 2, 2.5, 5, 10, 20, 25, 40, 50, 100, 200, 400, 800})
@@ -33,14 +33,14 @@ _COUNTED = re.compile(r"[-_ ]?(\d|node|nic|link|core|cpu|exec|mem|disk|ssd)")
 class Rate:
     """A claim about a link's rate."""
 
-    mbit_s: float
+    bit_s: int
 
-    def is_met_by(self, mbit_s: float) -> bool:
-        """Whether an observed rate in Mbit/s is the claimed one."""
-        return mbit_s == self.mbit_s
+    def is_met_by(self, bit_s: int) -> bool:
+        """Whether an observed rate in bit/s is the claimed one."""
+        return is_same_rate(bit_s, self.bit_s)
 
     def __str__(self) -> str:
-        return f"{self.mbit_s:g} Mbit/s"
+        return rate_text(self.bit_s)
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def rates(text: str) -> tuple[Rate, ...]:
         number, is_giga, unit = float(match[1]), match[2] == "g", match[3]
         is_rate = unit or (is_giga and number in _BARE_GBIT_S)
         if is_rate and not _OF_MEMORY.search(text[: match.start()]):
-            found.append(Rate(number * 1000 if is_giga else number))
+            found.append(Rate(round(number * UNITS[match[2]])))
     return tuple(found)
 
 
@@ -158,19 +158,23 @@ def _declarations(run: Run, fact: str) -> Iterator[tuple[str, str]]:
         yield f"the fact {text}", text
 
 
-def _speeds(run: Run) -> list[Observations]:
-    return _by_node(environment.link_speeds(run), "{} at {} Mbit/s")
+def _rates(run: Run) -> list[Observations]:
+    return _by_node(environment.link_rates(run), lambda bit_s: f"at {rate_text(bit_s)}")
 
 
 def _mtus(run: Run) -> list[Observations]:
-    return _by_node(environment.link_mtus(run), "{} with MTU {}")
+    return _by_node(environment.link_mtus(run), "with MTU {}".format)
 
 
-def _by_node(nodes: Mapping[str, Mapping[str, int]], description: str) -> list[Observations]:
+def _by_node(
+    nodes: Mapping[str, Mapping[str, int]], describe: Callable[[int], str]
+) -> list[Observations]:
     """Describe the links of each node, with the node's name if there are several nodes."""
     return [
         {
-            description.format(f"{node} {name}" if len(nodes) > 1 else name, value): value
+            f"{node} {name} {describe(value)}"
+            if len(nodes) > 1
+            else f"{name} {describe(value)}": value
             for name, value in links.items()
         }
         for node, links in nodes.items()
@@ -183,7 +187,7 @@ def _layouts(run: Run) -> list[Observations]:
 
 _LAYOUT = _Property("layout", layouts, _layouts)
 _PROPERTIES = (
-    _Property("link", rates, _speeds),
+    _Property("link", rates, _rates),
     _Property("mtu", mtus, _mtus),
     _LAYOUT,
 )

@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping
 from fnmatch import translate
 from typing import Any, TypeVar
 
-from harness.model.link import VIRTUAL_NIC_DRIVERS
+from harness.model.interface import HostLink
 from harness.model.run import PROGRAM, Facts, Run
-from harness.node.node_links import links_by_host
+from harness.node.node_links import NodeLinks, links_by_host
 from harness.terminal import count_of
 
 NOT_SET = "not set"
@@ -182,7 +182,6 @@ def _gibibytes(memory_bytes: int | None) -> str | None:
     return None if memory_bytes is None else f"{memory_bytes / 2**30:.1f} GiB"
 
 
-Link = Mapping[str, Any]
 T = TypeVar("T")
 _BOND = re.compile(r"(bond|team)\d+")
 
@@ -192,16 +191,12 @@ def is_emulated(run: Run) -> bool:
     return "emulated" in run.facts
 
 
-def link_speeds(run: Run) -> dict[str, dict[str, int]]:
-    """Return Mbit/s by node and interface, for links that are up and know their speed.
+def link_rates(run: Run) -> dict[str, dict[str, int]]:
+    """Return bit/s by node and interface, for links that are up and of a known rate.
 
-    Empty for emulated links. Drivers of virtual NICs report an invented speed, which is left out.
+    Empty for emulated links.
     """
-    if is_emulated(run):
-        return {}
-    return _by_node(
-        run, lambda link: link.get("driver") not in VIRTUAL_NIC_DRIVERS and link.get("speed_mbit_s")
-    )
+    return {} if is_emulated(run) else _by_node(run, lambda link: link.rate_bit_s)
 
 
 def link_mtus(run: Run) -> dict[str, dict[str, int]]:
@@ -212,7 +207,7 @@ def link_mtus(run: Run) -> dict[str, dict[str, int]]:
     if is_emulated(run):
         mtu = run.facts.get("mtu", "")
         return {"": {"the emulated links": int(mtu)}} if mtu.isdecimal() else {}
-    return _by_node(run, lambda link: link.get("mtu_bytes"))
+    return _by_node(run, lambda link: link.mtu_bytes)
 
 
 def link_drivers(run: Run) -> dict[str, dict[str, str]]:
@@ -224,8 +219,9 @@ def sysctls(run: Run) -> dict[str, str]:
     """Return each recorded TCP setting by name, with its distinct values on all nodes: `bbr, cubic`."""
     nodes = links_by_host(run.environment).values()
     found: dict[str, set[str]] = {}
-    for source in (run.environment, *(link for links in nodes for link in links.values())):
-        for name, value in (source.get("sysctls") or {}).items():
+    of_links = (link.sysctls for links in nodes for link in links.values())
+    for source in (run.environment.get("sysctls"), *of_links):
+        for name, value in (source or {}).items():
             if value is not None:
                 found.setdefault(name, set()).add(" ".join(str(value).split()))
     return {name: ", ".join(sorted(values)) for name, values in found.items()}
@@ -237,12 +233,11 @@ def layouts(run: Run) -> tuple[str, ...]:
     return tuple(layout for layout in observed.split(", ") if layout not in {"", "unknown"})
 
 
-def _driver(link: Link) -> str | None:
-    driver, bus = link.get("driver"), link.get("bus")
-    return f"{driver} ({bus})" if driver and bus else driver
+def _driver(link: HostLink) -> str | None:
+    return f"{link.driver} ({link.bus})" if link.driver and link.bus else link.driver
 
 
-def _by_node(run: Run, read: Callable[[Link], T | None]) -> dict[str, dict[str, T]]:
+def _by_node(run: Run, read: Callable[[HostLink], T | None]) -> dict[str, dict[str, T]]:
     """Return what `read` finds, by node and interface, without nodes where it finds nothing."""
     nodes = {
         node: {name: value for name, link in links.items() if (value := read(link))}
@@ -251,13 +246,13 @@ def _by_node(run: Run, read: Callable[[Link], T | None]) -> dict[str, dict[str, 
     return {node: links for node, links in nodes.items() if links}
 
 
-def _links_up(run: Run) -> dict[str, dict[str, Link]]:
+def _links_up(run: Run) -> NodeLinks:
     """Return physical links and bonds that are up; bridges and the like have no driver."""
     return {
         node: {
             name: link
             for name, link in links.items()
-            if link.get("state") == "up" and (link.get("driver") or _BOND.fullmatch(name))
+            if link.is_up and (link.driver or _BOND.fullmatch(name))
         }
         for node, links in links_by_host(run.environment).items()
     }

@@ -18,6 +18,7 @@ from harness.analysis.observed.sample import (
     take_sample,
 )
 from harness.analysis.predict.prediction import unpredictable
+from harness.model.link import rate_text
 from harness.model.run import PROGRAM, Ending, Run, Status
 from harness.statistics.change import MIN_RUNS
 from harness.statistics.mixed_model import MixedModel
@@ -236,7 +237,7 @@ def _links_known(baseline: ConfigurationRuns) -> Check:
 
 def _knows_speed(run: Run) -> bool:
     is_declared = "link" in run.facts or bool(declared.rates(run.configuration))
-    return is_declared or bool(environment.link_speeds(run))
+    return is_declared or bool(environment.link_rates(run))
 
 
 def _knows_mtu(run: Run) -> bool:
@@ -247,12 +248,12 @@ def _knows_mtu(run: Run) -> bool:
 def _links(run: Run) -> Iterator[str]:
     """Describe the declared facts, the observed links, and as a last resort the name's claims."""
     yield from (f"{fact}={run.facts[fact]}" for fact in ("link", "mtu") if fact in run.facts)
-    speeds = environment.link_speeds(run)
+    rates = environment.link_rates(run)
     for node, links in environment.link_mtus(run).items():
         for name, mtu in links.items():
-            speed = speeds.get(node, {}).get(name)
-            yield f"{name} with MTU {mtu}" + (f" at {speed} Mbit/s" if speed else "")
-    if not speeds and "link" not in run.facts:
+            rate = rates.get(node, {}).get(name)
+            yield f"{name} with MTU {mtu}" + (f" at {rate_text(rate)}" if rate else "")
+    if not rates and "link" not in run.facts:
         yield from (f"{rate} according to the name" for rate in declared.rates(run.configuration))
 
 

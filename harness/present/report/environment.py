@@ -2,15 +2,18 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from harness.analysis.observed import environment
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.analysis.observed.environment import as_text
 from harness.analysis.observed.interference import interference_facts
+from harness.model.link import rate_text
 from harness.model.run import Facts, RecordedRun, Run
 
 UNKNOWN = "unknown"
 _DECLARED = "declared: "
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -55,23 +58,25 @@ def _declared(run: Run) -> Facts:
 
 
 def _links(run: Run) -> Facts:
-    speeds = _by_interface(environment.link_speeds(run), "speed of {}", "{:,} Mbit/s")
-    mtus = _by_interface(environment.link_mtus(run), "MTU of {}", "{:,}")
-    return {**speeds, **mtus, **_by_interface(environment.link_drivers(run), "driver of {}", "{}")}
+    return {
+        **_by_interface(environment.link_rates(run), "rate of {}", rate_text),
+        **_by_interface(environment.link_mtus(run), "MTU of {}", "{:,}".format),
+        **_by_interface(environment.link_drivers(run), "driver of {}", str),
+    }
 
 
 def _by_interface(
-    nodes: Mapping[str, Mapping[str, object]], name_format: str, value_format: str
+    nodes: Mapping[str, Mapping[str, T]], name_format: str, describe: Callable[[T], str]
 ) -> dict[str, str]:
     """Return a fact for each interface name; hosts are listed only where their values differ."""
-    hosts: dict[str, dict[object, list[str]]] = {}
+    hosts: dict[str, dict[T, list[str]]] = {}
     for node, interfaces in nodes.items():
         for interface, value in interfaces.items():
             by_value = hosts.setdefault(name_format.format(interface), {})
             by_value.setdefault(value, []).append(node)
     return {
         name: ", ".join(
-            value_format.format(value) + (f" ({', '.join(names)})" if len(by_value) > 1 else "")
+            describe(value) + (f" ({', '.join(names)})" if len(by_value) > 1 else "")
             for value, names in by_value.items()
         )
         for name, by_value in hosts.items()

@@ -8,7 +8,6 @@ from harness.node.node_links import (
     link_errors,
     node_facts,
     unexpected_links,
-    unexpected_links_of_run,
 )
 from tests.unit.builders import a_run
 from tests.unit.probe_builders import MBIT, a_link
@@ -55,11 +54,11 @@ class TestLinkErrors:
 class TestUnexpectedLinks:
     def test_are_none_if_each_host_has_a_link_as_expected(self) -> None:
         links = {"eth0": UP, "eth1": UP | {"speed_mbit_s": 2500, "driver": "r8152"}}
-        assert unexpected_links({"node1": links}, 2500 * MBIT) == []
+        assert unexpected_links({"nodes": {"node1": links}}, {}, 2500 * MBIT) == []
 
     def test_are_listed_for_each_host_without_such_a_link(self) -> None:
         links = {"node1": {"eth1": UP | {"speed_mbit_s": 100}, "eth0": UP}, "node2": {"eth0": UP}}
-        assert unexpected_links(links, 2500 * MBIT) == [
+        assert unexpected_links({"nodes": links}, {}, 2500 * MBIT) == [
             "node1: eth0 is 1gbit, eth1 is 100mbit, expected 2.5gbit",
             "node2: eth0 is 1gbit, expected 2.5gbit",
         ]
@@ -76,34 +75,35 @@ class TestUnexpectedLinks:
     def test_include_links_that_are_down_virtual_or_of_unknown_speed(
         self, link: dict[str, object]
     ) -> None:
-        assert unexpected_links({"node1": {"eth0": link}}, 1000 * MBIT) == [
-            "node1: no link reports its speed, expected 1gbit"
+        assert unexpected_links({"nodes": {"node1": {"eth0": link}}}, {}, 1000 * MBIT) == [
+            "node1: no link reports its rate, expected 1gbit"
         ]
 
     def test_name_a_host_without_links(self) -> None:
-        assert unexpected_links({"node1": {}}, MBIT) == [
-            "node1: no link reports its speed, expected 1mbit"
+        assert unexpected_links({"nodes": {"node1": {}}}, {}, MBIT) == [
+            "node1: no link reports its rate, expected 1mbit"
         ]
 
     def test_of_an_emulation_depend_on_its_declared_rate(self) -> None:
         virtual = {"eth0": UP | {"driver": "veth", "speed_mbit_s": 10_000}}
         environment = {"nodes": {"node1": virtual}}
         facts = {"emulated": "links shaped by tc", "link": "100mbit"}
-        assert unexpected_links_of_run(environment, facts, 100 * MBIT) == []
-        assert unexpected_links_of_run(environment, facts, 250 * MBIT) == [
-            "links are shaped to 100mbit, expected 250mbit"
+        assert unexpected_links(environment, facts, 100 * MBIT) == []
+        assert unexpected_links(environment, facts, 250 * MBIT) == [
+            "emulated links are 100mbit, expected 250mbit"
         ]
         unshaped = facts | {"link": "unshaped"}
-        assert unexpected_links_of_run(environment, unshaped, 100 * MBIT) == [
+        assert unexpected_links(environment, unshaped, 100 * MBIT) == [
             "emulated links are unshaped, expected 100mbit"
         ]
 
     def test_are_those_of_the_driver_if_no_other_node_was_recorded(self) -> None:
         environment = {"host": "master", "links": {"eth0": UP}}
-        assert unexpected_links_of_run(environment, {}, 1000 * MBIT) == []
-        assert unexpected_links_of_run(environment, {}, 100 * MBIT) == [
+        assert unexpected_links(environment, {}, 1000 * MBIT) == []
+        assert unexpected_links(environment, {}, 100 * MBIT) == [
             "master: eth0 is 1gbit, expected 100mbit"
         ]
 
     def test_ignore_rounding(self) -> None:
-        assert unexpected_links({}, 100 * MBIT, shaped_bit_s=99_900_000) == []
+        facts = {"emulated": "links shaped by tc", "link": "99.9mbit"}
+        assert unexpected_links({}, facts, 100 * MBIT) == []

@@ -77,7 +77,7 @@ class TestLayout:
 class TestLink:
     def test_of_another_speed_than_in_the_name_is_a_contradiction(self) -> None:
         assert found(run_named("2.5g", eth0=link(1000))) == [
-            "the name 2.5g says 2500 Mbit/s, but the run observed eth0 at 1000 Mbit/s"
+            "the name 2.5g says 2.5gbit, but the run observed eth0 at 1gbit"
         ]
 
     def test_of_another_mtu_than_in_the_name_is_a_contradiction(self) -> None:
@@ -92,7 +92,7 @@ class TestLink:
         assert found(
             run_named("before", {"link": "1 Gbit/s", "mtu": "1500"}, eth0=link(100, 9000))
         ) == [
-            "the fact link=1 Gbit/s says 1000 Mbit/s, but the run observed eth0 at 100 Mbit/s",
+            "the fact link=1 Gbit/s says 1gbit, but the run observed eth0 at 100mbit",
             "the fact mtu=1500 says MTU 1500, but the run observed eth0 with MTU 9000",
         ]
 
@@ -117,8 +117,8 @@ class TestLink:
         run = a_run("2.5g", environment={"nodes": {"node1": fast, "node2": fast, "node3": slow}})
         [line] = found(run)
         assert line == (
-            "the name 2.5g says 2500 Mbit/s, but the run also observed "
-            "node3 eth0 at 100 Mbit/s, node3 eth1 at 1000 Mbit/s"
+            "the name 2.5g says 2.5gbit, but the run also observed "
+            "node3 eth0 at 100mbit, node3 eth1 at 1gbit"
         )
 
     def test_of_unknown_speed_is_no_contradiction(self) -> None:
