@@ -18,14 +18,14 @@ _BARE_GBIT_S = frozenset({1, 2, 2.5, 5, 10, 20, 25, 40, 50, 100, 200, 400, 800})
 """Numbers that count as a rate before a bare `g`: Ethernet's and those of two bonded links. `4g`, for
 example, is rather an executor's memory."""
 
-# These patterns are for text in lower case.
+# These patterns are for text as `_plain` returns it.
 _RATE = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?) ?([mg])(bit/s|bit|bps|b/s|be|)(?![\w/])")
-_OF_MEMORY = re.compile(r"(mem|memory|heap|ram|exec|executor|driver|data|size|cache)[-_ =:]?$")
-_MTU = re.compile(r"mtu[-_ =:]?(\d{3,5})(?!\d)")
-_JUMBO = re.compile(r"(?<![a-z])(?<!no[-_ ])(?<!non[-_ ])(?<!without[-_ ])jumbo")
-_CODED = re.compile(r"(?<![a-z0-9])(rs|xor)(?:[-_: ]?(\d+\+\d+|6-3|3-2|10-4|2-1))?(?![a-z0-9])")
-_COPIES = re.compile(r"(?<![\w.])(?:([1-3])x|replicat(?:ed|ion)[-_: ]?(\d{1,2}))(?!\w)")
-_COUNTED = re.compile(r"[-_ ]?(\d|node|nic|link|core|cpu|exec|mem|disk|ssd)")
+_OF_MEMORY = re.compile(r"(mem|memory|heap|ram|exec|executor|driver|data|size|cache)[- =:]?$")
+_MTU = re.compile(r"mtu[- =:]?(\d{3,5})(?!\d)")
+_JUMBO = re.compile(r"(?<![a-z])(?<!no[- ])(?<!non[- ])(?<!without[- ])jumbo")
+_CODED = re.compile(r"(?<![a-z0-9])(rs|xor)(?:[-: ]?(\d+\+\d+|6-3|3-2|10-4|2-1))?(?![a-z0-9])")
+_COPIES = re.compile(r"(?<![\w.])(?:([1-3])x|replicat(?:ed|ion)[-: ]?(\d{1,2}))(?!\w)")
+_COUNTED = re.compile(r"[- ]?(\d|node|nic|link|core|cpu|exec|mem|disk|ssd)")
 """Text after `2x` that shows that it does not count copies."""
 
 
@@ -73,7 +73,7 @@ class LayoutPrefix:
 
 def rates(text: str) -> tuple[Rate, ...]:
     """Return every link rate that a text claims."""
-    found, text = [], text.lower()
+    found, text = [], _plain(text)
     for match in _RATE.finditer(text):
         number, is_giga, unit = float(match[1]), match[2] == "g", match[3]
         is_rate = unit or (is_giga and number in _BARE_GBIT_S)
@@ -84,14 +84,14 @@ def rates(text: str) -> tuple[Rate, ...]:
 
 def mtus(text: str) -> tuple[Mtu, ...]:
     """Return every MTU that a text claims."""
-    text = text.lower()
+    text = _plain(text)
     numbers = tuple(Mtu(int(match[1])) for match in _MTU.finditer(text))
     return numbers or ((Mtu(None),) if _JUMBO.search(text) else ())
 
 
 def layouts(text: str) -> tuple[LayoutPrefix, ...]:
     """Return every layout that a text claims."""
-    text = text.lower()
+    text = _plain(text)
     coded = [
         f"{match[1]}:{match[2].replace('-', '+')}" if match[2] else match[1]
         for match in _CODED.finditer(text)
@@ -102,6 +102,11 @@ def layouts(text: str) -> tuple[LayoutPrefix, ...]:
         if not _COUNTED.match(text, match.end())
     ]
     return tuple(map(LayoutPrefix, [*coded, *copies]))
+
+
+def _plain(text: str) -> str:
+    """Return the text in lower case, with dashes for underscores, which patterns take for letters."""
+    return text.lower().replace("_", "-")
 
 
 class _Claim(Protocol):

@@ -11,6 +11,8 @@ from harness.analysis.observed.declared import layouts, mtus, rates
 RATES = [
     ("1g", ["1gbit"]),
     ("2.5g-rs", ["2.5gbit"]),
+    ("1g_rs", ["1gbit"]),
+    ("10g_2x", ["10gbit"]),
     ("2.5G, 2x", ["2.5gbit"]),
     ("100mbit", ["100mbit"]),
     ("25gbe", ["25gbit"]),
@@ -19,16 +21,16 @@ RATES = [
     ("1g+2.5g", ["1gbit", "2.5gbit"]),
 ]
 NO_RATES = [
-    *("exec-1g", "heap=2g", "4g", "64m", "10gb", "sf100g", "v1.1g", "2x1g", "1gx"),
+    *("exec-1g", "exec_1g", "heap=2g", "4g", "64m", "10gb", "sf100g", "v1.1g", "2x1g", "1gx"),
     *("before", "unshaped"),
 ]
 MTUS = [
     ("mtu9000", ["MTU 9000"]),
     ("1g MTU=1500", ["MTU 1500"]),
     ("10g-jumbo", ["jumbo frames"]),
-    ("jumbo-mtu-9000", ["MTU 9000"]),
+    ("jumbo_mtu_9000", ["MTU 9000"]),
 ]
-NO_MTUS = ["no-jumbo", "nojumbo", "without jumbo", "mtu"]
+NO_MTUS = ["no-jumbo", "no_jumbo", "nojumbo", "without jumbo", "mtu"]
 LAYOUTS = [
     ("1g-rs", ["rs"]),
     ("RS:6+3:64k", ["rs:6+3"]),
@@ -40,7 +42,7 @@ LAYOUTS = [
     ("replication-3", ["replicated:3"]),
     ("rs vs 2x", ["rs", "replicated:2"]),
 ]
-NO_LAYOUTS = ["cars", "rsync", "2x-nodes", "2x1g", "2x 1g", "8x", "1.2x"]
+NO_LAYOUTS = ["cars", "rsync", "2x-nodes", "2x_nodes", "2x1g", "2x 1g", "8x", "1.2x"]
 
 
 @pytest.mark.parametrize(("text", "claims"), [*RATES, *((text, []) for text in NO_RATES)])
@@ -74,7 +76,7 @@ WORDS = st.lists(st.sampled_from(["before", "after", "new-switch", "tuned", "lab
     ),
     st.sampled_from([("mtu1500", "MTU 1500"), ("mtu=9000", "MTU 9000"), ("jumbo", "jumbo frames")]),
     st.sampled_from([("rs", "rs"), ("rs-6-3", "rs:6+3"), ("2x", "replicated:2")]),
-    st.sampled_from(["-", " ", ", "]),
+    st.sampled_from(["-", "_", " ", ", ", "+", " - "]),
 )
 def test_a_name_claims_exactly_the_parts_that_it_is_composed_of(
     words: list[str],

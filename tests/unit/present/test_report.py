@@ -695,7 +695,7 @@ class TestEnvironments:
         nodes = {"node1": {"eth0": fast}, "node2": {"eth0": slow}}
         column = configured("1g", environment={"nodes": nodes})
         rows = {row.name: row.values[0] for row in fact_rows([column])}
-        assert rows["speed of eth0"] == "2,500 Mbit/s (node1), 100 Mbit/s (node2)"
+        assert rows["rate of eth0"] == "2.5gbit (node1), 100mbit (node2)"
         assert rows["MTU of eth0"] == "1,500"
         assert rows["driver of eth0"] == "r8152 (usb)"
 

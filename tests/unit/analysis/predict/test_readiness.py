@@ -130,7 +130,7 @@ class TestACompleteBaseline:
     @pytest.mark.parametrize(
         ("column", "links"),
         [
-            (of_runs(), "eth0 with MTU 1500 at 1000 Mbit/s"),
+            (of_runs(), "eth0 with MTU 1500 at 1gbit"),
             (
                 of_runs(
                     "before", environment=environment(links={}), facts={"link": "1g", "mtu": "1500"}
@@ -143,7 +143,7 @@ class TestACompleteBaseline:
             ),
             (
                 of_runs(environment=environment(links={"eth0": {**LINK, "speed_mbit_s": None}})),
-                "eth0 with MTU 1500, 1000 Mbit/s according to the name",
+                "eth0 with MTU 1500, 1gbit according to the name",
             ),
         ],
     )

@@ -1,0 +1,97 @@
+"""A link has one rate, the lower of its card's speed and the limit that tc sets, whoever asks for it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from harness.analysis.network.acceptance import Expectation, network_faults
+from harness.analysis.network.goodput import goodput, rate_bit_s
+from harness.analysis.network.mesh import pair_matrix
+from harness.analysis.observed.configuration import ConfigurationRuns
+from harness.analysis.observed.declared import contradictions
+from harness.analysis.predict.readiness import readiness
+from harness.model.link import goodput_bit_s, parse_rate
+from harness.model.network_metrics import MESH_GOODPUT
+from harness.node.node_links import unexpected_links
+from harness.present.report.environment import fact_rows
+from tests.unit.builders import a_run, configured
+from tests.unit.probe_builders import healthy
+
+GBIT = 10**9
+
+
+def with_link(name: str = "upgraded", **link: Any) -> ConfigurationRuns:
+    link = {"state": "up", "driver": "ixgbe", "mtu_bytes": 1500, **link}
+    return configured(name, environment={"nodes": {"node1": {"eth0": link}}})
+
+
+@pytest.mark.parametrize(
+    ("link", "rate"),
+    [
+        ({"speed_mbit_s": 10_000}, "10gbit"),
+        ({"speed_mbit_s": 10_000, "shaped_bit_s": GBIT}, "1gbit"),
+        ({"speed_mbit_s": 1000, "shaped_bit_s": 40 * GBIT}, "1gbit"),
+        ({"speed_mbit_s": 10_000, "driver": "veth", "shaped_bit_s": GBIT}, "1gbit"),
+        ({"speed_mbit_s": None, "shaped_bit_s": GBIT}, "1gbit"),
+    ],
+)
+class TestEveryoneSaysTheSame:
+    def test_who_knows_the_rate(self, link: Mapping[str, Any], rate: str) -> None:
+        runs = with_link(**link)
+        [run] = [recorded.run for recorded in runs.runs]
+        bit_s, other = parse_rate("rate", rate), "2.5gbit"
+        assert unexpected_links(run.environment, {}, bit_s) == []
+        assert unexpected_links(run.environment, {}, parse_rate("rate", other)) != []
+        assert contradictions(with_link(rate, **link).runs) == ()
+        assert f"says {other}, but the run observed eth0 at" in "".join(
+            contradictions(with_link(other, **link).runs)
+        )
+        assert rate_bit_s(run) == pytest.approx(bit_s, rel=1e-6)
+        in_theory = goodput(run, pair_matrix((), MESH_GOODPUT), "node1")
+        assert in_theory is not None
+        assert in_theory.sent_bit_s == pytest.approx(goodput_bit_s(bit_s, 1500), rel=1e-6)
+        probed = healthy(goodput=0.94 * bit_s, **link)
+        assert network_faults(probed, Expectation(bit_s)) == []
+
+    def test_who_shows_it(self, link: Mapping[str, Any], rate: str) -> None:
+        runs = with_link(**link)
+        assert f" at {rate}" in readiness(runs).checks["links"].message
+        assert {row.name: row.values for row in fact_rows([runs])}["rate of eth0"] == (rate,)
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        {"speed_mbit_s": None},
+        {"speed_mbit_s": 0, "shaped_bit_s": 0},
+        {"speed_mbit_s": 10_000, "driver": "veth"},
+        {"speed_mbit_s": 10_000, "state": "down"},
+    ],
+)
+def test_an_unknown_rate_is_unknown_to_everyone(link: Mapping[str, Any]) -> None:
+    runs = with_link("1g", **link)
+    [run] = [recorded.run for recorded in runs.runs]
+    assert contradictions(runs.runs) == ()
+    assert unexpected_links(run.environment, {}, GBIT) == [
+        "node1: no link reports its rate, expected 1gbit"
+    ]
+    assert goodput(run, pair_matrix((), MESH_GOODPUT), "node1") is None
+    assert rate_bit_s(a_run("before", environment=run.environment)) is None
+    assert " at " not in readiness(runs).checks["links"].message
+    assert "rate of eth0" not in {row.name for row in fact_rows([runs])}
+
+
+def test_a_limit_by_an_experiment_agrees_with_its_name_and_fact() -> None:
+    """The first example of docs/experiments.md: `rate = "1gbit"` on cards of 10 Gbit/s."""
+    link = {"speed_mbit_s": 10_000, "shaped_bit_s": GBIT, "state": "up", "driver": "ixgbe"}
+    environment = {"nodes": {"node1": {"eth0": link}}}
+    limited = configured("1g-coded", facts={"link": "1gbit"}, environment=environment)
+    assert contradictions(limited.runs) == ()
+    not_limited = {"nodes": {"node1": {"eth0": link | {"shaped_bit_s": None}}}}
+    assert contradictions(
+        configured("1g-coded", facts={"link": "1gbit"}, environment=not_limited).runs
+    ) == (
+        "the name 1g-coded says 1gbit, but the run observed eth0 at 10gbit",
+        "the fact link=1gbit says 1gbit, but the run observed eth0 at 10gbit",
+    )
