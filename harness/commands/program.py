@@ -19,7 +19,7 @@ from harness.present import text
 from harness.programs.mpi import RDMA, TCP
 from harness.programs.program import Option, Placement, Program, programs
 from harness.programs.run import ProgramRun, ready_hosts
-from harness.programs.series import ProgramSeries, make_runs
+from harness.programs.series import make_runs, on_first_hosts
 from harness.runtime.command_line import parse_facts, parse_time
 from harness.terminal import count_of, show, visible
 
@@ -174,7 +174,8 @@ def _run(
         network=network,
         facts={**chosen.facts, **parse_facts(facts)},
     )
-    recorded = make_runs(ProgramSeries(planned, runs, nodes or ()), results)
+    every = on_first_hosts(planned, nodes) if nodes else [planned]
+    recorded = make_runs(every, runs, results)
     _show(recorded)
     if any(each.ending is Ending.INTERRUPTED for each in recorded):
         return INTERRUPTED

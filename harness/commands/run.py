@@ -3,10 +3,10 @@
 import argparse
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
+from itertools import starmap
 from pathlib import Path
-from statistics import fmean
 from typing import Any
 
 import click
@@ -15,10 +15,8 @@ from harness.commands.command import command
 from harness.commands.options import converted
 from harness.commands.submission import check_submission, submit
 from harness.model.errors import BadInput, ClusterliftError
-from harness.model.run import Ending, RecordedRun
 from harness.model.scaling import parse_nodes, scaled_name
-from harness.records.directories import configuration_directory, results_files
-from harness.records.reader import load
+from harness.records.series import Series, is_complete, missing_runs
 from harness.runtime.clock import duration_text
 from harness.runtime.series import SparkOptions, series_of
 from harness.terminal import count_of, say, show
@@ -72,7 +70,8 @@ def run_command(
 
     Options of spark-submit, such as --master and --conf, are passed on to it; all others to the script,
     whose own --help lists them. The same command continues where it was interrupted or killed: runs
-    with the same arguments that are complete count. The exit code is 1 if a trial failed.
+    with the same arguments count that are complete and have a trial that did not fail. The exit code is 1
+    if a trial failed.
 
     With --master yarn --deploy-mode cluster, the script runs on a node of the cluster; its results and
     messages come here all the same.
@@ -82,42 +81,64 @@ def run_command(
         for name, values in spark_options.items()
         for value in values
     ]
-    if nodes:
-        scaled = [_Series(*_on_nodes(options, arguments, number)) for number in nodes]
-        codes = list(_in_turns(scaled, runs))
-        if not codes:
-            show(f"all {count_of(runs, 'run')} on each number of nodes are complete")
-        return max(codes, default=0)
-    series = _Series(options, arguments)
-    complete = _complete(series.recorded())
-    if len(complete) >= runs:
-        show(
-            f"{series.configuration} has {count_of(len(complete), 'complete run')} with these "
-            f"arguments; for one more: --runs {len(complete) + 1}"
-        )
-        return 0
-    return series.make(range(len(complete) + 1, runs + 1))
+    given = [_on_nodes(options, arguments, number) for number in nodes or ()]
+    return _make_runs(dict(starmap(_series, given or [(options, arguments)])), runs)
 
 
-def _in_turns(scaled: "Sequence[_Series]", runs: int) -> Iterator[int]:
-    """Complete each series by one run after the other, there and back; yield the exit codes.
+_Submission = tuple[SparkOptions, Sequence[str]]
+"""The options of spark-submit, and the arguments of the script."""
 
-    Nothing follows after a run that recorded nothing.
+
+def _series(options: SparkOptions, arguments: Sequence[str]) -> tuple[Series, _Submission]:
+    check_submission(options)
+    id_ = series_of(options, arguments, os.environ.get("CLUSTERLIFT_FS", ""))
+    return Series(*_where(arguments), id_), (options, arguments)
+
+
+def _make_runs(submissions: Mapping[Series, _Submission], runs: int) -> int:
+    """Make the runs that are not complete yet, in turns, and return the exit code.
+
+    After a failed trial, or if Spark was lost, the other runs follow; after a run that recorded nothing they
+    do not. Raise KeyboardInterrupt if a signal ended the script, and ClusterliftError if a run is not
+    complete at the end.
     """
-    for number in range(1, runs + 1):
-        for series in scaled[:: 1 if number % 2 else -1]:
-            if len(_complete(series.recorded())) >= number:
-                continue
-            say(f"{series.configuration}, run {number} of {runs}")
-            yield series.make(range(number, number + 1))
-            if len(_complete(series.recorded())) < number:
-                return
+    for series in submissions:
+        all_recorded = series.recorded()
+        for recorded in all_recorded:
+            if not is_complete(recorded):
+                say(f"{recorded.source} is not complete, so it does not count")
+        if (complete := sum(map(is_complete, all_recorded))) >= runs:
+            show(
+                f"{series.configuration} has {count_of(complete, 'complete run')} with these "
+                f"arguments; for one more: --runs {complete + 1}"
+            )
+    missing = list(missing_runs(list(submissions), runs))
+    started = time.monotonic()
+    codes: list[int] = []
+    for series, number in missing:
+        left = (
+            (time.monotonic() - started) / len(codes) * (len(missing) - len(codes)) if codes else 0
+        )
+        outlook = f"; about {duration_text(left)} left" if codes else ""
+        say(f"{series.configuration}, run {number} of {runs}{outlook}")
+        before = len(series.recorded())
+        options, arguments = submissions[series]
+        results = series.results, series.configuration
+        codes.append(submit(options, arguments, results, series.id))
+        if len(series.recorded()) == before:
+            return codes[-1]
+    if short := len(list(missing_runs(list(submissions), runs))):
+        raise ClusterliftError(
+            f"{count_of(short, 'run')} of {runs * len(submissions)} ended early, or all their trials failed: "
+            "the reasons are above; the same command makes as many again"
+        )
+    return max(codes, default=0)
 
 
 def _on_nodes(
     options: SparkOptions, arguments: Sequence[str], nodes: int
 ) -> tuple[SparkOptions, list[str]]:
-    """Return the options and arguments of runs on so many nodes. Raise BadInput without --executor-cores."""
+    """Return the options and arguments of runs on `nodes` nodes. Raise BadInput without --executor-cores."""
     cores = [value for option, value in options if option == "--executor-cores"][-1:]
     if not cores or not cores[0].isdecimal() or not int(cores[0]):
         raise BadInput(
@@ -135,55 +156,6 @@ def _on_nodes(
             *(f"--configuration={scaled_name(configuration, nodes)}", f"--nodes={nodes}"),
         ],
     )
-
-
-class _Series:
-    """The runs of one configuration that are made with the same arguments."""
-
-    def __init__(self, options: SparkOptions, arguments: Sequence[str]) -> None:
-        self._options, self._arguments = options, arguments
-        results, self.configuration = self._results = _where(arguments)
-        self._directory = configuration_directory(results, self.configuration)
-        check_submission(options)
-        self._name = series_of(options, arguments, os.environ.get("CLUSTERLIFT_FS", ""))
-
-    def recorded(self) -> list[RecordedRun]:
-        """Return the runs of the series, complete or not. Raise BadInput if a file cannot be read."""
-        runs = map(load, results_files(self._directory))
-        return [each for each in runs if each.run.parameters.get("series") == self._name]
-
-    def make(self, numbers: range) -> int:
-        """Make the runs of these numbers, and return the exit code.
-
-        After a failed trial, or if Spark was lost, the other runs follow; after a run that recorded
-        nothing they do not. Raise KeyboardInterrupt if a signal ended the script, and ClusterliftError
-        if a run is not complete.
-        """
-        for each in self.recorded():
-            if each.ending is not Ending.COMPLETED:
-                say(f"{each.source} is not complete, so it does not count")
-        seconds: list[float] = []
-        codes: list[int] = []
-        for number in numbers:
-            left = fmean(seconds) * (numbers.stop - number) if seconds else None
-            outlook = f"; about {duration_text(left)} left" if left else ""
-            say(f"run {number} of {numbers[-1]}{outlook}")
-            before, started = len(self.recorded()), time.monotonic()
-            code = submit(self._options, self._arguments, self._results, self._name)
-            if len(self.recorded()) == before:
-                return code
-            seconds.append(time.monotonic() - started)
-            codes.append(code)
-        if missing := numbers[-1] - len(_complete(self.recorded())):
-            raise ClusterliftError(
-                f"{count_of(missing, 'run')} of {numbers[-1]} ended early: the reasons are above; the "
-                "same command makes as many again"
-            )
-        return max(codes)
-
-
-def _complete(runs: Sequence[RecordedRun]) -> list[RecordedRun]:
-    return [each for each in runs if each.ending is Ending.COMPLETED]
 
 
 def _where(arguments: Sequence[str]) -> tuple[Path, str]:

@@ -1,6 +1,6 @@
 """An experiment: configurations that are measured alternately."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -8,6 +8,7 @@ from harness.experiments.hosts_spec import HostsSpec
 from harness.lab.compose import LabSpec
 from harness.model.link import rate_text
 from harness.programs.program import Program
+from harness.records.series import in_turns
 from harness.settings.bond_member import BondMember
 from harness.settings.journal import AnySetting
 from harness.settings.mtu import Mtu
@@ -135,9 +136,6 @@ class Experiment:
         """The disk space that the datasets need at most, roughly."""
         return sum(data.rows for data in self.datasets) * DISK_BYTES_PER_ROW
 
-    def order(self, number: int) -> tuple[Configuration, ...]:
-        """Return the configurations in the order of their runs with this number: every second time reversed.
-
-        So a drift of the machine affects the first and the last configuration alike.
-        """
-        return self.configurations if number % 2 else self.configurations[::-1]
+    def order(self, number: int) -> Sequence[Configuration]:
+        """Return the configurations in the order of their runs with this number."""
+        return in_turns(self.configurations, number)

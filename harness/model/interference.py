@@ -9,7 +9,7 @@ from bisect import insort
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from harness.model.task_metrics import Quantities
+from harness.model.task_metrics import MIN_SECONDS, Quantities
 from harness.terminal import percent
 
 
@@ -43,6 +43,11 @@ class NodeInterference(Quantities):
     swapped_bytes: int | None = None
     major_faults: int | None = None
     others_disk_bytes: int | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.host or self.processors < 1 or self.duration_s < MIN_SECONDS:
+            raise ValueError("a node has a name, a processor or more, and a duration")
 
 
 ClusterInterference = tuple[NodeInterference, ...]

@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import Any
 
 from harness.model.interference import ClusterInterference
-from harness.model.task_metrics import TaskMetrics, WireBytes
+from harness.model.task_metrics import MIN_SECONDS, TaskMetrics, WireBytes
 from harness.model.timeline import Timeline
 from harness.model.work import Work
 
@@ -24,7 +24,7 @@ LinkErrors = Mapping[str, Mapping[str, int]]
 PROGRAM = "program"
 """The parameter of a run that names its external program; runs of Spark have none."""
 
-MIN_WALL_S, MAX_WALL_S = 1e-9, 1e9
+MIN_WALL_S, MAX_WALL_S = MIN_SECONDS, 1e9
 """A clock's resolution, and 30 years: no recorded trial is shorter or longer."""
 
 

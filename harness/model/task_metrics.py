@@ -4,6 +4,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self, TypeVar
 
+MIN_SECONDS = 1e-9
+"""A clock's resolution: nothing that is recorded is shorter."""
 MAX_QUANTITY = 1e18
 """Whatever is computed from smaller numbers stays finite."""
 

@@ -1,18 +1,19 @@
 """What the links and processors of the nodes did while a trial ran, slice by slice of its time."""
 
-import math
 import re
 import string
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from typing import Self
 
-from harness.model.task_metrics import Quantities
+from harness.model.task_metrics import MAX_QUANTITY, MIN_SECONDS, Quantities
 
 MIN_SLICE_S = 0.2
 """The nodes are sampled five times a second."""
 MAX_SLICES = 64
 """Of a trial; the slices of a long one are longer. So a results file grows by at most half."""
+MAX_READABLE_SLICES = 10_000
+"""More than any version writes."""
 
 _LEVELS = f"{string.digits}{string.ascii_uppercase}{string.ascii_lowercase}-_"
 _TOP = len(_LEVELS) - 1
@@ -78,6 +79,12 @@ class Timeline(Quantities):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.interval_s < MIN_SECONDS or not 1 <= self.slices <= MAX_READABLE_SLICES:
+            raise ValueError(
+                f"a timeline has from 1 to {MAX_READABLE_SLICES:,} slices of some time"
+            )
+        if not all(self.hosts):
+            raise ValueError("a host has a name")
         for name in _COLUMNS:
             column = getattr(self, name)
             if len(column) != len(self.hosts):
@@ -85,7 +92,7 @@ class Timeline(Quantities):
             for series in column:
                 if isinstance(series, str):
                     _check(name, series, self.slices)
-        if any(not 0 <= error_s < math.inf for error_s in self.clock_error_s):
+        if any(not 0 <= error_s <= MAX_QUANTITY for error_s in self.clock_error_s):
             raise ValueError("clock_error_s has a number that is not finite, or less than 0")
 
     @classmethod

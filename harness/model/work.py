@@ -1,13 +1,13 @@
 """The work of a trial, where people compare what is done in a second and not the time it takes."""
 
-import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 MIN_AMOUNT, MAX_AMOUNT = 1e-18, 1e30
 """All amounts of work are between: of a single bit in a run of 30 years, and of all machines of the world."""
+MAX_FIGURE = 1e15
 UNIT_FORM = r"^[A-Za-z][A-Za-z0-9 _-]{0,19}\Z"
-"""A unit is a word of up to 20 letters, digits, blanks and dashes."""
 
 DECLARED_PEAK = "declared"
 """The peak that the user states: the sum of what the data sheets of the processors promise."""
@@ -32,7 +32,12 @@ class Work:
     figures: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if not all(0 < value < math.inf for value in (self.amount, *self.peaks.values())):
-            raise ValueError("an amount of work and its peaks are finite numbers, more than 0")
-        if not self.unit:
-            raise ValueError("an amount of work has a unit")
+        for value in (self.amount, *self.peaks.values()):
+            if not MIN_AMOUNT <= value < MAX_AMOUNT:
+                raise ValueError(
+                    f"an amount of work is {value!r}, not from {MIN_AMOUNT:g} to {MAX_AMOUNT:g}"
+                )
+        if any(not abs(value) <= MAX_FIGURE for value in self.figures.values()):
+            raise ValueError(f"a figure is not a number from -{MAX_FIGURE:g} to {MAX_FIGURE:g}")
+        if not re.match(UNIT_FORM, self.unit):
+            raise ValueError("a unit is a word of up to 20 letters, digits, blanks and dashes")

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, is_dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from harness import __version__
 from harness.analysis.explain.timeline import link_slices, stage_name
@@ -239,7 +239,15 @@ def _is_ours(file: Path) -> bool:
 
 
 def write_tables(rows: Mapping[str, Sequence[Row]], directory: Path) -> None:
-    """Write every table to its file, with each column's description as metadata `about`. Raises OSError."""
+    """Write every table to its file. Raises OSError."""
+    for name, table in TABLES.items():
+        # pyarrow takes no name that is not UTF-8, but any open file.
+        with (directory / file_name(name)).open("xb") as file:
+            write(table, rows[name], file)
+
+
+def write(table: Table, rows: Sequence[Row], file: BinaryIO) -> None:
+    """Write a table, with each column's description as metadata `about`. Raises OSError."""
     # pyarrow is an optional dependency, and `export --help` works without it.
     import pyarrow as pa  # noqa: PLC0415
     import pyarrow.parquet as pq  # noqa: PLC0415
@@ -252,18 +260,15 @@ def write_tables(rows: Mapping[str, Sequence[Row]], directory: Path) -> None:
         datetime: pa.timestamp("ms", tz="UTC"),
         TextMap: pa.map_(pa.string(), pa.string()),
     }
-    for name, table in TABLES.items():
-        schema = pa.schema(
-            [
-                pa.field(column, types[type_], metadata={"about": about})
-                for column, (type_, about) in table.columns.items()
-            ],
-            metadata={"generator": f"clusterlift {__version__}"},
-        )
-        written = pa.Table.from_pylist(list(map(_writable, rows[name])), schema=schema)
-        # pyarrow takes no name that is not UTF-8, but any open file.
-        with (directory / file_name(name)).open("xb") as file:
-            pq.write_table(written, file, compression="zstd")
+    schema = pa.schema(
+        [
+            pa.field(column, types[type_], metadata={"about": about})
+            for column, (type_, about) in table.columns.items()
+        ],
+        metadata={"generator": f"clusterlift {__version__}"},
+    )
+    written = pa.Table.from_pylist(list(map(_writable, rows)), schema=schema)
+    pq.write_table(written, file, compression="zstd")
 
 
 def _writable(value: Any) -> Any:

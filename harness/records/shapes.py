@@ -10,15 +10,12 @@ from typing import Annotated, Any, Required, TypedDict
 import msgspec
 
 from harness.model.run import MAX_WALL_S, MIN_WALL_S, Ending
-from harness.model.work import MAX_AMOUNT, MIN_AMOUNT, UNIT_FORM
 
 _Count = Annotated[int, msgspec.Meta(ge=0)]
 _Seconds = Annotated[float, msgspec.Meta(ge=MIN_WALL_S, le=MAX_WALL_S)]
 _Moment = Annotated[float, msgspec.Meta(ge=0, le=MAX_WALL_S)]
-_Value = Annotated[float, msgspec.Meta(ge=-1e15, le=1e15)]
 _Mbit = Annotated[int, msgspec.Meta(ge=0, le=10**8)]
 _Mtu = Annotated[int, msgspec.Meta(ge=0, le=10**6)]
-_Amount = Annotated[float, msgspec.Meta(ge=MIN_AMOUNT, lt=MAX_AMOUNT)]
 _Name = Annotated[str, msgspec.Meta(min_length=1)]
 _Names = list[str] | None
 
@@ -120,51 +117,16 @@ class CheckedRun(TypedDict, total=False):
     dataset: CheckedDataset | None
 
 
-class CheckedNode(TypedDict, total=False):
-    """What may have disturbed a trial; NodeInterference itself limits what was counted."""
-
-    host: Required[_Name]
-    duration_s: Required[_Seconds]
-    processors: Required[Annotated[int, msgspec.Meta(ge=1, le=10**6)]]
-
-
-class CheckedStage(TypedDict, total=False):
-    start_s: Required[_Moment]
-    end_s: Required[_Moment]
-
-
-class CheckedTimeline(TypedDict, total=False):
-    """What nodes did during a trial; the lengths of the series are checked with them."""
-
-    interval_s: Required[_Seconds]
-    slices: Required[Annotated[int, msgspec.Meta(ge=1, le=10_000)]]
-    stages: list[CheckedStage]
-    hosts: list[_Name]
-    clock_error_s: list[_Moment]
-
-
-class CheckedWork(TypedDict, total=False):
-    """What a second of it is, and how much of a peak, stays finite."""
-
-    amount: Required[_Amount]
-    unit: Required[Annotated[str, msgspec.Meta(pattern=UNIT_FORM)]]
-    peaks: Mapping[str, _Amount]
-    figures: Mapping[str, _Value]
-
-
 class CheckedTrial(TypedDict, total=False):
     workload: Required[_Name]
     round: Required[Annotated[int, msgspec.Meta(ge=1)]]
     started_at: Required[datetime]
     wall_s: _Seconds | None
     executions: Annotated[int, msgspec.Meta(ge=1)]
-    interference: list[CheckedNode] | None
-    timeline: CheckedTimeline | None
-    work: CheckedWork | None
 
 
 class CheckedMeasurement(TypedDict, total=False):
-    value: _Value | None
+    value: Annotated[float, msgspec.Meta(ge=-1e15, le=1e15)] | None
     round: Annotated[int, msgspec.Meta(ge=1)]
 
 

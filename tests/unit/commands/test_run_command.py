@@ -317,8 +317,8 @@ class TestRuns:
         assert endings() == ["completed"] * 3
         assert len(spark.calls()) == 3
         first, second, third = lines(capfd.readouterr().err)
-        assert first == "run 1 of 3"
-        assert second.startswith("run 2 of 3; about ")
+        assert first == "default, run 1 of 3"
+        assert second.startswith("default, run 2 of 3; about ")
         assert third.endswith(" left")
 
     def test_complete_ones_are_not_repeated(
@@ -354,16 +354,24 @@ class TestRuns:
         assert self.run() == 1
         assert endings() == ["completed"] * 3
 
+    def test_a_run_whose_trials_all_failed_does_not_count(self, spark: FakeSpark) -> None:
+        spark.plan("failed")
+        assert [self.run("--runs", "1"), self.run("--runs", "1")] == [1, 0]
+        assert len(spark.calls()) == 2
+
     def test_after_a_lost_spark_the_others_follow_and_the_same_command_makes_another(
         self, spark: FakeSpark, capfd: pytest.CaptureFixture[str]
     ) -> None:
         spark.plan("complete", "lost")
         assert self.run() == 1
-        assert "error: 1 run of 3 ended early: the reasons are above" in capfd.readouterr().err
+        assert (
+            "error: 1 run of 3 ended early, or all their trials failed: the reasons are above"
+            in capfd.readouterr().err
+        )
         [lost] = [f for f in results_files(Path("results/default")) if not is_complete(f)]
         assert self.run() == 0
         errors = lines(capfd.readouterr().err)
-        assert errors == [f"{lost} is not complete, so it does not count", "run 3 of 3"]
+        assert errors == [f"{lost} is not complete, so it does not count", "default, run 3 of 3"]
         assert len(spark.calls()) == 4
 
     def test_a_refused_run_is_the_last(

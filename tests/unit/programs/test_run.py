@@ -12,12 +12,11 @@ from harness.model.run import Ending, Phase, RecordedRun, Status
 from harness.model.work import Work
 from harness.node.node_links import node_facts
 from harness.programs import run as module
-from harness.programs import series as series_module
 from harness.programs.hosts import HostCounters, MachineMemory, Machines
 from harness.programs.mpi import MpiJob
 from harness.programs.program import Achieved, Outcomes, Placement, Problem, Program
 from harness.programs.run import ProgramRun, run_program
-from harness.programs.series import ProgramSeries, make_runs
+from harness.programs.series import make_runs, on_first_hosts, series_id
 from harness.records.reader import load
 from tests.unit.probe_builders import a_link
 
@@ -192,7 +191,7 @@ class TestFailure:
             BadInput,
             match=r"solver needs 8.0 GB of memory on n1, n2, where 7.0 GB are available",
         ):
-            make_runs(ProgramSeries(planned(), 1), tmp_path)
+            make_runs([planned()], 1, tmp_path)
         assert not list(tmp_path.iterdir())
 
     def test_one_host_has_nobody_to_exchange_messages_with(
@@ -219,7 +218,8 @@ class TestSeries:
     def test_numbers_of_hosts_take_turns_there_and_back(
         self, tmp_path: Path, cluster: Cluster
     ) -> None:
-        runs = make_runs(ProgramSeries(planned(4, trials=1, warmup=0), 2, (1, 2, 4)), tmp_path)
+        every = on_first_hosts(planned(4, trials=1, warmup=0), (1, 2, 4))
+        runs = make_runs(every, 2, tmp_path)
         computed = [len(job.hosts) for job in cluster.jobs if job.command == ("solver",)]
         assert computed == [1, 2, 4, 4, 2, 1]
         assert [each.run.configuration for each in runs] == [
@@ -229,24 +229,24 @@ class TestSeries:
     def test_complete_runs_are_not_repeated_unless_something_else_is_asked_for(
         self, tmp_path: Path, cluster: Cluster
     ) -> None:
-        make_runs(ProgramSeries(planned(trials=1), 2), tmp_path)
+        make_runs([planned(trials=1)], 2, tmp_path)
         before = len(cluster.jobs)
-        make_runs(ProgramSeries(planned(trials=1), 2), tmp_path)
+        make_runs([planned(trials=1)], 2, tmp_path)
         assert len(cluster.jobs) == before
-        make_runs(ProgramSeries(planned(trials=2), 1), tmp_path)
+        make_runs([planned(trials=2)], 1, tmp_path)
         assert len(cluster.jobs) > before
 
     def test_an_interrupted_run_ends_the_series_and_is_made_again(
         self, tmp_path: Path, cluster: Cluster
     ) -> None:
         cluster.outputs = [KeyboardInterrupt]
-        series = ProgramSeries(planned(trials=1, warmup=0), 2)
-        assert [each.ending for each in make_runs(series, tmp_path)] == [Ending.INTERRUPTED]
-        assert [each.ending for each in make_runs(series, tmp_path)] == [Ending.COMPLETED] * 2
+        every = [planned(trials=1, warmup=0)]
+        assert [each.ending for each in make_runs(every, 2, tmp_path)] == [Ending.INTERRUPTED]
+        assert [each.ending for each in make_runs(every, 2, tmp_path)] == [Ending.COMPLETED] * 2
 
     def test_the_digest_depends_on_what_is_computed_and_where(self) -> None:
         digests = {
-            series_module.series_of(each)
+            series_id(each)
             for each in (planned(), planned(1), planned(growing=True), planned(trials=9))
         }
         assert len(digests) == 4

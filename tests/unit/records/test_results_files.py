@@ -292,7 +292,7 @@ class TestSchema:
         ("change", "message"),
         [
             ({"slices": 4}, "received_bytes has 3 numbers, not 4"),
-            ({"slices": 0}, "Expected `int` >= 1"),
+            ({"slices": 0}, "a timeline has from 1 to 10,000 slices"),
             ({"interval_s": "1"}, "Expected `float`, got `str`"),
             ({"hosts": ["n1", "n2"]}, "clock_error_s has 1 items for 2 hosts"),
             ({"hosts": "n1"}, "Expected `array`, got `str`"),
