@@ -35,12 +35,10 @@ class Qfs(Storage):
     )
 
     def check_available(self, directory: Directory) -> None:
-        """Raise BadInput if no chunk server is up: clients would retry for minutes."""
-        if not _servers_up(directory):
+        if not _servers_up(directory):  # clients would retry for minutes
             raise BadInput(f"{directory.uri}: no chunk server is connected to the metaserver")
 
     def check_request(self, directory: Directory, layout: Layout | None) -> Layout | None:
-        """Return the layout with the cell of the shim."""
         if layout is None:
             return None
         if layout.kind is LayoutKind.REPLICATED:
