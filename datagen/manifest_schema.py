@@ -70,9 +70,9 @@ class Dictionary:
         table = require_object(name, value)
         if len(table) > self.size:
             raise ValueError(f"{name} has {len(table):,} entries, which is out of range")
-        for key, entry in table.items():
+        for key, each in table.items():
             self.keys.check(f"a name in {name}", key)
-            self.values.check(key, entry)
+            self.values.check(key, each)
 
 
 @dataclass(frozen=True)

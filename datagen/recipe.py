@@ -73,7 +73,7 @@ def base_stages(recipe: Recipe) -> list[list[str]]:
     """
     words = ("w1", "w2", "w3", "w4")
 
-    def of_words(expression: str) -> list[str]:
+    def each(expression: str) -> list[str]:
         return ["draw", *(f"{expression.format(w=word)} as {word}" for word in words)]
 
     digits = ", ".join(f"cast({word} as binary)" for word in words)
@@ -86,11 +86,11 @@ def base_stages(recipe: Recipe) -> list[list[str]]:
             "shiftrightunsigned(low, 32) as w3",
             f"low & {2**32 - 1}L as w4",
         ],
-        of_words(f"(shiftleft({{w}}, 16) | {{w}}) & {0x0000FFFF0000FFFF}L"),
-        of_words(f"(shiftleft({{w}}, 8) | {{w}}) & {0x00FF00FF00FF00FF}L"),
-        of_words(f"(shiftleft({{w}}, 4) | {{w}}) & {0x0F0F0F0F0F0F0F0F}L"),
+        each(f"(shiftleft({{w}}, 16) | {{w}}) & {0x0000FFFF0000FFFF}L"),
+        each(f"(shiftleft({{w}}, 8) | {{w}}) & {0x00FF00FF00FF00FF}L"),
+        each(f"(shiftleft({{w}}, 4) | {{w}}) & {0x0F0F0F0F0F0F0F0F}L"),
         # Adding 6 carries into the upper half of the bytes that hold 10 or more.
-        of_words(
+        each(
             f"{{w}} + {0x3030303030303030}L + {ord('a') - ord('0') - 10}L * "
             f"(shiftright({{w}} + {0x0606060606060606}L, 4) & {0x0101010101010101}L)"
         ),

@@ -67,7 +67,7 @@ def lost_characters(arguments: Sequence[str], encoding: str) -> str | None:
     character has two bytes or more.
     """
     is_ascii = encoding.upper() in {"ANSI_X3.4-1968", "US-ASCII", "ASCII", "646"}
-    return next((text for text in arguments if is_ascii and "??" in text), None)
+    return next((each for each in arguments if is_ascii and "??" in each), None)
 
 
 def executors(spark: SparkSession) -> list[str]:

@@ -59,10 +59,12 @@ class Owner:
         """Return the owner that a lock file names; None if it names none, as on a full disk."""
         with suppress(ValueError, TypeError, RecursionError):
             owner = cls(**json.loads(text))
-            ours = asdict(Owner())
-            if all(type(value) is type(ours[name]) for name, value in asdict(owner).items()):
+            if all(type(value) is type(default) for value, default in owner._with_defaults()):
                 return owner
         return None
+
+    def _with_defaults(self) -> list[tuple[object, object]]:
+        return list(zip(asdict(self).values(), asdict(Owner()).values(), strict=True))
 
     def to_json(self) -> str:
         return json.dumps(asdict(self)) + "\n"

@@ -30,7 +30,7 @@ from jobs.staging import CONSOLE, EXIT_CODE, Hadoop, Staging
 PROG = "collect.py"
 RENEW_S = 5.0
 GRACE_S = 60.0
-"""How long an application may take to end by itself, with its trials recorded, before YARN ends it."""
+"""So long may an application take to end by itself, with its trials recorded, before YARN ends it."""
 POLL_S = 1.0
 INTERRUPTED = 130
 CONNECT_RETRIES = "5"
@@ -87,7 +87,7 @@ def reachable_application(hadoop: Hadoop, tag: str) -> "Application":
 
 
 class Application:
-    """The application with a tag on YARN, which does not exist before it is submitted."""
+    """The application with a tag on YARN, of which there is none before it is submitted."""
 
     def __init__(self, hadoop: Hadoop, tag: str) -> None:
         self._hadoop = hadoop

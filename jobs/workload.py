@@ -44,7 +44,7 @@ class Context:
 
     `data` is the rows of the dataset, which every action reads again, `totals` the right sums over
     them, and `digests` the right digests over some of their columns. If no workload of the run reads
-    data, there are no rows. `repartition` and `pi_samples` are options of the benchmark,
+    data, all are those of no rows. `repartition` and `pi_samples` are options of the benchmark,
     `parallelism` is Spark's default number of partitions.
     """
 
@@ -83,8 +83,8 @@ class Workload(ABC):
     def observe_data(self, context: Context) -> Mapping[str, Column]:
         """Return aggregates over the rows of `context.data` as they are read, by name.
 
-        They are for a workload whose own rows do not show every value that it read, and are part of the
-        answer. If Spark lost the output of a task, they count the rows of that task twice.
+        They are for a workload whose own rows do not show every value that it read. They belong to the
+        answer as those of `observe` do.
         """
         return {}
 

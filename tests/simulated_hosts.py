@@ -10,9 +10,10 @@ from harness.hosts.transports.host import Host, HostError, by_local
 from harness.model.network_metrics import PAIRS, ROUNDS, SAMPLED
 from harness.model.probe import ProbeRun, RecordedProbes
 from harness.model.run import Ending
-from harness.probes import mesh as mesh_module
+from harness.probes import pairs as pairs_module
+from harness.probes.mesh import Mesh
 from harness.probes.plan import run_steps
-from harness.probes.search import Mesh, rounds_for
+from harness.probes.search import rounds_for
 from harness.probes.tools.iperf3 import Report
 from harness.probes.traffic import Flow, Load, Transfer
 
@@ -87,7 +88,7 @@ def search(
     chosen = rounds or rounds_for(count)
     mesh = Mesh(chosen, both_ways=both_ways, pairs_at_once=pairs_at_once)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(mesh_module, "run_flows", network.run_flows)
+        patch.setattr(pairs_module, "run_flows", network.run_flows)
         measured = tuple(run_steps(mesh.steps(simulated(count), Load()), repeats))
     run = ProbeRun("many", tuple(names(count)), {PAIRS: SAMPLED, ROUNDS: str(chosen)})
     return RecordedProbes(run, measured, Ending.COMPLETED)

@@ -57,7 +57,7 @@ class Storage(ABC):
         """Give a new directory the attributes of the one that it will replace: the permissions."""
         with directory.errors_as_bad_input():
             before, after = (
-                place.fs.getFileStatus(place.path).getPermission() for place in (directory, new)
+                each.fs.getFileStatus(each.path).getPermission() for each in (directory, new)
             )
             if not before.equals(after):
                 new.fs.setPermission(new.path, before)
@@ -158,7 +158,7 @@ def _check_answers(uri: str) -> None:
 def _storage_for(scheme: str, uri: str) -> Storage:
     known = storages()
     if scheme not in known:
-        schemes = ", ".join(f"{name}: ({known[name].name})" for name in sorted(known))
+        schemes = ", ".join(f"{each}: ({known[each].name})" for each in sorted(known))
         raise BadInput(
             f"{uri}: there is no storage for the scheme '{scheme}:'; the known ones are {schemes}; "
             "to add a storage, write a module in datagen/storage/"

@@ -21,6 +21,7 @@ class Hdfs(Storage):
     scheme = "hdfs"
 
     def check_request(self, directory: Directory, layout: Layout | None) -> Layout | None:
+        """Return the layout with the cell of its policy, and enable the policy if necessary."""
         if layout is None:
             return None
         if layout.kind is LayoutKind.UNKNOWN:
@@ -49,6 +50,7 @@ class Hdfs(Storage):
         return {"dfs.replication": str(layout.data), "fs.hdfs.impl.disable.cache": "true"}
 
     def copy_attributes(self, directory: Directory, new: Directory) -> None:
+        """Copy the permissions, the erasure coding policy and the storage policy."""
         super().copy_attributes(directory, new)
         with directory.errors_as_bad_input():
             coding, found = (directory.fs.getErasureCodingPolicy(d.path) for d in (directory, new))

@@ -22,12 +22,14 @@ class Local(Storage):
         return directory if path == _path(directory) else directory.at_path(path)
 
     def check_renamable(self, directory: Directory) -> None:
+        """Raise BadInput for a mount point."""
         if os.path.ismount(_path(directory)):
             raise BadInput(
                 f"{directory.uri} is a mount point, which cannot be renamed; choose a directory below it"
             )
 
     def rename(self, directory: Directory, new: Directory) -> None:
+        """Rename a directory in one step. Raise BadInput if that is refused, or if `new` has files."""
         # Hadoop would copy the files, one after the other, where the system does not rename.
         try:
             os.rename(_path(directory), _path(new))  # noqa: PTH104  these are the texts of URIs
@@ -37,6 +39,7 @@ class Local(Storage):
             ) from error
 
     def check_request(self, directory: Directory, layout: Layout | None) -> Layout:
+        """Return `unknown`, the only layout. Raise BadInput if another one is requested."""
         if layout not in (None, UNKNOWN):
             raise BadInput(
                 f"--layout {layout}: {directory.uri} is on a local disk, which has no layout to "

@@ -35,10 +35,12 @@ class Qfs(Storage):
     )
 
     def check_available(self, directory: Directory) -> None:
-        if not _servers_up(directory):  # clients would retry for minutes
+        """Raise BadInput if no chunk server is up: clients would retry for minutes."""
+        if not _servers_up(directory):
             raise BadInput(f"{directory.uri}: no chunk server is connected to the metaserver")
 
     def check_request(self, directory: Directory, layout: Layout | None) -> Layout | None:
+        """Return the layout with the cell of the shim."""
         if layout is None:
             return None
         if layout.kind is LayoutKind.REPLICATED:

@@ -11,9 +11,8 @@ from harness.commands.options import results_option
 from harness.model.errors import BadInput
 from harness.model.interface import HostLink
 from harness.model.probe import Measurement, RecordedProbes
-from harness.present.packets import packet_sections
+from harness.present.packets import packet_sections, uncounted
 from harness.present.probes import page, remarks
-from harness.present.table import Footnotes
 from harness.records.lookup import check_no_run_twice, find_probes
 from harness.terminal import show, visible
 
@@ -32,8 +31,7 @@ def packets_command(configurations: Sequence[str], figure: Path | None, results:
     found = {name: find_probes(name, results) for name in configurations}
     check_no_run_twice(probed for probes in found.values() for probed in probes)
     sweeps = {name: _sweep(probes) for name, probes in found.items()}
-    notes = Footnotes()
-    sections = packet_sections(sweeps, notes)
+    sections = packet_sections(sweeps)
     if not sections:
         raise BadInput(
             f"the probes of {', '.join(configurations)} have no packet sizes; measure them: "
@@ -42,7 +40,7 @@ def packets_command(configurations: Sequence[str], figure: Path | None, results:
     if figure is not None:
         write_figure(figure, "packets", sweeps)
     lines = dict.fromkeys(line for name, probes in found.items() for line in _about(name, probes))
-    show(page(["\n".join(map(visible, lines)), *sections], notes))
+    show(page(["\n".join(map(visible, lines)), *sections, uncounted(sweeps)]))
 
 
 def _about(name: str, probes: Sequence[RecordedProbes]) -> Iterator[str]:

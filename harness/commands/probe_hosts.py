@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial, wraps
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
@@ -18,11 +18,10 @@ from harness.lab.racks import racks
 from harness.lab.submit import facts
 from harness.model.errors import BadInput
 from harness.model.probe import ProbeRun, RecordedProbes
+from harness.probes.options import integer_option
 from harness.probes.plan import ProbePlan, run_probes
-from harness.probes.racks import Rack
+from harness.probes.site import Rack
 from harness.runtime.interrupt import interruptible
-
-Command = TypeVar("Command", bound=Callable[..., Any])
 
 RACKS = 2
 SPARK = "spark"
@@ -65,7 +64,7 @@ class HostChoice:
 
 
 @dataclass(frozen=True)
-class Site(HostChoice):
+class ProbeSite(HostChoice):
     """What to probe, how often, and where to record it, None for nowhere.
 
     `directory` is that of the results, also if the probe is not recorded.
@@ -91,8 +90,9 @@ class Site(HostChoice):
             raise BadInput(f"--rack: {', '.join(sorted(in_both))} cannot be in both racks")
         return found
 
-    def probe(self, plan: ProbePlan, **parameters: object) -> RecordedProbes:
-        """Run a plan, with the site's repeats, and record it if a configuration is named."""
+    def probe(self, plan: ProbePlan, probe: str) -> RecordedProbes:
+        """Run the plan of a probe, with the site's repeats, and record it if a configuration is named."""
+        parameters = {"probe": probe, **plan.parameters}
         run = ProbeRun(
             configuration=self.configuration,
             hosts=tuple(host.name for host in plan.hosts),
@@ -140,7 +140,7 @@ def on_hosts(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def on_site(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options of a Site, and the Site as its first argument."""
+    """Give a command the options of a ProbeSite, and it as its first argument."""
 
     @wraps(command)
     def with_site(
@@ -148,7 +148,7 @@ def on_site(command: Callable[..., Any]) -> Callable[..., Any]:
     ) -> Any:
         recorded = results if configuration else None
         return command(
-            Site(
+            ProbeSite(
                 **vars(chosen),
                 configuration=configuration or "",
                 results=recorded,
@@ -161,13 +161,6 @@ def on_site(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in _RECORD_OPTIONS:
         with_site = option(with_site)
     return on_hosts(with_site)
-
-
-def integer_option(
-    name: str, values: click.IntRange, default: int, text: str
-) -> Callable[[Command], Command]:
-    """Return an option that takes a whole number; its help shows the default."""
-    return click.option(name, type=values, default=default, show_default=True, help=text)
 
 
 @contextmanager

@@ -7,11 +7,8 @@ from pathlib import Path
 import click
 
 from harness.analysis.compare.comparison import compare
-from harness.analysis.observed.configuration import (
-    find_configuration,
-    newest_soak,
-    probe_measurements,
-)
+from harness.analysis.network.mesh_verdict import judge_mesh
+from harness.analysis.observed.configuration import find_configuration
 from harness.analysis.price.performance_price import performance_prices
 from harness.analysis.price.price import rank_offers
 from harness.analysis.price.price_list import declared_prices
@@ -24,6 +21,9 @@ from harness.commands.options import (
 )
 from harness.commands.predictions import predictions_of
 from harness.commands.prices import cost_option, hour_option, prices_of
+from harness.model.network_metrics import MESH
+from harness.probes.kinds import newest_probes
+from harness.records.lookup import probes_beside
 from harness.records.outputs import OutputKind, write_file
 from harness.terminal import show, visible
 
@@ -63,7 +63,9 @@ def report_command(
     browser shows it without network access or other files.
     """
     with optional_import("report", "report"):
-        from harness.present.report.page import is_page, render  # noqa: PLC0415  compare works without
+        # compare works without them
+        from harness.commands.probe_figures import probe_sections  # noqa: PLC0415
+        from harness.present.report.page import is_page, render  # noqa: PLC0415
 
     comparison = compare(
         [find_configuration(name, results) for name in configurations],
@@ -71,8 +73,17 @@ def report_command(
         allow_different_data=allow_different_data,
     )
     prices = prices_of(costs, hour, declared_prices(comparison.columns))
-    by_configuration = {column.name: probe_measurements(column) for column in comparison.columns}
-    measured = {name: found for name, found in by_configuration.items() if found}
+    probes = {column.name: probes_beside(column.runs) for column in comparison.columns}
+    measured = {
+        name: tuple(measurement for probed in found for measurement in probed.measurements)
+        for name, found in probes.items()
+        if any(probed.measurements for probed in found)
+    }
+    newest = {name: newest_probes(found) for name, found in probes.items() if found}
+    newest_of = {
+        name: {kind: each.probed for each in found for kind in each.kinds}
+        for name, found in newest.items()
+    }
     shared = [
         *configurations,
         *(["--adjust", adjust] if adjust else []),
@@ -90,7 +101,11 @@ def report_command(
         ),
         predictions=predictions_of(comparison.columns),
         performances=performance_prices(comparison, prices) if prices else (),
-        soaks={column.name: soak for column in comparison.columns if (soak := newest_soak(column))},
+        soaks={name: found["soak"] for name, found in newest_of.items() if "soak" in found},
+        verdicts={
+            name: judge_mesh(found[MESH]) for name, found in newest_of.items() if MESH in found
+        },
+        probe_sections=list(probe_sections(newest)),
     )
     write_file(
         output,

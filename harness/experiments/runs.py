@@ -16,8 +16,8 @@ from harness.model.errors import BadInput, ClusterliftError
 from harness.model.probe import ProbeRun
 from harness.model.run import PROGRAM, Ending, RecordedRun, Status
 from harness.probes.all_probes import all_probes
+from harness.probes.mesh import Mesh
 from harness.probes.plan import run_probes
-from harness.probes.search import Mesh
 from harness.probes.traffic import Load
 from harness.programs.program import Placement, Program
 from harness.programs.run import ProgramRun, ready_hosts, run_program

@@ -1,4 +1,4 @@
-"""Limits how many remote commands run at once: each takes a process, a thread and pipes of this machine."""
+"""How much runs at once: each command on a host takes a process, a thread and pipes of this machine."""
 
 import resource
 from collections.abc import Callable, Iterator, Sequence
@@ -9,7 +9,7 @@ from harness.model.errors import BadInput
 T = TypeVar("T")
 
 MAX_COMMANDS = 64
-"""Commands that do not depend on each other, such as those of the preflight."""
+"""Commands of which each runs by itself, such as those of the preflight."""
 MAX_PAIRS = 64
 """Pairs of hosts between which transfers run together. A transfer takes four commands: a server, a client,
 and a meter of processor time on both hosts."""
@@ -20,7 +20,10 @@ _OTHER_FILES = 200
 
 
 def allow_pairs(pairs: int) -> None:
-    """Allow this process the open files that this many pairs at once need. Raise BadInput if it cannot be."""
+    """Raise this process's limit of open files to what so many pairs at once need.
+
+    Raise BadInput if the system does not allow it.
+    """
     _allow_files(
         f"{pairs} pairs at once",
         pairs * _FILES_PER_PAIR + _OTHER_FILES,
@@ -31,13 +34,13 @@ def allow_pairs(pairs: int) -> None:
 
 
 def allow_hosts(hosts: int) -> None:
-    """Allow the open files that this many hosts need, all of which send and receive at once."""
+    """Do the same for so many hosts that all send and receive at once."""
     needed = hosts * _FILES_PER_PAIR + _OTHER_FILES
     _allow_files(f"{hosts} hosts at once", needed, lambda _: "choose fewer hosts, or ")
 
 
 def _allow_files(what: str, needed: int, advice: Callable[[int], str]) -> None:
-    """Raise the limit; `advice` says, of the largest number of files, what to do if that is too few."""
+    """Raise the limit; `advice` says what to do if it has to stay at so many files."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY or soft >= needed:
         return

@@ -44,6 +44,7 @@ class HdfsCluster:
         return 2
 
     def prepare(self, cluster: Cluster) -> None:
+        """Write the configuration and format the NameNode."""
         command = java_command(cluster, NAMENODE_HEAP, NAMENODE)
         cluster.conf_directory.mkdir()
         prepare_daemons(cluster)
@@ -65,7 +66,7 @@ class HdfsCluster:
             raise ClusterliftError(f"the NameNode cannot be formatted: {reason}; see {log}")
 
     def launches(self, cluster: Cluster) -> Iterator[Launch]:
-        # All at once: DataNodes retry until the NameNode answers.
+        """Yield all daemons together: DataNodes retry until the NameNode answers."""
         yield Launch("namenode", java_command(cluster, NAMENODE_HEAP, NAMENODE))
         command = java_command(cluster, DATANODE_HEAP, DATANODE)
         for number in range(1, cluster.servers + 1):

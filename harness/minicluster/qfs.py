@@ -9,7 +9,12 @@ from typing import ClassVar
 
 from harness.minicluster.cluster import Cluster
 from harness.minicluster.daemon import LOCALHOST, Launch
-from harness.minicluster.qfs_home import CHUNKSERVER, METASERVER, PING, qfs_home
+from harness.minicluster.qfs_home import (
+    CHUNKSERVER,
+    METASERVER,
+    PING,
+    qfs_home,
+)
 from harness.minicluster.spark_configuration import write_spark_configuration
 
 CLUSTER_KEY = "clusterlift"
@@ -31,6 +36,7 @@ class QfsCluster:
         return 2 + servers
 
     def prepare(self, cluster: Cluster) -> None:
+        """Write the configuration of the daemons and of Spark."""
         home = qfs_home()
         for program in (METASERVER, CHUNKSERVER, PING):
             home.program(program)
@@ -74,6 +80,7 @@ class QfsCluster:
         return int(up[1])
 
     def client_environment(self, cluster: Cluster) -> Mapping[str, str]:
+        """Return where Spark's configuration is: Spark has to know QFS's classes when it starts."""
         return {"SPARK_CONF_DIR": str(cluster.conf_directory)}
 
 

@@ -54,6 +54,7 @@ class YarnCluster:
         return 5
 
     def prepare(self, cluster: Cluster) -> None:
+        """Write the configuration of the daemons, and of Spark."""
         java_command(cluster, RESOURCEMANAGER_HEAP, RESOURCEMANAGER, bouncy_castle_jars())
         conf = cluster.conf_directory
         write_spark_configuration(conf, _spark_properties())
@@ -90,6 +91,7 @@ class YarnCluster:
                 return None
 
     def client_environment(self, cluster: Cluster) -> Mapping[str, str]:
+        """Return where Hadoop's and Spark's configuration is."""
         conf = str(cluster.conf_directory)
         return {"HADOOP_CONF_DIR": conf, "YARN_CONF_DIR": conf, "SPARK_CONF_DIR": conf}
 

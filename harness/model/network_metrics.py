@@ -60,15 +60,15 @@ RDMA_P99 = Metric(RDMA, "one_way_p99_us", "µs", LOWER)
 RDMA_P999 = Metric(RDMA, "one_way_p99.9_us", "µs", LOWER)
 INCAST = "incast"
 ALL_TO_ALL, BISECTION_PAIRS = "all to all", "bisection"
-FAN_GOODPUT = Metric(INCAST, "goodput_bit_s", "bit/s", HIGHER)
+INCAST_GOODPUT = Metric(INCAST, "goodput_bit_s", "bit/s", HIGHER)
 """All flows together, in the seconds in which all of them ran."""
 SLOWEST_FLOW = Metric(INCAST, "slowest_flow_bit_s", "bit/s", HIGHER)
-FAN_RETRANSMITS = Metric(INCAST, "retransmits", "segments", LOWER)
-FAN_ROUND_TRIP = {
+INCAST_RETRANSMITS = Metric(INCAST, "retransmits", "segments", LOWER)
+INCAST_ROUND_TRIP = {
     rank: Metric(INCAST, f"round_trip_p{rank:g}_us", "µs", LOWER) for rank in (50.0, 99.0)
 }
-FAN_STOLEN = Metric(INCAST, "stolen_percent", "%", LOWER)
-FAN_BUSIEST = Metric(INCAST, "busiest_processor_percent", "%", LOWER)
+INCAST_STOLEN = Metric(INCAST, "stolen_percent", "%", LOWER)
+INCAST_BUSIEST = Metric(INCAST, "busiest_processor_percent", "%", LOWER)
 """Of the host with the greatest value, of all that send or receive."""
 HALF_TO_HALF = Metric(INCAST, "half_to_half_bit_s", "bit/s", HIGHER)
 """What one half of the hosts sends to the other, while that sends as much back."""

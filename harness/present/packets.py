@@ -16,7 +16,6 @@ from harness.model.network_metrics import (
     SENDER_PACKET_COST,
 )
 from harness.model.probe import Measurement, Metric
-from harness.present.table import Footnotes
 from harness.present.text import simple_table
 from harness.terminal import visible
 
@@ -47,13 +46,12 @@ _BOTH_WAYS = (
 )
 
 
-def packet_sections(sweeps: Sweeps, notes: Footnotes) -> list[str]:
-    """Return the tables and remarks on the sweeps; none if no packet size was measured."""
+def packet_sections(sweeps: Sweeps) -> list[str]:
+    """Return the tables of the sweeps; none if no packet size was measured."""
     costs = {name: packet_costs(*sweep) for name, sweep in sweeps.items()}
     rows = [(name, cost) for name, found in costs.items() for cost in found]
     if not rows:
         return []
-    errors = [error for measurements, _ in sweeps.values() for error in _uncounted(measurements)]
     table = _table(rows, _PROCESSOR_TIME, with_goodput=True)
     sections = [f"{_TITLE}\n{table}"]
     if any(cost.case.both_ways for _, cost in rows):
@@ -61,10 +59,7 @@ def packet_sections(sweeps: Sweeps, notes: Footnotes) -> list[str]:
     counted = [(name, cost) for name, cost in rows if any(metric in cost.costs for metric in _WORK)]
     if counted:
         title = "instructions and cycles of all processors for each byte"
-        sections.append(f"{title}{notes.mark(errors)}\n{_table(counted, _WORK)}")
-    elif errors:
-        lines = "\n".join(visible(f"- {error}") for error in dict.fromkeys(errors))
-        sections.append(f"instructions and cycles per byte are unknown:\n{lines}")
+        sections.append(f"{title}\n{_table(counted, _WORK)}")
     return sections
 
 
@@ -104,10 +99,13 @@ def _value(cost: PacketCost, metric: Metric, form: str) -> str:
     return UNKNOWN if value is None else f"{value:{form}}{unit}"
 
 
-def _uncounted(measurements: Sequence[Measurement]) -> list[str]:
-    """Return why hosts count neither instructions nor cycles."""
-    return [
-        each.error
-        for each in measurements
-        if each.metric == HARDWARE_COUNTERS.name and each.error is not None
-    ]
+def uncounted(sweeps: Sweeps) -> str:
+    """Return why hosts count neither instructions nor cycles; empty if all do, or if nobody asked."""
+    errors = dict.fromkeys(
+        measurement.error
+        for measurements, _ in sweeps.values()
+        for measurement in measurements
+        if measurement.metric == HARDWARE_COUNTERS.name and measurement.error is not None
+    )
+    lines = "\n".join(visible(f"- {error}") for error in errors)
+    return f"instructions and cycles per byte are unknown:\n{lines}" if errors else ""

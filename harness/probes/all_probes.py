@@ -1,42 +1,105 @@
 """The plan of `clusterlift probe all`: everything that the gate judges, in one run."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import click
 
 from harness.hosts.transports.host import Host
+from harness.model.probe import RecordedProbes
+from harness.probes import latency, link, mesh, mtu
+from harness.probes.kind import ProbeKind
 from harness.probes.latency import LATENCY_PROGRAMS, latency_steps
-from harness.probes.mesh import MESH_PROGRAMS
+from harness.probes.mesh import MESH_OPTIONS, Mesh, chosen_mesh
 from harness.probes.messages import MESSAGE_BYTES
-from harness.probes.mtu import MTU_PROGRAMS, path_mtu_steps
+from harness.probes.options import (
+    message_option,
+    packet_sizes,
+    port_option,
+    seconds_option,
+    sizes_option,
+    streams_option,
+)
 from harness.probes.packets import packet_size_steps
+from harness.probes.pairs import PAIR_PROGRAMS
+from harness.probes.path_mtu import MTU_PROGRAMS, path_mtu_steps
 from harness.probes.plan import Links, ProbePlan, ProbeStep
-from harness.probes.search import Mesh
+from harness.probes.site import Site
 from harness.probes.traffic import Load
 
 
 def all_probes(
     hosts: Sequence[Host],
     load: Load,
-    mesh: Mesh,
+    pairs: Mesh,
     *,
     message_bytes: int | None = MESSAGE_BYTES,
     sizes: Sequence[int] = (),
 ) -> ProbePlan:
     """Return a plan that measures links, path MTUs, transfers, and latencies.
 
-    `mesh` says between which pairs of hosts. `message_bytes` is the size of the latency probe's messages;
+    `pairs` says between which pairs of hosts. `message_bytes` is the size of the latency probe's messages;
     with None, latencies are not measured. `sizes` are packet sizes in bytes that are measured in addition.
     """
 
     def make_steps(usable: Sequence[Host], links: Links) -> list[ProbeStep]:
-        steps = path_mtu_steps(usable, links, mesh.pairing)
-        steps += packet_size_steps(usable, sizes, load, both_ways=mesh.both_ways)
-        steps += mesh.steps(usable, load)
+        steps = path_mtu_steps(usable, links, pairs.pairing)
+        steps += packet_size_steps(usable, sizes, load, both_ways=pairs.both_ways)
+        steps += pairs.steps(usable, load)
         if message_bytes is not None:
             steps += latency_steps(
-                usable, load, message_bytes, mesh.pairing, pairs_at_once=mesh.pairs_at_once
+                usable, load, message_bytes, pairs.pairing, pairs_at_once=pairs.pairs_at_once
             )
         return steps
 
     latency_programs = () if message_bytes is None else LATENCY_PROGRAMS
-    programs = dict.fromkeys((*MTU_PROGRAMS, *MESH_PROGRAMS, *latency_programs))
-    return ProbePlan(hosts, tuple(programs), make_steps)
+    programs = dict.fromkeys((*MTU_PROGRAMS, *PAIR_PROGRAMS, *latency_programs))
+    return ProbePlan(hosts, tuple(programs), make_steps, parameters=pairs.parameters(load))
+
+
+def _plan(
+    site: Site,
+    *,
+    seconds: int,
+    streams: int,
+    port: int,
+    message_bytes: int,
+    sizes: str | None,
+    no_latency: bool,
+    **choice: Any,
+) -> ProbePlan:
+    hosts = site.hosts()
+    return all_probes(
+        hosts,
+        Load(seconds, streams, first_port=port),
+        chosen_mesh(hosts, **choice),
+        message_bytes=None if no_latency else message_bytes,
+        sizes=packet_sizes(sizes),
+    )
+
+
+def _sections(probed: RecordedProbes) -> Iterator[str]:
+    for kind in (link.KIND, mtu.KIND, mesh.KIND, latency.KIND):
+        if kind.is_in(probed):
+            yield from kind.shown(probed)
+
+
+KIND = ProbeKind(
+    "all",
+    "Measure links, path MTUs, transfers and latencies: everything that the gate judges.",
+    _plan,
+    options=(
+        seconds_option,
+        streams_option,
+        *MESH_OPTIONS,
+        message_option,
+        sizes_option,
+        click.option(
+            "--no-latency",
+            is_flag=True,
+            help="Do not measure latency, which needs sockperf on every host.",
+        ),
+        port_option,
+    ),
+    sections=_sections,
+)

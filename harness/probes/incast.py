@@ -4,36 +4,51 @@ Beside the flows, a small message goes to and fro between two of the hosts. Of t
 which all of them ran count. A host that does not reach the one is left out of everything.
 """
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
+import click
+
+from harness.analysis.network.incast import (
+    COLLAPSE_FRACTION,
+    FALL_FRACTION,
+    FlowStep,
+    incast_findings,
+    incast_result,
+)
 from harness.hosts.remote_process import parse_completed, run_all
 from harness.hosts.transports.host import Host, HostError
+from harness.model.errors import BadInput
 from harness.model.network_metrics import (
     ALL_TO_ALL,
     BISECTION,
     BISECTION_PAIRS,
-    FAN_BUSIEST,
-    FAN_GOODPUT,
-    FAN_RETRANSMITS,
-    FAN_ROUND_TRIP,
-    FAN_STOLEN,
     HALF_TO_HALF,
     IDLE,
+    INCAST,
+    INCAST_BUSIEST,
+    INCAST_GOODPUT,
+    INCAST_RETRANSMITS,
+    INCAST_ROUND_TRIP,
+    INCAST_STOLEN,
     SLOWEST_FLOW,
     incast_case,
     outcast_case,
 )
-from harness.model.probe import ARROW, Measurement
+from harness.model.probe import ARROW, Measurement, Metric
+from harness.present.probes.columns import Column, ProbeTable
 from harness.probes.bisection import slowest_halves
 from harness.probes.common_window import NOT_TOGETHER, Window, window_of
+from harness.probes.kind import ProbeKind
 from harness.probes.messages import OUTLASTING_S, Message, run_messages
-from harness.probes.plan import ProbeStep
+from harness.probes.options import message_option, port_option, seconds_option
+from harness.probes.plan import Links, ProbePlan, ProbeStep
+from harness.probes.site import Site
 from harness.probes.tools import ping
 from harness.probes.tools.sockperf import RoundTrips
 from harness.probes.traffic import Flow, Load, Transfer, worst_processors
-from harness.terminal import count_of
+from harness.terminal import count_of, percent
 
 INCAST_PROGRAMS = ("ip", "ping", "iperf3", "sockperf")
 SET_UP_S = 3.0
@@ -47,7 +62,7 @@ MAX_FLOWS = 512
 
 
 @dataclass
-class _Fan:
+class _Incast:
     """The one host, those that send to it, and which of them reach it, as far as that is known."""
 
     hub: Host
@@ -65,26 +80,28 @@ def incast_steps(
     First, every host tries to reach the hub, and a small message is measured on the idle network.
     """
     others = [host for host in hosts if host.name != hub.name]
-    fan = _Fan(hub, others, load, Message(message_bytes, MESSAGES_PER_S))
+    probe = _Incast(hub, others, load, Message(message_bytes, MESSAGES_PER_S))
     run_s = load.total_s + OUTLASTING_S + SET_UP_S
-    steps = [ProbeStep(f"incast: who reaches {hub}", run_s, partial(_reach, fan))]
+    steps = [ProbeStep(f"incast: who reaches {hub}", run_s, partial(_reach, probe))]
     for incast in (True, False):
-        for index, number in enumerate(rungs(len(others))):
+        for index, number in enumerate(flow_numbers(len(others))):
             case = incast_case(number) if incast else outcast_case(number)
             steps.append(
                 ProbeStep(
                     f"{'incast' if incast else 'outcast'}: {case}",
                     run_s + number * PER_FLOW_S,
-                    partial(_measure_fan, fan, index, incast=incast),
+                    partial(_measure_one_host, probe, index, incast=incast),
                 )
             )
     number = len(_shuffle(hosts))
     description = f"all to all: {count_of(number, 'flow')}; bisection"
-    steps.append(ProbeStep(description, 2 * run_s + number * PER_FLOW_S, partial(_all_to_all, fan)))
+    steps.append(
+        ProbeStep(description, 2 * run_s + number * PER_FLOW_S, partial(_all_to_all, probe))
+    )
     return steps
 
 
-def rungs(most: int) -> list[int]:
+def flow_numbers(most: int) -> list[int]:
     """Return the powers of two below `most`, and `most`; nothing for 0. No number exceeds MAX_FLOWS."""
     most = min(most, MAX_FLOWS)
     return [*(2**i for i in range(most.bit_length()) if 2**i < most), *([most] if most else [])]
@@ -110,73 +127,73 @@ def _shuffle(hosts: Sequence[Host]) -> list[Flow]:
     ]
 
 
-def _reach(fan: _Fan) -> Iterator[Measurement]:
+def _reach(probe: _Incast) -> Iterator[Measurement]:
     """Find out who reaches the hub, and measure the small message on the idle network."""
-    attempts = [(host, ping.command(fan.hub.address, PING_BYTES)) for host in fan.others]
-    fan.reaching = []
-    for host, completed in zip(fan.others, run_all(attempts), strict=True):
+    attempts = [(host, ping.command(probe.hub.address, PING_BYTES)) for host in probe.others]
+    probe.reaching = []
+    for host, completed in zip(probe.others, run_all(attempts), strict=True):
         reply = parse_completed(
             host, completed, lambda done: ping.read_answer(done.output, done.errors)
         )
-        subject = str(Flow(host, fan.hub))
+        subject = str(Flow(host, probe.hub))
         if isinstance(reply, HostError):
-            yield FAN_GOODPUT.failed(subject, reply, IDLE)
+            yield INCAST_GOODPUT.failed(subject, reply, IDLE)
         elif reply.echo is ping.Echo.ARRIVED:
-            fan.reaching.append(host)
+            probe.reaching.append(host)
         else:
             error = f"{subject}: pings are not answered; {host} is left out"
-            yield FAN_GOODPUT.failed(subject, error, IDLE)
-    if fan.reaching:
-        [trips], _ = run_messages([_message(fan)], fan.load, fan.message)
-        yield from _round_trips(fan.hub.name, IDLE, trips)
+            yield INCAST_GOODPUT.failed(subject, error, IDLE)
+    if probe.reaching:
+        [trips], _ = run_messages([_message(probe)], probe.load, probe.message)
+        yield from _round_trips(probe.hub.name, IDLE, trips)
 
 
-def _message(fan: _Fan) -> Flow:
+def _message(probe: _Incast) -> Flow:
     """Return where the small message goes: the same way in every case."""
-    return Flow(fan.reaching[0], fan.hub)
+    return Flow(probe.reaching[0], probe.hub)
 
 
-def _measure_fan(fan: _Fan, index: int, *, incast: bool) -> Iterator[Measurement]:
-    numbers = rungs(len(fan.reaching))
+def _measure_one_host(probe: _Incast, index: int, *, incast: bool) -> Iterator[Measurement]:
+    numbers = flow_numbers(len(probe.reaching))
     if index >= len(numbers):  # fewer hosts reach the hub than were expected to
         return
     number = numbers[index]
-    peers = fan.reaching[:number]
+    peers = probe.reaching[:number]
     case = incast_case(number) if incast else outcast_case(number)
-    flows = [Flow(peer, fan.hub) if incast else Flow(fan.hub, peer) for peer in peers]
+    flows = [Flow(peer, probe.hub) if incast else Flow(probe.hub, peer) for peer in peers]
     # All flows meet at the hub, so its processors are the first that may be the limit.
-    yield from _measure(fan, flows, fan.hub.name, case, [fan.hub])
+    yield from _measure(probe, flows, probe.hub.name, case, [probe.hub])
 
 
-def _all_to_all(fan: _Fan) -> Iterator[Measurement]:
+def _all_to_all(probe: _Incast) -> Iterator[Measurement]:
     """Measure the shuffle, then disjoint pairs across the halves between which it was slowest."""
-    if not fan.reaching:
+    if not probe.reaching:
         return
-    hosts = [fan.hub, *fan.reaching]
+    hosts = [probe.hub, *probe.reaching]
     peers = peers_of_each(len(hosts))
     case = ALL_TO_ALL if peers == len(hosts) - 1 else f"each to {peers}"
     flows = _shuffle(hosts)
-    window = yield from _measure(fan, flows, count_of(len(hosts), "host"), case, hosts)
+    window = yield from _measure(probe, flows, count_of(len(hosts), "host"), case, hosts)
     if window is not None:
-        yield from _bisection(fan, hosts, flows, window)
+        yield from _bisection(probe, hosts, flows, window)
 
 
 def _measure(
-    fan: _Fan, flows: Sequence[Flow], subject: str, case: str, metered: Sequence[Host]
+    probe: _Incast, flows: Sequence[Flow], subject: str, case: str, metered: Sequence[Host]
 ) -> Generator[Measurement, None, Window | None]:
     """Measure flows and the message beside them; return their window, None without one.
 
     One flow that fails makes the case fail: fewer flows are another case.
     """
-    [trips], transfers = run_messages([_message(fan)], fan.load, fan.message, flows, metered)
-    window = yield from _window(subject, case, transfers, fan.load)
+    [trips], transfers = run_messages([_message(probe)], probe.load, probe.message, flows, metered)
+    window = yield from _window(subject, case, transfers, probe.load)
     if window is not None:
-        yield FAN_GOODPUT.of(subject, window.bit_s, case)
+        yield INCAST_GOODPUT.of(subject, window.bit_s, case)
         yield SLOWEST_FLOW.of(subject, min(window.flows_bit_s), case)
         if window.retransmits is not None:
-            yield FAN_RETRANSMITS.of(subject, window.retransmits, case)
+            yield INCAST_RETRANSMITS.of(subject, window.retransmits, case)
         yield from _round_trips(subject, case, trips)
-        yield from worst_processors(transfers, FAN_STOLEN, FAN_BUSIEST, subject, case)
+        yield from worst_processors(transfers, INCAST_STOLEN, INCAST_BUSIEST, subject, case)
     return window
 
 
@@ -186,18 +203,18 @@ def _window(
     """Return the window in which all transfers ran; None, and yield why, if there is none."""
     for transfer in transfers:
         if isinstance(transfer, HostError):
-            yield FAN_GOODPUT.failed(subject, transfer, case)
+            yield INCAST_GOODPUT.failed(subject, transfer, case)
     carried = [transfer for transfer in transfers if isinstance(transfer, Transfer)]
     if len(carried) < len(transfers):
         return None
     window = window_of(carried, load.seconds)
     if window is None:
-        yield FAN_GOODPUT.failed(subject, f"{subject}, {case}: {NOT_TOGETHER}", case)
+        yield INCAST_GOODPUT.failed(subject, f"{subject}, {case}: {NOT_TOGETHER}", case)
     return window
 
 
 def _round_trips(subject: str, case: str, trips: RoundTrips | HostError) -> Iterator[Measurement]:
-    for percentile, metric in FAN_ROUND_TRIP.items():
+    for percentile, metric in INCAST_ROUND_TRIP.items():
         if isinstance(trips, HostError):
             yield metric.failed(subject, trips, case)
         else:
@@ -205,7 +222,7 @@ def _round_trips(subject: str, case: str, trips: RoundTrips | HostError) -> Iter
 
 
 def _bisection(
-    fan: _Fan, hosts: Sequence[Host], flows: Sequence[Flow], window: Window
+    probe: _Incast, hosts: Sequence[Host], flows: Sequence[Flow], window: Window
 ) -> Iterator[Measurement]:
     """Have the slowest halves send to each other, host by host, both ways at the same time."""
     rates = {
@@ -216,15 +233,97 @@ def _bisection(
     halves = slowest_halves(list(by_name), rates)
     pairs = [(by_name[a], by_name[b]) for a, b in zip(*halves, strict=False)]
     across = [*(Flow(a, b) for a, b in pairs), *(Flow(b, a) for a, b in pairs)]
-    _, transfers = run_messages([], fan.load, fan.message, across, hosts)
+    _, transfers = run_messages([], probe.load, probe.message, across, hosts)
     there, back = (ARROW.join(map(",".join, each)) for each in (halves, halves[::-1]))
-    common = yield from _window(there, BISECTION_PAIRS, transfers, fan.load)
+    common = yield from _window(there, BISECTION_PAIRS, transfers, probe.load)
     if common is not None:
         rates_bit_s = common.flows_bit_s
         ways = (sum(rates_bit_s[: len(pairs)]), sum(rates_bit_s[len(pairs) :]))
         for subject, bit_s in zip((there, back), ways, strict=True):
             yield HALF_TO_HALF.of(subject, bit_s, BISECTION_PAIRS)
             yield from worst_processors(
-                transfers, FAN_STOLEN, FAN_BUSIEST, subject, BISECTION_PAIRS
+                transfers, INCAST_STOLEN, INCAST_BUSIEST, subject, BISECTION_PAIRS
             )
         yield BISECTION.of(count_of(len(hosts), "host"), min(ways), BISECTION_PAIRS)
+
+
+def _plan(site: Site, *, hub: str | None, seconds: int, message_bytes: int, port: int) -> ProbePlan:
+    hosts = site.hosts()
+    chosen = hosts[0].name if hub is None else hub
+    if chosen not in {host.name for host in hosts}:
+        raise BadInput(f"--hub: {chosen!r} is not one of the hosts")
+    load = Load(seconds, first_port=port)
+
+    def make_steps(usable: Sequence[Host], _links: Links) -> list[ProbeStep]:
+        # It has an address now. If it was left out, the next one takes its place, unless a user chose it.
+        by_name = {host.name: host for host in usable}
+        if hub is not None and hub not in by_name:
+            raise BadInput(f"--hub: {hub} cannot be used; choose another host")
+        return incast_steps(usable, by_name.get(chosen, usable[0]), load, message_bytes)
+
+    return ProbePlan(
+        hosts,
+        INCAST_PROGRAMS,
+        make_steps,
+        parameters={"hub": chosen, "seconds": seconds, "message_bytes": message_bytes},
+    )
+
+
+def _name(step: FlowStep) -> str:
+    word = {"from": "incast ", "to": "outcast "}.get(step.case.split()[0], "")
+    return f"{word}{step.case}"
+
+
+def _median_of(metric: Metric, step: FlowStep) -> float | None:
+    return step.measured.median(metric)
+
+
+def _only_with_flows(metric: Metric) -> Callable[[FlowStep], float | str | None]:
+    return lambda step: "" if step.case == IDLE else step.measured.median(metric)
+
+
+_TABLE = ProbeTable(
+    lambda probed: incast_result(probed.measurements).steps,
+    (
+        Column[FlowStep]("flows", _name),
+        Column("Mbit/s", _only_with_flows(INCAST_GOODPUT), ",.1f", 1e-6),
+        Column[FlowStep](
+            "of best", lambda step: "" if step.of_best is None else step.of_best, ".0%"
+        ),
+        Column[FlowStep](
+            "slowest", lambda step: "" if step.case == IDLE else step.slowest_of_share, ".0%"
+        ),
+        Column("retransmits", _only_with_flows(INCAST_RETRANSMITS), ",.0f"),
+        *(
+            Column[FlowStep](f"p{rank:g} µs", partial(_median_of, metric), ",.0f")
+            for rank, metric in INCAST_ROUND_TRIP.items()
+        ),
+    ),
+    title=lambda probed: f"flows from and to {incast_result(probed.measurements).hub}",
+    rule=(
+        "Mbit/s is the goodput in the seconds in which all flows ran; of best: relative to the best at fewer "
+        f"flows, below {percent(FALL_FRACTION)} it falls, below {percent(COLLAPSE_FRACTION)} it collapses; "
+        "slowest: the slowest flow, relative to an equal share; p50, p99: round trips of a small message "
+        "beside. For the bisection, the two halves with the slowest flows in all to all send to each other "
+        "in pairs, both ways at once; the slower way counts."
+    ),
+)
+
+KIND = ProbeKind(
+    INCAST,
+    "Measure many hosts that send to one, one that sends to many, and all to all, as in a shuffle.",
+    _plan,
+    options=(
+        click.option(
+            "--hub",
+            metavar="NAME",
+            help="The host that receives from the others, and sends to them.  [default: the first one]",
+        ),
+        seconds_option,
+        message_option,
+        port_option,
+    ),
+    measures=(INCAST,),
+    tables=(_TABLE,),
+    judge=incast_findings,
+)

@@ -3,14 +3,19 @@
 from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import zip_longest
+from math import inf
 
+from harness.analysis.network.cases import MeasuredCase, measured_cases
 from harness.hosts.parallelism import MAX_PAIRS, batches
 from harness.hosts.remote_process import ClientServerRun, RemoteProcesses, run_all
 from harness.hosts.transports.host import Host, HostError
+from harness.model.finding import Finding
 from harness.model.network_metrics import (
     IDLE,
+    LATENCY,
     LATENCY_PERCENTILES,
     LOADED,
+    RDMA,
     RDMA_DEVICES,
     RDMA_P99,
     RDMA_P999,
@@ -18,9 +23,13 @@ from harness.model.network_metrics import (
     ROUND_TRIP,
     ROUND_TRIPS_PER_S,
 )
-from harness.model.probe import Measurement
+from harness.model.probe import ARROW, Measurement, RecordedProbes
+from harness.present.probes.columns import Column, ProbeTable, of_metric
+from harness.probes.kind import ProbeKind
 from harness.probes.messages import OUTLASTING_S, Message, run_messages
-from harness.probes.plan import Pairing, ProbeStep, round_robin
+from harness.probes.options import message_option, port_option, seconds_option
+from harness.probes.plan import Pairing, ProbePlan, ProbeStep, round_robin
+from harness.probes.site import Site
 from harness.probes.tools import perftest
 from harness.probes.tools.perftest import RdmaLatency
 from harness.probes.tools.sockperf import RoundTrips
@@ -123,3 +132,60 @@ def _perftest_run(
         parse=lambda completed: perftest.read_latency(completed.output),
         timeout_s=RDMA_TIMEOUT_S,
     )
+
+
+def _plan(site: Site, *, seconds: int, port: int, message_bytes: int) -> ProbePlan:
+    load = Load(seconds, first_port=port)
+    return ProbePlan(
+        site.hosts(),
+        LATENCY_PROGRAMS,
+        lambda hosts, _links: latency_steps(hosts, load, message_bytes),
+        parameters={"seconds": seconds, "message_bytes": message_bytes},
+    )
+
+
+def _rdma_rows(probed: RecordedProbes) -> list[MeasuredCase]:
+    return [case for case in measured_cases(probed.measurements, RDMA) if ARROW in case.subject]
+
+
+def latency_findings(probed: RecordedProbes) -> Iterator[Finding]:
+    """Yield a remark if no host has RDMA."""
+    cases = measured_cases(probed.measurements, RDMA)
+    devices = [number for case in cases for number in case.values(RDMA_DEVICES)]
+    if devices and not any(devices):
+        yield Finding("", "RDMA: no device on any host", is_fault=False)
+
+
+KIND = ProbeKind(
+    LATENCY,
+    "Measure the round trip time of small messages, on an idle link and beside a transfer.",
+    _plan,
+    options=(seconds_option, message_option, port_option),
+    measures=(LATENCY, RDMA),
+    tables=(
+        ProbeTable(
+            lambda probed: measured_cases(probed.measurements, LATENCY),
+            (
+                Column[MeasuredCase]("round trips", lambda row: row.subject),
+                Column[MeasuredCase]("", lambda row: row.case),
+                *(
+                    Column(f"p{rank:g} µs", of_metric(metric), ",.1f")
+                    for rank, metric in ROUND_TRIP.items()
+                ),
+                Column("per second", of_metric(ROUND_TRIPS_PER_S), ",.0f"),
+            ),
+            badness=lambda row: inf if row.errors else row.median(ROUND_TRIP[99.0]) or 0.0,
+        ),
+        ProbeTable(
+            _rdma_rows,
+            (
+                Column[MeasuredCase]("RDMA, one way", lambda row: row.subject),
+                Column("typical µs", of_metric(RDMA_TYPICAL), ",.2f"),
+                Column("p99 µs", of_metric(RDMA_P99), ",.2f"),
+                Column("p99.9 µs", of_metric(RDMA_P999), ",.2f"),
+            ),
+        ),
+    ),
+    judge=latency_findings,
+    is_drawn=True,
+)

@@ -1,98 +1,148 @@
-"""The mesh probe: TCP goodput between all pairs of hosts, and the processor time that it takes."""
+"""The mesh probe: TCP goodput between all pairs of hosts, or among many between random pairs and suspects."""
 
-from collections.abc import Iterator, Sequence
-from functools import partial
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from harness.hosts.parallelism import MAX_PAIRS, batches
-from harness.hosts.transports.host import Host, HostError
-from harness.model.network_metrics import (
-    BOTH_WAYS,
-    MESH_GOODPUT,
-    RECEIVER_BUSIEST,
-    RECEIVER_CPU,
-    RECEIVER_IPERF_CPU,
-    RECEIVER_SOFTIRQ,
-    RECEIVER_STOLEN,
-    RETRANSMITS,
-    SENDER_BUSIEST,
-    SENDER_CPU,
-    SENDER_IPERF_CPU,
-    SENDER_SOFTIRQ,
-    SENDER_STOLEN,
+import click
+from click import IntRange
+
+from harness.analysis.network.mesh_verdict import mesh_findings
+from harness.hosts.parallelism import MAX_PAIRS, allow_pairs
+from harness.hosts.transports.host import Host
+from harness.model.errors import BadInput
+from harness.model.network_metrics import MESH, PAIRS, ROUNDS, SAMPLED
+from harness.present.probes.mesh import mesh_sections
+from harness.probes.kind import ProbeKind
+from harness.probes.options import (
+    at_once_option,
+    both_ways_option,
+    port_option,
+    seconds_option,
+    seed_option,
+    streams_option,
 )
-from harness.model.probe import Measurement
-from harness.probes.plan import Pairs, ProbeStep, one_pair_per_round, round_robin
-from harness.probes.traffic import Flow, Load, Transfer, run_flows
-from harness.terminal import join_names
+from harness.probes.pairs import PAIR_PROGRAMS, mesh_steps
+from harness.probes.plan import Pairs, ProbePlan, ProbeStep, round_robin
+from harness.probes.search import drawn_rounds, rounds_for, search_steps
+from harness.probes.site import Site
+from harness.probes.traffic import Load
 
-MESH_PROGRAMS = ("ip", "iperf3")
-SET_UP_S = 2.0
+SEARCH_ABOVE = 12
+"""More hosts than this are searched by default: of 13, all pairs are 13 rounds, and a search without suspects
+is 4."""
 
 
-def mesh_steps(
+@dataclass(frozen=True)
+class Mesh:
+    """Between which pairs of hosts to measure, and how many at the same time.
+
+    `rounds` of random pairs are drawn by `seed`; with None, all pairs are measured. `alone` is one pair at a
+    time.
+    """
+
+    rounds: int | None = None
+    seed: int = 1
+    both_ways: bool = False
+    alone: bool = False
+    pairs_at_once: int = MAX_PAIRS
+
+    def pairing(self, hosts: Sequence[Host]) -> list[Pairs[Host]]:
+        """Return the rounds, without those of a follow-up."""
+        if self.rounds is None:
+            return round_robin(hosts)
+        return drawn_rounds(hosts, self.rounds, self.seed)
+
+    def steps(self, hosts: Sequence[Host], load: Load) -> list[ProbeStep]:
+        """Return the steps of the mesh probe."""
+        if self.rounds is not None:
+            return search_steps(
+                hosts,
+                load,
+                rounds=self.rounds,
+                seed=self.seed,
+                both_ways=self.both_ways,
+                pairs_at_once=1 if self.alone else self.pairs_at_once,
+            )
+        return mesh_steps(
+            hosts,
+            load,
+            both_ways=self.both_ways,
+            alone=self.alone,
+            pairs_at_once=self.pairs_at_once,
+        )
+
+    def parameters(self, load: Load) -> dict[str, object]:
+        """Return what a record says of how the mesh was measured."""
+        sampled = {PAIRS: SAMPLED, ROUNDS: self.rounds, "seed": self.seed}
+        return {
+            "seconds": load.seconds,
+            "streams": load.streams,
+            "alone": self.alone,
+            "pairs_at_once": self.pairs_at_once,
+            **({} if self.rounds is None else sampled),
+        }
+
+
+def chosen_mesh(
     hosts: Sequence[Host],
-    load: Load,
     *,
+    exhaustive: bool,
+    rounds: int | None,
+    seed: int,
     both_ways: bool,
     alone: bool,
-    pairs_at_once: int = MAX_PAIRS,
-) -> list[ProbeStep]:
-    """Measure every pair in one direction, then in the other, then, with `both_ways`, in both together.
-
-    The pairs of a round are measured at the same time, and no host is in two pairs. With `alone`, one pair
-    is measured at a time, so that a link which several pairs share does not show.
-    """
-    rounds = one_pair_per_round(hosts) if alone else round_robin(hosts)
-    return [
-        step
-        for pairs in rounds
-        for step in pair_steps(pairs, load, both_ways=both_ways, pairs_at_once=pairs_at_once)
-    ]
+    pairs_at_once: int,
+) -> Mesh:
+    """Return the mesh that the MESH_OPTIONS describe. Raise BadInput if they contradict each other."""
+    if exhaustive and rounds is not None:
+        raise BadInput("--exhaustive measures all pairs: leave out --rounds")
+    if rounds is None and not exhaustive and len(hosts) > SEARCH_ABOVE:
+        rounds = rounds_for(len(hosts))
+    allow_pairs(min(pairs_at_once, len(hosts) // 2))
+    return Mesh(rounds, seed, both_ways, alone, pairs_at_once)
 
 
-def pair_steps(
-    pairs: Pairs[Host], load: Load, *, both_ways: bool, pairs_at_once: int = MAX_PAIRS
-) -> list[ProbeStep]:
-    """Measure disjoint pairs as `mesh_steps` does, in batches of `pairs_at_once`, one after another."""
-    steps = []
-    for batch in batches(pairs, pairs_at_once):
-        forward = [Flow(a, b) for a, b in batch]
-        back = [Flow(b, a) for a, b in batch]
-        steps += [_step(forward, forward, load), _step(back, back, load)]
-        if both_ways:
-            steps.append(_step(forward, [*forward, *back], load, BOTH_WAYS))
-    return steps
+MESH_OPTIONS = (
+    both_ways_option,
+    click.option(
+        "--alone", is_flag=True, help="One pair at a time, so that a shared link does not show."
+    ),
+    click.option(
+        "--exhaustive",
+        is_flag=True,
+        help=f"Measure all pairs.  [default: with more than {SEARCH_ABOVE} hosts, random pairs and suspects]",
+    ),
+    click.option(
+        "--rounds",
+        type=IntRange(2, 1000),
+        help="Rounds of random pairs.  [default: the logarithm of the number of hosts to base 2]",
+    ),
+    seed_option,
+    at_once_option,
+)
 
 
-def _step(named: Sequence[Flow], flows: Sequence[Flow], load: Load, case: str = "") -> ProbeStep:
-    description = f"mesh: {join_names(named)}{f', {case}' if case else ''}"
-    return ProbeStep(description, load.total_s + SET_UP_S, partial(_measure, flows, load, case))
-
-
-def _measure(flows: Sequence[Flow], load: Load, case: str) -> Iterator[Measurement]:
-    for flow, transfer in zip(flows, run_flows(flows, load), strict=True):
-        if isinstance(transfer, HostError):
-            yield MESH_GOODPUT.failed(str(flow), transfer, case)
-        else:
-            yield from _measurements(str(flow), transfer, case)
-
-
-def _measurements(subject: str, transfer: Transfer, case: str) -> Iterator[Measurement]:
-    report, sender, receiver = transfer.report, transfer.sender_cpu, transfer.receiver_cpu
-    values = {
-        MESH_GOODPUT: report.goodput_bit_s,
-        RETRANSMITS: report.retransmits,
-        SENDER_IPERF_CPU: report.sender_cpu_percent,
-        RECEIVER_IPERF_CPU: report.receiver_cpu_percent,
-        SENDER_CPU: sender.busy_percent if sender else None,
-        RECEIVER_CPU: receiver.busy_percent if receiver else None,
-        SENDER_SOFTIRQ: sender.softirq_percent if sender else None,
-        RECEIVER_SOFTIRQ: receiver.softirq_percent if receiver else None,
-        SENDER_STOLEN: sender.stolen_percent if sender else None,
-        RECEIVER_STOLEN: receiver.stolen_percent if receiver else None,
-        SENDER_BUSIEST: sender.busiest_percent if sender else None,
-        RECEIVER_BUSIEST: receiver.busiest_percent if receiver else None,
-    }
-    return (
-        metric.of(subject, value, case) for metric, value in values.items() if value is not None
+def _plan(site: Site, *, seconds: int, streams: int, port: int, **choice: Any) -> ProbePlan:
+    hosts, load = site.hosts(), Load(seconds, streams, first_port=port)
+    mesh = chosen_mesh(hosts, **choice)
+    return ProbePlan(
+        hosts,
+        PAIR_PROGRAMS,
+        lambda usable, _links: mesh.steps(usable, load),
+        parameters=mesh.parameters(load),
     )
+
+
+KIND = ProbeKind(
+    MESH,
+    """Measure TCP goodput between pairs of hosts, and the processor time that it takes.
+
+    Among many hosts, random pairs and then suspects are measured, unless --exhaustive asks for all pairs.
+    """,
+    _plan,
+    options=(seconds_option, streams_option, *MESH_OPTIONS, port_option),
+    measures=(MESH,),
+    sections=mesh_sections,
+    judge=mesh_findings,
+)

@@ -1,168 +1,112 @@
-"""The MTU probe: the largest packet that each path carries."""
+"""The MTU probe: the largest packet that each path carries, and what packets of some sizes carry and cost."""
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
 
-from harness.hosts.remote_process import CompletedCommand, parse_completed, run_all
+import click
+
+from harness.analysis.network.path_mtu import path_mtu_findings
 from harness.hosts.transports.host import Host, HostError
-from harness.model.link import MAX_MTU, MIN_MTU, TYPICAL_MTU
-from harness.model.network_metrics import PATH_MTU, VANISHED_PACKET
-from harness.model.packet_case import PacketCase
-from harness.model.probe import Measurement
-from harness.probes.plan import Links, Pairing, ProbeStep, round_robin
-from harness.probes.tools import ping
-from harness.probes.tools.ping import Echo, PingReply
-from harness.probes.traffic import Flow
-from harness.terminal import join_names
-
-MTU_PROGRAMS = ("ip", "ping")
-VLAN_TAG_BYTES = 4  # IEEE 802.1Q
-PATH_S = 1.0
-AWAITED_TRIES = 10
-"""Some cards renegotiate their link when their MTU is set, which takes seconds; so do pings that get lost."""
-
-SetMtu = Callable[[int], AbstractContextManager[object]]
-"""Returns a context in which the interfaces of all hosts have this MTU, in bytes. It may raise HostError."""
-
-Search = Generator[int, PingReply, "PathMtu | None"]
-"""Yields packet sizes, is sent what became of each packet, and returns what it found."""
-
-
-@dataclass(frozen=True)
-class PathMtu:
-    """The size of the largest packet that arrives, and of the smallest that vanished, None if none did."""
-
-    mtu_bytes: int
-    vanished_bytes: int | None = None
+from harness.model.errors import BadInput
+from harness.model.interface import HostLink
+from harness.model.network_metrics import HARDWARE_COUNTERS, MTU
+from harness.present.probes.mtu import mtu_sections
+from harness.probes.kind import ProbeKind
+from harness.probes.options import (
+    both_ways_option,
+    packet_sizes,
+    port_option,
+    seconds_option,
+    sizes_option,
+)
+from harness.probes.packets import PACKET_PROGRAMS, packet_size_steps
+from harness.probes.path_mtu import MTU_PROGRAMS, SetMtu, largest_frame_steps, path_mtu_steps
+from harness.probes.plan import Links, ProbePlan, ProbeStep
+from harness.probes.site import Site
+from harness.probes.traffic import Load
+from harness.settings.in_force import in_force, put_back
+from harness.settings.journal import Journal, open_journal
+from harness.settings.mtu import Mtu
+from harness.terminal import say
 
 
-def search_path_mtu(own_mtu: int, likely: Iterable[int] = ()) -> Search:
-    """Search for the largest size that arrives, up to the sender's own MTU; None if no packet arrives.
+def mtu_of_all(hosts: Sequence[Host], links: Mapping[str, HostLink], journal: Journal) -> SetMtu:
+    """Return how to set the MTU of the interface of each host that leads to the others, and put it back.
 
-    The likely sizes are tried first, so that most paths take no more than three packets.
+    What is returned raises HostError, with nothing set, if a host's interface is unknown or does not take
+    the MTU, and NotPutBack if it could not be put back.
     """
-    largest = max(own_mtu, MIN_MTU)
-    guesses = [largest, *sorted(set(likely), reverse=True)]
-    arrived, failed = 0, largest + 1
-    vanished: int | None = None
-    while failed - arrived > 1:
-        size = _next_size(arrived, failed, guesses)
-        answer = yield size
-        if answer.echo is Echo.ARRIVED:
-            arrived = size
-            continue
-        if size == MIN_MTU:
-            return None
-        failed = size
-        if answer.echo is Echo.LOST:
-            vanished = size
-        elif answer.mtu_bytes is not None:
-            guesses.insert(0, answer.mtu_bytes)
-    return PathMtu(arrived, vanished)
+
+    @contextmanager
+    def set_mtu(mtu_bytes: int) -> Iterator[None]:
+        for host in hosts:
+            if host.name not in links:
+                raise HostError(f"{host}: its interface is unknown, so its MTU cannot be set")
+        wanted = {host: [Mtu(links[host.name].device, mtu_bytes)] for host in hosts}
+        with in_force(wanted, journal):
+            yield
+
+    return set_mtu
 
 
-def _next_size(arrived: int, failed: int, guesses: list[int]) -> int:
-    """Return the next guess between the bounds, and later the size above it; without one, the middle."""
-    while guesses:
-        guess = guesses.pop(0)
-        if max(arrived, MIN_MTU - 1) < guess < failed:
-            if guess != arrived + 1:
-                guesses.insert(0, guess + 1)
-            return guess
-    return (arrived + failed) // 2 if arrived else MIN_MTU
+@contextmanager
+def _journal(directory: Path) -> Iterator[Journal]:
+    """Yield the journal of MTUs that are set; first put back what a power cut may have left in it."""
+    with open_journal(directory / "set-mtu.journal") as journal:
+        for change in put_back(journal):
+            say(f"put back: {change}: {change.before}")
+        yield journal
 
 
-def path_mtu_steps(
-    hosts: Sequence[Host], links: Links, pairing: Pairing = round_robin
-) -> list[ProbeStep]:
-    """Find the path MTU of every pair, or of those of another pairing, in both directions."""
-    return [
-        ProbeStep(
-            f"mtu: {join_names([f'{a} <-> {b}' for a, b in pairs])}",
-            PATH_S,
-            partial(
-                _measure_paths, [Flow(*ends) for a, b in pairs for ends in ((a, b), (b, a))], links
-            ),
-        )
-        for pairs in pairing(hosts)
-    ]
+def _plan(
+    site: Site, *, sizes: str | None, both_ways: bool, mtu_is_set: bool, seconds: int, port: int
+) -> ProbePlan:
+    wanted, load = packet_sizes(sizes), Load(seconds, first_port=port)
+    for option, given in (("--bidir", both_ways), ("--set-mtu", mtu_is_set)):
+        if given and not wanted:
+            raise BadInput(f"{option} needs sizes of packets: --sizes 1500,9000")
+    hosts, context = site.hosts(), ExitStack()
+    journal = context.enter_context(_journal(site.directory)) if mtu_is_set else None
+
+    def make_steps(usable: Sequence[Host], links: Links) -> list[ProbeStep]:
+        steps = path_mtu_steps(usable, links)
+        set_mtu = mtu_of_all(usable, links, journal) if journal else None
+        if set_mtu:
+            steps += largest_frame_steps(usable, links, wanted[-1], set_mtu)
+        return steps + packet_size_steps(usable, wanted, load, both_ways=both_ways, set_mtu=set_mtu)
+
+    return ProbePlan(
+        hosts,
+        (*MTU_PROGRAMS, *PACKET_PROGRAMS) if wanted else MTU_PROGRAMS,
+        make_steps,
+        parameters={"seconds": seconds, "sizes": sizes or "", "set_mtu": mtu_is_set},
+        context=context,
+    )
 
 
-def largest_frame_steps(
-    hosts: Sequence[Host], links: Links, mtu_bytes: int, set_mtu: SetMtu
-) -> list[ProbeStep]:
-    """Find the largest packet of every path while the interfaces have a larger MTU than usual."""
-    larger = {host: replace(link, mtu_bytes=mtu_bytes) for host, link in links.items()}
-    case = str(PacketCase(mtu_bytes, mtu_is_set=True))
+KIND = ProbeKind(
+    MTU,
+    """Find the largest packet that every path carries, and measure what packets of some sizes cost.
 
-    def measure(flows: Sequence[Flow]) -> Iterator[Measurement]:
-        try:
-            with set_mtu(mtu_bytes):
-                await_paths(flows)
-                found = list(_measure_paths(flows, larger, case))
-        except HostError as error:
-            found = [PATH_MTU.failed(str(flow), error, case) for flow in flows]
-        yield from found
-
-    flows = [
-        Flow(*ends) for pairs in round_robin(hosts) for a, b in pairs for ends in ((a, b), (b, a))
-    ]
-    return [ProbeStep(f"mtu: the largest packet with {case}", PATH_S, partial(measure, flows))]
-
-
-def await_paths(flows: Sequence[Flow]) -> None:
-    """Wait until small packets arrive along all flows; give up after some tries."""
-    for _ in range(AWAITED_TRIES):
-        answers = send_pings(dict.fromkeys(flows, MIN_MTU)).values()
-        if all(answer == PingReply(Echo.ARRIVED) for answer in answers):
-            return
-
-
-def _measure_paths(flows: Sequence[Flow], links: Links, case: str = "") -> Iterator[Measurement]:
-    searches = {flow: _search(flow, links) for flow in flows}
-    sizes = {flow: next(search) for flow, search in searches.items()}
-    while sizes:
-        answers = send_pings(sizes)
-        sizes = {}
-        for flow, answer in answers.items():
-            if isinstance(answer, HostError):
-                yield PATH_MTU.failed(str(flow), answer, case)
-                continue
-            try:
-                sizes[flow] = searches[flow].send(answer)
-            except StopIteration as end:
-                yield from _path_measurements(str(flow), end.value, case)
-
-
-def _path_measurements(subject: str, path: PathMtu | None, case: str) -> Iterator[Measurement]:
-    if path is None:
-        yield PATH_MTU.failed(subject, f"{subject}: pings are not answered", case)
-        return
-    yield PATH_MTU.of(subject, path.mtu_bytes, case)
-    if path.vanished_bytes is not None:
-        yield VANISHED_PACKET.of(subject, path.vanished_bytes, case)
-
-
-def _search(flow: Flow, links: Links) -> Search:
-    """Search with the typical MTU and the receiver's as likely, each also with room for a VLAN tag."""
-    own, peer = (links.get(host.name) for host in (flow.sender, flow.receiver))
-    likely = [TYPICAL_MTU, *([peer.mtu_bytes] if peer and peer.mtu_bytes else [])]
-    sizes = [mtu + room for mtu in likely for room in (0, VLAN_TAG_BYTES)]
-    return search_path_mtu((own and own.mtu_bytes) or MAX_MTU, sizes)
-
-
-def send_pings(sizes: Mapping[Flow, int]) -> dict[Flow, PingReply | HostError]:
-    """Send a packet of the given size along each flow, and return what became of it."""
-    commands = [
-        (flow.sender, ping.command(flow.receiver.address, size)) for flow, size in sizes.items()
-    ]
-    return {
-        flow: parse_completed(flow, completed, _read_answer)
-        for flow, completed in zip(sizes, run_all(commands), strict=True)
-    }
-
-
-def _read_answer(completed: CompletedCommand) -> PingReply:
-    return ping.read_answer(completed.output, completed.errors)
+    The cost is the processor time of both hosts and, where they count them, instructions and cycles per byte.
+    """,
+    _plan,
+    options=(
+        sizes_option,
+        both_ways_option,
+        click.option(
+            "--set-mtu",
+            "mtu_is_set",
+            is_flag=True,
+            help="Set the MTU of the interfaces to each of the --sizes, which needs root, and put it back. "
+            "[default: limit TCP's segments, and change no interface]",
+        ),
+        seconds_option,
+        port_option,
+    ),
+    measures=(MTU,),
+    sections=mtu_sections,
+    judge=path_mtu_findings,
+    optional=(HARDWARE_COUNTERS,),
+)

@@ -23,7 +23,7 @@ from harness.model.network_metrics import (
 )
 from harness.model.packet_case import PacketCase
 from harness.model.probe import Measurement, Metric
-from harness.probes.mtu import SetMtu, await_paths, send_pings
+from harness.probes.path_mtu import SetMtu, await_paths, send_pings
 from harness.probes.plan import ProbeStep, round_robin_round
 from harness.probes.tools.cpu import Cpu
 from harness.probes.tools.perf import Counters

@@ -8,7 +8,13 @@ configuration test: rising rates, each with its loss and delay.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from math import inf
 
+import click
+from click import FloatRange
+
+from harness.analysis.network.cases import MeasuredCase, measured_cases
+from harness.analysis.network.path import JudgedStep, expectation_of, path_findings, steps_of
 from harness.hosts.remote_process import (
     ClientServerRun,
     CompletedCommand,
@@ -17,11 +23,21 @@ from harness.hosts.remote_process import (
     run_all,
 )
 from harness.hosts.transports.host import Host, HostError
+from harness.model.errors import BadInput
 from harness.model.interface import max_goodput_bit_s
-from harness.model.link import IP_AND_UDP_BYTES, TYPICAL_MTU, datagram_bit_s, goodput_bit_s
+from harness.model.link import (
+    IP_AND_UDP_BYTES,
+    MAX_BIT_S,
+    TYPICAL_MTU,
+    datagram_bit_s,
+    goodput_bit_s,
+    parse_rate,
+    rate_text,
+)
 from harness.model.network_metrics import (
     BASELINE_ROUND_TRIP,
     BUFFER_DELAY,
+    PATH,
     PATH_GOODPUT,
     STEP_HOST_DROPS,
     STEP_JITTER,
@@ -34,9 +50,13 @@ from harness.model.network_metrics import (
     TRANSFER_TIME_RATIO,
     step_case,
 )
-from harness.model.probe import Measurement
+from harness.model.probe import Measurement, RecordedProbes
+from harness.present.probes.columns import Column, ProbeTable, of_metric
+from harness.probes.kind import ProbeKind
 from harness.probes.messages import OUTLASTING_S, Message, run_beside
-from harness.probes.plan import Links, ProbeStep, round_robin
+from harness.probes.options import port_option, seconds_option, streams_option
+from harness.probes.plan import Links, ProbePlan, ProbeStep, round_robin
+from harness.probes.site import Site
 from harness.probes.tools import iperf3, ping, udp_drops
 from harness.probes.tools.iperf3 import DatagramReport, Report
 from harness.probes.tools.sockperf import RoundTrips
@@ -245,3 +265,109 @@ def _step(
             yield metric.failed(subject, trips, case)
         else:
             yield metric.of(subject, trips.microseconds[percentile], case)
+
+
+def _plan(
+    site: Site,
+    *,
+    rate: str | None,
+    max_loss: float,
+    max_delay: float | None,
+    seconds: int,
+    streams: int,
+    port: int,
+) -> ProbePlan:
+    rate_bit_s = None if rate is None else parse_rate("--rate", rate, MAX_BIT_S)
+    if rate_bit_s is None and max_delay is not None:
+        raise BadInput("--max-delay needs --rate")
+    load = Load(seconds, streams, first_port=port)
+    limits = {"max_loss_percent": max_loss, "max_delay_ms": max_delay or ""}
+    expected = {} if rate_bit_s is None else {"rate_bit_s": rate_bit_s, **limits}
+    return ProbePlan(
+        site.hosts(),
+        PATH_PROGRAMS if rate_bit_s is None else (*PATH_PROGRAMS, *STEP_PROGRAMS),
+        lambda hosts, links: path_steps(hosts, links, load, rate_bit_s),
+        parameters={"seconds": seconds, "streams": streams, **expected},
+    )
+
+
+_TCP = ProbeTable(
+    lambda probed: [case for case in measured_cases(probed.measurements, PATH) if not case.case],
+    (
+        Column[MeasuredCase]("TCP", lambda row: row.subject),
+        Column("Mbit/s", of_metric(PATH_GOODPUT), ",.1f", 1e-6),
+        Column("time ratio", of_metric(TRANSFER_TIME_RATIO), ".2f"),
+        Column("efficiency", of_metric(TCP_EFFICIENCY), ".3f", unit="%"),
+        Column("idle RTT µs", of_metric(BASELINE_ROUND_TRIP), ",.0f"),
+        Column("RTT µs", of_metric(TRANSFER_ROUND_TRIP), ",.0f"),
+        Column("buffer delay", of_metric(BUFFER_DELAY), ",.0f", unit="%"),
+    ),
+    rule=(
+        "Time ratio: the time of the transfer, divided by the ideal time at the bottleneck's rate; ? if the "
+        "rate of a link is not known: give it with --rate. Efficiency: the bytes that were not "
+        "retransmissions, of all transmitted. Buffer delay: what the transfer adds to the least round trip "
+        "on the idle path, relative to that (RFC 6349)."
+    ),
+    badness=lambda row: inf if row.errors else -(row.median(PATH_GOODPUT) or 0.0),
+)
+
+
+def _step_rule(probed: RecordedProbes) -> str:
+    rate_bit_s, limits = expectation_of(probed)
+    return (
+        f"Steps of UDP up to {rate_text(round(rate_bit_s))} on the wire (ITU-T Y.1564), received in Mbit/s. "
+        f"A step passes up to {limits}. p50, p99: round trips of a small message beside."
+    )
+
+
+_UDP = ProbeTable(
+    lambda probed: [
+        JudgedStep(step, step.fault(*expectation_of(probed)))
+        for step in steps_of(probed.measurements)
+    ],
+    (
+        Column[JudgedStep]("UDP", lambda row: row.step.subject),
+        Column[JudgedStep]("rate", lambda row: f"{row.step.percent}%"),
+        Column[JudgedStep]("received", lambda row: row.step.received_bit_s, ",.1f", 1e-6),
+        Column[JudgedStep]("loss", lambda row: row.step.loss_percent, ".2f", unit="%"),
+        Column[JudgedStep]("jitter µs", lambda row: row.step.jitter_us, ",.0f"),
+        Column[JudgedStep]("p50 µs", lambda row: row.step.p50_us, ",.0f"),
+        Column[JudgedStep]("p99 µs", lambda row: row.step.p99_us, ",.0f"),
+        Column[JudgedStep]("", lambda row: f"FAIL: {row.fault.name}" if row.fault else "pass"),
+    ),
+    rule=_step_rule,
+    badness=lambda row: (row.fault is not None) + (row.step.loss_percent or 0.0),
+)
+
+KIND = ProbeKind(
+    PATH,
+    "Measure what TCP makes of each path (RFC 6349), and steps of UDP up to an expected rate (Y.1564).",
+    _plan,
+    options=(
+        click.option(
+            "--rate",
+            metavar="RATE",
+            help="The rate that every path should carry, such as 2.5gbit; also send UDP at 25 to 100 % of "
+            "it.",
+        ),
+        click.option(
+            "--max-loss",
+            type=FloatRange(0, 100),
+            default=0.1,
+            show_default=True,
+            help="For --rate: percent of packets that a step may lose.",
+        ),
+        click.option(
+            "--max-delay",
+            type=FloatRange(0, min_open=True),
+            metavar="MS",
+            help="For --rate: the p99 round trip of a small message that a step may have.  [default: any]",
+        ),
+        seconds_option,
+        streams_option,
+        port_option,
+    ),
+    measures=(PATH,),
+    tables=(_TCP, _UDP),
+    judge=path_findings,
+)

@@ -6,7 +6,8 @@ hosts does so in rounds, so that no host is in two pairs at the same time.
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field, replace
 from itertools import combinations, product
 from pathlib import Path
 from typing import TypeVar
@@ -53,7 +54,8 @@ class ProbeStep:
 class ProbePlan:
     """What to probe. `programs` must be installed on every host.
 
-    `make_steps` gets the hosts that can be used, at least `min_hosts`, and their links.
+    `make_steps` gets the hosts that can be used, at least `min_hosts`, and their links. `parameters` are
+    what a record says of how it was measured. Whoever runs the plan enters `context` before.
     """
 
     hosts: Sequence[Host]
@@ -61,6 +63,8 @@ class ProbePlan:
     make_steps: Callable[[Sequence[Host], Links], list[ProbeStep]]
     min_hosts: int = 2
     repeats: int = 1
+    parameters: Mapping[str, object] = field(default_factory=dict)
+    context: AbstractContextManager[object] = field(default_factory=nullcontext)
 
 
 def run_probes(plan: ProbePlan, run: ProbeRun, results: Path | None) -> RecordedProbes:

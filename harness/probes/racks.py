@@ -4,33 +4,46 @@ Only the seconds in which all flows ran count: before and after them, a flow may
 """
 
 import random
-from collections.abc import Collection, Generator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import cycle
+from statistics import median
 
+import click
+
+from harness.analysis.network.cases import measured_cases
+from harness.analysis.network.mesh import oversubscription_text
+from harness.analysis.network.processor_limit import doubt, shared_limit
+from harness.hosts.parallelism import allow_hosts
 from harness.hosts.transports.host import Host, HostError
+from harness.model.finding import Finding
+from harness.model.link import TYPICAL_MTU, throughput_text
 from harness.model.network_metrics import (
     ACROSS_RACKS,
     OVERSUBSCRIPTION,
     RACK_BUSIEST,
     RACK_STOLEN,
+    RACKS,
     WITHIN_RACK,
 )
-from harness.model.probe import ARROW, Measurement, Metric
+from harness.model.probe import ARROW, Measurement, Metric, ProbeSample, RecordedProbes, samples
+from harness.present.probes.columns import Column, ProbeTable
 from harness.probes.common_window import NOT_TOGETHER, window_of
-from harness.probes.plan import ProbeStep
+from harness.probes.kind import ProbeKind
+from harness.probes.options import (
+    integer_option,
+    port_option,
+    seconds_option,
+    seed_option,
+    streams_option,
+)
+from harness.probes.pairs import PAIR_PROGRAMS
+from harness.probes.plan import Links, ProbePlan, ProbeStep
+from harness.probes.site import Rack, Site
 from harness.probes.traffic import Flow, Load, Transfer, run_flows, worst_processors
 
 SET_UP_S = 3.0
-
-
-@dataclass(frozen=True)
-class Rack:
-    """Hosts that reach each other without the uplink."""
-
-    name: str
-    hosts: tuple[Host, ...]
 
 
 def rack_steps(first: Rack, second: Rack, load: Load, draws: int, seed: int) -> list[ProbeStep]:
@@ -121,3 +134,115 @@ def _unlimited_bit_s(
     sent = len({flow.sender for flow in flows}) * per_host.get(senders.name, default)
     received = len({flow.receiver for flow in flows}) * per_host.get(receivers.name, default)
     return min(sent, received)
+
+
+def _plan(
+    site: Site,
+    *,
+    racks: Sequence[str],
+    seconds: int,
+    streams: int,
+    port: int,
+    draws: int,
+    seed: int,
+) -> ProbePlan:
+    first, second = site.racks(racks)
+    load = Load(seconds, streams, first_port=port)
+
+    def make_steps(hosts: Sequence[Host], _links: Links) -> list[ProbeStep]:
+        # These hosts have addresses, and are those of the racks that can be used.
+        usable = {host.name: host for host in hosts}
+        a, b = (
+            Rack(rack.name, tuple(usable[host.name] for host in rack.hosts if host.name in usable))
+            for rack in (first, second)
+        )
+        allow_hosts(len(hosts))
+        return rack_steps(a, b, load, draws, seed)
+
+    return ProbePlan(
+        [*first.hosts, *second.hosts],
+        PAIR_PROGRAMS,
+        make_steps,
+        parameters={"seconds": seconds, "streams": streams, "draws": draws, "seed": seed},
+    )
+
+
+_METRICS = {WITHIN_RACK: "within, each host", ACROSS_RACKS: "across, all hosts"}
+
+
+@dataclass(frozen=True)
+class _Row:
+    """One metric of a rack, or of a direction between racks, over the draws."""
+
+    sample: ProbeSample
+    name: str
+
+    @property
+    def errors(self) -> tuple[str, ...]:
+        return self.sample.errors
+
+    def text(self, summary: Callable[[Sequence[float]], float]) -> str | None:
+        """Return a summary of the draws as a rate; None without a draw."""
+        values = self.sample.values
+        return throughput_text(summary(values)) if values else None
+
+
+def _rows(probed: RecordedProbes) -> list[_Row]:
+    names = {metric.name: name for metric, name in _METRICS.items()}
+    return [
+        _Row(sample, names[sample.metric])
+        for sample in samples(each for each in probed.measurements if each.probe == RACKS)
+        if sample.metric in names
+    ]
+
+
+def rack_findings(probed: RecordedProbes) -> Iterator[Finding]:
+    """Yield how far the uplinks are oversubscribed, which may be by design."""
+    mtus = [link.mtu_bytes for link in probed.links().values() if link.mtu_bytes is not None]
+    for case in measured_cases(probed.measurements, RACKS):
+        values, ratios = case.values(ACROSS_RACKS), case.values(OVERSUBSCRIPTION)
+        if not values:
+            continue
+        text = "unknown oversubscription, because no goodput within a rack was measured"
+        if ratios:
+            found = oversubscription_text(ratios, values, min(mtus, default=TYPICAL_MTU))
+            text = f"{found}{doubt(shared_limit(case.samples.values()))}"
+        yield Finding(case.subject, text, is_fault=False)
+
+
+KIND = ProbeKind(
+    "racks",
+    "Measure what two racks carry within and between each other, with all hosts sending at the same time.",
+    _plan,
+    options=(
+        click.option(
+            "--rack",
+            "racks",
+            multiple=True,
+            metavar="NAME=HOSTS",
+            help="One of the two racks, such as a='node[1-20]'. Give it twice.",
+        ),
+        seconds_option,
+        streams_option,
+        integer_option(
+            "--draws", click.IntRange(1, 100), 3, "Number of random choices of who sends to whom."
+        ),
+        seed_option,
+        port_option,
+    ),
+    measures=(RACKS,),
+    tables=(
+        ProbeTable(
+            _rows,
+            (
+                Column[_Row]("racks", lambda row: row.sample.subject),
+                Column[_Row]("", lambda row: row.name),
+                Column[_Row]("median", lambda row: row.text(median)),
+                Column[_Row]("min", lambda row: row.text(min)),
+                Column[_Row]("max", lambda row: row.text(max)),
+                Column[_Row]("draws", lambda row: str(len(row.sample.values) or "")),
+            ),
+        ),
+    ),
+    judge=rack_findings,
+)

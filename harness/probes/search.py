@@ -13,12 +13,11 @@ from functools import partial
 from math import ceil, log2
 from typing import TypeVar
 
-from harness.hosts.parallelism import MAX_PAIRS
 from harness.hosts.transports.host import Host
 from harness.model.network_metrics import GOODPUT_TOLERANCE, MESH_GOODPUT
 from harness.model.probe import ARROW, Measurement
-from harness.probes.mesh import mesh_steps, pair_steps
-from harness.probes.plan import Pairs, ProbeStep, count_rounds, round_robin, round_robin_round
+from harness.probes.pairs import pair_steps
+from harness.probes.plan import Pairs, ProbeStep, count_rounds, round_robin_round
 from harness.probes.traffic import Load
 from harness.statistics.pairwise import (
     AGAIN,
@@ -33,51 +32,8 @@ from harness.terminal import count_of, say
 
 T = TypeVar("T")
 
-SEARCH_ABOVE = 12
-"""More hosts than this are searched by default: of 13, all pairs are 13 rounds, and a search without suspects
-is 4."""
 MIN_ROUNDS = 4
 """With fewer, one disturbed transfer could hide a slow host."""
-
-
-@dataclass(frozen=True)
-class Mesh:
-    """Between which pairs of hosts to measure, and how many at the same time.
-
-    `rounds` of random pairs are drawn by `seed`; with None, all pairs are measured. `alone` is one pair at a
-    time.
-    """
-
-    rounds: int | None = None
-    seed: int = 1
-    both_ways: bool = False
-    alone: bool = False
-    pairs_at_once: int = MAX_PAIRS
-
-    def pairing(self, hosts: Sequence[Host]) -> list[Pairs[Host]]:
-        """Return the rounds, without those of a follow-up."""
-        if self.rounds is None:
-            return round_robin(hosts)
-        return drawn_rounds(hosts, self.rounds, self.seed)
-
-    def steps(self, hosts: Sequence[Host], load: Load) -> list[ProbeStep]:
-        """Return the steps of the mesh probe."""
-        if self.rounds is not None:
-            return search_steps(
-                hosts,
-                load,
-                rounds=self.rounds,
-                seed=self.seed,
-                both_ways=self.both_ways,
-                pairs_at_once=1 if self.alone else self.pairs_at_once,
-            )
-        return mesh_steps(
-            hosts,
-            load,
-            both_ways=self.both_ways,
-            alone=self.alone,
-            pairs_at_once=self.pairs_at_once,
-        )
 
 
 def rounds_for(hosts: int) -> int:

@@ -11,6 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from harness.analysis.network.soak import soak_findings
+from harness.hosts.parallelism import allow_hosts
 from harness.hosts.remote_process import (
     CompletedCommand,
     RemoteProcess,
@@ -18,6 +20,7 @@ from harness.hosts.remote_process import (
     run_all,
 )
 from harness.hosts.transports.host import Host, HostError
+from harness.model.errors import BadInput
 from harness.model.interface import HostLink
 from harness.model.soak import LinkEvent, LinkEventKind, LinkSeconds, SoakEvent, SoakFlow
 from harness.node.link_monitor import (
@@ -29,7 +32,11 @@ from harness.node.link_monitor import (
     read_monitor,
 )
 from harness.node.processor_ticks import ProcessorTicks
-from harness.probes.plan import Links, ProbeStep
+from harness.present.probes.soak import soak_sections
+from harness.probes.kind import ProbeKind
+from harness.probes.options import port_option, seed_option, streams_option, time_option
+from harness.probes.plan import Links, ProbePlan, ProbeStep
+from harness.probes.site import Site
 from harness.probes.traffic import OMITTED_S, Flow, Load, Transfer, open_flows
 from harness.runtime.clock import Clock
 from harness.terminal import count_of, say
@@ -41,6 +48,7 @@ _LOST_HOST_S = 5.0
 _SETTLE_S = 1.5
 """After the transfers, so that a last reading covers their end."""
 MIN_HOSTS = 2
+MIN_ROUND_S, MAX_ROUND_S, MAX_SOAK_S = 5, 3600, 30 * 24 * 3600
 
 
 @dataclass
@@ -243,3 +251,54 @@ def soak_steps(
     """Return the steps of a soak of so many rounds, each as long as the load says."""
     rng = random.Random(seed)  # noqa: S311  chance that can be repeated
     return Soak(hosts, links, load, rng).steps(rounds)
+
+
+def _plan(
+    site: Site, *, total_s: float, round_s: float, streams: int, seed: int, port: int
+) -> ProbePlan:
+    if not MIN_ROUND_S <= round_s <= MAX_ROUND_S:
+        raise BadInput(f"--round: give from {MIN_ROUND_S} s to {MAX_ROUND_S // 60} min")
+    if not round_s <= total_s <= MAX_SOAK_S:
+        raise BadInput(f"--for: give from one --round to {MAX_SOAK_S // 3600} h")
+    load = Load(int(round_s), streams, first_port=port)
+
+    def make_steps(hosts: Sequence[Host], links: Links) -> list[ProbeStep]:
+        allow_hosts(len(hosts))
+        return soak_steps(hosts, links, load, round(total_s / round_s), seed)
+
+    return ProbePlan(
+        site.hosts(),
+        SOAK_PROGRAMS,
+        make_steps,
+        parameters={
+            "total_s": round(total_s),
+            "seconds": load.seconds,
+            "streams": streams,
+            "seed": seed,
+        },
+    )
+
+
+KIND = ProbeKind(
+    "soak",
+    """Load all links in both directions for a long time, and name every host whose link fails.
+
+    Every host sends to one other and receives from one, as fast as TCP can: stop other jobs first. Each
+    second, every host's throughput, retransmits, errors, drops, carrier, speed, duplex mode, pause frames and
+    temperature are recorded; after each round, the kernel's messages about links. Also says what a soak
+    without a fault proves.
+    """,
+    _plan,
+    options=(
+        time_option("--for", "total_s", "1h", "How long, such as 30min or 12h."),
+        time_option(
+            "--round", "round_s", "1min", "Length of a round; then the hosts are paired anew."
+        ),
+        streams_option,
+        seed_option,
+        port_option,
+    ),
+    measures=("soak",),
+    sections=soak_sections,
+    judge=soak_findings,
+)

@@ -106,12 +106,6 @@ def probes_beside(runs: Iterable[RecordedRun]) -> list[RecordedProbes]:
     return [probed for directory in directories for probed in _probes(results_files(directory))]
 
 
-def newest_probe(recorded_probes: Iterable[RecordedProbes], probe: str) -> RecordedProbes | None:
-    """Return the newest call of the probe of this name, such as `soak` or `all`; None if there is none."""
-    of_this_name = (probed for probed in recorded_probes if probed.probe == probe)
-    return max(of_this_name, key=lambda probed: probed.run.started_at, default=None)
-
-
 def _probes(files: Iterable[Path]) -> list[RecordedProbes]:
     found = sorted(map(load_probes, files), key=lambda probed: probed.run.started_at)
     check_no_run_twice(found)

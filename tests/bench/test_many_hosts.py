@@ -10,24 +10,29 @@ from pathlib import Path
 
 import pytest
 
-from harness.analysis.network.search import MISSED, judge_sample
+from harness.analysis.network.mesh_verdict import MeshVerdict, judge_mesh
+from harness.analysis.network.search import MISSED
 from harness.hosts.preflight import Preflight
 from harness.hosts.transports.host import Host
 from harness.model.network_metrics import PAIRS, ROUNDS, SAMPLED
 from harness.model.probe import ProbeRun
-from harness.present.probes import mesh as mesh_page
+from harness.probes.mesh import Mesh
 from harness.probes.plan import ProbePlan, run_probes
-from harness.probes.search import Mesh, rounds_for
+from harness.probes.search import rounds_for
 from harness.probes.traffic import Load
 from tests.bench.yardstick import processor_s
 from tests.simulated_hosts import SimulatedNetwork, names, search, simulated
-from tests.unit.probe_builders import a_link
+from tests.unit.probe_builders import a_link, page_of
 
 pytestmark = pytest.mark.bench
 
 SLOW_FRACTION, ONE_WAY_FRACTION, DOWN_FRACTION = 0.01, 0.005, 0.002
 MAX_S_PER_HOST_AND_ROUND = 0.02
 """Of our processor time; it is about 0.001 to 0.003."""
+
+
+def slow_hosts(verdict: MeshVerdict) -> set[str]:
+    return {role.host for role in verdict.roles}
 
 
 @pytest.mark.parametrize("count", [1000, 10_000])
@@ -57,7 +62,7 @@ def test_a_search(
         deviation=0.02,
         disturbed=0.01,
     )
-    monkeypatch.setattr("harness.probes.mesh.run_flows", network.run_flows)
+    monkeypatch.setattr("harness.probes.pairs.run_flows", network.run_flows)
     monkeypatch.setattr(
         "harness.probes.plan.preflight", lambda hosts, _programs: Preflight(tuple(hosts), {})
     )
@@ -80,12 +85,16 @@ def test_a_search(
         lambda: found.append(run_probes(ProbePlan(hosts, (), steps), run, tmp_path))
     )
     pages = []
-    judging_s = processor_s(lambda: pages.append(mesh_page.render(found[0])))
-    verdict = judge_sample(found[0])
+    judging_s = processor_s(lambda: pages.append(page_of("mesh", found[0])))
+    verdict = judge_mesh(found[0])
 
     planted = {*slow, *one_way, *down}
-    missed, alarms = planted - {*verdict.slow_hosts}, {*verdict.slow_hosts} - planted
-    named = {frozenset(line.split()[:3:2]) for line in verdict.lines if line.split()[1] == "<->"}
+    missed, alarms = planted - slow_hosts(verdict), slow_hosts(verdict) - planted
+    named = {
+        frozenset(finding.subject.split(" <-> "))
+        for finding in verdict.findings
+        if "<->" in finding.subject
+    }
     drawn_paths = {frozenset(pair) for pair in network.measured & paths.keys()}
     drawn = -(-count // 2 // pairs_at_once) * 2 * rounds
     minutes = (network.seconds + 2 * len(network.batches)) / 60
@@ -117,14 +126,12 @@ def test_the_stated_confidence(deviation: float) -> None:
         drop = max(0.1, 5 * deviation) + rng.uniform(0, 0.2)
         slow = dict.fromkeys(rng.sample(names(64), PLANTED), 1 - drop)
         network = SimulatedNetwork(sends=slow, receives=slow, deviation=deviation, seed=seed)
-        verdict = judge_sample(search(network, 64))
-        alarms += len({*verdict.slow_hosts} - {*slow})
-        if (
-            verdict.found_drop is not None
-            and verdict.found_drop <= drop < verdict.found_drop + 0.02
-        ):
+        verdict = judge_mesh(search(network, 64))
+        found_drop = verdict.search.found_drop if verdict.search else None
+        alarms += len(slow_hosts(verdict) - {*slow})
+        if found_drop is not None and found_drop <= drop < found_drop + 0.02:
             planted += PLANTED
-            missed += len({*slow} - {*verdict.slow_hosts})
+            missed += len({*slow} - slow_hosts(verdict))
     print(
         f"\n{SEARCHES} searches among 64 hosts, noise {deviation:.0%}: of {planted} hosts slower by what is "
         f"stated, or up to 2 % more, {missed} missed; {alarms} false alarms in all"

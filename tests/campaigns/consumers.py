@@ -16,7 +16,7 @@ from harness.analysis.compare.power import needed_after
 from harness.analysis.compare.probe_comparison import compare_probes
 from harness.analysis.explain.attribution import explain
 from harness.analysis.explain.timeline import link_uses, trial_links
-from harness.analysis.network.acceptance import Expectation, network_faults, upgrade_faults
+from harness.analysis.network.gate import Expectation, expectation_faults, upgrade_faults
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.analysis.predict import readiness as readiness_analysis
 from harness.analysis.predict.readiness import readiness
@@ -30,8 +30,8 @@ from harness.present import identical_runs as identical_runs_page
 from harness.present import power as power_page
 from harness.present import readiness as readiness_page
 from harness.present.comparison_table import probe_table
-from harness.present.probes import soak as soak_page
 from harness.present.report import chart, page
+from harness.probes.kinds import findings, kinds, network_of, newest_probes
 
 NONSENSE = re.compile(r"(?<![\w.-])(?:nan|inf|infinity|None|NaN)(?![\w-])|\d{30}")
 """No page shows such a word or number. (It shows `x`, `3.5` and other mutations that mean something.)"""
@@ -74,15 +74,18 @@ def probe_outputs(
 ) -> Iterator[str]:
     """Yield what gate, compare --probes, report and export make of probes."""
     expected = Expectation()
-    yield verdict(network_faults(probed, expected), probed)
-    yield verdict(upgrade_faults(before, probed, expected), probed)
+    judged = newest_probes([probed])
+    network = network_of(judged)
+    yield verdict(judged, network, expectation_faults(network, expected))
+    yield verdict(judged, network, upgrade_faults(network_of(newest_probes([before])), network))
+    for kind in kinds().values():
+        yield kind.page(probed, findings(probed))
     measured = {"1g": before.measurements, "2.5g": probed.measurements}
     by_run = {name: [measurements] * 2 for name, measurements in measured.items()}
     for table in map(probe_table, compare_probes(by_run)):
         yield text.render_table(table)
         yield markdown.render_table(table)
     yield report_page(runs, measured)
-    yield soak_page.render(probed)
     yield _visible(page.render(runs, soaks={"1g": probed}))
     export_rows(export.rows((), [probed]))
 

@@ -13,8 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.analysis.network.acceptance import path_mtu_faults
-from harness.analysis.network.mesh import PairMatrix, pair_matrix, slow_hosts_and_pairs
+from harness.analysis.network.mesh import pair_matrix
+from harness.analysis.network.mesh_verdict import judge_mesh
+from harness.analysis.network.path_mtu import path_mtu_findings
 from harness.cli import main
 from harness.hosts.links import read_links
 from harness.hosts.preflight import preflight
@@ -25,10 +26,10 @@ from harness.model.network_metrics import (
     ACROSS_RACKS,
     BISECTION_PAIRS,
     BOTH_WAYS,
-    FAN_BUSIEST,
-    FAN_GOODPUT,
     HALF_TO_HALF,
     IDLE,
+    INCAST_BUSIEST,
+    INCAST_GOODPUT,
     LOADED,
     MESH_GOODPUT,
     OVERSUBSCRIPTION,
@@ -44,18 +45,18 @@ from harness.model.network_metrics import (
     step_case,
 )
 from harness.model.probe import Measurement, Metric, samples
-from harness.present.probes import mtu as mtu_page
 from harness.probes.incast import incast_steps
 from harness.probes.latency import latency_steps
-from harness.probes.mesh import mesh_steps
-from harness.probes.mtu import path_mtu_steps
 from harness.probes.packets import packet_size_steps
+from harness.probes.pairs import mesh_steps
 from harness.probes.path import path_steps
+from harness.probes.path_mtu import path_mtu_steps
 from harness.probes.plan import ProbeStep
 from harness.probes.racks import Rack, rack_steps
 from harness.probes.traffic import Flow, Load, run_flows
 from harness.records.lookup import find_probes
 from tests.probes.networks import DEVICE, Network, network, programs, run, star
+from tests.unit.probe_builders import page_of, probed
 from tests.waiting import eventually
 
 MBIT = 10**6
@@ -119,12 +120,11 @@ def test_one_slow_link_among_four_is_named() -> None:
     with star(links) as (made, names):
 
         def is_named(found: Sequence[Measurement]) -> bool:
-            pairs = {
-                pair: best(found, MESH_GOODPUT)[" -> ".join(pair)]
-                for pair in permutations(names, 2)
-            }
-            lines = slow_hosts_and_pairs(PairMatrix(tuple(names), pairs, {}))
-            return len(lines) == 1 and lines[0].startswith(f"{names[2]} is slow: ")
+            goodput = best(found, MESH_GOODPUT)
+            subjects = map(" -> ".join, permutations(names, 2))
+            fastest = [MESH_GOODPUT.of(subject, goodput[subject]) for subject in subjects]
+            findings = judge_mesh(probed(measurements=fastest)).findings
+            return len(findings) == 1 and str(findings[0]).startswith(f"{names[2]}: slow, ")
 
         assert in_some_try(
             mesh_steps(hosts_of(made, names), SHORT, both_ways=False, alone=False), is_named
@@ -144,9 +144,9 @@ def test_an_mtu_mismatch_is_found_and_named() -> None:
             # Linux receives frames that are longer than its MTU by the four bytes of a VLAN tag.
             assert carried[(host, small)] in {1500, 1504}
             assert carried[(small, host)] == 1500
-        holes = path_mtu_faults(found, links)
-        assert set(holes) == {(host, small) for host in jumbo}
-        assert f"{small}'s MTU is 1500" in holes[(jumbo[0], small)]
+        holes = list(path_mtu_findings(probed(links.values(), found)))
+        assert {hole.subject for hole in holes} == {f"{host} -> {small}" for host in jumbo}
+        assert all(f"{small}'s MTU is 1500" in hole.text for hole in holes)
 
 
 def test_packets_larger_than_the_path_mtu_are_not_measured() -> None:
@@ -214,9 +214,9 @@ def test_the_bisection_of_two_racks_is_their_uplink_and_incast_fills_one_port() 
                 (sample.metric, sample.subject, sample.case): sample.values
                 for sample in samples(found)
             }
-            if len({key for key in values if key[0] == FAN_BUSIEST.name}) != 4:
+            if len({key for key in values if key[0] == INCAST_BUSIEST.name}) != 4:
                 return False
-            into_one = values.get((FAN_GOODPUT.name, names[0], incast_case(3)), ())
+            into_one = values.get((INCAST_GOODPUT.name, names[0], incast_case(3)), ())
             across = [
                 values.get((HALF_TO_HALF.name, each, BISECTION_PAIRS), ()) for each in directions
             ]
@@ -236,8 +236,8 @@ def test_a_host_that_does_not_reach_the_hub_is_left_out_of_the_fan() -> None:
         found = measured(steps)
         [error] = [each.error for each in found if each.error]
         assert error.startswith((f"{names[1]} -> {names[0]}: ", f"{names[1]}: "))
-        assert set(best(found, FAN_GOODPUT, incast_case(1))) == {names[0]}
-        assert not best(found, FAN_GOODPUT, incast_case(2))
+        assert set(best(found, INCAST_GOODPUT, incast_case(1))) == {names[0]}
+        assert not best(found, INCAST_GOODPUT, incast_case(2))
 
 
 def test_a_path_that_carries_half_of_the_expected_rate_and_not_all_of_it() -> None:
@@ -378,12 +378,12 @@ def test_a_network_passes_its_gate_until_an_mtu_changes(
         assert main(["gate", "before", *results, "--expect", "20mbit", "--mtu", "1500"]) == 0
         assert capsys.readouterr().out.startswith("no fault found: 2 links, 2 paths")
         run("ip", "-n", names[1], "link", "set", DEVICE, "mtu", "1400")
-        assert main(["probe", "mtu", *hosts, "--configuration", "after"]) == 0
+        assert main(["probe", "mtu", *hosts, "--configuration", "after"]) == 1
         assert main(["gate", "before", "after", *results]) == 1
         printed = capsys.readouterr().out
         assert f"- {names[1]} {DEVICE}: MTU 1400, expected 1500" in printed
-        assert f"{names[0]} -> {names[1]}: a path MTU black hole" in mtu_page.render(
-            find_probes("after", tmp_path)[0]
+        assert f"{names[0]} -> {names[1]}: a path MTU black hole" in page_of(
+            "mtu", find_probes("after", tmp_path)[0]
         )
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from harness.hosts.transports.host import Host, HostError, by_netns, by_ssh
 from harness.model.link import Link, goodput_bit_s
-from harness.probes.mesh import mesh_steps
+from harness.probes.pairs import mesh_steps
 from harness.probes.plan import run_steps
 from harness.probes.traffic import Load
 from harness.settings import guard

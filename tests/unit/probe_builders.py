@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from harness.analysis.network.gate import Expectation, expectation_faults, upgrade_faults
 from harness.model.interface import HostLink
 from harness.model.network_metrics import MESH_GOODPUT, PATH_MTU
 from harness.model.probe import (
@@ -17,6 +18,7 @@ from harness.model.probe import (
     RecordedProbes,
 )
 from harness.model.run import Ending
+from harness.probes.kinds import findings, kinds, network_of, newest_probes
 from tests.unit.builders import STARTED_AT
 
 MBIT = 10**6
@@ -100,3 +102,19 @@ def healthy(
             *pairs(MESH_GOODPUT, every_pair(hosts, goodput)),
         ],
     )
+
+
+def page_of(probe: str, recorded: RecordedProbes) -> str:
+    """Return what `clusterlift probe` prints of a recorded probe."""
+    return kinds()[probe].page(recorded, findings(recorded))
+
+
+def gate_faults(
+    recorded: RecordedProbes, expected: Expectation, before: RecordedProbes | None = None
+) -> list[str]:
+    """Return the faults that the gate finds, in its order: those of the probes, then its own."""
+    network = network_of(newest_probes([recorded]))
+    faults = [*(f for f in network.findings if f.is_fault), *expectation_faults(network, expected)]
+    if before is not None:
+        faults += upgrade_faults(network_of(newest_probes([before])), network)
+    return list(map(str, faults))

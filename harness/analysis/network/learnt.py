@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from statistics import NormalDist, median
 
 from harness.analysis.network.mesh import PairMatrix
+from harness.model.finding import Finding
 from harness.model.interface import HostLink
 from harness.model.link import rate_text, throughput_text
 from harness.terminal import count_of, percent
@@ -17,7 +18,7 @@ from harness.terminal import count_of, percent
 MIN_HOSTS = 5
 """Of fewer hosts, nothing can be learnt: two bad ones would be the rule."""
 MIN_MARGIN = 0.02
-"""A host that is closer to the others is not worth a screwdriver."""
+"""The smallest shortfall that is reported, as a fraction."""
 FALSE_ALARM = 0.01
 """How likely one of the sound hosts of a class may be called unlike the others."""
 _MAD_OF_NORMAL = NormalDist().inv_cdf(0.75)
@@ -101,14 +102,14 @@ def _criterion(link_class: LinkClass, values: Sequence[float]) -> Criterion:
     return Criterion(link_class, len(values), middle, max(0.0, limit))
 
 
-def unlike_the_others(goodput: PairMatrix, links: Mapping[str, HostLink]) -> Iterator[str]:
-    """Yield a line for each host that is slower than the others of its class are."""
+def unlike_the_others(goodput: PairMatrix, links: Mapping[str, HostLink]) -> Iterator[Finding]:
+    """Yield a finding for each host that is slower than the others of its class are."""
     for criterion, values in criteria(goodput, links).values():
         for host, value in values.items():
             if value < criterion.limit_bit_s:
-                less = percent(1 - value / criterion.median_bit_s, 1)
-                yield (
-                    f"{host}: {throughput_text(value)}, {less} less than "
+                yield Finding(
+                    host,
+                    f"{throughput_text(value)}, {percent(1 - value / criterion.median_bit_s, 1)} less than "
                     f"the median of {criterion.hosts} hosts ({criterion.link_class}), which vary by less "
-                    f"than {percent(criterion.margin, 1)}"
+                    f"than {percent(criterion.margin, 1)}",
                 )

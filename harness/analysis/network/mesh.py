@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import median
 
+from harness.model.finding import Finding
 from harness.model.link import TYPICAL_MTU, rate_of_goodput, rate_text, throughput_text
 from harness.model.network_metrics import GOODPUT_TOLERANCE
 from harness.model.probe import ARROW, Measurement, Metric
@@ -121,23 +122,6 @@ class HostRole:
     pairs: frozenset[Pair]
 
 
-def slow_hosts_and_pairs(goodput: PairMatrix) -> list[str]:
-    """Return a line for each host that is slow with all its peers, and for each other slow pair.
-
-    A pair whose two directions differ is listed as asymmetric.
-    """
-    typical = typical_bit_s(goodput)
-    if typical is None:
-        return []
-    slow = slow_pairs(goodput)
-    roles = _slow_roles(goodput, slow)
-    explained = frozenset[Pair]().union(*(role.pairs for role in roles))
-    return [
-        *host_lines(goodput, roles, typical),
-        *pair_lines(goodput, slow, explained, typical),
-    ]
-
-
 def typical_bit_s(goodput: PairMatrix) -> float | None:
     """Return the median over the hosts of each host's best goodput, in bit/s; None without values.
 
@@ -159,11 +143,12 @@ def slow_pairs(goodput: PairMatrix) -> set[Pair]:
     return {pair for pair, value in goodput.values.items() if value < limit}
 
 
-def _slow_roles(goodput: PairMatrix, slow: set[Pair]) -> list[HostRole]:
+def slow_roles(goodput: PairMatrix, slow: Collection[Pair]) -> list[HostRole]:
     """Return roles in which a host is slow with all peers, chosen greedily by slow pairs explained.
 
     A role is chosen only if it explains MIN_PEERS slow pairs that no earlier one explains.
     """
+    unexplained = set(slow)
     roles = [
         HostRole(host, direction, frozenset(pairs))
         for host in goodput.hosts
@@ -172,9 +157,8 @@ def _slow_roles(goodput: PairMatrix, slow: set[Pair]) -> list[HostRole]:
             (RECEIVES, goodput.received_by(host)),
         )
     ]
-    candidates = [role for role in roles if role.pairs <= slow]
+    candidates = [role for role in roles if role.pairs <= unexplained]
     chosen: list[HostRole] = []
-    unexplained = set(slow)
     while candidates:
         best = max(candidates, key=lambda role: len(role.pairs & unexplained))
         if len(best.pairs & unexplained) < MIN_PEERS:
@@ -184,24 +168,29 @@ def _slow_roles(goodput: PairMatrix, slow: set[Pair]) -> list[HostRole]:
     return chosen
 
 
-def host_lines(goodput: PairMatrix, roles: list[HostRole], typical: float) -> Iterator[str]:
+def host_findings(
+    goodput: PairMatrix, roles: Sequence[HostRole], typical: float
+) -> Iterator[Finding]:
+    """Yield a finding for each host with a slow role."""
     for host in dict.fromkeys(role.host for role in roles):
         own = [role for role in roles if role.host == host]
         values = [goodput.values[pair] for role in own for pair in role.pairs]
-        verdict = "is slow" if len(own) > 1 else f"{own[0].direction} slowly"
-        yield (
-            f"{host} {verdict}: {throughput_text(median(values))} with its peers; "
-            f"typical is {throughput_text(typical)}"
+        verdict = "slow" if len(own) > 1 else f"{own[0].direction} slowly"
+        yield Finding(
+            host,
+            f"{verdict}, {throughput_text(median(values))} with its peers; typical is "
+            f"{throughput_text(typical)}",
         )
 
 
-def pair_lines(
-    goodput: PairMatrix, slow: set[Pair], explained: frozenset[Pair], typical: float
-) -> Iterator[str]:
+def pair_findings(
+    goodput: PairMatrix, slow: Collection[Pair], explained: Collection[Pair], typical: float
+) -> Iterator[Finding]:
+    """Yield a finding for each pair of hosts that is slow, or whose two directions differ."""
     done: set[Pair] = set()
     for pair, value in goodput.values.items():
         reverse = (pair[1], pair[0])
-        if pair in done or {pair, reverse} & explained:
+        if pair in done or pair in explained or reverse in explained:
             continue
         done |= {pair, reverse}
         back = goodput.values.get(reverse)
@@ -210,15 +199,15 @@ def pair_lines(
         if back is not None:
             both = f"{both} there, {throughput_text(back)} back"
         if back is not None and min(value, back) < (1 - GOODPUT_TOLERANCE) * max(value, back):
-            yield f"{name} is asymmetric: {both}"
-        elif {pair, reverse} & slow:
-            yield f"{name} is slow: {both}; typical is {throughput_text(typical)}"
+            yield Finding(name, f"asymmetric, {both}")
+        elif pair in slow or reverse in slow:
+            yield Finding(name, f"slow, {both}; typical is {throughput_text(typical)}")
 
 
 def oversubscription_text(
-    subject: str, ratios: Sequence[float], across_bit_s: Sequence[float], mtu: int = TYPICAL_MTU
+    ratios: Sequence[float], across_bit_s: Sequence[float], mtu: int = TYPICAL_MTU
 ) -> str:
-    """Return a line on the oversubscription of a rack's uplink, with the range of the draws.
+    """Return how far a rack's uplink is oversubscribed, with the range of the draws.
 
     `ratios` are those of the draws; `across_bit_s` is their goodput across racks, from which the line
     estimates the uplink's rate on the wire.
@@ -229,8 +218,8 @@ def oversubscription_text(
     if len(ratios) == 1:
         draws = "in a single draw"
     if ratio <= ONE_TO_ONE_LIMIT:
-        return f"{subject}: 1:1 ({draws}), the uplink carries {rate} or more"
-    return f"{subject}: about {ratio_text(ratio)}:1 ({draws}), uplink near {rate}"
+        return f"1:1 ({draws}), the uplink carries {rate} or more"
+    return f"about {ratio_text(ratio)}:1 ({draws}), uplink near {rate}"
 
 
 def ratio_text(ratio: float) -> str:

@@ -1,27 +1,22 @@
-"""RFC 6349's figures of each path, and which steps of rate it passes."""
+"""Which steps of rate each path passes."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from statistics import median
 from typing import NamedTuple
 
+from harness.analysis.network.cases import measured_cases
+from harness.model.finding import Finding
 from harness.model.network_metrics import (
-    BASELINE_ROUND_TRIP,
-    BUFFER_DELAY,
     PATH,
-    PATH_GOODPUT,
     STEP_HOST_DROPS,
     STEP_JITTER,
     STEP_LOSS,
     STEP_RECEIVED,
     STEP_ROUND_TRIP,
     STEP_SENT,
-    TCP_EFFICIENCY,
-    TRANSFER_ROUND_TRIP,
-    TRANSFER_TIME_RATIO,
 )
-from harness.model.probe import Measurement, ProbeSample, samples
+from harness.model.probe import Measurement, RecordedProbes
 from harness.terminal import count_of, percent
 
 MIN_SENT_FRACTION = 0.99
@@ -46,23 +41,6 @@ class Fault(NamedTuple):
 
     name: str
     text: str
-
-
-@dataclass(frozen=True)
-class PathFigures:
-    """The medians over the repeats; None what was not measured. `errors` are one line each.
-
-    `time_ratio` is the actual to the ideal transfer time, `efficiency` and `buffer_delay` are in percent.
-    """
-
-    subject: str
-    goodput_bit_s: float | None
-    time_ratio: float | None
-    efficiency: float | None
-    baseline_us: float | None
-    transfer_us: float | None
-    buffer_delay: float | None
-    errors: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -109,41 +87,36 @@ class Step:
         )
 
 
-def figures_of(measurements: Sequence[Measurement]) -> list[PathFigures]:
-    """Return the figures of each path, in the order of measurement."""
-    return [
-        PathFigures(
-            subject,
-            goodput_bit_s=_median(by_metric, PATH_GOODPUT.name),
-            time_ratio=_median(by_metric, TRANSFER_TIME_RATIO.name),
-            efficiency=_median(by_metric, TCP_EFFICIENCY.name),
-            baseline_us=_median(by_metric, BASELINE_ROUND_TRIP.name),
-            transfer_us=_median(by_metric, TRANSFER_ROUND_TRIP.name),
-            buffer_delay=_median(by_metric, BUFFER_DELAY.name),
-            errors=_errors(by_metric),
-        )
-        for (subject, case), by_metric in _cases(measurements).items()
-        if not case
-    ]
+@dataclass(frozen=True)
+class JudgedStep:
+    """A step, and why it does not pass; None if it passes."""
+
+    step: Step
+    fault: Fault | None
+
+    @property
+    def errors(self) -> tuple[str, ...]:
+        """Why the step was not measured in full."""
+        return self.step.errors
 
 
-def steps_of(measurements: Sequence[Measurement]) -> list[Step]:
+def steps_of(measurements: Iterable[Measurement]) -> list[Step]:
     """Return the steps of each path, by rising rate."""
     steps = [
         Step(
-            subject,
+            case.subject,
             int(match[1]),
-            sent_bit_s=_median(by_metric, STEP_SENT.name),
-            received_bit_s=_median(by_metric, STEP_RECEIVED.name),
-            loss_percent=max(_values(by_metric, STEP_LOSS.name), default=None),
-            host_drops=max(_values(by_metric, STEP_HOST_DROPS.name), default=None),
-            jitter_us=_median(by_metric, STEP_JITTER.name),
-            p50_us=_median(by_metric, STEP_ROUND_TRIP[50.0].name),
-            p99_us=_median(by_metric, STEP_ROUND_TRIP[99.0].name),
-            errors=_errors(by_metric),
+            sent_bit_s=case.median(STEP_SENT),
+            received_bit_s=case.median(STEP_RECEIVED),
+            loss_percent=max(case.values(STEP_LOSS), default=None),
+            host_drops=max(case.values(STEP_HOST_DROPS), default=None),
+            jitter_us=case.median(STEP_JITTER),
+            p50_us=case.median(STEP_ROUND_TRIP[50.0]),
+            p99_us=case.median(STEP_ROUND_TRIP[99.0]),
+            errors=case.errors,
         )
-        for (subject, case), by_metric in _cases(measurements).items()
-        if (match := _STEP_CASE.fullmatch(case))
+        for case in measured_cases(measurements, PATH)
+        if (match := _STEP_CASE.fullmatch(case.case))
     ]
     order = {
         subject: index for index, subject in enumerate(dict.fromkeys(s.subject for s in steps))
@@ -151,10 +124,21 @@ def steps_of(measurements: Sequence[Measurement]) -> list[Step]:
     return sorted(steps, key=lambda step: (order[step.subject], step.percent))
 
 
-def step_sentences(steps: Sequence[Step], rate_bit_s: float, limits: Limits) -> Iterator[str]:
-    """Yield a line for each path that fails a step, or one line that all pass all."""
+def expectation_of(probed: RecordedProbes) -> tuple[float, Limits]:
+    """Return the rate in bit/s and the limits with which a probe was called; 0 without a rate."""
+    given = probed.run.parameters
+    delay = given.get("max_delay_ms")
+    return (
+        float(given.get("rate_bit_s") or 0),
+        Limits(float(given.get("max_loss_percent") or 0), float(delay) if delay else None),
+    )
+
+
+def path_findings(probed: RecordedProbes) -> Iterator[Finding]:
+    """Yield a fault for each path that fails a step, or a remark that all pass all."""
+    rate_bit_s, limits = expectation_of(probed)
     by_path: dict[str, list[Step]] = {}
-    for step in steps:
+    for step in steps_of(probed.measurements):
         by_path.setdefault(step.subject, []).append(step)
     failed = 0
     for subject, own in by_path.items():
@@ -164,30 +148,7 @@ def step_sentences(steps: Sequence[Step], rate_bit_s: float, limits: Limits) -> 
         failed += 1
         first = min(faults)
         passed = max((step.percent for step in own if step.percent < first), default=None)
-        until = f"passes up to {passed}% of the rate, " if passed else ""
-        yield f"{subject}: {until}fails at {first}%: {faults[first].text}"
+        until = f"passes up to {passed} % of the rate, " if passed else ""
+        yield Finding(subject, f"{until}fails at {first} %: {faults[first].text}")
     if by_path and not failed:
-        yield "every path passes every step"
-
-
-def _cases(
-    measurements: Sequence[Measurement],
-) -> dict[tuple[str, str], dict[str, ProbeSample]]:
-    """Return the samples by metric, by subject and case."""
-    cases: dict[tuple[str, str], dict[str, ProbeSample]] = {}
-    for sample in samples(each for each in measurements if each.probe == PATH):
-        cases.setdefault((sample.subject, sample.case), {})[sample.metric] = sample
-    return cases
-
-
-def _values(by_metric: Mapping[str, ProbeSample], metric: str) -> tuple[float, ...]:
-    return by_metric[metric].values if metric in by_metric else ()
-
-
-def _median(by_metric: Mapping[str, ProbeSample], metric: str) -> float | None:
-    values = _values(by_metric, metric)
-    return median(values) if values else None
-
-
-def _errors(by_metric: Mapping[str, ProbeSample]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(error for each in by_metric.values() for error in each.errors))
+        yield Finding("", "every path passes every step", is_fault=False)

@@ -8,10 +8,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from statistics import median
 
 from harness.analysis.network.mesh import Pair, PairMatrix, pair_matrix, slow_pairs
+from harness.model.finding import Finding
 from harness.model.link import throughput_text
 from harness.model.network_metrics import (
-    FAN_BUSIEST,
-    FAN_STOLEN,
+    INCAST_BUSIEST,
+    INCAST_STOLEN,
     RACK_BUSIEST,
     RACK_STOLEN,
     RECEIVER_BUSIEST,
@@ -78,18 +79,21 @@ def without_limited(
     measurements: Iterable[Measurement],
     case: str = "",
     slow: Collection[Pair] | None = None,
-) -> tuple[PairMatrix, list[str]]:
-    """Return the goodputs without slow pairs that the processors bounded, and a line for each of these.
+) -> tuple[PairMatrix, list[Finding]]:
+    """Return the goodputs without slow pairs that the processors bounded, and a finding for each of these.
 
     Slow are the pairs that are slower than the others, if none are given.
     """
     limits = processor_limits(measurements, slow_pairs(goodput) if slow is None else slow, case)
-    lines = [
-        f"{ARROW.join(pair)}: {throughput_text(goodput.values[pair])}, but {limits[pair]}: the link is not "
-        "judged; measure again when that has ended"
+    findings = [
+        Finding(
+            ARROW.join(pair),
+            f"{throughput_text(goodput.values[pair])}, but {limits[pair]}: the link is not judged; measure "
+            "again when that has ended",
+        )
         for pair in sorted(limits)
     ]
-    return goodput.without(limits), lines
+    return goodput.without(limits), findings
 
 
 def doubt(limit: str | None) -> str:
@@ -104,8 +108,8 @@ def shared_limit(measured: Iterable[ProbeSample], host: str = "a host") -> str |
     """
     for sample in measured:
         value = median(sample.values) if sample.values else 0.0
-        if sample.metric in (RACK_STOLEN.name, FAN_STOLEN.name) and value >= MAX_STOLEN_PERCENT:
+        if sample.metric in (RACK_STOLEN.name, INCAST_STOLEN.name) and value >= MAX_STOLEN_PERCENT:
             return f"a hypervisor took {value:.0f} % of {host}'s processors"
-        if sample.metric in (RACK_BUSIEST.name, FAN_BUSIEST.name) and value >= MAX_BUSY_PERCENT:
+        if sample.metric in (RACK_BUSIEST.name, INCAST_BUSIEST.name) and value >= MAX_BUSY_PERCENT:
             return f"a processor of {host} was busy all the time"
     return None

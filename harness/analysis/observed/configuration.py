@@ -9,9 +9,9 @@ from harness.analysis.observed.environment import layouts
 from harness.analysis.observed.interference import disturbed_line
 from harness.analysis.observed.sample import Outcome, measured_trials, take_sample
 from harness.model.errors import BadInput
-from harness.model.probe import Measurement, RecordedProbes
+from harness.model.probe import Measurement
 from harness.model.run import PROGRAM, Ending, Phase, RecordedRun, Run, Status
-from harness.records.lookup import find_runs, newest_probe, probes_beside
+from harness.records.lookup import find_runs, probes_beside
 from harness.terminal import count_of
 
 
@@ -137,11 +137,6 @@ def named_by_runs(columns: Iterable[ConfigurationRuns], parameter: str) -> froze
         for recorded in column.runs
         for name in recorded.run.parameters.get(parameter) or ()
     )
-
-
-def newest_soak(column: ConfigurationRuns) -> RecordedProbes | None:
-    """Return the newest soak that is stored beside the configuration's runs; None if there is none."""
-    return newest_probe(probes_beside(column.runs), "soak")
 
 
 def caveats(runs: Sequence[RecordedRun]) -> tuple[str, ...]:

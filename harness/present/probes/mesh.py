@@ -5,14 +5,12 @@ from dataclasses import replace
 from functools import partial
 from statistics import median
 
-from harness.analysis.network.mesh import Pair, PairMatrix, pair_matrix, slow_hosts_and_pairs
-from harness.analysis.network.processor_limit import without_limited
+from harness.analysis.network.mesh import Pair, PairMatrix, pair_matrix
+from harness.analysis.network.mesh_verdict import judge_mesh
 from harness.analysis.network.search import (
     MISSED,
     SearchVerdict,
     goodput_matrix,
-    is_sampled,
-    judge_sample,
 )
 from harness.model.interface import HostLink, max_goodput_bit_s
 from harness.model.link import throughput_text
@@ -28,8 +26,7 @@ from harness.model.network_metrics import (
     SENDER_SOFTIRQ,
 )
 from harness.model.probe import Measurement, RecordedProbes
-from harness.present.probes import UNKNOWN, page
-from harness.present.table import Footnotes
+from harness.present.probes import UNKNOWN
 from harness.present.text import simple_table
 from harness.terminal import count_of, percent, shorten, visible
 
@@ -43,32 +40,17 @@ _RECEIVER_COSTS = (RECEIVER_IPERF_CPU, RECEIVER_CPU, RECEIVER_SOFTIRQ)
 _COST_HEADINGS = ("host", "", "of theory", "retransmits", "iperf3", "host", "softirq")
 
 
-def render(probed: RecordedProbes) -> str:
-    """Return the goodput of every pair, its costs, and a line for each slow host or pair."""
-    measurements, links = probed.measurements, probed.links()
+def mesh_sections(probed: RecordedProbes) -> Iterator[str]:
+    """Yield how sure a search is, the goodput of every pair, and its costs; nothing without a pair."""
     one_way, both_ways = (goodput_matrix(probed, case) for case in ("", BOTH_WAYS))
-    sampled = is_sampled(probed)
-    notes = Footnotes()
-    sections = (
-        _search(probed) if sampled else "",
-        _goodput("", one_way, notes),
-        _goodput(", both ways at once", both_ways, notes) if both_ways.hosts else "",
-        _costs(measurements, one_way, links),
-        "" if sampled else _remarks(probed, one_way, both_ways),
-    )
-    return page(sections, notes)
-
-
-def _search(probed: RecordedProbes) -> str:
-    """Return what the sample of pairs shows, how sure that is, and what it cannot show."""
-    one_way = judge_sample(probed)
-    both_ways = judge_sample(probed, BOTH_WAYS)
     if not one_way.hosts:
-        return "no pair of hosts was measured"
-    lines = [*one_way.lines, *(f"{line} (both ways at once)" for line in both_ways.lines)]
-    if one_way.sound and not lines:
-        lines = ["no host and no measured pair is slower than the others"]
-    return "\n".join([*_confidence(one_way), "", *map(visible, lines)])
+        return
+    if (search := judge_mesh(probed).search) is not None:
+        yield "\n".join(_confidence(search))
+    yield _goodput("", one_way)
+    if both_ways.hosts:
+        yield _goodput(", both ways at once", both_ways)
+    yield _costs(probed.measurements, one_way, probed.links())
 
 
 def _confidence(verdict: SearchVerdict) -> Iterator[str]:
@@ -100,22 +82,11 @@ def _confidence(verdict: SearchVerdict) -> Iterator[str]:
     )
 
 
-def _goodput(case: str, goodput: PairMatrix, notes: Footnotes) -> str:
+def _goodput(case: str, goodput: PairMatrix) -> str:
     by_pair = len(goodput.hosts) <= _MAX_COLUMNS
     what = "rows send, columns receive" if by_pair else "of each host, when it sends and receives"
     title = f"goodput in Mbit/s{case}; {what}"
-    return f"{title}\n{pair_table(goodput, _mbit, notes)}"
-
-
-def _remarks(probed: RecordedProbes, one_way: PairMatrix, both_ways: PairMatrix) -> str:
-    if not one_way.hosts:
-        return "no pair of hosts was measured"
-    lines = []
-    for goodput, case in ((one_way, ""), (both_ways, BOTH_WAYS)):
-        judged, limited = without_limited(goodput, probed.measurements, case)
-        ending = f" ({BOTH_WAYS} at once)" if case else ""
-        lines += [f"{line}{ending}" for line in (*slow_hosts_and_pairs(judged), *limited)]
-    return "\n".join(map(visible, lines)) or "no host and no pair is slower than the others"
+    return f"{title}\n{pair_table(goodput, _mbit)}"
 
 
 def _costs(
@@ -161,10 +132,10 @@ def _mbit(bit_s: float) -> str:
     return f"{bit_s / 1e6:.1f}"
 
 
-def pair_table(pairs: PairMatrix, form: Callable[[float], str], notes: Footnotes) -> str:
+def pair_table(pairs: PairMatrix, form: Callable[[float], str]) -> str:
     """Return a table with a line for each sender and a column for each receiver.
 
-    `form` formats a value. Errors become footnotes. If there are too many hosts for columns, each
+    `form` formats a value. If there are too many hosts for columns, each
     host has one line with the minimum and the median of what it sends and receives.
     """
     if len(pairs.hosts) > _MAX_COLUMNS:
@@ -172,20 +143,18 @@ def pair_table(pairs: PairMatrix, form: Callable[[float], str], notes: Footnotes
     rows = [
         [
             _host_name(sender),
-            *(_pair_cell(pairs, (sender, receiver), form, notes) for receiver in pairs.hosts),
+            *(_pair_cell(pairs, (sender, receiver), form) for receiver in pairs.hosts),
         ]
         for sender in pairs.hosts
     ]
     return simple_table(["", *map(_host_name, pairs.hosts)], rows)
 
 
-def _pair_cell(
-    pairs: PairMatrix, pair: Pair, form: Callable[[float], str], notes: Footnotes
-) -> str:
+def _pair_cell(pairs: PairMatrix, pair: Pair, form: Callable[[float], str]) -> str:
     if pair in pairs.values:
         return form(pairs.values[pair])
     if pair in pairs.errors:
-        return f"failed{notes.mark([pairs.errors[pair]])}"
+        return "failed"
     return ""
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from harness.analysis.network.acceptance import path_mtu_faults
 from harness.analysis.network.mesh import PairMatrix, pair_matrix
 from harness.model.interface import HostLink
 from harness.model.link import COUNTED_BYTES
@@ -10,31 +9,22 @@ from harness.model.network_metrics import MTU, PATH_MTU
 from harness.model.packet_case import PacketCase
 from harness.model.probe import Measurement, RecordedProbes
 from harness.present.packets import packet_sections
-from harness.present.probes import page
 from harness.present.probes.mesh import pair_table
-from harness.present.table import Footnotes
-from harness.terminal import count_of, visible
+from harness.terminal import count_of
 
 _FRAME = f"the frame is {COUNTED_BYTES} bytes larger: it has the Ethernet header"
 
 
-def render(probed: RecordedProbes) -> str:
-    """Return the path MTUs, a line for each path below its ends' MTUs, and the table of sizes."""
-    notes = Footnotes()
+def mtu_sections(probed: RecordedProbes) -> Iterator[str]:
+    """Yield the path MTUs, the largest frames, and the table of sizes."""
     measurements = [measured for measured in probed.measurements if measured.probe == MTU]
     paths = pair_matrix(measurements, PATH_MTU)
-    sections = []
     if paths.hosts:
-        faults = path_mtu_faults(measurements, probed.links()).values()
-        table = pair_table(paths, "{:.0f}".format, notes)
-        sections += [
-            f"path MTU in bytes; rows send, columns receive\n{table}\n{_FRAME}",
-            "\n".join(map(visible, faults)) or "every path has the MTU of its sender's link",
-            _limits(paths, probed.links()),
-        ]
-    sections += _largest_frames(measurements, notes)
-    sections += packet_sections({"": (measurements, probed.links())}, notes)
-    return page(sections, notes)
+        table = pair_table(paths, "{:.0f}".format)
+        yield f"path MTU in bytes; rows send, columns receive\n{table}\n{_FRAME}"
+        yield _limits(paths, probed.links())
+    yield from _largest_frames(measurements)
+    yield from packet_sections({"": (measurements, probed.links())})
 
 
 def _limits(paths: PairMatrix, links: Mapping[str, HostLink]) -> str:
@@ -50,11 +40,11 @@ def _limits(paths: PairMatrix, links: Mapping[str, HostLink]) -> str:
     )
 
 
-def _largest_frames(measurements: Sequence[Measurement], notes: Footnotes) -> Iterator[str]:
+def _largest_frames(measurements: Sequence[Measurement]) -> Iterator[str]:
     """Yield a table for each MTU that was set to look for the largest frame."""
-    cases = dict.fromkeys(each.case for each in measurements if each.metric == PATH_MTU.name)
+    cases = dict.fromkeys(m.case for m in measurements if m.metric == PATH_MTU.name)
     for case in filter(None, map(PacketCase.parse, cases)):
         paths = pair_matrix(measurements, PATH_MTU, str(case))
-        table = pair_table(paths, lambda value: f"{value + COUNTED_BYTES:.0f}", notes)
+        table = pair_table(paths, lambda value: f"{value + COUNTED_BYTES:.0f}")
         title = f"largest frame in bytes, Ethernet header included, with {case}"
         yield f"{title}; rows send, columns receive\n{table}"

@@ -4,45 +4,21 @@ from collections.abc import Iterator, Sequence
 from statistics import median
 
 from harness.analysis.network.soak import SoakVerdict, judge_soak
-from harness.model.finding import Finding
 from harness.model.link import throughput_text
 from harness.model.probe import RecordedProbes
 from harness.model.soak import LinkEvent, LinkEventKind, LinkSeconds, SoakFlow
-from harness.present.probes import UNKNOWN, page
+from harness.present.probes import UNKNOWN
 from harness.present.text import fill, simple_table
-from harness.runtime.clock import HOUR, MINUTE, duration_text
+from harness.runtime.clock import HOUR, duration_text
 from harness.terminal import count_of, visible
 
 _HEADINGS = ("host", "rounds", "sends", "receives", "slowest", "errors", "carrier changes", "°C")
-MAX_LINES = 50
 
 
-def render(probed: RecordedProbes) -> str:
-    """Return a line for each host, then the faults, then what the soak proves."""
-    soaked = judge_soak(probed)
-    remarks = [finding for finding in soaked.findings if not finding.is_fault]
-    return page(
-        (
-            simple_table(_HEADINGS, _rows(probed)),
-            "\n".join(finding_lines(soaked.faults)),
-            "\n".join(f"seen: {line}" for line in finding_lines(remarks)),
-            "\n".join(map(fill, sentences(soaked))),
-        )
-    )
-
-
-def moment_text(seconds: float) -> str:
-    """Return a moment since the start: `0:03:12`."""
-    whole = int(seconds)
-    return f"{whole // HOUR}:{whole % HOUR // MINUTE:02}:{whole % MINUTE:02}"
-
-
-def finding_lines(findings: Sequence[Finding]) -> Iterator[str]:
-    """Yield a line for each finding, with its moment; of very many, only the first."""
-    for finding in findings[:MAX_LINES]:
-        yield visible(f"{moment_text(finding.at_s or 0.0)} {finding}")
-    if len(findings) > MAX_LINES:
-        yield f"and {len(findings) - MAX_LINES:,} more"
+def soak_sections(probed: RecordedProbes) -> Iterator[str]:
+    """Yield a line for each host, then what the soak proves."""
+    yield simple_table(_HEADINGS, _rows(probed))
+    yield "\n".join(map(fill, sentences(judge_soak(probed))))
 
 
 def sentences(soaked: SoakVerdict) -> Iterator[str]:

@@ -10,6 +10,7 @@ from pkgutil import iter_modules
 from typing import TypeVar
 
 from harness.analysis.compare.comparison import Comparison
+from harness.analysis.network.mesh_verdict import MeshVerdict
 from harness.analysis.predict.outcomes import Scored
 from harness.model.probe import Measurement, RecordedProbes
 from harness.present.data_table import DataTable
@@ -57,13 +58,15 @@ class Figure:
 class Evidence:
     """What the figures of a report show: its comparison, and what probes found in its configurations.
 
-    `predictions` are those of its configurations, and `soaks` the newest soak of each that has one.
+    `predictions` are those of its configurations, `soaks` and `verdicts` are of the newest soak and mesh of
+    each that has one.
     """
 
     comparison: Comparison
     measured: Measured = field(default_factory=dict)
     predictions: Sequence[Scored] = ()
     soaks: Mapping[str, RecordedProbes] = field(default_factory=dict)
+    verdicts: Mapping[str, MeshVerdict] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

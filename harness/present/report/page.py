@@ -9,6 +9,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from harness import __version__
 from harness.analysis.compare.comparison import Comparison
+from harness.analysis.network.mesh_verdict import MeshVerdict
 from harness.analysis.observed.configuration import emulations
 from harness.analysis.observed.sample import measured_trials
 from harness.analysis.predict.outcomes import Scored
@@ -24,7 +25,7 @@ from harness.present.costs import (
 from harness.present.report.answer import answers
 from harness.present.report.chart import series_of
 from harness.present.report.environment import fact_rows
-from harness.present.report.figure import Evidence, sections
+from harness.present.report.figure import Evidence, Section, sections
 from harness.present.report.reproduce import commands
 from harness.present.report.table import sortable_table
 from harness.terminal import count_of, visible
@@ -50,16 +51,19 @@ def render(
     predictions: Sequence[Scored] = (),
     performances: Sequence[PerformancePrice] = (),
     soaks: Mapping[str, RecordedProbes] | None = None,
+    verdicts: Mapping[str, MeshVerdict] | None = None,
+    probe_sections: Sequence[Section] = (),
 ) -> str:
     """Return the page as HTML.
 
     `measured` are the probes' measurements by configuration, `offers` and `performances` are ranked, and
     `presenting_commands` make the tables and the page from the recorded runs. `predictions` are those of its
-    configurations, and `soaks` the newest soak of each that has one.
+    configurations, `soaks` and `verdicts` the newest soak and mesh of each that has one. `probe_sections`
+    are what probes found, and the tables of those that have no picture.
     """
     script = (DIRECTORY / "sort.js").read_text(encoding="utf-8")
     facts = fact_rows(comparison.columns)
-    evidence = Evidence(comparison, measured or {}, predictions, soaks or {})
+    evidence = Evidence(comparison, measured or {}, predictions, soaks or {}, verdicts or {})
     return (
         _template_environment()
         .get_template("page.html")
@@ -75,7 +79,9 @@ def render(
             ),
             equal_facts=[row for row in facts if not row.differs],
             figures=[
-                (section, figure) for section in sections() if (figure := section.draw(evidence))
+                (section, figure)
+                for section in sorted([*sections(), *probe_sections], key=lambda each: each.order)
+                if (figure := section.draw(evidence))
             ],
             keys=series_of(column.name for column in comparison.columns),
             lead=_lead(comparison),

@@ -1,19 +1,23 @@
 """Faults of paths and of bonds, each in one line that names its cause."""
 
-from types import MappingProxyType
+from collections.abc import Sequence
 
 import pytest
 
-from harness.analysis.network.acceptance import bond_faults, path_mtu_faults
+from harness.analysis.network.path_mtu import path_mtu_findings
 from harness.model.interface import Bond, BondMember
 from harness.model.network_metrics import PATH_MTU, VANISHED_PACKET
-from tests.unit.probe_builders import a_link, every_pair, pairs
+from harness.model.probe import Measurement
+from harness.probes.link import bond_faults
+from tests.unit.probe_builders import a_link, every_pair, pairs, probed
 
 LACP = "IEEE 802.3ad Dynamic link aggregation"
 
 
 class TestPaths:
-    LINKS = MappingProxyType({"a": a_link("a", mtu_bytes=9000), "b": a_link("b")})
+    def faults(self, measured: Sequence[Measurement]) -> list[str]:
+        recorded = probed([a_link("a", mtu_bytes=9000), a_link("b")], measured)
+        return [str(finding) for finding in path_mtu_findings(recorded) if finding.is_fault]
 
     def test_a_black_hole_is_named_with_its_pair(self) -> None:
         measured = [
@@ -24,17 +28,17 @@ class TestPaths:
             "a -> b: a path MTU black hole: packets larger than 1500 bytes vanish without an error "
             "(a's MTU is 9000, b's MTU is 1500)"
         )
-        assert path_mtu_faults(measured, self.LINKS) == {("a", "b"): text}
+        assert self.faults(measured) == [text]
 
     def test_a_path_that_refuses_larger_packets_is_not_a_black_hole(self) -> None:
-        [line] = path_mtu_faults(pairs(PATH_MTU, {("a", "b"): 1400}), self.LINKS).values()
+        [line] = self.faults(pairs(PATH_MTU, {("a", "b"): 1400}))
         assert line.startswith(
             "a -> b: the path carries at most 1400 bytes and refuses larger packets"
         )
 
     def test_a_path_that_carries_what_its_sender_sends_has_none(self) -> None:
         measured = pairs(PATH_MTU, {("b", "a"): 1500, ("a", "b"): 9000})
-        assert path_mtu_faults(measured, self.LINKS) == {}
+        assert self.faults(measured) == []
 
 
 def bond(mode: str, active: int | None, *aggregators: int | None, status: str = "up") -> Bond:

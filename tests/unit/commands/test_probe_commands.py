@@ -40,7 +40,7 @@ def network(monkeypatch: pytest.MonkeyPatch) -> Install:
     monkeypatch.setattr(
         "harness.probes.plan.read_links", lambda hosts: [a_link(host.name) for host in hosts]
     )
-    return lambda run_flows: monkeypatch.setattr("harness.probes.mesh.run_flows", run_flows)
+    return lambda run_flows: monkeypatch.setattr("harness.probes.pairs.run_flows", run_flows)
 
 
 def steady(flows: Sequence[Flow], load: Load) -> list[Transfer | HostError]:
@@ -218,7 +218,7 @@ class TestProbing:
         assert main(["probe", "mesh", *TWO]) == 1
         printed = capsys.readouterr()
         assert "failed: node1 -> node2: iperf3: no route\n" in printed.err
-        assert "failed¹" in printed.out
+        assert "fault: node1 -> node2: iperf3: no route\n" in printed.out
 
     def test_an_interrupt_keeps_what_was_measured_before(
         self, network: Install, tmp_path: Path

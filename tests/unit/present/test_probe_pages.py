@@ -2,8 +2,7 @@
 
 from dataclasses import replace
 
-from harness.analysis.network.acceptance import Expectation, network_faults
-from harness.analysis.network.soak import judge_soak
+from harness.analysis.network.gate import Expectation, expectation_faults
 from harness.commands.gate import verdict
 from harness.model.network_metrics import (
     ACROSS_RACKS,
@@ -12,14 +11,14 @@ from harness.model.network_metrics import (
     BISECTION_PAIRS,
     BOTH_WAYS,
     BUFFER_DELAY,
-    FAN_BUSIEST,
-    FAN_GOODPUT,
-    FAN_RETRANSMITS,
-    FAN_ROUND_TRIP,
-    FAN_STOLEN,
     HALF_TO_HALF,
     HARDWARE_COUNTERS,
     IDLE,
+    INCAST_BUSIEST,
+    INCAST_GOODPUT,
+    INCAST_RETRANSMITS,
+    INCAST_ROUND_TRIP,
+    INCAST_STOLEN,
     LOADED,
     MESH_GOODPUT,
     OVERSUBSCRIPTION,
@@ -63,7 +62,7 @@ from harness.model.packet_case import PacketCase
 from harness.model.probe import Measurement, ProbeRun, RecordedProbes
 from harness.model.run import Ending
 from harness.node.interface import parse_link
-from harness.present.probes import incast, latency, link, mesh, mtu, path, racks, soak
+from harness.probes.kinds import findings, network_of, newest_probes
 from harness.probes.search import drawn_rounds
 from tests.campaigns.documents import soak_events
 from tests.simulated_hosts import SimulatedNetwork, names, search
@@ -75,6 +74,7 @@ from tests.unit.probe_builders import (
     every_pair,
     healthy,
     output,
+    page_of,
     pairs,
     probed,
 )
@@ -110,17 +110,17 @@ def round_trips(subject: str, case: str, factor: float) -> list[Measurement]:
 
 
 def test_a_mesh() -> None:
-    assert_golden("probe-mesh.txt", mesh.render(measured_mesh()))
+    assert_golden("probe-mesh.txt", page_of("mesh", measured_mesh()))
 
 
 def test_a_mesh_that_was_interrupted_before_its_first_pair_claims_nothing() -> None:
-    page = mesh.render(probed([]))
-    assert page.splitlines()[-1] == "no pair of hosts was measured"
+    page = page_of("mesh", probed([]))
+    assert page == "nothing was measured\n"
 
 
 def test_a_mesh_of_many_hosts_has_one_line_for_each() -> None:
     hosts = tuple(f"host{i}.my.company.com" for i in range(1, 13))
-    assert_golden("probe-mesh-of-many.txt", mesh.render(measured_mesh(hosts)))
+    assert_golden("probe-mesh-of-many.txt", page_of("mesh", measured_mesh(hosts)))
 
 
 def test_a_search_among_many_hosts_lists_the_worst_and_says_how_sure_it_is() -> None:
@@ -128,11 +128,11 @@ def test_a_search_among_many_hosts_lists_the_worst_and_says_how_sure_it_is() -> 
     network = SimulatedNetwork(
         sends=slow, receives=slow, down=["node00012"], paths={(a, b): 0.6}, deviation=0.01
     )
-    assert_golden("probe-mesh-search.txt", mesh.render(search(network, 64)))
+    assert_golden("probe-mesh-search.txt", page_of("mesh", search(network, 64)))
 
 
 def test_a_search_in_a_network_that_is_down_claims_nothing() -> None:
-    page = mesh.render(search(SimulatedNetwork(down=names(20)), 20))
+    page = page_of("mesh", search(SimulatedNetwork(down=names(20)), 20))
     assert "most transfers failed, so nothing can be called typical" in page
     assert "no host and no" not in page
 
@@ -144,11 +144,11 @@ def test_of_very_many_latencies_the_longest_are_listed() -> None:
         for measurement in round_trips(f"node1 -> peer{number}", IDLE, number + 1)
     ]
     measured.append(ROUND_TRIP[50.0].failed("node1 -> node3", "node3: no route", IDLE))
-    page = latency.render(probed(measurements=measured))
+    page = page_of("latency", probed(measurements=measured))
     assert "node1 -> peer100 " in page
     assert "node1 -> node3 " in page
     assert "node1 -> peer1 " not in page
-    assert "and 82 pairs with a shorter p99\n" in page
+    assert "and 82 better lines\n" in page
 
 
 def test_links_of_all_kinds() -> None:
@@ -162,7 +162,7 @@ def test_links_of_all_kinds() -> None:
         replace(links[1], counters={"rx_errors": 5, "rx_drops": 12, "tx_drops": 4}),
         links[0],
     ]
-    assert_golden("probe-link.txt", link.render(probed(links, after=after)))
+    assert_golden("probe-link.txt", page_of("link", probed(links, after=after)))
 
 
 def test_paths_with_a_black_hole_and_the_cost_of_packet_sizes() -> None:
@@ -184,7 +184,7 @@ def test_paths_with_a_black_hole_and_the_cost_of_packet_sizes() -> None:
         *sizes,
         PACKET_GOODPUT.failed("node3 -> node1", "no", "packets of 9000 bytes"),
     ]
-    assert_golden("probe-mtu.txt", mtu.render(probed(links, measured)))
+    assert_golden("probe-mtu.txt", page_of("mtu", probed(links, measured)))
 
 
 def test_packets_both_ways_between_two_drivers_with_counters_on_one_side() -> None:
@@ -205,7 +205,7 @@ def test_packets_both_ways_between_two_drivers_with_counters_on_one_side() -> No
             SENDER_CYCLES.of("node1 -> node2", 1.5, str(case)),
         ]
     measured.append(PACKET_GOODPUT.of("node2 -> node1", 387 * MBIT, measured[-1].case))
-    assert_golden("probe-packets.txt", mtu.render(probed(links, measured)))
+    assert_golden("probe-packets.txt", page_of("mtu", probed(links, measured)))
 
 
 def test_latencies_idle_and_under_load_and_no_rdma() -> None:
@@ -215,7 +215,7 @@ def test_latencies_idle_and_under_load_and_no_rdma() -> None:
         ROUND_TRIP[50.0].failed("node1 -> node3", "node3: no route", "idle"),
         *(RDMA_DEVICES.of(host, 0) for host in FOUR[:3]),
     ]
-    assert_golden("probe-latency.txt", latency.render(probed(measurements=measured)))
+    assert_golden("probe-latency.txt", page_of("latency", probed(measurements=measured)))
 
 
 def test_latencies_of_rdma() -> None:
@@ -225,7 +225,7 @@ def test_latencies_of_rdma() -> None:
         *pairs(RDMA_P99, {("node1", "node2"): 1.57}),
         *pairs(RDMA_P999, {("node1", "node2"): 3.93}),
     ]
-    assert_golden("probe-rdma.txt", latency.render(probed(measurements=measured)))
+    assert_golden("probe-rdma.txt", page_of("latency", probed(measurements=measured)))
 
 
 def test_racks_with_an_uplink_oversubscribed_in_one_direction() -> None:
@@ -238,42 +238,42 @@ def test_racks_with_an_uplink_oversubscribed_in_one_direction() -> None:
         *(OVERSUBSCRIPTION.of("b -> a", value) for value in (1.0, 1.0)),
         ACROSS_RACKS.of("c -> a", 9400 * MBIT),
     ]
-    assert_golden("probe-racks.txt", racks.render(probed([a_link("a1")], measured)))
+    assert_golden("probe-racks.txt", page_of("racks", probed([a_link("a1")], measured)))
 
 
-def fan(
+def flows(
     subject: str, case: str, mbit: float, slowest: float, retransmits: float, p99_us: float
 ) -> list[Measurement]:
     return [
-        FAN_GOODPUT.of(subject, mbit * MBIT, case),
+        INCAST_GOODPUT.of(subject, mbit * MBIT, case),
         SLOWEST_FLOW.of(subject, slowest * MBIT, case),
-        FAN_RETRANSMITS.of(subject, retransmits, case),
-        FAN_ROUND_TRIP[50.0].of(subject, p99_us / 10, case),
-        FAN_ROUND_TRIP[99.0].of(subject, p99_us, case),
+        INCAST_RETRANSMITS.of(subject, retransmits, case),
+        INCAST_ROUND_TRIP[50.0].of(subject, p99_us / 10, case),
+        INCAST_ROUND_TRIP[99.0].of(subject, p99_us, case),
     ]
 
 
 def idle_message(subject: str) -> list[Measurement]:
-    return [metric.of(subject, 80, IDLE) for metric in FAN_ROUND_TRIP.values()]
+    return [metric.of(subject, 80, IDLE) for metric in INCAST_ROUND_TRIP.values()]
 
 
 def test_an_incast_that_collapses_and_an_oversubscribed_bisection() -> None:
     measured = [
-        FAN_GOODPUT.failed("n8 -> n1", "n8 -> n1: pings are not answered; n8 is left out", IDLE),
+        INCAST_GOODPUT.failed("n8 -> n1", "n8 -> n1: pings are not answered; n8 is left out", IDLE),
         *idle_message("n1"),
-        *fan("n1", incast_case(1), 941, 941, 0, 1200),
-        *fan("n1", incast_case(2), 940, 465, 12, 2400),
-        *fan("n1", incast_case(4), 710, 88, 5210, 204000),
-        *fan("n1", incast_case(6), 87, 0.5, 9800, 412000),
-        *fan("n1", outcast_case(1), 940, 940, 0, 1100),
-        *fan("n1", outcast_case(2), 938, 460, 0, 1100),
-        FAN_GOODPUT.failed("n1", "n1 -> n4: iperf3: no route", outcast_case(4)),
-        *fan("n1", outcast_case(6), 930, 140, 20, 3000),
-        *fan("7 hosts", ALL_TO_ALL, 4800, 71.4, 31234, 52000),
+        *flows("n1", incast_case(1), 941, 941, 0, 1200),
+        *flows("n1", incast_case(2), 940, 465, 12, 2400),
+        *flows("n1", incast_case(4), 710, 88, 5210, 204000),
+        *flows("n1", incast_case(6), 87, 0.5, 9800, 412000),
+        *flows("n1", outcast_case(1), 940, 940, 0, 1100),
+        *flows("n1", outcast_case(2), 938, 460, 0, 1100),
+        INCAST_GOODPUT.failed("n1", "n1 -> n4: iperf3: no route", outcast_case(4)),
+        *flows("n1", outcast_case(6), 930, 140, 20, 3000),
+        *flows("7 hosts", ALL_TO_ALL, 4800, 71.4, 31234, 52000),
         HALF_TO_HALF.of("n1,n3,n5 -> n2,n4,n6,n7", 705 * MBIT, BISECTION_PAIRS),
         HALF_TO_HALF.of("n2,n4,n6,n7 -> n1,n3,n5", 715 * MBIT, BISECTION_PAIRS),
     ]
-    assert_golden("probe-incast.txt", incast.render(probed(measurements=measured)))
+    assert_golden("probe-incast.txt", page_of("incast", probed(measurements=measured)))
 
 
 def test_an_incast_without_collapse_over_a_full_bisection() -> None:
@@ -283,46 +283,50 @@ def test_an_incast_without_collapse_over_a_full_bisection() -> None:
             measurement
             for case in (incast_case, outcast_case)
             for number in (1, 2, 3)
-            for measurement in fan("n1", case(number), 941, 940 / number, 0, 700)
+            for measurement in flows("n1", case(number), 941, 940 / number, 0, 700)
         ),
-        *fan("4 hosts", ALL_TO_ALL, 3760, 310, 0, 700),
+        *flows("4 hosts", ALL_TO_ALL, 3760, 310, 0, 700),
         *(
             HALF_TO_HALF.of(halves, 1880 * MBIT, BISECTION_PAIRS)
             for halves in ("n1,n2 -> n3,n4", "n3,n4 -> n1,n2")
         ),
     ]
-    assert_golden("probe-incast-sound.txt", incast.render(probed(measurements=measured)))
+    assert_golden("probe-incast-sound.txt", page_of("incast", probed(measurements=measured)))
 
 
 def test_a_hub_that_receives_slowly_at_any_number_of_flows_is_told() -> None:
     measured = [
-        *(item for number in (1, 2) for item in fan("n1", incast_case(number), 47, 20, 9000, 900)),
-        *(item for number in (1, 2) for item in fan("n1", outcast_case(number), 94, 40, 0, 900)),
+        *(
+            item
+            for number in (1, 2)
+            for item in flows("n1", incast_case(number), 47, 20, 9000, 900)
+        ),
+        *(item for number in (1, 2) for item in flows("n1", outcast_case(number), 94, 40, 0, 900)),
     ]
-    page = incast.render(probed(measurements=measured))
+    page = page_of("incast", probed(measurements=measured))
     assert "incast is slow at any number of flows: 47.0 Mbit/s at best, outcast 94.0 Mbit/s" in page
 
 
 def test_a_fall_is_not_blamed_on_the_network_alone_if_processors_may_have_been_the_limit() -> None:
     four, pairs_case = incast_case(4), BISECTION_PAIRS
     measured = [
-        *fan("n1", incast_case(1), 941, 941, 0, 1200),
-        *fan("n1", four, 710, 88, 5210, 204000),
-        FAN_BUSIEST.of("n1", 99.5, four),
-        FAN_STOLEN.of("n1", 1.0, four),
+        *flows("n1", incast_case(1), 941, 941, 0, 1200),
+        *flows("n1", four, 710, 88, 5210, 204000),
+        INCAST_BUSIEST.of("n1", 99.5, four),
+        INCAST_STOLEN.of("n1", 1.0, four),
         HALF_TO_HALF.of("n1,n2 -> n3,n4", 800e6, pairs_case),
-        FAN_STOLEN.of("n1,n2 -> n3,n4", 30.0, pairs_case),
+        INCAST_STOLEN.of("n1,n2 -> n3,n4", 30.0, pairs_case),
     ]
-    page = " ".join(incast.render(probed(measurements=measured)).split())
+    page = " ".join(page_of("incast", probed(measurements=measured)).split())
     assert "a processor of n1 was busy all the time, which may have been the limit" in page
     assert ":1; a hypervisor took 30 % of a host's processors, which may have been" in page
 
 
 def test_an_incast_of_which_nothing_was_measured_claims_nothing() -> None:
-    assert incast.render(probed([])) == "no flow was measured\n"
+    assert page_of("incast", probed([])) == "nothing was measured\n"
     error = "n2 -> n1: pings are not answered; n2 is left out"
-    alone = [FAN_GOODPUT.failed("n2 -> n1", error, IDLE)]
-    assert incast.render(probed(measurements=alone)) == f"no flow was measured\n\n{error}\n"
+    alone = [INCAST_GOODPUT.failed("n2 -> n1", error, IDLE)]
+    assert page_of("incast", probed(measurements=alone)) == f"fault: {error}\n"
 
 
 def step(
@@ -365,59 +369,56 @@ def test_paths_that_fail_steps_for_every_reason() -> None:
         STEP_HOST_DROPS.of(strained, 4321, step_case(100)),
     ]
     network = expecting(probed(measurements=measured), max_delay_ms="5.0")
-    assert_golden("probe-path.txt", path.render(network))
-    assert {step.subject for step in path.failed_steps(network)} == {
-        lossy,
-        slow,
-        starved,
-        broken,
-        strained,
-    }
+    assert_golden("probe-path.txt", page_of("path", network))
+    faults = {finding.subject for finding in findings(network) if finding.is_fault}
+    assert faults == {lossy, slow, starved, broken, strained}
 
 
 def test_a_delay_is_judged_only_with_a_limit() -> None:
     network = expecting(probed(measurements=step("n1 -> n2", 100, 0, 10**6)))
-    assert path.render(network).endswith("\nevery path passes every step\n")
-    assert path.failed_steps(expecting(network, max_delay_ms="999"))
+    assert "note: every path passes every step\n" in page_of("path", network)
+    delayed = findings(expecting(network, max_delay_ms="999"))
+    assert [finding.subject for finding in delayed if finding.is_fault] == ["n1 -> n2"]
 
 
 def test_paths_of_which_nothing_was_measured_claim_nothing() -> None:
-    assert path.render(probed([])) == "no path was measured\n"
+    assert page_of("path", probed([])) == "nothing was measured\n"
+
+
+def gate_page(*recorded: RecordedProbes) -> str:
+    newest = newest_probes(recorded)
+    network = network_of(newest)
+    return verdict(newest, network, expectation_faults(network, Expectation(1000 * MBIT, 1500)))
 
 
 def test_the_gate_without_and_with_faults() -> None:
-    verdicts = (
-        verdict(network_faults(network, Expectation(1000 * MBIT, 1500)), network)
-        for network in (healthy(), measured_mesh())
-    )
-    assert_golden("probe-acceptance.txt", "\n".join(verdicts))
+    verdicts = (gate_page(recorded) for recorded in (healthy(), measured_mesh()))
+    assert_golden("probe-gate.txt", "\n".join(verdicts))
 
 
 def test_an_emulated_network_is_marked_first() -> None:
     network = probed([a_link("node1")], facts={"emulated": "4 nodes on one host"})
-    assert verdict([], network).startswith("emulated: 4 nodes on one host\n")
+    assert gate_page(network).startswith("emulated: 4 nodes on one host\n")
 
 
 def test_control_characters_in_names_are_escaped() -> None:
     hosts = (HOSTILE, "b", "c")
-    pages = mesh.render(measured_mesh(hosts)) + link.render(measured_mesh(hosts))
+    pages = page_of("mesh", measured_mesh(hosts)) + page_of("link", measured_mesh(hosts))
     assert "\x1b" not in pages
     assert r"\x1b[31m" in pages
 
 
 class TestSoak:
     def test_names_what_failed_and_says_what_is_proved(self) -> None:
-        probed = RecordedProbes(
-            ProbeRun("1g", ("n1", "n2")), tuple(soak_events()), Ending.COMPLETED, "soak.jsonl"
-        )
-        assert_golden("probe-soak.txt", soak.render(probed))
+        run = ProbeRun("1g", ("n1", "n2"), {"probe": "soak"})
+        probed = RecordedProbes(run, tuple(soak_events()), Ending.COMPLETED, "soak.jsonl")
+        assert_golden("probe-soak.txt", page_of("soak", probed))
 
-    def test_the_gate_counts_its_faults_and_quotes_how_long_it_was(self) -> None:
-        sound = probed((a_link("n1"), a_link("n2")), [])
-        soaked = RecordedProbes(
-            ProbeRun("1g", ("n1", "n2"), started_at=STARTED_AT), tuple(soak_events())
-        )
-        assert verdict([], sound).splitlines()[-1].startswith("not soaked: ")
-        assert verdict([], sound, judge_soak(soaked)).splitlines()[-1] == (
-            f"soaked for 10 s of link time under load, from {STARTED_AT} on"
-        )
+    def test_the_gate_counts_its_faults_and_says_how_long_it_was(self) -> None:
+        run = ProbeRun("1g", ("n1", "n2"), {"probe": "soak"}, started_at=STARTED_AT)
+        soaked = RecordedProbes(run, tuple(soak_events()), Ending.COMPLETED)
+        assert gate_page(healthy()).splitlines()[-1].startswith("not soaked: ")
+        lines = gate_page(healthy(), soaked).splitlines()
+        assert lines[0] == "1 fault found"
+        assert "- 0:00:01 n1: the link was interrupted" in lines
+        assert lines[-1] == "soaked for 10 s of link time under load"

@@ -11,6 +11,7 @@ import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
@@ -29,6 +30,7 @@ from harness.analysis.compare.comparison import Comparison, compare
 from harness.analysis.explain.attribution import wall_parts
 from harness.analysis.explain.timeline import link_uses, trial_links
 from harness.analysis.network.mesh import pair_matrix
+from harness.analysis.network.mesh_verdict import judge_mesh
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.analysis.price.price import rank_offers
 from harness.analysis.price.price_list import Item, Money, Offer, PriceList
@@ -85,11 +87,12 @@ from tests.unit.builders import (
     recorded,
 )
 from tests.unit.present.test_tables import NAMES, SCENARIOS, SIX, comparisons, scaled
+from tests.unit.probe_builders import probed
 from tests.unit.svg import elements_of, texts_of
 
 ROOT = Path(__file__).parents[3]
 
-NETWORK_FIGURES = (mesh.figure, packets.figure, latency.figure)
+NETWORK_FIGURES = (partial(mesh.figure, verdicts={}), packets.figure, latency.figure)
 
 CASES = (PacketCase(1500), PacketCase(9000, mtu_is_set=True))
 
@@ -403,7 +406,7 @@ class TestNetworkFigures:
     def test_the_maps_hold_the_medians_of_the_pairs(
         self, measured: dict[str, list[Measurement]]
     ) -> None:
-        figure = known(mesh.figure(measured))
+        figure = known(mesh.figure(measured, {}))
         for row in figure.numbers.rows:
             sender, _, receiver = str(row[0]).partition(" -> ")
             values = [
@@ -416,9 +419,10 @@ class TestNetworkFigures:
 
     def test_only_the_slow_pair_is_marked(self, measured: dict[str, list[Measurement]]) -> None:
         meshes = {name: pair_matrix(some, MESH_GOODPUT) for name, some in measured.items()}
+        verdicts = {name: judge_mesh(probed(measurements=some)) for name, some in measured.items()}
         slow = {
             (pair_map.heading, " -> ".join(square.pair))
-            for pair_map in mesh.maps_of(meshes)
+            for pair_map in mesh.maps_of(meshes, verdicts)
             for square in pair_map.squares
             if square.is_slow
         }
@@ -428,14 +432,15 @@ class TestNetworkFigures:
         self, measured: dict[str, list[Measurement]]
     ) -> None:
         meshes = {name: pair_matrix(some, MESH_GOODPUT) for name, some in measured.items()}
-        by_heading = {pair_map.heading: pair_map for pair_map in mesh.maps_of(meshes)}
+        by_heading = {pair_map.heading: pair_map for pair_map in mesh.maps_of(meshes, {})}
         texts = {square.pair: square.text for square in by_heading["2.5g-2x against 1g-rs"].squares}
         assert texts.pop(("node2", "node4")) == "+25%"
         assert set(texts.values()) == {"+150%"}
 
     def test_a_pair_that_failed_is_shown_as_failed(self) -> None:
         figure = mesh.figure(
-            {"1g": [MESH_GOODPUT.of("a -> b", 1e9), MESH_GOODPUT.failed("b -> a", "no route")]}
+            {"1g": [MESH_GOODPUT.of("a -> b", 1e9), MESH_GOODPUT.failed("b -> a", "no route")]},
+            {},
         )
         assert figure is not None
         assert chart.FAILED in texts_of(figure.pictures[0].wide)
@@ -444,7 +449,7 @@ class TestNetworkFigures:
     def test_a_large_map_has_a_version_for_phones(self) -> None:
         hosts = [f"node{number}" for number in range(10)]
         many = [MESH_GOODPUT.of(f"{a} -> {b}", 1e9) for a in hosts for b in hosts if a != b]
-        figure = known(mesh.figure({"1g": many}))
+        figure = known(mesh.figure({"1g": many}, {}))
         assert figure.pictures[0].narrow
 
     def test_of_many_hosts_each_is_drawn_as_sender_and_as_receiver(self) -> None:
@@ -455,7 +460,7 @@ class TestNetworkFigures:
             for b in (names[number - 1], names[number - 2], names[number - 3])
         ]
         failed = [MESH_GOODPUT.failed(f"gone -> {host}", "no route") for host in names[:3]]
-        figure = known(mesh.figure({"1g": [*some, *failed], "2.5g": some}))
+        figure = known(mesh.figure({"1g": [*some, *failed], "2.5g": some}, {}))
         assert len(figure.pictures) == 2
         rows = {
             str(subject): [value_of(each) for each in (position, *values)]
@@ -463,11 +468,12 @@ class TestNetworkFigures:
         }
         assert rows["node2 sends"] == [3, 1e9, 1e9, 0]
         assert rows["gone sends"] == [1, 0, None, None]
-        assert [line for line in figure.lines if line.startswith("2.5g: node7 ")]
         slow = {
             (mark.host, mark.role)
             for mark in many_hosts.marks_of(
-                pair_matrix([*some, *failed], MESH_GOODPUT), dict.fromkeys([*names, "gone"], 1)
+                pair_matrix([*some, *failed], MESH_GOODPUT),
+                judge_mesh(probed(measurements=[*some, *failed])),
+                dict.fromkeys([*names, "gone"], 1),
             )
             if mark.is_slow
         }

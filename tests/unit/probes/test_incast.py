@@ -11,16 +11,16 @@ from harness.hosts.remote_process import CompletedCommand
 from harness.hosts.transports.host import Host, HostError, by_local
 from harness.model.network_metrics import (
     BISECTION,
-    FAN_BUSIEST,
-    FAN_GOODPUT,
-    FAN_RETRANSMITS,
-    FAN_ROUND_TRIP,
-    FAN_STOLEN,
     HALF_TO_HALF,
+    INCAST_BUSIEST,
+    INCAST_GOODPUT,
+    INCAST_RETRANSMITS,
+    INCAST_ROUND_TRIP,
+    INCAST_STOLEN,
     SLOWEST_FLOW,
 )
 from harness.model.probe import Measurement
-from harness.probes.incast import MAX_FLOWS, _shuffle, incast_steps, rungs
+from harness.probes.incast import MAX_FLOWS, _shuffle, flow_numbers, incast_steps
 from harness.probes.messages import Message
 from harness.probes.tools.cpu import Cpu
 from harness.probes.tools.iperf3 import Report, TransferInterval
@@ -55,13 +55,13 @@ def transfer(bit_s: float, seconds: int, began_s: float = 0) -> Transfer:
     ("most", "expected"),
     [(0, []), (1, [1]), (2, [1, 2]), (3, [1, 2, 3]), (4, [1, 2, 4]), (9, [1, 2, 4, 8, 9])],
 )
-def test_rungs_are_powers_of_two_and_all(most: int, expected: list[int]) -> None:
-    assert rungs(most) == expected
+def test_flow_numbers_are_powers_of_two_and_all(most: int, expected: list[int]) -> None:
+    assert flow_numbers(most) == expected
 
 
 @given(st.integers(2, 700))
-def test_rungs_and_shuffles_stay_below_the_limit(number: int) -> None:
-    assert max(rungs(number)) <= MAX_FLOWS
+def test_flow_numbers_and_shuffles_stay_below_the_limit(number: int) -> None:
+    assert max(flow_numbers(number)) <= MAX_FLOWS
     flows = _shuffle(hosts(number))
     assert len(flows) <= max(MAX_FLOWS, number)
     assert len(flows) == len({(flow.sender, flow.receiver) for flow in flows})
@@ -148,20 +148,20 @@ class TestMeasuring:
         ]
         goodput = {key: pytest.approx(PORT_BIT_S) for key in fans}
         shuffle = ("4 hosts", "all to all")
-        assert values(found, FAN_GOODPUT.name) == {**goodput, shuffle: pytest.approx(4e9)}
+        assert values(found, INCAST_GOODPUT.name) == {**goodput, shuffle: pytest.approx(4e9)}
         assert values(found, SLOWEST_FLOW.name)["h0", "from 3 hosts"] == pytest.approx(1e9 / 3)
-        assert values(found, FAN_RETRANSMITS.name)["h0", "to 2 hosts"] == 2 * 2 * 10
+        assert values(found, INCAST_RETRANSMITS.name)["h0", "to 2 hosts"] == 2 * 2 * 10
         for rank, us in ((50.0, 100), (99.0, 300)):
-            trips = values(found, FAN_ROUND_TRIP[rank].name)
+            trips = values(found, INCAST_ROUND_TRIP[rank].name)
             assert trips == dict.fromkeys([("h0", "idle"), *fans, shuffle], us)
 
     def test_the_processors_of_the_hub_are_measured_and_of_all_hosts_where_all_send(
         self, measure: Measure
     ) -> None:
-        busiest = values(measure(4), FAN_BUSIEST.name)
+        busiest = values(measure(4), INCAST_BUSIEST.name)
         assert len(busiest) == 2 * 3 + 1 + 2
         assert set(busiest.values()) == {99.0}
-        assert set(values(measure(4), FAN_STOLEN.name).values()) == {1.0}
+        assert set(values(measure(4), INCAST_STOLEN.name).values()) == {1.0}
 
     def test_the_halves_send_to_each_other_in_pairs(self, measure: Measure) -> None:
         found = measure(5)
@@ -180,8 +180,8 @@ class TestFailures:
         [error] = [each for each in found if each.error]
         assert (error.subject, error.case) == ("h2 -> h0", "idle")
         assert error.error == "h2 -> h0: pings are not answered; h2 is left out"
-        assert ("3 hosts", "all to all") in values(found, FAN_GOODPUT.name)
-        assert ("h0", "from 3 hosts") not in values(found, FAN_GOODPUT.name)
+        assert ("3 hosts", "all to all") in values(found, INCAST_GOODPUT.name)
+        assert ("h0", "from 3 hosts") not in values(found, INCAST_GOODPUT.name)
 
     def test_nobody_reaches_the_hub(self, measure: Measure) -> None:
         found = measure(2, silent="h1")
@@ -193,7 +193,7 @@ class TestFailures:
         self, measure: Measure
     ) -> None:
         found = measure(4, broken="h3")
-        goodput = values(found, FAN_GOODPUT.name)
+        goodput = values(found, INCAST_GOODPUT.name)
         assert goodput["h0", "from 2 hosts"] == pytest.approx(1e9)
         assert goodput["h0", "from 3 hosts"] is goodput["h0", "to 3 hosts"] is None
         assert not values(found, BISECTION.name)

@@ -5,7 +5,7 @@ import pytest
 from harness.analysis.network.mesh import pair_matrix
 from harness.hosts.transports.host import HostError, by_local
 from harness.model.network_metrics import BOTH_WAYS, MESH_GOODPUT, RETRANSMITS
-from harness.probes.mesh import mesh_steps
+from harness.probes.pairs import mesh_steps
 from harness.probes.tools.cpu import Cpu
 from harness.probes.tools.iperf3 import Report
 from harness.probes.traffic import OMITTED_S, Flow, Load, Transfer
@@ -29,7 +29,7 @@ def flows_by_step(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
             for flow in flows
         ]
 
-    monkeypatch.setattr("harness.probes.mesh.run_flows", run_flows)
+    monkeypatch.setattr("harness.probes.pairs.run_flows", run_flows)
     return noted
 
 

@@ -11,8 +11,8 @@ from harness.hosts.remote_process import CompletedCommand
 from harness.hosts.transports.host import Host, HostError, by_local
 from harness.model.link import MIN_MTU
 from harness.model.network_metrics import PACKET_GOODPUT, PATH_MTU, VANISHED_PACKET
-from harness.probes.mtu import PathMtu, Search, path_mtu_steps, search_path_mtu
 from harness.probes.packets import packet_size_steps
+from harness.probes.path_mtu import PathMtu, Search, path_mtu_steps, search_path_mtu
 from harness.probes.tools.ping import Echo, PingReply
 from harness.probes.traffic import Load
 from tests.unit.probe_builders import a_link
@@ -106,7 +106,7 @@ def pings(monkeypatch: pytest.MonkeyPatch) -> Install:
                 for host, command in commands
             ]
 
-        monkeypatch.setattr("harness.probes.mtu.run_all", run_all)
+        monkeypatch.setattr("harness.probes.path_mtu.run_all", run_all)
 
     return install
 

@@ -79,7 +79,7 @@ class FakeNetwork:
 @pytest.fixture
 def network(monkeypatch: pytest.MonkeyPatch) -> FakeNetwork:
     fake = FakeNetwork()
-    monkeypatch.setattr("harness.probes.mtu.run_all", fake.run_all)
+    monkeypatch.setattr("harness.probes.path_mtu.run_all", fake.run_all)
     monkeypatch.setattr("harness.probes.packets.run_flows", fake.run_flows)
     return fake
 

@@ -8,18 +8,25 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.analysis.network.search import SearchVerdict, goodput_matrix, judge_sample
+from harness.analysis.network.mesh_verdict import MeshVerdict, judge_mesh
+from harness.analysis.network.search import goodput_matrix
 from harness.hosts.transports.host import HostError
 from harness.model.network_metrics import BOTH_WAYS, MESH_GOODPUT, PAIRS, SAMPLED
 from harness.model.probe import Measurement, ProbeRun, RecordedProbes
-from harness.probes.search import Mesh, disjoint_rounds, drawn_rounds, rounds_for
+from harness.probes.kinds import findings
+from harness.probes.mesh import Mesh
+from harness.probes.search import disjoint_rounds, drawn_rounds, rounds_for
 from harness.probes.traffic import Flow, Load, Transfer
 from harness.statistics.pairwise import AGAIN
 from tests.simulated_hosts import SimulatedNetwork, names, search
 
 
-def verdict_on(network: SimulatedNetwork, count: int) -> SearchVerdict:
-    return judge_sample(search(network, count))
+def verdict_on(network: SimulatedNetwork, count: int) -> MeshVerdict:
+    return judge_mesh(search(network, count))
+
+
+def slow_hosts(verdict: MeshVerdict) -> set[str]:
+    return {role.host for role in verdict.roles}
 
 
 @dataclass
@@ -80,7 +87,8 @@ class TestSearch:
     def test_a_sound_network_has_no_suspect_and_no_follow_up(self) -> None:
         network = SimulatedNetwork(deviation=0.01)
         verdict = verdict_on(network, 64)
-        assert (verdict.lines, verdict.suspects) == ((), 0)
+        assert verdict.search
+        assert (verdict.findings, verdict.search.suspects) == ((), 0)
         assert len(network.batches) == 2 * 6
 
     @settings(max_examples=30, deadline=None)
@@ -90,38 +98,41 @@ class TestSearch:
         slow = rng.sample(names(count), rng.randint(0, count // 8))
         fractions = {name: rng.uniform(0.05, 0.75) for name in slow}
         network = SimulatedNetwork(sends=fractions, receives=fractions, deviation=0.01, seed=seed)
-        assert {*verdict_on(network, count).slow_hosts} == {*slow}
+        assert slow_hosts(verdict_on(network, count)) == {*slow}
 
     def test_a_host_that_only_receives_slowly_is_named_so(self) -> None:
-        [line] = verdict_on(SimulatedNetwork(receives={"node00005": 0.5}), 40).lines
-        assert line.startswith("node00005 receives slowly: 470.0 Mbit/s with its peers")
+        [finding] = verdict_on(SimulatedNetwork(receives={"node00005": 0.5}), 40).findings
+        assert str(finding).startswith("node00005: receives slowly, 470.0 Mbit/s with its peers")
 
     def test_a_host_that_is_down_is_named_and_its_peers_are_not(self) -> None:
-        verdict = verdict_on(SimulatedNetwork(down=["node00005"]), 40)
+        probed = search(SimulatedNetwork(down=["node00005"]), 40)
         failed = 2 * (rounds_for(40) + AGAIN)
-        assert verdict.lines == (f"node00005 fails: {failed} of its {failed} transfers",)
+        [finding] = findings(probed)
+        assert finding.subject == "node00005"
+        assert finding.text.startswith(f"{failed} of its {failed} paths failed, the first with: ")
 
     def test_a_bad_path_is_found_if_it_was_drawn(self) -> None:
         [(a, b), *_] = drawn_rounds(names(40), rounds_for(40), Mesh().seed)[0]
         verdict = verdict_on(SimulatedNetwork(paths={(a, b): 0.5, (b, a): 0.5}), 40)
-        assert not verdict.slow_hosts
-        [line] = verdict.lines
-        assert "is slow: 470.0 Mbit/s there, 470.0 Mbit/s back" in line
+        assert not slow_hosts(verdict)
+        [finding] = verdict.findings
+        assert "slow, 470.0 Mbit/s there, 470.0 Mbit/s back" in finding.text
 
     def test_transfers_that_something_disturbed_once_are_no_findings(self) -> None:
         network = SimulatedNetwork(deviation=0.01, disturbed=0.02)
         verdict = verdict_on(network, 200)
-        assert verdict.lines == ()
+        assert verdict.findings == ()
         assert len(network.batches) > 2 * rounds_for(200)
 
     def test_slow_hosts_up_to_a_quarter_of_all_do_not_hide_each_other(self) -> None:
         slow = dict.fromkeys(names(60)[::4], 0.4)
         verdict = verdict_on(SimulatedNetwork(sends=slow, receives=slow, deviation=0.01), 60)
-        assert {*verdict.slow_hosts} == {*slow}
+        assert slow_hosts(verdict) == {*slow}
 
     def test_a_network_in_which_nothing_works_has_nothing_typical(self) -> None:
         verdict = verdict_on(SimulatedNetwork(down=names(20)), 20)
-        assert (verdict.sound, verdict.lines) == (None, ())
+        assert verdict.search
+        assert (verdict.search.sound, verdict.findings) == (None, ())
 
     def test_no_more_pairs_run_at_once_than_are_allowed(self) -> None:
         network = SimulatedNetwork(sends={"node00002": 0.1})
@@ -130,8 +141,8 @@ class TestSearch:
 
     def test_a_fault_in_both_directions_at_once_is_followed_up(self) -> None:
         probed = search(HalfDuplex(slow="node00003"), 30, both_ways=True)
-        assert not judge_sample(probed).slow_hosts
-        assert {*judge_sample(probed, BOTH_WAYS).slow_hosts} == {"node00003"}
+        assert not judge_mesh(probed).roles
+        assert slow_hosts(judge_mesh(probed, BOTH_WAYS)) == {"node00003"}
 
     def test_a_record_has_each_round_of_a_subject_once(self) -> None:
         slow = {"node00002": 0.5}

@@ -9,28 +9,22 @@ from harness.analysis.network.mesh import (
     SENDS,
     PairMatrix,
     natural_order,
-    slow_below_bit_s,
-    slow_hosts_and_pairs,
     typical_bit_s,
 )
+from harness.analysis.network.mesh_verdict import MeshVerdict
 from harness.model.link import UNITS, throughput_text
-from harness.model.network_metrics import GOODPUT_TOLERANCE
 from harness.present.data_table import DataTable, Quantity, relative_change
 from harness.present.report import chart
 from harness.present.report.chart import COLOUR, SHAPE, Spec, layered, mark, quantity
 from harness.present.report.figure import Figure, picture
-from harness.terminal import percent
 
 MAX_HOSTS_IN_MAP = 40
 """More are drawn by this figure."""
-MAX_FINDINGS = 24
-"""Of a configuration; more are only counted."""
 _WIDE_PX, _NARROW_PX, _HEIGHT_PX = 700, 300, 160
 _SHAPES = {SENDS: "triangle-up", RECEIVES: "triangle-down"}
 LEGEND = (
     "TCP throughput of each host (the median of its pairs), in the order of names: ▲ as a sender, ▼ as a "
-    "receiver. A red mark is a host that is slower than typical by more than "
-    f"{percent(GOODPUT_TOLERANCE)}, or that carried nothing."
+    "receiver. A red mark is a host that is slow in its newest probe, or that carried nothing."
 )
 
 
@@ -48,11 +42,13 @@ class Mark:
     is_slow: bool
 
 
-def figure(meshes: Mapping[str, PairMatrix]) -> Figure:
+def figure(meshes: Mapping[str, PairMatrix], verdicts: Mapping[str, MeshVerdict]) -> Figure:
     """Return the figure, with one picture for each configuration."""
     hosts = sorted({host for mesh in meshes.values() for host in mesh.hosts}, key=natural_order)
     positions = {host: position for position, host in enumerate(hosts, 1)}
-    marks = {name: list(marks_of(mesh, positions)) for name, mesh in meshes.items()}
+    marks = {
+        name: list(marks_of(mesh, verdicts.get(name), positions)) for name, mesh in meshes.items()
+    }
     unit = unit_prefix(meshes.values())
     return Figure(
         alternative="Marks of the TCP throughput of each host, as sender and as receiver. "
@@ -67,7 +63,6 @@ def figure(meshes: Mapping[str, PairMatrix]) -> Figure:
         ),
         numbers=_numbers(marks),
         remarks=(LEGEND,),
-        lines=tuple(line for name, mesh in meshes.items() for line in _slow(name, mesh)),
     )
 
 
@@ -77,9 +72,11 @@ def unit_prefix(meshes: Iterable[PairMatrix]) -> str:
     return "G" if highest >= UNITS["g"] else "M"
 
 
-def marks_of(mesh: PairMatrix, positions: Mapping[str, int]) -> Iterator[Mark]:
+def marks_of(
+    mesh: PairMatrix, verdict: MeshVerdict | None, positions: Mapping[str, int]
+) -> Iterator[Mark]:
     """Yield a mark for each direction in which a host was measured."""
-    limit = slow_below_bit_s(mesh)
+    slow = {(role.host, role.direction) for role in verdict.roles} if verdict else set()
     failed = {
         role for sender, receiver in mesh.errors for role in ((sender, SENDS), (receiver, RECEIVES))
     }
@@ -87,15 +84,9 @@ def marks_of(mesh: PairMatrix, positions: Mapping[str, int]) -> Iterator[Mark]:
         for role, values in ((SENDS, mesh.sent_by(host)), (RECEIVES, mesh.received_by(host))):
             if values or (host, role) in failed:
                 bit_s = median(values.values()) if values else 0.0
-                yield Mark(positions[host], host, role, bit_s, is_slow=not values or bit_s < limit)
-
-
-def _slow(name: str, mesh: PairMatrix) -> list[str]:
-    lines = [f"{name}: {line}" for line in slow_hosts_and_pairs(mesh)]
-    more = len(lines) - MAX_FINDINGS
-    return (
-        [*lines[:MAX_FINDINGS], f"{name}: {more:,} more findings like these"] if more > 0 else lines
-    )
+                yield Mark(
+                    positions[host], host, role, bit_s, is_slow=not values or (host, role) in slow
+                )
 
 
 def _description(name: str, mesh: PairMatrix) -> str:

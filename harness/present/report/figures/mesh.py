@@ -7,10 +7,9 @@ from harness.analysis.network.mesh import (
     Pair,
     PairMatrix,
     pair_matrix,
-    slow_hosts_and_pairs,
-    slow_pairs,
     typical_bit_s,
 )
+from harness.analysis.network.mesh_verdict import MeshVerdict
 from harness.model.link import UNITS, throughput_text
 from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.probe import ARROW
@@ -37,8 +36,8 @@ _CHANGE_COLOURS = {
 }
 LEGEND = (
     "TCP throughput between each pair of hosts; rows send, columns receive. A stronger colour is closer "
-    "to the typical throughput of that configuration; a red frame marks a pair that is slower. In maps of "
-    "changes, green pairs became faster and orange pairs slower."
+    "to the typical throughput of that configuration; a red frame marks a pair that is slow in the newest "
+    "probe. In maps of changes, green pairs became faster and orange pairs slower."
 )
 
 
@@ -61,44 +60,43 @@ class Map:
     squares: tuple[Square, ...]
 
 
-def figure(measured: Measured) -> Figure | None:
+def figure(measured: Measured, verdicts: Mapping[str, MeshVerdict]) -> Figure | None:
     """Return the figure of measurements by configuration; None if no pair of hosts was measured.
 
-    A map of the pairs of many hosts could not be read, so the hosts are drawn instead.
+    `verdicts` are those of each configuration's newest mesh. A map of the pairs of many hosts could not be
+    read, so the hosts are drawn instead.
     """
     meshes = {name: pair_matrix(some, MESH_GOODPUT) for name, some in measured.items()}
     meshes = {name: mesh for name, mesh in meshes.items() if mesh.hosts}
     if not meshes:
         return None
     if any(len(mesh.hosts) > MAX_HOSTS_IN_MAP for mesh in meshes.values()):
-        return many_hosts.figure(meshes)
-    maps = tuple(maps_of(meshes))
-    slow = [
-        f"{name}: {line}" for name, mesh in meshes.items() for line in slow_hosts_and_pairs(mesh)
-    ]
+        return many_hosts.figure(meshes, verdicts)
+    maps = tuple(maps_of(meshes, verdicts))
     return Figure(
         alternative="Maps of the TCP throughput between hosts; rows send, columns receive. "
         + "; ".join(_description(name, mesh) for name, mesh in meshes.items()),
         pictures=tuple(map(_picture, maps)),
         numbers=_numbers(meshes),
         remarks=(LEGEND,),
-        lines=tuple(slow),
     )
 
 
-def maps_of(meshes: Mapping[str, PairMatrix]) -> Iterator[Map]:
+def maps_of(meshes: Mapping[str, PairMatrix], verdicts: Mapping[str, MeshVerdict]) -> Iterator[Map]:
     """Yield a map for each configuration, then a map of changes for each except the baseline."""
     unit = unit_prefix(meshes.values())
     for name, mesh in meshes.items():
-        yield Map(f"{name}, in {unit}bit/s", mesh.hosts, tuple(_squares(mesh, unit)))
+        yield Map(
+            f"{name}, in {unit}bit/s", mesh.hosts, tuple(_squares(mesh, verdicts.get(name), unit))
+        )
     baseline, *others = meshes
     for name in others:
         if changes := tuple(_change_squares(meshes[baseline], meshes[name])):
             yield Map(f"{name} against {baseline}", meshes[name].hosts, changes)
 
 
-def _squares(mesh: PairMatrix, unit: str) -> Iterator[Square]:
-    typical, slow = typical_bit_s(mesh), slow_pairs(mesh)
+def _squares(mesh: PairMatrix, verdict: MeshVerdict | None, unit: str) -> Iterator[Square]:
+    typical, slow = typical_bit_s(mesh), verdict.slow_pairs if verdict else frozenset()
     for pair, value in mesh.values.items():
         text = f"{value / UNITS[unit.lower()]:.{2 if unit == 'G' else 0}f}"
         fraction = value / typical if typical else 0
@@ -187,5 +185,8 @@ def _drawn(pair_map: Map, available_px: int) -> Spec:
 
 
 SECTION = Section(
-    70, "mesh", "Throughput between hosts", lambda evidence: figure(evidence.measured)
+    70,
+    "mesh",
+    "Throughput between hosts",
+    lambda evidence: figure(evidence.measured, evidence.verdicts),
 )

@@ -9,7 +9,8 @@ from harness.analysis.network.soak import SoakVerdict, judge_soak
 from harness.model.probe import RecordedProbes
 from harness.model.soak import LinkSeconds, SoakFlow
 from harness.present.data_table import DataTable, Quantity
-from harness.present.probes.soak import MAX_LINES, moment_text, sentences
+from harness.present.findings import MAX_FINDINGS, moment_text
+from harness.present.probes.soak import sentences
 from harness.present.report import chart
 from harness.present.report.chart import BLUE, Spec, layered, mark, quantity
 from harness.present.report.figure import Figure, Section, picture
@@ -56,7 +57,7 @@ def figure(soaks: Mapping[str, RecordedProbes]) -> Figure | None:
             tuple(
                 (name, Quantity(moment_text(at_s), at_s), fault.subject, fault.text)
                 for name, (_, soaked) in drawn.items()
-                for fault in soaked.faults[:MAX_LINES]
+                for fault in soaked.faults[:MAX_FINDINGS]
                 if (at_s := fault.at_s) is not None
             ),
         ),

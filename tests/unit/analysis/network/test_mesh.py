@@ -4,10 +4,11 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from harness.analysis.network.mesh import oversubscription_text, pair_matrix, slow_hosts_and_pairs
+from harness.analysis.network.mesh import oversubscription_text, pair_matrix
+from harness.analysis.network.mesh_verdict import judge_mesh
 from harness.model.link import goodput_bit_s
 from harness.model.network_metrics import MESH_GOODPUT
-from tests.unit.probe_builders import FOUR, MBIT, every_pair, pairs
+from tests.unit.probe_builders import FOUR, MBIT, every_pair, pairs, probed
 
 
 class TestMatrix:
@@ -36,7 +37,7 @@ EIGHT = tuple(f"n{i}" for i in range(8))
 def lines_of(slow: Mapping[tuple[str, str], float], hosts: Sequence[str] = FOUR) -> list[str]:
     """Return the lines about a mesh whose pairs are fast, except for the given ones."""
     measured = pairs(MESH_GOODPUT, every_pair(hosts, FAST) | slow)
-    return slow_hosts_and_pairs(pair_matrix(measured, MESH_GOODPUT))
+    return list(map(str, judge_mesh(probed(measurements=measured)).findings))
 
 
 def from_host(host: str, hosts: Sequence[str] = FOUR) -> dict[tuple[str, str], float]:
@@ -52,14 +53,14 @@ class TestSlowness:
     def test_a_slow_link_is_one_line_that_names_its_host(self, hosts: tuple[str, ...]) -> None:
         slow = hosts[2]
         assert lines_of(from_host(slow, hosts) | to_host(slow, hosts), hosts) == [
-            f"{slow} is slow: 94.0 Mbit/s with its peers; typical is 940.0 Mbit/s"
+            f"{slow}: slow, 94.0 Mbit/s with its peers; typical is 940.0 Mbit/s"
         ]
 
     @pytest.mark.parametrize(
         ("slow", "start"),
         [
-            (from_host("node2"), "node2 sends slowly: 94.0 Mbit/s"),
-            (to_host("node2"), "node2 receives slowly: 94.0 Mbit/s"),
+            (from_host("node2"), "node2: sends slowly, 94.0 Mbit/s"),
+            (to_host("node2"), "node2: receives slowly, 94.0 Mbit/s"),
         ],
     )
     def test_a_host_that_is_slow_in_one_direction_is_named_with_it(
@@ -70,21 +71,21 @@ class TestSlowness:
 
     def test_a_slow_pair_is_named_without_its_hosts(self) -> None:
         assert lines_of({("node1", "node3"): SLOW, ("node3", "node1"): SLOW}) == [
-            "node1 <-> node3 is slow: 94.0 Mbit/s there, 94.0 Mbit/s back; typical is 940.0 Mbit/s"
+            "node1 <-> node3: slow, 94.0 Mbit/s there, 94.0 Mbit/s back; typical is 940.0 Mbit/s"
         ]
 
     def test_an_asymmetric_pair_is_named_with_both_directions(self) -> None:
         assert lines_of({("node3", "node1"): SLOW}) == [
-            "node1 <-> node3 is asymmetric: 940.0 Mbit/s there, 94.0 Mbit/s back"
+            "node1 <-> node3: asymmetric, 940.0 Mbit/s there, 94.0 Mbit/s back"
         ]
 
     def test_of_two_hosts_the_pair_is_named(self) -> None:
         [line] = lines_of({("b", "a"): SLOW}, ("a", "b"))
-        assert line.startswith("a <-> b is asymmetric")
+        assert line.startswith("a <-> b: asymmetric")
 
     def test_two_slow_links_of_four_are_two_lines(self) -> None:
         slow = {**from_host("node1"), **to_host("node1"), **from_host("node2"), **to_host("node2")}
-        assert [line.split(":")[0] for line in lines_of(slow)] == ["node1 is slow", "node2 is slow"]
+        assert [line.split(":")[0] for line in lines_of(slow)] == ["node1", "node2"]
 
     @pytest.mark.parametrize(
         ("different", "hosts"),
@@ -118,9 +119,9 @@ class TestOversubscriptionText:
         self, ratios: list[float], text: str
     ) -> None:
         across_bit_s = [goodput_bit_s(10_000 * MBIT, 1500)] * len(ratios)
-        assert oversubscription_text("a -> b", ratios, across_bit_s) == f"a -> b: {text}"
+        assert oversubscription_text(ratios, across_bit_s) == text
 
     def test_takes_the_mtu_into_account(self) -> None:
         jumbo = goodput_bit_s(10_000 * MBIT, 9000)
-        text = oversubscription_text("a -> b", [4.0], [jumbo], mtu=9000)
+        text = oversubscription_text([4.0], [jumbo], mtu=9000)
         assert text.endswith("uplink near 10gbit")

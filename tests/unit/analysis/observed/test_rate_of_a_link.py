@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from harness.analysis.network.acceptance import Expectation, network_faults
+from harness.analysis.network.gate import Expectation
 from harness.analysis.network.goodput import goodput, rate_bit_s
 from harness.analysis.network.mesh import pair_matrix
 from harness.analysis.observed.configuration import ConfigurationRuns
@@ -16,7 +16,7 @@ from harness.model.network_metrics import MESH_GOODPUT
 from harness.node.node_links import unexpected_links
 from harness.present.report.environment import fact_rows
 from tests.unit.builders import a_run, configured
-from tests.unit.probe_builders import healthy
+from tests.unit.probe_builders import gate_faults, healthy
 
 GBIT = 10**9
 
@@ -52,7 +52,7 @@ class TestEveryoneSaysTheSame:
         assert in_theory is not None
         assert in_theory.sent_bit_s == pytest.approx(goodput_bit_s(bit_s, 1500), rel=1e-6)
         probed = healthy(goodput=0.94 * bit_s, **link)
-        assert network_faults(probed, Expectation(bit_s)) == []
+        assert gate_faults(probed, Expectation(bit_s)) == []
 
     def test_who_shows_it(self, link: Mapping[str, Any], rate: str) -> None:
         runs = with_link(**link)

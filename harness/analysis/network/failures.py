@@ -1,0 +1,76 @@
+"""What kept probes from measuring: hosts that were left out, measurements that failed."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
+
+from harness.analysis.network.mesh import MIN_PEERS
+from harness.model.finding import Finding
+from harness.model.probe import ARROW, Measurement, Metric, ProbeSample, RecordedProbes, samples
+from harness.model.run import Ending
+from harness.terminal import count_of
+
+
+def record_findings(probed: RecordedProbes) -> Iterator[Finding]:
+    """Yield a finding for each host that was left out, and one if the probe did not finish."""
+    for excluded in probed.excluded_hosts:
+        reason = excluded.error.removeprefix(f"{excluded.host}: ")
+        yield Finding(excluded.host, f"left out: {reason}")
+    if probed.ending is not Ending.COMPLETED:
+        yield Finding("", "the probe did not finish; run it again")
+
+
+def failed_measurements(
+    measurements: Iterable[Measurement], optional: Collection[Metric] = ()
+) -> list[Finding]:
+    """Return a finding for each subject and error; failures of the `optional` metrics are no faults.
+
+    A host of whose pairs most failed, with two peers or more, is one finding in place of its pairs.
+    """
+    found = [sample for sample in samples(measurements) if sample.values or sample.errors]
+    hosts = _failing_hosts(found)
+    lines: dict[tuple[str, str], Finding] = {}
+    no_faults = {metric.name for metric in optional}
+    for sample in found:
+        if sample.errors and not hosts & set(sample.subject.split(ARROW)):
+            error = sample.errors[0].removeprefix(f"{sample.subject}: ")
+            tries = len(sample.values) + len(sample.errors)
+            often = f" ({len(sample.errors)} of {tries} tries)" if sample.values else ""
+            finding = Finding(sample.subject, f"{error}{often}", sample.metric not in no_faults)
+            lines.setdefault((sample.subject, error), finding)
+    return [*(_host_finding(host, found) for host in sorted(hosts)), *lines.values()]
+
+
+def _failing_hosts(found: Iterable[ProbeSample]) -> set[str]:
+    """Return the hosts of whose pairs most failed, those with most failures first taken for the cause."""
+    pairs: dict[tuple[str, str], bool] = {}
+    for sample in found:
+        sender, arrow, receiver = sample.subject.partition(ARROW)
+        if arrow:
+            failed = bool(sample.errors) and not sample.values
+            pairs[sender, receiver] = pairs.get((sender, receiver), False) or failed
+    all_pairs = Counter(host for pair in pairs for host in pair)
+    unexplained = {pair for pair, failed in pairs.items() if failed}
+    hosts: set[str] = set()
+    while unexplained:
+        failures = Counter(host for pair in sorted(unexplained) for host in pair)
+        host, count = failures.most_common(1)[0]
+        own = {pair for pair in unexplained if host in pair}
+        peers = {name for pair in own for name in pair} - {host}
+        if len(peers) < MIN_PEERS or 2 * count <= all_pairs[host]:
+            break
+        hosts.add(host)
+        unexplained -= own
+    return hosts
+
+
+def _host_finding(host: str, found: Iterable[ProbeSample]) -> Finding:
+    own = {
+        sample.subject: sample.errors
+        for sample in found
+        if host in sample.subject.split(ARROW) and (sample.errors or sample.values)
+    }
+    errors = [errors[0] for errors in own.values() if errors]
+    return Finding(
+        host,
+        f"{len(errors)} of its {count_of(len(own), 'path')} failed, the first with: {errors[0]}",
+    )

@@ -1,0 +1,240 @@
+"""The gate: whether a network is what is expected of it, and what an upgrade left slow or unchanged.
+
+What a probe shows by itself, its own findings say. Here is what needs an expectation, or an earlier network.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import permutations
+from statistics import median
+from typing import TypeVar
+
+from harness.analysis.network.mesh import MIN_PEERS, Pair, PairMatrix, pair_matrix
+from harness.analysis.network.processor_limit import without_limited
+from harness.analysis.network.search import goodput_matrix, is_sampled
+from harness.model.finding import Finding
+from harness.model.interface import HostLink
+from harness.model.link import goodput_bit_s, is_same_rate, rate_text, throughput_text
+from harness.model.network_metrics import GOODPUT_TOLERANCE, PATH_MTU
+from harness.model.probe import ARROW, RecordedProbes
+from harness.terminal import count_of, percent
+
+MIN_FRACTION_OF_THEORY = 0.9
+"""Goodput below this fraction of what TCP can carry is a fault. A healthy idle link reaches more than 0.99;
+the margin is for slow start in short transfers and for other traffic. Typical faults, such as a port at a
+lower rate, half duplex or a bad cable, cost far more than a tenth."""
+_NO_PAIRS = PairMatrix((), {}, {})
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """What every link must be; None: what most of the links are."""
+
+    rate_bit_s: int | None = None
+    mtu: int | None = None
+
+
+@dataclass(frozen=True)
+class Network:
+    """A network as its newest probes show it.
+
+    `mtu_probe` and `mesh_probe` are the newest that measured path MTUs and goodputs, None if none did.
+    `findings` are those of all the probes.
+    """
+
+    links: Mapping[str, HostLink]
+    mtu_probe: RecordedProbes | None
+    mesh_probe: RecordedProbes | None
+    findings: Sequence[Finding] = ()
+
+    @cached_property
+    def paths(self) -> PairMatrix:
+        """The path MTU of each pair, in bytes."""
+        probe = self.mtu_probe
+        return _NO_PAIRS if probe is None else pair_matrix(probe.measurements, PATH_MTU)
+
+    @cached_property
+    def goodput(self) -> PairMatrix:
+        """The goodput of each pair, in bit/s."""
+        return _NO_PAIRS if self.mesh_probe is None else goodput_matrix(self.mesh_probe)
+
+    def has_fault(self, pair: Pair) -> bool:
+        """Whether a probe already found a fault of this pair, or of one of its hosts."""
+        names = {*pair, *(arrow.join(ends) for arrow, ends in _names_of(pair))}
+        return any(each.is_fault and each.subject in names for each in self.findings)
+
+
+def _names_of(pair: Pair) -> Iterator[tuple[str, Pair]]:
+    yield ARROW, pair
+    yield " <-> ", pair
+    yield " <-> ", (pair[1], pair[0])
+
+
+def expectation_faults(network: Network, expected: Expectation) -> list[Finding]:
+    """Return what is not as expected, and what was not measured, of what the probes did not name already."""
+    links = network.links.values()
+    rate_bit_s = expected.rate_bit_s or _most_common(link.rate_bit_s for link in links)
+    mtu = expected.mtu or _most_common(link.mtu_bytes for link in links)
+    return [
+        *([] if links else [Finding("", "no link was observed")]),
+        *(fault for link in links for fault in _link_faults(link, rate_bit_s, mtu, network)),
+        *_path_faults(network, mtu),
+        *_goodput_faults(network, rate_bit_s, mtu),
+    ]
+
+
+def _link_faults(
+    link: HostLink, rate_bit_s: int | None, mtu: int | None, network: Network
+) -> Iterator[Finding]:
+    name = f"{link.host} {link.device}"
+    if link.rate_bit_s is None:
+        best = network.goodput.best(link.host) or 0.0
+        least = MIN_FRACTION_OF_THEORY * goodput_bit_s(rate_bit_s, mtu) if rate_bit_s and mtu else 0
+        if not least or best < least:
+            yield Finding(
+                name, "its rate is unknown, and its goodput does not prove the expected rate"
+            )
+    elif rate_bit_s is not None and not is_same_rate(link.rate_bit_s, rate_bit_s):
+        yield Finding(name, f"{rate_text(link.rate_bit_s)}, expected {rate_text(rate_bit_s)}")
+    if link.mtu_bytes != mtu:
+        yield Finding(name, f"MTU {link.mtu_bytes or 'unknown'}, expected {mtu}")
+
+
+def _path_faults(network: Network, mtu: int | None) -> Iterator[Finding]:
+    paths = network.paths
+    if mtu is None:
+        return
+    for pair, path_mtu in paths.values.items():
+        # A link with another MTU has its own line already.
+        as_expected = all(
+            host in network.links and network.links[host].mtu_bytes == mtu for host in pair
+        )
+        if as_expected and path_mtu < mtu and not network.has_fault(pair):
+            yield Finding(ARROW.join(pair), f"path MTU {path_mtu:.0f}, expected {mtu}")
+    yield from _unmeasured("path MTU", paths, network.links, network.mtu_probe)
+
+
+def _goodput_faults(network: Network, rate_bit_s: int | None, mtu: int | None) -> Iterator[Finding]:
+    goodput, probe = network.goodput, network.mesh_probe
+    if rate_bit_s is None or mtu is None:
+        if goodput.values:
+            yield Finding(
+                "",
+                "the goodput cannot be judged, because no link reports its rate; "
+                "give it, for example --expect 2500mbit",
+            )
+        return
+    if probe is not None:
+        theory = goodput_bit_s(rate_bit_s, mtu)
+        over = f"over {rate_text(rate_bit_s)} at MTU {mtu}"
+        reference = f"of the {throughput_text(theory)} that TCP can carry {over}"
+        yield from _below_theory(network, goodput, probe, theory, reference)
+    yield from _unmeasured("goodput", goodput, network.links, probe)
+
+
+def _below_theory(
+    network: Network, goodput: PairMatrix, probe: RecordedProbes, theory: float, reference: str
+) -> Iterator[Finding]:
+    """Yield the hosts and pairs that are slow in theory; slower than the others, probes have named them."""
+    slow = {
+        pair
+        for pair, value in goodput.values.items()
+        if value < MIN_FRACTION_OF_THEORY * theory and not network.has_fault(pair)
+    }
+    judged, limited = without_limited(goodput, probe.measurements, slow=slow)
+    yield from limited
+    slow &= judged.values.keys()
+    explained: set[Pair] = set()
+    for host in judged.hosts:
+        own = judged.of(host)
+        # Each peer accounts for two pairs, one per direction.
+        if own.keys() <= slow and len(own) > 2 * (MIN_PEERS - 1):
+            best = throughput_text(max(own.values()))
+            share = percent(max(own.values()) / theory)
+            yield Finding(host, f"{best} with its best peer, {share} {reference}")
+            explained |= own.keys()
+    for pair in sorted(slow - explained):
+        value = goodput.values[pair]
+        yield Finding(
+            ARROW.join(pair), f"{throughput_text(value)}, {percent(value / theory)} {reference}"
+        )
+
+
+def _unmeasured(
+    metric: str, matrix: PairMatrix, links: Mapping[str, HostLink], probe: RecordedProbes | None
+) -> Iterator[Finding]:
+    """Yield a fault if pairs lack the metric; in a sample, one for each host with too few measured peers."""
+    measured = bool(matrix.values or matrix.errors)
+    if measured and probe is not None and is_sampled(probe):
+        needed = min(MIN_PEERS, len(links) - 1)
+        for host in links:
+            peers = min(len(of(host)) for of in (matrix.sent_by, matrix.received_by))
+            if peers < needed and not matrix.failures(host):
+                yield Finding(
+                    host,
+                    f"its {metric} was measured with {count_of(peers, 'peer')}, a sample needs {needed}; "
+                    "run clusterlift probe all",
+                )
+        return
+    pairs = set(permutations(links, 2))
+    missing = sorted(pairs - set(matrix.values) - set(matrix.errors))
+    if missing and len(missing) == len(pairs):
+        yield Finding("", f"no {metric} was measured; run clusterlift probe all")
+    elif missing:
+        names = ", ".join(map(ARROW.join, missing))
+        yield Finding("", f"the {metric} of {names} was not measured; run clusterlift probe all")
+
+
+def _most_common(values: Iterable[T | None]) -> T | None:
+    """Return the most frequent of the known values; None if none is known."""
+    counts = Counter(value for value in values if value is not None)
+    return counts.most_common(1)[0][0] if counts else None
+
+
+def upgrade_faults(before: Network, after: Network) -> list[Finding]:
+    """Return what became slower by an upgrade, and whether nothing changed."""
+    return [*_slower(before, after), *_unchanged(before, after)]
+
+
+def _slower(before: Network, after: Network) -> Iterator[Finding]:
+    for host, link in before.links.items():
+        if host not in after.links:
+            yield Finding(host, "probed before, but not after")
+            continue
+        old, new = link.rate_bit_s, after.links[host].rate_bit_s
+        if old is not None and new is not None and new < old and not is_same_rate(new, old):
+            yield Finding(host, f"{rate_text(old)} before, {rate_text(new)} after")
+    for pair, value in before.goodput.values.items():
+        new_value = after.goodput.values.get(pair)
+        if new_value is not None and new_value < (1 - GOODPUT_TOLERANCE) * value:
+            old_text, new_text = throughput_text(value), throughput_text(new_value)
+            yield Finding(ARROW.join(pair), f"{old_text} before, {new_text} after")
+
+
+def _unchanged(before: Network, after: Network) -> Iterator[Finding]:
+    """Yield a fault if links and goodput are as before: perhaps nobody plugged the upgrade in."""
+    links = [before.links, after.links]
+    if not all(links) or _typical_link(links[0]) != _typical_link(links[1]):
+        return
+    old, new = before.goodput.values.values(), after.goodput.values.values()
+    if old and new and median(new) > (1 + GOODPUT_TOLERANCE) * median(old):
+        return
+    rate_bit_s, mtu, _ = _typical_link(links[1])
+    rate = "of unknown rate" if rate_bit_s is None else rate_text(rate_bit_s)
+    yield Finding(
+        "",
+        f"nothing has changed: links are still {rate} at MTU {mtu}, and goodput has not increased",
+    )
+
+
+def _typical_link(links: Mapping[str, HostLink]) -> tuple[int | None, int | None, int | None]:
+    """Return the most common rate in bit/s, MTU in bytes, and number of bond members."""
+    return (
+        _most_common(link.rate_bit_s for link in links.values()),
+        _most_common(link.mtu_bytes for link in links.values()),
+        _most_common(len(link.bond.members) if link.bond else None for link in links.values()),
+    )

@@ -1,0 +1,81 @@
+"""A kind of probe: one value that says how it is called, what it measures, shows and finds."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from harness.analysis.network.failures import failed_measurements
+from harness.model.finding import Finding
+from harness.model.probe import Metric, RecordedProbes
+from harness.present.findings import finding_lines
+from harness.present.probes import page
+from harness.present.probes.columns import ProbeTable
+from harness.probes.plan import ProbePlan
+
+Option = Callable[[Any], Any]
+"""A decorator that gives a command an option of click."""
+Sections = Callable[[RecordedProbes], Iterable[str]]
+"""Returns the parts of a page that stand above the findings."""
+
+
+def _nothing(_: RecordedProbes) -> Iterable[Finding]:
+    return ()
+
+
+@dataclass(frozen=True)
+class ProbeKind:
+    """A kind of probe. Its command, page, exit code, place in the report and part of the gate follow from it.
+
+    - `help`: of its command; the first line is the summary.
+    - `plan`: is called with the Site and the values of the `options`; may raise BadInput.
+    - `measures`: the `probe` of its metrics. Empty if it only runs other kinds.
+    - `tables`: what its page shows; or `sections`, if it needs more than tables.
+    - `judge`: what its measurements show, besides those that failed.
+    - `optional`: metrics that hosts may lack; their failures are no faults.
+    - `is_of_every_probe`: every record has it, such as links, and the newest of each host counts.
+    - `is_drawn`: the report has a picture of it; otherwise it has the tables.
+    """
+
+    name: str
+    help: str
+    plan: Callable[..., ProbePlan]
+    options: Sequence[Option] = ()
+    measures: Sequence[str] = ()
+    tables: Sequence[ProbeTable] = ()
+    sections: Sections | None = None
+    judge: Callable[[RecordedProbes], Iterable[Finding]] = _nothing
+    optional: Sequence[Metric] = ()
+    is_of_every_probe: bool = False
+    is_drawn: bool = False
+
+    def is_in(self, probed: RecordedProbes) -> bool:
+        """Whether a record has measurements of this kind, or was to have some."""
+        if self.is_of_every_probe:
+            return bool(probed.links())
+        return probed.probe in self.measures or any(
+            measurement.probe in self.measures for measurement in probed.measurements
+        )
+
+    def findings(self, probed: RecordedProbes) -> list[Finding]:
+        """Return what the measurements of this kind show, those that failed included."""
+        if not self.is_in(probed):
+            return []
+        own = (each for each in probed.measurements if each.probe in self.measures)
+        return [*failed_measurements(own, self.optional), *self.judge(probed)]
+
+    def shown(self, probed: RecordedProbes) -> list[str]:
+        """Return the parts of the page above the findings, one for each table; a part may be empty."""
+        if self.sections is not None:
+            return list(self.sections(probed))
+        return [table.text(probed) for table in self.tables]
+
+    def page(self, probed: RecordedProbes, findings: Sequence[Finding]) -> str:
+        """Return what the probe measured, then the findings, then how to read the tables."""
+        shown = self.shown(probed)
+        rules = [
+            table.rule_text(probed)
+            for table, text in zip(self.tables, shown, strict=False)
+            if text and table.rule
+        ]
+        nothing = "" if any(shown) or findings else "nothing was measured"
+        return page((*shown, nothing, "\n".join(finding_lines(findings)), *rules))

@@ -1,0 +1,165 @@
+"""The link probe: the network link of each host, as the host reports it."""
+
+from collections.abc import Iterator, Mapping
+
+from tabulate import tabulate
+
+from harness.hosts.links import LINK_PROGRAMS
+from harness.model.finding import Finding
+from harness.model.interface import Bond, HostLink, counter_growth
+from harness.model.link import rate_text
+from harness.model.probe import AFTER, BEFORE, RecordedProbes
+from harness.present.probes import UNKNOWN
+from harness.probes.kind import ProbeKind
+from harness.probes.plan import ProbePlan
+from harness.probes.site import Site
+from harness.terminal import count_of, shorten, visible
+
+_NAME_WIDTH = 24
+_SHORT_NAMES = {
+    "tcp-segmentation-offload": "tso",
+    "generic-segmentation-offload": "gso",
+    "generic-receive-offload": "gro",
+}
+_COLUMNS = {
+    "host": "left",
+    "device": "left",
+    "rate": "right",
+    "duplex": "left",
+    "MTU": "right",
+    "driver": "left",
+    "queue": "left",
+    "offloads": "left",
+    "errors": "right",
+    "drops": "right",
+}
+"""Headings, and how their columns are aligned."""
+
+
+def link_sections(probed: RecordedProbes) -> Iterator[str]:
+    """Yield a line for each host, then the members of its bond, then kernel settings.
+
+    Errors and drops are those that occurred while the other probes ran.
+    """
+    before, after = probed.links(BEFORE), probed.links(AFTER)
+    rows = [_row(link, after.get(host)) for host, link in before.items()]
+    yield tabulate(rows, list(_COLUMNS), colalign=list(_COLUMNS.values()), disable_numparse=True)
+    yield "\n".join(
+        visible(f"{host} {link.device}: {link.bond.mode}: {_members(link.bond)}")
+        for host, link in before.items()
+        if link.bond is not None
+    )
+    yield "\n".join(_settings(before))
+
+
+def link_findings(probed: RecordedProbes) -> Iterator[Finding]:
+    """Yield what is wrong with links by themselves, whatever rate is expected of them."""
+    before, after = probed.links(BEFORE), probed.links(AFTER)
+    for host, link in probed.links().items():
+        name = f"{host} {link.device}"
+        if link.state not in {"up", None}:
+            yield Finding(name, f"the link is {link.state}")
+        if link.duplex == "half":
+            yield Finding(name, "half duplex")
+        if link.bond is not None:
+            yield from (Finding(name, fault) for fault in bond_faults(link.bond))
+        errors = (
+            counter_growth(before[host], after[host], "errors")
+            if host in before and host in after
+            else None
+        )
+        if errors:
+            yield Finding(name, f"{count_of(errors, 'packet error')} during the probes")
+
+
+def _row(link: HostLink, later: HostLink | None) -> list[str]:
+    return [
+        shorten(visible(link.host), _NAME_WIDTH),
+        visible(link.device),
+        UNKNOWN if link.rate_bit_s is None else rate_text(link.rate_bit_s),
+        visible(link.duplex or UNKNOWN),
+        str(link.mtu_bytes or UNKNOWN),
+        visible(f"{link.driver or UNKNOWN}{f' ({link.bus})' if link.bus else ''}"),
+        visible(link.queue or UNKNOWN),
+        _offloads(link),
+        *(_increase(link, later, counter) for counter in ("errors", "drops")),
+    ]
+
+
+def _increase(link: HostLink, later: HostLink | None, counter: str) -> str:
+    increase = None if later is None else counter_growth(link, later, counter)
+    return UNKNOWN if increase is None else str(increase)
+
+
+def _offloads(link: HostLink) -> str:
+    if link.offloads is None:
+        return UNKNOWN
+    on = [short for name, short in _SHORT_NAMES.items() if link.offloads.get(name)]
+    return " ".join(on) or "none"
+
+
+def _members(bond: Bond) -> str:
+    return ", ".join(member.device for member in bond.members) or "no members"
+
+
+def _settings(links: Mapping[str, HostLink]) -> Iterator[str]:
+    """Yield each kernel setting once, or with the hosts' values if they differ."""
+    names = dict.fromkeys(name for link in links.values() for name in link.sysctls)
+    for name in names:
+        values = {host: link.sysctls[name] for host, link in links.items() if name in link.sysctls}
+        if len(set(values.values())) == 1:
+            yield visible(f"{name} = {next(iter(values.values()))}")
+        else:
+            by_host = ", ".join(f"{host}: {value}" for host, value in values.items())
+            yield visible(f"{name} differs: {by_host}")
+
+
+_LACP_HINT = " (is LACP enabled on the switch ports?)"
+
+
+def bond_faults(bond: Bond) -> Iterator[str]:
+    """Yield a line for each reason why the bond's members do not act as one link."""
+    for member in bond.members:
+        if member.status != "up":
+            yield f"member {member.device} is {member.status or 'in an unknown state'}"
+    if not bond.members:
+        yield "the bond has no members"
+    if bond.is_lacp:
+        yield from _aggregator_faults(bond)
+
+
+def _aggregator_faults(bond: Bond) -> Iterator[str]:
+    up = [member for member in bond.members if member.status == "up"]
+    # Only root can read which aggregator carries the traffic; every user can read the members'.
+    if bond.aggregator is None:
+        if len({member.aggregator for member in up}) > 1:
+            each = ", ".join(
+                f"{member.device} in {_aggregator_text(member.aggregator)}" for member in up
+            )
+            yield f"its members are in several aggregators: {each}{_LACP_HINT}"
+        return
+    for member in up:
+        if member.aggregator != bond.aggregator:
+            yield (
+                f"member {member.device} is in aggregator {_aggregator_text(member.aggregator)}, but "
+                f"traffic uses aggregator {bond.aggregator}{_LACP_HINT}"
+            )
+
+
+def _aggregator_text(aggregator: int | None) -> str:
+    return "unknown" if aggregator is None else str(aggregator)
+
+
+def _plan(site: Site) -> ProbePlan:
+    return ProbePlan(site.hosts(), LINK_PROGRAMS, lambda _hosts, _links: [], min_hosts=1)
+
+
+KIND = ProbeKind(
+    "link",
+    "Show what every host reports about its link.",
+    _plan,
+    measures=("link",),
+    sections=link_sections,
+    judge=link_findings,
+    is_of_every_probe=True,
+)

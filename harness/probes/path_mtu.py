@@ -1,0 +1,168 @@
+"""The MTU probe: the largest packet that each path carries."""
+
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from functools import partial
+
+from harness.hosts.remote_process import CompletedCommand, parse_completed, run_all
+from harness.hosts.transports.host import Host, HostError
+from harness.model.link import MAX_MTU, MIN_MTU, TYPICAL_MTU
+from harness.model.network_metrics import PATH_MTU, VANISHED_PACKET
+from harness.model.packet_case import PacketCase
+from harness.model.probe import Measurement
+from harness.probes.plan import Links, Pairing, ProbeStep, round_robin
+from harness.probes.tools import ping
+from harness.probes.tools.ping import Echo, PingReply
+from harness.probes.traffic import Flow
+from harness.terminal import join_names
+
+MTU_PROGRAMS = ("ip", "ping")
+VLAN_TAG_BYTES = 4  # IEEE 802.1Q
+PATH_S = 1.0
+AWAITED_TRIES = 10
+"""Some cards renegotiate their link when their MTU is set, which takes seconds; so do pings that get lost."""
+
+SetMtu = Callable[[int], AbstractContextManager[object]]
+"""Returns a context in which the interfaces of all hosts have this MTU, in bytes. It may raise HostError."""
+
+Search = Generator[int, PingReply, "PathMtu | None"]
+"""Yields packet sizes, is sent what became of each packet, and returns what it found."""
+
+
+@dataclass(frozen=True)
+class PathMtu:
+    """The size of the largest packet that arrives, and of the smallest that vanished, None if none did."""
+
+    mtu_bytes: int
+    vanished_bytes: int | None = None
+
+
+def search_path_mtu(own_mtu: int, likely: Iterable[int] = ()) -> Search:
+    """Search for the largest size that arrives, up to the sender's own MTU; None if no packet arrives.
+
+    The likely sizes are tried first, so that most paths take no more than three packets.
+    """
+    largest = max(own_mtu, MIN_MTU)
+    guesses = [largest, *sorted(set(likely), reverse=True)]
+    arrived, failed = 0, largest + 1
+    vanished: int | None = None
+    while failed - arrived > 1:
+        size = _next_size(arrived, failed, guesses)
+        answer = yield size
+        if answer.echo is Echo.ARRIVED:
+            arrived = size
+            continue
+        if size == MIN_MTU:
+            return None
+        failed = size
+        if answer.echo is Echo.LOST:
+            vanished = size
+        elif answer.mtu_bytes is not None:
+            guesses.insert(0, answer.mtu_bytes)
+    return PathMtu(arrived, vanished)
+
+
+def _next_size(arrived: int, failed: int, guesses: list[int]) -> int:
+    """Return the next guess between the bounds, and later the size above it; without one, the middle."""
+    while guesses:
+        guess = guesses.pop(0)
+        if max(arrived, MIN_MTU - 1) < guess < failed:
+            if guess != arrived + 1:
+                guesses.insert(0, guess + 1)
+            return guess
+    return (arrived + failed) // 2 if arrived else MIN_MTU
+
+
+def path_mtu_steps(
+    hosts: Sequence[Host], links: Links, pairing: Pairing = round_robin
+) -> list[ProbeStep]:
+    """Find the path MTU of every pair, or of those of another pairing, in both directions."""
+    return [
+        ProbeStep(
+            f"mtu: {join_names([f'{a} <-> {b}' for a, b in pairs])}",
+            PATH_S,
+            partial(
+                _measure_paths, [Flow(*ends) for a, b in pairs for ends in ((a, b), (b, a))], links
+            ),
+        )
+        for pairs in pairing(hosts)
+    ]
+
+
+def largest_frame_steps(
+    hosts: Sequence[Host], links: Links, mtu_bytes: int, set_mtu: SetMtu
+) -> list[ProbeStep]:
+    """Find the largest packet of every path while the interfaces have a larger MTU than usual."""
+    larger = {host: replace(link, mtu_bytes=mtu_bytes) for host, link in links.items()}
+    case = str(PacketCase(mtu_bytes, mtu_is_set=True))
+
+    def measure(flows: Sequence[Flow]) -> Iterator[Measurement]:
+        try:
+            with set_mtu(mtu_bytes):
+                await_paths(flows)
+                found = list(_measure_paths(flows, larger, case))
+        except HostError as error:
+            found = [PATH_MTU.failed(str(flow), error, case) for flow in flows]
+        yield from found
+
+    flows = [
+        Flow(*ends) for pairs in round_robin(hosts) for a, b in pairs for ends in ((a, b), (b, a))
+    ]
+    return [ProbeStep(f"mtu: the largest packet with {case}", PATH_S, partial(measure, flows))]
+
+
+def await_paths(flows: Sequence[Flow]) -> None:
+    """Wait until small packets arrive along all flows; give up after some tries."""
+    for _ in range(AWAITED_TRIES):
+        answers = send_pings(dict.fromkeys(flows, MIN_MTU)).values()
+        if all(answer == PingReply(Echo.ARRIVED) for answer in answers):
+            return
+
+
+def _measure_paths(flows: Sequence[Flow], links: Links, case: str = "") -> Iterator[Measurement]:
+    searches = {flow: _search(flow, links) for flow in flows}
+    sizes = {flow: next(search) for flow, search in searches.items()}
+    while sizes:
+        answers = send_pings(sizes)
+        sizes = {}
+        for flow, answer in answers.items():
+            if isinstance(answer, HostError):
+                yield PATH_MTU.failed(str(flow), answer, case)
+                continue
+            try:
+                sizes[flow] = searches[flow].send(answer)
+            except StopIteration as end:
+                yield from _path_measurements(str(flow), end.value, case)
+
+
+def _path_measurements(subject: str, path: PathMtu | None, case: str) -> Iterator[Measurement]:
+    if path is None:
+        yield PATH_MTU.failed(subject, f"{subject}: pings are not answered", case)
+        return
+    yield PATH_MTU.of(subject, path.mtu_bytes, case)
+    if path.vanished_bytes is not None:
+        yield VANISHED_PACKET.of(subject, path.vanished_bytes, case)
+
+
+def _search(flow: Flow, links: Links) -> Search:
+    """Search with the typical MTU and the receiver's as likely, each also with room for a VLAN tag."""
+    own, peer = (links.get(host.name) for host in (flow.sender, flow.receiver))
+    likely = [TYPICAL_MTU, *([peer.mtu_bytes] if peer and peer.mtu_bytes else [])]
+    sizes = [mtu + room for mtu in likely for room in (0, VLAN_TAG_BYTES)]
+    return search_path_mtu((own and own.mtu_bytes) or MAX_MTU, sizes)
+
+
+def send_pings(sizes: Mapping[Flow, int]) -> dict[Flow, PingReply | HostError]:
+    """Send a packet of the given size along each flow, and return what became of it."""
+    commands = [
+        (flow.sender, ping.command(flow.receiver.address, size)) for flow, size in sizes.items()
+    ]
+    return {
+        flow: parse_completed(flow, completed, _read_answer)
+        for flow, completed in zip(sizes, run_all(commands), strict=True)
+    }
+
+
+def _read_answer(completed: CompletedCommand) -> PingReply:
+    return ping.read_answer(completed.output, completed.errors)
