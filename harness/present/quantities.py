@@ -14,7 +14,7 @@ _ROUNDING_ERROR = 1e-9
 _MIN_MILLISECOND = 0.0005
 _MIN_P = 0.001
 _MIN_SIGNIFICANT = 1e-6
-_PREFIXES = (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3), ("", 1.0))
+_PREFIXES = (("E", 1e18), ("P", 1e15), ("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3), ("", 1.0))
 _BYTE_UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
 _UNIT_STEP = 1000
 _MIN_WITHOUT_DECIMALS = 10
@@ -69,13 +69,18 @@ def p_statement(shown: str) -> str:
     return f"p={shown}".replace("=<", "<") if shown else ""
 
 
-def performance_text(value: float, unit: str) -> str:
-    """Return so many units a second with four digits: `21.24 Gflop/s`, `938.1 kevent/s`."""
+def quantity_text(value: float, unit: str) -> str:
+    """Return a number of units with four digits: `21.24 Gflop`, `938.1 kevent`."""
     for prefix, size in _PREFIXES:
         # Rounding may need the next prefix: 999,960 is 1 M.
         if float(f"{value / size:.4g}") >= 1:
-            return f"{value / size:.4g} {prefix}{unit}/s"
-    return f"{value:.4g} {unit}/s"
+            return f"{value / size:.4g} {prefix}{unit}"
+    return f"{value:.4g} {unit}"
+
+
+def performance_text(value: float, unit: str) -> str:
+    """Return the units a second with four digits: `21.24 Gflop/s`, `938.1 kevent/s`."""
+    return f"{quantity_text(value, unit)}/s"
 
 
 def significant(value: float, digits: int = 4) -> str:

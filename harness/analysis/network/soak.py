@@ -1,34 +1,34 @@
-"""What a soak found: hosts and pairs in trouble, with the moment; and what it proves if nothing happened.
-
-Whatever happens between two hosts may be the fault of either. Because pairs are drawn anew in each round, the
-host that is at fault is the one that all troubled transfers have in common.
-"""
+"""What a soak found: hosts and paths in trouble, with the moment; and what it proves if nothing happened."""
 
 import math
 from bisect import bisect_left, bisect_right
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import groupby
-from statistics import median
+from statistics import fmean, median, median_low
+from typing import NamedTuple
 
+from harness.analysis.network.processor_limit import MAX_BUSY_PERCENT, MAX_STOLEN_PERCENT
+from harness.analysis.network.soak_rates import (
+    SLOW,
+    blamed,
+    expected_rates,
+    fraction_of,
+    path_of,
+)
 from harness.model.finding import Finding
 from harness.model.link import throughput_text
-from harness.model.probe import ARROW, RecordedProbes
+from harness.model.probe import BEFORE, RecordedProbes
 from harness.model.soak import LinkEvent, LinkEventKind, LinkSeconds, SoakFlow
 from harness.terminal import count_of, percent
 
-SLOW = 0.9
-"""A transfer below this fraction of what is usual, in its round and over the whole soak, is slow."""
 STALLED = 0.05
 """Below this fraction of its own rate, a transfer stands still."""
-DISTURBED_PERCENT = 10.0
-"""If a hypervisor takes more of a host's processors in a second, or in a round, its link is not blamed."""
 EDGE_S = 1.5
 """At either end of a transfer, a second of a link may lie partly outside of it."""
-MIN_ROUNDS = 2
-"""A host is at fault only if it was slow in so many rounds: in a single one, either partner may be."""
 LOSSY = 5.0
-"""A transfer with so many times the usual share of retransmits is lossy."""
+"""A transfer with more than this many times the usual share of retransmits is lossy."""
 FALSE_ALARM = 0.001
 """How likely a host without losses may be called lossy, over all hosts of a soak."""
 CONFIDENCE = 0.95
@@ -36,39 +36,46 @@ _RULE_OF_THREE = -math.log(1 - CONFIDENCE)
 _SEGMENT_BITS = 8 * 1448
 _NOT_FAULTS = {LinkEventKind.DROPS, LinkEventKind.PAUSE, LinkEventKind.BACK}
 """Cards also count as dropped what nobody asked for, and pause frames are how some switches work."""
+_COUNTED = {LinkEventKind.ERRORS, LinkEventKind.DROPS, LinkEventKind.PAUSE}
 _INTERRUPTIONS = {LinkEventKind.CARRIER, LinkEventKind.REPLUGGED, LinkEventKind.LOST}
 _RECOVERY_S = 5.0
 """TCP waits longer and longer before it sends again over a link that was interrupted."""
 _TOGETHER_S = 10.0
-"""The same thing within so many seconds is one finding."""
+"""Events of one kind within this time are one finding."""
+_TRANSFERS_OF_HOST = 2
 
 
 @dataclass(frozen=True)
 class SoakVerdict:
     """The outcome of a soak.
 
-    - `started_at`: ISO 8601.
-    - `link_s`: seconds in which links were under load, added up over the hosts.
     - `findings`: the faults in the order of their moments, then what is no fault, in the same order.
-    - `clean_bits`: the bits that arrived at hosts whose interfaces counted no error; `errors`: the packets
-      with errors of the others.
-    - `retransmits`: of all transfers, and `segments`, about how many they sent.
-    - `unjudged`: the transfers that were disturbed by a hypervisor, so that nothing was concluded from them.
+    - `link_s`: seconds in which links carried what they should, added up over the hosts.
+    - `received_bits`: what arrived in that time.
+    - `retransmits`: of all transfers that ended, and `segments`, about how many they sent.
+    - `unjudged`: the transfers that the hosts' processors may have slowed down, so that nothing was concluded
+      from them, and `unjudged_s`, how long they took.
+    - `has_packet_errors`: whether an interface counted any.
     """
 
-    started_at: str
-    link_s: float
     findings: tuple[Finding, ...]
-    clean_bits: float
-    errors: int
+    link_s: float
+    received_bits: float
     retransmits: int
     segments: float
-    unjudged: int = 0
+    unjudged: int
+    unjudged_s: float
+    has_packet_errors: bool
 
     @property
     def faults(self) -> list[Finding]:
         """The findings that have to be mended."""
         return [finding for finding in self.findings if finding.is_fault]
+
+    @property
+    def is_proof(self) -> bool:
+        """Whether nothing was wrong in the most part of the time, so that the limits below hold."""
+        return not self.faults and self.link_s > self.unjudged_s
 
     @property
     def max_faults_per_hour(self) -> float:
@@ -77,8 +84,8 @@ class SoakVerdict:
 
     @property
     def max_bit_error_rate(self) -> float:
-        """What the bit error rate is less than, with 95 % confidence, where no packet had an error."""
-        return _RULE_OF_THREE / self.clean_bits if self.clean_bits else math.inf
+        """What the bit error rate is less than, with 95 % confidence, if no packet had an error."""
+        return _RULE_OF_THREE / self.received_bits if self.received_bits else math.inf
 
 
 def soak_findings(probed: RecordedProbes) -> list[Finding]:
@@ -88,82 +95,156 @@ def soak_findings(probed: RecordedProbes) -> list[Finding]:
 
 def judge_soak(probed: RecordedProbes) -> SoakVerdict:
     """Return what a soak found."""
-    flows = [event for event in probed.events if isinstance(event, SoakFlow)]
-    seconds = _by_host(event for event in probed.events if isinstance(event, LinkSeconds))
+    flows, seconds = _transfers(probed)
     events = [event for event in probed.events if isinstance(event, LinkEvent)]
-    judged = [flow for flow in flows if not _is_disturbed(flow, seconds)]
+    links = probed.links(BEFORE)
+    expected = expected_rates(flows, links)
+    unjudged = _unjudged(flows, seconds, expected)
+    judged = [flow for flow in flows if flow not in unjudged]
+    interrupted = _moments_of_interruptions(events)
+    carried = [_carried(flow, seconds, expected[flow.round]) for flow in judged]
     findings = [
         *_link_findings(events),
-        *_slow([flow for flow in judged if not _is_explained(flow, events)], seconds),
-        *_stalls(judged, seconds, events),
-        *_lossy(judged),
+        *_bad_transfers(
+            # A transfer that is fast in spite of a hypervisor shows that its hosts are fine.
+            [
+                flow
+                for flow in flows
+                if flow not in unjudged or _is_fast(flow, expected)
+                if not _is_explained(flow, interrupted)
+            ],
+            seconds,
+            expected,
+        ),
+        *_standstills(judged, seconds, interrupted),
+        *_losses(judged),
     ]
-    errors = _count_by_host(events, LinkEventKind.ERRORS)
+    is_known = unjudged or any(link_s for link_s, _ in carried)
+    if not is_known and not any(finding.is_fault for finding in findings):
+        findings.append(Finding("", "nothing was transferred, so nothing is known", at_s=0.0))
+    if judged and not any(link.rate_bit_s for link in links.values()):
+        text = "the rate of the links is unknown: that all are slow all the time would not be seen"
+        findings.append(Finding("", text, is_fault=False))
     return SoakVerdict(
-        started_at=probed.run.started_at,
-        # A ring has as many transfers as links, and each link carries two of them at the same time.
-        link_s=sum(flow.seconds for flow in flows if flow.error is None),
         findings=tuple(
             sorted(findings, key=lambda finding: (not finding.is_fault, finding.at_s or 0.0))
         ),
-        clean_bits=sum(
-            _bits(flow) for flow in flows if flow.receiver not in errors and flow.goodput_bit_s
-        ),
-        errors=sum(errors.values()),
+        link_s=sum(link_s for link_s, _ in carried),
+        received_bits=sum(bits for _, bits in carried),
         retransmits=sum(flow.retransmits or 0 for flow in flows),
         segments=sum(_bits(flow) for flow in flows) / _SEGMENT_BITS,
-        unjudged=len(flows) - len(judged),
+        unjudged=len(unjudged),
+        unjudged_s=sum(flow.seconds for flow in unjudged),
+        has_packet_errors=any(event.happening is LinkEventKind.ERRORS for event in events),
     )
+
+
+def received_in_transfers(probed: RecordedProbes) -> list[tuple[float, float]]:
+    """Return the moments and the bit/s received of all seconds in which a transfer ran."""
+    flows, seconds = _transfers(probed)
+    return [
+        (second.at_s, second.received_bit_s)
+        for flow in flows
+        for second in _of_transfer(flow, flow.receiver, seconds)
+    ]
 
 
 def _bits(flow: SoakFlow) -> float:
     return (flow.goodput_bit_s or 0.0) * flow.seconds
 
 
-def _count_by_host(events: Iterable[LinkEvent], happening: LinkEventKind) -> dict[str, int]:
-    found: dict[str, int] = {}
-    for event in events:
-        if event.happening is happening:
-            found[event.host] = found.get(event.host, 0) + event.count
-    return found
+class _Second(NamedTuple):
+    at_s: float
+    received_bit_s: float
+    stolen_percent: float
+    busiest_percent: float
 
 
-@dataclass
-class _Seconds:
-    """All seconds of a host, in order."""
-
-    at_s: list[float] = field(default_factory=list)
-    received_bit_s: list[float] = field(default_factory=list)
-    stolen_percent: list[float] = field(default_factory=list)
-
-    def within(self, start_s: float, end_s: float) -> list[tuple[float, float, float]]:
-        """Return moment, received bit/s and stolen percent of the seconds that lie within."""
-        # A soak over night has tens of thousands of seconds and hundreds of transfers for each host.
-        first, end = bisect_left(self.at_s, start_s + 1), bisect_right(self.at_s, end_s)
-        series = (self.at_s, self.received_bit_s, self.stolen_percent)
-        return list(zip(*(each[first:end] for each in series), strict=True))
+_Seconds = Mapping[str, Sequence[LinkSeconds]]
+"""By host, in order: a record of seconds for each round."""
 
 
-def _by_host(events: Iterable[LinkSeconds]) -> dict[str, _Seconds]:
-    found: dict[str, _Seconds] = {}
-    for event in events:
-        own = found.setdefault(event.host, _Seconds())
-        own.at_s += event.at_s
-        own.received_bit_s += event.received_bit_s
-        own.stolen_percent += event.stolen_percent
-    return found
+def _transfers(probed: RecordedProbes) -> tuple[list[SoakFlow], _Seconds]:
+    flows = [event for event in probed.events if isinstance(event, SoakFlow)]
+    seconds: dict[str, list[LinkSeconds]] = defaultdict(list)
+    for event in probed.events:
+        if isinstance(event, LinkSeconds) and event.at_s:
+            seconds[event.host].append(event)
+    return flows, seconds
 
 
-def _is_disturbed(flow: SoakFlow, seconds: Mapping[str, _Seconds]) -> bool:
-    stolen = [
-        [
-            percent
-            for _, _, percent in seconds[host].within(flow.start_s, flow.start_s + flow.seconds)
-        ]
-        for host in (flow.sender, flow.receiver)
-        if host in seconds
+def _within(seconds: _Seconds, host: str, start_s: float, end_s: float) -> list[_Second]:
+    """Return the seconds of a host that lie between two moments."""
+    # A soak over night has a thousand records of each host.
+    own = seconds.get(host, ())
+    first = bisect_left(own, start_s, key=lambda record: record.at_s[-1])
+    end = bisect_right(own, end_s, key=lambda record: record.at_s[0])
+    return [
+        _Second(*values)
+        for record in own[first:end]
+        for values in zip(
+            record.at_s,
+            record.received_bit_s,
+            record.stolen_percent,
+            record.busiest_percent,
+            strict=True,
+        )
+        if start_s + 1 <= values[0] <= end_s
     ]
-    return any(sum(of_host) > DISTURBED_PERCENT * len(of_host) for of_host in stolen if of_host)
+
+
+def _of_transfer(flow: SoakFlow, host: str, seconds: _Seconds) -> list[_Second]:
+    return _within(seconds, host, flow.start_s, flow.start_s + flow.seconds)
+
+
+def _taken_processors(flow: SoakFlow, seconds: _Seconds) -> tuple[float, float]:
+    """Return what a hypervisor took, and how busy the busiest processor was, of the worse of both hosts.
+
+    In percent, as means over the transfer.
+    """
+    stolen, busiest = 0.0, 0.0
+    for host in (flow.sender, flow.receiver):
+        own = _of_transfer(flow, host, seconds)
+        if own:
+            stolen = max(stolen, fmean(second.stolen_percent for second in own))
+            busiest = max(busiest, fmean(second.busiest_percent for second in own))
+    return stolen, busiest
+
+
+def _unjudged(
+    flows: Iterable[SoakFlow], seconds: _Seconds, expected: Mapping[int, float]
+) -> set[SoakFlow]:
+    """Return the transfers that the processors of the hosts, and not the links, may have limited.
+
+    One that failed is a fault, whatever the processors did. A busy processor explains nothing where most
+    transfers with one are fast: hosts that share a machine are always busy.
+    """
+    ended = [flow for flow in flows if flow.error is None]
+    processors = {flow: _taken_processors(flow, seconds) for flow in ended}
+    disturbed = {flow for flow in ended if processors[flow][0] > MAX_STOLEN_PERCENT}
+    busy = {flow for flow in ended if processors[flow][1] >= MAX_BUSY_PERCENT}
+    limited = {flow for flow in busy if not _is_fast(flow, expected)}
+    return disturbed | limited if 2 * len(limited) >= len(busy) else disturbed
+
+
+def _is_fast(flow: SoakFlow, expected: Mapping[int, float]) -> bool:
+    return fraction_of(flow, expected[flow.round]) >= SLOW
+
+
+def _carried(flow: SoakFlow, seconds: _Seconds, expected_bit_s: float) -> tuple[float, float]:
+    """Return for how long a transfer used its link, and the bits that arrived in this time.
+
+    Of a transfer that failed, these are the seconds in which it was as fast as expected.
+    """
+    if flow.error is None:
+        return flow.seconds, _bits(flow)
+    fast = [
+        second.received_bit_s
+        for second in _of_transfer(flow, flow.receiver, seconds)
+        if 0 < SLOW * expected_bit_s <= second.received_bit_s
+        and second.stolen_percent <= MAX_STOLEN_PERCENT
+    ]
+    return float(len(fast)), sum(fast)
 
 
 def _link_findings(events: Iterable[LinkEvent]) -> Iterator[Finding]:
@@ -174,22 +255,17 @@ def _link_findings(events: Iterable[LinkEvent]) -> Iterator[Finding]:
 
     for (host, happening), group in groupby(sorted(events, key=key), key):
         own = sorted(group, key=lambda event: event.at_s)
-        is_fault = happening not in _NOT_FAULTS
-        for run in _runs(own):
-            total = sum(event.count for event in run)
-            text = run[0].text
-            if len(run) > 1:
-                more = count_of(len(run) - 1, "time")
-                text = f"{text}; {more} more within {run[-1].at_s - run[0].at_s:.0f} s"
-            if (
-                happening in {LinkEventKind.ERRORS, LinkEventKind.DROPS, LinkEventKind.PAUSE}
-                and len(run) > 1
-            ):
-                text = f"{text}, {total:,} in all"
-            yield Finding(host, text, is_fault, run[0].at_s)
+        for close in _close_together(own):
+            text = close[0].text
+            if len(close) > 1:
+                more = count_of(len(close) - 1, "time")
+                text = f"{text}; {more} more within {close[-1].at_s - close[0].at_s:.0f} s"
+                if happening in _COUNTED:
+                    text = f"{text}, {sum(event.count for event in close):,} in all"
+            yield Finding(host, text, happening not in _NOT_FAULTS, close[0].at_s)
 
 
-def _runs(events: Sequence[LinkEvent]) -> Iterator[list[LinkEvent]]:
+def _close_together(events: Sequence[LinkEvent]) -> Iterator[list[LinkEvent]]:
     current: list[LinkEvent] = []
     for event in events:
         if current and event.at_s > current[-1].at_s + _TOGETHER_S:
@@ -200,113 +276,78 @@ def _runs(events: Sequence[LinkEvent]) -> Iterator[list[LinkEvent]]:
         yield current
 
 
-def _pair(flow: SoakFlow) -> str:
-    return f"{flow.sender}{ARROW}{flow.receiver}"
+def _moments_of_interruptions(events: Iterable[LinkEvent]) -> Mapping[str, Sequence[float]]:
+    """Return when the links of hosts were interrupted, or the hosts lost, by host."""
+    found: dict[str, list[float]] = defaultdict(list)
+    for event in events:
+        if event.happening in _INTERRUPTIONS:
+            found[event.host].append(event.at_s)
+    return found
 
 
-def _is_explained(flow: SoakFlow, events: Iterable[LinkEvent]) -> bool:
+def _interruptions_of(
+    flow: SoakFlow, interrupted: Mapping[str, Sequence[float]]
+) -> Sequence[float]:
+    return [*interrupted.get(flow.sender, ()), *interrupted.get(flow.receiver, ())]
+
+
+def _is_explained(flow: SoakFlow, interrupted: Mapping[str, Sequence[float]]) -> bool:
     """Whether the link of one of its hosts was interrupted while it ran, or the host lost."""
-    return any(
-        event.happening in _INTERRUPTIONS
-        and event.host in {flow.sender, flow.receiver}
-        and flow.start_s - EDGE_S <= event.at_s <= flow.start_s + flow.seconds + _RECOVERY_S
-        for event in events
-    )
+    end_s = flow.start_s + flow.seconds + _RECOVERY_S
+    moments = _interruptions_of(flow, interrupted)
+    return any(flow.start_s - EDGE_S <= moment <= end_s for moment in moments)
 
 
-def _slow(flows: Sequence[SoakFlow], seconds: Mapping[str, _Seconds]) -> Iterator[Finding]:
-    """Yield hosts that all slow or failed transfers have in common, and the other pairs."""
-    ratios = _relative_rates(flows)
-    slow = {flow for flow, ratio in ratios.items() if ratio < SLOW}
-    for host, own in _common_hosts(slow):
-        first = min(own, key=lambda flow: flow.start_s)
-        rounds = count_of(len({flow.round for flow in own}), "round")
-        text = f"in {rounds}: {_trouble(own, ratios)}"
-        yield Finding(host, text, at_s=_moment_of_fall(first, seconds))
-        slow -= set(own)
-    for flow in sorted(slow, key=lambda flow: flow.start_s):
-        text = f"in one round: {_trouble([flow], ratios)}"
-        yield Finding(_pair(flow), text, at_s=_moment_of_fall(flow, seconds))
+def _bad_transfers(
+    flows: Sequence[SoakFlow], seconds: _Seconds, expected: Mapping[int, float]
+) -> Iterator[Finding]:
+    """Yield who has slow or failed transfers: a host, a path, or all."""
+    for bad in blamed(flows, expected):
+        rounds = count_of(len({flow.round for flow in bad.flows}), "round")
+        who = f"in {rounds}{bad.role}" if bad.subject else f"in {rounds}, all transfers"
+        text = f"{who}: {_trouble(bad.flows, expected)}"
+        yield Finding(bad.subject, text, at_s=_moment_of_fall(bad.flows[0], seconds))
 
 
-def _trouble(flows: Sequence[SoakFlow], ratios: Mapping[SoakFlow, float]) -> str:
+def _trouble(flows: Sequence[SoakFlow], expected: Mapping[int, float]) -> str:
     """Return how slow the slowest was, and how many failed, with the first reason."""
     parts = []
-    if done := [flow for flow in flows if flow.goodput_bit_s]:
-        worst = min(done, key=lambda flow: ratios[flow])
-        rate = throughput_text(worst.goodput_bit_s or 0)
-        parts.append(f"slow, down to {rate}, {percent(ratios[worst])} of what is usual")
-    if errors := [flow.error for flow in flows if flow.error]:
+    ended = [flow for flow in flows if flow.error is None]
+    if ended:
+        worst = min(ended, key=lambda flow: fraction_of(flow, expected[flow.round]))
+        rate, usual = worst.goodput_bit_s or 0.0, expected[worst.round]
+        parts.append(
+            f"slow, down to {throughput_text(rate)}, {percent(rate / usual)} of the expected "
+            f"{throughput_text(usual)}"
+        )
+    errors = [flow.error for flow in flows if flow.error is not None]
+    if errors:
         reason = errors[0].rpartition("iperf3: ")[2]
         parts.append(f"{count_of(len(errors), 'transfer')} failed ({reason})")
     return "; ".join(parts)
 
 
-def _relative_rates(flows: Sequence[SoakFlow]) -> dict[SoakFlow, float]:
-    """Return each goodput relative to what is usual; that of a failed transfer is 0.
-
-    Usual is what the second-best transfer of a round reaches, because several bad hosts may slow most of
-    the others down. If all transfers of a round were slow together, no link is to blame for it.
-    """
-    by_round: dict[int, list[float]] = {}
-    for flow in flows:
-        by_round.setdefault(flow.round, []).append(flow.goodput_bit_s or 0.0)
-    best = {number: sorted(values)[-2:][0] for number, values in by_round.items()}
-    usual = median(best.values()) if best else 0.0
-    return {
-        flow: (flow.goodput_bit_s or 0.0) / expected
-        for flow in flows
-        if (expected := _expected(usual, best[flow.round], len(by_round[flow.round])))
-    }
-
-
-def _expected(usual: float, best: float, transfers: int) -> float:
-    # Of three transfers, two may be those of one bad host.
-    return usual if transfers <= 3 else min(usual, best)  # noqa: PLR2004  as said
-
-
-def _common_hosts(flows: Collection[SoakFlow]) -> list[tuple[str, list[SoakFlow]]]:
-    """Return hosts that explain the flows, those that explain most first.
-
-    A host explains flows in MIN_ROUNDS rounds or more that no earlier host does.
-    """
-    left = sorted(flows, key=lambda flow: (flow.round, flow.sender))
-    found = []
-    while left:
-        by_host: dict[str, list[SoakFlow]] = {}
-        for flow in left:
-            for host in (flow.sender, flow.receiver):
-                by_host.setdefault(host, []).append(flow)
-        host, own = max(sorted(by_host.items()), key=lambda item: len(item[1]))
-        rivals = [name for name, others in by_host.items() if name != host and others == own]
-        if len({flow.round for flow in own}) < MIN_ROUNDS or rivals:
-            break
-        found.append((host, own))
-        left = [flow for flow in left if flow not in own]
-    return found
-
-
-def _moment_of_fall(flow: SoakFlow, seconds: Mapping[str, _Seconds]) -> float:
+def _moment_of_fall(flow: SoakFlow, seconds: _Seconds) -> float:
     """Return the first second in which the receiver got less than half of its best; else the flow's start."""
-    if flow.receiver not in seconds:
-        return flow.start_s
-    within = seconds[flow.receiver].within(flow.start_s, flow.start_s + flow.seconds)
-    best = max((rate for _, rate, _ in within), default=0.0)
-    low = [at_s for at_s, rate, _ in within if rate < best / 2]
+    within = _of_transfer(flow, flow.receiver, seconds)
+    best = max((second.received_bit_s for second in within), default=0.0)
+    low = [second.at_s for second in within if second.received_bit_s < best / 2]
     return low[0] - 1 if low else flow.start_s
 
 
-def _stalls(
-    flows: Sequence[SoakFlow], seconds: Mapping[str, _Seconds], events: Sequence[LinkEvent]
+def _standstills(
+    flows: Sequence[SoakFlow], seconds: _Seconds, interrupted: Mapping[str, Sequence[float]]
 ) -> Iterator[Finding]:
     """Yield whose transfers stood still for a second: the host that those at the same time share.
 
     A standstill is not reported again where an interrupted link explains it.
     """
-    stalled: dict[int, list[tuple[SoakFlow, float]]] = {}
+    stalled: dict[int, list[tuple[SoakFlow, float]]] = defaultdict(list)
     for flow in flows:
-        for at_s in _standstills(flow, seconds, events):
-            stalled.setdefault(round(at_s), []).append((flow, at_s))
+        moments = _interruptions_of(flow, interrupted)
+        for at_s in _seconds_without_traffic(flow, seconds):
+            if all(abs(at_s - moment) > _RECOVERY_S for moment in moments):
+                stalled[round(at_s)].append((flow, at_s))
     for moment in sorted(stalled):
         if moment - 1 in stalled:
             continue  # it is the same standstill
@@ -316,88 +357,87 @@ def _stalls(
         yield from _standing_still({flow for flow, _ in of_moment}, at_s, running)
 
 
-def _standstills(
-    flow: SoakFlow, seconds: Mapping[str, _Seconds], events: Sequence[LinkEvent]
-) -> Iterator[float]:
-    """Yield the ends of the seconds in which nearly nothing arrived."""
-    if flow.receiver not in seconds or flow.error is not None:
+def _seconds_without_traffic(flow: SoakFlow, seconds: _Seconds) -> Iterator[float]:
+    """Yield the ends of the seconds in which nearly nothing arrived of a transfer that ended well."""
+    if flow.error is not None:
         return
     end_s = flow.start_s + flow.seconds - EDGE_S
-    within = seconds[flow.receiver].within(flow.start_s + EDGE_S, end_s)
-    usual = median(rate for _, rate, _ in within) if within else 0.0
-    interruptions = [
-        event.at_s
-        for event in events
-        if event.happening in _INTERRUPTIONS and event.host in {flow.sender, flow.receiver}
-    ]
-    for at_s, rate, stolen in within:
-        explained = any(abs(at_s - interruption) <= _RECOVERY_S for interruption in interruptions)
-        if rate < STALLED * usual and stolen <= DISTURBED_PERCENT and not explained:
-            yield at_s
+    within = _within(seconds, flow.receiver, flow.start_s + EDGE_S, end_s)
+    usual = median(second.received_bit_s for second in within) if within else 0.0
+    for second in within:
+        if second.received_bit_s < STALLED * usual and second.stolen_percent <= MAX_STOLEN_PERCENT:
+            yield second.at_s
 
 
 def _standing_still(flows: Collection[SoakFlow], at_s: float, running: int) -> Iterator[Finding]:
-    """Yield a host that the transfers share, or each of their pairs."""
-    ends = [host for flow in flows for host in (flow.sender, flow.receiver)]
-    common = {host for host in ends if ends.count(host) > 1}
-    if len(flows) > 3 and len(flows) > running / 2:  # noqa: PLR2004  a host has two transfers
+    """Yield all hosts, a host that the transfers share, or each of their paths."""
+    ends = Counter(host for flow in flows for host in (flow.sender, flow.receiver))
+    shared = [host for host, count in ends.items() if count > 1]
+    if len(flows) > max(_TRANSFERS_OF_HOST, running / 2):
         yield Finding("", f"{len(flows)} of {running} transfers stood still", at_s=at_s)
-    elif len(common) == 1:
-        yield Finding(common.pop(), "its transfers stood still for a second or longer", at_s=at_s)
+    elif len(shared) == 1:
+        yield Finding(shared[0], "its transfers stood still for a second or longer", at_s=at_s)
     else:
-        for flow in sorted(flows, key=_pair):
-            yield Finding(_pair(flow), "stood still for a second or longer", at_s=at_s)
+        for path in sorted(map(path_of, flows)):
+            yield Finding(path, "stood still for a second or longer", at_s=at_s)
 
 
-def _lossy(flows: Sequence[SoakFlow]) -> Iterator[Finding]:
-    """Yield the hosts whose transfers are lossy more often than others', by Fisher's exact test."""
+class _Suspect(NamedTuple):
+    """A host that sends or receives, and how likely as many of its transfers are lossy by chance.
+
+    Suspects are compared by these three, the likeliest culprit first.
+    """
+
+    chance: float
+    host: str
+    verb: str
+    flows: Sequence[SoakFlow]
+
+
+def _losses(flows: Iterable[SoakFlow]) -> Iterator[Finding]:
+    """Yield the hosts whose transfers are lossy more often than others', by Fisher's exact test.
+
+    The transfers of a host that was found do not count for the others.
+    """
     shares = {
         flow: flow.retransmits * _SEGMENT_BITS / _bits(flow)
         for flow in flows
-        if flow.retransmits is not None and flow.goodput_bit_s
+        if flow.retransmits is not None and _bits(flow)
     }
-    if not shares:
-        return
-    limit = LOSSY * median(shares.values())
-    hosts = sorted({host for flow in shares for host in (flow.sender, flow.receiver)})
-    left = dict(shares)
-    while left:
-        tested = [
-            (_fisher(own, left, limit), host, direction, own)
-            for host in hosts
-            for direction, own in _directions(host, left)
-        ]
-        p, host, direction, own = min(tested, key=lambda each: (each[0], each[1], each[2]))
-        if p * 2 * len(hosts) > FALSE_ALARM:
+    limit = LOSSY * median_low(shares.values()) if shares else 0.0
+    lossy = {flow for flow, share in shares.items() if share > limit}
+    hosts = {host for flow in shares for host in (flow.sender, flow.receiver)}
+    left = list(shares)
+    while lossy.intersection(left):
+        worst = min(_suspects(left, lossy))
+        if worst.chance * 2 * len(hosts) > FALSE_ALARM:
             return
-        lossy = [flow for flow in own if left[flow] > limit]
-        lost = sum(flow.retransmits or 0 for flow in lossy)
-        share = lost * _SEGMENT_BITS / sum(map(_bits, own))
-        yield Finding(
-            host,
-            at_s=min(flow.start_s for flow in lossy),
-            text=f"loses packets that it {direction}: {lost:,} retransmits in {len(lossy)} of {len(own)} "
-            f"transfers, about 1 packet in {1 / share:,.0f}",
-        )
-        left = {
-            flow: share for flow, share in left.items() if host not in {flow.sender, flow.receiver}
-        }
+        yield _loss(worst, lossy)
+        left = [flow for flow in left if worst.host not in {flow.sender, flow.receiver}]
 
 
-def _directions(
-    host: str, flows: Collection[SoakFlow]
-) -> Iterator[tuple[str, tuple[SoakFlow, ...]]]:
-    yield "sends", tuple(flow for flow in flows if flow.sender == host)
-    yield "receives", tuple(flow for flow in flows if flow.receiver == host)
+def _suspects(flows: Sequence[SoakFlow], lossy: Collection[SoakFlow]) -> Iterator[_Suspect]:
+    from scipy.stats import hypergeom  # noqa: PLC0415  takes a second, and losses are rare
+
+    by_end: dict[tuple[str, str], list[SoakFlow]] = defaultdict(list)
+    for flow in flows:
+        by_end[flow.sender, "sends"].append(flow)
+        by_end[flow.receiver, "receives"].append(flow)
+    all_lossy = sum(flow in lossy for flow in flows)
+    for (host, verb), own in by_end.items():
+        own_lossy = sum(flow in lossy for flow in own)
+        chance = hypergeom.sf(own_lossy - 1, len(flows), all_lossy, len(own))
+        yield _Suspect(float(chance), host, verb, own)
 
 
-def _fisher(own: Collection[SoakFlow], flows: Mapping[SoakFlow, float], limit: float) -> float:
-    """Return how likely so many of a host's transfers are lossy if lossy ones are anybody's."""
-    total, lossy = len(flows), sum(share > limit for share in flows.values())
-    hits = sum(flows[flow] > limit for flow in own)
-    ways = math.comb(total, len(own))
-    return sum(
-        math.comb(lossy, k) * math.comb(total - lossy, len(own) - k) / ways
-        for k in range(hits, min(lossy, len(own)) + 1)
-        if len(own) - k <= total - lossy
+def _loss(suspect: _Suspect, lossy: Collection[SoakFlow]) -> Finding:
+    own = [flow for flow in suspect.flows if flow in lossy]
+    lost = sum(flow.retransmits or 0 for flow in own)
+    paths = {path_of(flow) for flow in suspect.flows}
+    return Finding(
+        suspect.host if len(paths) > 1 else paths.pop(),
+        f"loses packets{f' that it {suspect.verb}' if len(paths) > 1 else ''}: {lost:,} retransmits in "
+        f"{len(own)} of {len(suspect.flows)} transfers, about 1 packet in "
+        f"{sum(map(_bits, suspect.flows)) / _SEGMENT_BITS / lost:,.0f}",
+        at_s=min(flow.start_s for flow in own),
     )

@@ -8,6 +8,7 @@ from harness.model.link import throughput_text
 from harness.model.probe import RecordedProbes
 from harness.model.soak import LinkEvent, LinkEventKind, LinkSeconds, SoakFlow
 from harness.present.probes import UNKNOWN
+from harness.present.quantities import quantity_text
 from harness.present.text import fill, simple_table
 from harness.runtime.clock import HOUR, duration_text
 from harness.terminal import count_of, visible
@@ -24,22 +25,23 @@ def soak_sections(probed: RecordedProbes) -> Iterator[str]:
 def sentences(soaked: SoakVerdict) -> Iterator[str]:
     """Yield what the soak proves: how long it was, and what it excludes."""
     under_load = f"{duration_text(soaked.link_s)} of link time under load (all hosts together)"
-    if not soaked.link_s:
-        yield "Nothing was transferred, so nothing is known."
-        return
     if soaked.faults:
         yield f"{count_of(len(soaked.faults), 'fault')} in {under_load}."
-    else:
+    elif soaked.is_proof:
         yield (
             f"No fault in {under_load}: with 95 % confidence, faults of a link are rarer than one in "
             f"{duration_text(HOUR / soaked.max_faults_per_hour)} (rule of three)."
         )
-    if soaked.clean_bits:
-        where = " of the hosts without errors" if soaked.errors else ""
+    else:
+        yield f"No fault in {under_load}, but most of the time was not judged: that proves nothing."
+    if soaked.received_bits and not soaked.has_packet_errors:
+        proof = (
+            ": with 95 % confidence, fewer than one bit in "
+            f"{quantity_text(1 / soaked.max_bit_error_rate, 'bit')} is wrong. Lost packets are not bit errors"
+        )
+        received = quantity_text(soaked.received_bits, "bit")
         yield (
-            f"No interface{where} counted an error in the {_bits_text(soaked.clean_bits)} received: with "
-            f"95 % confidence, the bit error rate is below {soaked.max_bit_error_rate:.1e}. Lost packets are "
-            "not bit errors."
+            f"No interface counted an error in the {received} received{proof if soaked.is_proof else ''}."
         )
     if soaked.segments:
         share = soaked.retransmits / soaked.segments
@@ -48,12 +50,8 @@ def sentences(soaked: SoakVerdict) -> Iterator[str]:
     if soaked.unjudged:
         yield (
             f"Nothing was concluded from {count_of(soaked.unjudged, 'transfer')}, because a hypervisor "
-            "took processor time from one of the hosts."
+            "took processor time from one of the hosts, or one of its processors was busy all the time."
         )
-
-
-def _bits_text(bits: float) -> str:
-    return f"{bits / 1e12:,.3g} Tbit" if bits >= 1e12 else f"{bits / 1e9:.3g} Gbit"  # noqa: PLR2004  the prefix
 
 
 def _rows(probed: RecordedProbes) -> list[list[str]]:

@@ -55,7 +55,7 @@ class TestQuantities:
             (999_940, "999.9 kflop/s"),
             (3.5, "3.5 flop/s"),
             (0.001, "0.001 flop/s"),
-            (2.5e15, "2500 Tflop/s"),
+            (2.5e15, "2.5 Pflop/s"),
         ],
     )
     def test_a_performance_has_four_digits_and_a_prefix(self, value: float, shown: str) -> None:

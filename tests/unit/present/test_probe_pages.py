@@ -419,6 +419,6 @@ class TestSoak:
         soaked = RecordedProbes(run, tuple(soak_events()), Ending.COMPLETED)
         assert gate_page(healthy()).splitlines()[-1].startswith("not soaked: ")
         lines = gate_page(healthy(), soaked).splitlines()
-        assert lines[0] == "1 fault found"
+        assert lines[0] == "2 faults found"
         assert "- 0:00:01 n1: the link was interrupted" in lines
-        assert lines[-1] == "soaked for 10 s of link time under load"
+        assert lines[-1] == "soaked for 12 s of link time under load"

@@ -562,8 +562,14 @@ class TestSoakFigure:
 
     def test_names_the_faults_and_says_what_is_proved(self) -> None:
         figure = known(soak.figure({"1g": self.soaked()}))
-        assert [row[2:] for row in figure.numbers.rows] == [("n1", "the link was interrupted")]
-        assert any("1 fault in 10 s" in remark for remark in figure.remarks)
+        assert [row[2:] for row in figure.numbers.rows] == [
+            ("n1", "the link was interrupted"),
+            (
+                "n1 -> n2",
+                "in 1 round: slow, down to 90.0 Mbit/s, 10 % of the expected 940.0 Mbit/s",
+            ),
+        ]
+        assert any("2 faults in 12 s" in remark for remark in figure.remarks)
         assert "mark-rule" in figure.pictures[0].wide or "mark-tick" in figure.pictures[0].wide
 
     def test_without_a_soak_there_is_none(self) -> None:

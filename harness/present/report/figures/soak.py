@@ -1,13 +1,12 @@
 """The links of a soak over time: what hosts received, and when something was wrong."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from harness.analysis.network.soak import SoakVerdict, judge_soak
+from harness.analysis.network.soak import SoakVerdict, judge_soak, received_in_transfers
 from harness.model.probe import RecordedProbes
-from harness.model.soak import LinkSeconds, SoakFlow
 from harness.present.data_table import DataTable, Quantity
 from harness.present.findings import MAX_FINDINGS, moment_text
 from harness.present.probes.soak import sentences
@@ -74,7 +73,7 @@ def figure(soaks: Mapping[str, RecordedProbes]) -> Figure | None:
 
 def bins(probed: RecordedProbes) -> list[Bin]:
     """Return the seconds of all hosts in which a transfer ran, in equal parts of the soak."""
-    found = list(_seconds_of_transfers(probed))
+    found = received_in_transfers(probed)
     if not found:
         return []
     width_s = max(1.0, (max(at_s for at_s, _ in found) + 1) / MAX_BINS)
@@ -85,27 +84,6 @@ def bins(probed: RecordedProbes) -> list[Bin]:
         Bin((number + 0.5) * width_s / 60, min(rates), median(rates), max(rates))
         for number, rates in sorted(by_bin.items())
     ]
-
-
-def _seconds_of_transfers(probed: RecordedProbes) -> Iterator[tuple[float, float]]:
-    """Yield moment and bit/s received of the seconds that lie within a transfer of their host."""
-    transfers: dict[str, list[tuple[float, float]]] = {}
-    for event in probed.events:
-        if isinstance(event, SoakFlow):
-            within = (event.start_s + 1, event.start_s + event.seconds)
-            transfers.setdefault(event.receiver, []).append(within)
-    for event in probed.events:
-        if isinstance(event, LinkSeconds):
-            own = transfers.get(event.host, [])
-            # A record of seconds is of one round, and a soak has hundreds of rounds.
-            near = [each for each in own if _overlaps(each, event.at_s)]
-            for at_s, rate in zip(event.at_s, event.received_bit_s, strict=True):
-                if any(start_s <= at_s <= end_s for start_s, end_s in near):
-                    yield at_s, rate
-
-
-def _overlaps(transfer: tuple[float, float], moments: Sequence[float]) -> bool:
-    return bool(moments) and transfer[0] <= moments[-1] and transfer[1] >= moments[0]
 
 
 def _drawn(found: list[Bin], soaked: SoakVerdict, width_px: int) -> Spec:

@@ -7,7 +7,9 @@ import pytest
 
 from harness.analysis.network.soak import SoakVerdict, judge_soak, soak_findings
 from harness.hosts.transports.host import Host
-from harness.model.probe import ProbeEvent, ProbeRun, RecordedProbes
+from harness.model.interface import HostLink
+from harness.model.link import rate_of_goodput
+from harness.model.probe import BEFORE, LinkSnapshot, ProbeEvent, ProbeRun, RecordedProbes
 from harness.model.run import Ending
 from harness.model.soak import LinkEvent, LinkEventKind, LinkSeconds, SoakFlow
 from harness.probes.soak import ring
@@ -31,12 +33,19 @@ def soak(
     hosts: Sequence[str] = HOSTS,
     retransmits: Callable[[str, str], int] = lambda *_: 0,
     events: Sequence[LinkEvent] = (),
-    stolen: float = 0.0,
+    stolen: Callable[[float], float] = lambda _: 0.0,
+    busiest: float = 0.0,
+    is_rate_known: bool = True,
     seed: int = 1,
 ) -> RecordedProbes:
-    """Return a soak whose transfers have these rates, second by second."""
+    """Return a soak whose transfers have these rates, second by second; the links allow 100 Mbit/s of TCP."""
     rng = random.Random(seed)  # noqa: S311  chance that can be repeated
-    found: list[ProbeEvent] = list(events)
+    rate_bit_s = round(rate_of_goodput(100 * MBIT, 1500)) if is_rate_known else None
+    found: list[ProbeEvent] = [
+        LinkSnapshot(BEFORE, HostLink(host, "eth0", mtu_bytes=1500, shaped_bit_s=rate_bit_s))
+        for host in hosts
+    ]
+    found += events
     for number in range(rounds):
         start_s = float(number * (ROUND_S + GAP_S) + 1)
         moments = tuple(start_s + second for second in range(1, ROUND_S + 1))
@@ -50,8 +59,9 @@ def soak(
                 else SoakFlow(number + 1, a, b, start_s, ROUND_S, error="iperf3: no route")
             )
             none = (0,) * len(moments)
-            levels = (stolen,) * len(moments)
-            found.append(LinkSeconds(b, moments, rates, rates, none, levels, levels))
+            taken = tuple(map(stolen, moments))
+            levels = (busiest,) * len(moments)
+            found.append(LinkSeconds(b, moments, rates, rates, none, taken, levels))
     return RecordedProbes(ProbeRun("1g", tuple(hosts)), tuple(found), Ending.COMPLETED)
 
 
@@ -71,11 +81,16 @@ class TestSlow:
         [fault] = judge_soak(soak(rate)).faults
         assert fault.subject == "n3"
         assert fault.at_s == pytest.approx(106, abs=1.5)
-        assert fault.text == "in 6 rounds: slow, down to 10.0 Mbit/s, 10 % of what is usual"
+        assert (
+            fault.text
+            == "in 6 rounds: slow, down to 10.0 Mbit/s, 10 % of the expected 100.0 Mbit/s"
+        )
 
     def test_a_host_that_only_receives_slowly_is_named(self) -> None:
         [fault] = faults(soak(lambda _, b, __: 50.0 if b == "n2" else 100.0))
-        assert fault.startswith("n2: in 10 rounds: slow, down to 50.0 Mbit/s, 50 %")
+        assert fault.startswith(
+            "n2: in 10 rounds, when it receives: slow, down to 50.0 Mbit/s, 50 %"
+        )
 
     def test_two_bad_hosts_are_both_named(self) -> None:
         found = faults(soak(lambda a, b, _: 50.0 if {"n2", "n5"} & {a, b} else 100.0, rounds=20))
@@ -85,22 +100,50 @@ class TestSlow:
         probed = soak(lambda a, _, at_s: 50.0 if a == "n1" and at_s < 25 else 100.0)
         [fault] = judge_soak(probed).faults
         assert fault.subject.startswith("n1 -> ")
-        assert fault.text == "in one round: slow, down to 50.0 Mbit/s, 50 % of what is usual"
+        assert (
+            fault.text == "in 1 round: slow, down to 50.0 Mbit/s, 50 % of the expected 100.0 Mbit/s"
+        )
 
-    def test_if_all_are_slow_together_no_link_is_blamed(self) -> None:
-        assert faults(soak(lambda _, __, at_s: 30.0 if 25 < at_s < 75 else 100.0)) == []
+    @pytest.mark.parametrize("is_rate_known", [True, False])
+    def test_all_together_are_a_fault_of_no_host(self, *, is_rate_known: bool) -> None:
+        probed = soak(
+            lambda _, __, at_s: 30.0 if 25 < at_s < 75 else 100.0, is_rate_known=is_rate_known
+        )
+        assert faults(probed) == [
+            "in 2 rounds, all transfers: slow, down to 30.0 Mbit/s, 30 % of the expected 100.0 Mbit/s"
+        ]
 
-    def test_what_a_hypervisor_disturbed_is_not_judged(self) -> None:
-        soaked = judge_soak(soak(lambda a, *_: 50.0 if a == "n1" else 100.0, stolen=40.0))
+    def test_one_bad_path_is_one_fault(self) -> None:
+        found = faults(soak(lambda a, b, _: 10.0 if (a, b) == ("n1", "n2") else 100.0, rounds=60))
+        assert found == [
+            "n1 -> n2: in 8 rounds: slow, down to 10.0 Mbit/s, 10 % of the expected 100.0 Mbit/s"
+        ]
+
+    def test_what_a_busy_processor_limits_is_not_judged(self) -> None:
+        def rate(a: str, b: str, _: float) -> float:
+            return 50.0 if "n1" in {a, b} else 100.0
+
+        soaked = judge_soak(soak(lambda *_: 50.0, busiest=99.0))
         assert soaked.faults == []
         assert soaked.unjudged == 60
+        # Most transfers are fast, although a processor is busy: that does not explain the slow ones.
+        assert [fault.subject for fault in judge_soak(soak(rate, busiest=99.0)).faults] == ["n1"]
+
+    def test_if_a_rate_is_unknown_a_remark_says_so(self) -> None:
+        found = soak_findings(soak(lambda *_: 10.0, is_rate_known=False))
+        assert [(finding.is_fault, finding.text) for finding in found] == [
+            (
+                False,
+                "the rate of the links is unknown: that all are slow all the time would not be seen",
+            )
+        ]
 
     def test_a_host_whose_transfers_fail_is_named(self) -> None:
         found = faults(soak(lambda a, b, at_s: 0.0 if "n4" in {a, b} and at_s > 100 else 100.0))
         assert found == [
             (
-                "n4: in 6 rounds: slow, down to 15.0 Mbit/s, 15 % of what is usual; 10 transfers failed "
-                "(no route)"
+                "n4: in 6 rounds: slow, down to 15.0 Mbit/s, 15 % of the expected 100.0 Mbit/s; "
+                "10 transfers failed (no route)"
             )
         ]
 
@@ -137,6 +180,10 @@ class TestLosses:
         [fault] = faults(soak(retransmits=lambda _, b: 20 if b == "n2" else 0))
         assert fault.startswith("n2: loses packets that it receives: 200 retransmits in 10 of 10")
         assert "about 1 packet in 8,633" in fault
+
+    def test_between_two_hosts_are_their_path_s(self) -> None:
+        [fault] = faults(soak(hosts=HOSTS[:2], retransmits=lambda a, _: 20 if a == "n1" else 0))
+        assert fault.startswith("n1 -> n2: loses packets: 200 retransmits in 10 of 10 transfers")
 
     def test_that_all_have_alike_are_nobody_s(self) -> None:
         rng = random.Random(1)  # noqa: S311  as above
@@ -192,11 +239,44 @@ class TestProof:
 
     def test_so_many_bits_without_an_error_bound_the_error_rate(self) -> None:
         found = self.soaked()
-        assert found.clean_bits == pytest.approx(3600 * 100e6)
+        assert found.received_bits == pytest.approx(3600 * 100e6)
         assert found.max_bit_error_rate == pytest.approx(2.996 / 3.6e11, rel=1e-3)
 
-    def test_bits_of_hosts_with_errors_do_not_count(self) -> None:
+    def test_packets_with_errors_are_no_proof(self) -> None:
         events = [LinkEvent("n1", 5.0, LinkEventKind.ERRORS, "3 packets with errors", 3)]
         found = judge_soak(soak(rounds=30, events=events))
-        assert found.clean_bits == pytest.approx(3600 * 100e6 * 5 / 6)
-        assert found.errors == 3
+        assert found.has_packet_errors
+        assert not found.is_proof
+
+    def test_disturbed_time_proves_nothing(self) -> None:
+        quarter = judge_soak(soak(rounds=12, stolen=lambda at_s: 40.0 if at_s < 72 else 0.0))
+        assert (quarter.link_s, quarter.unjudged_s) == (9 * 6 * ROUND_S, 3 * 6 * ROUND_S)
+        assert quarter.received_bits == pytest.approx(quarter.link_s * 100e6)
+        assert quarter.is_proof
+        whole = judge_soak(soak(stolen=lambda _: 40.0))
+        assert (whole.link_s, whole.unjudged) == (0.0, 60)
+        assert not whole.is_proof
+
+    def test_a_transfer_that_failed_is_a_fault_whatever_a_hypervisor_did(self) -> None:
+        probed = soak(lambda a, b, _: 0.0 if "n1" in {a, b} else 100.0, stolen=lambda _: 15.0)
+        found = judge_soak(probed)
+        assert [fault.subject for fault in found.faults] == ["n1"]
+        assert not found.is_proof
+
+    def test_what_was_good_before_a_transfer_failed_counts(self) -> None:
+        moments = tuple(float(second) for second in range(1, 61))
+        rates = tuple(100 * MBIT if at_s <= 31 else 0.0 for at_s in moments)
+        zeros = (0.0,) * 60
+        events = [
+            SoakFlow(1, "n1", "n2", 1.0, 60.0, error="iperf3: no route"),
+            SoakFlow(1, "n2", "n1", 1.0, 60.0, error="iperf3: no route"),
+            SoakFlow(2, "n1", "n2", 65.0, 60.0, 100 * MBIT),
+            LinkSeconds("n2", moments, rates, rates, (0,) * 60, zeros, zeros),
+        ]
+        found = judge_soak(RecordedProbes(ProbeRun("1g", ("n1", "n2")), tuple(events)))
+        assert found.link_s == 30 + 60
+        assert [fault.at_s for fault in found.faults] == [1.0, 31.0]
+
+    def test_a_soak_without_transfers_is_a_fault(self) -> None:
+        [fault] = judge_soak(RecordedProbes(ProbeRun("1g", ("n1", "n2")))).faults
+        assert str(fault) == "nothing was transferred, so nothing is known"
