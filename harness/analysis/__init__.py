@@ -1,1 +1,1 @@
-"""From records to conclusions: comparisons, confounders, attribution, prices, acceptance."""
+"""From records to conclusions: comparisons, confounders, attribution, costs, acceptance."""

@@ -6,17 +6,17 @@ from pathlib import Path
 
 import click
 
+from harness.analysis.cost.benefit import rank_predicted
+from harness.analysis.cost.offers import Costs, Offer
 from harness.analysis.observed.configuration import find_configuration
 from harness.analysis.predict.outcomes import directory_of
 from harness.analysis.predict.prediction import Predictor
 from harness.analysis.predict.rate_curve import rate_curves
 from harness.analysis.predict.target import target_of
-from harness.analysis.price.price import rank_predicted
-from harness.analysis.price.price_list import Offer, PriceList
 from harness.commands.command import command
+from harness.commands.costs import cost_option, costs_of, hour_option
 from harness.commands.figures import figure_option, write_figure
 from harness.commands.options import converted, results_option
-from harness.commands.prices import cost_option, hour_option, prices_of
 from harness.model.errors import BadInput
 from harness.model.layout import Layout
 from harness.model.link import MAX_BIT_S, MAX_MTU, MIN_MTU, parse_rate, rate_text
@@ -54,7 +54,7 @@ from harness.terminal import show
     "Without one, what the layout gains is only estimated.",
 )
 @cost_option(
-    "Price of all that the upgrade needs: 350USD for any --link; 2.5gbit=350USD for one of them; or a TOML "
+    "Cost of all that the upgrade needs: 350USD for any --link; 2.5gbit=350USD for one of them; or a TOML "
     "file of offers, whose configurations are rates. Repeatable."
 )
 @hour_option
@@ -84,26 +84,25 @@ def predict_command(
     if copy is not None and layout is None:
         raise BadInput("--copy needs --layout: the layout of that copy of the data")
     rates = list(dict.fromkeys(parse_rate("--link", link, MAX_BIT_S) for link in links))
-    prices = prices_of(costs, hour)
-    prices = prices and _for_rates(prices)
+    given = costs_of(costs, hour)
     column = find_configuration(baseline, results)
     predictor = Predictor(column, find_configuration(copy, results) if copy is not None else None)
     targets = [
         target_of(predictor.link, baseline, rate, mtu, layout) for rate in (rates or (None,))
     ]
     predictions = list(map(predictor.predict, targets))
-    offers = rank_predicted(predictions, prices) if prices else ()
+    offers = rank_predicted(predictions, _for_rates(given)) if given else ()
     if figure is not None:
         write_figure(figure, "rate_curve", rate_curves(predictor, rates, mtu, layout))
     show(render([freeze(made, directory_of(column)) for made in predictions], offers))
 
 
-def _for_rates(prices: PriceList) -> PriceList:
-    """Return the prices with each rate as a prediction spells it: `2500mbit` is 2.5gbit."""
+def _for_rates(costs: Costs) -> Costs:
+    """Return the costs with each rate as a prediction spells it: `2500mbit` is 2.5gbit."""
 
     def spelt(offer: Offer) -> Offer:
         names = offer.configurations
         rates = names and tuple(rate_text(parse_rate("--cost", name, MAX_BIT_S)) for name in names)
         return replace(offer, configurations=rates)
 
-    return replace(prices, offers=tuple(map(spelt, prices.offers)))
+    return replace(costs, offers=tuple(map(spelt, costs.offers)))

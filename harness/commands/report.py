@@ -7,12 +7,13 @@ from pathlib import Path
 import click
 
 from harness.analysis.compare.comparison import compare
+from harness.analysis.cost.benefit import rank_offers
+from harness.analysis.cost.offers import declared_costs
+from harness.analysis.cost.performance import performances_for_cost
 from harness.analysis.network.mesh_verdict import judge_mesh
 from harness.analysis.observed.configuration import find_configuration
-from harness.analysis.price.performance_price import performance_prices
-from harness.analysis.price.price import rank_offers
-from harness.analysis.price.price_list import declared_prices
 from harness.commands.command import command
+from harness.commands.costs import cost_option, costs_of, hour_option
 from harness.commands.options import (
     adjust_option,
     different_data_option,
@@ -20,7 +21,6 @@ from harness.commands.options import (
     results_option,
 )
 from harness.commands.predictions import predictions_of
-from harness.commands.prices import cost_option, hour_option, prices_of
 from harness.model.network_metrics import MESH
 from harness.probes.kinds import newest_probes
 from harness.records.lookup import probes_beside
@@ -72,7 +72,7 @@ def report_command(
         relative_to_controls=adjust == "controls",
         allow_different_data=allow_different_data,
     )
-    prices = prices_of(costs, hour, declared_prices(comparison.columns))
+    given = costs_of(costs, hour, declared_costs(comparison.columns))
     probes = {column.name: probes_beside(column.runs) for column in comparison.columns}
     measured = {
         name: tuple(measurement for probed in found for measurement in probed.measurements)
@@ -94,13 +94,13 @@ def report_command(
     page = render(
         comparison,
         measured=measured,
-        offers=rank_offers(comparison, prices, measured) if prices else (),
+        offers=rank_offers(comparison, given, measured) if given else (),
         presenting_commands=(
             shlex.join(["clusterlift", "compare", *shared]),
             shlex.join(["clusterlift", "report", *shared, *own, f"--output={output}"]),
         ),
         predictions=predictions_of(comparison.columns),
-        performances=performance_prices(comparison, prices) if prices else (),
+        performances=performances_for_cost(comparison, given) if given else (),
         soaks={name: found["soak"] for name, found in newest_of.items() if "soak" in found},
         verdicts={
             name: judge_mesh(found[MESH]) for name, found in newest_of.items() if MESH in found

@@ -1,10 +1,10 @@
-"""The price table: what each offer costs and saves, the lowest cost per second saved first."""
+"""The table of costs: what each offer costs and saves, the lowest cost per second saved first."""
 
 from collections.abc import Iterator, Sequence
 
-from harness.analysis.price.performance_price import PER, PerformancePrice
-from harness.analysis.price.price import CostBenefit, Saving
-from harness.analysis.price.price_list import Money
+from harness.analysis.cost.benefit import CostBenefit, Saving
+from harness.analysis.cost.offers import Money
+from harness.analysis.cost.performance import PER, PerformanceForCost
 from harness.model.link import throughput_text
 from harness.present import quantities
 from harness.present.data_table import DataTable, Quantity
@@ -18,8 +18,10 @@ HEADINGS = (
 )
 
 
-def money(value: Money) -> str:
-    """Return `1,350 USD` or `1.75 USD`; two significant digits for less than a cent."""
+def money_text(value: Money | None) -> str:
+    """Return `1,350 USD` or `1.75 USD`; two significant digits for less than a cent; `-` for None."""
+    if value is None:
+        return NONE
     if 0 < abs(value.amount) < _CENT:
         return f"{value.amount:.2g} {value.currency}"
     return f"{value.amount:,.2f}".removesuffix(".00") + f" {value.currency}"
@@ -28,9 +30,9 @@ def money(value: Money) -> str:
 def offer_summary(benefit: CostBenefit) -> str:
     """Return a line such as `350 USD for a switch, 68.29 USD for each second saved in every round`."""
     rounds, per_second = benefit.rounds_to_pay_back, benefit.cost_per_second_saved
-    parts = [f"{money(benefit.extra_cost)} for {benefit.offer.name}"]
+    parts = [f"{money_text(benefit.extra_cost)} for {benefit.offer.name}"]
     if per_second is not None:
-        parts.append(f"{amount_text(benefit, per_second)} for each second saved in every round")
+        parts.append(f"{money_text(per_second)} for each second saved in every round")
     if rounds is not None:
         parts.append(f"pays for itself after {count_of(rounds, 'round')}")
     return ", ".join(parts)
@@ -43,33 +45,23 @@ def cost_table(benefits: Sequence[CostBenefit]) -> DataTable:
     )
 
 
-def performance_price_table(found: Sequence[PerformancePrice]) -> DataTable:
+def performance_table(performances: Sequence[PerformanceForCost]) -> DataTable:
     """Return a row for each performance, in the order given."""
     return DataTable(
         (
-            "workload",
-            "offer",
-            "configuration",
-            "performance",
-            "price",
-            f"for each {PER:,} of the price",
+            *("workload", "offer", "configuration", "performance", "cost"),
+            f"for each {PER:,} of the cost",
         ),
         tuple(
             (
-                each.workload,
-                each.offer or "the baseline as it is",
-                each.configuration,
-                Quantity(
-                    quantities.performance_text(each.performance.value, each.performance.unit),
-                    each.performance.value,
-                ),
-                Quantity(money(each.price), each.price.amount),
-                Quantity(
-                    quantities.performance_text(each.per_price, each.performance.unit),
-                    each.per_price,
-                ),
+                found.workload,
+                found.offer or "the baseline as it is",
+                found.configuration,
+                _performance(found.performance.value, found.performance.unit),
+                _money(found.cost),
+                _performance(found.per_cost, found.performance.unit),
             )
-            for each in found
+            for found in performances
         ),
     )
 
@@ -82,7 +74,7 @@ def cost_remarks(benefits: Sequence[CostBenefit]) -> Iterator[str]:
         "their 95 % intervals."
     )
     if hour := next((benefit.hour for benefit in benefits if benefit.hour), None):
-        yield f"One hour of the cluster's time is worth {money(hour)}."
+        yield f"One hour of the cluster's time is worth {money_text(hour)}."
 
 
 def cost_items(benefits: Sequence[CostBenefit]) -> Iterator[str]:
@@ -90,9 +82,9 @@ def cost_items(benefits: Sequence[CostBenefit]) -> Iterator[str]:
     for offer in dict.fromkeys(benefit.offer for benefit in benefits):
         if len(offer.items) > 1:
             items = [
-                f"{item.name} {f'{item.count} x ' if item.count > 1 else ''}"
-                f"{money(Money(item.price, offer.currency))}"
-                for item in offer.items
+                f"{name} {f'{item.count} x ' if item.count > 1 else ''}"
+                f"{money_text(Money(item.price, offer.currency))}"
+                for name, item in offer.items
             ]
             yield f"{offer.name}: {', '.join(items)}"
 
@@ -102,22 +94,21 @@ def _row(rank: int, benefit: CostBenefit) -> tuple[str | Quantity, ...]:
         Quantity(str(rank) if benefit.cost_per_second_saved is not None else NONE, rank),
         benefit.offer.name,
         benefit.configuration,
-        Quantity(money(benefit.extra_cost), benefit.extra_cost.amount),
+        _money(benefit.extra_cost),
         Quantity(saving_text(benefit.saving), benefit.saving.seconds if benefit.saving else None),
-        _money(benefit, benefit.cost_per_second_saved),
+        _money(benefit.cost_per_second_saved),
         Quantity(_gained(benefit.gained_bit_s), benefit.gained_bit_s),
-        _money(benefit, benefit.cost_per_gbit_s),
+        _money(benefit.cost_per_gbit_s),
         Quantity(payback_text(benefit), benefit.rounds_to_pay_back),
     )
 
 
-def _money(benefit: CostBenefit, amount: float | None) -> Quantity:
-    return Quantity(amount_text(benefit, amount), amount)
+def _performance(value: float, unit: str) -> Quantity:
+    return Quantity(quantities.performance_text(value, unit), value)
 
 
-def amount_text(benefit: CostBenefit, amount: float | None) -> str:
-    """Return an amount in the currency of the offer; `-` for None."""
-    return NONE if amount is None else money(Money(amount, benefit.extra_cost.currency))
+def _money(value: Money | None) -> Quantity:
+    return Quantity(money_text(value), value.amount if value else None)
 
 
 def payback_text(benefit: CostBenefit) -> str:

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 
+from harness.analysis.cost.benefit import CostBenefit
 from harness.analysis.predict.backtest import Backcast, by_ratio, chance_error
 from harness.analysis.predict.score import Score, ScoredTime, Summary, summarise
-from harness.analysis.price.price import CostBenefit
 from harness.model.link import rate_text, throughput_text
 from harness.model.prediction import Bounds, PredictedTime, Prediction
-from harness.present.costs import amount_text, cost_items, money, payback_text, saving_text
+from harness.present.costs import cost_items, money_text, payback_text, saving_text
 from harness.present.quantities import change, time_text
 from harness.present.text import fill, simple_table
 from harness.records.predictions import FrozenPrediction
@@ -141,7 +141,7 @@ _OFFER_HEADINGS = (
     "links",
     "cost",
     "saved per round",
-    "price per second",
+    "cost per second saved",
     "pays for itself after",
 )
 
@@ -151,9 +151,9 @@ def _table_of_offers(offers: Sequence[CostBenefit]) -> str:
         (
             shorten(visible(each.offer.name), _NAME_WIDTH),
             each.configuration,
-            money(each.extra_cost),
+            money_text(each.extra_cost),
             saving_text(each.saving),
-            amount_text(each, each.cost_per_second_saved),
+            money_text(each.cost_per_second_saved),
             payback_text(each),
         )
         for each in offers
@@ -163,9 +163,8 @@ def _table_of_offers(offers: Sequence[CostBenefit]) -> str:
 
 def _offer_lines(offers: Sequence[CostBenefit]) -> Iterator[str]:
     yield (
-        "A round is every workload once, without the controls; price per second: of each second that is "
-        "saved in every round. In brackets: if all workloads are at the worse, or all at the better end of "
-        "their 95 % intervals."
+        "A round is every workload once, without the controls. In brackets: if all workloads are at the "
+        "worse, or all at the better end of their 95 % intervals."
     )
     yield from cost_items(offers)
 

@@ -8,8 +8,8 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 
 from harness.analysis.compare.comparison import Comparison, compare
-from harness.analysis.price.price import rank_offers
-from harness.analysis.price.price_list import Item, Money, Offer, PriceList
+from harness.analysis.cost.benefit import rank_offers
+from harness.analysis.cost.offers import Costs, Item, Money, Offer
 from harness.present.report.figure import Evidence, sections
 from harness.present.report.page import render
 from harness.statistics.change import Verdict
@@ -30,17 +30,17 @@ def rich() -> Comparison:
 @pytest.fixture(scope="module")
 def report(rich: Comparison, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A report with every section."""
-    prices = PriceList(
+    given = Costs(
         (
-            Offer("dear", (Item("switch", 700),), "USD"),
-            Offer("cheap", (Item("switch", 90.5),), "USD"),
+            Offer("dear", (("switch", Item(700)),), "USD"),
+            Offer("cheap", (("switch", Item(90.5)),), "USD"),
         ),
         Money(20, "USD"),
     )
     measured = report_data.measured()
     page = tmp_path_factory.mktemp("report") / "report.html"
     page.write_text(
-        render(rich, measured, rank_offers(rich, prices, measured), ["clusterlift compare"])
+        render(rich, measured, rank_offers(rich, given, measured), ["clusterlift compare"])
     )
     return page
 
@@ -196,9 +196,9 @@ class TestSorting:
 
     def test_money_is_sorted_by_amount(self, browser: Browser, report: Path) -> None:
         browser.open(report)
-        head = browser.driver.find_element(By.CSS_SELECTOR, "#price th:nth-child(4) button")
+        head = browser.driver.find_element(By.CSS_SELECTOR, "#cost th:nth-child(4) button")
         head.click()
-        costs = browser.driver.find_elements(By.CSS_SELECTOR, "#price tbody td:nth-child(4)")
+        costs = browser.driver.find_elements(By.CSS_SELECTOR, "#cost tbody td:nth-child(4)")
         assert [cost.text for cost in costs] == ["90.50 USD", "90.50 USD", "700 USD", "700 USD"]
 
 

@@ -14,14 +14,14 @@ from harness.analysis.compare.comparison import Comparison, compare
 from harness.analysis.compare.identical_runs import identical_runs
 from harness.analysis.compare.power import needed_after
 from harness.analysis.compare.probe_comparison import compare_probes
+from harness.analysis.cost.benefit import rank_offers
+from harness.analysis.cost.offers import Costs, declared_costs
 from harness.analysis.explain.attribution import explain
 from harness.analysis.explain.timeline import link_uses, trial_links
 from harness.analysis.network.gate import Expectation, expectation_faults, upgrade_faults
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.analysis.predict import readiness as readiness_analysis
 from harness.analysis.predict.readiness import readiness
-from harness.analysis.price.price import rank_offers
-from harness.analysis.price.price_list import PriceList, declared_prices
 from harness.commands.gate import verdict
 from harness.model.errors import BadInput
 from harness.model.probe import RecordedProbes
@@ -90,14 +90,14 @@ def probe_outputs(
     export_rows(export.rows((), [probed]))
 
 
-def price_outputs(prices: PriceList, comparison: Comparison) -> Iterator[str]:
-    """Yield the page with prices."""
-    yield _visible(page.render(comparison, offers=rank_offers(comparison, prices)))
+def cost_outputs(costs: Costs, comparison: Comparison) -> Iterator[str]:
+    """Yield the page with costs."""
+    yield _visible(page.render(comparison, offers=rank_offers(comparison, costs)))
 
 
 def report_page(comparison: Comparison, measured: Mapping[str, Any] | None = None) -> str:
-    """Return the visible text of the page, with the prices that the runs declare."""
-    offers = rank_offers(comparison, declared_prices(comparison.columns))
+    """Return the visible text of the page, with the costs that the runs declare."""
+    offers = rank_offers(comparison, declared_costs(comparison.columns))
     return _visible(page.render(comparison, measured, offers))
 
 

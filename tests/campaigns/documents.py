@@ -313,7 +313,7 @@ IN_NAMESPACES: Mapping[str, Any] = {
 }
 """What excludes a key of the other experiment."""
 
-PRICES: Mapping[str, Any] = {
+OFFERS: Mapping[str, Any] = {
     "currency": "USD",
     "baseline": 2000,
     "hour": 20.0,

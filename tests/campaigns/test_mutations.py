@@ -17,8 +17,8 @@ import pytest
 
 from datagen.manifest import Manifest
 from harness.analysis.compare.comparison import compare
+from harness.analysis.cost.offers import OffersFile, read_costs
 from harness.analysis.observed.configuration import find_configuration
-from harness.analysis.price.price_list import PriceFile, read_price_list
 from harness.experiments.experiment_file import ExperimentFile, read_experiment
 from harness.experiments.runs import planned_runs
 from harness.model.errors import BadInput
@@ -29,7 +29,7 @@ from harness.records.reader import load_probes
 from harness.records.shapes import SHAPES
 from harness.terminal import visible
 from tests.campaigns.consumers import (
-    price_outputs,
+    cost_outputs,
     probe_outputs,
     problem_of,
     quick_pages,
@@ -38,8 +38,8 @@ from tests.campaigns.consumers import (
 from tests.campaigns.documents import (
     EXPERIMENT,
     IN_NAMESPACES,
+    OFFERS,
     ON_HOSTS,
-    PRICES,
     Lines,
     manifest_document,
     probe_lines,
@@ -281,7 +281,7 @@ def test_experiment_files(tmp_path: Path, report: Report) -> None:
     report(campaign, "experiment file")
 
 
-def test_price_files(tmp_path: Path, report: Report) -> None:
+def test_offers_files(tmp_path: Path, report: Report) -> None:
     columns = []
     for name, factor in (("1g", 1.0), ("2.5g", 0.5)):
         run_lines(tmp_path, name, factor)
@@ -289,12 +289,12 @@ def test_price_files(tmp_path: Path, report: Report) -> None:
     comparison = compare(columns)
 
     def outputs(file: Path) -> Iterator[str]:
-        prices = read_price_list(file)
+        costs = read_costs(file)
         try:
-            yield from price_outputs(prices, comparison)
+            yield from cost_outputs(costs, comparison)
         except BadInput as error:  # it names the offer, which is in one file or another
             raise BadInput(f"{file}: {error}") from error
 
-    campaign = Campaign(tmp_path / "prices.toml", outputs)
-    campaign.run(mutated_toml(PriceFile, PRICES))
-    report(campaign, "price file")
+    campaign = Campaign(tmp_path / "offers.toml", outputs)
+    campaign.run(mutated_toml(OffersFile, OFFERS))
+    report(campaign, "offers file")

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from harness.analysis.compare.comparison import Comparison
 from harness.analysis.compare.confounders import confounders
+from harness.analysis.cost.benefit import CostBenefit
 from harness.analysis.observed.configuration import ConfigurationRuns
-from harness.analysis.price.price import CostBenefit
 from harness.present import quantities
 from harness.present.comparison_table import comparison_table
 from harness.present.costs import offer_summary
@@ -75,7 +75,7 @@ def answers(comparison: Comparison, offers: Sequence[CostBenefit] = ()) -> tuple
                 *_changes(outcomes),
                 _controls(comparison.control_shifts[index]),
                 _other_differences(baseline, column),
-                *_price([offer for offer in offers if offer.configuration == column.name]),
+                *_cost([offer for offer in offers if offer.configuration == column.name]),
             ),
         )
         for index, column in enumerate(others, 1)
@@ -167,8 +167,8 @@ def _other_differences(baseline: ConfigurationRuns, column: ConfigurationRuns) -
     return Remark(Tone.LEVEL, "Also different", (unknown,))
 
 
-def _price(ranked: Sequence[CostBenefit]) -> Iterator[Remark]:
+def _cost(ranked: Sequence[CostBenefit]) -> Iterator[Remark]:
     """Yield the offer with the lowest cost per second saved."""
     if ranked:
         more = f"; {count_of(len(ranked) - 1, 'more offer')} below" if len(ranked) > 1 else ""
-        yield Remark(Tone.LEVEL, "Price", (f"{offer_summary(ranked[0])}{more}",))
+        yield Remark(Tone.LEVEL, "Cost", (f"{offer_summary(ranked[0])}{more}",))

@@ -9,18 +9,18 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from harness import __version__
 from harness.analysis.compare.comparison import Comparison
+from harness.analysis.cost.benefit import CostBenefit
+from harness.analysis.cost.performance import PerformanceForCost
 from harness.analysis.network.mesh_verdict import MeshVerdict
 from harness.analysis.observed.configuration import emulations
 from harness.analysis.observed.sample import measured_trials
 from harness.analysis.predict.outcomes import Scored
-from harness.analysis.price.performance_price import PerformancePrice
-from harness.analysis.price.price import CostBenefit
 from harness.model.probe import Measurement, RecordedProbes
 from harness.present.costs import (
     cost_items,
     cost_remarks,
     cost_table,
-    performance_price_table,
+    performance_table,
 )
 from harness.present.report.answer import answers
 from harness.present.report.chart import series_of
@@ -49,7 +49,7 @@ def render(
     offers: Sequence[CostBenefit] = (),
     presenting_commands: Sequence[str] = (),
     predictions: Sequence[Scored] = (),
-    performances: Sequence[PerformancePrice] = (),
+    performances: Sequence[PerformanceForCost] = (),
     soaks: Mapping[str, RecordedProbes] | None = None,
     verdicts: Mapping[str, MeshVerdict] | None = None,
     probe_sections: Sequence[Section] = (),
@@ -86,7 +86,7 @@ def render(
             keys=series_of(column.name for column in comparison.columns),
             lead=_lead(comparison),
             measuring_commands={column.name: commands(column) for column in comparison.columns},
-            performance_table=performance_price_table(performances) if performances else None,
+            performance_table=performance_table(performances) if performances else None,
             policy=_security_policy(script),
             presenting_commands=presenting_commands,
             script=script,

@@ -111,7 +111,7 @@ def test_a_figure_replaces_nothing_else(results: Path, ledger: Path, capfd: Capt
         (("--hour", "3USD"), "--hour needs the cost of the change"),
     ],
 )
-def test_a_mistake_in_prices_is_one_line(
+def test_a_mistake_in_costs_is_one_line(
     arguments: tuple[str, ...], message: str, results: Path, ledger: Path, capfd: Capture
 ) -> None:
     assert predict(results, "--link", "250mbit", *arguments) == 2

@@ -17,7 +17,7 @@ from tests.unit.builders import a_run, ok
 from tests.unit.present.test_tables import scaled
 
 ROOT = Path(__file__).parents[3]
-PRICE_LIST = """
+OFFERS = """
 currency = "USD"
 hour = 20
 offers.dear.items.switch.price = 700
@@ -81,15 +81,15 @@ class TestReport:
         first = report("1g", "2.5g")
         assert report("2.5g", "1g") != first
 
-    def test_measurements_and_prices_are_never_replaced(
+    def test_measurements_and_offers_are_never_replaced(
         self, results: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
         with ProbeRecording(ProbeRun("1g", ("a", "b")), results) as recording:
             recording.event(MESH_GOODPUT.of("a -> b", 2.35e9))
-        Path("prices.toml").write_text(PRICE_LIST)
-        for file in (*results.rglob("*.jsonl"), Path("prices.toml")):
+        Path("offers.toml").write_text(OFFERS)
+        for file in (*results.rglob("*.jsonl"), Path("offers.toml")):
             before = file.read_bytes()
-            assert main(["report", "1g", "2.5g", "--cost=prices.toml", "-o", str(file)]) == 2
+            assert main(["report", "1g", "2.5g", "--cost=offers.toml", "-o", str(file)]) == 2
             [line] = capsys.readouterr().err.splitlines()
             assert line.endswith(
                 f"{file} exists and is not a report of clusterlift; choose another name, or move it elsewhere"
@@ -131,26 +131,26 @@ def test_the_command_line_does_not_import_the_optional_libraries() -> None:
 
 
 @pytest.mark.usefixtures("results")
-class TestPrice:
-    def test_without_a_price_the_page_has_no_costs(self) -> None:
+class TestCost:
+    def test_without_a_cost_the_page_has_no_costs(self) -> None:
         assert "What it is worth" not in report("1g", "2.5g")
 
-    def test_a_price_on_the_command_line(self) -> None:
+    def test_a_cost_on_the_command_line(self) -> None:
         page = report("1g", "2.5g", "--cost", "350USD", "--hour", "20USD")
         assert "350 USD" in page
         assert "12,293 rounds" in page
 
-    def test_prices_in_a_file_of_offers(self) -> None:
-        Path("prices.toml").write_text(PRICE_LIST)
-        page = report("1g", "2.5g", "--cost", "prices.toml")
+    def test_costs_in_a_file_of_offers(self) -> None:
+        Path("offers.toml").write_text(OFFERS)
+        page = report("1g", "2.5g", "--cost", "offers.toml")
         assert page.index(">cheap<") < page.index(">dear<")
         assert "12,293 rounds" in page
 
-    def test_a_price_declared_with_the_runs(self, results: Path) -> None:
+    def test_a_cost_declared_with_the_runs(self, results: Path) -> None:
         record(results, "10g", 0.5, cost="900USD")
         assert "900 USD" in report("1g", "10g")
 
-    def test_the_command_line_overrides_declared_prices(self, results: Path) -> None:
+    def test_the_command_line_overrides_declared_costs(self, results: Path) -> None:
         record(results, "10g", 0.5, cost="900USD")
         page = report("1g", "10g", "--cost", "800USD")
         assert "800 USD" in page
@@ -178,7 +178,7 @@ class TestPrice:
             (["--cost", "10g=350USD"], "is for '10g', which is not asked about"),
         ],
     )
-    def test_invalid_prices_are_refused(
+    def test_invalid_costs_are_refused(
         self, options: list[str], message: str, capsys: pytest.CaptureFixture[str]
     ) -> None:
         assert main(["report", "1g", "2.5g", *options]) == 2

@@ -9,15 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.analysis.compare.comparison import Comparison, compare
+from harness.analysis.cost.benefit import rank_offers
+from harness.analysis.cost.offers import Costs, Item, Money, Offer, read_costs
+from harness.analysis.cost.performance import performances_for_cost
 from harness.analysis.observed.configuration import ConfigurationRuns
-from harness.analysis.price.performance_price import performance_prices
-from harness.analysis.price.price import rank_offers
-from harness.analysis.price.price_list import Item, Money, Offer, PriceList, read_price_list
 from harness.model.errors import BadInput
 from harness.model.run import RecordedRun
 from harness.model.work import Work
 from harness.present import data_formats, quantities, text
-from harness.present.costs import performance_price_table
+from harness.present.costs import performance_table
 from harness.present.report import page
 from harness.present.report.answer import answers
 from harness.present.report.reproduce import commands
@@ -126,48 +126,46 @@ class TestTable:
         assert ",flop/s,changed," in data_formats.as_csv(comparison)
 
 
-def prices(baseline: float | None = None, **offers: float) -> PriceList:
-    return PriceList(
-        tuple(Offer(name, (Item("all", cost),), "USD") for name, cost in offers.items()),
+def costs(baseline: float | None = None, **offers: float) -> Costs:
+    return Costs(
+        tuple(Offer(name, (("all", Item(cost)),), "USD") for name, cost in offers.items()),
         baseline=None if baseline is None else Money(baseline, "USD"),
     )
 
 
-class TestPrice:
-    def test_offers_are_ranked_by_performance_for_their_price(self) -> None:
-        ranked = performance_prices(upgrade(), prices(baseline=2000, dear=4000, cheap=2200))
+class TestCost:
+    def test_offers_are_ranked_by_performance_for_their_cost(self) -> None:
+        ranked = performances_for_cost(upgrade(), costs(baseline=2000, dear=4000, cheap=2200))
         assert [(each.offer, each.configuration) for each in ranked] == [
             ("cheap", "2.5g"),
             (None, "1g"),
             ("dear", "2.5g"),
         ]
-        assert ranked[0].per_price == pytest.approx(25e9 / 2.2, rel=0.01)
+        assert ranked[0].per_cost == pytest.approx(25e9 / 2.2, rel=0.01)
 
-    def test_a_workload_without_work_and_an_offer_without_a_price_are_left_out(self) -> None:
+    def test_a_workload_without_work_and_an_offer_without_a_cost_are_left_out(self) -> None:
         assert {
-            each.workload for each in performance_prices(upgrade(), prices(baseline=1, a=1))
+            each.workload for each in performances_for_cost(upgrade(), costs(baseline=1, a=1))
         } == {"hpl"}
-        assert not performance_prices(upgrade(), prices(baseline=0, gift=0))
+        assert not performances_for_cost(upgrade(), costs(baseline=0, gift=0))
 
-    def test_prices_of_the_change_alone_are_not_those_of_a_cluster(self) -> None:
-        assert not performance_prices(upgrade(), prices(a=1))
+    def test_costs_of_the_change_alone_are_not_those_of_a_cluster(self) -> None:
+        assert not performances_for_cost(upgrade(), costs(a=1))
 
     def test_the_table_says_what_is_the_baseline(self) -> None:
-        table = performance_price_table(
-            performance_prices(upgrade(), prices(baseline=2000, a=1000))
-        )
+        table = performance_table(performances_for_cost(upgrade(), costs(baseline=2000, a=1000)))
         assert [row[1] for row in table.rows] == ["a", "the baseline as it is"]
 
     def test_performance_saves_no_seconds(self) -> None:
-        [benefit] = rank_offers(upgrade(), prices(a=100))
+        [benefit] = rank_offers(upgrade(), costs(a=100))
         assert benefit.saving is not None
         assert benefit.saving.workloads == ("group-by",)
         assert benefit.saving.seconds == pytest.approx(2, rel=0.02)
 
-    def test_a_file_may_have_the_price_of_the_baseline(self, tmp_path: Path) -> None:
+    def test_a_file_may_have_the_cost_of_the_baseline(self, tmp_path: Path) -> None:
         file = tmp_path / "offers.toml"
         file.write_text('currency = "USD"\nbaseline = 2000\n[offers.a]\nitems.all.price = 2200\n')
-        assert read_price_list(file).baseline == Money(2000, "USD")
+        assert read_costs(file).baseline == Money(2000, "USD")
 
 
 class TestReproduction:
@@ -205,19 +203,19 @@ class TestReproduction:
 class TestPage:
     COLUMNS: ClassVar = {"1g-n2": 20.0, "1g-n4": 30.0, "2.5g-n2": 21.0, "2.5g-n4": 38.0}
 
-    def test_shows_performance_for_the_price_and_scaling(self) -> None:
+    def test_shows_performance_for_the_cost_and_scaling(self) -> None:
         comparison = compare([column(*each) for each in self.COLUMNS.items()])
-        offered = prices(baseline=2000, a=2500)
+        offered = costs(baseline=2000, a=2500)
         html = page.render(
             comparison,
             offers=rank_offers(comparison, offered),
-            performances=performance_prices(comparison, offered),
+            performances=performances_for_cost(comparison, offered),
         )
-        assert "Performance for the price" in html
+        assert "Performance for the cost" in html
         assert 'id="scaling"' in html
         assert "90.5%" in html  # 2.5g: 38 / 21 / 2
 
     def test_shows_neither_without_prices_and_numbers_of_nodes(self) -> None:
         html = page.render(upgrade())
-        assert "Performance for the price" not in html
+        assert "Performance for the cost" not in html
         assert 'id="scaling"' not in html

@@ -27,13 +27,13 @@ from datagen.manifest import Format
 from datagen.recipe import Recipe
 from datagen.writer import Request
 from harness.analysis.compare.comparison import Comparison, compare
+from harness.analysis.cost.benefit import rank_offers
+from harness.analysis.cost.offers import Costs, Item, Money, Offer
 from harness.analysis.explain.attribution import wall_parts
 from harness.analysis.explain.timeline import link_uses, trial_links
 from harness.analysis.network.mesh import pair_matrix
 from harness.analysis.network.mesh_verdict import judge_mesh
 from harness.analysis.observed.configuration import ConfigurationRuns
-from harness.analysis.price.price import rank_offers
-from harness.analysis.price.price_list import Item, Money, Offer, PriceList
 from harness.model.interface import HostLink
 from harness.model.layout import Layout
 from harness.model.network_metrics import (
@@ -678,11 +678,11 @@ class TestAnswer:
         self, rich: Comparison
     ) -> None:
         offers = tuple(
-            Offer(n, (Item("all", c),), "USD") for n, c in (("dear", 700), ("cheap", 90))
+            Offer(n, (("all", Item(c)),), "USD") for n, c in (("dear", 700), ("cheap", 90))
         )
-        found = rank_offers(rich, PriceList(offers, Money(20, "USD")))
+        found = rank_offers(rich, Costs(offers, Money(20, "USD")))
         for answer in answers(rich, found):
-            [item] = topics(answer)["Price"]
+            [item] = topics(answer)["Cost"]
             assert re.fullmatch(
                 r"90 USD for cheap, \d+\.\d\d USD for each second saved in every round, "
                 r"pays for itself after [\d,]+ rounds; 1 more offer below",
@@ -943,7 +943,7 @@ class TestPage:
             for configuration, factor in ((name, 1), (evil, 0.5))
         )
         comparison = compare([before, after])
-        prices = PriceList((Offer(evil, (Item(name, 1.0), Item(evil, 2.0)), "USD"),))
+        given = Costs((Offer(evil, ((name, Item(1.0)), (evil, Item(2.0))), "USD"),))
         probed = {
             name: [
                 MESH_GOODPUT.of(f"{evil} -> {name}", 1e9),
@@ -951,7 +951,7 @@ class TestPage:
             ]
         }
         html = page.render(
-            comparison, probed, rank_offers(comparison, prices), presenting_commands=[evil]
+            comparison, probed, rank_offers(comparison, given), presenting_commands=[evil]
         )
         parsed = assert_self_contained(html)
         assert parsed.text.count(name) > 5
@@ -960,20 +960,18 @@ class TestPage:
     def test_a_full_report_has_every_section(
         self, rich: Comparison, measured: dict[str, list[Measurement]]
     ) -> None:
-        prices = PriceList((Offer("switch", (Item("all", 350.0),), "USD"),), Money(20, "USD"))
+        given = Costs((Offer("switch", (("all", Item(350.0)),), "USD"),), Money(20, "USD"))
         html = page.render(
             rich,
             measured,
-            rank_offers(rich, prices, measured),
+            rank_offers(rich, given, measured),
             presenting_commands=["clusterlift compare"],
         )
         parsed = assert_self_contained(html)
         anchors = [a["id"] for _, a in parsed.elements if a.get("id")]
         evidence = Evidence(rich, measured)
         first, *others = [s.anchor for s in sections() if s.draw(evidence)]
-        assert anchors == [
-            *("answer", first, "table", "price", *others, "environment", "reproduce")
-        ]
+        assert anchors == [*("answer", first, "table", "cost", *others, "environment", "reproduce")]
         assert len(html.encode()) < 3_000_000
 
     def test_every_figure_is_in_the_table_of_the_documentation_in_its_order(self) -> None:
@@ -996,7 +994,7 @@ class TestPage:
             assert all(len(row) == len(figure.numbers.headings) for row in figure.numbers.rows)
 
     def test_without_a_price_there_is_no_price_section(self, rich: Comparison) -> None:
-        assert 'id="price"' not in page.render(rich)
+        assert 'id="cost"' not in page.render(rich)
 
     def test_emulation_is_announced_above_the_answer(self) -> None:
         columns = [

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from harness.analysis.compare.comparison import Comparison
+from harness.analysis.cost.offers import MAX_AMOUNT, MAX_NAME, Costs, Money, Offer
 from harness.analysis.network.goodput import rate_bit_s
 from harness.analysis.network.mesh import pair_matrix, typical_bit_s
-from harness.analysis.price.price_list import MAX_AMOUNT, MAX_NAME, Money, Offer, PriceList
 from harness.model.errors import BadInput
 from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.prediction import Prediction
@@ -51,29 +51,32 @@ class CostBenefit:
     hour: Money | None = None
 
     @property
-    def cost_per_second_saved(self) -> float | None:
+    def cost_per_second_saved(self) -> Money | None:
         """Extra cost for each second that a round, all workloads once, takes less; None if it does not."""
         return self._per(self.saving.seconds if self.saving else None)
 
     @property
-    def cost_per_gbit_s(self) -> float | None:
+    def cost_per_gbit_s(self) -> Money | None:
         """Extra cost for each Gbit/s that a node's link gains; None if it gains none."""
         return self._per(None if self.gained_bit_s is None else self.gained_bit_s / 1e9)
 
     @property
     def rounds_to_pay_back(self) -> int | None:
         """Number of rounds, of all workloads once, whose savings are worth the extra cost; None if never."""
-        if self.cost_per_second_saved is None or self.hour is None or self.hour.amount == 0:
+        per_second = self.cost_per_second_saved
+        if per_second is None or self.hour is None or self.hour.amount == 0:
             return None
-        return math.ceil(round(self.cost_per_second_saved * HOUR_S / self.hour.amount, 6))
+        return math.ceil(round(per_second.amount * HOUR_S / self.hour.amount, 6))
 
-    def _per(self, gained: float | None) -> float | None:
-        return self.extra_cost.amount / gained if gained is not None and gained > 0 else None
+    def _per(self, gained: float | None) -> Money | None:
+        if gained is None or gained <= 0:
+            return None
+        return Money(self.extra_cost.amount / gained, self.extra_cost.currency)
 
 
 def rank_offers(
     comparison: Comparison,
-    prices: PriceList,
+    costs: Costs,
     measured: Mapping[str, Sequence[Measurement]] | None = None,
 ) -> tuple[CostBenefit, ...]:
     """Return every offer for every configuration that it leads to, the best value first.
@@ -81,60 +84,55 @@ def rank_offers(
     `measured` are probe measurements by configuration. Raises BadInput if an offer is for the baseline or
     for a configuration that is not compared, if something is there twice, and if currencies differ.
     """
-    baseline, *others = comparison.columns
-    rates_bit_s = {
-        column.name: link_bit_s(column.runs, (measured or {}).get(column.name, ()))
+    before, *after = (
+        link_bit_s(column.runs, (measured or {}).get(column.name, ()))
         for column in comparison.columns
-    }
+    )
+    baseline, *others = comparison.columns
     gains = {
-        column.name: _Gain(
+        column.name: (
             saving(comparison, index),
-            _difference(rates_bit_s[baseline.name], rates_bit_s[column.name]),
+            None if before is None or bit_s is None else bit_s - before,
         )
-        for index, column in enumerate(others, 1)
+        for index, (column, bit_s) in enumerate(zip(others, after, strict=True), 1)
     }
-    return _ranked(prices, baseline.name, gains)
+    return _ranked(costs, baseline.name, gains)
 
 
-def rank_predicted(predictions: Sequence[Prediction], prices: PriceList) -> tuple[CostBenefit, ...]:
+def rank_predicted(predictions: Sequence[Prediction], costs: Costs) -> tuple[CostBenefit, ...]:
     """Return every offer for every link that it leads to, the best predicted value first.
 
     The configurations of an offer are the rates of links: `2.5gbit`. Raises BadInput as `rank_offers`.
     """
     gains = {
-        each.target.link: _Gain(
-            predicted_saving(each), each.target.goodput_bit_s - each.baseline_goodput_bit_s
+        prediction.target.link: (
+            predicted_saving(prediction),
+            prediction.target.goodput_bit_s - prediction.baseline_goodput_bit_s,
         )
-        for each in predictions
+        for prediction in predictions
     }
-    return _ranked(prices, predictions[0].baseline.configuration, gains)
+    return _ranked(costs, predictions[0].baseline.configuration, gains)
 
 
-@dataclass(frozen=True)
-class _Gain:
-    """What an offer leads to: seconds, and bit/s of a node's link; None if unknown."""
-
-    saving: Saving | None
-    gained_bit_s: float | None
+_Gain = tuple[Saving | None, float | None]
+"""What an offer leads to: a saving, and bit/s of a node's link; None if unknown."""
 
 
-def _ranked(
-    prices: PriceList, baseline: str, gains: Mapping[str, _Gain]
-) -> tuple[CostBenefit, ...]:
-    _require_consistent(prices, baseline, tuple(gains))
-    base = prices.baseline.amount if prices.baseline else 0.0
+def _ranked(costs: Costs, baseline: str, gains: Mapping[str, _Gain]) -> tuple[CostBenefit, ...]:
+    _require_consistent(costs, baseline, tuple(gains))
+    base = costs.baseline.amount if costs.baseline else 0.0
     found = [
         CostBenefit(
             offer,
             name,
             Money(offer.cost.amount - base, offer.currency),
-            gain.saving,
-            gain.gained_bit_s,
-            prices.hour,
+            saved,
+            gained_bit_s,
+            costs.hour,
         )
-        for name, gain in gains.items()
-        for offer in prices.offers
-        if offer.configurations is None or name in offer.configurations
+        for name, (saved, gained_bit_s) in gains.items()
+        for offer in costs.offers
+        if offer.is_for(name)
     ]
     return tuple(sorted(found, key=_rank))
 
@@ -174,24 +172,18 @@ def saving(comparison: Comparison, index: int) -> Saving | None:
     ]
     if not tested:
         return None
-    changed = [each for each in tested if each[2].verdict is Verdict.CHANGED]
+    changed = [found for found in tested if found[2].verdict is Verdict.CHANGED]
+    ends = [
+        (-change.interval.high * expected_s, -change.interval.low * expected_s)
+        for _, expected_s, change in changed
+        if change.interval
+    ]
+    has_all_ends = ends and len(ends) == len(changed)
     return Saving(
         math.fsum(-change.relative_change * expected_s for _, expected_s, change in changed),
-        _saved_interval([(expected_s, change.interval) for _, expected_s, change in changed]),
+        Interval(*map(math.fsum, zip(*ends, strict=True))) if has_all_ends else None,
         tuple(name for name, _, _ in changed),
     )
-
-
-def _saved_interval(changes: Sequence[tuple[float, Interval | None]]) -> Interval | None:
-    """Sum up intervals of relative changes of expected times, as seconds saved."""
-    ends = [
-        (-interval.high * expected_s, -interval.low * expected_s)
-        for expected_s, interval in changes
-        if interval
-    ]
-    if not ends or len(ends) < len(changes):
-        return None
-    return Interval(*map(math.fsum, zip(*ends, strict=True)))
 
 
 def link_bit_s(runs: Sequence[RecordedRun], measured: Sequence[Measurement] = ()) -> float | None:
@@ -206,19 +198,15 @@ def link_bit_s(runs: Sequence[RecordedRun], measured: Sequence[Measurement] = ()
     return rates_bit_s.pop() if len(rates_bit_s) == 1 else None
 
 
-def _difference(before: float | None, after: float | None) -> float | None:
-    return None if before is None or after is None else after - before
-
-
 def _rank(found: CostBenefit) -> tuple[float, float]:
     """Order by cost per second saved, then by cost; offers that save nothing come last."""
     cost = found.cost_per_second_saved
-    return (math.inf if cost is None else cost, found.extra_cost.amount)
+    return (math.inf if cost is None else cost.amount, found.extra_cost.amount)
 
 
-def _require_consistent(prices: PriceList, baseline: str, others: Sequence[str]) -> None:
-    names = [offer.name for offer in prices.offers]
-    for offer in prices.offers:
+def _require_consistent(costs: Costs, baseline: str, others: Sequence[str]) -> None:
+    names = [offer.name for offer in costs.offers]
+    for offer in costs.offers:
         leads_to = offer.configurations or ()
         where = f"the offer {shorten(offer.name, MAX_NAME)!r}"
         if names.count(offer.name) > 1:
@@ -228,7 +216,7 @@ def _require_consistent(prices: PriceList, baseline: str, others: Sequence[str])
             )
         if offer.cost.amount > MAX_AMOUNT:
             raise BadInput(
-                f"{where} costs more than {MAX_AMOUNT:,} {offer.currency}, the largest price allowed; "
+                f"{where} costs more than {MAX_AMOUNT:,} {offer.currency}, the largest cost allowed; "
                 "correct it"
             )
         for name in leads_to:
@@ -243,8 +231,8 @@ def _require_consistent(prices: PriceList, baseline: str, others: Sequence[str])
                 )
             if leads_to.count(name) > 1:
                 raise BadInput(f"{where} names the configuration {name!r} twice; name it once")
-    amounts = [offer.cost for offer in prices.offers]
-    amounts += filter(None, (prices.baseline, prices.hour))
+    amounts = [offer.cost for offer in costs.offers]
+    amounts += filter(None, (costs.baseline, costs.hour))
     currencies = list(dict.fromkeys(money.currency for money in amounts))
     if len(currencies) > 1:
-        raise BadInput(f"prices are in several currencies ({', '.join(currencies)}); use one")
+        raise BadInput(f"costs are in several currencies ({', '.join(currencies)}); use one")

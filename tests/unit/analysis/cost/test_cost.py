@@ -1,4 +1,4 @@
-"""Costs and savings of changes, the ranking of offers, and how prices are read and shown."""
+"""Costs and savings of changes, the ranking of offers, and how costs are read and shown."""
 
 import math
 from pathlib import Path
@@ -8,20 +8,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.analysis.compare.comparison import Comparison, compare
-from harness.analysis.price.price import CostBenefit, link_bit_s, rank_offers, saving
-from harness.analysis.price.price_list import (
+from harness.analysis.cost.benefit import CostBenefit, link_bit_s, rank_offers, saving
+from harness.analysis.cost.offers import (
+    Costs,
     Item,
     Money,
     Offer,
-    PriceList,
-    declared_prices,
+    declared_costs,
     parse_cost,
     parse_money,
-    read_price_list,
+    read_costs,
 )
 from harness.model.errors import BadInput
 from harness.model.network_metrics import MESH_GOODPUT
-from harness.present.costs import cost_items, cost_remarks, cost_table, money
+from harness.present.costs import cost_items, cost_remarks, cost_table, money_text
 from harness.present.data_table import Quantity
 from tests.unit.builders import a_run, column, in_runs, known, recorded
 from tests.unit.present.test_tables import SIX, drifting, scaled
@@ -33,7 +33,7 @@ TIME_S = math.sqrt(10.2 * 10.3)
 def offer(
     cost: float, name: str = "switch", configurations: tuple[str, ...] | None = None
 ) -> Offer:
-    return Offer(name, (Item("all", cost),), "USD", configurations)
+    return Offer(name, (("all", Item(cost)),), "USD", configurations)
 
 
 def upgrade(**factors: float) -> Comparison:
@@ -47,8 +47,8 @@ def upgrade(**factors: float) -> Comparison:
     )
 
 
-def only_offer(comparison: Comparison, prices: PriceList) -> CostBenefit:
-    [ranked] = rank_offers(comparison, prices)
+def only_offer(comparison: Comparison, given: Costs) -> CostBenefit:
+    [ranked] = rank_offers(comparison, given)
     return ranked
 
 
@@ -102,44 +102,44 @@ class TestSaving:
 
 class TestCostBenefit:
     def test_of_a_switch_that_halves_the_time(self) -> None:
-        found = only_offer(upgrade(a=0.5), PriceList((offer(350),), Money(20, "USD")))
-        assert found.cost_per_second_saved == pytest.approx(350 / (TIME_S * 0.5))
+        found = only_offer(upgrade(a=0.5), Costs((offer(350),), Money(20, "USD")))
+        assert known(found.cost_per_second_saved).amount == pytest.approx(350 / (TIME_S * 0.5))
         assert found.gained_bit_s == 1.5e9
-        assert found.cost_per_gbit_s == pytest.approx(350 / 1.5)
+        assert known(found.cost_per_gbit_s).amount == pytest.approx(350 / 1.5)
         saved_each_run = TIME_S * 0.5 / 3600 * 20
         assert found.rounds_to_pay_back == math.ceil(350 / saved_each_run)
 
     def test_pay_back_is_unknown_without_the_value_of_an_hour(self) -> None:
-        assert only_offer(upgrade(a=0.5), PriceList((offer(350),))).rounds_to_pay_back is None
+        assert only_offer(upgrade(a=0.5), Costs((offer(350),))).rounds_to_pay_back is None
 
     def test_an_offer_that_saves_nothing_has_no_cost_per_second(self) -> None:
-        found = only_offer(upgrade(a=1.001), PriceList((offer(350),), Money(20, "USD")))
+        found = only_offer(upgrade(a=1.001), Costs((offer(350),), Money(20, "USD")))
         assert (found.cost_per_second_saved, found.rounds_to_pay_back) == (None, None)
 
     def test_extra_cost_is_the_difference_from_the_cost_of_the_baseline(self) -> None:
-        prices = PriceList((offer(350, "new", ("2.5g",)),), baseline=Money(100, "USD"))
-        assert only_offer(upgrade(a=0.5), prices).extra_cost == Money(250, "USD")
+        given = Costs((offer(350, "new", ("2.5g",)),), baseline=Money(100, "USD"))
+        assert only_offer(upgrade(a=0.5), given).extra_cost == Money(250, "USD")
 
     def test_runs_may_declare_their_costs_and_that_of_the_baseline(self) -> None:
         columns = [
             column(name, {"w": SIX}, facts={"cost": cost})
             for name, cost in (("1g", "100USD"), ("2.5g", "350USD"), ("10g", f"{'9' * 400}USD"))
         ]
-        prices = declared_prices(columns)
-        assert prices.baseline == Money(100, "USD")
-        assert [(each.name, each.cost.amount) for each in prices.offers] == [("2.5g", 350)]
+        given = declared_costs(columns)
+        assert given.baseline == Money(100, "USD")
+        assert [(each.name, each.cost.amount) for each in given.offers] == [("2.5g", 350)]
 
     def test_an_offer_is_for_every_configuration_unless_it_names_some(self) -> None:
         comparison = compare([column(name, {"w": SIX}) for name in ("1g", "2.5g", "10g")])
-        everywhere = rank_offers(comparison, PriceList((offer(1),)))
+        everywhere = rank_offers(comparison, Costs((offer(1),)))
         assert [found.configuration for found in everywhere] == ["2.5g", "10g"]
-        only_10g = rank_offers(comparison, PriceList((offer(1, configurations=("10g",)),)))
+        only_10g = rank_offers(comparison, Costs((offer(1, configurations=("10g",)),)))
         assert [found.configuration for found in only_10g] == ["10g"]
 
     def test_offers_with_the_same_saving_are_ranked_by_cost(self) -> None:
         costs = {"6509E": 117_000, "6509E without cards": 94_000, "E600": 126_000, "E1200": 141_000}
-        prices = PriceList(tuple(offer(cost, name) for name, cost in costs.items()))
-        ranked = rank_offers(upgrade(a=0.5), prices)
+        given = Costs(tuple(offer(cost, name) for name, cost in costs.items()))
+        ranked = rank_offers(upgrade(a=0.5), given)
         assert [found.offer.name for found in ranked] == [
             *("6509E without cards", "6509E", "E600", "E1200")
         ]
@@ -166,7 +166,7 @@ class TestCostBenefit:
             (
                 (offer(1e13),),
                 None,
-                "costs more than 1,000,000,000,000 USD, the largest price allowed",
+                "costs more than 1,000,000,000,000 USD, the largest cost allowed",
             ),
             ((offer(1),), Money(1, "EUR"), r"several currencies \(USD, EUR\); use one"),
         ],
@@ -175,7 +175,7 @@ class TestCostBenefit:
         self, offers: tuple[Offer, ...], hour: Money | None, message: str
     ) -> None:
         with pytest.raises(BadInput, match=message):
-            rank_offers(upgrade(a=0.5), PriceList(offers, hour))
+            rank_offers(upgrade(a=0.5), Costs(offers, hour))
 
     @given(
         st.lists(st.integers(0, 10**8), min_size=1, max_size=6),
@@ -187,8 +187,8 @@ class TestCostBenefit:
     ) -> None:
         costs = [cost / 100 for cost in cents]
         offers = tuple(offer(cost, f"offer {number}") for number, cost in enumerate(costs))
-        prices = PriceList(offers, Money(hour, "USD"))
-        ranked = rank_offers(upgrade(a=factor), prices)
+        given = Costs(offers, Money(hour, "USD"))
+        ranked = rank_offers(upgrade(a=factor), given)
         assert [found.extra_cost.amount for found in ranked] == sorted(costs)
         for found in ranked:
             if found.rounds_to_pay_back is not None and found.saving:
@@ -260,7 +260,7 @@ class TestMoney:
         ],
     )
     def test_is_formatted(self, amount: float, text: str) -> None:
-        assert money(Money(amount, "USD")) == text
+        assert money_text(Money(amount, "USD")) == text
 
     def test_a_cost_may_be_for_one_configuration(self) -> None:
         assert parse_cost("350USD").configurations is None
@@ -282,16 +282,16 @@ items.adapter = { price = 29.99, count = 4 }
 """
 
 
-class TestPriceList:
-    def read(self, directory: Path, text: str) -> PriceList:
-        file = directory / "prices.toml"
+class TestCosts:
+    def read(self, directory: Path, text: str) -> Costs:
+        file = directory / "offers.toml"
         file.write_text(text)
-        return read_price_list(file)
+        return read_costs(file)
 
     def test_is_read_from_toml(self, tmp_path: Path) -> None:
-        prices = self.read(tmp_path, LIST)
-        assert prices.hour == Money(20, "USD")
-        [eight] = prices.offers
+        given = self.read(tmp_path, LIST)
+        assert given.hour == Money(20, "USD")
+        [eight] = given.offers
         assert (eight.name, eight.configurations) == ("eight ports", ("2.5g",))
         assert eight.cost == Money(pytest.approx(819.96), "USD")
 
@@ -341,19 +341,19 @@ class TestPriceList:
         assert old in LIST
         with pytest.raises(BadInput, match=message) as caught:
             self.read(tmp_path, LIST.replace(old, new))
-        assert "prices.toml" in str(caught.value)
+        assert "offers.toml" in str(caught.value)
 
     def test_a_missing_file_is_an_error(self, tmp_path: Path) -> None:
         with pytest.raises(BadInput, match=r"nowhere.toml: No such file"):
-            read_price_list(tmp_path / "nowhere.toml")
+            read_costs(tmp_path / "nowhere.toml")
 
 
 class TestTable:
     def test_has_a_row_for_each_offer_in_the_order_of_their_rank(self) -> None:
-        prices = PriceList((offer(700, "dear"), offer(350, "cheap")), Money(20, "USD"))
+        given = Costs((offer(700, "dear"), offer(350, "cheap")), Money(20, "USD"))
         rows = [
             [cell.text if isinstance(cell, Quantity) else cell for cell in row]
-            for row in cost_table(rank_offers(upgrade(a=0.5), prices)).rows
+            for row in cost_table(rank_offers(upgrade(a=0.5), given)).rows
         ]
         assert rows == [
             ["1", "cheap", "2.5g", "350 USD", "5.12 s (4.97 s to 5.27 s)", "68.29 USD",
@@ -364,21 +364,21 @@ class TestTable:
 
     def test_unknown_values_are_not_numbers(self) -> None:
         few = compare([column("before", {"w": [9.0]}), column("after", {"w": [1.0]})])
-        [row] = cost_table(rank_offers(few, PriceList((offer(350),)))).rows
+        [row] = cost_table(rank_offers(few, Costs((offer(350),)))).rows
         texts = [cell.text if isinstance(cell, Quantity) else cell for cell in row]
         assert texts == ["-", "switch", "after", "350 USD", "unknown: too few runs", *["-"] * 4]
 
     def test_a_change_within_noise_saves_nothing(self) -> None:
-        [row] = cost_table(rank_offers(upgrade(a=1.001), PriceList((offer(350),)))).rows
+        [row] = cost_table(rank_offers(upgrade(a=1.001), Costs((offer(350),)))).rows
         assert row[4] == Quantity("nothing significant", 0.0)
 
     def test_the_items_of_an_offer_are_listed_once(self) -> None:
-        both = Offer("both", (Item("switch", 700), Item("adapter", 29.99, 4)), "USD")
+        both = Offer("both", (("switch", Item(700)), ("adapter", Item(29.99, 4))), "USD")
         comparison = compare([column(name, {"w": SIX}) for name in ("1g", "2.5g", "10g")])
-        assert list(cost_items(rank_offers(comparison, PriceList((both,))))) == [
+        assert list(cost_items(rank_offers(comparison, Costs((both,))))) == [
             "both: switch 700 USD, adapter 4 x 29.99 USD"
         ]
 
     def test_the_value_of_an_hour_is_stated(self) -> None:
-        found = rank_offers(upgrade(a=0.5), PriceList((offer(1),), Money(20, "USD")))
+        found = rank_offers(upgrade(a=0.5), Costs((offer(1),), Money(20, "USD")))
         assert "One hour of the cluster's time is worth 20 USD." in list(cost_remarks(found))

@@ -1,8 +1,8 @@
-"""Costs of configurations: an amount on the command line, a declared fact, or a TOML file of offers.
+"""What offers cost: an amount on the command line, a declared fact, or a TOML file of offers.
 
 currency = "USD"
 hour = 20                                   # the value of an hour that is saved
-baseline = 2000                             # what the baseline cost, if offers are prices of whole clusters
+baseline = 2000                             # what the baseline cost, if offers are whole clusters
 
 [offers."eight ports of 10G"]
 configurations = ["2.5g-rs", "2.5g-2x"]     # what the offer leads to; default: all but the baseline
@@ -50,32 +50,37 @@ class Money:
     currency: str
 
 
-@dataclass(frozen=True)
-class Item:
-    """Something to buy; `price` is that of a single piece."""
+class Item(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Something to buy, `items.NAME` of an offer; `price` is that of a single piece."""
 
-    name: str
-    price: float
-    count: int = 1
+    price: Amount
+    count: Annotated[int, msgspec.Meta(ge=1, le=MAX_COUNT)] = 1
+
+    def __post_init__(self) -> None:
+        _check_cents("price", self.price)
 
 
 @dataclass(frozen=True)
 class Offer:
-    """A purchase, and the configurations that it leads to; None: all but the baseline."""
+    """A purchase: its items by name, and the configurations that it leads to; None: all but the baseline."""
 
     name: str
-    items: tuple[Item, ...]
+    items: tuple[tuple[str, Item], ...]
     currency: str
     configurations: tuple[str, ...] | None = None
 
     @property
     def cost(self) -> Money:
         """The cost of all items."""
-        return Money(math.fsum(item.price * item.count for item in self.items), self.currency)
+        return Money(math.fsum(item.price * item.count for _, item in self.items), self.currency)
+
+    def is_for(self, configuration: str) -> bool:
+        """Return whether the purchase leads to a configuration, which is not the baseline."""
+        return self.configurations is None or configuration in self.configurations
 
 
 @dataclass(frozen=True)
-class PriceList:
+class Costs:
     """Offers; what the baseline itself cost; and the value of an hour that is saved. None: not given."""
 
     offers: tuple[Offer, ...]
@@ -100,22 +105,26 @@ def parse_cost(text: str) -> Offer:
     if equals and not name:
         raise BadInput(f"--cost {text!r} names no configuration; write for example 2.5g=350USD")
     money = parse_money("--cost", amount)
-    items = (Item("all", money.amount),)
-    return Offer(name or "the change", items, money.currency, (name,) if equals else None)
+    return _single(name or "the change", money, (name,) if equals else None)
 
 
-def declared_prices(columns: Sequence[ConfigurationRuns]) -> PriceList:
+def _single(name: str, cost: Money, configurations: tuple[str, ...] | None) -> Offer:
+    """Return an offer of a single item."""
+    return Offer(name, (("all", Item(cost.amount)),), cost.currency, configurations)
+
+
+def declared_costs(columns: Sequence[ConfigurationRuns]) -> Costs:
     """Return the costs that runs declare, as with `--fact cost=350USD`; the first column is the baseline.
 
     A configuration has a cost if all its runs declare the same.
     """
     baseline, *others = map(_declared_cost, columns)
     offers = tuple(
-        Offer(column.name, (Item("all", cost.amount),), cost.currency, (column.name,))
+        _single(column.name, cost, (column.name,))
         for column, cost in zip(columns[1:], others, strict=True)
         if cost
     )
-    return PriceList(offers, baseline=baseline)
+    return Costs(offers, baseline=baseline)
 
 
 def _declared_cost(column: ConfigurationRuns) -> Money | None:
@@ -126,21 +135,11 @@ def _declared_cost(column: ConfigurationRuns) -> Money | None:
         return None
 
 
-class ItemTable(msgspec.Struct, forbid_unknown_fields=True):
-    """`items.NAME` of an offer."""
-
-    price: Amount
-    count: Annotated[int, msgspec.Meta(ge=1, le=MAX_COUNT)] = 1
-
-    def __post_init__(self) -> None:
-        _check_cents("price", self.price)
-
-
 class OfferTable(msgspec.Struct, forbid_unknown_fields=True):
     """`[offers.NAME]`."""
 
     items: Annotated[
-        dict[Name, ItemTable],
+        dict[Name, Item],
         msgspec.Meta(min_length=1, description="one table or more: items.NAME"),
     ]
     configurations: (
@@ -148,7 +147,7 @@ class OfferTable(msgspec.Struct, forbid_unknown_fields=True):
     ) = None
 
 
-class PriceFile(msgspec.Struct, forbid_unknown_fields=True):
+class OffersFile(msgspec.Struct, forbid_unknown_fields=True):
     """The whole file."""
 
     currency: Annotated[
@@ -166,13 +165,13 @@ class PriceFile(msgspec.Struct, forbid_unknown_fields=True):
         _check_cents("hour", self.hour or 0)
         _check_cents("baseline", self.baseline or 0)
 
-    def prices(self) -> PriceList:
-        """Return the prices in the file."""
+    def costs(self) -> Costs:
+        """Return what the file says."""
         currency = self.currency.upper()
         offers = tuple(
             Offer(
                 name,
-                tuple(Item(item, table.price, table.count) for item, table in offer.items.items()),
+                tuple(offer.items.items()),
                 currency,
                 None if offer.configurations is None else tuple(offer.configurations),
             )
@@ -182,12 +181,12 @@ class PriceFile(msgspec.Struct, forbid_unknown_fields=True):
             None if amount is None else Money(amount, currency)
             for amount in (self.hour, self.baseline)
         )
-        return PriceList(offers, hour, baseline)
+        return Costs(offers, hour, baseline)
 
 
-def read_price_list(file: Path) -> PriceList:
+def read_costs(file: Path) -> Costs:
     """Read a TOML file of offers. Raises BadInput that names the file and the mistake."""
-    return convert(read_toml(file), PriceFile, file).prices()
+    return convert(read_toml(file), OffersFile, file).costs()
 
 
 def _check_cents(name: str, amount: float) -> None:
