@@ -72,7 +72,7 @@ def score_command(
 
 def _all(results: Path) -> Iterator[ConfigurationRuns]:
     """Yield every configuration in a directory or below; say which cannot be read."""
-    for directory in sorted(each for each in (results, *results.rglob("*")) if results_files(each)):
+    for directory in sorted(path for path in (results, *results.rglob("*")) if results_files(path)):
         try:
             yield find_configuration(str(directory), results)
         except BadInput as error:

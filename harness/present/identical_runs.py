@@ -16,12 +16,12 @@ def render(found: IdenticalRuns) -> str:
         ("workload", "SD of trials", "SD of runs", ""),
         [
             (
-                shorten(visible(each.workload), _NAME_WIDTH),
-                f"{each.trials_sd:.1%}",
-                f"{each.runs_sd:.1%}",
-                "control" if each.is_control else "",
+                shorten(visible(variation.workload), _NAME_WIDTH),
+                f"{variation.trials_sd:.1%}",
+                f"{variation.runs_sd:.1%}",
+                "control" if variation.is_control else "",
             )
-            for each in found.variations
+            for variation in found.variations
         ],
     )
     pairs = simple_table(
@@ -34,13 +34,13 @@ def render(found: IdenticalRuns) -> str:
         ),
         [
             (
-                str(each.runs),
-                str(each.pairs),
-                _percent(each.claims),
-                _percent(each.alarms),
-                f"{each.most_differ:.1%}",
+                str(split.runs),
+                str(split.pairs),
+                _percent(split.claims),
+                _percent(split.alarms),
+                f"{split.most_differ:.1%}",
             )
-            for each in found.pairs
+            for split in found.pairs
         ],
     )
     runs = count_of(len(found.configuration.runs), "run")

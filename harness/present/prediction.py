@@ -24,7 +24,7 @@ def render(frozen: Sequence[FrozenPrediction], offers: Sequence[CostBenefit] = (
     """
     first = frozen[0].prediction
     reasons = [f"{name} is not predicted: {why}" for name, why in first.not_predicted.items()]
-    notes = dict.fromkeys(note for each in frozen for note in each.prediction.notes)
+    notes = dict.fromkeys(note for saved in frozen for note in saved.prediction.notes)
     copy = ", ".join(source.configuration for source in first.learned_from)
     return "\n".join(
         [
@@ -59,8 +59,8 @@ def render(frozen: Sequence[FrozenPrediction], offers: Sequence[CostBenefit] = (
             ),
             "",
             *(
-                visible(f"prediction {each.id}, {each.prediction.target}: {each.file}")
-                for each in frozen
+                visible(f"prediction {saved.id}, {saved.prediction.target}: {saved.file}")
+                for saved in frozen
             ),
             fill(
                 f"After the upgrade: clusterlift score {first.baseline.configuration} AFTER. Note the IDs "
@@ -76,9 +76,9 @@ def _titles(frozen: Sequence[FrozenPrediction]) -> Sequence[str]:
     return (
         f"Predicted from {first.baseline.configuration}, whose links carry {carried}, for",
         *(
-            f"  {each.prediction.target}, expected to carry "
-            f"{throughput_text(each.prediction.target.goodput_bit_s)}"
-            for each in frozen
+            f"  {saved.prediction.target}, expected to carry "
+            f"{throughput_text(saved.prediction.target.goodput_bit_s)}"
+            for saved in frozen
         ),
     )
 
@@ -99,7 +99,7 @@ def _table(prediction: Prediction) -> str:
 
 
 def _table_of_targets(frozen: Sequence[FrozenPrediction]) -> str:
-    by_target = [{time.workload: time for time in each.prediction.times} for each in frozen]
+    by_target = [{time.workload: time for time in saved.prediction.times} for saved in frozen]
     rows = [
         (
             _name(time),
@@ -115,7 +115,7 @@ def _table_of_targets(frozen: Sequence[FrozenPrediction]) -> str:
         )
         for time in frozen[0].prediction.times
     ]
-    rates = (each.prediction.target.link for each in frozen)
+    rates = (saved.prediction.target.link for saved in frozen)
     headings = [heading for rate in rates for heading in (rate, "95 %")]
     return simple_table(("workload", "now", *headings), rows)
 
@@ -149,14 +149,14 @@ _OFFER_HEADINGS = (
 def _table_of_offers(offers: Sequence[CostBenefit]) -> str:
     rows = [
         (
-            shorten(visible(each.offer.name), _NAME_WIDTH),
-            each.configuration,
-            money_text(each.extra_cost),
-            saving_text(each.saving),
-            money_text(each.cost_per_second_saved),
-            payback_text(each),
+            shorten(visible(benefit.offer.name), _NAME_WIDTH),
+            benefit.configuration,
+            money_text(benefit.extra_cost),
+            saving_text(benefit.saving),
+            money_text(benefit.cost_per_second_saved),
+            payback_text(benefit),
         )
-        for each in offers
+        for benefit in offers
     ]
     return simple_table(_OFFER_HEADINGS, rows)
 

@@ -119,13 +119,13 @@ def adjusted_changes(differences: Sequence[Difference]) -> list[Change]:
     The more comparisons a table has, the stronger the evidence that each of them needs. Those with too
     few runs are not among them.
     """
-    tested = [each for each in differences if each.runs >= MIN_RUNS]
-    adjusted = iter(holm([each.ratio.p for each in tested]))
+    tested = [difference for difference in differences if difference.runs >= MIN_RUNS]
+    adjusted = iter(holm([difference.ratio.p for difference in tested]))
     return [
-        _tested_change(each.ratio, next(adjusted))
-        if each.runs >= MIN_RUNS
-        else Change(math.expm1(each.ratio.log))
-        for each in differences
+        _tested_change(difference.ratio, next(adjusted))
+        if difference.runs >= MIN_RUNS
+        else Change(math.expm1(difference.ratio.log))
+        for difference in differences
     ]
 
 

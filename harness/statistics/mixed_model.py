@@ -232,7 +232,7 @@ class MixedModel:
 
     @property
     def workloads(self) -> tuple[str, ...]:
-        """Every workload of which any run has a time."""
+        """Every workload that has a time in some run."""
         return tuple(self._trial_variances)
 
     @property
@@ -430,7 +430,7 @@ class _InTurns(MixedModel):
 
 
 def _degrees_of_freedom(effects: Iterable[tuple[int, int]]) -> int:
-    """Return those of the differences between the runs of each configuration."""
+    """Return how many differences between runs of a configuration are free: one less than it has runs."""
     numbers = Counter(configuration for configuration, _ in effects)
     return sum(number - 1 for number in numbers.values())
 

@@ -102,7 +102,7 @@ def slow_members(values: Mapping[Pair, float], limit: float) -> set[Role]:
 
 
 def unexplained(values: Mapping[Pair, float], limit: float, slow: Collection[Role]) -> list[Pair]:
-    """Return the pairs below the limit of which neither end is slow."""
+    """Return the pairs that are below the limit although neither of their ends is slow."""
     return [
         pair
         for pair, value in values.items()

@@ -109,8 +109,8 @@ def _pairs(runs: Sequence[Run], size: int, controls: Sequence[str]) -> Pairs:
     return Pairs(
         size,
         len(found),
-        _fraction([each.claims for each in found]),
-        _fraction([each.alarms for each in found]),
+        _fraction([one.claims for one in found]),
+        _fraction([one.alarms for one in found]),
         differences[int(_MOST * len(differences))] if differences else 0.0,
     )
 

@@ -1,4 +1,4 @@
-"""Which configuration is the outcome of which prediction of the ledger."""
+"""Finds the configuration that is the outcome of a saved prediction, and scores it."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""What is to be bought: links of which rate, MTU and goodput, beside those that a configuration has."""
+"""The typical link of a configuration, and the links that are to be bought: rate, MTU and goodput."""
 
 from dataclasses import dataclass
 
