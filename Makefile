@@ -30,6 +30,10 @@ SPARK_OPTIONS ?= $(if $(filter yarn,$(MASTER)),--master yarn )$(LOCAL_SPARK)
 LOCAL_SPARK   := --conf spark.sql.shuffle.partitions=8
 REPARTITION   ?= $(if $(and $(filter local,$(MASTER)),$(findstring --master,$(SPARK_OPTIONS))),200,8)
 
+# The arguments of `clusterlift report`, and which figure of it `make figure` draws.
+REPORT        ?= 1g-rs 2.5g-rs 2.5g-2x --results results/ethernet-upgrade
+NAME          ?=
+
 VENV      := .venv
 SPARK35   := .cache/spark-3.5
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
@@ -43,7 +47,7 @@ LOCKED    := $(PIP) --require-hashes
 PYTEST    := pytest --durations=25
 
 .DEFAULT_GOAL := help
-.PHONY: help toolchain setup bench aa runs report check test test-scripts test-e2e test-slow test-probes \
+.PHONY: help toolchain setup bench aa runs report figure check test test-scripts test-e2e test-slow test-probes \
   test-lab test-kill test-all microbench spark35 lock clean
 
 help:
@@ -54,6 +58,8 @@ help:
 	@echo "make bench MASTER=yarn [NODEMANAGERS=$(NODEMANAGERS)]  the same on a small YARN, with HDFS, on this machine"
 	@echo "make aa [RUNS=12]  how much identical runs differ on this machine; takes STORAGE and all others, too"
 	@echo "make report        build the report of the experiment in results/ethernet-upgrade"
+	@echo "make figure NAME=change [REPORT='BEFORE AFTER --results DIRECTORY']"
+	@echo "                   draw one figure of that report, or of another, into build/, to look at it"
 	@echo "make check         lint, format, types, and which room imports which"
 	@echo "make test          the tests of every room"
 	@echo "make test-scripts  one run of each script under the real spark-submit"
@@ -113,8 +119,11 @@ runs: setup
 	  --repartition $(REPARTITION) --configuration "$(CONFIGURATION)" --results "$(RESULTS)"
 
 report: setup
-	@clusterlift report 1g-rs 2.5g-rs 2.5g-2x --results results/ethernet-upgrade \
-	  --output results/ethernet-upgrade/report.html
+	@clusterlift report $(REPORT) --output results/ethernet-upgrade/report.html
+
+# One figure of that report, or of another one, as SVG and PNG in build/.
+figure: setup
+	@python -m tests.figure "$(NAME)" $(REPORT)
 
 check: setup
 	@ruff check .

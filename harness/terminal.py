@@ -6,6 +6,7 @@ replaced. `show` prints results to standard output; `say` prints everything else
 
 import atexit
 import errno
+import math
 import os
 import sys
 import threading
@@ -21,6 +22,7 @@ MAX_ERROR = 1_000
 END_OF_LINE = "\n"
 ERASE_LINE = "\r\x1b[K"
 _MAX_LISTED = 4
+_MIN_SHOWN = 1e-6
 
 
 def visible(text: str) -> str:
@@ -50,6 +52,20 @@ def percent(fraction: float, decimals: int = 0, *, signed: bool = False) -> str:
     """Return `54 %` as sentences have it; the cells of tables have no space: `54%`."""
     text = f"{fraction:{'+' if signed else ''}.{decimals}%}"
     return f"{text.removesuffix('%')} %"
+
+
+def significant(value: float, digits: int = 4) -> str:
+    """Return this many significant digits, never with an exponent: `0.1235`, `12.5`, `14634`.
+
+    Zeros at the end of the decimals are left out; of a value nearer to 0 than a millionth, only that is said.
+    """
+    if value == 0:
+        return "0"
+    if abs(value) < _MIN_SHOWN:
+        return f">-{_MIN_SHOWN:f}" if value < 0 else f"<{_MIN_SHOWN:f}"
+    decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
+    text = f"{value:.{decimals}f}"
+    return text.rstrip("0").rstrip(".") if decimals else text
 
 
 def join_names(things: Sequence[object]) -> str:
@@ -89,7 +105,7 @@ def show(text: str) -> None:
 
 
 def say(text: str, stream: TextIO | None = None) -> None:
-    """Print a line to standard error, or to another stream; ignore that nobody reads it any longer."""
+    """Print a line to standard error, or to another stream; drop it if the stream is closed."""
     with suppress(OSError):
         _write(stream or sys.stderr, f"{_printable(text)}\n")
 
@@ -129,7 +145,7 @@ def end_line() -> None:
 class Relay:
     """Prints what another program prints, as soon as it comes, to standard output.
 
-    Nobody has to read it: the other program continues.
+    If standard output is closed, the text is dropped and the other program goes on.
     """
 
     def __init__(self) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from harness.model.task_metrics import MIN_SECONDS, Quantities
-from harness.terminal import percent
+from harness.terminal import percent, significant
 
 
 @dataclass(frozen=True)
@@ -188,7 +188,9 @@ _DISTURBANCES = (
         "its CPU quota was lowered",
         _quota_inverse,
         margin=1.05,
-        describe=lambda value, usual: f"to {1 / value:.3g} processors, usually {1 / usual:.3g}",
+        describe=lambda value, usual: (
+            f"to {significant(1 / value, 3)} processors, usually {significant(1 / usual, 3)}"
+        ),
         is_factor=True,
     ),
     # Waiting for memory is seldom part of the work; each second of it is lost.

@@ -20,7 +20,7 @@ from harness.present.table import (
 )
 from harness.statistics.change import MIN_RUNS, Change, ControlShift, Verdict
 from harness.statistics.mixed_model import PRIOR_RUN_SD
-from harness.terminal import count_of, percent
+from harness.terminal import count_of, percent, significant
 
 _TRIAL, _VALUE = "trial", "value"
 _DISPLAY_UNITS = {"bit/s": ("Mbit/s", 1e6)}
@@ -131,9 +131,8 @@ def _counts(cell: ProbeCell) -> Counts:
 
 def _without_unit(metric: str) -> str:
     """Return a metric's name in words, without the unit at its end."""
-    for suffix in _UNIT_SUFFIXES:
-        metric = metric.replace(suffix, "")
-    return metric.replace("_", " ")
+    suffix = next(filter(metric.endswith, _UNIT_SUFFIXES), "")
+    return metric.removesuffix(suffix).replace("_", " ")
 
 
 def _probe_entry(cell: ProbeCell, size: float) -> Entry:
@@ -146,7 +145,7 @@ def _probe_entry(cell: ProbeCell, size: float) -> Entry:
     uncertainty = (
         fraction(cell.interval.max_distance(cell.value), cell.value) if cell.interval else None
     )
-    value = quantities.significant(cell.value / size)
+    value = significant(cell.value / size)
     return Entry(fields(value, uncertainty, cell.change, _counts(cell)), notes)
 
 
@@ -177,7 +176,7 @@ def _change_sentences(comparison: Comparison) -> Iterator[str]:
             "The configurations took turns in the same applications, so what differs between applications "
             "cancels in a change."
         )
-    for configuration, (low, high) in comparison.followings.items():
+    for configuration, (low, high) in comparison.control_slopes.items():
         yield (
             f"Workloads follow the controls by a factor of {low:.2f} to {high:.2f} in {configuration}, as "
             "learnt from runs of the same configuration; that part is taken away from their changes."

@@ -8,7 +8,7 @@ from harness.analysis.cost.performance import PER, PerformanceForCost
 from harness.model.link import throughput_text
 from harness.present import quantities
 from harness.present.data_table import DataTable, Quantity
-from harness.terminal import count_of
+from harness.terminal import count_of, significant
 
 NONE = "-"
 _CENT = 0.01
@@ -23,7 +23,7 @@ def money_text(value: Money | None) -> str:
     if value is None:
         return NONE
     if 0 < abs(value.amount) < _CENT:
-        return f"{value.amount:.2g} {value.currency}"
+        return f"{significant(value.amount, 2)} {value.currency}"
     return f"{value.amount:,.2f}".removesuffix(".00") + f" {value.currency}"
 
 

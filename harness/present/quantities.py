@@ -2,18 +2,21 @@
 
 import math
 
+from harness.terminal import significant
+
 NOISE = "~"
 """Marks a change that is not significant."""
 UNTESTED = "?"
 """Marks a change that a single run cannot prove."""
 
-_MAX_PLAIN = 1e6
-"""Larger numbers have an exponent: their digits carry no information and would break the table."""
+_MAX_SECONDS, _DAY_S, _MAX_DAYS = 1e6, 86_400, 9_999
+"""Longer times are shown in days."""
+_MAX_CHANGE, _MAX_UNCERTAINTY = 999_999, 99_999
+"""In percent; of more, the digits carry no information and would break the table."""
 _ROUNDING_ERROR = 1e-9
 """0.07 x 100 is 7.000000000000001, which must not be rounded up to 8."""
 _MIN_MILLISECOND = 0.0005
 _MIN_P = 0.001
-_MIN_SIGNIFICANT = 1e-6
 _PREFIXES = (("E", 1e18), ("P", 1e15), ("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3), ("", 1.0))
 _BYTE_UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
 _UNIT_STEP = 1000
@@ -27,12 +30,15 @@ def time_text(seconds: float) -> str:
     """
     sign, absolute = "-" if seconds < 0 else "", abs(seconds)
     if 0 < absolute < _MIN_MILLISECOND:
-        return f"{seconds * 1e6:.4g} µs"
+        return f"{significant(seconds * 1e6)} µs"
     for limit, decimals in ((1, 3), (10, 2)):
         text = f"{absolute:.{decimals}f}"
         if float(text) < limit:
             return f"{sign}{text} s"
-    return f"{sign}{absolute:.1f} s" if absolute < _MAX_PLAIN else f"{sign}{absolute:.1e} s"
+    if absolute < _MAX_SECONDS:
+        return f"{sign}{absolute:.1f} s"
+    days = absolute / _DAY_S
+    return f"{sign}{days:.0f} days" if days <= _MAX_DAYS else f"{sign}>{_MAX_DAYS} days"
 
 
 def signed_time(seconds: float) -> str:
@@ -45,15 +51,17 @@ def uncertainty(fraction: float | None) -> str:
     if fraction is None:
         return ""
     percent = fraction * 100
-    return (
-        f"±{math.ceil(percent - _ROUNDING_ERROR)}%" if percent < _MAX_PLAIN else f"±{percent:.0e}%"
-    )
+    if percent > _MAX_UNCERTAINTY:
+        return f"±>{_MAX_UNCERTAINTY}%"
+    return f"±{math.ceil(percent - _ROUNDING_ERROR)}%"
 
 
 def change(fraction: float) -> str:
     """Return `-9.5%`, `+0.1%`; `0.0%` without a sign if it rounds to zero."""
     percent = fraction * 100
-    text = f"{percent:+.1f}%" if percent < _MAX_PLAIN else f"{percent:+.0e}%"
+    if percent > _MAX_CHANGE:
+        return f">+{_MAX_CHANGE}%"
+    text = f"{percent:+.1f}%"
     return "0.0%" if text in ("+0.0%", "-0.0%") else text
 
 
@@ -74,27 +82,13 @@ def quantity_text(value: float, unit: str) -> str:
     for prefix, size in _PREFIXES:
         # Rounding may need the next prefix: 999,960 is 1 M.
         if float(f"{value / size:.4g}") >= 1:
-            return f"{value / size:.4g} {prefix}{unit}"
-    return f"{value:.4g} {unit}"
+            return f"{significant(value / size)} {prefix}{unit}"
+    return f"{significant(value)} {unit}"
 
 
 def performance_text(value: float, unit: str) -> str:
     """Return the units a second with four digits: `21.24 Gflop/s`, `938.1 kevent/s`."""
-    return f"{quantity_text(value, unit)}/s"
-
-
-def significant(value: float, digits: int = 4) -> str:
-    """Return this many significant digits, never with an exponent: `0.1235`, `12.5`, `14634`.
-
-    Zeros at the end of the decimals are left out; a value below a millionth of one is shown as that.
-    """
-    if value == 0:
-        return "0"
-    if abs(value) < _MIN_SIGNIFICANT:
-        return f"{'-' if value < 0 else ''}<{_MIN_SIGNIFICANT:f}"
-    decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
-    text = f"{value:.{decimals}f}"
-    return text.rstrip("0").rstrip(".") if decimals else text
+    return quantity_text(value, f"{unit}/s")
 
 
 def size_text(count: float) -> str:

@@ -142,3 +142,11 @@ class TestRuns:
         )
         assert done.returncode == 2
         assert done.stderr.startswith(f"clusterlift: {message}")
+
+
+def test_a_figure_is_drawn_from_the_report_of_the_experiment_or_from_another() -> None:
+    assert command("python", "figure", "NAME=change")[1:] == [
+        *("-m", "tests.figure", "change", "1g-rs", "2.5g-rs", "2.5g-2x"),
+        *("--results", "results/ethernet-upgrade"),
+    ]
+    assert command("python", "figure", "NAME=time", "REPORT=a b")[-3:] == ["time", "a", "b"]

@@ -17,10 +17,12 @@ from harness.terminal import (
     end_line,
     hold_standard_descriptors,
     join_names,
+    percent,
     replace_line,
     say,
     say_error,
     show,
+    significant,
 )
 
 ROOT = Path(__file__).parents[2]
@@ -36,6 +38,34 @@ class Stream(io.TextIOWrapper):
     @property
     def text(self) -> str:
         return self.bytes.getvalue().decode(self.encoding)
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "text"),
+    [
+        (14634, 4, "14634"),
+        (9.9996, 4, "10"),
+        (0.00001234, 3, "0.0000123"),
+        (3250, 3, "3250"),
+        (12.5, 4, "12.5"),
+        (-0.25, 4, "-0.25"),
+        (1e-9, 4, "<0.000001"),
+        (-1e-9, 4, ">-0.000001"),
+        (0, 4, "0"),
+    ],
+)
+def test_numbers_for_people_have_no_exponent(value: float, digits: int, text: str) -> None:
+    assert significant(value, digits) == text
+
+
+@pytest.mark.parametrize(
+    ("fraction", "decimals", "signed", "text"),
+    [(0.543, 0, False, "54 %"), (0.0301, 1, True, "+3.0 %"), (-0.0301, 1, True, "-3.0 %")],
+)
+def test_percentages_in_sentences_have_a_space(
+    fraction: float, decimals: int, text: str, *, signed: bool
+) -> None:
+    assert percent(fraction, decimals, signed=signed) == text
 
 
 class TestErrors:

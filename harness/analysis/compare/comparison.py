@@ -94,7 +94,7 @@ class Comparison:
         return tuple(cell.change for row in self.rows for cell in row.cells if cell.change)
 
     @property
-    def followings(self) -> dict[str, tuple[float, float]]:
+    def control_slopes(self) -> dict[str, tuple[float, float]]:
         """The smallest and the largest factor by which workloads follow the controls, by configuration.
 
         Empty unless changes are relative to the controls.

@@ -17,7 +17,7 @@ from harness.model.network_metrics import (
     STEP_SENT,
 )
 from harness.model.probe import Measurement, RecordedProbes
-from harness.terminal import count_of, percent
+from harness.terminal import count_of, percent, significant
 
 MIN_SENT_FRACTION = 0.99
 """A step whose sender offered less than this of its rate says nothing about the path."""
@@ -73,11 +73,13 @@ class Step:
             share = f"{percent(self.sent_bit_s / offered_bit_s)}"
             yield Fault("not sent", f"the sender offered only {share} of this step's rate")
         if self.loss_percent > limits.loss_percent:
-            yield Fault("loss", f"loss {self.loss_percent:.2g} %{self._dropped_by_host()}")
+            yield Fault(
+                "loss", f"loss {significant(self.loss_percent, 2)} %{self._dropped_by_host()}"
+            )
         if limits.round_trip_ms is not None and self.p99_us is None:
             yield Fault("delay", "the round trip was not measured")
         elif limits.round_trip_ms is not None and (self.p99_us or 0) > 1000 * limits.round_trip_ms:
-            yield Fault("delay", f"p99 round trip {(self.p99_us or 0) / 1000:.3g} ms")
+            yield Fault("delay", f"p99 round trip {significant((self.p99_us or 0) / 1000, 3)} ms")
 
     def _dropped_by_host(self) -> str:
         if not self.host_drops:

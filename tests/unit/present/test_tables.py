@@ -254,7 +254,9 @@ class TestQuantities:
             (0.9994, "0.999 s"),
             (0, "0.000 s"),
             (-12.34, "-12.3 s"),
-            (1e300, "1.0e+300 s"),
+            (2e6, "23 days"),
+            (1e300, ">9999 days"),
+            (-1e300, "->9999 days"),
         ],
     )
     def test_time(self, seconds: float, shown: str) -> None:
@@ -262,14 +264,29 @@ class TestQuantities:
 
     @pytest.mark.parametrize(
         ("fraction", "shown"),
-        [(None, ""), (0, "±0%"), (0.001, "±1%"), (0.01, "±1%"), (0.07, "±7%"), (0.011, "±2%")],
+        [
+            (None, ""),
+            (0, "±0%"),
+            (0.001, "±1%"),
+            (0.01, "±1%"),
+            (0.07, "±7%"),
+            (0.011, "±2%"),
+            (1e9, "±>99999%"),
+        ],
     )
     def test_uncertainty_is_rounded_up(self, fraction: float | None, shown: str) -> None:
         assert quantities.uncertainty(fraction) == shown
 
     @pytest.mark.parametrize(
         ("fraction", "shown"),
-        [(-0.0948, "-9.5%"), (0.0948, "+9.5%"), (0, "0.0%"), (-0.0004, "0.0%"), (12.5, "+1250.0%")],
+        [
+            (-0.0948, "-9.5%"),
+            (0.0948, "+9.5%"),
+            (0, "0.0%"),
+            (-0.0004, "0.0%"),
+            (12.5, "+1250.0%"),
+            (1e9, ">+999999%"),
+        ],
     )
     def test_change_is_signed(self, fraction: float, shown: str) -> None:
         assert quantities.change(fraction) == shown

@@ -6,10 +6,10 @@ from statistics import median
 
 from harness.model.network_metrics import IDLE, LATENCY, LOADED, ROUND_TRIP
 from harness.present.data_table import DataTable, Quantity
-from harness.present.quantities import significant
 from harness.present.report.chart import category, quantity
 from harness.present.report.figure import Figure, Measured, Section, grouped, picture
 from harness.present.report.lines import Point, keys_of, panel
+from harness.terminal import significant
 
 _LEGEND = (
     "Round-trip times of a small message, medians over all pairs of hosts and repeats. p50 is the median "

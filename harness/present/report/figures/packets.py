@@ -17,11 +17,10 @@ from harness.model.network_metrics import (
 from harness.model.probe import Metric
 from harness.present.data_table import DataTable, Quantity
 from harness.present.packets import Sweeps
-from harness.present.quantities import significant
 from harness.present.report.chart import Series, Spec, captioned, quantity, svg
 from harness.present.report.figure import Figure, Measured, Section, grouped, picture
 from harness.present.report.lines import Point, keys_of, panel
-from harness.terminal import shorten, visible
+from harness.terminal import shorten, significant, visible
 
 _PX = (240, 130)
 _NAME_WIDTH = 60

@@ -210,11 +210,11 @@ class TestComparison:
         shift = known(plain.control_shifts[1])
         assert (shift.workloads, shift.moved) == (("pi", "pi-2"), True)
         assert only_change(plain, "join").verdict is Verdict.CHANGED
-        assert plain.followings == {}
+        assert plain.control_slopes == {}
         beyond = compare(sides, relative_to_controls=True)
         assert only_change(beyond, "join").verdict is Verdict.NOISE
         assert only_change(beyond, "join").relative_change == pytest.approx(0, abs=0.01)
-        assert set(beyond.followings) == {"b"}
+        assert set(beyond.control_slopes) == {"b"}
 
     def test_a_control_must_be_declared_on_both_sides(self) -> None:
         sides = [
