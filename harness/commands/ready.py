@@ -5,11 +5,15 @@ from pathlib import Path
 
 import click
 
-from harness.analysis.observed.configuration import find_configuration
-from harness.analysis.predict.readiness import readiness
+from harness.analysis.observed.configuration import ConfigurationRuns, find_configuration
+from harness.analysis.predict.readiness import network_check, readiness
 from harness.commands.command import command
 from harness.commands.options import results_option
+from harness.model.errors import BadInput
+from harness.model.finding import Finding
 from harness.present.readiness import render
+from harness.probes.kinds import newest_probes
+from harness.records.lookup import probes_beside
 from harness.terminal import show
 
 
@@ -24,6 +28,17 @@ def ready_command(configurations: Sequence[str], results: Path) -> int:
     that a comparison will detect. The exit code is 1 if something is missing that cannot be measured
     after the upgrade.
     """
-    checked = [readiness(find_configuration(name, results)) for name in configurations]
+    columns = [find_configuration(name, results) for name in configurations]
+    checked = [readiness(column, network_check(column, _findings(column))) for column in columns]
     show("\n".join(map(render, checked)))
     return int(any(baseline.missing for baseline in checked))
+
+
+def _findings(column: ConfigurationRuns) -> list[Finding] | str | None:
+    """Return what the newest probes found, as the gate says it; why they cannot be read; None without one."""
+    try:
+        probes = probes_beside(column.runs)
+    except BadInput as error:
+        return str(error)
+    found = [finding for newest in newest_probes(probes) for finding in newest.findings]
+    return found if probes else None

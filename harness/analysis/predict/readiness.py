@@ -3,7 +3,7 @@
 The checks have to be made while the network that the baseline was measured on still exists.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -18,6 +18,7 @@ from harness.analysis.observed.sample import (
     take_sample,
 )
 from harness.analysis.predict.prediction import unpredictable
+from harness.model.finding import Finding
 from harness.model.link import rate_text
 from harness.model.run import PROGRAM, Ending, Run, Status
 from harness.statistics.change import MIN_RUNS
@@ -74,15 +75,37 @@ class Readiness:
         )
 
 
-def readiness(baseline: ConfigurationRuns) -> Readiness:
-    """Check a baseline that will be compared with one other configuration, in all its workloads."""
+def readiness(baseline: ConfigurationRuns, network: Check | None = None) -> Readiness:
+    """Check a baseline that will be compared with one other configuration, in all its workloads.
+
+    `network` is the check of what probes found in it; None if nobody asked.
+    """
     workloads = _measured_workloads(baseline)
     model = table_model([baseline.runs], workloads)
     return Readiness(
         baseline,
-        {name: check(baseline) for name, check in _CHECKS.items()},
+        {
+            **{name: check(baseline) for name, check in _CHECKS.items()},
+            **({} if network is None else {"network": network}),
+        },
         tuple(_detectable(name, model, len(workloads)) for name in workloads),
     )
+
+
+def network_check(baseline: ConfigurationRuns, findings: Sequence[Finding] | str | None) -> Check:
+    """Check what the newest probes found: findings, why they cannot be read, or None without one."""
+    probe = f"clusterlift probe all --configuration {baseline.name}"
+    if isinstance(findings, str):
+        return _missing(f"the probes cannot be read: {findings}; or run {probe}")
+    if findings is None:
+        return _advice(f"not probed; after the upgrade it is too late: {probe}")
+    faults = [finding for finding in findings if finding.is_fault]
+    if faults:
+        where = _listed(finding.subject or finding.text for finding in faults)
+        return _advice(
+            f"{count_of(len(faults), 'fault')}: {where}; clusterlift gate {baseline.name} lists them"
+        )
+    return _ok("probes found no fault")
 
 
 def _detectable(workload: str, model: MixedModel, comparisons: int) -> DetectableChange:
