@@ -5,6 +5,7 @@ the other end, and a shell on the host ends the command. The shell waits for a n
 command, so that commands on many hosts start at the same moment without a common clock.
 """
 
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -47,14 +48,16 @@ class RemoteProcess(HostProcess):
 
     def __init__(self, host: Host, command: Sequence[str]) -> None:
         self._program = command[0]
+        self.started_s = time.monotonic()
         super().__init__(host, _SCRIPT, READY, *command)
 
     def await_ready(self, timeout_s: float = ANSWER_S) -> None:
         """Wait until the command can be started. Raise HostError if the host does not answer."""
-        self._await(lambda: READY in self._lines, timeout_s)
+        self._await(lambda: self.is_ready, timeout_s)
 
     def start(self) -> None:
         """Start the command. If the host has gone, the next call raises HostError."""
+        self.started_s = time.monotonic()
         self._write("")
 
     def await_line(self, text: str, timeout_s: float = ANSWER_S) -> str:
@@ -64,6 +67,11 @@ class RemoteProcess(HostProcess):
         """
         self._await(lambda: any(text in line for line in self._output), timeout_s)
         return next(line for line in self._output if text in line)
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the host has answered, so that the command can be started."""
+        return READY in self._lines
 
     @property
     def has_ended(self) -> bool:
@@ -86,15 +94,16 @@ class RemoteProcess(HostProcess):
         with self._changed:
             self._changed.wait_for(lambda: self._ended_s is not None, timeout_s)
             if self._ended_s is None:
-                raise self._host_error(f"{self._program} took longer than {timeout_s:.0f} s")
+                took_s = time.monotonic() - self.started_s
+                raise self._host_error(f"{self._program} took longer than {took_s:.0f} s")
         code = self._process.wait()
         if READY not in self._lines or code == NOT_FOUND:
             raise self._early_end()
         return CompletedCommand(code, "\n".join(self._output), self._errors, self._ended_s)
 
-    def close(self) -> None:
+    def close(self, timeout_s: float = END_S) -> None:
         """Make the command end and wait for its end; kill our side of it if that takes too long."""
-        self._close(END_S)
+        self._close(timeout_s)
 
     def _early_end(self) -> HostError:
         code = self._process.wait()
@@ -134,8 +143,10 @@ class RemoteProcesses:
     def __exit__(self, *_: object) -> None:
         for remote in self._processes:
             remote.close_stdin()
+        # Those that do not end have END_S together, however many they are.
+        until_s = time.monotonic() + END_S
         for remote in self._processes:
-            remote.close()
+            remote.close(max(0.0, until_s - time.monotonic()))
 
 
 def run_all(
@@ -190,8 +201,9 @@ def error_line(text: str) -> str:
 
 
 def _finish(remote: RemoteProcess, timeout_s: float) -> CompletedCommand | HostError:
+    """Wait for a command's end until `timeout_s` after its start, so that several take no longer than one."""
     try:
-        return remote.finish(timeout_s)
+        return remote.finish(max(0.0, remote.started_s + timeout_s - time.monotonic()))
     except HostError as error:
         return error
 

@@ -2,16 +2,19 @@
 
 The soak is a sequence of rounds. In each, every host sends to one other host and receives from one, drawn at
 random, so that a bad link shows with all its partners. Each round reaches the hosts anew: one that vanished
-is left out while it does not answer, and takes part again when it does.
+is left out while it does not answer, and takes part again in the round after its return.
 """
 
 import random
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from statistics import fmean
 
 from harness.analysis.network.soak import soak_findings
+from harness.hosts.host_process import ANSWER_S
 from harness.hosts.parallelism import allow_hosts
 from harness.hosts.remote_process import (
     CompletedCommand,
@@ -22,6 +25,7 @@ from harness.hosts.remote_process import (
 from harness.hosts.transports.host import Host, HostError
 from harness.model.errors import BadInput
 from harness.model.interface import HostLink
+from harness.model.link import COUNTED_BYTES, HEADERS_BYTES, TYPICAL_MTU
 from harness.model.soak import LinkEvent, LinkEventKind, LinkSeconds, SoakEvent, SoakFlow
 from harness.node.link_monitor import (
     LinkReading,
@@ -43,9 +47,12 @@ from harness.terminal import count_of, say
 
 SOAK_PROGRAMS = ("ip", "iperf3", "grep")
 SET_UP_S = 2.0
-_LOST_HOST_S = 5.0
-"""How long a host that was lost is waited for at the start of each further round."""
-_SETTLE_S = 1.5
+_LATE_S = 10.0
+"""How much longer than its load a transfer may take until it is ended."""
+_SILENT_S = 10.0
+"""A host that reports nothing for this long is lost: each reports once a second."""
+_KERNEL_LOG_S = 5.0
+SETTLE_S = 1.5
 """After the transfers, so that a last reading covers their end."""
 MIN_HOSTS = 2
 MIN_ROUND_S, MAX_ROUND_S, MAX_SOAK_S = 5, 3600, 30 * 24 * 3600
@@ -67,11 +74,16 @@ class Soak:
     offset_s: dict[str, float] = field(default_factory=dict)
     log_until_s: dict[str, float] = field(default_factory=dict)
 
+    @property
+    def round_s(self) -> float:
+        """How long a round takes with all that belongs to it."""
+        return self.load.total_s + SET_UP_S + SETTLE_S
+
     def steps(self, rounds: int) -> list[ProbeStep]:
         """Return a step for each round."""
         step = ProbeStep(
             f"soak: {count_of(len(self.hosts), 'host')} send and receive, {self.load.seconds} s",
-            self.load.total_s + SET_UP_S + _SETTLE_S,
+            self.round_s,
             self._round,
         )
         return [step] * rounds
@@ -86,63 +98,118 @@ class Soak:
                 if host.name in self.links
             }
             yield from self._await_hosts(monitors)
+            absent = [monitors[name] for name in self.lost]
             present = [host for host in self.hosts if host.name not in self.lost]
-            flows = ring(present, self.rng) if len(present) >= MIN_HOSTS else []
-            runs = open_flows(remotes, flows, self.load)
-            for name, monitor in monitors.items():
-                if name not in self.lost:
-                    monitor.start()
-            for run in runs:
-                run.start()
-            start_s = self.clock() - self.began_s + OMITTED_S
-            try:
-                if runs:
-                    for flow, run in zip(flows, runs, strict=True):
-                        yield self._flow(flow, start_s, run.finish())
-                else:
-                    time.sleep(self.load.total_s)
-                time.sleep(_SETTLE_S)
-            except KeyboardInterrupt:
-                yield from self._read(monitors)
-                raise
-            yield from self._read(monitors)
+            load = self._load_in_time()
+            if load is not None:
+                yield from self._transfers(remotes, present, monitors, load)
+            yield from self._returned(absent)
         yield from self._kernel_logs(present)
 
     def _await_hosts(self, monitors: Mapping[str, RemoteProcess]) -> Iterator[SoakEvent]:
-        """Wait until the hosts answer, and yield which do not, and which do again."""
+        """Wait until the hosts answer, except for those that are lost, and yield which do not."""
+        until_s = self.clock() + min(ANSWER_S, self.load.total_s)
         for name, monitor in monitors.items():
-            try:
-                if name in self.lost:
-                    monitor.await_ready(_LOST_HOST_S)
-                else:
-                    monitor.await_ready()
-            except HostError as error:
-                if name not in self.lost:
+            if name not in self.lost:
+                try:
+                    monitor.await_ready(max(0.0, until_s - self.clock()))
+                except HostError as error:
+                    self.lost.add(name)
                     yield self._event(name, self.clock(), LinkEventKind.LOST, str(error))
-                self.lost.add(name)
-            else:
-                if name in self.lost:
-                    self.lost.remove(name)
-                    yield self._event(name, self.clock(), LinkEventKind.BACK, "it answers again")
 
-    def _flow(self, flow: Flow, start_s: float, outcome: Transfer | HostError) -> SoakFlow:
+    def _load_in_time(self) -> Load | None:
+        """Return the load with as many seconds as this round still has; None if those are too few.
+
+        Rounds take longer when hosts die. Because each ends in its own time, the soak does, too.
+        """
+        left_s = self.began_s + self.number * self.round_s - self.clock()
+        seconds = min(self.load.seconds, int(left_s - OMITTED_S - SETTLE_S))
+        return replace(self.load, seconds=seconds) if seconds >= MIN_ROUND_S else None
+
+    def _transfers(
+        self,
+        remotes: RemoteProcesses,
+        hosts: Sequence[Host],
+        monitors: Mapping[str, RemoteProcess],
+        load: Load,
+    ) -> Iterator[SoakEvent]:
+        """Yield the transfers between the hosts, then what their monitors report, also if interrupted."""
+        flows = ring(hosts, self.rng) if len(hosts) >= MIN_HOSTS else []
+        runs = open_flows(remotes, flows, load, _LATE_S)
+        reporting = {host.name: monitors[host.name] for host in hosts if host.name in monitors}
+        for monitor in reporting.values():
+            monitor.start()
+        for run in runs:
+            run.start()
+        start_s = self.clock() - self.began_s + OMITTED_S
+        running = deque(zip(flows, runs, strict=True))
+        try:
+            if not running:
+                time.sleep(load.total_s)
+            while running:
+                flow, run = running[0]
+                outcome = run.finish()
+                running.popleft()
+                yield self._flow(flow, start_s, load, outcome)
+            time.sleep(SETTLE_S)
+        except KeyboardInterrupt:
+            reported = list(self._read(reporting))
+            yield from reported
+            for flow, _ in running:
+                yield from self._cut_off(flow, start_s, reported)
+            raise
+        yield from self._read(reporting)
+
+    def _flow(
+        self, flow: Flow, start_s: float, load: Load, outcome: Transfer | HostError
+    ) -> SoakFlow:
         names = (self.number, flow.sender.name, flow.receiver.name, round(start_s, 1))
         if isinstance(outcome, HostError):
-            return SoakFlow(*names, float(self.load.seconds), error=str(outcome))
+            return SoakFlow(*names, float(load.seconds), error=str(outcome))
         report = outcome.report
         return SoakFlow(*names, report.seconds, report.goodput_bit_s, report.retransmits)
 
+    def _cut_off(
+        self, flow: Flow, start_s: float, reported: Iterable[SoakEvent]
+    ) -> Iterator[SoakFlow]:
+        """Yield a transfer that was stopped after a second or more, by what the interface counted."""
+        receiver = flow.receiver.name
+        for event in reported:
+            if isinstance(event, LinkSeconds) and event.host == receiver:
+                pairs = zip(event.at_s, event.received_bit_s, strict=True)
+                rates = [rate for at_s, rate in pairs if at_s >= start_s + 1]
+                if rates:
+                    mtu = self.links[receiver].mtu_bytes or TYPICAL_MTU
+                    goodput = fmean(rates) * (mtu - HEADERS_BYTES) / (mtu + COUNTED_BYTES)
+                    names = (self.number, flow.sender.name, receiver, round(start_s, 1))
+                    took_s = round(event.at_s[-1] - start_s, 1)
+                    error = None if goodput else "nothing arrived until the soak was stopped"
+                    yield SoakFlow(*names, took_s, goodput or None, error=error)
+
     def _read(self, monitors: Mapping[str, RemoteProcess]) -> Iterator[SoakEvent]:
+        """Yield what the monitors reported, and which of them went away or fell silent."""
         for name, monitor in monitors.items():
-            if name in self.lost:
-                continue
             ended_s = monitor.ended_s
             lines = monitor.printed()
+            heard_s = max([monitor.started_s, *(moment for moment, _ in lines)])
             yield from self._seconds(name, lines)
             if ended_s is not None:
-                self.lost.add(name)
-                text = f"{name}: it went away, or its connection broke"
+                text = "it went away, or its connection broke"
                 yield self._event(name, ended_s, LinkEventKind.LOST, text)
+                self.lost.add(name)
+            elif self.clock() - heard_s > _SILENT_S:
+                yield self._event(name, heard_s, LinkEventKind.LOST, "it does not answer any more")
+                self.lost.add(name)
+
+    def _returned(self, absent: Iterable[RemoteProcess]) -> Iterator[SoakEvent]:
+        """Yield which of the hosts that were lost before this round answer again."""
+        for monitor in absent:
+            if monitor.is_ready and not monitor.has_ended:
+                self.lost.remove(monitor.host.name)
+                yield self._event(
+                    monitor.host.name, self.clock(), LinkEventKind.BACK, "it answers again"
+                )
+            monitor.close(0.0)
 
     def _seconds(self, name: str, lines: Sequence[tuple[float, str]]) -> Iterator[SoakEvent]:
         """Yield what a host's readings of a round say, on this machine's clock."""
@@ -181,7 +248,7 @@ class Soak:
     def _kernel_logs(self, hosts: Sequence[Host]) -> Iterator[SoakEvent]:
         """Yield what the kernels said of links; nothing from a host whose log cannot be read."""
         read = [host for host in hosts if host.name in self.last]
-        answers = run_all([(host, kernel_log_command()) for host in read], _LOST_HOST_S)
+        answers = run_all([(host, kernel_log_command()) for host in read], _KERNEL_LOG_S)
         for host, answer in zip(read, answers, strict=True):
             until_s = self.last[host.name].clock_s
             after_s = self.log_until_s.get(host.name, until_s - self.load.total_s - SET_UP_S)

@@ -169,11 +169,14 @@ def worst_processors(
 
 
 def open_flows(
-    remotes: RemoteProcesses, flows: Sequence[Flow], load: Load
+    remotes: RemoteProcesses, flows: Sequence[Flow], load: Load, grace_s: float = GRACE_S
 ) -> list[ClientServerRun[Transfer]]:
-    """Start a server for each flow, and return the runs, whose clients wait for their start."""
+    """Start a server for each flow, and return the runs, whose clients wait for their start.
+
+    A transfer fails if it takes `grace_s` more seconds than its load.
+    """
     return open_runs(
-        flows, load.first_port, lambda flow, port: _flow_run(remotes, flow, load, port)
+        flows, load.first_port, lambda flow, port: _flow_run(remotes, flow, load, port, grace_s)
     )
 
 
@@ -205,7 +208,7 @@ def opening_batches(flows: Sequence[Flow]) -> list[list[Flow]]:
 
 
 def _flow_run(
-    remotes: RemoteProcesses, flow: Flow, load: Load, port: int
+    remotes: RemoteProcesses, flow: Flow, load: Load, port: int, grace_s: float
 ) -> ClientServerRun[Transfer]:
     client = iperf3.client(
         flow.receiver.address,
@@ -221,7 +224,7 @@ def _flow_run(
         client=(flow.sender, client),
         listening=iperf3.LISTENING,
         parse=_transfer,
-        timeout_s=load.total_s + GRACE_S,
+        timeout_s=load.total_s + grace_s,
     )
 
 

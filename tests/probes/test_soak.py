@@ -10,32 +10,28 @@ import pytest
 from harness.analysis.network.soak import SoakVerdict, judge_soak
 from harness.cli import main
 from harness.model.link import Link
+from harness.model.soak import SoakFlow
+from harness.probes.soak import SET_UP_S, SETTLE_S
 from harness.records.lookup import find_probes
 from tests.probes.networks import DEVICE, Network, programs, run, star
 
 MBIT = 10**6
-ROUND_S, ROUNDS = 5, 4
+ROUNDS = 4
 HOSTS = 5
 LIMIT = ("root", "tbf", "burst", "128kb", "latency", "5ms", "rate")
+Fault = Callable[[Network, list[str]], None]
 
 
 def soaked(
-    tmp_path: Path, fault: Callable[[Network, list[str]], None], after_s: float
+    tmp_path: Path, fault: Fault, after_s: float, *length: str, hosts: int = HOSTS, mbit: int = 50
 ) -> tuple[SoakVerdict, int, list[str]]:
-    """Soak five hosts, plant a fault after some time, and return the outcome, the exit code, the hosts."""
-    with star([Link(50 * MBIT, 1500)] * HOSTS) as (made, names):
+    """Soak some hosts, plant a fault after some time, and return the outcome, the exit code, the hosts."""
+    with star([Link(mbit * MBIT, 1500)] * hosts) as (made, names):
         planted = threading.Timer(after_s, fault, (made, names))
         planted.start()
-        options = (
-            "--via",
-            "netns",
-            "--hosts",
-            made.hosts_option(names),
-            "--results",
-            str(tmp_path),
-        )
-        length = ("--round", f"{ROUND_S}s", "--for", f"{ROUND_S * ROUNDS // 2}s", "--repeats", "2")
-        code = main(["probe", "soak", *options, *length, "--configuration", "soaked"])
+        site = ("--via", "netns", "--hosts", made.hosts_option(names), "--results", str(tmp_path))
+        rounds = length or ("--round", "5s", "--for", "10s", "--repeats", "2")
+        code = main(["probe", "soak", *site, *rounds, "--configuration", "soaked"])
         planted.join()
         there = [name for name in names if name in made.namespaces]
         assert [program for name in there for program in programs(name).values()] == []
@@ -59,6 +55,36 @@ def vanish(made: Network, names: list[str]) -> None:
     run("kill", "-9", *pids)
     run("ip", "netns", "delete", names[3])
     made.namespaces.remove(names[3])
+
+
+def take_links_down(_: Network, names: list[str]) -> None:
+    """Take the links of the last two hosts down; as hosts they still answer."""
+    for name in names[-2:]:
+        run("ip", "-n", name, "link", "set", DEVICE, "down")
+
+
+def test_a_sound_network_has_no_fault_and_all_of_its_time_counts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found, code, names = soaked(tmp_path, lambda *_: None, 0.0, hosts=4, mbit=30)
+    assert (found.faults, code) == ([], 0)
+    assert found.link_s + found.unjudged_s == pytest.approx(ROUNDS * len(names) * 5, rel=0.1)
+    assert "No fault in " in capsys.readouterr().out
+
+
+def test_when_links_die_the_soak_keeps_to_its_time_and_to_what_was_good_before(
+    tmp_path: Path,
+) -> None:
+    length = ("--round", "15s", "--for", "75s")
+    found, code, names = soaked(tmp_path, take_links_down, 30.0, *length, hosts=4, mbit=30)
+    assert code == 1
+    assert {fault.subject for fault in found.faults} == set(names[-2:])
+    interrupted = [fault for fault in found.faults if "carrier changed" in fault.text]
+    assert [fault.subject for fault in interrupted] == names[-2:]
+    assert found.link_s >= 4 * 15
+    [probed] = find_probes("soaked", tmp_path)
+    flows = [event for event in probed.events if isinstance(event, SoakFlow)]
+    assert max(flow.start_s + flow.seconds for flow in flows) <= 5 * (15 + 1 + SET_UP_S + SETTLE_S)
 
 
 def test_an_interrupted_link_and_a_slow_host_are_named_with_the_moment(tmp_path: Path) -> None:

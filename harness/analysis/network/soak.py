@@ -99,9 +99,10 @@ def judge_soak(probed: RecordedProbes) -> SoakVerdict:
     events = [event for event in probed.events if isinstance(event, LinkEvent)]
     links = probed.links(BEFORE)
     expected = expected_rates(flows, links)
-    unjudged = _unjudged(flows, seconds, expected)
-    judged = [flow for flow in flows if flow not in unjudged]
     interrupted = _moments_of_interruptions(events)
+    unexplained = [flow for flow in flows if not _is_explained(flow, interrupted)]
+    unjudged = _unjudged(unexplained, seconds, expected)
+    judged = [flow for flow in flows if flow not in unjudged]
     carried = [_carried(flow, seconds, expected[flow.round]) for flow in judged]
     findings = [
         *_link_findings(events),
@@ -109,9 +110,8 @@ def judge_soak(probed: RecordedProbes) -> SoakVerdict:
             # A transfer that is fast in spite of a hypervisor shows that its hosts are fine.
             [
                 flow
-                for flow in flows
-                if flow not in unjudged or _is_fast(flow, expected)
-                if not _is_explained(flow, interrupted)
+                for flow in unexplained
+                if flow not in unjudged or _is_fast(flow, expected[flow.round])
             ],
             seconds,
             expected,
@@ -223,20 +223,20 @@ def _unjudged(
     processors = {flow: _taken_processors(flow, seconds) for flow in ended}
     disturbed = {flow for flow in ended if processors[flow][0] > MAX_STOLEN_PERCENT}
     busy = {flow for flow in ended if processors[flow][1] >= MAX_BUSY_PERCENT}
-    limited = {flow for flow in busy if not _is_fast(flow, expected)}
+    limited = {flow for flow in busy if not _is_fast(flow, expected[flow.round])}
     return disturbed | limited if 2 * len(limited) >= len(busy) else disturbed
 
 
-def _is_fast(flow: SoakFlow, expected: Mapping[int, float]) -> bool:
-    return fraction_of(flow, expected[flow.round]) >= SLOW
+def _is_fast(flow: SoakFlow, expected_bit_s: float) -> bool:
+    return fraction_of(flow, expected_bit_s) >= SLOW
 
 
 def _carried(flow: SoakFlow, seconds: _Seconds, expected_bit_s: float) -> tuple[float, float]:
     """Return for how long a transfer used its link, and the bits that arrived in this time.
 
-    Of a transfer that failed, these are the seconds in which it was as fast as expected.
+    Of a transfer that failed or was slow, these are the seconds in which it was as fast as expected.
     """
-    if flow.error is None:
+    if _is_fast(flow, expected_bit_s):
         return flow.seconds, _bits(flow)
     fast = [
         second.received_bit_s
@@ -340,13 +340,17 @@ def _standstills(
 ) -> Iterator[Finding]:
     """Yield whose transfers stood still for a second: the host that those at the same time share.
 
-    A standstill is not reported again where an interrupted link explains it.
+    A standstill that begins with the interruption of a link is not reported again.
     """
     stalled: dict[int, list[tuple[SoakFlow, float]]] = defaultdict(list)
     for flow in flows:
         moments = _interruptions_of(flow, interrupted)
+        explained_s = -math.inf
         for at_s in _seconds_without_traffic(flow, seconds):
-            if all(abs(at_s - moment) > _RECOVERY_S for moment in moments):
+            goes_on = at_s <= explained_s + EDGE_S
+            if goes_on or any(abs(at_s - moment) <= _RECOVERY_S for moment in moments):
+                explained_s = at_s
+            else:
                 stalled[round(at_s)].append((flow, at_s))
     for moment in sorted(stalled):
         if moment - 1 in stalled:

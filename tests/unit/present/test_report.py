@@ -569,7 +569,7 @@ class TestSoakFigure:
                 "in 1 round: slow, down to 90.0 Mbit/s, 10 % of the expected 940.0 Mbit/s",
             ),
         ]
-        assert any("2 faults in 12 s" in remark for remark in figure.remarks)
+        assert any("2 faults in 7 s" in remark for remark in figure.remarks)
         assert "mark-rule" in figure.pictures[0].wide or "mark-tick" in figure.pictures[0].wide
 
     def test_without_a_soak_there_is_none(self) -> None:

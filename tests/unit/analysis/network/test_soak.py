@@ -277,6 +277,21 @@ class TestProof:
         assert found.link_s == 30 + 60
         assert [fault.at_s for fault in found.faults] == [1.0, 31.0]
 
+    def test_what_was_good_before_an_interruption_counts_however_busy_the_processors_are(
+        self,
+    ) -> None:
+        down = LinkEvent("n2", 11.0, LinkEventKind.CARRIER, "the link was interrupted")
+        probed = soak(
+            lambda _, __, at_s: 100.0 if at_s <= 11 else 0.1,
+            rounds=1,
+            hosts=HOSTS[:2],
+            busiest=99.0,
+            events=[down],
+        )
+        found = judge_soak(probed)
+        assert [str(fault) for fault in found.faults] == ["n2: the link was interrupted"]
+        assert (found.link_s, found.unjudged) == (2 * 10.0, 0)
+
     def test_a_soak_without_transfers_is_a_fault(self) -> None:
         [fault] = judge_soak(RecordedProbes(ProbeRun("1g", ("n1", "n2")))).faults
         assert str(fault) == "nothing was transferred, so nothing is known"

@@ -5,12 +5,16 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
+from typing import NoReturn
 
 import pytest
 
 from harness.hosts.remote_process import (
+    END_S,
     ClientServerRun,
     CompletedCommand,
+    RemoteProcess,
     RemoteProcesses,
     error_line,
     parse_completed,
@@ -92,6 +96,29 @@ class TestRemoteProcess:
     def test_that_takes_too_long_is_an_error(self) -> None:
         [error] = run_all([(HERE, ("sleep", "60"))], timeout_s=0.2)
         assert "here: sleep took longer than" in str(error)
+
+    def test_several_take_no_longer_than_one_to_be_given_up_and_ended(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The clock goes on only while something is waited for."""
+        clock = [0.0]
+
+        def wait_in_vain(remote: RemoteProcess, timeout_s: float) -> NoReturn:
+            clock[0] += timeout_s
+            raise HostError(f"{remote.host}: no end")
+
+        def close_late(remote: RemoteProcess, timeout_s: float) -> None:
+            clock[0] += timeout_s
+            remote._close(1)
+
+        monkeypatch.setattr(
+            "harness.hosts.remote_process.time", SimpleNamespace(monotonic=lambda: clock[0])
+        )
+        monkeypatch.setattr(RemoteProcess, "finish", wait_in_vain)
+        monkeypatch.setattr(RemoteProcess, "close", close_late)
+        errors = run_all([(HERE, ("true",))] * 5, timeout_s=30)
+        assert [str(error) for error in errors] == ["here: no end"] * 5
+        assert clock == [30 + END_S]
 
     def test_whose_program_is_missing_is_an_error(self) -> None:
         [error] = run_all([(HERE, ("frobnicate",))])
