@@ -5,7 +5,7 @@ without a browser and without a network. The functions here write the parts that
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -87,9 +87,16 @@ _STYLE: Spec = {
 }
 
 
-def quantity(field: str, **options: Any) -> Spec:
-    """Return the encoding of a field of numbers; without a title, unless the options name one."""
-    return {"field": field, "type": "quantitative", "title": None, **options}
+def quantity(
+    field: str, *, ends: Sequence[float] = (), scale: Spec | None = None, **options: Any
+) -> Spec:
+    """Return the encoding of a field of numbers; without a title, unless the options name one.
+
+    `ends` are those of the scale; without them, it takes in all numbers.
+    """
+    scale = {"domain": ends, "nice": False, **(scale or {})} if ends else scale
+    scaled = {} if scale is None else {"scale": scale}
+    return {"field": field, "type": "quantitative", "title": None, **scaled, **options}
 
 
 def category(field: str, **options: Any) -> Spec:

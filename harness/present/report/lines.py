@@ -3,18 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from harness.present.report.chart import (
-    COLOUR,
-    DASHES,
-    PAPER,
-    SHAPE,
-    Series,
-    Spec,
-    as_is,
-    layered,
-    mark,
-    series_of,
-)
+from harness.present.report import chart
 
 
 @dataclass(frozen=True)
@@ -33,39 +22,43 @@ class Point:
         return "both ways" if self.both_ways else "one way"
 
 
-def keys_of(points: Sequence[Point], configurations: Mapping[str, object]) -> dict[str, Series]:
+def keys_of(
+    points: Sequence[Point], configurations: Mapping[str, object]
+) -> dict[str, chart.Series]:
     """Return the series of the lines; a configuration's own line has the colour of the other figures."""
     lines = dict.fromkeys(point.line for point in points)
     named = (*configurations, *lines) if configurations.keys() & lines.keys() else lines
-    keys = series_of(dict.fromkeys(named))
+    keys = chart.series_of(dict.fromkeys(named))
     return {line: keys[line] for line in lines}
 
 
 def panel(
     points: Sequence[Point],
-    keys: Mapping[str, Series],
-    x: Spec,
-    y: Spec,
+    keys: Mapping[str, chart.Series],
+    x: chart.Spec,
+    y: chart.Spec,
     px: tuple[int, int],
     title: str = "",
-) -> Spec:
+) -> chart.Spec:
     """Return a panel. `x` and `y` encode the fields `x` and `value`."""
     rows = [
         {
             "x": point.x,
             "value": point.value,
-            "dash": DASHES if point.both_ways else [1, 0],
+            "dash": chart.DASHES if point.both_ways else [1, 0],
             "line": f"{point.line} {point.direction}",
             **keys[point.line].mark,
-            "inside": PAPER if point.both_ways else keys[point.line].colour,
+            "inside": chart.PAPER if point.both_ways else keys[point.line].colour,
         }
         for point in points
     ]
-    place = {"x": x, "y": y, **COLOUR, "detail": {"field": "line", "type": "nominal"}}
-    return layered(
+    place = {"x": x, "y": y, **chart.COLOUR, "detail": {"field": "line", "type": "nominal"}}
+    return chart.layered(
         rows,
-        mark("line", {**place, "strokeDash": as_is("dash")}, strokeWidth=2),
-        mark("point", {**place, **SHAPE, "fill": as_is("inside")}, size=42, opacity=1),
+        chart.mark("line", {**place, "strokeDash": chart.as_is("dash")}, strokeWidth=2),
+        chart.mark(
+            "point", {**place, **chart.SHAPE, "fill": chart.as_is("inside")}, size=42, opacity=1
+        ),
         px=px,
         title=title,
     )

@@ -4,20 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from harness.analysis.predict.rate_curve import RateCurve
-from harness.present.report.chart import (
-    BLUE,
-    DASHES,
-    INK,
-    PAPER,
-    SOFT,
-    Spec,
-    captioned,
-    layered,
-    mark,
-    quantity,
-    series_of,
-    svg,
-)
+from harness.present.report import chart
 from harness.present.report.figures import packets, scaling
 from harness.terminal import shorten, visible
 
@@ -27,8 +14,8 @@ _MBIT = 1e6
 
 def draw_rate_curves(curves: Sequence[RateCurve]) -> str:
     """Draw time against link rate: a panel for each workload, with its limit and where it stops gaining."""
-    return svg(
-        captioned(
+    return chart.svg(
+        chart.captioned(
             map(_rate_curve, curves),
             3,
             "Line and band: the time to expect and its 95 % interval. Dot: measured. Rings: asked about.",
@@ -37,7 +24,7 @@ def draw_rate_curves(curves: Sequence[RateCurve]) -> str:
     )
 
 
-def _rate_curve(curve: RateCurve) -> Spec:
+def _rate_curve(curve: RateCurve) -> chart.Spec:
     (_, present), last = curve.points[0], curve.points[-1][1]
     rows = [
         {
@@ -50,17 +37,18 @@ def _rate_curve(curve: RateCurve) -> Spec:
     ]
     slowest, fastest = rows[0]["rate"], rows[-1]["rate"]
     x = {
-        "x": quantity(
+        "x": chart.quantity(
             "rate",
-            scale={"type": "log", "domain": [slowest, fastest], "nice": False},
+            ends=(slowest, fastest),
+            scale={"type": "log"},
             axis={"tickCount": 4, "format": "~s", "labelFlush": False, "grid": False},
             title="Mbit/s",
         )
     }
     y = {
-        "y": quantity(
+        "y": chart.quantity(
             "s",
-            scale={"domain": [0, 1.05 * max(row["high"] for row in rows)], "nice": False},
+            ends=(0, 1.05 * max(row["high"] for row in rows)),
             axis={"tickCount": 4},
             title="s",
         )
@@ -69,16 +57,16 @@ def _rate_curve(curve: RateCurve) -> Spec:
     stops = [{"rate": useful}] if 0 < useful < fastest else []
     measured = [{"rate": slowest, "s": present.baseline_s}]
     asked = [{"rate": bit_s / _MBIT, "s": time.expected_s} for bit_s, time in curve.asked]
-    dot: dict[str, Any] = {"stroke": BLUE, "size": 50, "opacity": 1}
+    dot: dict[str, Any] = {"stroke": chart.BLUE, "size": 50, "opacity": 1}
     band = {**x, "y": {**y["y"], "field": "low"}, "y2": {"field": "high"}}
-    return layered(
+    return chart.layered(
         rows,
-        mark("area", band, color=BLUE, opacity=0.2),
-        mark("rule", y, rows=[{"s": last.limit_s}], color=INK, strokeDash=DASHES),
-        mark("rule", x, rows=stops, color=SOFT, strokeDash=[1, 3], strokeWidth=1.5),
-        mark("line", {**x, **y}, color=BLUE, strokeWidth=2),
-        mark("point", {**x, **y}, rows=measured, fill=BLUE, **dot),
-        mark("point", {**x, **y}, rows=asked, fill=PAPER, **dot),
+        chart.mark("area", band, color=chart.BLUE, opacity=0.2),
+        chart.mark("rule", y, rows=[{"s": last.limit_s}], color=chart.INK, strokeDash=chart.DASHES),
+        chart.mark("rule", x, rows=stops, color=chart.SOFT, strokeDash=[1, 3], strokeWidth=1.5),
+        chart.mark("line", {**x, **y}, color=chart.BLUE, strokeWidth=2),
+        chart.mark("point", {**x, **y}, rows=measured, fill=chart.BLUE, **dot),
+        chart.mark("point", {**x, **y}, rows=asked, fill=chart.PAPER, **dot),
         px=(250, 150),
         title=shorten(visible(curve.workload), _NAME_WIDTH),
     )
@@ -87,7 +75,7 @@ def _rate_curve(curve: RateCurve) -> Spec:
 def draw_calibration(calibration: Sequence[tuple[float, float]]) -> str:
     """Draw how many outcomes are inside of predicted intervals, by level; all is well on the diagonal."""
     level, inside = (
-        quantity(
+        chart.quantity(
             field, scale={"domain": [0, 1]}, axis={"format": ".0%", "tickCount": 5}, title=title
         )
         for field, title in (
@@ -96,19 +84,19 @@ def draw_calibration(calibration: Sequence[tuple[float, float]]) -> str:
         )
     )
     place = {"x": level, "y": inside}
-    colour = series_of(["predictions"])["predictions"].colour
-    return svg(
-        layered(
+    colour = chart.series_of(["predictions"])["predictions"].colour
+    return chart.svg(
+        chart.layered(
             [{"level": level, "inside": inside} for level, inside in calibration],
-            mark(
+            chart.mark(
                 "line",
                 place,
                 rows=[{"level": end, "inside": end} for end in (0, 1)],
-                color=SOFT,
-                strokeDash=DASHES,
+                color=chart.SOFT,
+                strokeDash=chart.DASHES,
             ),
-            mark("line", place, color=colour, strokeWidth=1.5),
-            mark("point", place, color=colour, filled=True, size=36, opacity=1),
+            chart.mark("line", place, color=colour, strokeWidth=1.5),
+            chart.mark("point", place, color=colour, filled=True, size=36, opacity=1),
             px=(300, 300),
             title="Above the diagonal: intervals wider than necessary; below: too narrow.",
         )

@@ -9,18 +9,6 @@ from harness.present import quantities
 from harness.present.comparison_table import comparison_table
 from harness.present.data_table import DataTable, Quantity
 from harness.present.report import chart
-from harness.present.report.chart import (
-    COLOUR,
-    SHAPE,
-    Series,
-    Spec,
-    category,
-    labels,
-    layered,
-    mark,
-    quantity,
-    series_of,
-)
 from harness.present.report.figure import Figure, Section, picture
 from harness.present.table import Fields, change_text
 from harness.statistics.change import Change, Verdict
@@ -69,7 +57,7 @@ def figure(comparison: Comparison) -> Figure | None:
     found = dots(comparison)
     if not found:
         return None
-    keys = series_of(column.name for column in comparison.columns)
+    keys = chart.series_of(column.name for column in comparison.columns)
     baseline, *others = keys
     return Figure(
         alternative=(
@@ -77,27 +65,22 @@ def figure(comparison: Comparison) -> Figure | None:
             + "; ".join(f"{dot.workload} in {dot.configuration}: {dot.text}" for dot in found)
         ),
         pictures=(picture(_drawn(found, keys, _WIDE), _drawn(found, keys, _NARROW)),),
-        numbers=DataTable(
-            ("workload", "configuration", "change", "interval from", "interval to", "p"),
-            tuple(map(_numbers, found)),
-        ),
+        numbers=DataTable.of(map(_numbers, found)),
         keys={name: keys[name] for name in others},
         remarks=tuple(_remarks(found)),
     )
 
 
-def _numbers(dot: Dot) -> tuple[str | Quantity, ...]:
-    change, interval = dot.change, dot.change.interval
-    return (
-        dot.workload,
-        dot.configuration,
-        Quantity(dot.fields.marked_change, change.relative_change),
-        *(
-            Quantity("" if end is None else quantities.change(end), end)
-            for end in interval or (None, None)
-        ),
-        Quantity(dot.fields.p, change.adjusted_p),
-    )
+def _numbers(dot: Dot) -> dict[str, str | Quantity]:
+    low, high = dot.change.interval or (None, None)
+    return {
+        "workload": dot.workload,
+        "configuration": dot.configuration,
+        "change": Quantity(dot.fields.marked_change, dot.change.relative_change),
+        "interval from": Quantity.of(low, quantities.change),
+        "interval to": Quantity.of(high, quantities.change),
+        "p": Quantity(dot.fields.p, dot.change.adjusted_p),
+    }
 
 
 def _remarks(found: Sequence[Dot]) -> Iterator[str]:
@@ -136,11 +119,11 @@ class _Frame:
     """What the parts of the picture share, so that their scales are aligned."""
 
     size: _Size
-    series: Mapping[str, Series]
+    series: Mapping[str, chart.Series]
     workloads: Mapping[str, str]
     domain: tuple[float, float]
 
-    def x(self, *, with_axis: bool) -> Spec:
+    def x(self, *, with_axis: bool) -> chart.Spec:
         axis = {
             "format": "+.0%",
             "grid": True,
@@ -151,13 +134,13 @@ class _Frame:
         }
         title = "less time  ←  change  →  more time" if with_axis else None
         scale = {"domain": self.domain, "nice": True}
-        return quantity("change", scale=scale, axis=axis, title=title)
+        return chart.quantity("change", scale=scale, axis=axis, title=title)
 
-    def y(self, workloads: Sequence[str]) -> Spec:
+    def y(self, workloads: Sequence[str]) -> chart.Spec:
         names_px = round(max(map(len, self.workloads.values())) * self.size.text_px * 0.56)
         extent = {"labelLimit": names_px, "minExtent": names_px, "maxExtent": names_px}
         axis = {"labelFontSize": self.size.text_px, **extent}
-        return category("workload", sort=list(workloads), axis=axis)
+        return chart.category("workload", sort=list(workloads), axis=axis)
 
     def row(self, dot: Dot) -> dict[str, Any]:
         interval = dot.change.interval
@@ -174,12 +157,12 @@ class _Frame:
         }
 
 
-def _drawn(found: Sequence[Dot], series: Mapping[str, Series], size: _Size) -> Spec:
+def _drawn(found: Sequence[Dot], series: Mapping[str, chart.Series], size: _Size) -> chart.Spec:
     """Return the picture: workloads above controls, on the same scale."""
     frame = _Frame(
         size,
         series,
-        workloads=labels((dot.workload for dot in found), size.name_width),
+        workloads=chart.labels((dot.workload for dot in found), size.name_width),
         domain=_domain([dot.change for dot in found]),
     )
     parts = {
@@ -199,13 +182,15 @@ def _domain(changes: Sequence[Change]) -> tuple[float, float]:
     return min(0.0, *values, *(interval.low for interval in intervals)), high
 
 
-def _part(name: str, rows: Sequence[dict[str, Any]], frame: _Frame, *, with_axis: bool) -> Spec:
+def _part(
+    name: str, rows: Sequence[dict[str, Any]], frame: _Frame, *, with_axis: bool
+) -> chart.Spec:
     workloads = list(dict.fromkeys(row["workload"] for row in rows))
     size, lines = frame.size, len(frame.series) - 1
     offset = {"yOffset": {"field": "line", "type": "ordinal"}}
-    base = {"y": frame.y(workloads), **offset, **COLOUR}
+    base = {"y": frame.y(workloads), **offset, **chart.COLOUR}
     x = frame.x(with_axis=with_axis)
-    marked = {**base, "x": x, **SHAPE}
+    marked = {**base, "x": x, **chart.SHAPE}
     interval = {**base, "x": {**x, "field": "low"}, "x2": {"field": "high"}}
     text_place = {"x": {"value": size.dots_px + 10}, "color": {"value": chart.INK}}
     dot: dict[str, Any] = {"size": size.dot_px2, "opacity": 1, "strokeWidth": 2}
@@ -213,11 +198,11 @@ def _part(name: str, rows: Sequence[dict[str, Any]], frame: _Frame, *, with_axis
     def of(verdict: Verdict) -> str:
         return f"datum.verdict === '{verdict}'"
 
-    return layered(
+    return chart.layered(
         rows,
-        mark("rule", {"x": {"datum": 0}}, rows=[{}], color=chart.SOFT),
-        mark("rule", interval, strokeWidth=2),
-        mark(
+        chart.mark("rule", {"x": {"datum": 0}}, rows=[{}], color=chart.SOFT),
+        chart.mark("rule", interval, strokeWidth=2),
+        chart.mark(
             "point",
             {**base, "x": {**x, "field": "high"}},
             only="datum.is_cut",
@@ -225,9 +210,9 @@ def _part(name: str, rows: Sequence[dict[str, Any]], frame: _Frame, *, with_axis
             filled=True,
             opacity=1,
         ),
-        mark("point", marked, only=of(Verdict.CHANGED), filled=True, **dot),
-        mark("point", marked, only=of(Verdict.NOISE), fill=chart.PAPER, **dot),
-        mark(
+        chart.mark("point", marked, only=of(Verdict.CHANGED), filled=True, **dot),
+        chart.mark("point", marked, only=of(Verdict.NOISE), fill=chart.PAPER, **dot),
+        chart.mark(
             "point",
             {**base, "x": x},
             only=of(Verdict.TOO_FEW),
@@ -235,7 +220,7 @@ def _part(name: str, rows: Sequence[dict[str, Any]], frame: _Frame, *, with_axis
             filled=True,
             **dot,
         ),
-        mark(
+        chart.mark(
             "text",
             {**base, **text_place, "text": {"field": "text"}},
             align="left",

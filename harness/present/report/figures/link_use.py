@@ -91,13 +91,7 @@ def figure(comparison: Comparison, measured: Measured) -> Figure | None:
             picture(_drawn(of_workload, _WIDE), _drawn(of_workload, _NARROW), heading=name)
             for name, of_workload in grouped(found, lambda course: course.workload).items()
         ),
-        numbers=DataTable(
-            (
-                *("workload", "configuration", "trial", "busiest node", "link full", "of the time"),
-                *("direction", "mostly during stage", "highest", "link carries", "processors busy"),
-            ),
-            tuple(map(_numbers, found)),
-        ),
+        numbers=DataTable.of(map(_numbers, found)),
         keys=_KEYS,
         remarks=(LEGEND, *_sources(found)),
         lines=tuple(f"{each.workload}, {each.configuration}: {each.text}" for each in found),
@@ -113,25 +107,24 @@ def _sources(found: Sequence[Course]) -> Iterator[str]:
             yield f"Links carry in {name}: {rate} ({each.source})."
 
 
-def _numbers(course: Course) -> tuple[str | Quantity, ...]:
+def _numbers(course: Course) -> dict[str, str | Quantity]:
     link, use = course.link, course.use
     rates = [rate for _, _, rate in _rates(link) if rate is not None]
     limit = min(_limits_mbit_s(link), default=None)
     busy = [value for value in link.timeline.series(link.node.busy_percent) if value is not None]
-    mean = fmean(busy) if busy else None
-    return (
-        course.workload,
-        course.configuration,
-        f"{link.trial.phase} {link.trial.round} of {link.run.id}",
-        use.host,
-        Quantity("" if use.full_s is None else quantities.time_text(use.full_s), use.full_s),
-        Quantity("" if use.full_share is None else share_text(use.full_share), use.full_share),
-        use.direction or "",
-        use.stage or "",
-        Quantity(throughput_text(max(rates, default=0)), max(rates, default=0)),
-        Quantity("" if limit is None else f"{limit:.1f} Mbit/s", limit),
-        Quantity("" if mean is None else f"{mean:.0f}%", mean),
-    )
+    return {
+        "workload": course.workload,
+        "configuration": course.configuration,
+        "trial": f"{link.trial.phase} {link.trial.round} of {link.run.id}",
+        "busiest node": use.host,
+        "link full": Quantity.of(use.full_s, quantities.time_text),
+        "of the time": Quantity.of(use.full_share, share_text),
+        "direction": use.direction or "",
+        "mostly during stage": use.stage or "",
+        "highest": Quantity.of(max(rates, default=0), throughput_text),
+        "link carries": Quantity.of(limit, "{:.1f} Mbit/s".format),
+        "processors busy": Quantity.of(fmean(busy) if busy else None, "{:.0f}%".format),
+    }
 
 
 def _rates(link: TrialLink) -> Iterator[tuple[str, float, float | None]]:
@@ -185,12 +178,12 @@ def _place(longest_s: float, field: str, highest: float) -> Spec:
     return {
         "x": quantity(
             "s",
-            scale={"domain": [0, longest_s], "nice": False},
+            ends=(0, longest_s),
             axis={"grid": False, "tickCount": 5, "labelFlush": False},
         ),
         "y": quantity(
             field,
-            scale={"domain": [0, highest], "nice": False},
+            ends=(0, highest),
             axis={"tickCount": 3, "minExtent": 28},
         ),
     }
@@ -204,7 +197,7 @@ def _link_chart(
     band = {
         "x": place["x"],
         "x2": {"field": "end"},
-        "opacity": quantity("opacity", scale=None),
+        "opacity": chart.as_is("opacity"),
     }
     number = {"x": quantity("middle"), "y": {"value": 1}, "text": {"field": "number"}}
     lines = []

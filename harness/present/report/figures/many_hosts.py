@@ -105,7 +105,7 @@ def _numbers(marks: Mapping[str, Sequence[Mark]]) -> DataTable:
         (
             Quantity(str(key[0]), key[0]),
             key[1],
-            *(_quantity(own.get(key)) for own in values.values()),
+            *(Quantity.of(own.get(key), throughput_text) for own in values.values()),
             *(relative_change(values[baseline].get(key), values[name].get(key)) for name in others),
         )
         for key in dict.fromkeys(key for own in values.values() for key in own)
@@ -117,10 +117,6 @@ def _numbers(marks: Mapping[str, Sequence[Mark]]) -> DataTable:
         *(f"change in {name}" for name in others),
     )
     return DataTable(headings, tuple(rows))
-
-
-def _quantity(bit_s: float | None) -> Quantity:
-    return Quantity("" if bit_s is None else throughput_text(bit_s), bit_s)
 
 
 def _drawn(marks: Sequence[Mark], unit: str, width_px: int) -> Spec:
@@ -136,7 +132,7 @@ def _drawn(marks: Sequence[Mark], unit: str, width_px: int) -> Spec:
     last = max(mark.position for mark in marks)
     x = quantity(
         "position",
-        scale={"domain": [0, last + 1], "nice": False},
+        ends=(0, last + 1),
         axis={"tickMinStep": 1, "tickCount": width_px // 90, "grid": False},
     )
     y = quantity("rate", scale={"zero": True}, axis={"tickCount": 4})

@@ -93,12 +93,15 @@ def figure(measured: Measured) -> Figure | None:
         pictures=tuple(
             picture(_panel(of, keys), heading=heading) for heading, of in panels.items()
         ),
-        numbers=DataTable(
-            ("metric", "configuration", "packet size, bytes", "direction", "median"),
-            tuple(
-                (p.panel, p.line, Quantity(f"{p.x:,}", p.x), p.direction, _value_text(p))
-                for p in found
-            ),
+        numbers=DataTable.of(
+            {
+                "metric": p.panel,
+                "configuration": p.line,
+                "packet size, bytes": Quantity.of(p.x, "{:,}".format),
+                "direction": p.direction,
+                "median": _value_text(p),
+            }
+            for p in found
         ),
         keys=keys,
         remarks=tuple(_remarks(found)),
@@ -138,13 +141,13 @@ def _description(points: Sequence[Point]) -> str:
 
 def _panel(points: Sequence[Point], keys: Mapping[str, Series], title: str = "") -> Spec:
     sizes = sorted({point.x for point in points})
-    # A single size needs a domain that is not empty.
-    domain = [sizes[0], max(sizes[-1], sizes[0] + 1)]
     labels = {"values": sizes, "format": "d", "labelOverlap": "greedy", "labelSeparation": 6}
+    # A single size needs a scale that is not empty.
     x = quantity(
         "x",
         axis={"grid": False, **labels},
-        scale={"type": "log", "domain": domain, "nice": False, "padding": 12},
+        ends=(sizes[0], max(sizes[-1], sizes[0] + 1)),
+        scale={"type": "log", "padding": 12},
     )
     y = quantity("value", axis={"tickCount": 4, "minExtent": 24}, scale={"zero": True})
     return panel(points, keys, x, y, _PX, title)

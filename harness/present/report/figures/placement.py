@@ -67,19 +67,16 @@ def figure(comparison: Comparison) -> Figure | None:
         pictures=tuple(
             picture(_drawn(placement, max_bytes), heading=placement.heading) for placement in found
         ),
-        numbers=DataTable(
-            ("layout", "configurations", "node", "bytes stored", "fraction"),
-            tuple(
-                (
-                    placement.layout,
-                    ", ".join(placement.configurations),
-                    node,
-                    Quantity(f"{placement.bytes_by_node[node]:,}", placement.bytes_by_node[node]),
-                    Quantity(f"{fraction:.1%}", fraction),
-                )
-                for placement in found
-                for node, fraction in placement.fractions.items()
-            ),
+        numbers=DataTable.of(
+            {
+                "layout": placement.layout,
+                "configurations": ", ".join(placement.configurations),
+                "node": node,
+                "bytes stored": Quantity.of(placement.bytes_by_node[node], "{:,}".format),
+                "fraction": Quantity.of(fraction, "{:.1%}".format),
+            }
+            for placement in found
+            for node, fraction in placement.fractions.items()
         ),
         remarks=("Bytes stored on each node, including copies and parity.",),
     )
@@ -97,7 +94,7 @@ def _drawn(placement: Placement, max_bytes: int) -> Spec:
     ]
     place = {
         "y": category("node", sort=list(names.values())),
-        "x": quantity("bytes", axis=None, scale={"domain": [0, max_bytes], "nice": False}),
+        "x": quantity("bytes", axis=None, ends=(0, max_bytes)),
     }
     return layered(
         rows,

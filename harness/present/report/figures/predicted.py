@@ -7,17 +7,7 @@ from harness.analysis.predict.score import ScoredTime
 from harness.present.data_table import DataTable, Quantity
 from harness.present.prediction import outcome_text
 from harness.present.quantities import change, time_text
-from harness.present.report.chart import (
-    BLUE,
-    INK,
-    SOFT,
-    Spec,
-    category,
-    labels,
-    layered,
-    mark,
-    quantity,
-)
+from harness.present.report import chart
 from harness.present.report.figure import Figure, Section, picture
 
 _WIDE_PX, _NARROW_PX, _LINE_PX = 560, 150, 24
@@ -48,28 +38,27 @@ def figure(predictions: Sequence[Scored]) -> Figure | None:
             )
             for _, score in predictions
         ),
-        numbers=DataTable(
-            ("configuration", "workload", "expected", "at least", "at most", "measured", "error"),
-            tuple(_numbers(name, time) for name, time in times),
-        ),
+        numbers=DataTable.of(_numbers(name, time) for name, time in times),
         remarks=(LEGEND, *(outcome_text(*each) for each in predictions)),
     )
 
 
-def _numbers(configuration: str, time: ScoredTime) -> tuple[str | Quantity, ...]:
+def _numbers(configuration: str, time: ScoredTime) -> dict[str, str | Quantity]:
     """Return a row of the table; `at least` and `at most` are the ends of the 95 % interval."""
-    ends = time.predicted.interval_95
-    seconds = (time.predicted.expected_s, ends.low_s, ends.high_s, time.actual_s)
-    return (
-        configuration,
-        time.predicted.workload,
-        *(Quantity(time_text(each), each) for each in seconds),
-        Quantity(change(time.error), time.error),
-    )
+    predicted = time.predicted
+    return {
+        "configuration": configuration,
+        "workload": predicted.workload,
+        "expected": Quantity.of(predicted.expected_s, time_text),
+        "at least": Quantity.of(predicted.interval_95.low_s, time_text),
+        "at most": Quantity.of(predicted.interval_95.high_s, time_text),
+        "measured": Quantity.of(time.actual_s, time_text),
+        "error": Quantity.of(time.error, change),
+    }
 
 
-def _drawn(times: Sequence[ScoredTime], width_px: int, name_width: int) -> Spec:
-    names = labels((time.predicted.workload for time in times), name_width)
+def _drawn(times: Sequence[ScoredTime], width_px: int, name_width: int) -> chart.Spec:
+    names = chart.labels((time.predicted.workload for time in times), name_width)
     rows = [
         {
             "workload": names[time.predicted.workload],
@@ -86,24 +75,30 @@ def _drawn(times: Sequence[ScoredTime], width_px: int, name_width: int) -> Spec:
         }
         for time in times
     ]
-    y = {"y": category("workload", sort=list(names.values()))}
+    y = {"y": chart.category("workload", sort=list(names.values()))}
     axis = {"format": ".0%", "tickCount": width_px // 90}
-    x = quantity("x", scale={"zero": True}, axis=axis, title="time, as a part of that before")
+    x = chart.quantity("x", scale={"zero": True}, axis=axis, title="time, as a part of that before")
     bar_px = _LINE_PX * 0.5
     bars = (
         {**y, "x": {**x, "field": f"low_{level}"}, "x2": {"field": f"high_{level}"}}
         for level in (95, 80)
     )
-    return layered(
+    return chart.layered(
         rows,
-        mark("rule", {"x": x}, rows=[{"x": 1}], color=SOFT),
-        *(mark("bar", bar, color=BLUE, opacity=0.25, height=bar_px) for bar in bars),
-        mark("tick", {**y, "x": {**x, "field": "expected"}}, color=BLUE, thickness=2, size=bar_px),
-        mark(
+        chart.mark("rule", {"x": x}, rows=[{"x": 1}], color=chart.SOFT),
+        *(chart.mark("bar", bar, color=chart.BLUE, opacity=0.25, height=bar_px) for bar in bars),
+        chart.mark(
+            "tick",
+            {**y, "x": {**x, "field": "expected"}},
+            color=chart.BLUE,
+            thickness=2,
+            size=bar_px,
+        ),
+        chart.mark(
             "point",
             {**y, "x": {**x, "field": "measured"}},
             filled=True,
-            color=INK,
+            color=chart.INK,
             size=55,
             opacity=1,
         ),

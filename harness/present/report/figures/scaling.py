@@ -7,18 +7,7 @@ from harness.analysis.compare.comparison import Comparison
 from harness.analysis.compare.scaling import ScaledWorkload, Scaling, families_of, scaling
 from harness.model.errors import BadInput
 from harness.present.data_table import DataTable, Quantity
-from harness.present.report.chart import (
-    COLOUR,
-    SHAPE,
-    Series,
-    Spec,
-    captioned,
-    layered,
-    mark,
-    quantity,
-    series_of,
-    svg,
-)
+from harness.present.report import chart
 from harness.present.report.figure import Figure, Picture, Section
 from harness.terminal import shorten, visible
 
@@ -35,29 +24,21 @@ def figure(comparison: Comparison) -> Figure | None:
         found = scaling(families)
     except BadInput:  # nothing was measured on two of them
         return None
-    known = [
-        (each.workload, base, point)
-        for each in found.workloads
-        for base, points in each.points.items()
-        for point in points
-        if point.efficiency and point.speed_up
-    ]
     return Figure(
         alternative="Lines of efficiency by the number of nodes, one panel for each workload.",
         pictures=(Picture(draw(found)),),
-        numbers=DataTable(
-            ("workload", "configuration", "nodes", "speed-up", "efficiency"),
-            tuple(
-                (
-                    workload,
-                    base,
-                    Quantity(str(point.nodes), point.nodes),
-                    Quantity(f"{point.speed_up.value:.2f}", point.speed_up.value),
-                    Quantity(f"{point.efficiency.value:.1%}", point.efficiency.value),
-                )
-                for workload, base, point in known
-                if point.speed_up and point.efficiency
-            ),
+        numbers=DataTable.of(
+            {
+                "workload": scaled.workload,
+                "configuration": base,
+                "nodes": Quantity(str(point.nodes), point.nodes),
+                "speed-up": Quantity.of(point.speed_up.value, "{:.2f}".format),
+                "efficiency": Quantity.of(point.efficiency.value, "{:.1%}".format),
+            }
+            for scaled in found.workloads
+            for base, points in scaled.points.items()
+            for point in points
+            if point.speed_up and point.efficiency
         ),
         remarks=(
             "Speed-up is performance relative to that on the fewest nodes.",
@@ -69,7 +50,7 @@ def figure(comparison: Comparison) -> Figure | None:
 def draw(found: Scaling) -> str:
     """Return the picture as SVG, with a legend in words."""
     bases = list(dict.fromkeys(base for each in found.workloads for base in each.points))
-    series = series_of(bases)
+    series = chart.series_of(bases)
     panels = [
         _panel(each.workload, rows)
         for each in found.workloads
@@ -79,10 +60,10 @@ def draw(found: Scaling) -> str:
         f"{series[base].glyph} {shorten(visible(base), _NAME_WIDTH)}" for base in bases
     )
     about = "Efficiency by the number of nodes, with 95 % intervals; 100 % is on the fewest nodes."
-    return svg(captioned(panels, 3, names, about))
+    return chart.svg(chart.captioned(panels, 3, names, about))
 
 
-def _rows(scaled: ScaledWorkload, series: Mapping[str, Series]) -> Iterator[dict[str, Any]]:
+def _rows(scaled: ScaledWorkload, series: Mapping[str, chart.Series]) -> Iterator[dict[str, Any]]:
     """Yield a row for each efficiency that is known, and for the fewest nodes of each configuration."""
     for base, points in scaled.points.items():
         known = [point for point in points if point.efficiency]
@@ -102,26 +83,28 @@ def _rows(scaled: ScaledWorkload, series: Mapping[str, Series]) -> Iterator[dict
                 }
 
 
-def _panel(workload: str, rows: list[dict[str, Any]]) -> Spec:
+def _panel(workload: str, rows: list[dict[str, Any]]) -> chart.Spec:
     nodes = sorted({row["nodes"] for row in rows})
-    x = quantity(
+    x = chart.quantity(
         "nodes",
-        scale={"type": "log", "base": 2, "domain": [nodes[0], nodes[-1]], "nice": False},
+        ends=(nodes[0], nodes[-1]),
+        scale={"type": "log", "base": 2},
         axis={"values": nodes, "format": "d", "grid": False},
         title="nodes",
     )
     highest = max(row.get("high") or row["percent"] for row in rows)
-    scale = {"domain": [0, max(100, 1.05 * highest)], "nice": False, "clamp": True}
-    y = quantity("percent", scale=scale, axis={"tickCount": 4}, title="%")
-    base = {"x": x, **COLOUR, "detail": {"field": "base"}}
+    y = chart.quantity(
+        "percent", ends=(0, max(100, 1.05 * highest)), axis={"tickCount": 4}, title="%"
+    )
+    base = {"x": x, **chart.COLOUR, "detail": {"field": "base"}}
     place = {**base, "y": y}
-    return layered(
+    return chart.layered(
         rows,
-        mark(
+        chart.mark(
             "rule", {**base, "y": {**y, "field": "low"}, "y2": {"field": "high"}}, strokeWidth=1.5
         ),
-        mark("line", place, strokeWidth=2),
-        mark("point", {**place, **SHAPE}, filled=True, size=50, opacity=1),
+        chart.mark("line", place, strokeWidth=2),
+        chart.mark("point", {**place, **chart.SHAPE}, filled=True, size=50, opacity=1),
         px=_PX,
         title=shorten(visible(workload), _NAME_WIDTH),
     )

@@ -89,16 +89,16 @@ def bins(probed: RecordedProbes) -> list[Bin]:
 def _drawn(found: list[Bin], soaked: SoakVerdict, width_px: int) -> Spec:
     last = max(found[-1].minute, 1 / 60)
     top = 1.05 * max(each.highest for each in found)
-    scale = {"domain": [0, max(top, 1e-6)], "nice": False}
+    ends = (0, max(top, 1e-6))
     x = {
         "x": quantity(
             "minute",
-            scale={"domain": [0, last], "nice": False},
+            ends=(0, last),
             axis={"tickCount": width_px // 90, "grid": False},
         )
     }
-    y = {"y": quantity("median", scale=scale, axis={"tickCount": 4})}
-    band = {**x, "y": quantity("lowest", scale=scale), "y2": {"field": "highest"}}
+    y = {"y": quantity("median", ends=ends, axis={"tickCount": 4})}
+    band = {**x, "y": quantity("lowest", ends=ends), "y2": {"field": "highest"}}
     moments = ((fault.at_s or 0.0) / 60 for fault in soaked.faults)
     faults = [{"minute": min(minute, last), "median": 0.0} for minute in moments]
     tick: dict[str, Any] = {"orient": "vertical", "thickness": 2, "size": 16}

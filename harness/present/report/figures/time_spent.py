@@ -11,16 +11,6 @@ from harness.present.attribution_tables import NAMES
 from harness.present.data_table import DataTable, Quantity
 from harness.present.explanation import sentence
 from harness.present.report import chart
-from harness.present.report.chart import (
-    COLOUR,
-    Series,
-    Spec,
-    category,
-    labels,
-    layered,
-    mark,
-    quantity,
-)
 from harness.present.report.figure import Figure, Section, grouped, picture
 
 _WIDTH_PX, _BAR_PX = 180, 22
@@ -75,18 +65,15 @@ def figure(comparison: Comparison) -> Figure | None:
             picture(_drawn(of_workload), heading=name)
             for name, of_workload in grouped(found, lambda bar: bar.workload).items()
         ),
-        numbers=DataTable(
-            ("workload", "configuration", *(NAMES[part] for part in kept)),
-            tuple(
-                (
-                    bar.workload,
-                    bar.configuration,
-                    *(_seconds(bar.parts_s.get(part)) for part in kept),
-                )
-                for bar in found
-            ),
+        numbers=DataTable.of(
+            {
+                "workload": bar.workload,
+                "configuration": bar.configuration,
+                **{NAMES[p]: Quantity.of(bar.parts_s.get(p), quantities.time_text) for p in kept},
+            }
+            for bar in found
         ),
-        keys={NAMES[part]: Series(_colour(part), "square", "■") for part in kept},
+        keys={NAMES[part]: chart.Series(_colour(part), "square", "■") for part in kept},
         remarks=(LEGEND,),
         lines=tuple(_sentences(comparison)),
     )
@@ -115,19 +102,14 @@ def _colour(part: str) -> str:
     return f"var(--{_COLOURS[part]})"
 
 
-def _seconds(value: float | None) -> Quantity:
-    """Idle time can be slightly negative if executors came and went."""
-    return Quantity("" if value is None else quantities.time_text(value), value)
-
-
 def _description(bar: Bar) -> str:
     """Return the three largest parts."""
     largest = sorted(bar.parts_s.items(), key=lambda part: -part[1])[:3]
     return ", ".join(f"{NAMES[part]} {quantities.time_text(seconds)}" for part, seconds in largest)
 
 
-def _drawn(bars: Sequence[Bar]) -> Spec:
-    names = labels((bar.configuration for bar in bars), _NAME_WIDTH)
+def _drawn(bars: Sequence[Bar]) -> chart.Spec:
+    names = chart.labels((bar.configuration for bar in bars), _NAME_WIDTH)
     rows = [
         {
             "name": names[bar.configuration],
@@ -140,13 +122,13 @@ def _drawn(bars: Sequence[Bar]) -> Spec:
         if (seconds := bar.parts_s.get(part))
     ]
     place = {
-        "y": category("name", sort=list(names.values()), axis={"minExtent": 64}),
-        "x": quantity("seconds", axis={"tickCount": 4, "labelFlush": False}),
-        **COLOUR,
+        "y": chart.category("name", sort=list(names.values()), axis={"minExtent": 64}),
+        "x": chart.quantity("seconds", axis={"tickCount": 4, "labelFlush": False}),
+        **chart.COLOUR,
         "order": {"field": "order", "type": "ordinal"},
     }
-    stacks = mark("bar", place, height=_BAR_PX - 6, stroke=chart.PAPER, strokeWidth=0.5)
-    return layered(rows, stacks, px=(_WIDTH_PX, _BAR_PX * len(names)))
+    stacks = chart.mark("bar", place, height=_BAR_PX - 6, stroke=chart.PAPER, strokeWidth=0.5)
+    return chart.layered(rows, stacks, px=(_WIDTH_PX, _BAR_PX * len(names)))
 
 
 SECTION = Section(40, "time", "Where the time went", lambda evidence: figure(evidence.comparison))

@@ -10,16 +10,6 @@ from harness.model.run import Trial
 from harness.present import quantities
 from harness.present.data_table import DataTable
 from harness.present.report import chart
-from harness.present.report.chart import (
-    COLOUR,
-    SHAPE,
-    Series,
-    Spec,
-    layered,
-    mark,
-    quantity,
-    series_of,
-)
 from harness.present.report.figure import Figure, Section, picture
 
 _PX = (262, 100)
@@ -69,7 +59,7 @@ def figure(comparison: Comparison) -> Figure | None:
     found = marks(comparison)
     if not found:
         return None
-    keys = series_of(column.name for column in comparison.columns)
+    keys = chart.series_of(column.name for column in comparison.columns)
     return Figure(
         alternative=(
             "Dots: the time of every trial in the order of measurement, one picture for each workload. "
@@ -101,7 +91,7 @@ def _range(marks: Sequence[Mark]) -> str:
     return f"{len(marks)} trials, {low} to {high}"
 
 
-def _drawn(marks: Sequence[Mark], series: Mapping[str, Series]) -> Spec:
+def _drawn(marks: Sequence[Mark], series: Mapping[str, chart.Series]) -> chart.Spec:
     rows = [
         {
             "order": mark.order,
@@ -116,24 +106,23 @@ def _drawn(marks: Sequence[Mark], series: Mapping[str, Series]) -> Spec:
         for before, after in pairwise(marks)
         if (before.configuration, before.run) != (after.configuration, after.run)
     ]
-    scale = {"domain": [0.5, len(marks) + 0.5], "nice": False}
-    x = {"x": quantity("order", axis=None, scale=scale)}
-    y = quantity(
+    x = {"x": chart.quantity("order", axis=None, ends=(0.5, len(marks) + 0.5))}
+    y = chart.quantity(
         "wall_s",
         axis={"tickCount": 4, "minExtent": 28},
         scale={"domain": domain(marks), "nice": True, "clamp": True},
     )
-    dots = {**x, "y": y, **COLOUR, **SHAPE}
+    dots = {**x, "y": y, **chart.COLOUR, **chart.SHAPE}
     failed = {**x, "y": {"value": 4}, "color": {"value": chart.ALARM}}
     size = 26 if len(marks) <= _MAX_LARGE_MARKS else 12
     style: dict[str, Any] = {"size": size, "opacity": 1, "strokeWidth": 1.2}
     timed = "datum.wall_s !== null && "
-    return layered(
+    return chart.layered(
         rows,
-        mark("rule", x, rows=boundaries, color=chart.FAINT, strokeWidth=1.5),
-        mark("point", dots, only=f"{timed}!datum.counts", fill=chart.PAPER, **style),
-        mark("point", dots, only=f"{timed}datum.counts", filled=True, **style),
-        mark(
+        chart.mark("rule", x, rows=boundaries, color=chart.FAINT, strokeWidth=1.5),
+        chart.mark("point", dots, only=f"{timed}!datum.counts", fill=chart.PAPER, **style),
+        chart.mark("point", dots, only=f"{timed}datum.counts", filled=True, **style),
+        chart.mark(
             "text",
             failed,
             only="datum.wall_s === null",
