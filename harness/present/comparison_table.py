@@ -71,9 +71,9 @@ def _performance_sentences(comparison: Comparison) -> Iterator[str]:
     if found:
         yield "More work a second is better."
     shown = {
-        next(source for source in _PEAKS if source in each.efficiencies)
-        for each in found
-        if not _PEAKS.keys().isdisjoint(each.efficiencies)
+        next(source for source in _PEAKS if source in performance.efficiencies)
+        for performance in found
+        if not _PEAKS.keys().isdisjoint(performance.efficiencies)
     }
     if shown:
         meanings = " or ".join(text for source, text in _PEAKS.items() if source in shown)

@@ -120,7 +120,7 @@ def _limit(configuration: str, uses: LinkUses) -> str:
             f"clusterlift probe mesh --configuration {configuration}"
         )
     texts = dict.fromkeys(
-        f"{throughput_text(min(each.received_bit_s, each.sent_bit_s))} ({each.source})"
-        for each in known
+        f"{throughput_text(min(goodput.received_bit_s, goodput.sent_bit_s))} ({goodput.source})"
+        for goodput in known
     )
     return f"Links carry in {configuration}: {', '.join(texts)}"

@@ -19,7 +19,7 @@ _NONE = "-"
 def render(scaling: Scaling) -> str:
     """Return the tables, their explanation and the footnotes; ends with a newline."""
     notes = Footnotes()
-    tables = [_table(each, scaling, notes) for each in scaling.workloads]
+    tables = [_table(scaled, scaling, notes) for scaled in scaling.workloads]
     return "\n".join([*tables, *map(fill, _sentences(scaling)), *footnotes(notes), ""])
 
 
@@ -70,13 +70,7 @@ def _sentences(scaling: Scaling) -> Iterator[str]:
         f"confidence intervals, which need {MIN_RUNS} runs; the relative uncertainty of the efficiency is "
         "that of the speed-up."
     )
-    changes = [
-        point.change
-        for each in scaling.workloads
-        for points in each.points.values()
-        for point in points
-        if point.change
-    ]
+    changes = [point.change for _, _, point in scaling.points() if point.change]
     if changes:
         yield (
             "Change from another configuration: the ratio of the efficiencies on as many nodes, "
@@ -96,13 +90,13 @@ def as_json(scaling: Scaling) -> str:
         "schema_version": JSON_SCHEMA_VERSION,
         "workloads": [
             {
-                "workload": each.workload,
+                "workload": scaled.workload,
                 "configurations": {
                     base: [_json_point(point) for point in points]
-                    for base, points in each.points.items()
+                    for base, points in scaled.points.items()
                 },
             }
-            for each in scaling.workloads
+            for scaled in scaling.workloads
         ],
         "notes": dict(scaling.notes),
     }

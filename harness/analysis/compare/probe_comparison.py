@@ -142,12 +142,12 @@ def _cell(
         return ProbeCell(None)
     sample = replace(
         found[0],
-        values=tuple(value for each in found for value in each.values),
-        errors=tuple(error for each in found for error in each.errors),
+        values=tuple(value for part in found for value in part.values),
+        errors=tuple(error for part in found for error in part.errors),
     )
     if not sample.values:
         return ProbeCell(sample)
-    counted = sum(bool(each.values) for each in found)
+    counted = sum(bool(part.values) for part in found)
     if not model.runs(column, _name(subject)):
         return ProbeCell(sample, counted, median(sample.values))
     value = model.time(column, _name(subject))

@@ -51,7 +51,7 @@ class Growth:
 
 @dataclass(frozen=True)
 class Point:
-    """One workload on so many nodes.
+    """One workload on a number of nodes.
 
     `speed_up` and `efficiency` are relative to the fewest nodes; None there, and if the workload has no
     result on either side, or is not a sum over all processes.
@@ -80,6 +80,12 @@ class Scaling:
 
     workloads: tuple[ScaledWorkload, ...]
     notes: Mapping[str, tuple[str, ...]]
+
+    def points(self) -> Iterator[tuple[str, str, Point]]:
+        """Yield workload, configuration and point."""
+        for scaled in self.workloads:
+            for base, points in scaled.points.items():
+                yield from ((scaled.workload, base, point) for point in points)
 
 
 def find_family(name: str, results: Path) -> Family:
@@ -123,30 +129,24 @@ def scaling(families: Mapping[str, Family]) -> Scaling:
         ScaledWorkload(name, {base: tuple(table.points(base, name)) for base in families})
         for name in dict.fromkeys(name for column in columns for name in column.workloads)
     )
-    if not any(
-        point.efficiency
-        for each in workloads
-        for of_base in each.points.values()
-        for point in of_base
-    ):
+    notes = {
+        column.name: (*caveats(column.runs), *_unlike(family, column))
+        for family in families.values()
+        for column in family.values()
+    }
+    found = Scaling(workloads, notes)
+    if not any(point.efficiency for _, _, point in found.points()):
         raise BadInput("no workload was measured on two numbers of nodes of a configuration")
-    return Scaling(
-        _with_changes(workloads, table),
-        {
-            column.name: (*caveats(column.runs), *_unlike(family, column))
-            for family in families.values()
-            for column in family.values()
-        },
-    )
+    return _with_changes(found, table)
 
 
 def _unlike(family: Family, column: ConfigurationRuns) -> Iterator[str]:
     """Yield how else than by its nodes a column differs from that on the fewest nodes."""
     first = next(iter(family.values()))
     for parameter, text in _SAME_ON_ALL_NODES.items():
-        before, after = (_values(each, parameter) for each in (first, column))
+        before, after = _values(first, parameter), _values(column, parameter)
         if before and after and before != after:
-            here, there = (join_names(sorted(each)) for each in (after, before))
+            here, there = join_names(sorted(after)), join_names(sorted(before))
             yield f"{text}: {here} here, {there} in {first.name}"
 
 
@@ -217,7 +217,7 @@ class _Table:
         ]
         if nodes not in both[1:] or self._is_per_process(workload):
             return None
-        before, after = (self.growth(each, workload, both[0], nodes) for each in (first, base))
+        before, after = (self.growth(family, workload, both[0], nodes) for family in (first, base))
         return Difference(
             Estimate(
                 after.ratio.log - before.ratio.log,
@@ -244,36 +244,34 @@ class _Table:
         return named_by_runs(columns, parameter)
 
 
-def _with_changes(workloads: Sequence[ScaledWorkload], table: _Table) -> tuple[ScaledWorkload, ...]:
+def _with_changes(found: Scaling, table: _Table) -> Scaling:
     """Add the changes of the efficiencies, adjusted for all of them; those of controls apart."""
     first = next(iter(table.families))
-    controls = table.controls
     differences = {
-        (each.workload, base, point.nodes): difference
-        for each in workloads
-        for base, points in each.points.items()
-        if base != first
-        for point in points
-        if (difference := table.change(first, base, each.workload, point.nodes))
+        (workload, base, point.nodes): difference
+        for workload, base, point in found.points()
+        if base != first and (difference := table.change(first, base, workload, point.nodes))
     }
     changes: dict[tuple[str, str, int], Change] = {}
     for of_controls in (False, True):
-        keys = [key for key in differences if (key[0] in controls) == of_controls]
+        keys = [key for key in differences if (key[0] in table.controls) == of_controls]
         adjusted = adjusted_changes([differences[key] for key in keys])
         changes |= zip(keys, adjusted, strict=True)
-    return tuple(
+
+    def changed(workload: str, base: str, point: Point) -> Point:
+        return replace(point, change=changes.get((workload, base, point.nodes)))
+
+    workloads = (
         ScaledWorkload(
-            each.workload,
+            scaled.workload,
             {
-                base: tuple(
-                    replace(point, change=changes.get((each.workload, base, point.nodes)))
-                    for point in points
-                )
-                for base, points in each.points.items()
+                base: tuple(changed(scaled.workload, base, point) for point in points)
+                for base, points in scaled.points.items()
             },
         )
-        for each in workloads
+        for scaled in found.workloads
     )
+    return replace(found, workloads=tuple(workloads))
 
 
 def _growth(found: Difference) -> Growth:

@@ -80,7 +80,9 @@ def render(
             equal_facts=[row for row in facts if not row.differs],
             figures=[
                 (section, figure)
-                for section in sorted([*sections(), *probe_sections], key=lambda each: each.order)
+                for section in sorted(
+                    [*sections(), *probe_sections], key=lambda section: section.order
+                )
                 if (figure := section.draw(evidence))
             ],
             keys=series_of(column.name for column in comparison.columns),

@@ -86,7 +86,9 @@ def figure(comparison: Comparison, measured: Measured) -> Figure | None:
         return None
     return Figure(
         alternative="Lines over time: what the busiest node received and sent. "
-        + "; ".join(f"{each.workload} in {each.configuration}: {each.text}" for each in found),
+        + "; ".join(
+            f"{course.workload} in {course.configuration}: {course.text}" for course in found
+        ),
         pictures=tuple(
             picture(_drawn(of_workload, _WIDE), _drawn(of_workload, _NARROW), heading=name)
             for name, of_workload in grouped(found, lambda course: course.workload).items()
@@ -94,7 +96,9 @@ def figure(comparison: Comparison, measured: Measured) -> Figure | None:
         numbers=DataTable.of(map(_numbers, found)),
         keys=_KEYS,
         remarks=(LEGEND, *_sources(found)),
-        lines=tuple(f"{each.workload}, {each.configuration}: {each.text}" for each in found),
+        lines=tuple(
+            f"{course.workload}, {course.configuration}: {course.text}" for course in found
+        ),
     )
 
 
@@ -102,9 +106,9 @@ def _sources(found: Sequence[Course]) -> Iterator[str]:
     """Yield what the links carry, and where that is known from."""
     for name in dict.fromkeys(course.configuration for course in found):
         goodputs = [course.link.goodput for course in found if course.configuration == name]
-        for each in dict.fromkeys(filter(None, goodputs)):
-            rate = throughput_text(min(each.received_bit_s, each.sent_bit_s))
-            yield f"Links carry in {name}: {rate} ({each.source})."
+        for goodput in dict.fromkeys(filter(None, goodputs)):
+            rate = throughput_text(min(goodput.received_bit_s, goodput.sent_bit_s))
+            yield f"Links carry in {name}: {rate} ({goodput.source})."
 
 
 def _numbers(course: Course) -> dict[str, str | Quantity]:
@@ -150,8 +154,8 @@ def _drawn(of_workload: Sequence[Course], size: _Size) -> Spec:
     """Return the picture: the configurations of one workload above each other, on the same scales."""
     longest_s = max(course.link.timeline.length_s for course in of_workload)
     highest_mbit_s = 1.05 * max(
-        *(rate / _MBIT for each in of_workload for _, _, rate in _rates(each.link) if rate),
-        *(limit for each in of_workload for limit in _limits_mbit_s(each.link)),
+        *(rate / _MBIT for course in of_workload for _, _, rate in _rates(course.link) if rate),
+        *(limit for course in of_workload for limit in _limits_mbit_s(course.link)),
         1.0,
         1.0,
     )

@@ -1,4 +1,4 @@
-"""TCP throughput of each host, as sender and as receiver, of so many that a map of pairs cannot be read."""
+"""TCP throughput of each host, as sender and as receiver, where hosts are too many for a map of pairs."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

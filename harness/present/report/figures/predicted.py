@@ -39,7 +39,7 @@ def figure(predictions: Sequence[Scored]) -> Figure | None:
             for _, score in predictions
         ),
         numbers=DataTable.of(_numbers(name, time) for name, time in times),
-        remarks=(LEGEND, *(outcome_text(*each) for each in predictions)),
+        remarks=(LEGEND, *(outcome_text(*scored) for scored in predictions)),
     )
 
 

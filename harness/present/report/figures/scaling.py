@@ -29,15 +29,13 @@ def figure(comparison: Comparison) -> Figure | None:
         pictures=(Picture(draw(found)),),
         numbers=DataTable.of(
             {
-                "workload": scaled.workload,
+                "workload": workload,
                 "configuration": base,
                 "nodes": Quantity(str(point.nodes), point.nodes),
                 "speed-up": Quantity.of(point.speed_up.value, "{:.2f}".format),
                 "efficiency": Quantity.of(point.efficiency.value, "{:.1%}".format),
             }
-            for scaled in found.workloads
-            for base, points in scaled.points.items()
-            for point in points
+            for workload, base, point in found.points()
             if point.speed_up and point.efficiency
         ),
         remarks=(
@@ -49,12 +47,12 @@ def figure(comparison: Comparison) -> Figure | None:
 
 def draw(found: Scaling) -> str:
     """Return the picture as SVG, with a legend in words."""
-    bases = list(dict.fromkeys(base for each in found.workloads for base in each.points))
+    bases = list(dict.fromkeys(base for _, base, _ in found.points()))
     series = chart.series_of(bases)
     panels = [
-        _panel(each.workload, rows)
-        for each in found.workloads
-        if len(rows := list(_rows(each, series))) > 1
+        _panel(scaled.workload, rows)
+        for scaled in found.workloads
+        if len(rows := list(_rows(scaled, series))) > 1
     ]
     names = "   ".join(
         f"{series[base].glyph} {shorten(visible(base), _NAME_WIDTH)}" for base in bases
