@@ -23,7 +23,10 @@ class LinkEventKind(StrEnum):
 
 @dataclass(frozen=True)
 class LinkEvent:
-    """Something that happened to a host's link, in words; `count` is how often, or how many packets."""
+    """Something of a kind that happened to a host's link, in words.
+
+    `happening` is the kind, by the name that records have; `count` is how often, or how many packets.
+    """
 
     host: str
     at_s: float
@@ -58,7 +61,7 @@ class LinkSeconds:
             *(self.received_bit_s, self.sent_bit_s, self.retransmits),
             *(self.stolen_percent, self.busiest_percent),
         )
-        lengths = {len(each) for each in series} | {len(self.temperature_c or self.at_s)}
+        lengths = {len(values) for values in series} | {len(self.temperature_c or self.at_s)}
         if lengths != {len(self.at_s)}:
             raise ValueError("the series of a link's seconds differ in length")
         if list(self.at_s) != sorted(self.at_s):

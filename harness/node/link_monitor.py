@@ -4,11 +4,12 @@ The command needs a shell, grep and sleep; what other programs would add is left
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from harness.model.link import rate_text
-from harness.model.soak import LinkEventKind
+from harness.model.soak import LinkEventKind, LinkSeconds
 from harness.node.kernel import device_directory, known, positive, read_files
 from harness.node.processor_ticks import ProcessorTicks, ticks_of_each_processor
 from harness.terminal import count_of
@@ -82,14 +83,19 @@ def kernel_log_command() -> list[str]:
     return ["dmesg"]
 
 
-def read_monitor(device: str, lines: Iterable[str]) -> Iterator[LinkReading | None]:
-    """Yield every complete reading; None for one without the interface, which had gone."""
+def read_monitor(
+    device: str, printed: Iterable[tuple[float, str]]
+) -> Iterator[tuple[float, LinkReading | None]]:
+    """Yield when each complete reading arrived, and the reading; None for one without the interface.
+
+    `printed` are the lines, and when each arrived.
+    """
     clock_s, found = 0.0, list[str]()
-    for line in lines:
+    for moment_s, line in printed:
         if line.startswith(_CLOCK):
             found, clock_s = [], _seconds(line.removeprefix(_CLOCK))
         elif line == _DONE:
-            yield _reading(device, clock_s, found)
+            yield moment_s, _reading(device, clock_s, found)
         else:
             found.append(line)
 
@@ -176,7 +182,7 @@ def link_events(
             f"the link was interrupted: its carrier changed {count_of(changes, 'time')}",
             changes,
         )
-    speeds = [_speed_text(each) for each in (before, after)]
+    speeds = [_speed_text(reading) for reading in (before, after)]
     if all(speeds) and speeds[0] != speeds[1]:
         yield LinkEventKind.SPEED, f"renegotiated from {speeds[0]} to {speeds[1]}", 1
     for happening, count, noun, what in (
@@ -197,6 +203,44 @@ def _speed_text(reading: LinkReading) -> str:
         return ""
     duplex = f" {reading.duplex} duplex" if reading.duplex else ""
     return f"{rate_text(reading.speed_mbit_s * 10**6)}{duplex}"
+
+
+def link_seconds(host: str, readings: Sequence[LinkReading], offset_s: float) -> LinkSeconds:
+    """Return what happened between each two readings; `offset_s` takes the host's clock to the soak's."""
+    pairs = [
+        (before, after) for before, after in pairwise(readings) if after.clock_s > before.clock_s
+    ]
+    temperatures = [after.temperature_c for _, after in pairs]
+    return LinkSeconds(
+        host,
+        tuple(round(max(0.0, after.clock_s + offset_s), 1) for _, after in pairs),
+        tuple(_rate(b, a, a.received_bytes - b.received_bytes) for b, a in pairs),
+        tuple(_rate(b, a, a.sent_bytes - b.sent_bytes) for b, a in pairs),
+        tuple(max(0, (a.retransmits or 0) - (b.retransmits or 0)) for b, a in pairs),
+        tuple(_stolen_percent(b, a) for b, a in pairs),
+        tuple(_busiest_percent(b, a) for b, a in pairs),
+        tuple(t for t in temperatures if t is not None) if None not in temperatures else (),
+    )
+
+
+def _rate(before: LinkReading, after: LinkReading, grown_bytes: int) -> float:
+    return float(round(8 * max(0, grown_bytes) / (after.clock_s - before.clock_s)))
+
+
+def _ticks_between(before: LinkReading, after: LinkReading) -> list[ProcessorTicks]:
+    """Return the ticks of each processor that was online."""
+    pairs = zip(before.processors, after.processors, strict=False)
+    return [ticks for early, late in pairs if (ticks := late.since(early)).total > 0]
+
+
+def _stolen_percent(before: LinkReading, after: LinkReading) -> float:
+    shares = [ticks.stolen / ticks.total for ticks in _ticks_between(before, after)]
+    return round(100 * max(0.0, sum(shares) / len(shares)), 1) if shares else 0.0
+
+
+def _busiest_percent(before: LinkReading, after: LinkReading) -> float:
+    shares = [ticks.busy / ticks.total for ticks in _ticks_between(before, after)]
+    return round(100 * max(0.0, *shares), 1) if shares else 0.0
 
 
 def kernel_trouble(text: str, after_s: float, until_s: float) -> Iterator[tuple[float, str]]:

@@ -24,7 +24,6 @@ from harness.hosts.remote_process import (
 )
 from harness.hosts.transports.host import Host, HostError
 from harness.model.errors import BadInput
-from harness.model.interface import HostLink
 from harness.model.link import COUNTED_BYTES, HEADERS_BYTES, TYPICAL_MTU
 from harness.model.soak import LinkEvent, LinkEventKind, LinkSeconds, SoakEvent, SoakFlow
 from harness.node.link_monitor import (
@@ -32,10 +31,10 @@ from harness.node.link_monitor import (
     kernel_log_command,
     kernel_trouble,
     link_events,
+    link_seconds,
     monitor_command,
     read_monitor,
 )
-from harness.node.processor_ticks import ProcessorTicks
 from harness.present.probes.soak import soak_sections
 from harness.probes.kind import ProbeKind
 from harness.probes.options import port_option, seed_option, streams_option, time_option
@@ -213,37 +212,24 @@ class Soak:
 
     def _seconds(self, name: str, lines: Sequence[tuple[float, str]]) -> Iterator[SoakEvent]:
         """Yield what a host's readings of a round say, on this machine's clock."""
-        device = self.links[name].device
-        readings = list(read_monitor(device, [line for _, line in lines]))
-        if not readings:
-            return
-        moments = [moment for moment, line in lines if line.startswith("== done")]
-        known = [
-            (reading, moment)
-            for reading, moment in zip(readings, moments, strict=False)
-            if reading is not None
-        ]
-        if len(known) < len(readings):
-            gone_s = next(m for r, m in zip(readings, moments, strict=False) if r is None)
-            yield self._event(name, gone_s, LinkEventKind.REPLUGGED, "its interface vanished")
+        reported = list(read_monitor(self.links[name].device, lines))
+        vanished_s = [moment for moment, reading in reported if reading is None]
+        if vanished_s:
+            text = "its interface vanished"
+            yield self._event(name, vanished_s[0], LinkEventKind.REPLUGGED, text)
+        known = [(moment, reading) for moment, reading in reported if reading is not None]
         if not known:
             return
         # A slow link delays what a host says, so the quickest reading tells how far the clocks are apart.
-        offset_s = min(moment - reading.clock_s for reading, moment in known)
-        found = [reading for reading, _ in known]
-        if name in self.last:
-            yield from self._events_between(name, self.last[name], found[0], offset_s)
-        for before, after in pairwise(found):
-            yield from self._events_between(name, before, after, offset_s)
-        self.last[name], self.offset_s[name] = found[-1], offset_s
-        if len(found) > 1:
-            yield seconds_of(name, found, offset_s - self.began_s)
-
-    def _events_between(
-        self, name: str, before: LinkReading, after: LinkReading, offset_s: float
-    ) -> Iterator[LinkEvent]:
-        for happening, text, count in link_events(before, after):
-            yield self._event(name, after.clock_s + offset_s, happening, text, count)
+        offset_s = min(moment - reading.clock_s for moment, reading in known)
+        readings = [reading for _, reading in known]
+        last = [self.last[name]] if name in self.last else []
+        for before, after in pairwise([*last, *readings]):
+            for happening, text, count in link_events(before, after):
+                yield self._event(name, after.clock_s + offset_s, happening, text, count)
+        self.last[name], self.offset_s[name] = readings[-1], offset_s
+        if len(readings) > 1:
+            yield link_seconds(name, readings, offset_s - self.began_s)
 
     def _kernel_logs(self, hosts: Sequence[Host]) -> Iterator[SoakEvent]:
         """Yield what the kernels said of links; nothing from a host whose log cannot be read."""
@@ -262,62 +248,16 @@ class Soak:
         self, host: str, moment_s: float, happening: LinkEventKind, text: str, count: int = 1
     ) -> LinkEvent:
         at_s = max(0.0, round(moment_s - self.began_s, 1))
+        text = text.removeprefix(f"{host}: ")
         if happening not in {LinkEventKind.DROPS, LinkEventKind.PAUSE}:
-            said = text.removeprefix(f"{host}: ")
-            say(f"{host}: {said}")
-        return LinkEvent(host, at_s, happening, text.removeprefix(f"{host}: "), count)
+            say(f"{host}: {text}")
+        return LinkEvent(host, at_s, happening, text, count)
 
 
 def ring(hosts: Sequence[Host], rng: random.Random) -> list[Flow]:
     """Draw who sends to whom: every host sends to one other and receives from one."""
     drawn = rng.sample(hosts, len(hosts))
     return [Flow(a, b) for a, b in pairwise([*drawn, drawn[0]])]
-
-
-def seconds_of(host: str, readings: Sequence[LinkReading], offset_s: float) -> LinkSeconds:
-    """Return what happened between each two readings; `offset_s` takes the host's clock to the soak's."""
-    pairs = [
-        (before, after) for before, after in pairwise(readings) if after.clock_s > before.clock_s
-    ]
-    temperatures = [after.temperature_c for _, after in pairs]
-    return LinkSeconds(
-        host,
-        tuple(round(max(0.0, after.clock_s + offset_s), 1) for _, after in pairs),
-        tuple(_rate(b, a, a.received_bytes - b.received_bytes) for b, a in pairs),
-        tuple(_rate(b, a, a.sent_bytes - b.sent_bytes) for b, a in pairs),
-        tuple(max(0, (a.retransmits or 0) - (b.retransmits or 0)) for b, a in pairs),
-        tuple(_stolen_percent(b, a) for b, a in pairs),
-        tuple(_busiest_percent(b, a) for b, a in pairs),
-        tuple(t for t in temperatures if t is not None) if None not in temperatures else (),
-    )
-
-
-def _rate(before: LinkReading, after: LinkReading, grown_bytes: int) -> float:
-    return float(round(8 * max(0, grown_bytes) / (after.clock_s - before.clock_s)))
-
-
-def _ticks_between(before: LinkReading, after: LinkReading) -> list[ProcessorTicks]:
-    """Return the ticks of each processor that was online."""
-    pairs = zip(before.processors, after.processors, strict=False)
-    return [ticks for early, late in pairs if (ticks := late.since(early)).total > 0]
-
-
-def _stolen_percent(before: LinkReading, after: LinkReading) -> float:
-    shares = [ticks.stolen / ticks.total for ticks in _ticks_between(before, after)]
-    return round(100 * max(0.0, sum(shares) / len(shares)), 1) if shares else 0.0
-
-
-def _busiest_percent(before: LinkReading, after: LinkReading) -> float:
-    shares = [ticks.busy / ticks.total for ticks in _ticks_between(before, after)]
-    return round(100 * max(0.0, *shares), 1) if shares else 0.0
-
-
-def soak_steps(
-    hosts: Sequence[Host], links: Mapping[str, HostLink], load: Load, rounds: int, seed: int
-) -> list[ProbeStep]:
-    """Return the steps of a soak of so many rounds, each as long as the load says."""
-    rng = random.Random(seed)  # noqa: S311  chance that can be repeated
-    return Soak(hosts, links, load, rng).steps(rounds)
 
 
 def _plan(
@@ -331,7 +271,8 @@ def _plan(
 
     def make_steps(hosts: Sequence[Host], links: Links) -> list[ProbeStep]:
         allow_hosts(len(hosts))
-        return soak_steps(hosts, links, load, round(total_s / round_s), seed)
+        rng = random.Random(seed)  # noqa: S311  chance that can be repeated
+        return Soak(hosts, links, load, rng).steps(round(total_s / round_s))
 
     return ProbePlan(
         site.hosts(),

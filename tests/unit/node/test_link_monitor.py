@@ -45,7 +45,8 @@ KERNEL = """[   99.100000] eth0: NETDEV WATCHDOG: CPU: 1: transmit queue 0 timed
 
 
 def readings(text: str) -> list[LinkReading | None]:
-    return list(read_monitor("eth0", text.splitlines()))
+    printed = [(1.0, line) for line in text.splitlines()]
+    return [reading for _, reading in read_monitor("eth0", printed)]
 
 
 class TestReading:

@@ -37,7 +37,7 @@ class Bin:
 def figure(soaks: Mapping[str, RecordedProbes]) -> Figure | None:
     """Return the figure of each configuration's soak; None if there is none."""
     judged = {name: (bins(probed), judge_soak(probed)) for name, probed in soaks.items()}
-    drawn = {name: each for name, each in judged.items() if each[0]}
+    drawn = {name: (found, soaked) for name, (found, soaked) in judged.items() if found}
     if not drawn:
         return None
     return Figure(
@@ -88,7 +88,7 @@ def bins(probed: RecordedProbes) -> list[Bin]:
 
 def _drawn(found: list[Bin], soaked: SoakVerdict, width_px: int) -> Spec:
     last = max(found[-1].minute, 1 / 60)
-    top = 1.05 * max(each.highest for each in found)
+    top = 1.05 * max(part.highest for part in found)
     ends = (0, max(top, 1e-6))
     x = {
         "x": quantity(
