@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from harness.model.errors import BadInput
 from harness.model.task_metrics import (
+    MAX_QUANTITY,
     NodeBytes,
     ScheduleSimulation,
     Stragglers,
@@ -24,7 +25,7 @@ from tests.unit.builders import a_run, change_line, ok
 from tests.unit.metrics_builders import task_metrics
 
 SECONDS = st.floats(0, 1e9)
-COUNTS = st.integers(0, 2**63)
+COUNTS = st.integers(0, int(MAX_QUANTITY))
 VALUES: dict[Any, st.SearchStrategy[Any]] = {
     int: COUNTS,
     float: SECONDS,
