@@ -1,4 +1,4 @@
-"""Run functions on all nodes, in jobs that do not count as a trial's: describe links, count bytes.
+"""Run functions on all nodes, in jobs that do not count as a trial's: describe machines, count bytes.
 
 The driver's node runs them itself, the node of each executor in a task on it.
 """
@@ -7,6 +7,7 @@ import inspect
 import os
 import platform
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -27,6 +28,7 @@ from harness.node import sampler
 from harness.node.counters import node_counters
 from harness.node.interface import link_command, parse_link
 from harness.node.interference import CountersSnapshot, NodeCounters
+from harness.node.machine import MachineFacts, machine_command, read_machine
 from harness.node.node_links import NodeLinks
 from harness.node.processes import Application, process_namespace
 from harness.node.samples import NodeSamples, SamplesSnapshot
@@ -96,20 +98,35 @@ def _read_node(
     return traffic, *node_counters(application, program, request)
 
 
-def node_links(spark: SparkSession) -> NodeLinks:
-    """Return the interfaces that lead to other machines, of every node that answers."""
-    answers, _ = run_on_nodes(spark, _describe_links)
-    found: dict[str, dict[str, HostLink]] = {}
-    for host, texts in sorted(answers.values()):
-        links = found[host] = {}
+@dataclass(frozen=True)
+class NodesDescription:
+    """The interfaces that lead to other machines, and the machine's facts, of every node that answered.
+
+    `driver` is the name of the driver's node among them; None if it did not answer.
+    """
+
+    links: NodeLinks
+    machines: Mapping[str, MachineFacts]
+    driver: str | None
+
+
+def describe_nodes(spark: SparkSession) -> NodesDescription:
+    """Ask every node for its links and the facts of its machine, in one job."""
+    answers, _ = run_on_nodes(spark, _describe_node)
+    links: dict[str, dict[str, HostLink]] = {}
+    machines = {}
+    for host, (machine, texts) in sorted(answers.values()):
+        machines[host] = read_machine(machine)
+        links[host] = {}
         for device, text in texts.items():
             with suppress(ToolError):  # the interface has disappeared meanwhile
-                links[device] = parse_link(host, device, text)
-    return found
+                links[host][device] = parse_link(host, device, text)
+    own, _ = _identified(dict) or ("", None)
+    return NodesDescription(links, machines, answers[own][0] if own in answers else None)
 
 
-def _describe_links() -> dict[str, str]:
-    """Return what this node reports about each of its interfaces, as text."""
+def _describe_node() -> tuple[str, dict[str, str]]:
+    """Return what this node reports about its machine, and about each of its interfaces, as text."""
     run = partial(
         subprocess.run,
         stdin=subprocess.DEVNULL,
@@ -118,7 +135,8 @@ def _describe_links() -> dict[str, str]:
         errors="replace",
         timeout=LINK_TIMEOUT_S,
     )
-    return {device: run(link_command(device)).stdout for device in interface_traffic()}
+    links = {device: run(link_command(device)).stdout for device in interface_traffic()}
+    return run(machine_command(sys.executable)).stdout, links
 
 
 def run_on_nodes(

@@ -29,7 +29,7 @@ from harness.runtime.rounds import FixedRounds, Goal, Rounds, UntilReached
 from harness.runtime.trials import run_trials, wait_for_release
 from harness.runtime.warm_up import DEFAULT_TRIALS, unsteady_workloads, with_phases
 from harness.terminal import say, show, visible
-from jobs.executors import node_links
+from jobs.executors import describe_nodes
 from jobs.options import BenchmarkOptions, DatasetOptions, TrialOptions, WorkOptions
 from jobs.outbox import Outbox
 from jobs.run_description import describe_run
@@ -175,8 +175,9 @@ class ConfigurationSide:
         wait_for_release(self._options.record.configuration)
         if self._recording is not None:
             return
-        self._links = node_links(self._spark)
-        run = describe_run(self._spark, self._options, self._selection, self._dataset, self._links)
+        nodes = describe_nodes(self._spark)
+        self._links = nodes.links
+        run = describe_run(self._spark, self._options, self._selection, self._dataset, nodes)
         for line in run.parameters.get("unexpected_links", ()):
             say(f"--expect-link: {line}")
         self._recording = self._stack.enter_context(Recording(self._results, run))
@@ -193,7 +194,7 @@ class ConfigurationSide:
             return
         # After any other ending, the executors may not answer.
         completed = ending is Ending.COMPLETED
-        errors = link_errors(self._links, node_links(self._spark)) if completed else None
+        errors = link_errors(self._links, describe_nodes(self._spark).links) if completed else None
         self._recording.end(ending, stopped, errors)
 
     def show_summary(self) -> None:

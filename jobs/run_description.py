@@ -1,5 +1,7 @@
 """The first line of a results file: what was requested, and the environment that was observed."""
 
+import os
+import platform
 from typing import Any
 
 from pyspark.sql import SparkSession
@@ -9,10 +11,11 @@ from datagen.spark import executors, java_packages
 from harness import __version__
 from harness.model.run import Run, new_run_id, timestamp
 from harness.model.spark_properties import recorded_properties
-from harness.node.machine import machine_facts
-from harness.node.node_links import NodeLinks, node_facts, unexpected_links
+from harness.node.machine import machine_groups
+from harness.node.node_links import node_facts, unexpected_links
 from harness.runtime.series import current_series
 from harness.runtime.warm_up import AUTO
+from jobs.executors import NodesDescription
 from jobs.options import BenchmarkOptions
 from jobs.workload import Selection
 
@@ -22,10 +25,17 @@ def describe_run(
     options: BenchmarkOptions,
     selection: Selection,
     dataset: Dataset | None,
-    links: NodeLinks,
+    nodes: NodesDescription,
 ) -> Run:
     """Return the run, with a new id."""
-    environment = {**machine_facts(), **spark_facts(spark), "nodes": node_facts(links)}
+    environment = {
+        "host": platform.node() or None,
+        "python": platform.python_version(),
+        "memory_bytes": os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"),
+        **spark_facts(spark),
+        "machines": {"driver": nodes.driver, "groups": machine_groups(nodes.machines)},
+        "nodes": node_facts(nodes.links),
+    }
     parameters = _parameters(options, selection) | {
         "parallelism": spark.sparkContext.defaultParallelism,
         "content_checked": dataset is not None and not options.dataset.skip_content_check,

@@ -1,74 +1,185 @@
-"""Facts about the machine of this process. A fact that cannot be read is None, never 0."""
+"""The facts of a node's machine that may explain times: what prints them, and how to read that.
 
-import os
-import platform
-from pathlib import Path
+A fact that a node does not tell is missing, never empty, 0 or `off`.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from fnmatch import fnmatch
 from typing import Any
 
-from harness.node.kernel import SYSCTLS, known, positive, sysctl_file
+from harness.node.kernel import SYSCTLS, sysctl_file
+
+MachineFacts = Mapping[str, str]
+"""The facts of one node, by their keys in results files."""
+
+_SYSCTLS = (*SYSCTLS, "vm.swappiness", "vm.dirty_ratio", "vm.dirty_background_ratio")
+_CPU = "/sys/devices/system/cpu"
+_SYNCHRONISED, _NOT_SYNCHRONISED = range(5), 5
+"""What adjtimex(2) returns."""
 
 
-def machine_facts(root: Path = Path("/")) -> dict[str, Any]:
-    """Return host, kernel, processors, memory in bytes, sysctls and links, read below `root`."""
-    return {
-        "host": platform.node() or None,
-        "kernel": f"{platform.system()} {platform.release()}",
-        "architecture": platform.machine() or None,
-        "cpu_model": _field(root / "proc/cpuinfo", "model name"),
-        "cpus": os.cpu_count(),
-        "memory_bytes": _kibibytes(_field(root / "proc/meminfo", "MemTotal")),
-        "python": platform.python_version(),
-        "sysctls": {name: _read(root / sysctl_file(name).lstrip("/")) for name in SYSCTLS},
-        "links": links(root),
-    }
+def _first(lines: Sequence[str]) -> str | None:
+    return " ".join(lines[0].split())
 
 
-def links(root: Path = Path("/")) -> dict[str, dict[str, Any]]:
-    """Return `speed_mbit_s`, `mtu_bytes`, duplex, driver and state of each interface, without lo.
+def _distinct(lines: Sequence[str]) -> str | None:
+    return ", ".join(sorted(set(lines))) or None
 
-    Unlike `harness.node.interface`, it needs no program, so that it works on every Linux.
+
+def _chosen(lines: Sequence[str]) -> str | None:
+    """Return the word in brackets: `madvise` of `always [madvise] never`."""
+    return lines[0].partition("[")[2].partition("]")[0] or None
+
+
+def _field(name: str) -> Callable[[Sequence[str]], str | None]:
+    """Return a reader of the first line `name: value`."""
+
+    def read(lines: Sequence[str]) -> str | None:
+        pairs = (line.partition(":") for line in lines)
+        return next((value.strip() for key, _, value in pairs if key.strip() == name), None)
+
+    return read
+
+
+def _one_of(**texts: str) -> Callable[[Sequence[str]], str | None]:
+    """Return a reader of `_0` and `_1`, which stand for these texts."""
+    return lambda lines: texts.get(f"_{lines[0]}")
+
+
+def _memory(lines: Sequence[str]) -> str | None:
+    """Round up to whole GiB: the kernel keeps some for itself, and not always as much."""
+    digits = (_field("MemTotal")(lines) or "").removesuffix(" kB")
+    return f"{-(-int(digits) // 2**20)} GiB" if digits.isdecimal() else None
+
+
+def _mhz(lines: Sequence[str]) -> str | None:
+    return ", ".join(f"{khz // 1000} MHz" for khz in sorted(set(map(int, lines)))) or None
+
+
+def _count(lines: Sequence[str]) -> str | None:
+    """Return how many numbers a list such as `0-3,8` has."""
+    ends = [part.partition("-") for part in lines[0].split(",")]
+    return str(sum(int(last or first) - int(first) + 1 for first, _, last in ends))
+
+
+def _is_synchronised(lines: Sequence[str]) -> str | None:
+    state = int(lines[0])
+    return {_NOT_SYNCHRONISED: "no", **dict.fromkeys(_SYNCHRONISED, "yes")}.get(state)
+
+
+def _mitigations(lines: Sequence[str]) -> str | None:
+    """Return what the kernel does about each flaw of the processor: `none`, or `Clear CPU buffers, PTI`."""
+    found = (line.partition(": ")[2] for line in lines if line.startswith("Mitigation: "))
+    return _distinct([each.partition(";")[0].partition(",")[0] for each in found]) or "none"
+
+
+@dataclass(frozen=True)
+class MachineFact:
+    """A fact: its key in results files, its name for people, the files that have it, and their reader.
+
+    The reader gets the lines of all files that match the pattern; there is at least one. A ValueError means
+    that the fact is unknown.
     """
-    net = root / "sys/class/net"
-    if not net.is_dir():
-        return {}
-    return {link.name: _link(link) for link in sorted(net.iterdir()) if link.name != "lo"}
+
+    key: str
+    name: str
+    files: str
+    read: Callable[[Sequence[str]], str | None] = _first
 
 
-def _link(link: Path) -> dict[str, Any]:
-    return {
-        "speed_mbit_s": positive(_read(link / "speed")),
-        "mtu_bytes": positive(_read(link / "mtu")),
-        "duplex": known(_read(link / "duplex")),
-        "driver": _target(link / "device/driver"),
-        "state": known(_read(link / "operstate")),
-    }
+FACTS = (
+    MachineFact("kernel", "kernel", "/proc/sys/kernel/osrelease", lambda x: f"Linux {x[0]}"),
+    MachineFact("architecture", "architecture", "/uname"),
+    MachineFact("machine", "machine", "/sys/class/dmi/id/product_name"),
+    MachineFact("firmware", "firmware", "/sys/class/dmi/id/bios_version"),
+    MachineFact("cpu_model", "processor", "/proc/cpuinfo", _field("model name")),
+    MachineFact("cpus", "processors", "/getconf"),
+    MachineFact("smt", "SMT", f"{_CPU}/smt/active", _one_of(_0="off", _1="on")),
+    MachineFact("microcode", "microcode", "/proc/cpuinfo", _field("microcode")),
+    MachineFact("mitigations", "CPU mitigations", f"{_CPU}/vulnerabilities/*", _mitigations),
+    MachineFact("governor", "governor", f"{_CPU}/cpufreq/policy*/scaling_governor", _distinct),
+    MachineFact(
+        "cpu_driver", "frequency driver", f"{_CPU}/cpufreq/policy*/scaling_driver", _distinct
+    ),
+    MachineFact(
+        "max_frequency", "maximum frequency", f"{_CPU}/cpufreq/policy*/scaling_max_freq", _mhz
+    ),
+    MachineFact("boost", "boost", f"{_CPU}/cpufreq/boost", _one_of(_0="off", _1="on")),
+    MachineFact("turbo", "turbo", f"{_CPU}/intel_pstate/no_turbo", _one_of(_0="on", _1="off")),
+    MachineFact("memory", "memory", "/proc/meminfo", _memory),
+    MachineFact("numa_nodes", "NUMA nodes", "/sys/devices/system/node/online", _count),
+    MachineFact("huge_pages", "huge pages", "/sys/kernel/mm/transparent_hugepage/enabled", _chosen),
+    MachineFact(
+        "clock_source",
+        "clock source",
+        "/sys/devices/system/clocksource/clocksource0/current_clocksource",
+    ),
+    MachineFact("clock_synchronised", "clock synchronised", "/adjtimex", _is_synchronised),
+    *(MachineFact(name, name, sysctl_file(name)) for name in _SYSCTLS),
+)
+"""All facts of a node. A further one is a line here: the key, the name, the files, and who reads them."""
+
+FACT_NAMES = {fact.key: fact.name for fact in FACTS} | {
+    "net.ipv4.tcp_congestion_control": "TCP congestion control"
+}
+
+_ADJTIMEX = (
+    "import ctypes; print('/adjtimex:%d' % ctypes.CDLL(None).adjtimex((ctypes.c_long * 64)()))"
+)
+# The first processor is enough of /proc/cpuinfo. What is missing prints nothing.
+_SCRIPT = (
+    'exec 2>/dev/null; echo "/uname:$(uname -m)"; echo "/getconf:$(getconf _NPROCESSORS_ONLN)"; '
+    f'"$0" -I -S -c "{_ADJTIMEX}"; '
+    f"grep -s -m 40 . /dev/null {' '.join(dict.fromkeys(fact.files for fact in FACTS))}; exit 0"
+)
 
 
-def _read(file: Path) -> str | None:
-    # Reading the speed of a link that is down is an error, not an empty file.
-    try:
-        return " ".join(file.read_text().split()) or None
-    except OSError:
-        return None
+def machine_command(python: str = "python3") -> list[str]:
+    """Return the command that prints the facts for `read_machine`; `python` asks for the clock's state."""
+    return ["sh", "-c", _SCRIPT, python]
 
 
-def _target(link: Path) -> str | None:
-    try:
-        return link.readlink().name
-    except OSError:
-        return None
+def read_machine(text: str) -> dict[str, str]:
+    """Return the facts in the output of `machine_command`, without those that are unknown."""
+    lines: dict[str, list[str]] = {}
+    for line in text.splitlines():
+        path, colon, value = line.partition(":")
+        if colon and value.strip():
+            lines.setdefault(path, []).append(value.strip())
+    found: dict[str, str] = {}
+    for fact in FACTS:
+        own = [line for path in lines if fnmatch(path, fact.files) for line in lines[path]]
+        with suppress(ValueError):  # another kernel writes something else
+            if own and (value_read := fact.read(own)):
+                found[fact.key] = value_read
+    return found
 
 
-def _field(file: Path, name: str) -> str | None:
-    """Return the value of the first line `name: value`."""
-    try:
-        lines = file.read_text().splitlines()
-    except OSError:
-        return None
-    pairs = (line.partition(":") for line in lines)
-    return next((value.strip() for key, _, value in pairs if key.strip() == name), None)
+def machine_groups(nodes: Mapping[str, MachineFacts]) -> list[dict[str, Any]]:
+    """Return nodes by host as `Run.environment` records them under `machines`: alike ones together.
+
+    The largest group has all its facts. Every other one has what differs from that; None is unknown.
+    """
+    groups: dict[tuple[tuple[str, str], ...], list[str]] = {}
+    for host, facts in nodes.items():
+        groups.setdefault(tuple(sorted(facts.items())), []).append(host)
+    found: list[dict[str, Any]] = []
+    for items, hosts in sorted(groups.items(), key=lambda group: (-len(group[1]), group[1])):
+        facts = dict(items)
+        usual = found[0]["facts"] if found else dict.fromkeys(facts)
+        keys = [key for key in FACT_NAMES if facts.get(key) != usual.get(key)]
+        found.append({"hosts": sorted(hosts), "facts": {key: facts.get(key) for key in keys}})
+    return found
 
 
-def _kibibytes(text: str | None) -> int | None:
-    number = (text or "").removesuffix(" kB")
-    return int(number) * 1024 if number.isdecimal() else None
+def facts_by_node(environment: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+    """Return the facts of every node of a run; empty if only those of its driver were recorded."""
+    found: dict[str, dict[str, str]] = {}
+    groups: Sequence[Mapping[str, Any]] = (environment.get("machines") or {}).get("groups") or ()
+    for group in groups:
+        facts = {**groups[0]["facts"], **group["facts"]}
+        for host in group["hosts"]:
+            found[host] = {key: value for key, value in facts.items() if value is not None}
+    return found

@@ -11,7 +11,7 @@ from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.model.run import RecordedRun, Trial
 from harness.present import quantities, text
 from harness.present.attribution_tables import fractions_table
-from harness.terminal import visible
+from harness.terminal import join_names, visible
 
 _INDENT = "  "
 _ERROR_WIDTH = 50
@@ -24,7 +24,7 @@ def render(recorded: RecordedRun) -> str:
         _section(f"run {run.id}", _identity(recorded)),
         _section("parameters", run.parameters),
         _section("facts", run.facts),
-        _section("environment", run.environment),
+        _section("environment", {**run.environment, **_machines(run.environment)}),
         _section("dataset", run.dataset),
         _trials(recorded.trials),
         *_attribution(recorded),
@@ -42,6 +42,14 @@ def _identity(recorded: RecordedRun) -> Mapping[str, Any]:
         **({"stopped": recorded.stopped} if recorded.stopped else {}),
         "written by": recorded.run.written_by,
     }
+
+
+def _machines(environment: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the facts of the nodes by their names: all of most nodes, what differs of the others."""
+    if not (machines := environment.get("machines")):
+        return {}
+    groups = machines["groups"]
+    return {"machines": {join_names(group["hosts"]): group["facts"] for group in groups}}
 
 
 def _section(title: str, facts: Mapping[str, Any] | None) -> str:

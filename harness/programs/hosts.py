@@ -2,20 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from harness.hosts.remote_process import CompletedCommand, parse_completed, run_all
 from harness.hosts.transports.host import Host, HostError
 from harness.model.errors import ToolError
 from harness.model.interference import ClusterInterference, NodeInterference
+from harness.node.machine import MachineFacts, machine_command, read_machine
 from harness.node.processor_ticks import ticks_of_all_processors, ticks_of_each_processor
 from harness.node.sampler import interface_bytes
 from harness.terminal import join_names
 
-_DESCRIPTION = (
-    "uname -s -r; uname -m; sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1; "
-    "grep -c ^processor /proc/cpuinfo; mpirun --version | head -n 1; cat /proc/sys/kernel/random/boot_id"
-)
+_DESCRIPTION = "echo $(cat /proc/sys/kernel/random/boot_id); mpirun --version | head -n 1"
 _MEMORY = (
     "cat /proc/sys/kernel/random/boot_id; "
     "sed -n 's/^MemAvailable: *\\([0-9]*\\) kB/\\1/p' /proc/meminfo"
@@ -26,7 +23,7 @@ _COUNTERS = (
 )
 _RDMA_WORD_BYTES = 4
 """The counters of RDMA ports count words of 32 bits (the kernel's stable sysfs-class-infiniband)."""
-MANY = 10**6
+UNKNOWN_PROCESSORS = 10**6
 """Processors of a machine that does not say how many it has."""
 
 
@@ -55,12 +52,13 @@ class MachineMemory:
 
 @dataclass(frozen=True)
 class Machines:
-    """The facts of the hosts: text where all agree, else all of their values; and which share a machine.
+    """The facts of the hosts, by their names; and which share a machine.
 
-    `hosts` and `processors` are by machine.
+    `mpi` is the version of Open MPI, all of them if they differ. `hosts` and `processors` are by machine.
     """
 
-    facts: Mapping[str, Any]
+    facts: Mapping[str, MachineFacts]
+    mpi: str | None
     hosts: Mapping[str, Sequence[str]]
     processors: Mapping[str, int]
 
@@ -77,40 +75,33 @@ class Machines:
 
 def describe_hosts(hosts: Sequence[Host]) -> Machines:
     """Return what the hosts say about themselves and Open MPI. Raise HostError if one does not answer."""
-    names = ("kernel", "architecture", "cpu_model", "cpus", "mpi", "boot")
-    found = [
-        dict(zip(names, completed.output.splitlines(), strict=False))
-        for completed in _run(hosts, _DESCRIPTION)
-    ]
-    facts: dict[str, Any] = {
-        name: ", ".join(dict.fromkeys(filter(None, (host.get(name) for host in found)))) or None
-        for name in names[:-1]
+    facts = {
+        host.name: read_machine(answer.output)
+        for host, answer in zip(hosts, _run(hosts, machine_command()), strict=True)
     }
-    facts["cpus"] = int(facts["cpus"]) if (facts["cpus"] or "").isdecimal() else None
-    boots = [host.get("boot", str(index)) for index, host in enumerate(found)]
-    return Machines(
-        facts,
-        {
-            boot: [host.name for host, own in zip(hosts, boots, strict=True) if own == boot]
-            for boot in dict.fromkeys(boots)
-        },
-        {boot: _count(host.get("cpus")) for boot, host in zip(boots, found, strict=True)},
-    )
+    on_machine: dict[str, list[str]] = {}
+    versions = []
+    for host, answer in zip(hosts, _run(hosts, ("sh", "-c", _DESCRIPTION)), strict=True):
+        boot, _, mpi = answer.output.strip().partition("\n")
+        on_machine.setdefault(boot or host.name, []).append(host.name)
+        versions.append(mpi)
+    processors = {
+        machine: int(facts[names[0]].get("cpus", UNKNOWN_PROCESSORS))
+        for machine, names in on_machine.items()
+    }
+    distinct = ", ".join(dict.fromkeys(filter(None, versions)))
+    return Machines(facts, distinct or None, on_machine, processors)
 
 
 def available_memory(hosts: Sequence[Host]) -> tuple[MachineMemory, ...]:
     """Return the memory of every machine that tells. Raise HostError if a host does not answer."""
     found: dict[str, MachineMemory] = {}
-    for host, completed in zip(hosts, _run(hosts, _MEMORY), strict=True):
+    for host, completed in zip(hosts, _run(hosts, ("sh", "-c", _MEMORY)), strict=True):
         boot, _, available_kib = completed.output.strip().partition("\n")
         if available_kib.isdecimal():
             others = found[boot].hosts if boot in found else ()
             found[boot] = MachineMemory((*others, host.name), int(available_kib) * 1024)
     return tuple(found.values())
-
-
-def _count(text: str | None) -> int:
-    return int(text) if text and text.isdecimal() else MANY
 
 
 def read_counters(hosts: Sequence[Host]) -> dict[str, HostCounters]:
@@ -161,8 +152,8 @@ def exchanged_by_rdma(
     return None if first is None or then is None else then - first
 
 
-def _run(hosts: Sequence[Host], script: str) -> list[CompletedCommand]:
-    answers = run_all([(host, ("sh", "-c", script)) for host in hosts])
+def _run(hosts: Sequence[Host], command: Sequence[str]) -> list[CompletedCommand]:
+    answers = run_all([(host, command) for host in hosts])
     for answer in answers:
         if isinstance(answer, HostError):
             raise answer

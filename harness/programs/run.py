@@ -24,6 +24,7 @@ from harness.model.run import (
     timestamp,
 )
 from harness.model.work import DECLARED_PEAK, Work
+from harness.node.machine import machine_groups
 from harness.node.node_links import NodeLinks, link_errors, node_facts
 from harness.programs.hosts import (
     HostCounters,
@@ -269,7 +270,8 @@ def _describe(planned: ProgramRun, problem: Problem, links: NodeLinks, series: s
         },
         facts={**planned.facts, "nodes": str(len(placement.hosts))},
         environment={
-            **machines.facts,
+            "mpi": machines.mpi,
+            "machines": {"groups": machine_groups(machines.facts)},
             "shared_processors": machines.shared_processors(placement.per_host),
             "host": placement.hosts[0].name,
             "nodes": node_facts(links),

@@ -31,10 +31,21 @@ class CheckedLink(TypedDict, total=False):
     sysctls: Mapping[str, str | None] | None
 
 
+class CheckedNodeGroup(TypedDict):
+    hosts: list[_Name]
+    facts: Mapping[str, str | None]
+
+
+class CheckedMachines(TypedDict, total=False):
+    driver: str | None
+    groups: Required[list[CheckedNodeGroup]]
+
+
 class CheckedEnvironment(TypedDict, total=False):
     host: str | None
     links: Mapping[str, CheckedLink] | None
     nodes: Mapping[str, Mapping[str, CheckedLink]] | None
+    machines: CheckedMachines | None
     sysctls: Mapping[str, str | None] | None
     executors: _Names
     master: str | None

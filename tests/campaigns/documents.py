@@ -1,7 +1,7 @@
 """A complete document of each kind: every field of its schema has a value in one of its lines."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -93,6 +93,13 @@ def complete_run(configuration: str) -> Run:
             "host": "n1",
             "links": {"eth0": LINK},
             "nodes": {"n1": {"eth0": LINK}, "n2": {"eth0": LINK}},
+            "machines": {
+                "driver": "n1",
+                "groups": [
+                    {"hosts": ["n1"], "facts": {"kernel": "Linux 6.1", "governor": "performance"}},
+                    {"hosts": ["n2"], "facts": {"governor": "powersave"}},
+                ],
+            },
             "sysctls": {"net.ipv4.tcp_congestion_control": "bbr"},
             "executors": ["n1", "n2"],
             "master": "spark://n1:7077",
@@ -127,6 +134,29 @@ def complete_run(configuration: str) -> Run:
             "digest": "00011a3e89fde421",
         },
         omitted={"calc-pi-arrow-udf": "pyarrow is not installed"},
+    )
+
+
+OF_A_PROGRAM = {
+    "program": "hpl",
+    "problem": {"size": 1000},
+    "options": {"memory": "64mb"},
+    "growing": False,
+    "hosts": ["n1", "n2"],
+    "processes_per_host": 1,
+    "network": "tcp",
+    "per_process": ["sha-512"],
+}
+"""The parameters that only runs of programs have."""
+
+
+def program_run(configuration: str) -> Run:
+    """Return a complete run of a program."""
+    run = complete_run(configuration)
+    return replace(
+        run,
+        parameters={**run.parameters, **OF_A_PROGRAM},
+        environment={**run.environment, "mpi": "4.1", "shared_processors": "2 processes share"},
     )
 
 
@@ -204,9 +234,11 @@ def soak_events() -> list[ProbeEvent]:
     ]
 
 
-def run_lines(directory: Path, configuration: str, factor: float) -> Lines:
+def run_lines(
+    directory: Path, configuration: str, factor: float, run: Callable[[str], Run] = complete_run
+) -> Lines:
     """Return the lines of a whole results file."""
-    with Recording(directory, complete_run(configuration)) as recording:
+    with Recording(directory, run(configuration)) as recording:
         for trial in complete_trials(factor):
             recording.trial(trial)
         recording.end(

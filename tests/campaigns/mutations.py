@@ -150,10 +150,9 @@ def absent_fields(annotation: Any, examples: Sequence[Any]) -> list[str]:
     found = [example for example in examples if example is not None]
     if not found:
         return [""]
-    [structure] = [
-        each for each in _alternatives(annotation) if _without_annotation(each) is not NoneType
-    ]
-    structure = _without_annotation(structure)
+    structures = map(_without_annotation, _alternatives(annotation))
+    # Of several types, none has fields.
+    structure, *_ = (each for each in structures if each is not NoneType)
     if get_origin(structure) in {list, tuple, Sequence}:
         return _prefixed("0", get_args(structure)[0], [each[0] for each in found if each])
     if get_origin(structure) in {dict, Mapping}:

@@ -7,7 +7,7 @@ just outside of each range, are applied to each field.
 import json
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import reduce
 from operator import getitem
 from pathlib import Path
@@ -38,11 +38,14 @@ from tests.campaigns.consumers import (
 from tests.campaigns.documents import (
     EXPERIMENT,
     IN_NAMESPACES,
+    OF_A_PROGRAM,
     OFFERS,
     ON_HOSTS,
     Lines,
+    complete_run,
     manifest_document,
     probe_lines,
+    program_run,
     run_lines,
 )
 from tests.campaigns.mutations import LEVELS, NEVER, Field, Mutation, absent_fields, fields_of
@@ -130,6 +133,9 @@ def line_fields(lines: Lines, kind: str) -> list[tuple[int, Field]]:
     annotations = [TYPES[kind], *([SHAPES[kind]] if kind in SHAPES else [])]
     values = [dict(line) for _, line in of_kind]
     assert absent_fields(TYPES[kind], values) == []
+    if kind in SHAPES:
+        heads = [asdict(run("1g")) for run in (complete_run, program_run)]
+        assert absent_fields(SHAPES[kind], heads if kind in {"run", "probes"} else values) == []
     for number, line in of_kind:
         for field in fields_of(annotations, line):
             is_known = line[field.path[0]] is not None
@@ -139,25 +145,36 @@ def line_fields(lines: Lines, kind: str) -> list[tuple[int, Field]]:
     return found
 
 
-def mutated_lines(lines: Lines, kind: str) -> Iterator[tuple[Mutation, str]]:
+def mutated_lines(
+    lines: Lines, kind: str, named: frozenset[str] = frozenset()
+) -> Iterator[tuple[Mutation, str]]:
+    """Yield every mutation of the lines of a kind, or only of fields with a key of these names."""
     texts = [json.dumps(line, ensure_ascii=False) for line in lines]
     for number, field in line_fields(lines, kind):
+        if named and named.isdisjoint(field.path):
+            continue
         for mutation in field.mutations():
             mutated = mutation.applied(lines[number])
             yield mutation, "\n".join([*texts[:number], mutated, *texts[number + 1 :], ""])
 
 
-@pytest.mark.parametrize("kind", ["run", "trial", "end"])
-def test_results_files(tmp_path: Path, kind: str, report: Report) -> None:
-    run_lines(tmp_path, "1g", 1.0)
+@pytest.mark.parametrize(
+    ("kind", "run"),
+    [("run", complete_run), ("run", program_run), ("trial", complete_run), ("end", complete_run)],
+)
+def test_results_files(
+    tmp_path: Path, kind: str, run: Callable[[str], Run], report: Report
+) -> None:
+    run_lines(tmp_path, "1g", 1.0, run)
     other = find_configuration("1g", tmp_path)
-    lines = run_lines(tmp_path / "others", "2.5g", 0.5)
+    lines = run_lines(tmp_path / "others", "2.5g", 0.5, run)
+    own = frozenset() if run is complete_run else {*OF_A_PROGRAM, "shared_processors"}
 
     def outputs(file: Path) -> Iterator[str]:
         return run_outputs(find_configuration(str(file), tmp_path), other)
 
     campaign = Campaign(tmp_path / "mutated.jsonl", outputs)
-    campaign.run(mutated_lines(lines, kind))
+    campaign.run(mutated_lines(lines, kind, frozenset(own)))
     report(campaign, f"{kind} line")
 
 

@@ -1,5 +1,6 @@
 """A function runs on each executor, in a task that runs there and nowhere else; so nodes are described."""
 
+import os
 import platform
 from types import SimpleNamespace
 from typing import Any
@@ -11,7 +12,7 @@ from pyspark.sql import SparkSession
 from datagen.spark import executor_hosts, is_local
 from harness.node.traffic import interface_traffic, node_identity
 from jobs import executors
-from jobs.executors import JOB_GROUP, node_links, nodes_snapshot, run_on_executors
+from jobs.executors import JOB_GROUP, describe_nodes, nodes_snapshot, run_on_executors
 from tests.unit.builders import known
 
 
@@ -74,11 +75,14 @@ def test_the_snapshot_after_a_trial_has_what_was_sampled_since_the_one_before(
     assert [each.samples for each in before.nodes.values()] == [[]]
 
 
-def test_links_are_described_for_the_interfaces_whose_bytes_are_counted(
+def test_machines_are_described_and_links_for_the_interfaces_whose_bytes_are_counted(
     spark: SparkSession,
 ) -> None:
-    [(host, links)] = node_links(spark).items()
-    assert host == platform.node()
+    nodes = describe_nodes(spark)
+    [(host, links)] = nodes.links.items()
+    assert host == platform.node() == nodes.driver
+    assert nodes.machines[host]["kernel"] == f"{platform.system()} {platform.release()}"
+    assert nodes.machines[host]["cpus"] == str(os.cpu_count())
     assert list(links) == list(interface_traffic())
     for name, link in links.items():
         assert (link.host, link.device) == (host, name)

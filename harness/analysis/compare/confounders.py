@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from harness.analysis.compare.machines import different_machines, know_nodes
 from harness.analysis.observed.declared import declares_layout, declares_value
 from harness.analysis.observed.environment import (
     ESSENTIAL,
@@ -13,15 +14,19 @@ from harness.analysis.observed.environment import (
     as_text,
     content,
     dataset_facts,
-    environment_facts,
+    facts_without_nodes,
     parameter_facts,
+    software_facts,
 )
 from harness.analysis.observed.interference import different_interference
+from harness.analysis.observed.machines import KERNEL, OF_DRIVER
 from harness.model.run import PROGRAM, Facts, RecordedRun, Run
 from harness.terminal import shorten
 
 MAX_VALUE_LENGTH = 80
 """Characters of a value in a line; class paths are longer."""
+
+_OF_DRIVER = frozenset({KERNEL, "processor", "architecture"})
 
 Workloads = frozenset[str] | None
 """Names of workloads; None: all workloads."""
@@ -95,10 +100,16 @@ def _by_program(
 def _differences(
     before: Sequence[Run], after: Sequence[Run], workloads: Workloads
 ) -> Iterator[Confounder]:
-    for group in _fact_groups(before, after):
-        for found in group.differences(group.observe(before), group.observe(after)):
-            of_kind = found.workloads is None and workloads is not None
-            yield replace(found, workloads=workloads) if of_kind else found
+    groups = _fact_groups(before, after)
+    facts = (
+        found
+        for group in groups
+        for found in group.differences(group.observe(before), group.observe(after))
+    )
+    nodes = (Confounder(*each) for each in different_machines(before, after))
+    for found in (*facts, *nodes):
+        of_kind = found.workloads is None and workloads is not None
+        yield replace(found, workloads=workloads) if of_kind else found
 
 
 def _runs(recorded_runs: Sequence[RecordedRun]) -> list[Run]:
@@ -121,7 +132,12 @@ def _fact_groups(before: Sequence[Run], after: Sequence[Run]) -> "Iterator[_Fact
     )
     if readers_on_both_sides := readers[0] & readers[1]:
         yield _FactGroup("dataset", dataset_facts, default_workloads=readers_on_both_sides)
-    yield _FactGroup("environment", environment_facts)
+    if know_nodes(runs):
+        yield _FactGroup("environment", software_facts)
+    elif any(run.parameters.get(PROGRAM) for run in runs):  # of all hosts
+        yield _FactGroup("environment", facts_without_nodes)
+    else:
+        yield _FactGroup("environment", facts_without_nodes, of_driver=_OF_DRIVER)
 
 
 def _data_readers(runs: Sequence[Run], controls: Collection[str]) -> frozenset[str]:
@@ -139,12 +155,16 @@ Observed = Sequence[tuple[Run, Mapping[str, str | None]]]
 
 @dataclass(frozen=True)
 class _FactGroup:
-    """Facts that are recorded together, and the workloads that each may affect."""
+    """Facts that are recorded together, and the workloads that each may affect.
+
+    `of_driver` are those that only the driver's node told, and whose names do not say so.
+    """
 
     name: str
     read: Callable[[Run], Facts]
     workloads_of_fact: Mapping[str, Workloads] = field(default_factory=dict)
     default_workloads: Workloads = None
+    of_driver: frozenset[str] = frozenset()
 
     def observe(self, runs: Sequence[Run]) -> Observed:
         return [
@@ -166,7 +186,8 @@ class _FactGroup:
 
     def _confounder(self, fact: str, before: str, after: str) -> Confounder:
         workloads = self.workloads_of_fact.get(fact, self.default_workloads)
-        return Confounder(fact, before, after, workloads)
+        where = OF_DRIVER if fact in self.of_driver else ""
+        return Confounder(f"{fact}{where}", before, after, workloads)
 
 
 def _whether_recorded(side: Observed) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from harness.analysis.observed.environment import layouts
 from harness.analysis.observed.interference import disturbed_line
+from harness.analysis.observed.machines import unlike_peers
 from harness.analysis.observed.sample import Outcome, measured_trials, take_sample
 from harness.model.errors import BadInput
 from harness.model.probe import Measurement
@@ -157,6 +158,7 @@ def caveats(runs: Sequence[RecordedRun]) -> tuple[str, ...]:
         *_joined("the links were not what --expect-link requires: ", unexpected),
         *_link_errors(runs),
         *_joined("", shared),
+        *_joined("", (line for recorded in runs for line in unlike_peers(recorded.run))),
         *_joined("emulated: ", emulations(runs)),
     )
 

@@ -8,10 +8,13 @@ what a comparison is about.
 import re
 from collections.abc import Callable, Mapping
 from fnmatch import translate
+from types import MappingProxyType
 from typing import Any, TypeVar
 
+from harness.analysis.observed.machines import KERNEL, driver_facts, values_by_name
 from harness.model.interface import HostLink
 from harness.model.run import PROGRAM, Facts, Run
+from harness.node.machine import FACT_NAMES, facts_by_node
 from harness.node.node_links import NodeLinks, links_by_host
 from harness.terminal import count_of
 
@@ -19,7 +22,7 @@ NOT_SET = "not set"
 LAYOUT, REPARTITION, SAMPLES = "layout", "--repartition", "--pi-samples"
 ESSENTIAL = frozenset(
     {"sink", "warm-up rounds", REPARTITION, SAMPLES, "dataset", LAYOUT}
-    | {"Spark version", "Java version", "kernel", "executors"}
+    | {"Spark version", "Java version", KERNEL, "executors"}
 )
 """Facts that make a comparison doubtful if only one side knows them."""
 
@@ -30,7 +33,11 @@ def parameter_facts(run: Run) -> Facts:
     if parameters.get(PROGRAM):
         return {
             "measured by": run.written_by,
-            "problem": as_text(parameters.get("problem")),
+            "problem": ", ".join(
+                f"{name} {as_text(value) or 'unknown'}"
+                for name, value in (parameters.get("problem") or {}).items()
+            )
+            or None,
             "processes on each host": parameters.get("processes_per_host"),
             "network of the messages": parameters.get("network"),
             "hosts": len(parameters.get("hosts") or ()) or None,
@@ -76,7 +83,19 @@ def content(run: Run) -> str | None:
 
 
 def environment_facts(run: Run) -> Facts:
-    """Return machines and software, including the relevant properties of Spark."""
+    """Return software and machines; of machines that differ, each value with its nodes."""
+    nodes = facts_by_node(run.environment)
+    return software_facts(run, values_by_name(nodes)) if nodes else facts_without_nodes(run)
+
+
+def facts_without_nodes(run: Run) -> Facts:
+    """Return software, and of machines what older results have: the driver's node, and TCP settings."""
+    settings = {FACT_NAMES.get(name, name): value for name, value in sysctls(run).items()}
+    return software_facts(run, driver_facts(run) | settings)
+
+
+def software_facts(run: Run, machines: Facts = MappingProxyType({})) -> Facts:
+    """Return the software, these facts of the machines, and the relevant properties of Spark."""
     observed = run.environment
     if not observed:
         return {}
@@ -89,12 +108,7 @@ def environment_facts(run: Run) -> Facts:
         "cluster manager": _cluster_manager(observed.get("master")),
         "executors": _executors(observed.get("executors")),
         "cores of all executors": observed.get("parallelism"),
-        "kernel": observed.get("kernel"),
-        "processor": observed.get("cpu_model"),
-        "architecture": observed.get("architecture"),
-        "processors of the driver's node": observed.get("cpus"),
-        "memory of the driver's node": _gibibytes(observed.get("memory_bytes")),
-        **{_sysctl_name(name): value for name, value in sysctls(run).items()},
+        **machines,
         **relevant_spark_conf(observed.get("spark_conf") or {}),
     }
 
@@ -160,10 +174,6 @@ def _chosen(key: str, value: str) -> str:
     return " ".join(option for option in value.split() if not option.startswith(_ADDED_BY_SPARK))
 
 
-def _sysctl_name(name: str) -> str:
-    return "TCP congestion control" if name == "net.ipv4.tcp_congestion_control" else name
-
-
 def _scheme(uri: str | None) -> str | None:
     return None if uri is None else uri.partition(":")[0]
 
@@ -176,10 +186,6 @@ def _cluster_manager(master: str | None) -> str | None:
 def _executors(hosts: list[str] | None) -> str | None:
     """Count executors and nodes, because a change of network changes the names of hosts."""
     return None if hosts is None else f"{len(hosts)} on {count_of(len(set(hosts)), 'node')}"
-
-
-def _gibibytes(memory_bytes: int | None) -> str | None:
-    return None if memory_bytes is None else f"{memory_bytes / 2**30:.1f} GiB"
 
 
 T = TypeVar("T")

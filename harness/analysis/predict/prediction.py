@@ -17,7 +17,7 @@ from harness.analysis.observed.environment import (
     LAYOUT,
     as_text,
     dataset_facts,
-    environment_facts,
+    facts_without_nodes,
     parameter_facts,
 )
 from harness.analysis.observed.interference import disturbed_line
@@ -362,7 +362,7 @@ def conditions(runs: Iterable[Run]) -> dict[str, str]:
     first, *others = (
         {
             name: text
-            for group in (parameter_facts(run), dataset_facts(run), environment_facts(run))
+            for group in (parameter_facts(run), dataset_facts(run), facts_without_nodes(run))
             for name, value in group.items()
             if name not in _NOT_CONDITIONS and (text := as_text(value)) is not None
         }

@@ -11,6 +11,7 @@ from harness.analysis.compare.confounders import confounders
 from harness.analysis.observed import declared, environment
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.analysis.observed.interference import disturbed_line, interference_facts
+from harness.analysis.observed.machines import KERNEL, driver_facts, unlike_peers
 from harness.analysis.observed.sample import (
     disturbed_trials,
     measured_trials,
@@ -280,28 +281,31 @@ def _links(run: Run) -> Iterator[str]:
         yield from (f"{rate} according to the name" for rate in declared.rates(run.configuration))
 
 
-_SOFTWARE = {"kernel": "kernel", "spark": "Spark", "java": "Java", "executors": "executors"}
-"""Keys of the environment that a comparison needs, with their names."""
+_NEEDED: Mapping[str, Callable[[Run], object]] = {
+    "kernel": lambda run: driver_facts(run)[KERNEL],
+    "Spark": lambda run: run.environment.get("spark"),
+    "Java": lambda run: run.environment.get("java"),
+    "executors": lambda run: run.environment.get("executors"),
+}
+"""What a comparison needs to know of each run's environment, by name."""
 
 
 def _environment_known(baseline: ConfigurationRuns) -> Check:
     """Check that machines and software were recorded."""
-    unknown = [
-        name
-        for key, name in _SOFTWARE.items()
-        if not all(run.environment.get(key) for run in _runs(baseline))
-    ]
+    unknown = [name for name, read in _NEEDED.items() if not all(map(read, _runs(baseline)))]
     if unknown:
         return _missing(f"unknown: {_listed(unknown)}; measure with jobs/benchmark.py")
-    return _ok(f"{_listed(_SOFTWARE.values())} are known")
+    return _ok(f"{_listed(_NEEDED)} are known")
 
 
 def _no_confounders(baseline: ConfigurationRuns) -> Check:
-    """Check that the baseline's own runs do not differ from each other."""
+    """Check that neither the baseline's own runs differ from each other, nor nodes from their peers."""
     first, *others = baseline.runs
     facts = [found.fact for other in others for found in confounders([first], [other])]
-    if facts:
-        return _advice(f"its runs differ in {_listed(facts)}")
+    advice = [f"its runs differ in {_listed(facts)}"] if facts else []
+    advice += dict.fromkeys(line for run in _runs(baseline) for line in unlike_peers(run))
+    if advice:
+        return _advice("; ".join(advice))
     return _ok("none between its runs" if others else "none, as there is a single run")
 
 

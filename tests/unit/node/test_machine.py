@@ -1,45 +1,147 @@
-"""Facts about a machine, read from a directory with its files."""
+"""Facts of a node's machine: read from what a command prints, and recorded once for nodes that are alike."""
 
-from pathlib import Path
+import json
+import subprocess
+import sys
 
-from harness.node.machine import links, machine_facts
+import pytest
+
+from harness.node.machine import (
+    FACT_NAMES,
+    FACTS,
+    facts_by_node,
+    machine_command,
+    machine_groups,
+    read_machine,
+)
+
+CPU = "/sys/devices/system/cpu"
+VULNERABLE = f"{CPU}/vulnerabilities"
+PRINTED = {
+    "kernel": ("/proc/sys/kernel/osrelease:6.1.0-20-amd64", "Linux 6.1.0-20-amd64"),
+    "architecture": ("/uname:x86_64", "x86_64"),
+    "machine": ("/sys/class/dmi/id/product_name:PowerEdge  R640", "PowerEdge R640"),
+    "firmware": ("/sys/class/dmi/id/bios_version:2.19.1", "2.19.1"),
+    "cpu_model": ("/proc/cpuinfo:vendor_id\t: x\n/proc/cpuinfo:model name\t: EPYC 7", "EPYC 7"),
+    "cpus": ("/getconf:16", "16"),
+    "smt": (f"{CPU}/smt/active:0", "off"),
+    "microcode": ("/proc/cpuinfo:microcode\t: 0x1000065", "0x1000065"),
+    "mitigations": (
+        (
+            f"{VULNERABLE}/mds:Not affected\n{VULNERABLE}/meltdown:Mitigation: PTI\n"
+            f"{VULNERABLE}/spectre_v2:Mitigation: Retpolines; STIBP: off\n{VULNERABLE}/tsa:Vulnerable"
+        ),
+        "PTI, Retpolines",
+    ),
+    "governor": (
+        (
+            f"{CPU}/cpufreq/policy0/scaling_governor:performance\n"
+            f"{CPU}/cpufreq/policy1/scaling_governor:performance"
+        ),
+        "performance",
+    ),
+    "cpu_driver": (f"{CPU}/cpufreq/policy0/scaling_driver:intel_pstate", "intel_pstate"),
+    "max_frequency": (
+        (
+            f"{CPU}/cpufreq/policy0/scaling_max_freq:3600000\n"
+            f"{CPU}/cpufreq/policy9/scaling_max_freq:800000"
+        ),
+        "800 MHz, 3600 MHz",
+    ),
+    "boost": (f"{CPU}/cpufreq/boost:1", "on"),
+    "turbo": (f"{CPU}/intel_pstate/no_turbo:1", "off"),
+    "memory": ("/proc/meminfo:MemTotal:       24684096 kB", "24 GiB"),
+    "numa_nodes": ("/sys/devices/system/node/online:0-1,3", "3"),
+    "huge_pages": (
+        "/sys/kernel/mm/transparent_hugepage/enabled:always [madvise] never",
+        "madvise",
+    ),
+    "clock_source": ("/sys/devices/system/clocksource/clocksource0/current_clocksource:tsc", "tsc"),
+    "clock_synchronised": ("/adjtimex:5", "no"),
+    "net.ipv4.tcp_rmem": (
+        "/proc/sys/net/ipv4/tcp_rmem:4096\t131072\t33554432",
+        "4096 131072 33554432",
+    ),
+    "vm.swappiness": ("/proc/sys/vm/swappiness:0", "0"),
+}
 
 
-def link(root: Path, name: str, **files: str) -> None:
-    directory = root / "sys/class/net" / name
-    directory.mkdir(parents=True)
-    for file, text in files.items():
-        (directory / file).write_text(f"{text}\n")
+@pytest.mark.parametrize("key", PRINTED)
+def test_each_fact_is_read_from_its_files(key: str) -> None:
+    text, value = PRINTED[key]
+    assert read_machine(f"{text}\n") == {key: value}
 
 
-def test_links_have_speed_mtu_duplex_driver_and_state(tmp_path: Path) -> None:
-    link(tmp_path, "usbeth0", speed="2500", mtu="9000", duplex="full", operstate="up")
-    driver = tmp_path / "sys/class/net/usbeth0/device"
-    driver.mkdir()
-    (driver / "driver").symlink_to("../../bus/usb/drivers/r8152")
-    facts = {"speed_mbit_s": 2500, "mtu_bytes": 9000, "duplex": "full"}
-    assert links(tmp_path) == {"usbeth0": facts | {"driver": "r8152", "state": "up"}}
+def test_every_fact_that_is_no_kernel_setting_has_an_example_here() -> None:
+    assert {fact.key for fact in FACTS if "." not in fact.key} <= PRINTED.keys()
 
 
-def test_an_unknown_fact_of_a_link_is_none_and_never_0(tmp_path: Path) -> None:
-    link(tmp_path, "eth0", speed="-1", mtu="1500", duplex="unknown", operstate="unknown")
-    link(tmp_path, "lo", mtu="65536")
-    unknown = dict.fromkeys(("speed_mbit_s", "duplex", "driver", "state"))
-    assert links(tmp_path) == {"eth0": {"mtu_bytes": 1500} | unknown}
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "\n",
+        "sh: getconf: not found",
+        "/getconf:",
+        "/uname:",
+        "/adjtimex:-1",
+        "/adjtimex:x",
+        "/proc/meminfo:MemTotal: much",
+        "/sys/devices/system/node/online:x",
+        f"{CPU}/smt/active:2",
+        f"{CPU}/cpufreq/policy0/scaling_max_freq:<unknown>",
+        "/sys/kernel/mm/transparent_hugepage/enabled:always",
+    ],
+)
+def test_what_cannot_be_read_is_missing(text: str) -> None:
+    assert read_machine(text) == {}
 
 
-def test_facts_are_unknown_if_the_files_are_missing(tmp_path: Path) -> None:
-    facts = machine_facts(tmp_path)
-    assert facts["memory_bytes"] is None
-    assert facts["cpu_model"] is None
-    assert facts["links"] == {}
-    assert set(facts["sysctls"].values()) == {None}
+@pytest.mark.parametrize(("state", "answer"), [(0, "yes"), (4, "yes"), (5, "no")])
+def test_the_clock_is_synchronised_unless_the_kernel_says_that_it_is_not(
+    state: int, answer: str
+) -> None:
+    assert read_machine(f"/adjtimex:{state}") == {"clock_synchronised": answer}
 
 
-def test_memory_is_in_bytes_and_sysctls_in_one_line(tmp_path: Path) -> None:
-    (tmp_path / "proc/sys/net/ipv4").mkdir(parents=True)
-    (tmp_path / "proc/meminfo").write_text("MemTotal:       24684096 kB\n")
-    (tmp_path / "proc/sys/net/ipv4/tcp_rmem").write_text("4096\t131072\t33554432\n")
-    facts = machine_facts(tmp_path)
-    assert facts["memory_bytes"] == 24684096 * 1024
-    assert facts["sysctls"]["net.ipv4.tcp_rmem"] == "4096 131072 33554432"
+def test_without_a_mitigation_there_is_none() -> None:
+    assert read_machine(f"{VULNERABLE}/mds:Vulnerable") == {"mitigations": "none"}
+
+
+@pytest.mark.parametrize("python", [sys.executable, "no-such-python"])
+def test_this_machine_tells_its_facts_with_and_without_python(python: str) -> None:
+    command = machine_command(python)
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    found = read_machine(done.stdout)
+    assert {"kernel", "architecture", "cpus", "memory", "vm.swappiness"} <= found.keys()
+    assert found.keys() <= FACT_NAMES.keys()
+    assert done.stderr == ""
+
+
+ALIKE = {"kernel": "Linux 6.1", "governor": "performance"}
+
+
+class TestGroups:
+    def test_nodes_that_are_alike_are_recorded_once_and_others_by_what_differs(self) -> None:
+        nodes = {
+            "n3": {"kernel": "Linux 6.1", "governor": "powersave", "boost": "on"},
+            "n2": ALIKE,
+            "n1": ALIKE,
+            "n4": {"governor": "performance"},
+        }
+        groups = machine_groups(nodes)
+        assert groups == [
+            {"hosts": ["n1", "n2"], "facts": ALIKE},
+            {"hosts": ["n3"], "facts": {"governor": "powersave", "boost": "on"}},
+            {"hosts": ["n4"], "facts": {"kernel": None}},
+        ]
+        assert facts_by_node({"machines": {"driver": "n1", "groups": groups}}) == nodes
+
+    def test_a_thousand_nodes_take_little_more_than_their_names(self) -> None:
+        facts = dict.fromkeys(FACT_NAMES, "a long value" * 4)
+        nodes = {f"node{n}": {**facts, "firmware": f"{n}"} for n in range(1000)}
+        assert len(json.dumps(machine_groups(nodes))) < 70_000
+
+    def test_a_run_without_facts_of_its_nodes_has_none(self) -> None:
+        assert facts_by_node({"kernel": "Linux 6.1"}) == {}
+        assert machine_groups({}) == []

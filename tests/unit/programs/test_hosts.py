@@ -74,12 +74,12 @@ class TestCounters:
 
 class TestMachines:
     def test_hosts_on_one_machine_share_its_processors(self) -> None:
-        machines = Machines({}, {"boot": ["a", "b", "c"]}, {"boot": 2})
+        machines = Machines({}, None, {"boot": ["a", "b", "c"]}, {"boot": 2})
         assert machines.shared_processors(1) == (
             "3 processes share the 2 processors of one machine: a, b, c"
         )
 
     def test_machines_with_a_processor_for_each_process_share_nothing(self) -> None:
-        machines = Machines({}, {"x": ["a"], "y": ["b"]}, {"x": 4, "y": 4})
+        machines = Machines({}, None, {"x": ["a"], "y": ["b"]}, {"x": 4, "y": 4})
         assert machines.shared_processors(4) is None
         assert machines.shared_processors(5) is not None

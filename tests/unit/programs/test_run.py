@@ -10,6 +10,7 @@ from harness.hosts.transports.host import Host, HostError
 from harness.model.errors import BadInput, ToolError
 from harness.model.run import Ending, Phase, RecordedRun, Status
 from harness.model.work import Work
+from harness.node.machine import facts_by_node
 from harness.node.node_links import node_facts
 from harness.programs import run as module
 from harness.programs.hosts import HostCounters, MachineMemory, Machines
@@ -83,6 +84,9 @@ class Cluster:
         }
 
 
+FACTS = {"n1": {"kernel": "Linux 6.1"}, "n2": {"kernel": "Linux 6.1"}}
+
+
 @pytest.fixture
 def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
     found = Cluster()
@@ -90,7 +94,7 @@ def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
     monkeypatch.setattr(module, "read_counters", found.read_counters)
     monkeypatch.setattr(module, "read_links", lambda hosts: [a_link(host.name) for host in hosts])
     monkeypatch.setattr(
-        module, "describe_hosts", lambda hosts: Machines({"mpi": "4"}, {"x": hosts[:1]}, {"x": 2})
+        module, "describe_hosts", lambda _: Machines(FACTS, "4", {"x": ["n1"]}, {"x": 2})
     )
     return found
 
@@ -127,6 +131,8 @@ class TestRun:
         assert run.facts == {"mtu": "9000", "nodes": "2"}
         links = {name: {"eth0": a_link(name)} for name in ("n1", "n2")}
         assert run.environment["nodes"] == node_facts(links)
+        assert run.environment["mpi"] == "4"
+        assert facts_by_node(run.environment) == FACTS
 
     def test_a_declared_peak_is_that_of_all_hosts_beside_the_measured_one(
         self, tmp_path: Path

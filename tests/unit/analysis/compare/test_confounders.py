@@ -16,6 +16,7 @@ from harness.analysis.compare.confounders import (
 )
 from harness.analysis.observed.environment import relevant_spark_conf
 from harness.model.run import RecordedRun, Run
+from harness.node.machine import machine_groups
 from tests.unit.builders import a_run, recorded
 
 READING = ("group-by", "repartition", "sha-512")
@@ -153,8 +154,14 @@ class TestOfAllWorkloads:
             (with_environment(hadoop="3.4.1"), "Hadoop version: 3.4.1 here, 3.5.0 in before"),
             (with_environment(scala="2.12"), "Scala version: 2.12 here, 2.13.18 in before"),
             (with_environment(python="3.13"), "Python version: 3.13 here, 3.11.7 in before"),
-            (with_environment(kernel="Linux 6.6"), "kernel: Linux 6.6 here, Linux 6.1.0 in before"),
-            (with_environment(cpu_model="Xeon"), "processor: Xeon here, AMD EPYC in before"),
+            (
+                with_environment(kernel="Linux 6.6"),
+                "kernel of the driver's node: Linux 6.6 here, Linux 6.1.0 in before",
+            ),
+            (
+                with_environment(cpu_model="Xeon"),
+                "processor of the driver's node: Xeon here, AMD EPYC in before",
+            ),
             (
                 with_environment(executors=["a", "a", "b"]),
                 "executors: 3 on 2 nodes here, 2 on 2 nodes in before",
@@ -320,6 +327,126 @@ class TestSeveralRuns:
         older, newer = with_environment(spark="4.2.0"), with_environment(spark="4.3.0")
         [difference] = confounders(side(a_side()), side(older, newer))
         assert difference.describe("x") == "Spark version: 4.2.0, 4.3.0 here, 4.3.0 in x"
+
+
+def on_nodes(**nodes: Mapping[str, str]) -> Run:
+    """Return a run whose nodes have these facts, beside a governor."""
+    facts = {name: {"governor": "performance", **own} for name, own in nodes.items()}
+    machines = {"driver": next(iter(nodes)), "groups": machine_groups(facts)}
+    environment = {key: value for key, value in ENVIRONMENT.items() if key not in OF_DRIVER}
+    return a_side(environment={**environment, "executors": [*nodes], "machines": machines})
+
+
+OF_DRIVER = {"kernel", "architecture", "cpu_model", "cpus", "memory_bytes", "sysctls", "links"}
+OLD, NEW = {"kernel": "Linux 6.1"}, {"kernel": "Linux 6.5"}
+SAVING = {**OLD, "governor": "powersave"}
+
+
+class TestNodes:
+    @pytest.mark.parametrize(
+        ("before", "after", "lines"),
+        [
+            pytest.param({"n1": OLD, "n2": OLD}, {"n1": OLD, "n2": OLD}, [], id="alike"),
+            pytest.param(
+                {"n1": OLD, "n2": OLD},
+                {"n1": OLD, "n2": NEW},
+                ["kernel of n2: Linux 6.5 here, Linux 6.1 in before"],
+                id="one changed",
+            ),
+            pytest.param(
+                {"n1": OLD, "n2": OLD},
+                {"n1": NEW, "n2": NEW},
+                ["kernel of all 2 nodes: Linux 6.5 here, Linux 6.1 in before"],
+                id="all changed alike",
+            ),
+            pytest.param(
+                {"n1": OLD, "n2": SAVING},
+                {"n1": SAVING, "n2": OLD},
+                [
+                    "governor of n1: powersave here, performance in before",
+                    "governor of n2: performance here, powersave in before",
+                ],
+                id="two changed places",
+            ),
+            pytest.param(
+                {"n1": OLD},
+                {"n1": NEW},
+                ["kernel: Linux 6.5 here, Linux 6.1 in before"],
+                id="a single node",
+            ),
+            pytest.param(
+                {"10.0.0.1": OLD, "10.0.0.2": OLD},
+                {"10.0.1.1": OLD, "10.0.1.2": OLD},
+                [],
+                id="other names",
+            ),
+            pytest.param(
+                {"10.0.0.1": OLD, "10.0.0.2": OLD},
+                {"10.0.1.1": NEW, "10.0.1.2": NEW},
+                ["kernel of all 2 nodes: Linux 6.5 here, Linux 6.1 in before"],
+                id="other names and another kernel",
+            ),
+            pytest.param(
+                {"n1": OLD, "n2": NEW},
+                {"n1": OLD, "n2": NEW, "n3": OLD},
+                ["executors: 3 on 3 nodes here, 2 on 2 nodes in before"],
+                id="one more that is like another",
+            ),
+            pytest.param(
+                {"n1": OLD, "n2": OLD},
+                {"n1": OLD},
+                ["executors: 1 on 1 node here, 2 on 2 nodes in before"],
+                id="one less",
+            ),
+            pytest.param(
+                {"n1": OLD},
+                {"n1": OLD, "n2": NEW},
+                [
+                    "executors: 2 on 2 nodes here, 1 on 1 node in before",
+                    "kernel of n2: Linux 6.5 here, Linux 6.1 in before",
+                ],
+                id="one more that is unlike",
+            ),
+            pytest.param(
+                {"n1": OLD, "n2": OLD},
+                {"n1": {}, "n2": {}},
+                ["kernel: unknown here, Linux 6.1 in before"],
+                id="an essential fact is unknown",
+            ),
+            pytest.param(
+                {"n1": SAVING, "n2": OLD}, {"n1": SAVING, "n2": OLD}, [], id="unlike but unchanged"
+            ),
+        ],
+    )
+    def test_that_changed_are_named(
+        self,
+        before: Mapping[str, Mapping[str, str]],
+        after: Mapping[str, Mapping[str, str]],
+        lines: list[str],
+    ) -> None:
+        assert described(on_nodes(**before), on_nodes(**after)) == lines
+
+    def test_of_several_runs_have_all_their_values(self) -> None:
+        first, second = on_nodes(n1=OLD, n2=OLD), on_nodes(n1=OLD, n2=NEW)
+        [found] = confounders(side(first), side(first, second))
+        assert (found.fact, found.before, found.after) == (
+            "kernel of n2",
+            "Linux 6.1",
+            "Linux 6.1, Linux 6.5",
+        )
+
+    def test_whose_difference_both_names_declare_are_no_confounder(self) -> None:
+        fast = replace(on_nodes(n1=OLD, n2=OLD), configuration="performance")
+        saving = replace(on_nodes(n1=SAVING, n2=SAVING), configuration="powersave")
+        assert described(fast, saving) == []
+        assert described(fast, replace(saving, configuration="other")) != []
+
+    def test_of_a_run_that_knows_the_drivers_alone_are_compared_with_the_driver(self) -> None:
+        older = with_environment(kernel="Linux 6.1", sysctls={})
+        assert described(older, on_nodes(n1=OLD, n2=NEW)) == []
+        assert described(older, on_nodes(n1=NEW, n2=NEW)) == [
+            "kernel of the driver's node: Linux 6.5 here, Linux 6.1 in before"
+        ]
 
 
 class TestSparksConfiguration:

@@ -1,0 +1,91 @@
+"""What a run recorded of its nodes' machines: values with their nodes, and nodes unlike their peers."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from harness.model.run import PROGRAM, Run
+from harness.node.machine import FACT_NAMES, MachineFacts, facts_by_node
+from harness.terminal import join_names
+
+KERNEL = "kernel"
+OF_DRIVER = " of the driver's node"
+
+
+def driver_facts(run: Run) -> dict[str, Any]:
+    """Return what every version recorded of machines: of the driver's node, or of a program's hosts.
+
+    The names are in predictions that were frozen, and so stay as they are.
+    """
+    nodes = facts_by_node(run.environment)
+    driver = (run.environment.get("machines") or {}).get("driver")
+    asked = [nodes[driver]] if driver in nodes else list(nodes.values())
+    known: Mapping[str, Any] = _joined(asked) if nodes else run.environment
+    memory_bytes = run.environment.get("memory_bytes")
+    where = "" if run.parameters.get(PROGRAM) else OF_DRIVER
+    return {
+        KERNEL: known.get("kernel"),
+        "processor": known.get("cpu_model"),
+        "architecture": known.get("architecture"),
+        f"processors{where}": known.get("cpus"),
+        f"memory{where}": None if memory_bytes is None else f"{memory_bytes / 2**30:.1f} GiB",
+    }
+
+
+def _joined(nodes: Sequence[MachineFacts]) -> dict[str, str]:
+    """Return the distinct values of each fact on these nodes: `6.1, 6.5`."""
+    return {
+        key: ", ".join(dict.fromkeys(facts[key] for facts in nodes if key in facts))
+        for key in fact_keys(nodes)
+    }
+
+
+def values_by_name(nodes: Mapping[str, MachineFacts]) -> dict[str, str]:
+    """Return the value of each fact, by its name for people; with their nodes if values differ.
+
+    For example `6.1 (n1, n2), 6.5 (n3)`.
+    """
+    found = {}
+    for key in fact_keys(nodes.values()):
+        values = hosts_by_value(nodes, key)
+        with_hosts = [f"{value} ({join_names(hosts)})" for value, hosts in values.items()]
+        found[fact_name(key)] = ", ".join(values if len(values) == 1 else with_hosts)
+    return found
+
+
+def hosts_by_value(nodes: Mapping[str, MachineFacts], key: str) -> dict[str, list[str]]:
+    """Return the nodes with each value of a fact, the commonest value first."""
+    found: dict[str, list[str]] = {}
+    for host, facts in nodes.items():
+        if key in facts:
+            found.setdefault(facts[key], []).append(host)
+    return dict(sorted(found.items(), key=lambda item: -len(item[1])))
+
+
+def fact_keys(nodes: Iterable[MachineFacts]) -> list[str]:
+    """Return the keys that any node has; those that are known here first, in their order."""
+    recorded = dict.fromkeys(key for facts in nodes for key in facts)
+    return [key for key in (FACT_NAMES | recorded) if key in recorded]
+
+
+def fact_name(key: str) -> str:
+    """Return a fact's name for people; its key if it is not known here."""
+    return FACT_NAMES.get(key, key)
+
+
+def unlike_peers(run: Run) -> Iterator[str]:
+    """Yield a line for each value that sets nodes apart: `n3: governor powersave, its peers performance`.
+
+    Peers are the nodes with executors, or all hosts of a program. Without a value that most of them have,
+    all values are listed.
+    """
+    nodes = facts_by_node(run.environment)
+    executors = run.environment.get("executors") or nodes
+    peers = {host: facts for host, facts in nodes.items() if host in executors}
+    for key in fact_keys(peers.values()):
+        (usual, alike), *others = hosts_by_value(peers, key).items()
+        if others and 2 * len(alike) <= len(peers):
+            yield f"the nodes differ: {fact_name(key)} {values_by_name(peers)[fact_name(key)]}"
+            continue
+        for value, hosts in others:
+            whose = "its" if len(hosts) == 1 else "their"
+            yield f"{join_names(hosts)}: {fact_name(key)} {value}, {whose} peers {usual}"
