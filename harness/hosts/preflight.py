@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from ipaddress import ip_address
+from ipaddress import IPv4Address
 
 from harness.hosts.remote_process import CompletedCommand, parse_completed, run_all
 from harness.hosts.transports.host import Host, HostError, is_ip_address
@@ -67,27 +67,26 @@ def _with_addresses(unknown: Sequence[Host], hosts: Sequence[Host]) -> dict[str,
     ]
     completed = run_all([*lookups, *((host, kernel.own_addresses()) for host in unknown)])
     by_name, own = completed[: len(unknown)], completed[len(unknown) :]
-    located = {}
+    located: dict[str, Host | HostError] = {}
     for host, peer, lookup, addresses in zip(unknown, peers, by_name, own, strict=True):
-        at_only_address = parse_completed(host, addresses, partial(_at_only_address, host))
-        located[host.name] = _at_found_address(host, peer, lookup) or at_only_address
+        found = parse_completed(peer, lookup, _found_address)
+        # A loopback address that the peer finds leads to the peer itself.
+        if isinstance(found, HostError) or (peer != host and found.is_loopback):
+            located[host.name] = parse_completed(host, addresses, partial(_at_only_address, host))
+        else:
+            located[host.name] = replace(host, address=str(found))
     return located
 
 
-def _at_found_address(host: Host, peer: Host, lookup: CompletedCommand | HostError) -> Host | None:
-    if isinstance(lookup, HostError) or lookup.code or not lookup.output:
-        return None
-    address = lookup.output.split()[0]
-    # A loopback address that the peer finds leads to the peer itself.
-    leads_to_peer = peer != host and ip_address(address).is_loopback
-    return None if leads_to_peer else replace(host, address=address)
+def _found_address(lookup: CompletedCommand) -> IPv4Address:
+    return IPv4Address(lookup.output.split()[0])
 
 
 def _at_only_address(host: Host, completed: CompletedCommand) -> Host:
     addresses = kernel.read_addresses(completed.output)
     if len(addresses) != 1:
-        found = ", ".join(addresses) or "none"
+        found = ", ".join(str(address.ip) for address in addresses) or "none"
         raise ToolError(
             f"at which address do other hosts reach it? It has {found}: write {host}=ADDRESS"
         )
-    return replace(host, address=addresses[0])
+    return replace(host, address=str(addresses[0].ip))

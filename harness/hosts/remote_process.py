@@ -24,6 +24,9 @@ READY = "clusterlift: ready"
 NOT_FOUND = 127
 END_S = 5.0
 
+UNEXPECTED = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError)
+"""What a parser of an answer may raise if a host prints what nobody expects."""
+
 # READY comes first, because a login shell may have printed something before it. The PATH of an ssh session
 # often lacks the directories of root's programs.
 _SCRIPT = (
@@ -100,6 +103,12 @@ class RemoteProcess(HostProcess):
         if READY not in self._lines or code == NOT_FOUND:
             raise self._early_end()
         return CompletedCommand(code, "\n".join(self._output), self._errors, self._ended_s)
+
+    def finish_parsed(
+        self, parse: Callable[[CompletedCommand], T], timeout_s: float = ANSWER_S
+    ) -> T | HostError:
+        """Return its parsed output, or why there is none `timeout_s` after its start."""
+        return parse_completed(self.host, _finish(self, timeout_s), parse)
 
     def close(self, timeout_s: float = END_S) -> None:
         """Make the command end and wait for its end; kill our side of it if that takes too long."""
@@ -182,16 +191,19 @@ def parse_completed(
 ) -> T | HostError:
     """Return what `parse` makes of a completed command, or the HostError that came in its place.
 
-    If `parse` raises ToolError, return a HostError about `subject`. It has the error that the program
-    itself printed, if the program failed with one.
+    If `parse` raises ToolError, or one of the UNEXPECTED errors, return a HostError about `subject`. It has
+    the error that the program itself printed, if the program failed with one.
     """
     if isinstance(completed, HostError):
         return completed
     try:
         return parse(completed)
     except ToolError as error:
-        printed = error_line(completed.errors) if completed.code else ""
-        return HostError(f"{subject}: {printed or error}")
+        reason = str(error)
+    except UNEXPECTED:
+        reason = "its answer cannot be read"
+    printed = error_line(completed.errors) if completed.code else ""
+    return HostError(f"{subject}: {printed or reason}")
 
 
 def error_line(text: str) -> str:

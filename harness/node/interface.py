@@ -7,6 +7,7 @@ from harness.model.errors import ToolError
 from harness.model.interface import HostLink
 from harness.model.link import VIRTUAL_NIC_DRIVERS, wire_bit_s
 from harness.node.kernel import (
+    MAX_SPEED_MBIT_S,
     SYSCTLS,
     device_directory,
     device_files,
@@ -67,7 +68,9 @@ def parse_link(host: str, device: str, text: str) -> HostLink:
     is_virtual = driver in VIRTUAL_NIC_DRIVERS
     return replace(
         link,
-        speed_mbit_s=None if is_virtual else positive(files.get(f"{directory}/speed")),
+        speed_mbit_s=None
+        if is_virtual
+        else positive(files.get(f"{directory}/speed"), MAX_SPEED_MBIT_S),
         duplex=known(files.get(f"{directory}/duplex")),
         driver=driver,
         bus=bus,

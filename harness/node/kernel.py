@@ -6,6 +6,7 @@ What the kernel does not know is None.
 import json
 import re
 from collections.abc import Callable, Mapping
+from ipaddress import IPV4LENGTH, IPv4Interface
 from typing import Any
 
 from harness.model.errors import ToolError
@@ -26,13 +27,17 @@ SYSCTLS = (
 PACKET_COUNTERS = {"errors": "errors", "dropped": "drops"}
 """Counters of packets: the kernel's names, and the names in results."""
 
-ADDRESS_BITS = 32
+MAX_COUNT = 2**63 - 1
+MAX_SPEED_MBIT_S = 10**8
+"""A driver that does not know its speed may also report 2^32 - 1."""
+MAX_MTU_BYTES = 10**6
 
 _DIRECTIONS = ("rx", "tx")
 _DEVICE_FILES = (
     *("speed", "duplex", "mtu", "operstate"),
     *(f"statistics/{direction}_{name}" for direction in _DIRECTIONS for name in PACKET_COUNTERS),
 )
+_DEVICE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@+-]{0,14}")
 _DRIVER = re.compile(r"bus/([\w-]+)/drivers/([\w.-]+)$")
 
 
@@ -52,26 +57,29 @@ def own_addresses() -> list[str]:
 
 
 def read_route(text: str) -> str:
-    """Return the device of the first route. Raise ToolError if there is no route."""
-    for route in _rows(text, "ip route"):
-        if isinstance(route.get("dev"), str) and route["dev"]:
-            return str(route["dev"])
-    raise ToolError("no route leads there")
+    """Return the device of the first route. Raise ToolError if there is none, or it has no plain name."""
+    devices = [str(route["dev"]) for route in _rows(text, "ip route") if route.get("dev")]
+    if not devices:
+        raise ToolError("no route leads there")
+    if not _DEVICE.fullmatch(devices[0]):
+        raise ToolError(f"{devices[0]!r} is not a name of an interface that can be used")
+    return devices[0]
 
 
-def read_addresses(text: str) -> list[str]:
-    """Return the IPv4 addresses in the order of their devices. Raise ToolError for other text."""
-    return list(read_prefixes(text))
+def read_addresses(text: str) -> list[IPv4Interface]:
+    """Return the IPv4 addresses with their networks, in the order of their devices.
 
-
-def read_prefixes(text: str) -> dict[str, int]:
-    """Return by IPv4 address how many of its bits are those of its network. Raise ToolError as above."""
-    return {
-        str(address["local"]): int(address.get("prefixlen") or ADDRESS_BITS)
-        for device in _rows(text, "ip address")
-        for address in device.get("addr_info") or ()
-        if isinstance(address, dict) and address.get("local")
-    }
+    Raise ToolError if the text has anything else.
+    """
+    try:
+        return [
+            IPv4Interface(f"{address['local']}/{address.get('prefixlen', IPV4LENGTH)}")
+            for device in _rows(text, "ip address")
+            for address in device.get("addr_info", ())
+            if "local" in address
+        ]
+    except (ValueError, TypeError, AttributeError) as error:
+        raise ToolError("ip address: its output has what is no address") from error
 
 
 def read_device(host: str, text: str) -> HostLink:
@@ -85,7 +93,7 @@ def read_device(host: str, text: str) -> HostLink:
     return HostLink(
         host,
         row["ifname"],
-        mtu_bytes=positive(row.get("mtu")),
+        mtu_bytes=positive(row.get("mtu"), MAX_MTU_BYTES),
         state=known(row.get("operstate")),
         kind=str(kind) if kind else None,
         counters=_counters(lambda direction, name: _mapping(stats, direction).get(name)),
@@ -139,18 +147,15 @@ def read_device_files(host: str, device: str, files: Mapping[str, str]) -> HostL
     directory = device_directory(device)
     if f"{directory}/mtu" not in files:
         return None
-
-    def count(direction: str, name: str) -> int | None:
-        digits = files.get(f"{directory}/statistics/{direction}_{name}", "")
-        return int(digits) if digits.isdecimal() else None
-
     return HostLink(
         host,
         device,
-        mtu_bytes=positive(files[f"{directory}/mtu"]),
+        mtu_bytes=positive(files[f"{directory}/mtu"], MAX_MTU_BYTES),
         state=known(files.get(f"{directory}/operstate")),
         kind="virtual" if _virtual_file(device) in files else None,
-        counters=_counters(count),
+        counters=_counters(
+            lambda direction, name: files.get(f"{directory}/statistics/{direction}_{name}")
+        ),
     )
 
 
@@ -183,14 +188,16 @@ def known(value: Any) -> str | None:
     return None if text.startswith("unknown") else text or None
 
 
-def positive(value: Any) -> int | None:
-    """Return a whole number, or its digits, as a number; None unless it is greater than 0.
-
-    A driver that does not know its speed reports -1.
-    """
-    if isinstance(value, str) and value.isascii() and value.isdigit():
+def count(value: Any, most: int = MAX_COUNT) -> int | None:
+    """Return a whole number, or its digits, as a number; None unless it is from 0 to `most`."""
+    if isinstance(value, str) and re.fullmatch("[0-9]{1,19}", value):
         value = int(value)
-    return value if type(value) is int and value > 0 else None
+    return value if type(value) is int and 0 <= value <= most else None
+
+
+def positive(value: Any, most: int = MAX_COUNT) -> int | None:
+    """Return the same; None for 0, too. A driver that does not know its speed reports -1."""
+    return count(value, most) or None
 
 
 def _rows(text: str, command: str) -> list[dict[str, Any]]:
@@ -210,13 +217,13 @@ def _mapping(row: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _counters(count: Callable[[str, str], Any]) -> dict[str, int] | None:
-    """Return the packets that `count` knows, by names such as `rx_errors`; None if it knows none."""
+def _counters(reported: Callable[[str, str], Any]) -> dict[str, int] | None:
+    """Return the packets that are `reported`, by names such as `rx_errors`; None if none are known."""
     return {
         f"{direction}_{name}": packets
         for direction in _DIRECTIONS
         for kernel_name, name in PACKET_COUNTERS.items()
-        if type(packets := count(direction, kernel_name)) is int
+        if (packets := count(reported(direction, kernel_name))) is not None
     } or None
 
 
@@ -228,7 +235,7 @@ def _bond_member(block: Mapping[str, str]) -> BondMember:
     return BondMember(
         device=block.get("Slave Interface", "unknown"),
         status=block.get("MII Status"),
-        speed_mbit_s=positive(block.get("Speed", "").removesuffix(" Mbps")),
+        speed_mbit_s=positive(block.get("Speed", "").removesuffix(" Mbps"), MAX_SPEED_MBIT_S),
         duplex=known(block.get("Duplex")),
         aggregator=positive(block.get("Aggregator ID")),
     )

@@ -9,11 +9,9 @@ from typing import TypeVar
 from harness.hosts.remote_process import (
     ClientServerRun,
     CompletedCommand,
-    RemoteProcess,
     RemoteProcesses,
 )
 from harness.hosts.transports.host import Host, HostError
-from harness.model.errors import ToolError
 from harness.model.probe import ARROW, Measurement, Metric
 from harness.probes.tools import cpu, iperf3, perf
 from harness.probes.tools.cpu import Cpu
@@ -102,7 +100,12 @@ def run_flows(
             run.start()
         transfers = [run.finish() for run in runs]
         cpus = {name: meter.finish() for name, meter in zip(hosts, meters, strict=True)}
-        counts = {name: _read_counters(meter, load) for name, meter in counters.items()}
+        counts = {
+            name: counter.finish_parsed(
+                lambda done: perf.read_meter(done.errors, load.seconds), load.total_s + GRACE_S
+            )
+            for name, counter in counters.items()
+        }
     return with_processors(flows, transfers, cpus, counts)
 
 
@@ -111,6 +114,7 @@ class MeterRun:
 
     def __init__(self, remotes: RemoteProcesses, host: Host, load: Load) -> None:
         self._process = remotes.add(host, *cpu.meter(OMITTED_S, load.seconds))
+        self._timeout_s = load.total_s + GRACE_S
 
     def start(self) -> None:
         """Start the clock."""
@@ -118,12 +122,9 @@ class MeterRun:
 
     def finish(self) -> Cpu | HostError:
         """Wait for the end, and return what was measured, or why it is unknown."""
-        try:
-            return cpu.read_meter(self._process.finish().output)
-        except HostError as error:
-            return error
-        except ToolError as error:
-            return HostError(f"{self._process.host}: {error}")
+        return self._process.finish_parsed(
+            lambda done: cpu.read_meter(done.output), self._timeout_s
+        )
 
 
 def with_processors(
@@ -231,12 +232,3 @@ def _flow_run(
 def _transfer(completed: CompletedCommand) -> Transfer:
     report = iperf3.read_report(completed.output)
     return Transfer(report, completed.ended_s - report.seconds)
-
-
-def _read_counters(meter: RemoteProcess, load: Load) -> Counters | HostError:
-    try:
-        return perf.read_meter(meter.finish().errors, load.seconds)
-    except HostError as error:
-        return error
-    except ToolError as error:
-        return HostError(f"{meter.host}: {error}")

@@ -1,16 +1,19 @@
 """What hosts report about themselves around the trials of a program: machines, counters, traffic."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from harness.hosts.remote_process import CompletedCommand, parse_completed, run_all
 from harness.hosts.transports.host import Host, HostError
-from harness.model.errors import ToolError
 from harness.model.interference import ClusterInterference, NodeInterference
+from harness.node.kernel import count
 from harness.node.machine import MachineFacts, machine_command, read_machine
 from harness.node.processor_ticks import ticks_of_all_processors, ticks_of_each_processor
 from harness.node.sampler import interface_bytes
 from harness.terminal import join_names
+
+T = TypeVar("T")
 
 _DESCRIPTION = "echo $(cat /proc/sys/kernel/random/boot_id); mpirun --version | head -n 1"
 _MEMORY = (
@@ -75,15 +78,12 @@ class Machines:
 
 def describe_hosts(hosts: Sequence[Host]) -> Machines:
     """Return what the hosts say about themselves and Open MPI. Raise HostError if one does not answer."""
-    facts = {
-        host.name: read_machine(answer.output)
-        for host, answer in zip(hosts, _run(hosts, machine_command()), strict=True)
-    }
+    facts = _ask(hosts, machine_command(), read_machine)
     on_machine: dict[str, list[str]] = {}
     versions = []
-    for host, answer in zip(hosts, _run(hosts, ("sh", "-c", _DESCRIPTION)), strict=True):
-        boot, _, mpi = answer.output.strip().partition("\n")
-        on_machine.setdefault(boot or host.name, []).append(host.name)
+    descriptions = _ask(hosts, ("sh", "-c", _DESCRIPTION), _two_lines)
+    for name, (boot, mpi) in descriptions.items():
+        on_machine.setdefault(boot or name, []).append(name)
         versions.append(mpi)
     processors = {
         machine: int(facts[names[0]].get("cpus", UNKNOWN_PROCESSORS))
@@ -96,11 +96,10 @@ def describe_hosts(hosts: Sequence[Host]) -> Machines:
 def available_memory(hosts: Sequence[Host]) -> tuple[MachineMemory, ...]:
     """Return the memory of every machine that tells. Raise HostError if a host does not answer."""
     found: dict[str, MachineMemory] = {}
-    for host, completed in zip(hosts, _run(hosts, ("sh", "-c", _MEMORY)), strict=True):
-        boot, _, available_kib = completed.output.strip().partition("\n")
-        if available_kib.isdecimal():
+    for name, (boot, kib) in _ask(hosts, ("sh", "-c", _MEMORY), _two_lines).items():
+        if (available_kib := count(kib)) is not None:
             others = found[boot].hosts if boot in found else ()
-            found[boot] = MachineMemory((*others, host.name), int(available_kib) * 1024)
+            found[boot] = MachineMemory((*others, name), available_kib * 1024)
     return tuple(found.values())
 
 
@@ -152,30 +151,35 @@ def exchanged_by_rdma(
     return None if first is None or then is None else then - first
 
 
-def _run(hosts: Sequence[Host], command: Sequence[str]) -> list[CompletedCommand]:
-    answers = run_all([(host, command) for host in hosts])
-    for answer in answers:
+def _ask(hosts: Sequence[Host], command: Sequence[str], parse: Callable[[str], T]) -> dict[str, T]:
+    """Return what each host answers, by its name. Raise HostError if one does not answer."""
+    found = {}
+    for host, completed in zip(hosts, run_all((host, command) for host in hosts), strict=True):
+        answer = parse_completed(host, completed, lambda done: parse(done.output))
         if isinstance(answer, HostError):
             raise answer
-    return [answer for answer in answers if not isinstance(answer, HostError)]
+        found[host.name] = answer
+    return found
+
+
+def _two_lines(text: str) -> tuple[str, str]:
+    first, _, second = text.strip().partition("\n")
+    return first, second
 
 
 def parse_counters(completed: CompletedCommand) -> HostCounters:
-    """Return what a host's files in /proc say. Raise ToolError if they cannot be read."""
+    """Return what a host's files in /proc say. Raise one of UNEXPECTED if they cannot be read."""
     lines = completed.output.splitlines()
-    try:
-        clock_s, ticks_per_s = float(lines[0]), int(lines[1])
-        ticks = ticks_of_all_processors(lines)[0]
-        return HostCounters(
-            clock_s,
-            len(ticks_of_each_processor(lines)),
-            ticks.used_by_processes / ticks_per_s,
-            ticks.stolen / ticks_per_s,
-            interface_bytes(lines),
-            _rdma_bytes([line for line in lines if line.startswith("rdma ")]),
-        )
-    except (ValueError, IndexError) as error:
-        raise ToolError("its counters in /proc cannot be read") from error
+    clock_s, ticks_per_s = float(lines[0]), int(lines[1])
+    ticks = ticks_of_all_processors(lines)[0]
+    return HostCounters(
+        clock_s,
+        len(ticks_of_each_processor(lines)),
+        ticks.used_by_processes / ticks_per_s,
+        ticks.stolen / ticks_per_s,
+        interface_bytes(lines),
+        _rdma_bytes([line for line in lines if line.startswith("rdma ")]),
+    )
 
 
 def _rdma_bytes(lines: Sequence[str]) -> int | None:

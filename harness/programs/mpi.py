@@ -14,7 +14,6 @@ import secrets
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from ipaddress import ip_address, ip_network
 
 from harness.hosts.remote_process import (
     CompletedCommand,
@@ -179,14 +178,15 @@ def networks(hosts: Sequence[Host]) -> list[str]:
     found = run_all((host, kernel.own_addresses()) for host in hosts)
     networks = []
     for host, completed in zip(hosts, found, strict=True):
-        prefixes = parse_completed(host, completed, lambda each: kernel.read_prefixes(each.output))
-        if isinstance(prefixes, HostError):
-            raise prefixes
-        if host.address not in prefixes:
+        answer = parse_completed(host, completed, lambda done: kernel.read_addresses(done.output))
+        if isinstance(answer, HostError):
+            raise answer
+        addresses = {str(address.ip): address for address in answer}
+        if host.address not in addresses:
             raise HostError(f"{host}: no interface has the IPv4 address {host.address}")
-        network = ip_network(f"{host.address}/{prefixes[host.address]}", strict=False)
+        network = addresses.pop(host.address).network
         # Open MPI chooses interfaces by their network.
-        if others := [a for a in prefixes if a != host.address and ip_address(a) in network]:
+        if others := [name for name, address in addresses.items() if address.ip in network]:
             raise HostError(
                 f"{host}: {join_names(others)} is in the network {network}, too, and messages would take "
                 "both; give the host a single address in it"

@@ -12,6 +12,7 @@ from ipaddress import ip_address
 from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet, NodeSetException
 
 from harness.model.errors import BadInput, ClusterliftError
+from harness.terminal import MAX_ERROR, shorten
 
 SSH = ("ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "-T", "--")
 MAX_HOSTS = 1024
@@ -21,7 +22,13 @@ _COMMA_OUTSIDE_BRACKETS = re.compile(r",(?![^\[]*\])")
 
 
 class HostError(ClusterliftError):
-    """A host is down, lacks a program, or a program failed there. The message names the host."""
+    """A host is down, lacks a program, or a program failed there. The message names the host.
+
+    What a host printed may be long, so the message is shortened in its middle.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(shorten(message, MAX_ERROR))
 
 
 @dataclass(frozen=True)

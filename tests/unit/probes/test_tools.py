@@ -340,6 +340,15 @@ class TestPerftest:
             perftest.read_latency(PERFTEST.replace("0.09   \t\t1.57", "2465.901216.65"))
 
 
+class TestRoute:
+    @pytest.mark.parametrize(
+        "name", ["", "e;id>q;#", "-x", "a/b", "a b", "x" * 16, "e\x1b[2J", ["a"]]
+    )
+    def test_leads_to_no_device_that_a_program_could_misread(self, name: object) -> None:
+        with pytest.raises(ToolError):
+            kernel.read_route(json.dumps([{"dev": name}]))
+
+
 PARSERS: dict[str, tuple[Callable[[str], object], str]] = {
     **{
         f"iperf3 {version}": (iperf3.read_report, output(f"iperf3-{version}.json"))

@@ -2,8 +2,8 @@
 
 import pytest
 
-from harness.hosts.remote_process import CompletedCommand
-from harness.model.errors import ToolError
+from harness.hosts.remote_process import CompletedCommand, parse_completed
+from harness.hosts.transports.host import HostError
 from harness.programs.hosts import (
     HostCounters,
     Machines,
@@ -49,11 +49,18 @@ class TestCounters:
         )
 
     @pytest.mark.parametrize(
-        "text", ["", "1000.25\n100\n", "x\n100\ncpu 1", PRINTED.replace("cpu  ", "gpu  ")]
+        "text",
+        [
+            "",
+            "1000.25\n100\n",
+            "x\n100\ncpu 1",
+            PRINTED.replace("100\n", "0\n", 1),
+            PRINTED.replace("cpu  ", "gpu  "),
+        ],
     )
     def test_garbled_ones_are_an_error(self, text: str) -> None:
-        with pytest.raises(ToolError, match="its counters in /proc cannot be read"):
-            counters(text)
+        answer = CompletedCommand(0, text, "", 0.0)
+        assert isinstance(parse_completed("n1", answer, parse_counters), HostError)
 
     def test_what_the_hypervisor_took_is_known_by_host(self) -> None:
         [node] = (

@@ -1,5 +1,7 @@
 """Preflight: hosts without the programs or without a known address are excluded, with what to do."""
 
+import pytest
+
 from harness.hosts.preflight import preflight
 from harness.hosts.transports.host import by_local
 
@@ -40,6 +42,32 @@ class TestAddress:
             "nosuch: at which address do other hosts reach it? "
             "It has 10.0.0.1, 10.1.0.1: write nosuch=ADDRESS"
         )
+
+    @pytest.mark.parametrize("lookup", ["garbage", " ", "-x STREAM", "fe80::1%;id STREAM", "1.2.3"])
+    def test_is_not_what_is_no_address(self, programs: Programs, lookup: str) -> None:
+        programs(getent=f"echo '{lookup}'", ip="""echo '[{"addr_info":[{"local":"10.0.0.1"}]}]'""")
+        assert [host.address for host in preflight([by_local("node1")], ["sh"]).hosts] == [
+            "10.0.0.1"
+        ]
+
+    @pytest.mark.parametrize(
+        "answer",
+        [
+            '[{"addr_info": 5}]',
+            '[{"addr_info": [{"local": "-x"}]}]',
+            '[{"addr_info": [{"local": ["10.0.0.1"]}]}]',
+            '[{"addr_info": [{"local": "10.0.0.1", "prefixlen": "abc"}]}]',
+            '[{"addr_info": [{"local": "10.0.0.1", "prefixlen": 33}]}]',
+            "[" * 10**5,
+        ],
+    )
+    def test_that_cannot_be_one_excludes_its_host_alone(
+        self, programs: Programs, answer: str
+    ) -> None:
+        programs(getent="exit 2", ip=f"echo '{answer}'")
+        checked = preflight([by_local("node1"), HERE], ["sh"])
+        assert checked.hosts == (HERE,)
+        assert str(checked.excluded_hosts["node1"]).startswith("node1: ")
 
     def test_is_the_only_one_that_the_host_has(self, programs: Programs) -> None:
         programs(getent="exit 2", ip="""echo '[{"addr_info":[{"local":"10.0.0.1"}]}]'""")

@@ -1,9 +1,11 @@
 """Remote processes start at a signal, end with us, and report what went wrong."""
 
+import json
 import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import NoReturn
@@ -22,6 +24,7 @@ from harness.hosts.remote_process import (
 )
 from harness.hosts.transports.host import Host, HostError, by_docker, by_local, by_ssh
 from harness.model.errors import BadInput, ToolError
+from harness.terminal import MAX_ERROR
 from tests.waiting import eventually
 
 from .conftest import Programs
@@ -216,6 +219,34 @@ class TestErrors:
         silent = CompletedCommand(0, "", "", 0)
         assert str(parse_completed("n1", failed, parse)) == "n1: iperf3: error - no route"
         assert str(parse_completed("n1", silent, parse)) == "n1: printed no report"
+
+    @pytest.mark.parametrize(
+        "parse",
+        [
+            lambda _: int("9" * 5000),
+            lambda _: float("1.2.3"),
+            lambda _: int(float("inf")),
+            lambda _: 1 // 0,
+            lambda _: json.loads("[" * 100_000),
+            lambda _: ({})["missing"],
+            lambda _: list(range(0))[1],
+            lambda _: json.loads("5").get("rate"),
+            lambda _: sum(["text"]),
+        ],
+    )
+    def test_an_answer_that_no_parser_expects_is_an_error_of_its_host(
+        self, parse: Callable[[CompletedCommand], object]
+    ) -> None:
+        error = parse_completed("n1", CompletedCommand(0, "", "", 0), parse)
+        assert isinstance(error, HostError)
+        assert str(error) == "n1: its answer cannot be read"
+
+    def test_a_long_text_of_a_host_is_shortened(self) -> None:
+        failed = CompletedCommand(1, "", f"error: {'x' * 10**6} the end", 0)
+        error = str(parse_completed("n1", failed, lambda _: int("x")))
+        assert error.startswith("n1: error: xxx")
+        assert error.endswith("the end")
+        assert len(error) <= MAX_ERROR
 
     @pytest.mark.parametrize(
         ("text", "line"),
