@@ -19,8 +19,14 @@ from harness.terminal import show
 
 @command("ready")
 @click.argument("configurations", nargs=-1, required=True, metavar="RUNS...")
+@click.option(
+    "--allow-no-probes",
+    is_flag=True,
+    help="Be content with a baseline whose network no probe measured. Probes that cannot be read, and what "
+    "they found, still count.",
+)
 @results_option
-def ready_command(configurations: Sequence[str], results: Path) -> int:
+def ready_command(configurations: Sequence[str], results: Path, *, allow_no_probes: bool) -> int:
     """Check that a baseline has all that a comparison needs.
 
     Run this before the upgrade. RUNS are names of configurations under --results, directories of
@@ -29,7 +35,10 @@ def ready_command(configurations: Sequence[str], results: Path) -> int:
     after the upgrade.
     """
     columns = [find_configuration(name, results) for name in configurations]
-    checked = [readiness(column, network_check(column, _findings(column))) for column in columns]
+    checked = [
+        readiness(column, network_check(column, _findings(column), allow_no_probes=allow_no_probes))
+        for column in columns
+    ]
     show("\n".join(map(render, checked)))
     return int(any(baseline.missing for baseline in checked))
 
@@ -37,8 +46,7 @@ def ready_command(configurations: Sequence[str], results: Path) -> int:
 def _findings(column: ConfigurationRuns) -> list[Finding] | str | None:
     """Return what the newest probes found, as the gate says it; why they cannot be read; None without one."""
     try:
-        probes = probes_beside(column.runs)
+        newest = newest_probes(probes_beside(column.runs))
     except BadInput as error:
         return str(error)
-    found = [finding for newest in newest_probes(probes) for finding in newest.findings]
-    return found if probes else None
+    return [finding for probe in newest for finding in probe.findings] if newest else None

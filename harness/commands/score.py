@@ -13,7 +13,7 @@ from harness.commands.figures import figure_option, write_figure
 from harness.commands.options import results_option
 from harness.model.errors import BadInput
 from harness.present.prediction import render_score, render_scores
-from harness.records.directories import results_files
+from harness.records.directories import PROBES, results_files
 from harness.terminal import say, show
 
 
@@ -72,7 +72,11 @@ def score_command(
 
 def _all(results: Path) -> Iterator[ConfigurationRuns]:
     """Yield every configuration in a directory or below; say which cannot be read."""
+    if not results.is_dir():
+        raise BadInput(f"--results: {results} is not a directory; name that of the results")
     for directory in sorted(path for path in (results, *results.rglob("*")) if results_files(path)):
+        if directory.name == PROBES and directory.parent != results:
+            continue  # what was probed in the configuration whose directory this is in
         try:
             yield find_configuration(str(directory), results)
         except BadInput as error:

@@ -93,13 +93,19 @@ def readiness(baseline: ConfigurationRuns, network: Check | None = None) -> Read
     )
 
 
-def network_check(baseline: ConfigurationRuns, findings: Sequence[Finding] | str | None) -> Check:
+def network_check(
+    baseline: ConfigurationRuns,
+    findings: Sequence[Finding] | str | None,
+    *,
+    allow_no_probes: bool = False,
+) -> Check:
     """Check what the newest probes found: findings, why they cannot be read, or None without one."""
     probe = f"clusterlift probe all --configuration {baseline.name}"
     if isinstance(findings, str):
         return _missing(f"the probes cannot be read: {findings}; or run {probe}")
     if findings is None:
-        return _advice(f"not probed; after the upgrade it is too late: {probe}")
+        check = _advice if allow_no_probes else _missing
+        return check(f"no probe measured it, and after the upgrade it is too late: {probe}")
     faults = [finding for finding in findings if finding.is_fault]
     if faults:
         where = _listed(finding.subject or finding.text for finding in faults)

@@ -1,8 +1,10 @@
 """`clusterlift predict`, `score` and `backtest`, on the committed results of the upgrade in the lab."""
 
+import hashlib
 import json
 import re
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -245,6 +247,40 @@ def test_a_damaged_ledger_does_not_keep_a_table_back(frozen_in_time: Path, capfd
     printed = capfd.readouterr()
     assert "group-by" in printed.out
     assert "predictions for 1g-rs are left out" in printed.err
+
+
+def rewrite(ledger: Path, change: Callable[[bytes], bytes]) -> Path:
+    """Change the only prediction of a ledger, and name it by the digest of what it says now."""
+    [file] = ledger.iterdir()
+    data = change(file.read_bytes())
+    file.unlink()
+    edited = ledger / f"{hashlib.sha256(data).hexdigest()[:16]}.json"
+    edited.write_bytes(data)
+    return edited
+
+
+def test_a_prediction_that_cannot_be_read_is_one_line(
+    results: Path, ledger: Path, capfd: Capture
+) -> None:
+    predict(results, "--link", "250mbit")
+    file = rewrite(ledger, lambda data: data.replace(b"full-links", b"full-link\xe9s"))
+    capfd.readouterr()
+    where = ("--results", str(results))
+    for arguments in (("score", "1g-rs", "2.5g-rs"), ("score", "--all")):
+        assert main([*arguments, *where]) == 2
+        assert f"{file} is no prediction of this version of clusterlift" in error(capfd)
+
+
+def test_all_leaves_probes_out_without_a_word(frozen_in_time: Path, capfd: Capture) -> None:
+    assert main(["score", "--all", "--results", str(frozen_in_time)]) == 0
+    assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize("name", ["nowhere", "file"])
+def test_all_needs_a_directory(name: str, tmp_path: Path, capfd: Capture) -> None:
+    (tmp_path / "file").touch()
+    assert main(["score", "--all", "--results", str(tmp_path / name)]) == 2
+    assert f"--results: {tmp_path / name} is not a directory" in error(capfd)
 
 
 def test_all_is_every_directory(

@@ -12,11 +12,12 @@ from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.analysis.predict.readiness import CheckStatus, readiness
 from harness.cli import main
 from harness.model.interference import ClusterInterference, NodeInterference
+from harness.model.probe import ProbeRun
 from harness.model.run import Ending, Phase, RecordedRun, Run, Trial
 from harness.model.task_metrics import TaskMetrics
 from harness.model.timeline import Timeline
 from harness.present.readiness import render
-from harness.records.writer import Recording
+from harness.records.writer import ProbeRecording, Recording
 from harness.statistics.power import detectable_change
 from tests.unit.builders import (
     GOLDEN,
@@ -372,12 +373,44 @@ class TestTheCommand:
     def test_its_exit_code_is_0_only_if_every_baseline_is_ready(
         self, results: Path, names: list[str], code: int
     ) -> None:
-        assert main(["ready", *names, "--results", str(results)]) == code
+        assert main(["ready", "--allow-no-probes", *names, "--results", str(results)]) == code
+
+    @pytest.mark.parametrize(
+        ("contents", "option", "code", "line"),
+        [
+            (None, (), 1, "network MISSING no probe measured it"),
+            (None, ("--allow-no-probes",), 0, "network advice no probe measured it"),
+            ("", (), 1, "network MISSING the probes cannot be read"),
+            ("garbage\n", ("--allow-no-probes",), 1, "network MISSING the probes cannot be read"),
+        ],
+    )
+    def test_what_no_probe_shows_of_the_old_network_is_missing(
+        self,
+        contents: str | None,
+        option: Sequence[str],
+        code: int,
+        line: str,
+        results: Path,
+        capsys: pytest.CaptureFixture[str],
+    ) -> None:
+        if contents is not None:
+            (results / "1g-rs/probes").mkdir()
+            (results / "1g-rs/probes/x.jsonl").write_text(contents)
+        assert main(["ready", "1g-rs", *option, "--results", str(results)]) == code
+        printed = " ".join(capsys.readouterr().out.split())
+        assert line in printed
+        assert ("NOT READY: network" in printed) == bool(code)
+
+    def test_a_probe_that_measured_nothing_is_none(self, results: Path) -> None:
+        with ProbeRecording(ProbeRun("1g-rs", ("n1",)), results) as recording:
+            recording.end(Ending.INTERRUPTED)
+        assert main(["ready", "1g-rs", "--results", str(results)]) == 1
 
     def test_prints_a_page_for_each(
         self, results: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        main(["ready", "1g-rs", str(results / "old" / "run-1.jsonl"), "--results", str(results)])
+        names = ("1g-rs", str(results / "old" / "run-1.jsonl"))
+        main(["ready", *names, "--allow-no-probes", "--results", str(results)])
         printed = capsys.readouterr().out
         assert "\nREADY: " in printed
         assert printed.endswith("NOT READY: runs, task metrics\n")
