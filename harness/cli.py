@@ -24,7 +24,7 @@ GROUPS = {
         "import",
     ),
     "Prepare a comparison": ("power", "ready", "noise", "layout"),
-    "Predict an upgrade": ("predict", "score", "backtest"),
+    "Predict an upgrade": ("predict", "score"),
     "Measure the network": ("probe", "packets", "gate"),
     "Run a test cluster on this machine": ("hdfs", "qfs", "yarn", "lab"),
 }

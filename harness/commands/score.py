@@ -6,10 +6,8 @@ from pathlib import Path
 import click
 
 from harness.analysis.observed.configuration import ConfigurationRuns, find_configuration
-from harness.analysis.predict.calibration import calibration
 from harness.analysis.predict.outcomes import all_scores, score_of
 from harness.commands.command import command
-from harness.commands.figures import figure_option, write_figure
 from harness.commands.options import results_option
 from harness.model.errors import BadInput
 from harness.present.prediction import render_score, render_scores
@@ -34,15 +32,10 @@ from harness.terminal import say, show
     help="Instead of BASELINE AFTER: score every prediction under --results against the configuration that "
     "has its link and layout, and all of them together.",
 )
-@figure_option(
-    "With --all, draw for each level from 5 to 99 % which part of the measured times is inside of the "
-    "predicted intervals of that level."
-)
 @results_option
 def score_command(
     configurations: tuple[str, ...],
     id_: str | None,
-    figure: Path | None,
     results: Path,
     *,
     all_: bool,
@@ -54,16 +47,8 @@ def score_command(
     if all_:
         if configurations or id_:
             raise BadInput("--all scores every prediction under --results: leave out all else")
-        scored = list(all_scores(list(_all(results))))
-        if figure is not None:
-            valid = [score for _, score in scored if score and not score.void]
-            write_figure(figure, "calibration", calibration(valid))
-        show(render_scores(scored))
+        show(render_scores(list(all_scores(list(_all(results))))))
         return
-    if figure is not None:
-        raise BadInput(
-            "--figure needs --all: one prediction does not show whether intervals are right"
-        )
     if len(configurations) != 2:  # noqa: PLR2004  as the usage says
         raise BadInput("score needs two configurations, BASELINE AFTER, or --all")
     before, after = (find_configuration(name, results) for name in configurations)

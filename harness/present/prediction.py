@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from harness.analysis.cost.benefit import CostBenefit
-from harness.analysis.predict.backtest import Backcast, by_ratio, chance_error
-from harness.analysis.predict.score import Score, ScoredTime, Summary, summarise
+from harness.analysis.predict.score import Score, Summary, summarise
 from harness.model.link import rate_text, throughput_text
 from harness.model.prediction import Bounds, PredictedTime, Prediction
 from harness.present.costs import cost_items, money_text, payback_text, saving_text
@@ -262,64 +261,3 @@ def summary_text(summary: Summary) -> str:
         f"error is {percent(abs(summary.skill))} {'smaller' if summary.skill >= 0 else 'larger'} than that "
         "of the better guess."
     )
-
-
-def render_backtest(backcasts: Sequence[Backcast]) -> str:
-    """Return the errors by workload of each prediction, and those of all of them, by ratio of the links."""
-    names = list(
-        dict.fromkeys(t.predicted.workload for cast in backcasts for t in cast.score.judged)
-    )
-    rows = []
-    for backcast in backcasts:
-        errors = {time.predicted.workload: time for time in backcast.score.judged}
-        rows.append(
-            (
-                shorten(visible(backcast.score.prediction.baseline.configuration), _NAME_WIDTH),
-                shorten(visible(backcast.score.after.name), _NAME_WIDTH),
-                f"{backcast.ratio:.1f}x",
-                *(_error(errors.get(name)) for name in names),
-            )
-        )
-    short = [shorten(visible(name), _COLUMN_WIDTH) for name in names]
-    table = simple_table(("from", "to", "faster by", *short), rows)
-    outside = (
-        "; !: outside of the 95 % interval"
-        if any("!" in cell for row in rows for cell in row)
-        else ""
-    )
-    key = fill(f"{_SIGN}{outside}.")
-    return "\n".join([table, "", key, "", _table_of_summaries(backcasts), "", fill(_SUMMARY_KEY)])
-
-
-_SUMMARY_KEY = (
-    "times: without controls; in 80 %, in 95 %: how many are inside their interval; chance: the median "
-    "error that a perfect model would have, since these runs differ by chance; no change, 1/rate: the median "
-    "errors of the guesses that nothing changes, and that time is inversely proportional to the rate."
-)
-
-
-def _table_of_summaries(backcasts: Sequence[Backcast]) -> str:
-    headings = ("faster by", "times", "median", "worst", "in 80 %", "in 95 %", "chance")
-    rows = [
-        (
-            ratio,
-            str(summary.count),
-            f"{summary.median_error:.1%}",
-            f"{summary.worst_error:.1%}",
-            str(summary.inside_80),
-            str(summary.inside_95),
-            f"{chance_error(group):.1%}",
-            f"{summary.unchanged:.1%}",
-            f"{summary.proportional:.1%}",
-        )
-        for ratio, group in by_ratio(backcasts).items()
-        if (summary := summarise([backcast.score for backcast in group]))
-    ]
-    return simple_table((*headings, "no change", "1/rate"), rows)
-
-
-_COLUMN_WIDTH = 14
-
-
-def _error(time: ScoredTime | None) -> str:
-    return "-" if time is None else f"{change(time.error)}{'' if time.within_95 else '!'}"

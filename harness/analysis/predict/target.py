@@ -15,8 +15,6 @@ from harness.model.run import Run
 
 NOT_SLOWER = 0.99
 """A target that carries this part of what is carried now is not a slower one: it was measured with errors."""
-SLOWER = 0.9
-"""A slower link carries this part at most: of links that are closer, a backtest shows nothing."""
 
 
 @dataclass(frozen=True)
@@ -37,10 +35,6 @@ class TypicalLink:
         if self.rate_bit_s is None:
             return 1.0
         return min(1.0, self.goodput_bit_s / goodput_bit_s(self.rate_bit_s, self.mtu))
-
-    def is_slower_than(self, other: "TypicalLink") -> bool:
-        """Return whether the link is clearly slower than another one."""
-        return self.goodput_bit_s <= SLOWER * other.goodput_bit_s
 
 
 def typical_link(column: ConfigurationRuns) -> TypicalLink:

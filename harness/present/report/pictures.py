@@ -72,39 +72,7 @@ def _rate_curve(curve: RateCurve) -> chart.Spec:
     )
 
 
-def draw_calibration(calibration: Sequence[tuple[float, float]]) -> str:
-    """Draw how many outcomes are inside of predicted intervals, by level; all is well on the diagonal."""
-    level, inside = (
-        chart.quantity(
-            field, scale={"domain": [0, 1]}, axis={"format": ".0%", "tickCount": 5}, title=title
-        )
-        for field, title in (
-            ("level", "level of the interval"),
-            ("inside", "outcomes that are inside"),
-        )
-    )
-    place = {"x": level, "y": inside}
-    colour = chart.series_of(["predictions"])["predictions"].colour
-    return chart.svg(
-        chart.layered(
-            [{"level": level, "inside": inside} for level, inside in calibration],
-            chart.mark(
-                "line",
-                place,
-                rows=[{"level": end, "inside": end} for end in (0, 1)],
-                color=chart.SOFT,
-                strokeDash=chart.DASHES,
-            ),
-            chart.mark("line", place, color=colour, strokeWidth=1.5),
-            chart.mark("point", place, color=colour, filled=True, size=36, opacity=1),
-            px=(300, 300),
-            title="Above the diagonal: intervals wider than necessary; below: too narrow.",
-        )
-    )
-
-
 PICTURES: Mapping[str, Callable[[Any], str]] = {
-    "calibration": draw_calibration,
     "packets": packets.draw,
     "rate_curve": draw_rate_curves,
     "scaling": scaling.draw,

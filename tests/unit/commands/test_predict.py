@@ -1,4 +1,4 @@
-"""`clusterlift predict`, `score` and `backtest`, on the committed results of the upgrade in the lab."""
+"""`clusterlift predict` and `score`, on the committed results of the upgrade in the lab."""
 
 import hashlib
 import json
@@ -298,29 +298,15 @@ def test_all_is_every_directory(
         file = next((results / name).glob("*.jsonl"))
         shutil.copy(file, results / "mixed" / f"{name[:2]}.jsonl")
     capfd.readouterr()
-    figure = results / "calibration.svg"
-    assert main(["score", "--all", "--results", str(results), "--figure", str(figure)]) == 0
+    assert main(["score", "--all", "--results", str(results)]) == 0
     printed = capfd.readouterr()
     assert "mixed is left out" in printed.err
     assert "6 predicted times, controls not counted: median error" in printed.out
-    assert "level of the interval" in texts_of(figure.read_text())
-
-
-def test_a_figure_of_one_prediction_shows_nothing(results: Path, capfd: Capture) -> None:
-    assert main(["score", "1g-rs", "2.5g-rs", "--results", str(results), "--figure", "x.svg"]) == 2
-    assert "--figure needs --all" in error(capfd)
 
 
 def test_nothing_is_scored_without_a_prediction(results: Path, capfd: Capture) -> None:
     assert main(["score", "1g-rs", "2.5g-rs", "--results", str(results)]) == 2
     assert "'1g-rs' has no prediction; make one before the upgrade" in error(capfd)
-
-
-def test_each_is_predicted_from_each_slower_one(results: Path, capfd: Capture) -> None:
-    assert main(["backtest", "1g-rs", "2.5g-rs", "--results", str(results)]) == 0
-    lines = capfd.readouterr().out.splitlines()
-    [line] = [line for line in lines if line.startswith("1g-rs")]
-    assert line.split()[:3] == ["1g-rs", "2.5g-rs", "2.5x"]
 
 
 def test_a_prediction_of_an_earlier_version_is_scored_as_it_is(

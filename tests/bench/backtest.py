@@ -1,0 +1,138 @@
+"""Predict configurations that were measured already, each from each slower one, to see the errors.
+
+    python -m tests.bench.backtest CONFIGURATION... --results DIR
+
+prints the errors of each pair, and the table of docs/prediction.md.
+"""
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from statistics import NormalDist
+
+import click
+
+from harness.analysis.observed.configuration import ConfigurationRuns, find_configuration
+from harness.analysis.observed.sample import table_model
+from harness.analysis.predict.prediction import Predictor
+from harness.analysis.predict.score import Score, scored_times, summarise
+from harness.analysis.predict.target import target_of
+from harness.model.link import rate_of_goodput
+from harness.present.text import simple_table
+from harness.records.lookup import check_no_run_twice
+
+SLOWER = 0.9
+"""A slower link carries this part at most: of links that are closer, a backtest shows nothing."""
+RATIOS = (1, 2, 3, 7, math.inf)
+"""The further the target, the larger the error."""
+BISECTIONS = 40
+TINY = 1e-9
+
+
+@dataclass(frozen=True)
+class Backcast:
+    """A configuration that was predicted from a slower one.
+
+    `chance` has for each time that is judged by how much chance alone moves the logarithm of the ratio of
+    the measured times: a standard deviation.
+    """
+
+    score: Score
+    chance: Sequence[float]
+
+    @property
+    def ratio(self) -> float:
+        """The goodput of the faster links, divided by that of the slower ones."""
+        return 1 / self.score.slowness
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """The configuration that was predicted from, and the one that was predicted."""
+        return self.score.prediction.baseline.configuration, self.score.after.name
+
+
+def backtest(columns: Sequence[ConfigurationRuns]) -> Iterator[Backcast]:
+    """Predict each configuration from each one with the same layout and clearly slower links."""
+    check_no_run_twice(recorded for column in columns for recorded in column.runs)
+    predictors = sorted(map(Predictor, columns), key=lambda found: found.link.goodput_bit_s)
+    layouts = dict.fromkeys(column.layouts for column in columns)
+    for family in ([p for p in predictors if p.baseline.layouts == layout] for layout in layouts):
+        for number, faster in enumerate(family):
+            for slower in family[:number]:
+                if slower.link.goodput_bit_s <= SLOWER * faster.link.goodput_bit_s:
+                    yield backcast(slower, faster)
+
+
+def backcast(slower: Predictor, faster: Predictor) -> Backcast:
+    """Predict the faster configuration from the slower one."""
+    before, after, link = slower.baseline, faster.baseline, faster.link
+    rate = link.rate_bit_s or round(rate_of_goodput(link.goodput_bit_s, link.mtu))
+    prediction = slower.predict(target_of(slower.link, before.name, rate, link.mtu))
+    score = Score(prediction, after, scored_times(prediction, after))
+    model = table_model([before.runs, after.runs], before.workloads).differences
+    variances = (model.ratio(0, 1, time.predicted.workload).variance for time in score.judged)
+    return Backcast(score, list(map(math.sqrt, variances)))
+
+
+def chance_error(backcasts: Iterable[Backcast]) -> float:
+    """Return the median error that a perfect model would have, since times differ between runs by chance."""
+    normals = [NormalDist(0, max(sd, TINY)) for found in backcasts for sd in found.chance]
+    low, high = 0.0, max(normal.stdev for normal in normals)
+    for _ in range(BISECTIONS):
+        middle = (low + high) / 2
+        inside = sum(normal.cdf(middle) - normal.cdf(-middle) for normal in normals)
+        low, high = (low, middle) if inside > len(normals) / 2 else (middle, high)
+    return math.expm1(high)
+
+
+def errors(backcasts: Sequence[Backcast]) -> str:
+    """Return the errors of each pair, without controls; + is a prediction that was too long."""
+    workloads = dict.fromkeys(t.predicted.workload for b in backcasts for t in b.score.judged)
+    rows = []
+    for found in backcasts:
+        by_name = {time.predicted.workload: f"{time.error:+.1%}" for time in found.score.judged}
+        row = [*found.names, f"{found.ratio:.1f}x", *(by_name.get(n, "-") for n in workloads)]
+        rows.append(row)
+    return simple_table(("from", "to", "faster by", *workloads), rows)
+
+
+def summaries(backcasts: Sequence[Backcast]) -> str:
+    """Return the table of docs/prediction.md."""
+    groups = {
+        f"{low:g} to {high:g}x" if high < math.inf else f"over {low:g}x": [
+            found for found in backcasts if low <= found.ratio < high
+        ]
+        for low, high in pairwise(RATIOS)
+    }
+    rows = [
+        (
+            ratio,
+            str(summary.count),
+            f"{summary.median_error:.1%}",
+            f"{summary.worst_error:.1%}",
+            str(summary.inside_80),
+            str(summary.inside_95),
+            f"{chance_error(group):.1%}",
+            f"{summary.unchanged:.1%}",
+            f"{summary.proportional:.1%}",
+        )
+        for ratio, group in (*groups.items(), ("any", backcasts))
+        if (summary := summarise([found.score for found in group]))
+    ]
+    headings = ("faster by", "times", "median", "worst", "in 80 %", "in 95 %", "chance")
+    return simple_table((*headings, "no change", "1/rate"), rows)
+
+
+@click.command()  # noqa: TID251  not one of clusterlift's
+@click.argument("configurations", nargs=-1, required=True)
+@click.option("--results", type=click.Path(path_type=Path), default=Path("results"))
+def main(configurations: Sequence[str], results: Path) -> None:
+    """Print the errors of all pairs, and the summary of them."""
+    backcasts = list(backtest([find_configuration(name, results) for name in configurations]))
+    print(errors(backcasts), summaries(backcasts), sep="\n\n")
+
+
+if __name__ == "__main__":
+    main()
