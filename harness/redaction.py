@@ -6,6 +6,8 @@ becomes a short digest.
 
 import hashlib
 import re
+import shlex
+from collections.abc import Iterable
 from typing import Any
 
 HIDDEN = "***"
@@ -37,6 +39,14 @@ def without_credentials(text: str) -> str:
     if "@" in text:
         text = _USER_INFO.sub(f"{HIDDEN}@", text)
     return _AUTHORIZATION.sub(rf"\g<1>{HIDDEN}", _ASSIGNMENT.sub(rf"\g<1>{HIDDEN}", text))
+
+
+_SECRET_OPTION = re.compile(rf"((?:{_SENSITIVE})[^=]*=).*", re.IGNORECASE | re.DOTALL)
+
+
+def redacted_command(words: Iterable[str]) -> str:
+    """Return a command for a shell, with `***` in place of every word's part that announces a secret."""
+    return shlex.join(_SECRET_OPTION.sub(rf"\g<1>{HIDDEN}", without_credentials(w)) for w in words)
 
 
 def digest(value: str) -> str:

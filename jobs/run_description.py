@@ -9,10 +9,11 @@ from pyspark.sql import SparkSession
 from datagen.dataset import Dataset
 from datagen.spark import executors, java_packages
 from harness import __version__
-from harness.model.run import Run, new_run_id, timestamp
+from harness.model.run import COMMAND, Run, new_run_id, timestamp
 from harness.model.spark_properties import recorded_properties
 from harness.node.machine import machine_groups
 from harness.node.node_links import node_facts, unexpected_links
+from harness.runtime.command_line import given_command
 from harness.runtime.series import current_series
 from harness.runtime.warm_up import AUTO
 from jobs.executors import NodesDescription
@@ -37,6 +38,7 @@ def describe_run(
         "nodes": node_facts(nodes.links),
     }
     parameters = _parameters(options, selection) | {
+        COMMAND: given_command("spark-submit", "jobs/benchmark.py"),
         "parallelism": spark.sparkContext.defaultParallelism,
         "content_checked": dataset is not None and not options.dataset.skip_content_check,
     }

@@ -21,6 +21,9 @@ Facts = Mapping[str, Any]
 LinkErrors = Mapping[str, Mapping[str, int]]
 """By `host interface`, the number of packets with `errors` and of `drops` during a run."""
 
+COMMAND = "command"
+"""The parameter of a run that says how it was started, without credentials; older runs have none."""
+
 PROGRAM = "program"
 """The parameter of a run that names its external program; runs of Spark have none."""
 

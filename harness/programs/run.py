@@ -13,6 +13,7 @@ from harness.model.errors import BadInput, ToolError
 from harness.model.interface import HostLink
 from harness.model.interference import EarlierTrials
 from harness.model.run import (
+    COMMAND,
     PROGRAM,
     Ending,
     Phase,
@@ -39,6 +40,7 @@ from harness.programs.mpi import RDMA, TCP, MpiJob, run_mpi
 from harness.programs.program import Achieved, Outcomes, Placement, Problem, Program
 from harness.records.writer import Recording
 from harness.runtime.clock import Clock
+from harness.runtime.command_line import given_command
 from harness.runtime.interrupt import interruptible
 from harness.runtime.rounds import FixedRounds
 from harness.terminal import join_names, say
@@ -252,6 +254,7 @@ def _describe(planned: ProgramRun, problem: Problem, links: NodeLinks, series: s
         written_by=f"clusterlift {__version__}",
         parameters={
             PROGRAM: program.name,
+            COMMAND: given_command("clusterlift"),
             "problem": dict(problem),
             "options": {
                 option.name: f"{getattr(program, option.name)}{option.unit}"

@@ -8,11 +8,21 @@ from collections.abc import Callable, Iterable
 from typing import Any, NoReturn, TypeVar
 
 from harness.model.errors import BadInput, ClusterliftError
+from harness.redaction import redacted_command
 from harness.runtime.interrupt import end_at_ctrl_c, raise_at_ctrl_c
-from harness.terminal import OutputLost, first_line, hold_standard_descriptors, say, say_error, show
+from harness.terminal import (
+    OutputLost,
+    first_line,
+    hold_standard_descriptors,
+    say,
+    say_error,
+    shorten,
+    show,
+)
 
 T = TypeVar("T")
 
+_MAX_COMMAND = 10_000
 _SECONDS = {"s": 1, "m": 60, "min": 60, "h": 3600}
 _AMOUNT = re.compile(r"(\d+(?:\.\d+)?)\s*(s|min|m|h)\s*")
 
@@ -110,6 +120,11 @@ def run_main(prog: str, main: Callable[[], int]) -> NoReturn:
         code = 130
     end_at_ctrl_c()
     sys.exit(code)
+
+
+def given_command(*program: str) -> str:
+    """Return how this process was started, for a shell; credentials are hidden, and a long text is cut."""
+    return shorten(redacted_command([*program, *sys.argv[1:]]), _MAX_COMMAND)
 
 
 def parse_fraction(text: str) -> float:

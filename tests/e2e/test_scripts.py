@@ -82,6 +82,7 @@ def test_a_run_records_its_dataset_and_environment(
     assert {"kernel", "cpus", "memory"} <= facts.keys()
     assert run.environment["master"] == "local[2]"
     assert run.parameters["pi_samples"] == 20_000
+    assert run.parameters["command"].startswith("spark-submit jobs/benchmark.py ")
 
 
 @pytest.mark.smoke

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.redaction import digest, redacted, without_credentials
+from harness.redaction import digest, redacted, redacted_command, without_credentials
 
 
 @pytest.mark.parametrize(
@@ -56,6 +56,20 @@ def test_a_text_below_a_telling_name_becomes_a_digest() -> None:
 )
 def test_to_redact_twice_changes_nothing_more(value: object) -> None:
     assert redacted(redacted(value)) == redacted(value)
+
+
+def test_a_command_has_no_secret_in_any_word() -> None:
+    words = [
+        "jobs/x.py",
+        "--fact",
+        "db password=two words",
+        "--fact=token=a=b",
+        "u://a:b@c",
+        "n=1 2",
+    ]
+    assert redacted_command(words) == (
+        "jobs/x.py --fact 'db password=***' '--fact=token=***' 'u://***@c' 'n=1 2'"
+    )
 
 
 def test_a_digest_shows_a_difference_and_is_too_short_to_confirm_a_guess() -> None:

@@ -12,10 +12,11 @@ from harness.analysis.compare.comparison import Comparison
 from harness.analysis.cost.benefit import CostBenefit
 from harness.analysis.cost.performance import PerformanceForCost
 from harness.analysis.network.mesh_verdict import MeshVerdict
-from harness.analysis.observed.configuration import emulations
+from harness.analysis.observed.configuration import ConfigurationRuns, emulations
 from harness.analysis.observed.sample import measured_trials
 from harness.analysis.predict.outcomes import Scored
 from harness.model.probe import Measurement, RecordedProbes
+from harness.model.run import COMMAND
 from harness.present.costs import (
     cost_items,
     cost_remarks,
@@ -26,7 +27,6 @@ from harness.present.report.answer import answers
 from harness.present.report.chart import series_of
 from harness.present.report.environment import fact_rows
 from harness.present.report.figure import Evidence, Section, sections
-from harness.present.report.reproduce import commands
 from harness.present.report.table import sortable_table
 from harness.terminal import count_of, visible
 
@@ -87,7 +87,7 @@ def render(
             ],
             keys=series_of(column.name for column in comparison.columns),
             lead=_lead(comparison),
-            measuring_commands={column.name: commands(column) for column in comparison.columns},
+            measuring_commands={c.name: _measuring_commands(c) for c in comparison.columns},
             performance_table=performance_table(performances) if performances else None,
             policy=_security_policy(script),
             presenting_commands=presenting_commands,
@@ -121,6 +121,12 @@ def _security_policy(script: str) -> str:
         f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; "
         "base-uri 'none'; form-action 'none'"
     )
+
+
+def _measuring_commands(column: ConfigurationRuns) -> list[str]:
+    """Return the commands that the runs recorded, without repetition."""
+    found = (recorded.run.parameters.get(COMMAND) for recorded in column.runs)
+    return list(dict.fromkeys(str(command) for command in found if command))
 
 
 def _title(comparison: Comparison) -> str:

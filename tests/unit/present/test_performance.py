@@ -20,7 +20,6 @@ from harness.present import data_formats, quantities, text
 from harness.present.costs import performance_table
 from harness.present.report import page
 from harness.present.report.answer import answers
-from harness.present.report.reproduce import commands
 from harness.present.report.table import Tone, sortable_table
 from harness.statistics.change import Change, Verdict
 from harness.statistics.median import Interval
@@ -166,38 +165,6 @@ class TestCost:
         file = tmp_path / "offers.toml"
         file.write_text('currency = "USD"\nbaseline = 2000\n[offers.a]\nitems.all.price = 2200\n')
         assert read_costs(file).baseline == Money(2000, "USD")
-
-
-class TestReproduction:
-    PARAMETERS: ClassVar = {
-        "program": "hpcc",
-        "options": {"memory": "64000000b", "block": "64"},
-        "growing": True,
-        "hosts": ["n1", "n2"],
-        "processes_per_host": 4,
-        "network": "tcp",
-        "trials": 3,
-        "warmup": 1,
-    }
-
-    def test_the_command_of_a_run_has_the_program_s_options(self) -> None:
-        facts = {"nodes": "2", "mtu": "9000"}
-        run = recorded(a_run("1g-n2", parameters=self.PARAMETERS, facts=facts))
-        assert commands(ConfigurationRuns("1g-n2", (run,))) == (
-            (
-                "clusterlift program hpcc --memory 64000000b --block 64 --hosts n1,n2 --configuration 1g-n2 "
-                "--per-host 4 --network tcp --runs 1 --trials 3 --warmup 1 --growing --fact=mtu=9000"
-            ),
-        )
-
-    def test_in_the_lab_its_links_are_set_first(self) -> None:
-        facts = {"emulated": "4 nodes", "link": "100mbit", "cpus": "0.5", "nodes": "2"}
-        run = recorded(a_run("1g-n2", parameters=self.PARAMETERS, facts=facts))
-        up, link, program = commands(ConfigurationRuns("1g-n2", (run,)))
-        assert up == "clusterlift lab up --cpus 0.5"
-        assert link == "clusterlift lab link --rate 100mbit"
-        assert program.startswith("clusterlift program hpcc --lab ")
-        assert "--fact" not in program
 
 
 class TestPage:

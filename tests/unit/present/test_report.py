@@ -5,7 +5,6 @@ import hashlib
 import json
 import os
 import re
-import shlex
 import subprocess
 import sys
 from collections import Counter
@@ -22,10 +21,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from datagen.generate import parse as parse_generate
-from datagen.manifest import Format
-from datagen.recipe import Recipe
-from datagen.writer import Request
 from harness.analysis.compare.comparison import Comparison, compare
 from harness.analysis.cost.benefit import rank_offers
 from harness.analysis.cost.offers import Costs, Item, Money, Offer
@@ -35,7 +30,6 @@ from harness.analysis.network.mesh import pair_matrix
 from harness.analysis.network.mesh_verdict import judge_mesh
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.model.interface import HostLink
-from harness.model.layout import Layout
 from harness.model.network_metrics import (
     IDLE,
     MESH_GOODPUT,
@@ -45,7 +39,7 @@ from harness.model.network_metrics import (
 )
 from harness.model.packet_case import PacketCase
 from harness.model.probe import Measurement, ProbeRun, RecordedProbes
-from harness.model.run import Ending, Phase, Run
+from harness.model.run import Ending, Phase
 from harness.present import data_formats, markdown
 from harness.present.comparison_table import comparison_table
 from harness.present.data_table import Quantity
@@ -68,12 +62,9 @@ from harness.present.report.figures import (
     time_spent,
     trials,
 )
-from harness.present.report.reproduce import commands
 from harness.present.report.table import Tone, sortable_table
 from harness.statistics.change import Verdict
 from harness.terminal import visible
-from jobs.options import TrialOptions, WorkOptions
-from jobs.options import parse as parse_benchmark
 from tests.campaigns.documents import soak_events
 from tests.unit import report_data
 from tests.unit.builders import (
@@ -729,106 +720,18 @@ class TestEnvironments:
         assert row.values == ("x", "not declared")
 
 
-def arguments_of(run: Run) -> list[list[str]]:
-    """Return the arguments of every command that reproduces a run."""
-    return [
-        shlex.split(line)
-        for line in commands(ConfigurationRuns(run.configuration, (recorded(run),)))
-    ]
-
-
 class TestCommands:
-    """The programs that the commands start parse them here."""
-
-    RUN = a_run(
-        "1g & more",
-        workloads=("group-by", "sha-512"),
-        parameters={
-            "trials": 6,
-            "warmup": 2,
-            "sink": "rdd-count",
-            "repartition": 16,
-            "pi_samples": 1000,
-            "content_checked": False,
-        },
-        facts={"switch": "TEG-7080ES; $(rm)", "link": "1 Gbit/s"},
-        environment={"master": "spark://m:7077", "spark_conf": {"spark.executor.memory": "1g"}},
-        dataset={
-            "uri": "hdfs://m:9820/with space",
-            "recipe": {"seed": 7},
-            "rows": 1000,
-            "format": "parquet",
-            "partitions": 4,
-            "layout": {"requested": "rs:6+3:64k", "observed": "rs:6+3:64k"},
-        },
-    )
-
-    def test_the_dataset(self) -> None:
-        generate, _ = arguments_of(self.RUN)
-        start = generate.index("datagen/generate.py")
-        request, _ = parse_generate(generate[start + 1 :])
-        assert request == Request(
-            "hdfs://m:9820/with space",
-            Recipe(1000, seed=7),
-            Format.PARQUET,
-            partitions=4,
-            layout=Layout.parse("rs:6+3:64k"),
+    def test_are_those_that_the_runs_recorded_each_once(self) -> None:
+        commands = (
+            "spark-submit jobs/benchmark.py --trials 3 '--fact=a=b & c'",
+            "clusterlift program",
+            None,
         )
-
-    def test_the_benchmark(self) -> None:
-        _, benchmark = arguments_of(self.RUN)
-        options = parse_benchmark(benchmark[benchmark.index("jobs/benchmark.py") + 1 :])
-        assert options.record.configuration == "1g & more"
-        assert options.dataset.uri == "hdfs://m:9820/with space"
-        assert options.workloads == ("group-by", "sha-512")
-        assert options.trials == TrialOptions(2, 6, None, None)
-        assert options.work == WorkOptions("rdd-count", repartition=16, pi_samples=1000)
-        assert options.dataset.skip_content_check
-        assert options.record.facts == {"switch": "TEG-7080ES; $(rm)", "link": "1 Gbit/s"}
-
-    def test_trials_until_the_precision_is_reached(self) -> None:
-        auto = {"trials": "auto", "precision": 0.05, "max_time_s": 90.0}
-        [benchmark] = arguments_of(a_run("1g", parameters=auto))
-        options = parse_benchmark(benchmark[benchmark.index("jobs/benchmark.py") + 1 :])
-        assert options.trials == TrialOptions(None, None, precision=0.05, max_time_s=90)
-
-    def test_the_options_of_spark_are_repeated(self) -> None:
-        for command in arguments_of(self.RUN):
-            assert command[:5] == [
-                *("spark-submit", "--master", "spark://m:7077"),
-                *("--conf", "spark.executor.memory=1g"),
-            ]
-
-    def test_values_that_were_not_recorded_are_gaps(self) -> None:
-        hidden = replace(
-            self.RUN,
-            facts={"token": "*********(redacted)"},
-            environment={"spark_conf": {"spark.x": "digest:12ab", "spark.task.cpus": "1"}},
-        )
-        benchmark = commands(ConfigurationRuns("1g", (recorded(hidden),)))[-1]
-        assert "'spark.x=<not recorded>' --conf spark.task.cpus=1" in benchmark
-        assert "'--fact=token=<not recorded>'" in benchmark
-
-    def test_an_emulated_run_begins_by_starting_the_lab(self) -> None:
-        facts = {"emulated": "4 nodes", "link": "100mbit", "mtu": "9000", "cpus": "0.5", "nic": "x"}
-        emulated = replace(
-            self.RUN, facts=facts, environment={"executors": ["a", "b"], "master": "spark://m:7077"}
-        )
-        up, link, generate, benchmark = arguments_of(emulated)
-        assert up == shlex.split("clusterlift lab up --nodes 2 --cpus 0.5 --storage hdfs")
-        assert link == shlex.split("clusterlift lab link --rate 100mbit --mtu 9000")
-        assert generate[:3] == ["clusterlift", "lab", "generate"]
-        assert parse_benchmark(benchmark[3:]).record.facts == {"nic": "x"}
-
-    def test_links_that_differ_or_are_unshaped_get_no_lab_link_command(self) -> None:
-        for link in ("mixed: 100mbit 1gbit", "unshaped"):
-            facts = {"emulated": "4 nodes", "link": link}
-            assert "link" not in [
-                command[2] for command in arguments_of(replace(self.RUN, facts=facts))
-            ]
-
-    def test_imported_runs_have_no_commands(self) -> None:
-        assert arguments_of(a_run(parameters={"imported_from": "1g.csv"})) == []
+        runs = [a_run("1g", str(n), parameters={"command": c}) for n, c in enumerate(commands * 2)]
+        before = ConfigurationRuns("1g", tuple(recorded(run, [ok("w", 1.0)]) for run in runs))
+        parsed = Page(page.render(compare([before, column("2.5g", {"w": SIX})])))
+        shown = map(str.strip, parsed.text.partition("How to measure this again")[2].splitlines())
+        assert [line for line in shown if line in commands] == list(commands[:2])
 
 
 class TestLabelsAndSeries:

@@ -122,8 +122,14 @@ class TestRun:
         ]
         assert recorded.ending is Ending.COMPLETED
 
-    def test_the_run_describes_program_problem_hosts_and_links(self, tmp_path: Path) -> None:
+    def test_the_run_describes_program_problem_hosts_and_links(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(
+            "sys.argv", ["/bin/clusterlift", "program", "solver", "--fact=mtu=9000"]
+        )
         run = made(tmp_path, facts={"mtu": "9000"}).run
+        assert run.parameters["command"] == "clusterlift program solver --fact=mtu=9000"
         assert run.parameters["program"] == "solver"
         assert run.parameters["problem"] == {"size": 100}
         assert run.parameters["hosts"] == ["n1", "n2"]
