@@ -9,11 +9,12 @@ import fcntl
 import os
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
 from harness.model.errors import BadInput
+from harness.records.own_file import own_file
 
 SUFFIX = ".jsonl"
 PROBES = "probes"
@@ -113,9 +114,9 @@ def locked(
     While another process has it, raise BadInput with the message `busy`, or else wait. `what` is locked, and
     is what an error names, as in `kept_in`.
     """
-    with kept_in(file.parent, what, advice):
-        lock = file.open("w")
-    with lock:
+    with ExitStack() as opened:
+        with kept_in(file.parent, what, advice):
+            lock = opened.enter_context(own_file(file, os.O_RDWR | os.O_CREAT))
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | (fcntl.LOCK_NB if busy else 0))
         except BlockingIOError as error:

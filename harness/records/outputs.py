@@ -20,6 +20,7 @@ from pathlib import Path
 
 from harness.model.errors import BadInput
 from harness.records.directories import sync
+from harness.records.own_file import own_file
 from harness.runtime.interrupt import interruptible
 
 PREFIX, SUFFIX = ".clusterlift-", ".temporary"
@@ -139,34 +140,33 @@ def _hidden_directory(target: Path) -> Iterator[Path]:
         for abandoned in target.parent.glob(f"{PREFIX}*{SUFFIX}"):
             _remove_if_abandoned(abandoned)
         directory = Path(tempfile.mkdtemp(SUFFIX, PREFIX, target.parent))
-        lock = os.open(directory, os.O_RDONLY)
-        try:
-            with suppress(OSError):  # without locks, nothing is taken for abandoned
-                fcntl.flock(lock, fcntl.LOCK_EX)
-            yield directory
-            sync(target.parent)
-        finally:
-            _remove(directory)
-            os.close(lock)
+        with own_file(directory, os.O_DIRECTORY) as descriptor:
+            try:
+                with suppress(OSError):  # without locks, nothing is taken for abandoned
+                    fcntl.flock(descriptor, fcntl.LOCK_EX)
+                yield directory
+                sync(target.parent)
+            finally:
+                _remove(directory, descriptor)
 
 
 def _remove_if_abandoned(directory: Path) -> None:
-    """Remove what a killed process left. A living one has a lock on its directory."""
-    with suppress(OSError):
-        lock = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            _remove(directory)
-        finally:
-            os.close(lock)
+    """Remove what a killed process of this user left. A living one has a lock on its directory."""
+    with suppress(OSError), own_file(directory, os.O_DIRECTORY) as descriptor:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        _remove(directory, descriptor)
 
 
-def _remove(directory: Path) -> None:
-    """Remove a hidden directory. First rename a former output back, if its path is free."""
-    for former in (directory / FORMER).glob("*"):
-        named = directory.parent / former.name
-        if not named.exists():
-            former.rename(named)
+def _remove(directory: Path, descriptor: int) -> None:
+    """Remove a hidden directory. First rename a former output back, if its path is free.
+
+    Archives can have such directories, too: what is elsewhere, behind a link, stays there.
+    """
+    with suppress(OSError), own_file(FORMER, os.O_DIRECTORY, dir_fd=descriptor) as former:
+        for entry in os.scandir(former):
+            named = directory.parent / entry.name
+            if not named.exists():
+                os.rename(entry.name, named, src_dir_fd=former)
     shutil.rmtree(directory, ignore_errors=True)
 
 

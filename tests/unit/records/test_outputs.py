@@ -264,3 +264,32 @@ def test_what_another_process_is_writing_is_not_removed() -> None:
 
     write_directory(Path("out"), write, PAGES)
     assert len(contents(Path("out"))) == 3
+
+
+class TestPlanted:
+    """Archives, and others who may write beside an output, can leave a hidden directory there."""
+
+    @pytest.fixture
+    def planted(self, place: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+        """A foreign directory, and beside the output a hidden directory that leads there."""
+        home = tmp_path_factory.mktemp("home")
+        (home / "thesis").write_text("page")
+        hidden = place / f"{outputs.PREFIX}x{outputs.SUFFIX}"
+        hidden.mkdir()
+        (hidden / outputs.FORMER).symlink_to(home)
+        return home
+
+    def test_what_is_behind_a_link_stays_there(self, planted: Path) -> None:
+        write_file(Path("out"), b"page", PAGE)
+        write_directory(Path("outs"), pages(), PAGES)
+        assert contents(planted) == {"thesis": "page"}
+        assert sorted(names()) == ["out", "outs"]
+
+    @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+    def test_the_hidden_directory_of_another_user_is_left_alone(self, place: Path) -> None:
+        hidden = place / f"{outputs.PREFIX}x{outputs.SUFFIX}"
+        (hidden / outputs.FORMER).mkdir(parents=True)
+        (hidden / outputs.FORMER / "out").write_text("page")
+        os.chown(hidden, 65534, 65534)
+        write_file(Path("other"), b"page", PAGE)
+        assert sorted(names()) == [hidden.name, "other"]

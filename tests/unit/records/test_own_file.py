@@ -1,0 +1,70 @@
+"""What lies beside results is opened only if this user made it."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from harness.model.errors import BadInput
+from harness.records.directories import locked
+from harness.records.own_file import own_file
+
+
+def test_a_file_is_created_for_this_user_alone_or_opened_as_it_is(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    for text in (b"a", b"b"):
+        with own_file(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT) as descriptor:
+            os.write(descriptor, text)
+    assert file.read_bytes() == b"ab"
+    assert file.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_file_may_be_named_by_its_directory(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("a")
+    with (
+        own_file(tmp_path, os.O_DIRECTORY) as directory,
+        own_file("file", os.O_RDONLY, dir_fd=directory) as descriptor,
+    ):
+        assert os.read(descriptor, 10) == b"a"
+
+
+def give_away(path: Path) -> None:
+    path.write_text("precious")
+    os.chown(path, 65534, 65534)
+
+
+PLANTED: dict[str, tuple[Callable[[Path], object], str]] = {
+    "a link": (lambda path: path.symlink_to("precious"), "it is a symbolic link"),
+    "a second name": (
+        lambda path: path.hardlink_to(path.parent / "precious"),
+        "it has another name",
+    ),
+    "a pipe": (os.mkfifo, "it is not a regular file"),
+    "a directory": (os.mkdir, "Is a directory"),
+    "another user's": (give_away, "it belongs to another user"),
+}
+
+
+@pytest.mark.parametrize("kind", PLANTED)
+def test_nothing_else_is_opened_as_a_file(tmp_path: Path, kind: str) -> None:
+    if os.geteuid() and kind == "another user's":
+        pytest.skip("only root can give files away")
+    plant, reason = PLANTED[kind]
+    precious, file = tmp_path / "precious", tmp_path / "lock"
+    precious.write_text("precious")
+    plant(file)
+    with (
+        pytest.raises(BadInput, match=f"^the lock cannot be kept in {tmp_path}: {reason}"),
+        locked(file, "the lock"),
+    ):
+        pass
+    assert precious.read_text() == "precious"
+
+
+@pytest.mark.parametrize("kind", ["a link", "a pipe", "a second name"])
+def test_nothing_else_is_opened_as_a_directory(tmp_path: Path, kind: str) -> None:
+    (tmp_path / "precious").write_text("precious")
+    PLANTED[kind][0](tmp_path / "directory")
+    with pytest.raises(NotADirectoryError), own_file(tmp_path / "directory", os.O_DIRECTORY):
+        pass
