@@ -1,7 +1,8 @@
 """A process of this machine that reaches a host (sh, ssh, docker ...), with pipes to a shell there."""
 
+import os
+import selectors
 import subprocess
-import tempfile
 import threading
 import time
 from collections.abc import Callable
@@ -12,32 +13,42 @@ from harness.hosts.transports.host import Host, HostError
 from harness.model.errors import BadInput
 
 ANSWER_S = 30.0
+MAX_ANSWER_BYTES = 2 * 2**20
+"""Many times what the longest answer has. What is parsed takes up to 30 times as much memory."""
+_LINE_BYTES = 64
+"""What a line takes here beside its text."""
+_PIECE_BYTES = 2**16
+_POLL_S = 0.05
 
 
 class HostProcess:
     """A shell on a host that runs `script`; what it prints is read as it comes.
 
-    Raise BadInput if this machine lacks the program that reaches the host.
+    Output and errors have up to `max_bytes` together: a host that prints more is given up. Raise BadInput if
+    this machine lacks the program that reaches the host.
     """
 
-    def __init__(self, host: Host, script: str, *arguments: str) -> None:
+    def __init__(
+        self, host: Host, script: str, *arguments: str, max_bytes: int = MAX_ANSWER_BYTES
+    ) -> None:
         self.host = host
         self._lines: list[str] = []
         self._arrived_s: list[float] = []
         self._ended_s: float | None = None
         self._changed = threading.Condition()
-        self._error_file = tempfile.TemporaryFile()  # noqa: SIM115  closed in `_close`
+        self._max_bytes = self._left_bytes = max_bytes
+        self._unfinished, self._error_bytes = bytearray(), bytearray()
         command = host.argv("sh", "-c", script, *arguments)
         try:
             self._process = subprocess.Popen(  # noqa: S603  an argument vector, no shell of ours
                 command,
+                bufsize=0,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=self._error_file,
+                stderr=subprocess.PIPE,
                 start_new_session=True,  # so that a terminal's Ctrl-C does not reach it
             )
         except FileNotFoundError as error:
-            self._error_file.close()
             raise BadInput(
                 f"{host}: cannot be reached: no '{command[0]}' is on the PATH"
             ) from error
@@ -58,22 +69,55 @@ class HostProcess:
             self._process.kill()
             self._process.wait()
         self._reader.join(timeout_s)
-        self._error_file.close()
 
     def _write(self, line: str) -> None:
-        with suppress(OSError):  # it has gone: whoever waits for it finds out
+        with suppress(OSError, ValueError):  # it has gone: whoever waits for it finds out
             self._stdin.write(f"{line}\n".encode())
-            self._stdin.flush()
 
     def _read(self) -> None:
-        for line in cast("IO[bytes]", self._process.stdout):
-            with self._changed:
-                self._lines.append(line.decode(errors="replace").rstrip("\r\n"))
-                self._arrived_s.append(time.monotonic())
-                self._changed.notify_all()
+        """Take what comes by both pipes until the process has ended, or has printed too much."""
+        output, errors = (
+            cast("IO[bytes]", pipe) for pipe in (self._process.stdout, self._process.stderr)
+        )
+        with output, errors, selectors.PollSelector() as selector:
+            selector.register(output, selectors.EVENT_READ, self._take_output)
+            selector.register(errors, selectors.EVENT_READ, self._error_bytes.extend)
+            while (pipes := selector.get_map()) and self._left_bytes >= 0:
+                # Something that stays in the background, as a shared connection of ssh, may keep its errors.
+                has_ended = output not in pipes and self._process.poll() is not None
+                ready = selector.select(None if output in pipes else 0 if has_ended else _POLL_S)
+                for key, _ in ready:
+                    piece = os.read(key.fd, _PIECE_BYTES)
+                    self._left_bytes -= len(piece)
+                    key.data(piece)
+                    if not piece:
+                        selector.unregister(key.fileobj)
+                if has_ended and not ready:
+                    break
+        if self._left_bytes < 0:
+            self._process.kill()
+        self._process.wait()
         with self._changed:
             self._ended_s = time.monotonic()
             self._changed.notify_all()
+
+    def _take_output(self, piece: bytes) -> None:
+        """Cut output into lines; an empty piece is its end."""
+        self._unfinished += piece
+        if b"\n" in piece:
+            *lines, self._unfinished = self._unfinished.split(b"\n")
+        else:
+            lines = [self._unfinished] if self._unfinished and not piece else []
+        self._left_bytes -= _LINE_BYTES * len(lines)
+        with self._changed:
+            now_s = time.monotonic()
+            for line in lines:
+                self._heard(line.decode(errors="replace").rstrip("\r"), now_s)
+            self._changed.notify_all()
+
+    def _heard(self, line: str, moment_s: float) -> None:
+        self._lines.append(line)
+        self._arrived_s.append(moment_s)
 
     def _await(self, condition: Callable[[], bool], timeout_s: float) -> None:
         """Wait until the condition on the lines is met.
@@ -86,7 +130,15 @@ class HostProcess:
                 return
             if self._ended_s is None:
                 raise self._host_error(f"no answer within {timeout_s:.0f} s")
-        raise self._early_end()
+        raise self._flood() or self._early_end()
+
+    def _flood(self) -> HostError | None:
+        """Return that the host printed too much, if it did."""
+        if self._left_bytes >= 0:
+            return None
+        return self._host_error(
+            f"it printed more than {self._max_bytes / 2**20:g} MiB, and was given up"
+        )
 
     def _early_end(self) -> HostError:
         """Return why the process ended before it printed what was waited for."""
@@ -101,5 +153,4 @@ class HostProcess:
 
     @property
     def _errors(self) -> str:
-        self._error_file.seek(0)
-        return self._error_file.read().decode(errors="replace")
+        return self._error_bytes.decode(errors="replace")

@@ -15,7 +15,7 @@ MAX_PAIRS = 64
 and a meter of processor time on both hosts."""
 
 _FILES_PER_PAIR = 3 * 6
-"""Two pipes and a file of errors for each command; six commands if a pair sends both ways at once."""
+"""Three pipes for each command; six commands if a pair sends both ways at once."""
 _OTHER_FILES = 200
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Generic, Self, TypeVar
 
-from harness.hosts.host_process import ANSWER_S, HostProcess
+from harness.hosts.host_process import ANSWER_S, MAX_ANSWER_BYTES, HostProcess
 from harness.hosts.parallelism import MAX_COMMANDS
 from harness.hosts.transports.host import Host, HostError
 from harness.model.errors import ToolError
@@ -49,10 +49,14 @@ class CompletedCommand:
 class RemoteProcess(HostProcess):
     """One command on one host. Raise BadInput if this machine lacks the program that reaches the host."""
 
-    def __init__(self, host: Host, command: Sequence[str]) -> None:
+    def __init__(
+        self, host: Host, command: Sequence[str], max_bytes: int = MAX_ANSWER_BYTES
+    ) -> None:
         self._program = command[0]
         self.started_s = time.monotonic()
-        super().__init__(host, _SCRIPT, READY, *command)
+        self.is_ready = False
+        """Whether the host has answered, so that the command can be started."""
+        super().__init__(host, _SCRIPT, READY, *command, max_bytes=max_bytes)
 
     def await_ready(self, timeout_s: float = ANSWER_S) -> None:
         """Wait until the command can be started. Raise HostError if the host does not answer."""
@@ -68,13 +72,16 @@ class RemoteProcess(HostProcess):
 
         Raise HostError if the command ends before, or does not print it in time.
         """
-        self._await(lambda: any(text in line for line in self._output), timeout_s)
-        return next(line for line in self._output if text in line)
+        checked = 0
 
-    @property
-    def is_ready(self) -> bool:
-        """Whether the host has answered, so that the command can be started."""
-        return READY in self._lines
+        def is_printed() -> bool:
+            nonlocal checked
+            while checked < len(self._lines) and text not in self._lines[checked]:
+                checked += 1
+            return checked < len(self._lines)
+
+        self._await(is_printed, timeout_s)
+        return self._lines[checked]
 
     @property
     def has_ended(self) -> bool:
@@ -89,8 +96,7 @@ class RemoteProcess(HostProcess):
     def printed(self) -> list[tuple[float, str]]:
         """Return the lines of output until now, and when each arrived on this machine's monotonic clock."""
         with self._changed:
-            output = self._output
-            return list(zip(self._arrived_s[-len(output) :], output, strict=True)) if output else []
+            return list(zip(self._arrived_s, self._lines, strict=True))
 
     def finish(self, timeout_s: float = ANSWER_S) -> CompletedCommand:
         """Wait for the command's end. Raise HostError if it takes longer, or the host was not reached."""
@@ -99,10 +105,12 @@ class RemoteProcess(HostProcess):
             if self._ended_s is None:
                 took_s = time.monotonic() - self.started_s
                 raise self._host_error(f"{self._program} took longer than {took_s:.0f} s")
+        if flood := self._flood():
+            raise flood
         code = self._process.wait()
-        if READY not in self._lines or code == NOT_FOUND:
+        if not self.is_ready or code == NOT_FOUND:
             raise self._early_end()
-        return CompletedCommand(code, "\n".join(self._output), self._errors, self._ended_s)
+        return CompletedCommand(code, "\n".join(self._lines), self._errors, self._ended_s)
 
     def finish_parsed(
         self, parse: Callable[[CompletedCommand], T], timeout_s: float = ANSWER_S
@@ -116,17 +124,17 @@ class RemoteProcess(HostProcess):
 
     def _early_end(self) -> HostError:
         code = self._process.wait()
-        if code == NOT_FOUND and READY in self._lines:
+        if code == NOT_FOUND and self.is_ready:
             return self._host_error(f"{self._program} is not installed")
         return self._host_error(
             error_line(self._errors) or f"{self._program} ended with code {code}"
         )
 
-    @property
-    def _output(self) -> list[str]:
-        """The lines that the command itself printed."""
-        start = self._lines.index(READY) + 1 if READY in self._lines else len(self._lines)
-        return self._lines[start:]
+    def _heard(self, line: str, moment_s: float) -> None:
+        """Keep the lines that the command itself prints: those after READY."""
+        if self.is_ready:
+            super()._heard(line, moment_s)
+        self.is_ready = self.is_ready or line == READY
 
 
 class RemoteProcesses:
@@ -135,9 +143,9 @@ class RemoteProcesses:
     def __init__(self) -> None:
         self._processes: list[RemoteProcess] = []
 
-    def add(self, host: Host, *command: str) -> RemoteProcess:
+    def add(self, host: Host, *command: str, max_bytes: int = MAX_ANSWER_BYTES) -> RemoteProcess:
         """Return a new remote process, which waits for its start."""
-        remote = RemoteProcess(host, command)
+        remote = RemoteProcess(host, command, max_bytes)
         self._processes.append(remote)
         return remote
 
@@ -235,10 +243,11 @@ class ClientServerRun(Generic[T]):
         listening: str,
         parse: Callable[[CompletedCommand], T],
         timeout_s: float,
+        max_bytes: int = MAX_ANSWER_BYTES,
     ) -> None:
         self._name = f"{client[0]} -> {server[0]}"
-        self._server = remotes.add(server[0], *server[1])
-        self._client = remotes.add(client[0], *client[1])
+        self._server = remotes.add(server[0], *server[1], max_bytes=max_bytes)
+        self._client = remotes.add(client[0], *client[1], max_bytes=max_bytes)
         self._listening = listening
         self._parse = parse
         self._timeout_s = timeout_s

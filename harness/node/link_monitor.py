@@ -14,6 +14,8 @@ from harness.node.kernel import device_directory, known, positive, read_files
 from harness.node.processor_ticks import ProcessorTicks, ticks_of_each_processor
 from harness.terminal import count_of
 
+READING_BYTES = 2**17
+"""More than a reading has on a host of 512 processors."""
 _CLOCK, _DONE = "== clock ", "== done"
 _STATISTICS = ("rx_bytes", "tx_bytes", "rx_errors", "tx_errors", "rx_dropped", "tx_dropped")
 _FILES = ("carrier_changes", "ifindex", "operstate", "speed", "duplex", "device/../devnum")

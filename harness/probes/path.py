@@ -235,6 +235,7 @@ def _datagram_run(
         listening=iperf3.LISTENING,
         parse=_read_datagrams,
         timeout_s=probe.load.seconds + OUTLASTING_S + GRACE_S,
+        max_bytes=iperf3.report_bytes(probe.load.seconds + OUTLASTING_S),
     )
 
 

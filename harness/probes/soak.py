@@ -14,7 +14,7 @@ from itertools import pairwise
 from statistics import fmean
 
 from harness.analysis.network.soak import soak_findings
-from harness.hosts.host_process import ANSWER_S
+from harness.hosts.host_process import ANSWER_S, MAX_ANSWER_BYTES
 from harness.hosts.parallelism import allow_hosts
 from harness.hosts.remote_process import (
     CompletedCommand,
@@ -27,6 +27,7 @@ from harness.model.errors import BadInput
 from harness.model.link import COUNTED_BYTES, HEADERS_BYTES, TYPICAL_MTU
 from harness.model.soak import LinkEvent, LinkEventKind, LinkSeconds, SoakEvent, SoakFlow
 from harness.node.link_monitor import (
+    READING_BYTES,
     LinkReading,
     kernel_log_command,
     kernel_trouble,
@@ -92,7 +93,11 @@ class Soak:
         self.number += 1
         with RemoteProcesses() as remotes:
             monitors = {
-                host.name: remotes.add(host, *monitor_command(self.links[host.name].device))
+                host.name: remotes.add(
+                    host,
+                    *monitor_command(self.links[host.name].device),
+                    max_bytes=MAX_ANSWER_BYTES + READING_BYTES * self.load.total_s,
+                )
                 for host in self.hosts
                 if host.name in self.links
             }

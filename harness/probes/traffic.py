@@ -226,6 +226,7 @@ def _flow_run(
         listening=iperf3.LISTENING,
         parse=_transfer,
         timeout_s=load.total_s + grace_s,
+        max_bytes=iperf3.report_bytes(load.total_s, load.streams),
     )
 
 

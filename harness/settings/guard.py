@@ -23,6 +23,8 @@ LOCKS = "/run/lock"
 """The directory of a host in which a guard locks a file, so that there is one guard at most."""
 PAUSES = "0 1 2 4 8"
 """Seconds before each attempt to put everything back."""
+MAX_BYTES = 2**16
+"""What a guard may print: it says four things, and why something could not be put back."""
 PUT_BACK_S = 120.0
 """A network card that negotiates anew, several times perhaps, takes a minute."""
 
@@ -56,7 +58,8 @@ class Guard(HostProcess):
     """The guard of one host, which runs `script` with `sh` to put its settings back."""
 
     def __init__(self, host: Host, script: str) -> None:
-        super().__init__(host, _SCRIPT, "guard", str(LEASE_S), script, LOCKS, PAUSES)
+        arguments = ("guard", str(LEASE_S), script, LOCKS, PAUSES)
+        super().__init__(host, _SCRIPT, *arguments, max_bytes=MAX_BYTES)
 
     def await_armed(self) -> None:
         """Wait until the guard watches. Raise HostError if it cannot, or if the host has one already."""

@@ -12,6 +12,8 @@ T = TypeVar("T")
 
 LISTENING = "Server listening"
 CONNECT_TIMEOUT_MS = 5000
+_REPORT_BYTES, _INTERVAL_BYTES = 2**20, 4096
+"""Several times what a report has without intervals, and of a stream's second, which are 30 lines."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +87,11 @@ def datagram_client(
     command = ["iperf3", "-c", address, "-p", str(port), "-J", "-t", str(seconds)]
     command += ["--udp", "-b", str(payload_bit_s), "-l", str(payload_bytes)]
     return [*command, "--connect-timeout", str(CONNECT_TIMEOUT_MS)]
+
+
+def report_bytes(seconds: int, streams: int = 1) -> int:
+    """Return how much a client may print in this time."""
+    return _REPORT_BYTES + _INTERVAL_BYTES * seconds * streams
 
 
 def read_report(text: str) -> Report:

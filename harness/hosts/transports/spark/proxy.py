@@ -5,6 +5,7 @@ Input, output and exit code are those of the command; the exit code is 255 if no
 
 import json
 import os
+import re
 import sys
 import threading
 from contextlib import suppress
@@ -20,6 +21,8 @@ from harness.hosts.transports.spark.agent import (
 )
 from harness.hosts.transports.spark.relay import UNREACHABLE
 from harness.terminal import say
+
+_CODE = re.compile(rb"-?[0-9]{1,3}")
 
 
 def run_command(path: str, agent: str, *command: str) -> int:
@@ -37,7 +40,10 @@ def run_command(path: str, agent: str, *command: str) -> int:
                 message = relay.recv_bytes(MAX_MESSAGE_BYTES)
                 kind, payload = message[:1], message[1:]
                 if kind == EXIT_CODE:
-                    return int(payload)
+                    if _CODE.fullmatch(payload):
+                        return int(payload)
+                    say("an executor's answer cannot be read")
+                    return UNREACHABLE
                 while payload:
                     payload = payload[os.write(2 if kind == ERRORS else 1, payload) :]
     say(f"the Spark application has ended{reason}")

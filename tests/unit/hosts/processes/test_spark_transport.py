@@ -21,6 +21,7 @@ from harness.hosts.transports.host import Host, HostError
 from harness.hosts.transports.spark import application
 from harness.hosts.transports.spark.agent import (
     CONNECTION_LOST,
+    EXIT_CODE,
     LOSS_S,
     MAX_MESSAGE_BYTES,
     Address,
@@ -224,6 +225,7 @@ class TestUnreachable:
             assert caller.stdout is not None
             assert caller.stderr is not None
             assert caller.stdout.readline() == b"started\n"
+            eventually(lambda: transport.relay._waiting["node2"], "the agent is on its way")
             agent.kill()
             agent.wait()
             assert caller.wait(TIMEOUT_S) == UNREACHABLE
@@ -375,6 +377,22 @@ class TestLimits:
                 other.send_bytes(bytes(MAX_MESSAGE_BYTES + 1))
             assert caller.wait(TIMEOUT_S) == UNREACHABLE
         assert transport.run("true").returncode == 0
+
+    @pytest.mark.parametrize("code", [b"", b"0x7f", b"1" * 5000, "\u0663".encode(), b"1e9"])
+    def test_what_is_no_exit_code_is_no_answer_of_a_command(
+        self, transport: SparkTransport, code: bytes
+    ) -> None:
+        with (
+            connect(transport.address, transport.relay.key, "node2") as other,
+            subprocess.Popen(
+                transport.host("node2").argv("true"), stderr=subprocess.PIPE
+            ) as caller,
+        ):
+            assert other.recv_bytes() == b'["true"]'
+            other.send_bytes(EXIT_CODE + code)
+            assert caller.wait(TIMEOUT_S) == UNREACHABLE
+            assert caller.stderr is not None
+            assert caller.stderr.read() == b"an executor's answer cannot be read\n"
 
     def test_a_name_that_is_too_long_is_no_name(self, transport: SparkTransport) -> None:
         with (

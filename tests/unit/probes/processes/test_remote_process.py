@@ -2,9 +2,11 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -61,7 +63,7 @@ def completed_on(host: Host, *command: str) -> CompletedCommand:
 
 
 class TestRemoteProcess:
-    def test_has_its_code_its_output_and_its_errors(self) -> None:
+    def test_has_its_code_its_lines_and_its_errors(self) -> None:
         completed = completed_on(HERE, "sh", "-c", "echo out; echo err >&2; exit 3")
         assert (completed.code, completed.output, completed.errors) == (3, "out", "err\n")
 
@@ -81,7 +83,7 @@ class TestRemoteProcess:
             server = remotes.add(HERE, "sh", "-c", "echo $$; exec sleep 600")
             server.start()
             server.await_line("")
-            [process] = map(int, server._output)
+            [process] = map(int, server._lines)
             assert is_alive(process)
         eventually(lambda: not is_alive(process))
 
@@ -95,6 +97,12 @@ class TestRemoteProcess:
             assert is_alive(process)
             ours.kill()
         eventually(lambda: not is_alive(process))
+
+    def test_ends_with_its_program_although_something_keeps_its_errors(self) -> None:
+        """As a connection of ssh does that others share (ControlPersist)."""
+        completed = completed_on(HERE, "sh", "-c", "sleep 60 >&- & echo $!; echo err >&2")
+        assert completed.errors == "err\n"
+        os.kill(int(completed.output), signal.SIGKILL)
 
     def test_that_takes_too_long_is_an_error(self) -> None:
         [error] = run_all([(HERE, ("sleep", "60"))], timeout_s=0.2)
@@ -166,13 +174,49 @@ class TestRemoteProcess:
             run_all([(by_docker("n1"), ("true",))])
 
 
+class TestFlood:
+    """A host that prints without end is given up, and takes little memory here."""
+
+    @pytest.mark.parametrize(
+        "command", ["yes | tr -d '\\n'", "yes", "yes ''", "yes >&2", "yes & exec yes >&2"]
+    )
+    def test_is_an_error_of_its_host_alone(self, command: str) -> None:
+        tracemalloc.start()
+        answers = run_all([(HERE, ("sh", "-c", command)), (by_local("other"), ("echo", "hello"))])
+        _, peak_bytes = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert str(answers[0]) == "here: it printed more than 2 MiB, and was given up"
+        assert isinstance(answers[1], CompletedCommand)
+        assert peak_bytes < 16 * 2**20
+
+    def test_ends_what_waits_for_a_line(self) -> None:
+        with RemoteProcesses() as remotes:
+            server = remotes.add(HERE, "yes", max_bytes=2**17)
+            server.start()
+            with pytest.raises(HostError, match=r"here: it printed more than 0\.125 MiB"):
+                server.await_line("listening")
+
+    def test_is_what_a_command_may_not_print_and_not_its_greeting_alone(
+        self, programs: Programs
+    ) -> None:
+        programs(ssh=SSH.replace("exec", "yes; exec"))
+        [error] = run_all([(by_ssh("node1"), ("echo", "hello"))])
+        assert "it printed more than 2 MiB" in str(error)
+
+    def test_of_more_bytes_is_no_flood_where_they_are_expected(self) -> None:
+        with RemoteProcesses() as remotes:
+            remote = remotes.add(HERE, "head", "-c", "3000000", "/dev/zero", max_bytes=2**22)
+            remote.start()
+            assert len(remote.finish().output) == 3_000_000
+
+
 class TestOverSsh:
     @pytest.mark.parametrize("word", ["a b", "$(touch evil)", "'; exit 9; '", '"', "*", "a\nb", ""])
     def test_a_word_arrives_unchanged(self, programs: Programs, word: str) -> None:
         programs(ssh=SSH)
         assert completed_on(by_ssh("node1"), "printf", "<%s>", word).output == f"<{word}>"
 
-    def test_the_greeting_of_a_login_shell_is_not_output(self, programs: Programs) -> None:
+    def test_the_greeting_of_a_login_shell_is_not_lines(self, programs: Programs) -> None:
         programs(ssh=SSH.replace("exec", "echo Welcome to this machine!; exec"))
         assert completed_on(by_ssh("node1"), "echo", "hello").output == "hello"
 
