@@ -26,6 +26,7 @@ from harness.records.directories import (
 from harness.records.writer import Recording
 from harness.runtime.progress import TrialProgress
 from harness.runtime.rounds import FixedRounds, Goal, Rounds, UntilReached
+from harness.runtime.time_budget import seconds_left
 from harness.runtime.trials import run_trials, wait_for_release
 from harness.runtime.warm_up import DEFAULT_TRIALS, unsteady_workloads, with_phases
 from harness.terminal import say, show, visible
@@ -266,7 +267,9 @@ def plan_rounds(options: TrialOptions, workloads: tuple[str, ...]) -> Rounds:
     if options.warmup is not None and options.trials is not None:
         return FixedRounds(workloads, options.trials, options.warmup)
     goal = Goal(options.warmup, options.trials, options.precision)
-    return UntilReached(workloads, goal, options.max_time_s or math.inf)
+    left_s = seconds_left()
+    max_s = min(options.max_time_s or math.inf, left_s)
+    return UntilReached(workloads, goal, max_s, has_deadline=math.isfinite(left_s))
 
 
 def summary(

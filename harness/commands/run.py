@@ -16,12 +16,16 @@ from harness.commands.options import converted
 from harness.commands.submission import check_submission, submit
 from harness.model.errors import BadInput, ClusterliftError
 from harness.model.scaling import parse_nodes, scaled_name
-from harness.records.series import Series, is_complete, missing_runs
+from harness.records.series import Series, in_turns, is_complete, missing_runs
 from harness.runtime.clock import duration_text
-from harness.runtime.series import SparkOptions, series_of
+from harness.runtime.series import SERIES, SparkOptions, series_of
+from harness.runtime.time_budget import END_BY, TimeBudget
+from harness.runtime.warm_up import AUTO
 from harness.terminal import count_of, say, show
 
 MAX_RUNS = 1000
+DEFAULT_RUNS = 3
+MAX_MINUTES = 7 * 24 * 60
 
 SPARK_OPTIONS = (
     *("archives", "conf", "driver-class-path", "driver-cores", "driver-java-options"),
@@ -46,10 +50,15 @@ def _spark_options(function: Callable[..., Any]) -> Callable[..., Any]:
 @click.option(
     "--runs",
     type=click.IntRange(1, MAX_RUNS),
-    default=3,
-    show_default=True,
     metavar="N",
-    help="Number of complete runs to have at the end.",
+    help=f"Number of complete runs to have at the end.  [default: {DEFAULT_RUNS}]",
+)
+@click.option(
+    "--minutes",
+    type=click.FloatRange(1, MAX_MINUTES),
+    metavar="N",
+    help="In place of --runs: make as many runs as fit into N minutes, so that there are two at least. The "
+    "same command again adds runs.",
 )
 @click.option(
     "--nodes",
@@ -61,7 +70,8 @@ def _spark_options(function: Callable[..., Any]) -> Callable[..., Any]:
 @_spark_options
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[OPTIONS OF THE SCRIPT]...")
 def run_command(
-    runs: int,
+    runs: int | None,
+    minutes: float | None,
     nodes: tuple[int, ...] | None,
     arguments: Sequence[str],
     **spark_options: Sequence[str],
@@ -82,7 +92,12 @@ def run_command(
         for value in values
     ]
     given = [_on_nodes(options, arguments, number) for number in nodes or ()]
-    return _make_runs(dict(starmap(_series, given or [(options, arguments)])), runs)
+    submissions = dict(starmap(_series, given or [(options, arguments)]))
+    if minutes is None:
+        return make_runs(submissions, runs or DEFAULT_RUNS)
+    if runs is not None:
+        raise BadInput("--runs and --minutes: give one of them")
+    return make_runs_within(submissions, minutes)
 
 
 _Submission = tuple[SparkOptions, Sequence[str]]
@@ -95,7 +110,7 @@ def _series(options: SparkOptions, arguments: Sequence[str]) -> tuple[Series, _S
     return Series(*_where(arguments), id_), (options, arguments)
 
 
-def _make_runs(submissions: Mapping[Series, _Submission], runs: int) -> int:
+def make_runs(submissions: Mapping[Series, _Submission], runs: int) -> int:
     """Make the runs that are not complete yet, in turns, and return the exit code.
 
     After a failed trial, or if Spark was lost, the other runs follow; after a run that recorded nothing they
@@ -121,18 +136,65 @@ def _make_runs(submissions: Mapping[Series, _Submission], runs: int) -> int:
         )
         outlook = f"; about {duration_text(left)} left" if codes else ""
         say(f"{series.configuration}, run {number} of {runs}{outlook}")
-        before = len(series.recorded())
-        options, arguments = submissions[series]
-        results = series.results, series.configuration
-        codes.append(submit(options, arguments, results, series.id))
-        if len(series.recorded()) == before:
-            return codes[-1]
+        code, is_recorded = _make_run(series, submissions[series])
+        codes.append(code)
+        if not is_recorded:
+            return code
     if short := len(list(missing_runs(list(submissions), runs))):
         raise ClusterliftError(
             f"{count_of(short, 'run')} of {runs * len(submissions)} ended early, or all their trials failed: "
             "the reasons are above; the same command makes as many again"
         )
     return max(codes, default=0)
+
+
+def make_runs_within(submissions: Mapping[Series, _Submission], minutes: float) -> int:
+    """Make as many runs of each series as fit into a time, in turns, and return the exit code.
+
+    A run that recorded nothing is the last. Raise BadInput if the number of rounds of a run is fixed,
+    KeyboardInterrupt if a signal ended the script, and ClusterliftError if a run is not complete.
+    """
+    for _, arguments in submissions.values():
+        if AUTO not in {(given := _read(arguments)).trials, given.warmup}:
+            raise BadInput(
+                "--minutes needs --warmup auto or --trials auto: the number of rounds is fixed otherwise"
+            )
+    every, codes = list(submissions), [0]
+    budget = TimeBudget(minutes * 60)
+    while True:
+        complete = min(len(series.complete()) for series in every)
+        share_s = budget.begin_turn(complete)
+        if share_s is None:
+            return max(codes)
+        for series in in_turns(every, complete + 1):
+            say(
+                f"{series.configuration}, run {complete + 1} of about "
+                f"{complete + budget.turns_left(complete)}; {duration_text(budget.left_s)} left"
+            )
+            end_by = time.time() + share_s / len(every)
+            code, is_recorded = _make_run(series, submissions[series], end_by)
+            codes.append(code)
+            if not is_recorded:
+                return code
+            if len(series.complete()) == complete:
+                raise ClusterliftError(
+                    "the run ended early, or all its trials failed: the reasons are above; the same command "
+                    "makes others"
+                )
+        budget.end_turn()
+
+
+def _make_run(
+    series: Series, submission: _Submission, end_by: float | None = None
+) -> tuple[int, bool]:
+    """Return the exit code of a run, and whether it recorded anything.
+
+    `end_by` is the Unix time by which it has to end; None if it may take as long as its trials need.
+    """
+    before = len(series.recorded())
+    environment = {SERIES: series.id} | ({END_BY: str(end_by)} if end_by is not None else {})
+    code = submit(*submission, (series.results, series.configuration), environment)
+    return code, len(series.recorded()) > before
 
 
 def _on_nodes(
@@ -159,12 +221,20 @@ def _on_nodes(
 
 
 def _where(arguments: Sequence[str]) -> tuple[Path, str]:
-    """Return the script's --results and --configuration, read and defaulted as the script does."""
+    """Return the script's --results and --configuration."""
+    given = _read(arguments)
+    return given.results, given.configuration
+
+
+def _read(arguments: Sequence[str]) -> argparse.Namespace:
+    """Return some of the script's options, read and defaulted as the script does."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
     parser.add_argument("--results", type=Path, default=Path("results"))
     parser.add_argument("--configuration", type=str.strip, default="default")
+    parser.add_argument("--trials", default="")
+    parser.add_argument("--warmup", default=AUTO)
     try:
         found, _ = parser.parse_known_args(arguments)
     except argparse.ArgumentError as error:
         raise BadInput(f"{error.argument_name}: {error.message}") from error
-    return found.results, found.configuration
+    return found

@@ -5,7 +5,7 @@ import secrets
 import subprocess
 import tempfile
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from io import BufferedReader
 from itertools import chain
@@ -28,7 +28,7 @@ from harness.local_spark import (
 from harness.model.errors import BadInput, ClusterliftError
 from harness.records.directories import check_writable, configuration_directory
 from harness.runtime.cluster_mode import NO_APPLICATION, READY_LINE, STAGING
-from harness.runtime.series import SERIES, SparkOptions
+from harness.runtime.series import SparkOptions
 from harness.terminal import Relay
 
 SCRIPT, COLLECT = "jobs/benchmark.py", "jobs/collect.py"
@@ -45,17 +45,21 @@ _OF_THE_CLIENT = frozenset(
 
 
 def submit(
-    options: SparkOptions, arguments: Sequence[str], results: tuple[Path, str], series: str
+    options: SparkOptions,
+    arguments: Sequence[str],
+    results: tuple[Path, str],
+    environment: Mapping[str, str],
 ) -> int:
-    """Make one run of a series with options of spark-submit and of the script; return its exit code.
+    """Make one run with options of spark-submit and of the script; return its exit code.
 
-    `results` are the directory of all results and the configuration. Ctrl-C and SIGTERM interrupt the run,
+    `results` are the directory of all results and the configuration; `environment` has variables for the
+    script, such as the run's series, wherever its driver is. Ctrl-C and SIGTERM interrupt the run,
     as does the death of this process. Raise KeyboardInterrupt then, and if another signal ended it.
     """
     if _is_on_node(options):
-        return _run_on_node(options, arguments, results, series)
+        return _run_on_node(options, arguments, results, environment)
     command = [*_spark_submit(options), script_path(SCRIPT), *arguments]
-    return run_to_its_end(command, {**spark_environment(), SERIES: series})
+    return run_to_its_end(command, {**spark_environment(), **environment})
 
 
 def check_submission(options: SparkOptions) -> None:
@@ -71,7 +75,10 @@ def _is_on_node(options: SparkOptions) -> bool:
 
 
 def _run_on_node(
-    options: SparkOptions, arguments: Sequence[str], results: tuple[Path, str], series: str
+    options: SparkOptions,
+    arguments: Sequence[str],
+    results: tuple[Path, str],
+    environment: Mapping[str, str],
 ) -> int:
     """Submit the run, and fetch its results until it ends.
 
@@ -85,7 +92,7 @@ def _run_on_node(
         tempfile.TemporaryDirectory(prefix="clusterlift-") as own,
         _collecting(options, configuration_directory(*results), Path(own)) as collector,
     ):
-        submission = _submission(options, arguments, packages, collector, series)
+        submission = _submission(options, arguments, packages, collector, environment)
         log = Path(own) / "log"
         with (
             log.open("wb") as output,
@@ -180,7 +187,7 @@ def _submission(
     arguments: Sequence[str],
     packages: Path,
     collector: _Collector,
-    series: str,
+    environment: Mapping[str, str],
 ) -> list[str]:
     """Return the command that submits a run: with the user's options, and what its driver needs."""
     own = {
@@ -189,8 +196,7 @@ def _submission(
         "spark.yarn.maxAppAttempts": ["1"],
         "spark.yarn.submit.waitAppCompletion": ["true"],
         f"spark.yarn.appMasterEnv.{STAGING}": [collector.staging],
-        f"spark.yarn.appMasterEnv.{SERIES}": [series],
-    }
+    } | {f"spark.yarn.appMasterEnv.{name}": [value] for name, value in environment.items()}
     files = [value for option, value in options if option == "--py-files"]
     given = [each for each in options if each[0] != "--py-files"]
     return [

@@ -139,7 +139,7 @@ class UntilReached(Rounds):
 
     No round starts after `max_rounds`, and none that would end later than `max_s` seconds after the
     first one began if it lasted as long as the last one. But the trials that the goal requires are
-    always run, and one round at least is measured.
+    always run, unless the run `has_deadline`; and one round at least is measured.
     """
 
     def __init__(
@@ -148,6 +148,8 @@ class UntilReached(Rounds):
         goal: Goal,
         max_s: float,
         clock: Clock = time.perf_counter,
+        *,
+        has_deadline: bool = False,
     ) -> None:
         self.totals = {} if goal.warm_up is None else {Phase.WARM_UP: goal.warm_up}
         self._goal = goal
@@ -155,7 +157,8 @@ class UntilReached(Rounds):
         self._missing: dict[str, str | None] = dict.fromkeys(workloads, "no trial")
         self._max_s = max_s
         self._max_rounds = ROUNDS_PER_TRIAL * goal.trials if goal.trials else MAX_TRIALS
-        self._min_rounds = (goal.trials or 1) + (goal.warm_up is None)
+        required = 1 if has_deadline else goal.trials or 1
+        self._min_rounds = required + (goal.warm_up is None)
         self._clock = clock
         self._started = 0.0
         self._round, self._round_started, self._round_s = 0, 0.0, 0.0

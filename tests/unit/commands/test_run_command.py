@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from harness.commands.run import SPARK_OPTIONS, _where
 from harness.model.run import Ending
 from harness.records.directories import results_files
 from harness.records.reader import load
+from harness.runtime.time_budget import TimeBudget
 from jobs.options import _parser, parse
 from tests.waiting import eventually
 
@@ -65,6 +67,9 @@ if outcome == "refused":
     leave(2)
 given = dict(word.removeprefix("spark.yarn.appMasterEnv.").partition("=")[::2] for word in sys.argv)
 series = given["CLUSTERLIFT_SERIES"] if on_node else current_series()
+limit = given.get("CLUSTERLIFT_END_BY") if on_node else os.environ.get("CLUSTERLIFT_END_BY")
+with (home / "limits").open("a") as limits:
+    limits.write(f"{float(limit) - time.time():.0f}\\n" if limit else "none\\n")
 run = a_run(configuration, new_run_id(), parameters={"series": series})
 with Recording(results, run) as recording:
     recording.trial(failed("w") if outcome == "failed" else ok("w", 1.0))
@@ -104,6 +109,11 @@ class FakeSpark:
         """Return the command line of each spark-submit."""
         file = self.home / "calls"
         return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
+
+    def parts(self) -> list[int | None]:
+        """Return the half minutes that each run had; None if it could take as long as it needed."""
+        texts = (self.home / "limits").read_text().split()
+        return [None if text == "none" else round(float(text) / 30) for text in texts]
 
     def is_waiting(self) -> bool:
         return (self.home / "waiting").exists()
@@ -451,6 +461,83 @@ class TestSignals:
         process.communicate(timeout=PATIENCE_S)
         assert process.returncode == 130
         assert endings() == ["completed", "interrupted"]
+
+
+class TestTime:
+    """Only runs take time: each as long as a test says."""
+
+    @pytest.fixture
+    def take(self, spark: FakeSpark, monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
+        """Return a function that says how many seconds each run takes from now on."""
+
+        def take(seconds: float) -> None:
+            before = len(spark.calls())
+            budget = partial(TimeBudget, clock=lambda: seconds * (len(spark.calls()) - before))
+            monkeypatch.setattr("harness.commands.run.TimeBudget", budget)
+
+        return take
+
+    def test_two_runs_at_least_have_equal_parts_of_it(
+        self,
+        spark: FakeSpark,
+        take: Callable[[float], None],
+        capfd: pytest.CaptureFixture[str],
+    ) -> None:
+        take(150)
+        assert main(["run", "--minutes", "5"]) == 0
+        assert spark.parts() == [5, 5]
+        assert lines(capfd.readouterr().err) == [
+            "default, run 1 of about 2; 5 min 00 s left",
+            "default, run 2 of about 2; 2 min 30 s left",
+        ]
+
+    def test_the_same_command_adds_runs(
+        self, spark: FakeSpark, take: Callable[[float], None]
+    ) -> None:
+        main(["run", "--runs", "2"])
+        assert spark.parts() == [None, None]
+        take(40)
+        assert main(["run", "--minutes", "1"]) == 0
+        assert spark.parts() == [None, None, 2]
+
+    def test_of_several_series_each_has_its_part(
+        self, spark: FakeSpark, take: Callable[[float], None]
+    ) -> None:
+        take(150)
+        given = "--nodes 1,2 --executor-cores 4 --dataset rows-{nodes}"
+        assert main(["run", "--minutes", "10", *given.split()]) == 0
+        assert spark.parts() == [3, 3, 5, 5]
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            (["--runs", "2", "--minutes", "5"], "--runs and --minutes: give one of them"),
+            (["--minutes", "0"], "Invalid value for '--minutes': 0.0 is not in the range"),
+            (
+                ["--minutes", "5", "--warmup", "1", "--trials", "6"],
+                "--minutes needs --warmup auto or --trials auto",
+            ),
+        ],
+    )
+    def test_a_mistake_is_one_line(
+        self,
+        arguments: list[str],
+        message: str,
+        spark: FakeSpark,
+        capfd: pytest.CaptureFixture[str],
+    ) -> None:
+        assert main(["run", *arguments]) == 2
+        [line] = lines(capfd.readouterr().err)
+        assert line.startswith(f"clusterlift: error: {message}")
+        assert spark.calls() == []
+
+    def test_a_run_whose_trials_all_failed_is_the_last(
+        self, spark: FakeSpark, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        spark.plan("failed")
+        assert main(["run", "--minutes", "1"]) == 1
+        assert "the run ended early, or all its trials failed" in capfd.readouterr().err
+        assert len(spark.calls()) == 1
 
 
 class TestNumbersOfNodes:

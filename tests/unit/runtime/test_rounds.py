@@ -39,13 +39,15 @@ class Bench:
         goal: Goal,
         max_s: float = 1e6,
         disturbed: Container[int] = (),
+        *,
+        has_deadline: bool = False,
     ) -> None:
         self.now_s = 0.0
         self.disturbed = disturbed
         self.trials: list[Trial] = []
         self.out = io.StringIO()
         names = list(workloads)
-        self.until = UntilReached(names, goal, max_s, lambda: self.now_s)
+        self.until = UntilReached(names, goal, max_s, lambda: self.now_s, has_deadline=has_deadline)
         self.observers = [self.until, TrialProgress(names, self.until, self.out)]
         for run_before, (phase, round_) in enumerate(self.until.rounds()):
             for name, took in workloads.items():
@@ -93,6 +95,24 @@ def failing(_: int) -> None:
 
 def precise(warm_up: int = 0) -> Goal:
     return Goal(warm_up, trials=None, precision=0.02)
+
+
+class TestADeadline:
+    @pytest.mark.parametrize(("max_s", "rounds"), [(25, 2), (45, 4), (500, 7)])
+    def test_comes_before_the_trials_that_a_run_needs(self, max_s: float, rounds: int) -> None:
+        bench = Bench({"steady": steady(10)}, Goal(trials=6), max_s, has_deadline=True)
+        assert bench.rounds == rounds
+
+    def test_leaves_one_round_beside_the_warm_up(self) -> None:
+        bench = Bench({"steady": steady(10)}, Goal(trials=6), max_s=1, has_deadline=True)
+        assert bench.rounds == 2
+        assert bench.until.stopped == (
+            "after 2 rounds, another would not have ended in time; not reached: steady (only 1 of 6 trials)"
+        )
+
+    def test_does_not_change_fixed_warm_up(self) -> None:
+        bench = Bench({"steady": steady(10)}, precise(3), max_s=1, has_deadline=True)
+        assert len(bench.trials) == 3 + 1
 
 
 class TestFixedRounds:
