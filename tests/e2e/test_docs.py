@@ -17,6 +17,7 @@ import pytest
 from datagen import generate
 from harness.cli import clusterlift
 from jobs import options
+from tests.tracked import name_in_repository, tracked
 
 from .conftest import ROOT
 
@@ -43,18 +44,11 @@ def indented_commands(program: str) -> list[list[str]]:
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
     """The files that git tracks here, as they are now, with the environment that is set up here."""
-    tracked = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
     copy = tmp_path / "clone"
-    for name in tracked.stdout.splitlines():
-        if (ROOT / name).is_file():
-            (copy / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(ROOT / name, copy / name)
+    for file in filter(Path.is_file, tracked()):
+        place = copy / name_in_repository(file)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(file, place)
     for name in ("requirements.lock", "pyproject.toml"):
         os.utime(copy / name, (0, 0))  # older than the environment, so that make keeps that
     (copy / ".venv").symlink_to(ROOT / ".venv")

@@ -41,6 +41,7 @@ from harness.settings.sysctl import Sysctl
 from jobs import sinks
 from jobs.options import parse
 from jobs.workload import discover
+from tests.tracked import name_in_repository, tracked
 from tests.unit.builders import a_run, failed, ok
 
 
@@ -51,7 +52,6 @@ def schema_choices(table: type, key: str) -> set[str]:
     return {value for each in choices if get_origin(each) is Literal for value in get_args(each)}
 
 
-ROOT = Path(__file__).parents[3]
 TEXT = """
 name = "upgrade"
 nodes = 3
@@ -118,7 +118,7 @@ class TestReading:
         assert read.workloads == ("group-by",)
         assert read.sink is None
 
-    @pytest.mark.parametrize("file", sorted((ROOT / "docker/experiments").glob("*.toml")), ids=str)
+    @pytest.mark.parametrize("file", tracked("docker/experiments/*.toml"), ids=name_in_repository)
     def test_the_experiments_of_this_repository_are_valid(self, file: Path) -> None:
         assert read_experiment(file).name == file.stem
 

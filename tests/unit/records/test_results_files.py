@@ -39,6 +39,7 @@ from harness.records.reader import NO_CHECKSUMS, READABLE_VERSIONS, load, load_p
 from harness.records.upgrade import upgrade_line
 from harness.records.writer import SCHEMA_VERSION, Recording
 from harness.redaction import digest
+from tests.tracked import name_in_repository, tracked
 from tests.unit.builders import (
     DELETED,
     GOLDEN,
@@ -53,7 +54,6 @@ from tests.unit.builders import (
 from tests.unit.timeline_builders import a_node, a_timeline, a_trial
 
 ROOT = Path(harness.__file__).parents[1]
-COMMITTED = sorted((ROOT / "results").rglob("*.jsonl"))
 
 
 def record(
@@ -333,7 +333,7 @@ class TestSchema:
         ):
             load(path)
 
-    @pytest.mark.parametrize("path", COMMITTED, ids=lambda path: str(path.relative_to(ROOT)))
+    @pytest.mark.parametrize("path", tracked("results/*.jsonl"), ids=name_in_repository)
     def test_every_committed_file_keeps_all_that_it_says(self, path: Path) -> None:
         """Each value of the file is in what was loaded, under the name that it has today."""
         head, *rest = map(json.loads, path.read_text().splitlines())
