@@ -39,9 +39,11 @@ SPARK35   := .cache/spark-3.5
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 # To Spark, this variable of the environment would be an option.
 unexport MASTER
+# Python compiles a module when it is first imported, and keeps that: compiling all of them takes half of an
+# installation, and each of a test's processes would compile again what it may not keep.
+unexport PYTHONDONTWRITEBYTECODE
 # The packages that build others come first, from the same lock file: nothing unpinned is downloaded.
 BUILDERS  := awk '/^(packaging|pip|setuptools|wheel)==/ {on = 1} on {print} !/\\$$/ {on = 0}' requirements.lock
-# Python compiles a module when it is first imported: compiling all of them takes half of an installation.
 PIP       := -m pip install --quiet --disable-pip-version-check --no-compile
 LOCKED    := $(PIP) --require-hashes
 PYTEST    := pytest --durations=25
