@@ -47,6 +47,8 @@ BUILDERS  := awk '/^(packaging|pip|setuptools|wheel)==/ {on = 1} on {print} !/\\
 PIP       := -m pip install --quiet --disable-pip-version-check --no-compile
 LOCKED    := $(PIP) --require-hashes
 PYTEST    := pytest --durations=25
+# What `make test` leaves to other targets: it takes minutes, or needs root, Docker or a quiet machine.
+APART     := bench e2e kill lab probes
 
 .DEFAULT_GOAL := help
 .PHONY: help toolchain setup bench aa runs report figure check test test-scripts test-e2e test-slow test-probes \
@@ -134,31 +136,31 @@ check: setup
 	@lint-imports --no-logo --no-cache
 
 test: setup
-	@$(PYTEST) -n 2 --dist loadfile -m "not bench and not lab and not slow and not netns and not e2e and not kill"
+	@$(PYTEST) -n 2 --dist loadfile $(APART:%=--ignore=tests/%)
 
 test-scripts: setup
-	@$(PYTEST) -n 2 --dist loadfile -m smoke
+	@$(PYTEST) -n 2 --dist loadfile -m smoke tests/e2e
 
 test-e2e: setup
-	@$(PYTEST) -m "e2e and not slow"
+	@$(PYTEST) -m "not slow" tests/e2e
 
 test-slow: setup
-	@$(PYTEST) -m slow
+	@$(PYTEST) -m slow tests/e2e
 
 test-probes: setup
-	@$(PYTEST) -m "netns and not slow"
+	@$(PYTEST) tests/probes
 
 # Stops the lab that it starts.
 test-lab: setup
-	@$(PYTEST) -m lab $(LAB)
+	@$(PYTEST) $(LAB)
 
 test-kill: setup
-	@KILLS=$(KILLS) SEED=$(SEED) pytest -m kill tests/kill
+	@KILLS=$(KILLS) SEED=$(SEED) pytest tests/kill
 
 test-all: check spark35 test test-e2e test-slow test-probes test-lab test-kill
 
 microbench: setup
-	@pytest -m bench -s tests/bench
+	@pytest -s tests/bench
 
 # Spark 3.5 in an environment of its own, for the tests that prove that it still works.
 spark35: setup $(SPARK35)/installed

@@ -13,8 +13,6 @@ from harness.records.writer import Recording
 from tests.bench.yardstick import parsing_s, processor_s
 from tests.unit.builders import a_run, ok
 
-pytestmark = pytest.mark.bench
-
 RUNS, TRIALS, WORKLOADS = 1000, 10, 8
 MAX_RATIO = 15
 """It is about 5."""

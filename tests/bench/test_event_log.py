@@ -6,12 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-import pytest
 from pyspark.sql import SparkSession
 
 from jobs.spark_event_log import EventLog
-
-pytestmark = pytest.mark.bench
 
 MB = 1_000_000
 SHORT_MB, LONG_MB = 100, 1_000

@@ -13,8 +13,6 @@ from scipy.stats import binom
 from harness.statistics.change import ALPHA
 from tests.unit.statistics.simulation import Noise, Order, Scenario, Tables
 
-pytestmark = pytest.mark.bench
-
 TABLES = int(os.environ.get("TABLES", "300"))
 RUNS = (1, 2, 3, 5)
 COMMON_FRACTIONS = (0, 0.2, 0.5, 0.8)

@@ -9,15 +9,12 @@ import uuid
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from datagen.manifest import Format
 from datagen.recipe import Recipe
 from datagen.writer import Request, write_dataset
-
-pytestmark = pytest.mark.bench
 
 ROWS = 5_000_000
 PARTITIONS = 8

@@ -24,8 +24,6 @@ from tests.bench.yardstick import processor_s
 from tests.simulated_hosts import SimulatedNetwork, names, search, simulated
 from tests.unit.probe_builders import a_link, page_of
 
-pytestmark = pytest.mark.bench
-
 SLOW_FRACTION, ONE_WAY_FRACTION, DOWN_FRACTION = 0.01, 0.005, 0.002
 MAX_S_PER_HOST_AND_ROUND = 0.02
 """Of our processor time; it is about 0.001 to 0.003."""

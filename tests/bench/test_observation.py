@@ -6,15 +6,12 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
-import pytest
 from pyspark.sql import SparkSession
 
 from datagen.filesystem import Directory
 from datagen.storage import locate
 from harness.minicluster.hdfs import HdfsCluster
 from harness.minicluster.lifecycle import running
-
-pytestmark = pytest.mark.bench
 
 FILES = int(os.environ.get("FILES", "2000"))
 WRITERS = 16

@@ -16,8 +16,6 @@ from harness.probes.search import rounds_for
 from harness.records.lookup import find_probes
 from tests.probes.networks import many, missing
 
-pytestmark = pytest.mark.bench
-
 LINK = Link(8_000_000, 1500)
 MAX_S_PER_HOST_AND_ROUND = 0.2
 """It is about 0.02."""

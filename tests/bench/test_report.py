@@ -12,8 +12,6 @@ from tests.bench.yardstick import parsing_s, processor_s
 from tests.unit.builders import a_run, ok
 from tests.unit.report_data import tasks
 
-pytestmark = pytest.mark.bench
-
 RUNS, TRIALS, WORKLOADS = 100, 6, 8
 MAX_RATIO = 200
 """It is about 70."""

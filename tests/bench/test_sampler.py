@@ -7,12 +7,8 @@ import time
 import uuid
 from pathlib import Path
 
-import pytest
-
 from harness.node import sampler
 from harness.node.traffic import interface_traffic
-
-pytestmark = pytest.mark.bench
 
 MEASURED_S = 60
 MAX_SHARE = 0.01

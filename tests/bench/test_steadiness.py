@@ -4,8 +4,6 @@ import pytest
 
 from tests.unit.statistics.warm_ups import WarmUp, nine, simulate
 
-pytestmark = pytest.mark.bench
-
 SHAPES: dict[str, dict[str, float]] = {
     "warm": {},
     "warm, noise in bursts": {"correlation": 0.6},

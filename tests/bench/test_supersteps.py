@@ -22,8 +22,6 @@ from tests.e2e.conftest import Spark
 from tests.e2e.shaped_cluster import ShapedCluster
 from tests.probes.networks import DEVICE, missing
 
-pytestmark = pytest.mark.bench
-
 ROWS = int(os.environ.get("ROWS", "400000"))
 TRIALS = int(os.environ.get("TRIALS", "5"))
 RATE = "50mbit"

@@ -22,13 +22,6 @@ ARGUMENTS = (
 )
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    here = Path(__file__).parent
-    for item in items:
-        if here in item.path.parents:
-            item.add_marker(pytest.mark.browser)
-
-
 class Browser:
     """A browser window: opens pages, and reports their requests and console lines."""
 

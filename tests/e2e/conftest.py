@@ -23,12 +23,6 @@ TIMEOUT_S = 300
 Completed = subprocess.CompletedProcess[str]
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        if Path(__file__).parent in item.path.parents:
-            item.add_marker("e2e")
-
-
 @dataclass(frozen=True)
 class Spark:
     """A pyspark and its Python."""

@@ -18,8 +18,6 @@ from tests.waiting import eventually
 from .conftest import Spark
 from .shaped_cluster import ShapedCluster, shaped_cluster
 
-pytestmark = pytest.mark.e2e
-
 TEXT = """
 name = "rates"
 runs = 1

@@ -78,7 +78,6 @@ def test_executors_have_timelines_and_a_file_grows_by_at_most_half(
     assert with_bytes <= 1.5 * without_bytes
 
 
-@pytest.mark.netns
 @pytest.mark.slow
 def test_a_slow_link_is_full_while_the_join_shuffles(spark: Spark, tmp_path: Path) -> None:
     if reason := missing():

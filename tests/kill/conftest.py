@@ -15,12 +15,6 @@ SEED = int(os.environ.get("SEED") or random.SystemRandom().randrange(10**6))
 OUTCOMES = pytest.StashKey[Outcomes]()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        if Path(__file__).parent in item.path.parents:
-            item.add_marker("kill")
-
-
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "case" in metafunc.fixturenames:
         metafunc.parametrize("case", list(cases(SEED, KILLS)), ids=str)

@@ -25,13 +25,6 @@ PATIENCE_S = 900
 MAX_ATTEMPTS = 5
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark every test of this directory: all need an engine."""
-    for item in items:
-        if "tests/lab/" in item.path.as_posix():
-            item.add_marker(pytest.mark.lab)
-
-
 def eventually(condition: Callable[[], object], what: str) -> None:
     """Wait until the condition holds; fail with `what` if it does not in 15 minutes."""
     waiting.eventually(condition, what, seconds=PATIENCE_S)

@@ -12,13 +12,6 @@ def _reason() -> str:
     return missing()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark every test of this directory."""
-    for item in items:
-        if "tests/probes/" in item.path.as_posix():
-            item.add_marker(pytest.mark.netns)
-
-
 @pytest.fixture(autouse=True)
 def require_namespaces() -> None:
     if reason := _reason():

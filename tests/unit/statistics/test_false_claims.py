@@ -1,6 +1,6 @@
 """At most one table in twenty without a change claims one, however its runs differ.
 
-The table of all cases: make microbench, or pytest -s -m bench tests/bench/test_false_claims.py.
+The table of all cases: make microbench, or pytest -s tests/bench/test_false_claims.py.
 """
 
 from dataclasses import replace
