@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import click
 
@@ -33,6 +33,18 @@ different_data_option = click.option(
     is_flag=True,
     help="Compare runs even if the contents of their datasets differ.",
 )
+
+hour_option = click.option(
+    "--hour",
+    metavar="MONEY",
+    help="Value of one hour of the cluster's time, such as 20USD; needs a cost. It shows after how many "
+    "rounds, of all workloads once, a change has paid for itself.",
+)
+
+
+def cost_option(text: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return the option --cost with this help."""
+    return click.option("--cost", "costs", multiple=True, metavar="COST", help=text)
 
 
 def converted(parse: Callable[[str], T]) -> Callable[..., T | None]:

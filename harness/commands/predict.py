@@ -1,22 +1,20 @@
 """`clusterlift predict`: what an upgrade of the network would buy."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import click
 
-from harness.analysis.cost.benefit import rank_predicted
-from harness.analysis.cost.offers import Costs, Offer
+from harness.analysis.cost.benefit import predicted_benefits
+from harness.analysis.cost.costs import given_costs
 from harness.analysis.observed.configuration import find_configuration
 from harness.analysis.predict.outcomes import directory_of
 from harness.analysis.predict.prediction import Predictor
 from harness.analysis.predict.rate_curve import rate_curves
 from harness.analysis.predict.target import target_of
 from harness.commands.command import command
-from harness.commands.costs import cost_option, costs_of, hour_option
 from harness.commands.figures import figure_option, write_figure
-from harness.commands.options import converted, results_option
+from harness.commands.options import converted, cost_option, hour_option, results_option
 from harness.model.errors import BadInput
 from harness.model.layout import Layout
 from harness.model.link import MAX_BIT_S, MAX_MTU, MIN_MTU, parse_rate, rate_text
@@ -54,8 +52,8 @@ from harness.terminal import show
     "Without one, what the layout gains is only estimated.",
 )
 @cost_option(
-    "Cost of all that the upgrade needs: 350USD for any --link; 2.5gbit=350USD for one of them; or a TOML "
-    "file of offers, whose configurations are rates. Repeatable."
+    "Cost of all that the upgrade needs: 350USD for any --link, or 2.5gbit=350USD for one of them. "
+    "Repeatable."
 )
 @hour_option
 @figure_option("Draw the times against the rate of the links.")
@@ -84,25 +82,20 @@ def predict_command(
     if copy is not None and layout is None:
         raise BadInput("--copy needs --layout: the layout of that copy of the data")
     rates = list(dict.fromkeys(parse_rate("--link", link, MAX_BIT_S) for link in links))
-    given = costs_of(costs, hour)
     column = find_configuration(baseline, results)
     predictor = Predictor(column, find_configuration(copy, results) if copy is not None else None)
     targets = [
         target_of(predictor.link, baseline, rate, mtu, layout) for rate in (rates or (None,))
     ]
     predictions = list(map(predictor.predict, targets))
-    offers = rank_predicted(predictions, _for_rates(given)) if given else ()
+    names = [made.target.link for made in predictions]
+    given = given_costs(costs, hour, baseline, names, spelt=_rate)
+    benefits = predicted_benefits(predictions, given) if given else ()
     if figure is not None:
         write_figure(figure, "rate_curve", rate_curves(predictor, rates, mtu, layout))
-    show(render([freeze(made, directory_of(column)) for made in predictions], offers))
+    show(render([freeze(made, directory_of(column)) for made in predictions], benefits))
 
 
-def _for_rates(costs: Costs) -> Costs:
-    """Return the costs with each rate as a prediction spells it: `2500mbit` is 2.5gbit."""
-
-    def spelt(offer: Offer) -> Offer:
-        names = offer.configurations
-        rates = names and tuple(rate_text(parse_rate("--cost", name, MAX_BIT_S)) for name in names)
-        return replace(offer, configurations=rates)
-
-    return replace(costs, offers=tuple(map(spelt, costs.offers)))
+def _rate(name: str) -> str:
+    """Return a rate as a prediction spells it: `2500mbit` is 2.5gbit."""
+    return rate_text(parse_rate("--cost", name, MAX_BIT_S))

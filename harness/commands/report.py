@@ -7,16 +7,16 @@ from pathlib import Path
 import click
 
 from harness.analysis.compare.comparison import compare
-from harness.analysis.cost.benefit import rank_offers
-from harness.analysis.cost.offers import declared_costs
-from harness.analysis.cost.performance import performances_for_cost
+from harness.analysis.cost.benefit import cost_benefits, performances_for_cost
+from harness.analysis.cost.costs import declared_costs, given_costs
 from harness.analysis.network.mesh_verdict import judge_mesh
 from harness.analysis.observed.configuration import find_configuration
 from harness.commands.command import command
-from harness.commands.costs import cost_option, costs_of, hour_option
 from harness.commands.options import (
     adjust_option,
+    cost_option,
     different_data_option,
+    hour_option,
     optional_import,
     results_option,
 )
@@ -40,8 +40,8 @@ from harness.terminal import show, visible
     help="The HTML file to write.",
 )
 @cost_option(
-    "Cost of the change: 350USD; 2.5g-rs=350USD for one configuration; or a TOML file of offers. "
-    "Repeatable.  [default: the fact cost of the runs, as in --fact cost=350USD]"
+    "Cost of the change: 350USD, or 2.5g-rs=350USD for one configuration. If the baseline has a cost, costs "
+    "are those of whole clusters. Repeatable.  [default: the fact cost of the runs, as in --fact cost=350USD]"
 )
 @hour_option
 @adjust_option
@@ -72,7 +72,9 @@ def report_command(
         relative_to_controls=adjust == "controls",
         allow_different_data=allow_different_data,
     )
-    given = costs_of(costs, hour, declared_costs(comparison.columns))
+    baseline, *others = (column.name for column in comparison.columns)
+    declared = declared_costs(comparison.columns)
+    given = given_costs(costs, hour, baseline, others, declared=declared)
     probes = {column.name: probes_beside(column.runs) for column in comparison.columns}
     measured = {
         name: tuple(measurement for probed in found for measurement in probed.measurements)
@@ -94,7 +96,7 @@ def report_command(
     page = render(
         comparison,
         measured=measured,
-        offers=rank_offers(comparison, given, measured) if given else (),
+        benefits=cost_benefits(comparison, given) if given else (),
         presenting_commands=(
             shlex.join(["clusterlift", "compare", *shared]),
             shlex.join(["clusterlift", "report", *shared, *own, f"--output={output}"]),

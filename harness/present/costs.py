@@ -1,11 +1,9 @@
-"""The table of costs: what each offer costs and saves, the lowest cost per second saved first."""
+"""The table of costs: what each configuration costs and saves, the lowest cost per second saved first."""
 
 from collections.abc import Iterator, Sequence
 
-from harness.analysis.cost.benefit import CostBenefit, Saving
-from harness.analysis.cost.offers import Money
-from harness.analysis.cost.performance import PER, PerformanceForCost
-from harness.model.link import throughput_text
+from harness.analysis.cost.benefit import PER, CostBenefit, PerformanceForCost, Saving
+from harness.analysis.cost.costs import Money
 from harness.present import quantities
 from harness.present.data_table import DataTable, Quantity
 from harness.terminal import count_of, significant
@@ -13,8 +11,8 @@ from harness.terminal import count_of, significant
 NONE = "-"
 _CENT = 0.01
 HEADINGS = (
-    *("rank", "offer", "configuration", "cost", "saved per round", "cost per second saved"),
-    *("link speed gained", "cost per Gbit/s gained", "pays for itself after"),
+    *("rank", "configuration", "cost", "saved per round", "cost per second saved"),
+    "pays for itself after",
 )
 
 
@@ -27,10 +25,10 @@ def money_text(value: Money | None) -> str:
     return f"{value.amount:,.2f}".removesuffix(".00") + f" {value.currency}"
 
 
-def offer_summary(benefit: CostBenefit) -> str:
-    """Return a line such as `350 USD for a switch, 68.29 USD for each second saved in every round`."""
+def cost_summary(benefit: CostBenefit) -> str:
+    """Return a line such as `350 USD for the change, 68.29 USD for each second saved in every round`."""
     rounds, per_second = benefit.rounds_to_pay_back, benefit.cost_per_second_saved
-    parts = [f"{money_text(benefit.extra_cost)} for {benefit.offer.name}"]
+    parts = [f"{money_text(benefit.cost)} for the change"]
     if per_second is not None:
         parts.append(f"{money_text(per_second)} for each second saved in every round")
     if rounds is not None:
@@ -39,7 +37,7 @@ def offer_summary(benefit: CostBenefit) -> str:
 
 
 def cost_table(benefits: Sequence[CostBenefit]) -> DataTable:
-    """Return a row for each offer and configuration, in the order given."""
+    """Return a row for each configuration, in the order given."""
     return DataTable(
         HEADINGS, tuple(_row(rank, benefit) for rank, benefit in enumerate(benefits, 1))
     )
@@ -47,15 +45,12 @@ def cost_table(benefits: Sequence[CostBenefit]) -> DataTable:
 
 def performance_table(performances: Sequence[PerformanceForCost]) -> DataTable:
     """Return a row for each performance, in the order given."""
+    headings = ("workload", "configuration", "performance", "cost")
     return DataTable(
-        (
-            *("workload", "offer", "configuration", "performance", "cost"),
-            f"for each {PER:,} of the cost",
-        ),
+        (*headings, f"for each {PER:,} of the cost"),
         tuple(
             (
                 found.workload,
-                found.offer or "the baseline as it is",
                 found.configuration,
                 _performance(found.performance.value, found.performance.unit),
                 _money(found.cost),
@@ -77,28 +72,13 @@ def cost_remarks(benefits: Sequence[CostBenefit]) -> Iterator[str]:
         yield f"One hour of the cluster's time is worth {money_text(hour)}."
 
 
-def cost_items(benefits: Sequence[CostBenefit]) -> Iterator[str]:
-    """Yield the items of each offer that has more than one."""
-    for offer in dict.fromkeys(benefit.offer for benefit in benefits):
-        if len(offer.items) > 1:
-            items = [
-                f"{name} {f'{item.count} x ' if item.count > 1 else ''}"
-                f"{money_text(Money(item.price, offer.currency))}"
-                for name, item in offer.items
-            ]
-            yield f"{offer.name}: {', '.join(items)}"
-
-
 def _row(rank: int, benefit: CostBenefit) -> tuple[str | Quantity, ...]:
     return (
         Quantity(str(rank) if benefit.cost_per_second_saved is not None else NONE, rank),
-        benefit.offer.name,
         benefit.configuration,
-        _money(benefit.extra_cost),
+        _money(benefit.cost),
         Quantity(saving_text(benefit.saving), benefit.saving.seconds if benefit.saving else None),
         _money(benefit.cost_per_second_saved),
-        Quantity(_gained(benefit.gained_bit_s), benefit.gained_bit_s),
-        _money(benefit.cost_per_gbit_s),
         Quantity(payback_text(benefit), benefit.rounds_to_pay_back),
     )
 
@@ -115,12 +95,6 @@ def payback_text(benefit: CostBenefit) -> str:
     """Return after how many rounds the offer has paid for itself: `1,350 rounds`, or `-`."""
     rounds = benefit.rounds_to_pay_back
     return NONE if rounds is None else count_of(rounds, "round")
-
-
-def _gained(bit_s: float | None) -> str:
-    if bit_s is None:
-        return NONE
-    return f"{'-' if bit_s < 0 else ''}{throughput_text(abs(bit_s))}"
 
 
 def saving_text(saving: Saving | None) -> str:

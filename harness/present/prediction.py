@@ -1,12 +1,12 @@
 """Predictions for the terminal, and how they compare with what was measured later."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from harness.analysis.cost.benefit import CostBenefit
 from harness.analysis.predict.score import Score, Summary, summarise
 from harness.model.link import rate_text, throughput_text
 from harness.model.prediction import Bounds, PredictedTime, Prediction
-from harness.present.costs import cost_items, money_text, payback_text, saving_text
+from harness.present.costs import money_text, payback_text, saving_text
 from harness.present.quantities import change, time_text
 from harness.present.text import fill, simple_table
 from harness.records.predictions import FrozenPrediction
@@ -16,10 +16,10 @@ _NAME_WIDTH = 28
 _SIGN = "error: expected / measured - 1, so + is a prediction that was too long"
 
 
-def render(frozen: Sequence[FrozenPrediction], offers: Sequence[CostBenefit] = ()) -> str:
+def render(frozen: Sequence[FrozenPrediction], benefits: Sequence[CostBenefit] = ()) -> str:
     """Return the predictions of one baseline: a table for one target, or one of all targets.
 
-    `offers` are ranked; there is a table of them if there are any.
+    `benefits` are ranked; there is a table of them if there are any.
     """
     first = frozen[0].prediction
     reasons = [f"{name} is not predicted: {why}" for name, why in first.not_predicted.items()]
@@ -51,11 +51,7 @@ def render(frozen: Sequence[FrozenPrediction], offers: Sequence[CostBenefit] = (
             ),
             *(fill(f"{note[0].upper()}{note[1:]}.") for note in notes),
             *map(fill, reasons),
-            *(
-                ("", _table_of_offers(offers), "", *map(fill, _offer_lines(offers)))
-                if offers
-                else ()
-            ),
+            *(("", _table_of_costs(benefits), "", fill(_ROUND)) if benefits else ()),
             "",
             *(
                 visible(f"prediction {saved.id}, {saved.prediction.target}: {saved.file}")
@@ -135,37 +131,25 @@ def _table_of_limits(prediction: Prediction) -> str:
     return simple_table(("workload", "link full", "at infinite rate", "useful up to"), rows)
 
 
-_OFFER_HEADINGS = (
-    "offer",
-    "links",
-    "cost",
-    "saved per round",
-    "cost per second saved",
-    "pays for itself after",
+_ROUND = (
+    "A round is every workload once, without the controls. In brackets: if all workloads are at the "
+    "worse, or all at the better end of their 95 % intervals."
 )
 
 
-def _table_of_offers(offers: Sequence[CostBenefit]) -> str:
+def _table_of_costs(benefits: Sequence[CostBenefit]) -> str:
+    headings = ("links", "cost", "saved per round", "cost per second saved")
     rows = [
         (
-            shorten(visible(benefit.offer.name), _NAME_WIDTH),
             benefit.configuration,
-            money_text(benefit.extra_cost),
+            money_text(benefit.cost),
             saving_text(benefit.saving),
             money_text(benefit.cost_per_second_saved),
             payback_text(benefit),
         )
-        for benefit in offers
+        for benefit in benefits
     ]
-    return simple_table(_OFFER_HEADINGS, rows)
-
-
-def _offer_lines(offers: Sequence[CostBenefit]) -> Iterator[str]:
-    yield (
-        "A round is every workload once, without the controls. In brackets: if all workloads are at the "
-        "worse, or all at the better end of their 95 % intervals."
-    )
-    yield from cost_items(offers)
+    return simple_table((*headings, "pays for itself after"), rows)
 
 
 def _name(time: PredictedTime) -> str:

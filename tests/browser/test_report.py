@@ -8,8 +8,8 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 
 from harness.analysis.compare.comparison import Comparison, compare
-from harness.analysis.cost.benefit import rank_offers
-from harness.analysis.cost.offers import Costs, Item, Money, Offer
+from harness.analysis.cost.benefit import cost_benefits
+from harness.analysis.cost.costs import Costs, Money
 from harness.present.report.figure import Evidence, sections
 from harness.present.report.page import render
 from harness.statistics.change import Verdict
@@ -30,18 +30,12 @@ def rich() -> Comparison:
 @pytest.fixture(scope="module")
 def report(rich: Comparison, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A report with every section."""
-    given = Costs(
-        (
-            Offer("dear", (("switch", Item(700)),), "USD"),
-            Offer("cheap", (("switch", Item(90.5)),), "USD"),
-        ),
-        Money(20, "USD"),
-    )
+    _, first, second = (column.name for column in rich.columns)
+    costs = {first: Money(700, "USD"), second: Money(90.5, "USD")}
+    given = Costs(None, costs, Money(20, "USD"))
     measured = report_data.measured()
     page = tmp_path_factory.mktemp("report") / "report.html"
-    page.write_text(
-        render(rich, measured, rank_offers(rich, given, measured), ["clusterlift compare"])
-    )
+    page.write_text(render(rich, measured, cost_benefits(rich, given), ["clusterlift compare"]))
     return page
 
 
@@ -196,10 +190,10 @@ class TestSorting:
 
     def test_money_is_sorted_by_amount(self, browser: Browser, report: Path) -> None:
         browser.open(report)
-        head = browser.driver.find_element(By.CSS_SELECTOR, "#cost th:nth-child(4) button")
+        head = browser.driver.find_element(By.CSS_SELECTOR, "#cost th:nth-child(3) button")
         head.click()
-        costs = browser.driver.find_elements(By.CSS_SELECTOR, "#cost tbody td:nth-child(4)")
-        assert [cost.text for cost in costs] == ["90.50 USD", "90.50 USD", "700 USD", "700 USD"]
+        costs = browser.driver.find_elements(By.CSS_SELECTOR, "#cost tbody td:nth-child(3)")
+        assert [cost.text for cost in costs] == ["90.50 USD", "700 USD"]
 
 
 CONTRASTS = """

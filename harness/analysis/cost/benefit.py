@@ -1,23 +1,20 @@
-"""Cost-benefit of offers: what a change costs per second saved, and when it has paid for itself."""
+"""What a change costs per second that it saves, when it has paid for itself, and performance for its cost."""
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from harness.analysis.compare.comparison import Comparison
-from harness.analysis.cost.offers import MAX_AMOUNT, MAX_NAME, Costs, Money, Offer
-from harness.analysis.network.goodput import rate_bit_s
-from harness.analysis.network.mesh import pair_matrix, typical_bit_s
-from harness.model.errors import BadInput
-from harness.model.network_metrics import MESH_GOODPUT
+from harness.analysis.cost.costs import Costs, Money
+from harness.analysis.observed.configuration import named_by_runs
+from harness.analysis.observed.sample import Performance
 from harness.model.prediction import Prediction
-from harness.model.probe import Measurement
-from harness.model.run import RecordedRun
 from harness.statistics.change import Verdict
 from harness.statistics.median import Interval
-from harness.terminal import join_names, shorten
 
 HOUR_S = 3600
+PER = 1000
+"""Units of the currency that a performance is divided by: that of a cluster costs thousands."""
 
 
 @dataclass(frozen=True)
@@ -36,105 +33,98 @@ class Saving:
 
 @dataclass(frozen=True)
 class CostBenefit:
-    """The cost of an offer and the benefit of the configuration that it leads to.
+    """The cost and the benefit of a configuration.
 
-    `extra_cost` is what the offer costs more than the baseline. `saving` is None if there are too few
-    runs, `gained_bit_s` (of a node's link) if a link's rate is unknown. `hour` is the value of an
-    hour of the cluster's time, None if it is not given.
+    `cost` is what it costs more than the baseline. `saving` is None if there are too few runs. `hour` is
+    the value of an hour of the cluster's time, None if it is not given.
     """
 
-    offer: Offer
     configuration: str
-    extra_cost: Money
+    cost: Money
     saving: Saving | None
-    gained_bit_s: float | None = None
     hour: Money | None = None
 
     @property
     def cost_per_second_saved(self) -> Money | None:
-        """Extra cost for each second that a round, all workloads once, takes less; None if it does not."""
-        return self._per(self.saving.seconds if self.saving else None)
-
-    @property
-    def cost_per_gbit_s(self) -> Money | None:
-        """Extra cost for each Gbit/s that a node's link gains; None if it gains none."""
-        return self._per(None if self.gained_bit_s is None else self.gained_bit_s / 1e9)
+        """The cost of each second that a round, all workloads once, takes less; None if it does not."""
+        if self.saving is None or self.saving.seconds <= 0:
+            return None
+        return Money(self.cost.amount / self.saving.seconds, self.cost.currency)
 
     @property
     def rounds_to_pay_back(self) -> int | None:
-        """Number of rounds, of all workloads once, whose savings are worth the extra cost; None if never."""
+        """Number of rounds, of all workloads once, whose savings are worth the cost; None if never."""
         per_second = self.cost_per_second_saved
         if per_second is None or self.hour is None or self.hour.amount == 0:
             return None
         return math.ceil(round(per_second.amount * HOUR_S / self.hour.amount, 6))
 
-    def _per(self, gained: float | None) -> Money | None:
-        if gained is None or gained <= 0:
-            return None
-        return Money(self.extra_cost.amount / gained, self.extra_cost.currency)
+
+def cost_benefits(comparison: Comparison, costs: Costs) -> tuple[CostBenefit, ...]:
+    """Return every configuration that has a cost, the lowest cost per second saved first."""
+    savings = {
+        column.name: saving(comparison, index)
+        for index, column in enumerate(comparison.columns)
+        if index
+    }
+    return _ranked(savings, costs)
 
 
-def rank_offers(
-    comparison: Comparison,
-    costs: Costs,
-    measured: Mapping[str, Sequence[Measurement]] | None = None,
-) -> tuple[CostBenefit, ...]:
-    """Return every offer for every configuration that it leads to, the best value first.
+def predicted_benefits(predictions: Sequence[Prediction], costs: Costs) -> tuple[CostBenefit, ...]:
+    """Return every rate of links that has a cost, the lowest cost per predicted second saved first."""
+    return _ranked({made.target.link: predicted_saving(made) for made in predictions}, costs)
 
-    `measured` are probe measurements by configuration. Raises BadInput if an offer is for the baseline or
-    for a configuration that is not compared, if something is there twice, and if currencies differ.
-    """
-    before, *after = (
-        link_bit_s(column.runs, (measured or {}).get(column.name, ()))
-        for column in comparison.columns
+
+def _ranked(savings: Mapping[str, Saving | None], costs: Costs) -> tuple[CostBenefit, ...]:
+    """Order by cost per second saved, then by cost; what saves nothing comes last."""
+
+    def rank(found: CostBenefit) -> tuple[float, float]:
+        per_second = found.cost_per_second_saved
+        return (math.inf if per_second is None else per_second.amount, found.cost.amount)
+
+    found = (
+        CostBenefit(name, costs.of_change(name), saved, costs.hour)
+        for name, saved in savings.items()
+        if name in costs.others
     )
-    baseline, *others = comparison.columns
-    gains = {
-        column.name: (
-            saving(comparison, index),
-            None if before is None or bit_s is None else bit_s - before,
-        )
-        for index, (column, bit_s) in enumerate(zip(others, after, strict=True), 1)
-    }
-    return _ranked(costs, baseline.name, gains)
+    return tuple(sorted(found, key=rank))
 
 
-def rank_predicted(predictions: Sequence[Prediction], costs: Costs) -> tuple[CostBenefit, ...]:
-    """Return every offer for every link that it leads to, the best predicted value first.
+@dataclass(frozen=True)
+class PerformanceForCost:
+    """The performance of one workload in one configuration, and what the configuration costs."""
 
-    The configurations of an offer are the rates of links: `2.5gbit`. Raises BadInput as `rank_offers`.
+    workload: str
+    configuration: str
+    performance: Performance
+    cost: Money
+
+    @property
+    def per_cost(self) -> float:
+        """Work per second for each PER units of money."""
+        return self.performance.value * PER / self.cost.amount
+
+
+def performances_for_cost(comparison: Comparison, costs: Costs) -> tuple[PerformanceForCost, ...]:
+    """Return every workload that counts its work, without controls, by configuration; the best value first.
+
+    A performance is that of a whole cluster. So there is none unless it is known what the baseline cost:
+    otherwise, costs are those of the change alone. What costs nothing is left out.
     """
-    gains = {
-        prediction.target.link: (
-            predicted_saving(prediction),
-            prediction.target.goodput_bit_s - prediction.baseline_goodput_bit_s,
-        )
-        for prediction in predictions
-    }
-    return _ranked(costs, predictions[0].baseline.configuration, gains)
-
-
-_Gain = tuple[Saving | None, float | None]
-"""What an offer leads to: a saving, and bit/s of a node's link; None if unknown."""
-
-
-def _ranked(costs: Costs, baseline: str, gains: Mapping[str, _Gain]) -> tuple[CostBenefit, ...]:
-    _require_consistent(costs, baseline, tuple(gains))
-    base = costs.baseline.amount if costs.baseline else 0.0
-    found = [
-        CostBenefit(
-            offer,
-            name,
-            Money(offer.cost.amount - base, offer.currency),
-            saved,
-            gained_bit_s,
-            costs.hour,
-        )
-        for name, (saved, gained_bit_s) in gains.items()
-        for offer in costs.offers
-        if offer.is_for(name)
-    ]
-    return tuple(sorted(found, key=_rank))
+    if costs.baseline is None:
+        return ()
+    of_clusters = {comparison.columns[0].name: costs.baseline, **costs.others}
+    # Their figure is that of one process, not of the whole cluster.
+    per_process = named_by_runs(comparison.columns, "per_process")
+    found = (
+        PerformanceForCost(row.workload, column.name, cell.performance, cost)
+        for row in comparison.rows
+        if row.workload not in comparison.common_controls | per_process
+        for column, cell in zip(comparison.columns, row.cells, strict=True)
+        if cell.performance and (cost := of_clusters.get(column.name)) and cost.amount
+    )
+    order = [row.workload for row in comparison.rows]
+    return tuple(sorted(found, key=lambda one: (order.index(one.workload), -one.per_cost)))
 
 
 def predicted_saving(prediction: Prediction) -> Saving:
@@ -184,55 +174,3 @@ def saving(comparison: Comparison, index: int) -> Saving | None:
         Interval(*map(math.fsum, zip(*ends, strict=True))) if has_all_ends else None,
         tuple(name for name, _, _ in changed),
     )
-
-
-def link_bit_s(runs: Sequence[RecordedRun], measured: Sequence[Measurement] = ()) -> float | None:
-    """Return the rate of a node's link in bit/s, from the best source that is available.
-
-    The sources are the typical measured goodput, then those of `rate_bit_s`. None if no source is
-    available, or if the runs disagree.
-    """
-    if typical := typical_bit_s(pair_matrix(measured, MESH_GOODPUT)):
-        return typical
-    rates_bit_s = {rate_bit_s(recorded.run) for recorded in runs}
-    return rates_bit_s.pop() if len(rates_bit_s) == 1 else None
-
-
-def _rank(found: CostBenefit) -> tuple[float, float]:
-    """Order by cost per second saved, then by cost; offers that save nothing come last."""
-    cost = found.cost_per_second_saved
-    return (math.inf if cost is None else cost.amount, found.extra_cost.amount)
-
-
-def _require_consistent(costs: Costs, baseline: str, others: Sequence[str]) -> None:
-    names = [offer.name for offer in costs.offers]
-    for offer in costs.offers:
-        leads_to = offer.configurations or ()
-        where = f"the offer {shorten(offer.name, MAX_NAME)!r}"
-        if names.count(offer.name) > 1:
-            raise BadInput(
-                f"--cost: {shorten(offer.name, MAX_NAME)!r} is the name of two offers; give each its own "
-                "name, in a TOML file"
-            )
-        if offer.cost.amount > MAX_AMOUNT:
-            raise BadInput(
-                f"{where} costs more than {MAX_AMOUNT:,} {offer.currency}, the largest cost allowed; "
-                "correct it"
-            )
-        for name in leads_to:
-            if name == baseline:
-                raise BadInput(
-                    f"{where} is for {name!r}, the baseline; name the configuration that you pay for"
-                )
-            if name not in others:
-                raise BadInput(
-                    f"{where} is for {shorten(name, MAX_NAME)!r}, which is not asked about; name one of: "
-                    f"{join_names(others)}"
-                )
-            if leads_to.count(name) > 1:
-                raise BadInput(f"{where} names the configuration {name!r} twice; name it once")
-    amounts = [offer.cost for offer in costs.offers]
-    amounts += filter(None, (costs.baseline, costs.hour))
-    currencies = list(dict.fromkeys(money.currency for money in amounts))
-    if len(currencies) > 1:
-        raise BadInput(f"costs are in several currencies ({', '.join(currencies)}); use one")

@@ -9,7 +9,7 @@ from harness.analysis.cost.benefit import CostBenefit
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.present import quantities
 from harness.present.comparison_table import comparison_table
-from harness.present.costs import offer_summary
+from harness.present.costs import cost_summary
 from harness.present.report.table import Tone
 from harness.present.table import Fields, change_text
 from harness.statistics.change import MIN_RUNS, Change, ControlShift, Verdict
@@ -64,7 +64,7 @@ class _Outcome:
         return self.change.relative_change if self.change.relative_change * sign > 0 else None
 
 
-def answers(comparison: Comparison, offers: Sequence[CostBenefit] = ()) -> tuple[Answer, ...]:
+def answers(comparison: Comparison, benefits: Sequence[CostBenefit] = ()) -> tuple[Answer, ...]:
     """Return an answer for each configuration except the baseline; controls have a remark of their own."""
     baseline, *others = comparison.columns
     return tuple(
@@ -75,7 +75,11 @@ def answers(comparison: Comparison, offers: Sequence[CostBenefit] = ()) -> tuple
                 *_changes(outcomes),
                 _controls(comparison.control_shifts[index]),
                 _other_differences(baseline, column),
-                *_cost([offer for offer in offers if offer.configuration == column.name]),
+                *(
+                    Remark(Tone.LEVEL, "Cost", (cost_summary(benefit),))
+                    for benefit in benefits
+                    if benefit.configuration == column.name
+                ),
             ),
         )
         for index, column in enumerate(others, 1)
@@ -165,10 +169,3 @@ def _other_differences(baseline: ConfigurationRuns, column: ConfigurationRuns) -
         return Remark(Tone.LEVEL, "Also different", ("nothing else that was recorded",))
     unknown = "unknown: nothing was recorded about the machines"
     return Remark(Tone.LEVEL, "Also different", (unknown,))
-
-
-def _cost(ranked: Sequence[CostBenefit]) -> Iterator[Remark]:
-    """Yield the offer with the lowest cost per second saved."""
-    if ranked:
-        more = f"; {count_of(len(ranked) - 1, 'more offer')} below" if len(ranked) > 1 else ""
-        yield Remark(Tone.LEVEL, "Cost", (f"{offer_summary(ranked[0])}{more}",))

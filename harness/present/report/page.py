@@ -9,8 +9,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from harness import __version__
 from harness.analysis.compare.comparison import Comparison
-from harness.analysis.cost.benefit import CostBenefit
-from harness.analysis.cost.performance import PerformanceForCost
+from harness.analysis.cost.benefit import CostBenefit, PerformanceForCost
 from harness.analysis.network.mesh_verdict import MeshVerdict
 from harness.analysis.observed.configuration import ConfigurationRuns, emulations
 from harness.analysis.observed.sample import measured_trials
@@ -18,7 +17,6 @@ from harness.analysis.predict.outcomes import Scored
 from harness.model.probe import Measurement, RecordedProbes
 from harness.model.run import COMMAND
 from harness.present.costs import (
-    cost_items,
     cost_remarks,
     cost_table,
     performance_table,
@@ -46,7 +44,7 @@ PAGE_BEGINNING = """<!doctype html>
 def render(
     comparison: Comparison,
     measured: Mapping[str, Sequence[Measurement]] | None = None,
-    offers: Sequence[CostBenefit] = (),
+    benefits: Sequence[CostBenefit] = (),
     presenting_commands: Sequence[str] = (),
     predictions: Sequence[Scored] = (),
     performances: Sequence[PerformanceForCost] = (),
@@ -56,7 +54,7 @@ def render(
 ) -> str:
     """Return the page as HTML.
 
-    `measured` are the probes' measurements by configuration, `offers` and `performances` are ranked, and
+    `measured` are the probes' measurements by configuration, `benefits` and `performances` are ranked, and
     `presenting_commands` make the tables and the page from the recorded runs. `predictions` are those of its
     configurations, `soaks` and `verdicts` the newest soak and mesh of each that has one. `probe_sections`
     are what probes found, and the tables of those that have no picture.
@@ -68,11 +66,10 @@ def render(
         _template_environment()
         .get_template("page.html")
         .render(
-            answers=answers(comparison, offers),
+            answers=answers(comparison, benefits),
             baseline=comparison.columns[0].name,
-            cost_items=list(cost_items(offers)),
-            cost_remarks=list(cost_remarks(offers)),
-            cost_table=cost_table(offers) if offers else None,
+            cost_remarks=list(cost_remarks(benefits)),
+            cost_table=cost_table(benefits) if benefits else None,
             different_facts=[row for row in facts if row.differs],
             emulations=emulations(
                 recorded for column in comparison.columns for recorded in column.runs

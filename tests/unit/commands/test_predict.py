@@ -70,16 +70,18 @@ def test_several_links_are_one_table(results: Path, ledger: Path, capfd: Capture
     assert ["workload", "now", "250mbit", "95", "%", "1gbit", "95", "%"] in lines
 
 
-def test_offers_are_ranked_before_anything_is_bought(results: Path, capfd: Capture) -> None:
+def test_links_are_ranked_by_their_cost_before_anything_is_bought(
+    results: Path, capfd: Capture
+) -> None:
     costs = ("--cost", "0.25gbit=350USD", "--cost", "1gbit=1400USD", "--hour", "20USD")
     assert predict(results, "--link", "1gbit", "--link", "250mbit", *costs) == 0
     lines = capfd.readouterr().out.splitlines()
-    [table] = [number for number, line in enumerate(lines) if line.startswith("offer ")]
+    [table] = [number for number, line in enumerate(lines) if line.startswith("links ")]
     best, second = (re.split(r" {2,}", line) for line in lines[table + 2 : table + 4])
-    assert (best[1], second[1]) == ("250mbit", "1gbit")
-    saved_s, per_second = float(best[3].split()[0]), float(best[4].split()[0])
+    assert (best[0], second[0]) == ("250mbit", "1gbit")
+    saved_s, per_second = float(best[2].split()[0]), float(best[3].split()[0])
     assert saved_s * per_second == pytest.approx(350, rel=0.01)
-    hours_paid = float(best[5].split()[0].replace(",", "")) * saved_s / 3600
+    hours_paid = float(best[4].split()[0].replace(",", "")) * saved_s / 3600
     assert 20 * hours_paid == pytest.approx(350, rel=0.01)
 
 
@@ -106,7 +108,7 @@ def test_a_figure_replaces_nothing_else(results: Path, ledger: Path, capfd: Capt
     [
         (
             ("--cost", "5gbit=3USD"),
-            "is for '5gbit', which is not asked about; name one of: 250mbit",
+            "--cost: '5gbit' is not asked about; name one of: 1g-rs, 250mbit",
         ),
         (("--cost", "fast=3USD"), "--cost 'fast' is not a rate; write for example 100mbit"),
         (("--cost", "cheap"), "--cost 'cheap' is not an amount of money"),

@@ -17,12 +17,6 @@ from tests.unit.builders import a_run, ok
 from tests.unit.present.test_tables import scaled
 
 ROOT = Path(__file__).parents[3]
-OFFERS = """
-currency = "USD"
-hour = 20
-offers.dear.items.switch.price = 700
-offers.cheap.items.switch.price = 350
-"""
 
 
 def record(results: Path, name: str, factor: float, **facts: str) -> None:
@@ -81,15 +75,14 @@ class TestReport:
         first = report("1g", "2.5g")
         assert report("2.5g", "1g") != first
 
-    def test_measurements_and_offers_are_never_replaced(
+    def test_measurements_are_never_replaced(
         self, results: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
         with ProbeRecording(ProbeRun("1g", ("a", "b")), results) as recording:
             recording.event(MESH_GOODPUT.of("a -> b", 2.35e9))
-        Path("offers.toml").write_text(OFFERS)
-        for file in (*results.rglob("*.jsonl"), Path("offers.toml")):
+        for file in results.rglob("*.jsonl"):
             before = file.read_bytes()
-            assert main(["report", "1g", "2.5g", "--cost=offers.toml", "-o", str(file)]) == 2
+            assert main(["report", "1g", "2.5g", "-o", str(file)]) == 2
             [line] = capsys.readouterr().err.splitlines()
             assert line.endswith(
                 f"{file} exists and is not a report of clusterlift; choose another name, or move it elsewhere"
@@ -140,12 +133,6 @@ class TestCost:
         assert "350 USD" in page
         assert "12,293 rounds" in page
 
-    def test_costs_in_a_file_of_offers(self) -> None:
-        Path("offers.toml").write_text(OFFERS)
-        page = report("1g", "2.5g", "--cost", "offers.toml")
-        assert page.index(">cheap<") < page.index(">dear<")
-        assert "12,293 rounds" in page
-
     def test_a_cost_declared_with_the_runs(self, results: Path) -> None:
         record(results, "10g", 0.5, cost="900USD")
         assert "900 USD" in report("1g", "10g")
@@ -169,13 +156,8 @@ class TestCost:
             (["--cost", ""], "--cost is empty; give a value"),
             (["--cost", f"{'9' * 400}USD"], "is not an amount of money"),
             (["--cost", "350USD", "--hour", " "], "--hour is empty; give a value"),
-            (["--cost", "1g=350USD"], "the offer '1g' is for '1g', the baseline"),
-            (
-                ["--cost", "1USD", "--cost", "2USD"],
-                "--cost: 'the change' is the name of two offers",
-            ),
-            (["--cost", "none.toml"], "none.toml: No such file"),
-            (["--cost", "10g=350USD"], "is for '10g', which is not asked about"),
+            (["--cost", "offers.toml"], "--cost 'offers.toml' is not an amount of money"),
+            (["--cost", "10g=350USD"], "--cost: '10g' is not asked about"),
         ],
     )
     def test_invalid_costs_are_refused(

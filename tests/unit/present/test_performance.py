@@ -1,7 +1,6 @@
 """Workloads that count their work: tables show performance, and more of it is better."""
 
 import json
-from pathlib import Path
 from typing import ClassVar
 
 import pytest
@@ -9,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.analysis.compare.comparison import Comparison, compare
-from harness.analysis.cost.benefit import rank_offers
-from harness.analysis.cost.offers import Costs, Item, Money, Offer, read_costs
-from harness.analysis.cost.performance import performances_for_cost
+from harness.analysis.cost.benefit import cost_benefits, performances_for_cost
+from harness.analysis.cost.costs import Costs, Money
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.model.errors import BadInput
 from harness.model.run import RecordedRun
@@ -125,46 +123,35 @@ class TestTable:
         assert ",flop/s,changed," in data_formats.as_csv(comparison)
 
 
-def costs(baseline: float | None = None, **offers: float) -> Costs:
-    return Costs(
-        tuple(Offer(name, (("all", Item(cost)),), "USD") for name, cost in offers.items()),
-        baseline=None if baseline is None else Money(baseline, "USD"),
-    )
+def costs(after: float, baseline: float | None = None) -> Costs:
+    of_baseline = None if baseline is None else Money(baseline, "USD")
+    return Costs(of_baseline, {"2.5g": Money(after, "USD")})
 
 
 class TestCost:
-    def test_offers_are_ranked_by_performance_for_their_cost(self) -> None:
-        ranked = performances_for_cost(upgrade(), costs(baseline=2000, dear=4000, cheap=2200))
-        assert [(each.offer, each.configuration) for each in ranked] == [
-            ("cheap", "2.5g"),
-            (None, "1g"),
-            ("dear", "2.5g"),
-        ]
-        assert ranked[0].per_cost == pytest.approx(25e9 / 2.2, rel=0.01)
+    @pytest.mark.parametrize(("after", "order"), [(2200, ["2.5g", "1g"]), (4000, ["1g", "2.5g"])])
+    def test_configurations_are_ranked_by_performance_for_their_cost(
+        self, after: float, order: list[str]
+    ) -> None:
+        ranked = performances_for_cost(upgrade(), costs(after, baseline=2000))
+        assert [found.configuration for found in ranked] == order
+        [of_25g] = [found for found in ranked if found.configuration == "2.5g"]
+        assert of_25g.per_cost == pytest.approx(25e12 / after, rel=0.01)
+        assert [row[1] for row in performance_table(ranked).rows] == order
 
-    def test_a_workload_without_work_and_an_offer_without_a_cost_are_left_out(self) -> None:
-        assert {
-            each.workload for each in performances_for_cost(upgrade(), costs(baseline=1, a=1))
-        } == {"hpl"}
-        assert not performances_for_cost(upgrade(), costs(baseline=0, gift=0))
+    def test_a_workload_without_work_and_what_costs_nothing_are_left_out(self) -> None:
+        found = performances_for_cost(upgrade(), costs(1, baseline=1))
+        assert {one.workload for one in found} == {"hpl"}
+        assert not performances_for_cost(upgrade(), costs(0, baseline=0))
 
     def test_costs_of_the_change_alone_are_not_those_of_a_cluster(self) -> None:
-        assert not performances_for_cost(upgrade(), costs(a=1))
-
-    def test_the_table_says_what_is_the_baseline(self) -> None:
-        table = performance_table(performances_for_cost(upgrade(), costs(baseline=2000, a=1000)))
-        assert [row[1] for row in table.rows] == ["a", "the baseline as it is"]
+        assert not performances_for_cost(upgrade(), costs(1))
 
     def test_performance_saves_no_seconds(self) -> None:
-        [benefit] = rank_offers(upgrade(), costs(a=100))
+        [benefit] = cost_benefits(upgrade(), costs(100))
         assert benefit.saving is not None
         assert benefit.saving.workloads == ("group-by",)
         assert benefit.saving.seconds == pytest.approx(2, rel=0.02)
-
-    def test_a_file_may_have_the_cost_of_the_baseline(self, tmp_path: Path) -> None:
-        file = tmp_path / "offers.toml"
-        file.write_text('currency = "USD"\nbaseline = 2000\n[offers.a]\nitems.all.price = 2200\n')
-        assert read_costs(file).baseline == Money(2000, "USD")
 
 
 class TestPage:
@@ -172,11 +159,11 @@ class TestPage:
 
     def test_shows_performance_for_the_cost_and_scaling(self) -> None:
         comparison = compare([column(*each) for each in self.COLUMNS.items()])
-        offered = costs(baseline=2000, a=2500)
+        given = Costs(Money(2000, "USD"), {"2.5g-n2": Money(2500, "USD")})
         html = page.render(
             comparison,
-            offers=rank_offers(comparison, offered),
-            performances=performances_for_cost(comparison, offered),
+            benefits=cost_benefits(comparison, given),
+            performances=performances_for_cost(comparison, given),
         )
         assert "Performance for the cost" in html
         assert 'id="scaling"' in html

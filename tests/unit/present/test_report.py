@@ -22,8 +22,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.analysis.compare.comparison import Comparison, compare
-from harness.analysis.cost.benefit import rank_offers
-from harness.analysis.cost.offers import Costs, Item, Money, Offer
+from harness.analysis.cost.benefit import cost_benefits
+from harness.analysis.cost.costs import Costs, Money
 from harness.analysis.explain.attribution import wall_parts
 from harness.analysis.explain.timeline import link_uses, trial_links
 from harness.analysis.network.mesh import pair_matrix
@@ -665,18 +665,14 @@ class TestAnswer:
             "Spark version: 4.3.0 here, 3.5.0 in 1g",
         )
 
-    def test_the_offer_with_the_lowest_cost_per_second_is_summarized(
-        self, rich: Comparison
-    ) -> None:
-        offers = tuple(
-            Offer(n, (("all", Item(c)),), "USD") for n, c in (("dear", 700), ("cheap", 90))
-        )
-        found = rank_offers(rich, Costs(offers, Money(20, "USD")))
-        for answer in answers(rich, found):
+    def test_what_a_configuration_costs_is_summarized(self, rich: Comparison) -> None:
+        _, *others = (column.name for column in rich.columns)
+        given = Costs(None, dict.fromkeys(others, Money(90, "USD")), Money(20, "USD"))
+        for answer in answers(rich, cost_benefits(rich, given)):
             [item] = topics(answer)["Cost"]
             assert re.fullmatch(
-                r"90 USD for cheap, \d+\.\d\d USD for each second saved in every round, "
-                r"pays for itself after [\d,]+ rounds; 1 more offer below",
+                r"90 USD for the change, \d+\.\d\d USD for each second saved in every round, "
+                r"pays for itself after [\d,]+ rounds",
                 item,
             )
 
@@ -846,7 +842,7 @@ class TestPage:
             for configuration, factor in ((name, 1), (evil, 0.5))
         )
         comparison = compare([before, after])
-        given = Costs((Offer(evil, ((name, Item(1.0)), (evil, Item(2.0))), "USD"),))
+        given = Costs(None, {evil: Money(1, "USD")})
         probed = {
             name: [
                 MESH_GOODPUT.of(f"{evil} -> {name}", 1e9),
@@ -854,7 +850,7 @@ class TestPage:
             ]
         }
         html = page.render(
-            comparison, probed, rank_offers(comparison, given), presenting_commands=[evil]
+            comparison, probed, cost_benefits(comparison, given), presenting_commands=[evil]
         )
         parsed = assert_self_contained(html)
         assert parsed.text.count(name) > 5
@@ -863,11 +859,11 @@ class TestPage:
     def test_a_full_report_has_every_section(
         self, rich: Comparison, measured: dict[str, list[Measurement]]
     ) -> None:
-        given = Costs((Offer("switch", (("all", Item(350.0)),), "USD"),), Money(20, "USD"))
+        given = Costs(None, {rich.columns[1].name: Money(350, "USD")}, Money(20, "USD"))
         html = page.render(
             rich,
             measured,
-            rank_offers(rich, given, measured),
+            cost_benefits(rich, given),
             presenting_commands=["clusterlift compare"],
         )
         parsed = assert_self_contained(html)
