@@ -87,31 +87,34 @@ def compare_command(
             allow_different_data=allow_different_data,
             strict=strict,
         )
-    if earlier:
-        _show_with_earlier(configurations, results, table)
-    else:
+    if not earlier:
         show(table(configurations))
-
-
-def _show_with_earlier(
-    configurations: Sequence[str], results: Path, table: Callable[[Sequence[str]], str]
-) -> None:
-    """Show AFTER beside the configuration before it, or say why the two cannot be compared."""
-    if len(configurations) != 1:
+    elif len(configurations) != 1:
         raise BadInput("--earlier needs one configuration: AFTER")
-    [after] = configurations
+    else:
+        show_with_earlier(configurations[0], results, table)
+
+
+def show_with_earlier(
+    after: str, results: Path, table: Callable[[Sequence[str]], str] | None = None
+) -> bool:
+    """Show a configuration beside the one measured before it, and return whether there is a table.
+
+    If the two cannot be compared, say why.
+    """
     before = earlier_configuration(after, results)
     if before is None:
-        return
+        return False
     try:
-        text = table([before, after])
+        shown = (table or partial(_table, results=results))([before, after])
     except BadInput as error:
         say(f"{before!r} was measured before {after!r}, but they cannot be compared: {error}")
-        return
-    show(text)
+        return False
+    show(shown)
+    return True
 
 
-def _table(configurations: Sequence[str], results: Path, format_: str, **how: bool) -> str:
+def _table(configurations: Sequence[str], results: Path, format_: str = "text", **how: bool) -> str:
     columns = [find_configuration(name, results) for name in configurations]
     comparison = compare(columns, **how)
     table = FORMATS[format_](comparison)

@@ -37,13 +37,20 @@ SPARK_OPTIONS = (
 """The options of spark-submit that take a value. None of them is an option of the script."""
 
 
-def _spark_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Accept every option of spark-submit, as often as spark-submit does."""
+def spark_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Accept every option of spark-submit, as often as spark-submit does; `given_options` reads them."""
     options = (
         click.option(f"--{name}", multiple=True, metavar="VALUE", hidden=True)
         for name in SPARK_OPTIONS
     )
     return reduce(lambda decorated, option: option(decorated), options, function)
+
+
+def given_options(values: Mapping[str, Sequence[str]]) -> SparkOptions:
+    """Return the options of spark-submit that a command was called with."""
+    return [
+        (f"--{name.replace('_', '-')}", value) for name, given in values.items() for value in given
+    ]
 
 
 @command("run", context_settings={"ignore_unknown_options": True})
@@ -67,14 +74,14 @@ def _spark_options(function: Callable[..., Any]) -> Callable[..., Any]:
     help="Run on N nodes for each N, under the name of the configuration, -n and N. Needs --executor-cores, "
     "the cores of a node. In arguments, {nodes} becomes N.  [default: as Spark places the executors]",
 )
-@_spark_options
+@spark_options
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[OPTIONS OF THE SCRIPT]...")
 def run_command(
     runs: int | None,
     minutes: float | None,
     nodes: tuple[int, ...] | None,
     arguments: Sequence[str],
-    **spark_options: Sequence[str],
+    **spark: Sequence[str],
 ) -> int:
     """Run jobs/benchmark.py several times, each time as an application of its own.
 
@@ -86,31 +93,28 @@ def run_command(
     With --master yarn --deploy-mode cluster, the script runs on a node of the cluster; its results and
     messages come here all the same.
     """
-    options = [
-        (f"--{name.replace('_', '-')}", value)
-        for name, values in spark_options.items()
-        for value in values
-    ]
+    options = given_options(spark)
     given = [_on_nodes(options, arguments, number) for number in nodes or ()]
-    submissions = dict(starmap(_series, given or [(options, arguments)]))
+    submissions = dict(starmap(submission, given or [(options, arguments)]))
     if minutes is None:
         return make_runs(submissions, runs or DEFAULT_RUNS)
     if runs is not None:
         raise BadInput("--runs and --minutes: give one of them")
-    return make_runs_within(submissions, minutes)
+    return make_runs_within(submissions, TimeBudget(minutes * 60))
 
 
-_Submission = tuple[SparkOptions, Sequence[str]]
+Submission = tuple[SparkOptions, Sequence[str]]
 """The options of spark-submit, and the arguments of the script."""
 
 
-def _series(options: SparkOptions, arguments: Sequence[str]) -> tuple[Series, _Submission]:
+def submission(options: SparkOptions, arguments: Sequence[str]) -> tuple[Series, Submission]:
+    """Return a series, and how a run of it is submitted. Raise BadInput if it cannot be."""
     check_submission(options)
     id_ = series_of(options, arguments, os.environ.get("CLUSTERLIFT_FS", ""))
     return Series(*_where(arguments), id_), (options, arguments)
 
 
-def make_runs(submissions: Mapping[Series, _Submission], runs: int) -> int:
+def make_runs(submissions: Mapping[Series, Submission], runs: int) -> int:
     """Make the runs that are not complete yet, in turns, and return the exit code.
 
     After a failed trial, or if Spark was lost, the other runs follow; after a run that recorded nothing they
@@ -148,8 +152,8 @@ def make_runs(submissions: Mapping[Series, _Submission], runs: int) -> int:
     return max(codes, default=0)
 
 
-def make_runs_within(submissions: Mapping[Series, _Submission], minutes: float) -> int:
-    """Make as many runs of each series as fit into a time, in turns, and return the exit code.
+def make_runs_within(submissions: Mapping[Series, Submission], budget: TimeBudget) -> int:
+    """Make as many runs of each series as fit into the time, in turns, and return the exit code.
 
     A run that recorded nothing is the last. Raise BadInput if the number of rounds of a run is fixed,
     KeyboardInterrupt if a signal ended the script, and ClusterliftError if a run is not complete.
@@ -160,7 +164,6 @@ def make_runs_within(submissions: Mapping[Series, _Submission], minutes: float) 
                 "--minutes needs --warmup auto or --trials auto: the number of rounds is fixed otherwise"
             )
     every, codes = list(submissions), [0]
-    budget = TimeBudget(minutes * 60)
     while True:
         complete = min(len(series.complete()) for series in every)
         share_s = budget.begin_turn(complete)
@@ -185,7 +188,7 @@ def make_runs_within(submissions: Mapping[Series, _Submission], minutes: float) 
 
 
 def _make_run(
-    series: Series, submission: _Submission, end_by: float | None = None
+    series: Series, submission_: Submission, end_by: float | None = None
 ) -> tuple[int, bool]:
     """Return the exit code of a run, and whether it recorded anything.
 
@@ -193,7 +196,7 @@ def _make_run(
     """
     before = len(series.recorded())
     environment = {SERIES: series.id} | ({END_BY: str(end_by)} if end_by is not None else {})
-    code = submit(*submission, (series.results, series.configuration), environment)
+    code = submit(*submission_, (series.results, series.configuration), environment)
     return code, len(series.recorded()) > before
 
 

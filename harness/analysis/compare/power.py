@@ -10,6 +10,8 @@ from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.analysis.observed.sample import measured_trials, table_model
 from harness.model.errors import BadInput
 from harness.model.run import RecordedRun
+from harness.statistics.change import MIN_RUNS
+from harness.statistics.mixed_model import Estimate
 from harness.statistics.power import (
     UNPAIRED,
     efficient_trials,
@@ -122,6 +124,37 @@ def needed_after(
         is_assumed=not model.has_repeated_runs,
         in_turns=bool(others),
     )
+
+
+def outlook(column: ConfigurationRuns, more_s: float) -> tuple[float, float] | None:
+    """Return the half width of a typical workload's interval now, and after runs of `more_s` seconds more.
+
+    Both are fractions of the time, and medians over workloads. The runs to come are taken to last as long
+    as those that are there, and to differ as much. None if fewer than two are there.
+    """
+    model = table_model([column.runs], column.workloads)
+    lasted = list(filter(None, map(_duration_s, column.runs)))
+    widths = []
+    for name in model.workloads:
+        runs = model.runs(0, name)
+        if runs >= MIN_RUNS and lasted:
+            now = model.time(0, name)
+            total = runs + max(1, round(more_s / median(lasted)))
+            later = Estimate(
+                now.log, now.variance * runs / total, now.df * (total - 1) / (runs - 1)
+            )
+            widths.append((math.expm1(now.margin), math.expm1(later.margin)))
+    if not widths:
+        return None
+    return median(now for now, _ in widths), median(later for _, later in widths)
+
+
+def _duration_s(recorded: RecordedRun) -> float | None:
+    """Return the seconds from the start of a run to that of its last trial; None without a trial."""
+    if not recorded.trials:
+        return None
+    first, last = recorded.run.started_at, recorded.trials[-1].started_at
+    return (datetime.fromisoformat(last) - datetime.fromisoformat(first)).total_seconds()
 
 
 def _costs(runs: Sequence[RecordedRun]) -> tuple[float, float] | None:

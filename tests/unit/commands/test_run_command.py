@@ -1,8 +1,6 @@
 """`clusterlift run`, tested with a spark-submit that records a run without Spark."""
 
-import json
 import os
-import shlex
 import signal
 import subprocess
 import sys
@@ -20,111 +18,11 @@ from harness.records.directories import results_files
 from harness.records.reader import load
 from harness.runtime.time_budget import TimeBudget
 from jobs.options import _parser, parse
+from tests.unit.commands.fake_spark import FakeSpark
 from tests.waiting import eventually
 
 ROOT = Path(__file__).parents[3]
 PATIENCE_S = 60
-FAKE = """
-import json, os, signal, sys, time
-from pathlib import Path
-from harness.commands.run import _where
-from harness.runtime.cluster_mode import NO_APPLICATION, READY_LINE
-from harness.model.run import Ending, new_run_id
-from harness.records.writer import Recording
-from harness.runtime.interrupt import interruptible
-from harness.runtime.series import current_series
-from tests.unit.builders import a_run, failed, ok
-
-home = Path(__file__).parent
-with (home / "calls").open("a") as calls:
-    calls.write(json.dumps(sys.argv[1:]) + "\\n")
-if "--control" in sys.argv:  # a collector, which knows the outcome from the other spark-submit
-    if (home / "unreachable").exists():
-        print("24/01/01 WARN\\ncollect.py: error: no answer")
-        sys.exit(2)
-    print(f"24/01/01 WARN\\n{READY_LINE}hdfs://h/staging", flush=True)
-    with open(sys.argv[sys.argv.index("--control") + 1]) as control:
-        control.read()
-    (home / "collected").touch()
-    sys.exit(int((home / "code").read_text()) if (home / "code").exists() else NO_APPLICATION)
-outcomes = (home / "outcomes").read_text().split()
-outcome = outcomes.pop(0) if outcomes else "complete"
-(home / "outcomes").write_text(" ".join(outcomes))
-script = next(i for i, word in enumerate(sys.argv) if word.endswith("jobs/benchmark.py"))
-on_node = "--deploy-mode" in sys.argv
-
-def leave(code):
-    if on_node:
-        (home / "code").write_text(str(code))
-    sys.exit(min(code, 1) if on_node else code)
-
-if outcome == "not-submitted":
-    print("Exception in thread main: no such queue")
-    sys.exit(1)
-results, configuration = _where(sys.argv[script + 1 :])
-if outcome == "refused":
-    print("benchmark.py: error: no")
-    leave(2)
-given = dict(word.removeprefix("spark.yarn.appMasterEnv.").partition("=")[::2] for word in sys.argv)
-series = given["CLUSTERLIFT_SERIES"] if on_node else current_series()
-limit = given.get("CLUSTERLIFT_END_BY") if on_node else os.environ.get("CLUSTERLIFT_END_BY")
-with (home / "limits").open("a") as limits:
-    limits.write(f"{float(limit) - time.time():.0f}\\n" if limit else "none\\n")
-run = a_run(configuration, new_run_id(), parameters={"series": series})
-with Recording(results, run) as recording:
-    recording.trial(failed("w") if outcome == "failed" else ok("w", 1.0))
-    if outcome == "wait":
-        try:
-            with interruptible():
-                (home / "waiting").touch()
-                time.sleep(600)
-        except KeyboardInterrupt:
-            recording.end(Ending.INTERRUPTED)
-            leave(130)
-    if outcome == "killed":
-        os.kill(os.getpid(), signal.SIGKILL)
-    recording.end(Ending.SPARK_LOST if outcome == "lost" else Ending.COMPLETED)
-leave(int(outcome != "complete"))
-"""
-
-
-class FakeSpark:
-    """A Spark whose spark-submit has the outcomes that are planned, and then complete runs."""
-
-    def __init__(self, home: Path) -> None:
-        self.home = home
-        (home / "jars").mkdir(parents=True)
-        (home / "bin").mkdir()
-        (home / "fake.py").write_text(FAKE)
-        program = home / "bin/spark-submit"
-        python = f"PYTHONPATH={shlex.quote(str(ROOT))} exec {shlex.quote(sys.executable)}"
-        program.write_text(f'#!/bin/sh\n{python} {home}/fake.py "$@"\n')
-        program.chmod(0o755)
-        self.plan()
-
-    def plan(self, *outcomes: str) -> None:
-        (self.home / "outcomes").write_text(" ".join(outcomes))
-
-    def calls(self) -> list[list[str]]:
-        """Return the command line of each spark-submit."""
-        file = self.home / "calls"
-        return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
-
-    def parts(self) -> list[int | None]:
-        """Return the half minutes that each run had; None if it could take as long as it needed."""
-        texts = (self.home / "limits").read_text().split()
-        return [None if text == "none" else round(float(text) / 30) for text in texts]
-
-    def is_waiting(self) -> bool:
-        return (self.home / "waiting").exists()
-
-
-@pytest.fixture
-def spark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeSpark:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("CLUSTERLIFT_FS", raising=False)
-    monkeypatch.setenv("SPARK_HOME", str(tmp_path / "spark"))
-    return FakeSpark(tmp_path / "spark")
 
 
 def endings(directory: str = "results/default") -> list[str]:

@@ -1,0 +1,140 @@
+"""`clusterlift bench`: data, runs and a table, in the minutes that the user gives."""
+
+from collections.abc import Sequence
+from itertools import chain
+from pathlib import Path
+
+import click
+
+from harness.analysis.compare.comparison import overview
+from harness.analysis.compare.power import outlook
+from harness.analysis.observed.configuration import find_configuration
+from harness.child_process import run_to_its_end
+from harness.commands.command import command
+from harness.commands.compare import show_with_earlier
+from harness.commands.options import results_option
+from harness.commands.run import (
+    MAX_MINUTES,
+    MAX_RUNS,
+    given_options,
+    make_runs,
+    make_runs_within,
+    spark_options,
+    submission,
+)
+from harness.local_spark import script_path, spark_environment, spark_submit_command
+from harness.model.errors import BadInput
+from harness.present import text
+from harness.records.directories import configuration_directory, results_files
+from harness.runtime.series import SparkOptions
+from harness.runtime.time_budget import TimeBudget
+from harness.terminal import percent, show
+
+DEFAULT_MINUTES = 5.0
+MORE_MINUTES = 10
+FEW_PARTITIONS = 8
+"""Spark's 200 suit a cluster. On one machine, most of a trial would be the scheduling of tasks."""
+
+
+@command("bench", context_settings={"ignore_unknown_options": True})
+@click.option(
+    "--minutes",
+    type=click.FloatRange(1, MAX_MINUTES),
+    metavar="N",
+    help="Time for everything; the first table needs two runs, however long they take.  "
+    f"[default: {DEFAULT_MINUTES:g}]",
+)
+@click.option(
+    "--runs",
+    type=click.IntRange(1, MAX_RUNS),
+    metavar="N",
+    help="In place of --minutes: number of complete runs to have at the end.",
+)
+@click.option(
+    "--rows", default="1000000", show_default=True, metavar="N", help="Rows of the dataset."
+)
+@click.option(
+    "--dataset",
+    metavar="URI",
+    help="Where the dataset is, or will be generated.  [default: data/rows-N]",
+)
+@click.option(
+    "--layout",
+    metavar="LAYOUT",
+    help="Layout of its files, such as replicated:2.  [default: as the storage chooses]",
+)
+@click.option(
+    "--configuration",
+    default="default",
+    show_default=True,
+    metavar="NAME",
+    help="Name of the set-up under test.",
+)
+@results_option
+@spark_options
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[OPTIONS OF THE SCRIPT]...")
+def bench_command(
+    minutes: float | None,
+    runs: int | None,
+    rows: str,
+    dataset: str | None,
+    layout: str | None,
+    configuration: str,
+    results: Path,
+    arguments: Sequence[str],
+    **spark: Sequence[str],
+) -> int:
+    """Generate a dataset, run the workloads on it, and print a table.
+
+    The same command again adds runs, and the table becomes more precise. If another configuration was
+    measured before on the same machine and data, the table compares the two. Ctrl-C ends with the table of
+    what was measured until then.
+
+    Options of spark-submit are passed on to it, all others to jobs/benchmark.py.
+    """
+    if minutes is not None and runs is not None:
+        raise BadInput("--runs and --minutes: give one of them")
+    budget = TimeBudget((minutes or DEFAULT_MINUTES) * 60)
+    options = given_options(spark)
+    dataset = dataset or f"data/rows-{rows}"
+    own = [f"--dataset={dataset}", f"--configuration={configuration}", f"--results={results}"]
+    if not _names_a_master(options):
+        options = [("--conf", f"spark.sql.shuffle.partitions={FEW_PARTITIONS}"), *options]
+        own.append(f"--repartition={FEW_PARTITIONS}")
+    submissions = dict([submission(options, [*own, *arguments])])
+    code = _generate(options, dataset, rows, layout)
+    if code:
+        return code
+    try:
+        code = make_runs(submissions, runs) if runs else make_runs_within(submissions, budget)
+    finally:  # whatever ended them
+        if results_files(configuration_directory(results, configuration)):
+            _show_table(configuration, results)
+    return code
+
+
+def _names_a_master(options: SparkOptions) -> bool:
+    return any(name == "--master" or value.startswith("spark.master=") for name, value in options)
+
+
+def _generate(options: SparkOptions, dataset: str, rows: str, layout: str | None) -> int:
+    """Generate the dataset unless it is there, and return the exit code."""
+    arguments = [dataset, f"--rows={rows}", "--reuse", *([f"--layout={layout}"] if layout else [])]
+    script = script_path("datagen/generate.py")
+    command_ = [*spark_submit_command(), *chain.from_iterable(options), script, *arguments]
+    return run_to_its_end(command_, spark_environment())
+
+
+def _show_table(configuration: str, results: Path) -> None:
+    """Show the configuration beside the one before it, or alone, and what more time would bring."""
+    column = find_configuration(configuration, results)
+    show("")
+    if not show_with_earlier(configuration, results):
+        show(text.render(overview(column)))
+    expected = outlook(column, MORE_MINUTES * 60)
+    if expected is not None:
+        now, then = (percent(width, 1) for width in expected)
+        show(
+            f"For a more precise table, give the command again: {MORE_MINUTES} more minutes would change "
+            f"the interval of a typical workload from ±{now} to ±{then}."
+        )
