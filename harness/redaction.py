@@ -20,33 +20,80 @@ _SENSITIVE = (
 SENSITIVE_NAME = re.compile(_SENSITIVE, re.IGNORECASE)
 """Matches the names of options, properties and facts that announce a secret."""
 
+_REST = r"[\w.-]{0,64}"
+"""The rest of a name. Without a limit, the time for a text of many names would be quadratic in its length."""
+_VALUE = r"""(?:\\+"[^"\\]*\\*"?|"(?:[^"\\]|\\.)*(?:"|$)|'[^']*(?:'|$)|[^\s,;&"')}\]]+)"""
+_WORD = r"""(?:"[^"]*(?:"|$)|'[^']*(?:'|$)|[^\s"'-][^\s"']*)"""
+
 _USER_INFO = re.compile(r"(?<=://)[^/\s]+@")
 _ASSIGNMENT = re.compile(
-    rf"""((?:{_SENSITIVE}|\bsig(?:nature)?)[\w.-]*["']?\s*(?:=|:(?=\s*["']))\s*)"""
-    r"""("[^"]*"|'[^']*'|[^\s,;&"')}\]]+)""",
+    rf"""((?:{_SENSITIVE}|\bsig(?:nature)?){_REST}\\*["']?\s*(?:=|:(?=\s*\\*["']))\s*){_VALUE}"""
+    r"""|(\b(?:pass(?:word|wd|phrase)|secret|(?<![\w-])(?:(?:proxy-)?authorization|private-token|api-key|cookie"""
+    r"""|x-[\w-]{0,40}(?:key|token|secret|auth)[\w-]{0,20})):\s*"""
+    rf"""(?:(?:bearer|basic|token|digest|apikey)\s+)?){_WORD}"""
+    r"""|(\b(?:password|secret)\s+\d\s+|snmp-server\s+community\s+)\S+"""
+    r"""|(\b(?:bearer|basic)\s+)[\w+/=.~-]{8,}""",
     re.IGNORECASE,
 )
-_AUTHORIZATION = re.compile(r"\b((?:Bearer|Basic)\s+)[\w+/=.~-]{8,}", re.IGNORECASE)
+_OPTION = re.compile(
+    rf"""((?<![\w-])--?(?:(?=[\w.-]{{0,64}}?(?:{_SENSITIVE}))(?![\w.-]*(?:file|path|stdin|env|fd)\b)[\w.-]{{1,80}}"""
+    rf"""|passin|passout)\s+(?!(?:is|or|and|has|was|must|needs|twice)\b)){_WORD}"""
+    r"""|((?<!\S)(?:-u\s*|-U\s*|--(?:proxy-)?user[=\s]\s*)["']?(?!\d+:\d)[^\s:%"'/=]{1,100}[:%])(?![/\s])[^\s"']+""",
+    re.IGNORECASE,
+)
+_SHORT_OPTIONS = {
+    r"(?:sshpass|(?:docker|podman)\s+login|mongo\w*)": r"p\s*",
+    r"(?:mysql\w*|mariadb[\w-]*)": "p",
+    r"(?:ipmitool|sqlcmd|unzip)": r"P\s*",
+    "redis-cli": r"a\s*",
+    r"ldap\w+": r"w\s*",
+    r"snmp\w+": r"[cAX]\s*",
+    "plink": r"pw\s+",
+}
+"""The options of programs that take a secret, where a letter means something else to other programs."""
+_OF_PROGRAMS = [
+    re.compile(rf"(\b{program}\b[^|;&\n]{{0,300}}?\s-{option})(?!\*\*\*){_WORD}")
+    for program, option in _SHORT_OPTIONS.items()
+]
+_TOKEN = re.compile(
+    r"(?<![\w-])(?:eyJ[\w-]+\.eyJ[\w-]+\.[\w-]*|(?:AKIA|ASIA)[A-Z0-9]{16}\b|gh[opsru]_\w{20,}|github_pat_\w{20,}"
+    r"|(?:glpat|xox[abeprs])-[\w-]{10,}|[rs]k_(?:live|test)_\w{10,}|AIza[\w-]{35}|hf_\w{30,}|npm_\w{36})"
+    r"|-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[^-]*(?:-----END [A-Z ]{0,30}PRIVATE KEY-----)?"
+)
+"""What is a secret whatever stands before it: keys and tokens whose issuers gave them a form."""
 
 
 def without_credentials(text: str) -> str:
     """Return the text with `***` in place of credentials that have a known form.
 
-    These are the user-info of a URI (`hdfs://user:password@host`), the value after a name that announces a
-    secret (`password=...`, `"token": "..."`), and HTTP authorization. A secret without such a sign cannot be
-    recognized: for values of unknown meaning use `digest`.
+    These are the user-info of a URI (`hdfs://user:password@host`), the value after a name, header or option
+    that announces a secret (`password=...`, `"token": "..."`, `X-Api-Key: ...`, `--password ...`), the
+    options of well-known programs for one (`curl -u`, `sshpass -p`), HTTP authorization, and tokens which
+    have a form of their own. A secret without such a sign cannot be recognized: for values of unknown meaning
+    use `digest`. The time that this takes is linear in the length of the text.
     """
     if "@" in text:
         text = _USER_INFO.sub(f"{HIDDEN}@", text)
-    return _AUTHORIZATION.sub(rf"\g<1>{HIDDEN}", _ASSIGNMENT.sub(rf"\g<1>{HIDDEN}", text))
+    if "-" in text:
+        text = _OPTION.sub(_hidden, text)
+        for options in _OF_PROGRAMS:
+            while (hidden := options.sub(_hidden, text)) != text:
+                text = hidden
+    return _TOKEN.sub(HIDDEN, _ASSIGNMENT.sub(_hidden, text))
 
 
-_SECRET_OPTION = re.compile(rf"((?:{_SENSITIVE})[^=]*=).*", re.IGNORECASE | re.DOTALL)
+def _hidden(match: re.Match[str]) -> str:
+    """Return what announces a secret, and not the secret."""
+    return f"{match[match.lastindex or 0]}{HIDDEN}"
+
+
+_SECRET_WORD = re.compile(rf"((?:{_SENSITIVE})[^=]*=).*", re.IGNORECASE | re.DOTALL)
 
 
 def redacted_command(words: Iterable[str]) -> str:
-    """Return a command for a shell, with `***` in place of every word's part that announces a secret."""
-    return shlex.join(_SECRET_OPTION.sub(rf"\g<1>{HIDDEN}", without_credentials(w)) for w in words)
+    """Return a command for a shell, with `***` in place of what a name in a word, or before it, announces."""
+    hidden = (_SECRET_WORD.sub(rf"\g<1>{HIDDEN}", without_credentials(word)) for word in words)
+    return without_credentials(shlex.join(hidden))
 
 
 def digest(value: str) -> str:

@@ -16,12 +16,14 @@ from contextlib import suppress
 from functools import cache
 from typing import TextIO
 
-from harness.redaction import without_credentials
+from harness.redaction import SENSITIVE_NAME, without_credentials
 
 MAX_ERROR = 1_000
 END_OF_LINE = "\n"
 ERASE_LINE = "\r\x1b[K"
 _MAX_LISTED = 4
+_MAX_HELD_BACK = 10_000
+"""Characters of a line that another program has not finished."""
 _MIN_SHOWN = 1e-6
 
 
@@ -112,7 +114,7 @@ def say(text: str, stream: TextIO | None = None) -> None:
 
 def say_error(program: str, message: str) -> None:
     """Print an error, like `say`; a message that quotes a very long value is shortened in its middle."""
-    say(f"{program}: error: {shorten(message, MAX_ERROR)}")
+    say(f"{program}: error: {shorten(without_credentials(message), MAX_ERROR)}")
 
 
 def begin_line(text: str, stream: TextIO | None = None) -> None:
@@ -143,19 +145,39 @@ def end_line() -> None:
 
 
 class Relay:
-    """Prints what another program prints, as soon as it comes, to standard output.
+    """Prints what another program prints, line by line, to standard output.
 
-    If standard output is closed, the text is dropped and the other program goes on.
+    Redaction needs whole lines. The first part of a line is shown at once if it ends as that of a trial's
+    progress does, with two blanks, and announces no secret. If standard output is closed, the text is dropped
+    and the other program goes on.
     """
 
     def __init__(self) -> None:
         self._decoder = getincrementaldecoder("utf-8")("backslashreplace")
+        self._line = ""
+        self._shown = ""
 
     def copy(self, chunk: bytes) -> None:
-        """Print some bytes of the output; a character may be cut in two between them."""
-        text = self._decoder.decode(chunk)
+        """Print some bytes of the output; a character or a line may be cut in two between them."""
+        *lines, last = (self._line + self._decoder.decode(chunk)).split("\n")
+        text = "".join(f"{self._rest_of(line)}\n" for line in lines)
+        self._line = last
+        is_progress = last.endswith("  ") and not SENSITIVE_NAME.search(last)
+        if is_progress or len(last) > _MAX_HELD_BACK:
+            rest, self._shown = self._rest_of(last), _printable(last)
+            text += rest
         with suppress(OSError):
-            _write(sys.stdout, "\n".join(map(_printable, text.split("\n"))))
+            _write(sys.stdout, text)
+
+    def end(self) -> None:
+        """Print what was held back of a last line without its end."""
+        with suppress(OSError):
+            _write(sys.stdout, self._rest_of(self._line))
+
+    def _rest_of(self, line: str) -> str:
+        """Return what is to be printed of a line, whose first part may have been shown."""
+        shown, self._shown = self._shown, ""
+        return _printable(line).removeprefix(shown)
 
 
 def copy_output_to(receiver: Callable[[str], object]) -> None:

@@ -138,6 +138,7 @@ class Collector:
         finally:
             was_active = self._end(application)
         self.fetch()
+        self._relay.end()
         if self.exit_code is not None:
             return self.exit_code
         return INTERRUPTED if was_active else _without_exit_code(application)

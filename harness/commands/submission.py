@@ -142,6 +142,7 @@ class _Collector:
         output = Relay()
         while chunk := pipe.read1(CHUNK_BYTES):
             output.copy(chunk)
+        output.end()
 
     def end(self) -> None:
         """Let it end an application that still runs, fetch the rest and clean up."""

@@ -193,6 +193,7 @@ def _show_output(
         for each in lines:
             if match := message.search(each):
                 on_message(match[1].decode(errors="replace"))
+    relay.end()
 
 
 def _create_user(master: Node, user: int) -> None:

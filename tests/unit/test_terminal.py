@@ -204,13 +204,42 @@ def test_descriptors_that_are_closed_are_occupied(tmp_path: Path) -> None:
 
 
 class TestRelay:
-    def test_it_copies_at_once_and_escapes_control_characters(
-        self, capsys: pytest.CaptureFixture[str]
+    @pytest.mark.parametrize(
+        ("chunk", "shown"),
+        [
+            (b"one\ntwo", "one\n"),
+            (b"[1/2] pi  ", "[1/2] pi  "),
+            (b"[1/2] password  ", ""),
+            (b"x" * 20_000, "x" * 20_000),
+        ],
+    )
+    def test_whole_lines_and_progress_are_shown_at_once(
+        self, capsys: pytest.CaptureFixture[str], chunk: bytes, shown: str
     ) -> None:
         relay = Relay()
-        for chunk in (b"[1/2] pi  ", b"3 s\nbad \x1b[1m", b"\xff\n"):
+        relay.copy(chunk)
+        assert capsys.readouterr().out == shown
+        relay.end()
+        assert (shown + capsys.readouterr().out).encode() == chunk
+
+    @pytest.mark.parametrize(
+        ("chunks", "shown"),
+        [
+            ([b"[1/2] pi  ", b"3 s\nbad \x1b[1m", b"\xff\n"], "[1/2] pi  3 s\nbad \\x1b[1m\\xff\n"),
+            ([b"a token=hunt", b"er2\nb\n"], "a token=***\nb\n"),
+            ([b"curl --pass", b"word x ", b"http://h\n"], "curl --password *** http://h\n"),
+            ([b"hdfs://a:", b"b@n1\n"], "hdfs://***@n1\n"),
+            ([b"[1/2] pi  ", b"FAILED: token=", b"x\n"], "[1/2] pi  FAILED: token=***\n"),
+        ],
+    )
+    def test_it_copies_escaped_and_redacted_lines(
+        self, capsys: pytest.CaptureFixture[str], chunks: list[bytes], shown: str
+    ) -> None:
+        relay = Relay()
+        for chunk in chunks:
             relay.copy(chunk)
-        assert capsys.readouterr().out == "[1/2] pi  3 s\nbad \\x1b[1m\\xff\n"
+        relay.end()
+        assert capsys.readouterr().out == shown
 
     def test_a_character_may_be_cut_in_two(self, capsys: pytest.CaptureFixture[str]) -> None:
         relay = Relay()
@@ -220,7 +249,16 @@ class TestRelay:
 
     def test_nobody_has_to_read_it(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(sys, "stdout", None)
-        Relay().copy(b"x")
+        relay = Relay()
+        relay.copy(b"x\nx")
+        relay.end()
+
+
+def test_a_credential_in_a_long_message_is_hidden_before_the_message_is_shortened(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    say_error("clusterlift", f"{'x' * 900} password={'hunter2' * 100}")
+    assert "hunter2" not in capsys.readouterr().err
 
 
 def test_a_long_list_names_the_first_four() -> None:
