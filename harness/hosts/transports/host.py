@@ -8,6 +8,7 @@ import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from ipaddress import ip_address
+from math import prod
 
 from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet, NodeSetException
 
@@ -17,7 +18,8 @@ from harness.terminal import MAX_ERROR, shorten
 SSH = ("ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "-T", "--")
 MAX_HOSTS = 1024
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._@:%-]*")
-_RANGE = re.compile(r"(\d+)-(\d+)(?=[^\[]*\])")
+_RANGES = re.compile(r"\[([^\[\]]*)\]")
+_RANGE = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9})(?:/[0-9]{1,9})?)?")
 _COMMA_OUTSIDE_BRACKETS = re.compile(r",(?![^\[]*\])")
 
 
@@ -94,10 +96,12 @@ def parse_hosts(option: str, text: str, transport: Transport) -> list[Host]:
 
     Raise BadInput with the option's name if the text cannot be read.
     """
+    _check_number(option, text)
     hosts: dict[str, Host] = {}
     for part in _COMMA_OUTSIDE_BRACKETS.split(text):
         for host in _hosts(option, part, transport):
-            hosts.setdefault(host.name, host)
+            if hosts.setdefault(host.name, host) != host:
+                raise BadInput(f"{option}: {host} is named twice, with different addresses")
     return list(hosts.values())
 
 
@@ -106,16 +110,38 @@ def expand_names(option: str, text: str) -> list[str]:
 
     Raise BadInput with the option's name for text that cannot be read, and for too many names.
     """
-    # Checked before the expansion: a mistyped range may have billions of names.
-    if any(int(last) - int(first) > MAX_HOSTS for first, last in _RANGE.findall(text)):
-        raise BadInput(f"{option} {text!r} has a range of too many hosts; name 1 to {MAX_HOSTS}")
+    _check_number(option, text)
     try:
         names = NodeSet(text, resolver=RESOLVER_NOGROUP)  # wildcards are those of its groups
-    except (NodeSetException, AssertionError) as error:  # it checks some input by assertions
-        raise BadInput(f"{option} {text!r} cannot be read: {error}; write node[1-4]") from error
-    if not 0 < len(names) <= MAX_HOSTS:
-        raise BadInput(f"{option} {text!r} names {len(names)} hosts; name 1 to {MAX_HOSTS}")
+    except (NodeSetException, AssertionError, ValueError) as error:  # it checks some input itself
+        raise _unreadable(option, text, str(error)) from error
+    if not names:
+        raise BadInput(f"{option} {text!r} names no hosts; name 1 to {MAX_HOSTS}")
     return [_check_name(option, name) for name in names]
+
+
+def _check_number(option: str, text: str) -> None:
+    """Raise BadInput for too many names. It comes before the expansion: a slip may be billions of names."""
+    number = 0
+    for part in _COMMA_OUTSIDE_BRACKETS.split(text):
+        names, _, _ = part.partition("=")
+        number += prod(
+            sum(_length(option, text, range_) for range_ in ranges.split(","))
+            for ranges in _RANGES.findall(names)
+        )
+    if number > MAX_HOSTS:
+        raise BadInput(f"{option} {text!r} names {number:,} hosts; name 1 to {MAX_HOSTS}")
+
+
+def _length(option: str, text: str, range_: str) -> int:
+    match = _RANGE.fullmatch(range_.strip())
+    if match is None:
+        raise _unreadable(option, text, f"[{range_}] is no range")
+    return max(1, int(match[2] or match[1]) - int(match[1]) + 1)
+
+
+def _unreadable(option: str, text: str, reason: str) -> BadInput:
+    return BadInput(f"{option} {text!r} cannot be read: {reason}; write node[1-4]")
 
 
 def is_ip_address(text: str) -> bool:

@@ -1,5 +1,7 @@
 """Host names are expanded and checked, and each transport has its argument vector."""
 
+from functools import partial
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -46,14 +48,41 @@ class TestNames:
             "@all",
             "a;b",
             "-o1",
+            "a[1-2-3]",
+            "a[-1]",
+            "a[1-\u0663]",
+            "a[1_0]",
+            f"a[1-{'9' * 5000}]",
+            f"a{'9' * 5000}",
         ],
     )
     def test_that_cannot_be_read_are_refused_with_the_options_name(self, text: str) -> None:
         with pytest.raises(BadInput, match="--nodes"):
             expand_names("--nodes", text)
 
+    @pytest.mark.parametrize(
+        ("text", "number"),
+        [
+            ("a[1-1025]", "1,025"),
+            ("a[1-512],b[1-513]", "1,025"),
+            ("a[1-100][1-100][1-100]", "1,000,000"),
+            (",".join(f"h{number}" for number in range(2000)), "2,000"),
+            ("a[1-1025]=10.0.0.[1-1025]", "1,025"),
+        ],
+    )
+    def test_are_counted_together_before_they_are_expanded(self, text: str, number: str) -> None:
+        for parse in (expand_names, partial(parse_hosts, transport=by_local)):
+            with pytest.raises(BadInput, match=f"names {number} hosts; name 1 to 1024"):
+                parse("--hosts", text)
+        assert len(expand_names("--hosts", "a[1-512],b[1-512]")) == 1024
+
 
 class TestHosts:
+    @pytest.mark.parametrize("text", ["a=10.0.0.1,a=10.0.0.2", "a,a=10.0.0.1"])
+    def test_have_one_address_each(self, text: str) -> None:
+        with pytest.raises(BadInput, match="--hosts: a is named twice, with different addresses"):
+            parse_hosts("--hosts", text, by_local)
+
     def test_keep_the_order_in_which_they_are_named(self) -> None:
         hosts = parse_hosts("--hosts", "node3,node[1-2],node3,a", by_local)
         assert [host.name for host in hosts] == ["node3", "node1", "node2", "a"]
