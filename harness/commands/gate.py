@@ -18,6 +18,7 @@ from harness.commands.options import results_option
 from harness.model.errors import BadInput
 from harness.model.finding import Finding
 from harness.model.link import MAX_BIT_S, MAX_MTU, MIN_MTU, parse_rate, throughput_text
+from harness.option_types import WholeNumber
 from harness.present.findings import fault_lines
 from harness.present.probes import remarks
 from harness.probes.kinds import NewestProbe, network_of, newest_probes
@@ -38,7 +39,7 @@ BEFORE_AND_AFTER = 2
 )
 @click.option(
     "--mtu",
-    type=click.IntRange(MIN_MTU, MAX_MTU),
+    type=WholeNumber(MIN_MTU, MAX_MTU),
     metavar="BYTES",
     help="MTU that every link and path must have.  [default: the most frequent one]",
 )

@@ -20,6 +20,7 @@ from harness.lab.verify import LinkCheck, verify
 from harness.minicluster.guard import CLUSTERLIFT, guarded
 from harness.model.errors import BadInput
 from harness.model.link import MAX_MTU, MIN_MTU, Link, parse_rate, rate_text
+from harness.option_types import WholeNumber
 from harness.runtime.interrupt import interruptible
 from harness.terminal import say, show
 
@@ -52,7 +53,7 @@ def lab() -> None:
 @lab.command("up")
 @click.option(
     "--nodes",
-    type=click.IntRange(1, MAX_WORKERS),
+    type=WholeNumber(1, MAX_WORKERS),
     default=4,
     show_default=True,
     metavar="N",
@@ -78,7 +79,7 @@ def lab() -> None:
 @click.option(
     "--racks",
     "rack_count",
-    type=click.IntRange(1, 2),
+    type=WholeNumber(1, 2),
     default=1,
     show_default=True,
     help="With two racks, each has half of the workers, and an uplink connects them.",
@@ -113,7 +114,7 @@ def status_command() -> None:
 @click.option("--unshaped", is_flag=True, help="Remove the limit.")
 @click.option(
     "--mtu",
-    type=click.IntRange(MIN_MTU, MAX_MTU),
+    type=WholeNumber(MIN_MTU, MAX_MTU),
     metavar="BYTES",
     help="Largest packet, such as 1500 or 9000.  [default: unchanged]",
 )
@@ -154,7 +155,7 @@ def link_command(rate: str | None, unshaped: bool, mtu: int | None, names: str |
 )
 @click.option(
     "--seconds",
-    type=click.IntRange(1, 3600),
+    type=WholeNumber(1, 3600),
     default=5,
     show_default=True,
     help="Duration of each measurement.",

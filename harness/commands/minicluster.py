@@ -21,6 +21,7 @@ from harness.minicluster.qfs_home import qfs_home
 from harness.minicluster.spark_configuration import properties_text
 from harness.minicluster.yarn import YarnCluster, hdfs_properties
 from harness.model.errors import BadInput, ClusterliftError
+from harness.option_types import WholeNumber
 from harness.runtime.interrupt import deferred_signals, interruptible, signal_handlers
 from harness.terminal import count_of, say, show, visible
 
@@ -41,7 +42,7 @@ def _number_of(
     return click.option(
         f"--{service.servers_option}",
         name,
-        type=click.IntRange(1, MAX_SERVERS),
+        type=WholeNumber(1, MAX_SERVERS),
         default=default,
         show_default=True,
         metavar="N",
@@ -66,7 +67,7 @@ def commands(system: Service, servers: int) -> click.Group:
     @name_option
     @servers_option
     @click.option(
-        "--port", type=click.IntRange(1, 65535), help="The port of its URI.  [default: a free one]"
+        "--port", type=WholeNumber(1, 65535), help="The port of its URI.  [default: a free one]"
     )
     def up_command(name: str, servers: int, port: int | None) -> None:
         with interruptible(once=True):

@@ -11,6 +11,7 @@ from harness.commands.command import command
 from harness.commands.options import as_fraction, results_option
 from harness.model.errors import BadInput
 from harness.model.limits import MAX_TRIALS
+from harness.option_types import WholeNumber
 from harness.present.power import render
 from harness.statistics.mixed_model import PRIOR_RUN_SD
 from harness.statistics.power import POWER
@@ -41,21 +42,21 @@ from harness.terminal import show
 )
 @click.option(
     "--trials",
-    type=click.IntRange(1, MAX_TRIALS),
+    type=WholeNumber(1, MAX_TRIALS),
     default=6,
     show_default=True,
     help="Without RUNS: measured trials of each workload in a run.",
 )
 @click.option(
     "--workloads",
-    type=click.IntRange(1, 1000),
+    type=WholeNumber(1, 1000),
     default=9,
     show_default=True,
     help="Without RUNS: workloads in the table. A table of more workloads needs more runs.",
 )
 @click.option(
     "--configurations",
-    type=click.IntRange(1, 1000),
+    type=WholeNumber(1, 1000),
     default=1,
     show_default=True,
     help="Configurations in the table, without the baseline.",

@@ -18,6 +18,7 @@ from harness.commands.options import converted, cost_option, hour_option, result
 from harness.model.errors import BadInput
 from harness.model.layout import Layout
 from harness.model.link import MAX_BIT_S, MAX_MTU, MIN_MTU, parse_rate, rate_text
+from harness.option_types import WholeNumber
 from harness.present.prediction import render
 from harness.records.predictions import freeze
 from harness.terminal import show
@@ -35,7 +36,7 @@ from harness.terminal import show
 )
 @click.option(
     "--mtu",
-    type=click.IntRange(MIN_MTU, MAX_MTU),
+    type=WholeNumber(MIN_MTU, MAX_MTU),
     metavar="BYTES",
     help="MTU after the upgrade. [default: the present one]",
 )

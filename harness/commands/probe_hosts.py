@@ -18,6 +18,7 @@ from harness.lab.racks import racks
 from harness.lab.submit import facts
 from harness.model.errors import BadInput
 from harness.model.probe import ProbeRun, RecordedProbes
+from harness.option_types import WholeNumber
 from harness.probes.options import integer_option
 from harness.probes.plan import ProbePlan, run_probes
 from harness.probes.site import Rack
@@ -198,9 +199,7 @@ _RECORD_OPTIONS = (
         metavar="NAME",
         help="Record the probe below --results, under this name.  [default: only print it]",
     ),
-    integer_option(
-        "--repeats", click.IntRange(1, 1000), 1, "Number of times to measure everything."
-    ),
+    integer_option("--repeats", WholeNumber(1, 1000), 1, "Number of times to measure everything."),
 )
 """The last one is the first in the help."""
 
@@ -219,7 +218,7 @@ _HOST_OPTIONS = (
     ),
     click.option(
         "--spark-port",
-        type=click.IntRange(1, 65535),
+        type=WholeNumber(1, 65535),
         help="For --via spark: the TCP port of this machine at which executors connect, for a firewall."
         "  [default: any free port]",
     ),

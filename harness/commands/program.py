@@ -15,6 +15,7 @@ from harness.model.errors import BadInput
 from harness.model.limits import MAX_PER_HOST, MAX_TRIALS
 from harness.model.run import Ending, RecordedRun, Status
 from harness.model.scaling import parse_nodes
+from harness.option_types import WholeNumber
 from harness.present import text
 from harness.programs.mpi import RDMA, TCP
 from harness.programs.program import Option, Placement, Program, programs
@@ -53,7 +54,7 @@ _OPTIONS = (
     ),
     click.option(
         "--per-host",
-        type=click.IntRange(1, MAX_PER_HOST),
+        type=WholeNumber(1, MAX_PER_HOST),
         default=1,
         show_default=True,
         metavar="N",
@@ -68,7 +69,7 @@ _OPTIONS = (
     ),
     click.option(
         "--runs",
-        type=click.IntRange(1, MAX_RUNS),
+        type=WholeNumber(1, MAX_RUNS),
         default=3,
         show_default=True,
         metavar="N",
@@ -76,7 +77,7 @@ _OPTIONS = (
     ),
     click.option(
         "--trials",
-        type=click.IntRange(1, MAX_TRIALS),
+        type=WholeNumber(1, MAX_TRIALS),
         default=3,
         show_default=True,
         metavar="N",
@@ -84,7 +85,7 @@ _OPTIONS = (
     ),
     click.option(
         "--warmup",
-        type=click.IntRange(0, MAX_TRIALS),
+        type=WholeNumber(0, MAX_TRIALS),
         default=1,
         show_default=True,
         metavar="N",

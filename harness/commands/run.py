@@ -16,6 +16,8 @@ from harness.commands.options import converted
 from harness.commands.submission import check_submission, submit
 from harness.model.errors import BadInput, ClusterliftError
 from harness.model.scaling import parse_nodes, scaled_name
+from harness.node.kernel import positive
+from harness.option_types import WholeNumber
 from harness.records.series import Series, in_turns, is_complete, missing_runs
 from harness.runtime.clock import duration_text
 from harness.runtime.series import SERIES, SparkOptions, series_of
@@ -24,6 +26,7 @@ from harness.runtime.warm_up import AUTO
 from harness.terminal import count_of, say, show
 
 MAX_RUNS = 1000
+MAX_CORES = 10**6
 DEFAULT_RUNS = 3
 MAX_MINUTES = 7 * 24 * 60
 
@@ -56,7 +59,7 @@ def given_options(values: Mapping[str, Sequence[str]]) -> SparkOptions:
 @command("run", context_settings={"ignore_unknown_options": True})
 @click.option(
     "--runs",
-    type=click.IntRange(1, MAX_RUNS),
+    type=WholeNumber(1, MAX_RUNS),
     metavar="N",
     help=f"Number of complete runs to have at the end.  [default: {DEFAULT_RUNS}]",
 )
@@ -204,8 +207,9 @@ def _on_nodes(
     options: SparkOptions, arguments: Sequence[str], nodes: int
 ) -> tuple[SparkOptions, list[str]]:
     """Return the options and arguments of runs on `nodes` nodes. Raise BadInput without --executor-cores."""
-    cores = [value for option, value in options if option == "--executor-cores"][-1:]
-    if not cores or not cores[0].isdecimal() or not int(cores[0]):
+    given = [value for option, value in options if option == "--executor-cores"]
+    cores = positive(given[-1], MAX_CORES) if given else None
+    if cores is None:
         raise BadInput(
             "--nodes needs --executor-cores: the cores of a node, so that it has one executor"
         )
@@ -213,7 +217,7 @@ def _on_nodes(
     return (
         [
             *options,
-            ("--conf", f"spark.cores.max={int(cores[0]) * nodes}"),
+            ("--conf", f"spark.cores.max={cores * nodes}"),
             ("--conf", f"spark.executor.instances={nodes}"),
         ],
         [

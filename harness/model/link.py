@@ -82,7 +82,8 @@ def is_same_rate(bit_s: float, other_bit_s: float) -> bool:
 
 def parse_rate(option: str, text: str, max_bit_s: int = MAX_SHAPED_BIT_S) -> int:
     """Return the bit/s of `100mbit` or `2.5gbit`. Raises BadInput that names the option."""
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmg])bit(?:/s)?", text.strip().lower())
+    form = r"(\d+(?:\.\d+)?)\s*([kmg])bit(?:/s)?"
+    match = re.fullmatch(form, text.strip().lower(), re.ASCII)
     if match is None:
         raise BadInput(f"{option} {text!r} is not a rate; write for example 100mbit or 2.5gbit")
     rate = float(match[1]) * UNITS[match[2]]

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import click
-from click import IntRange
 
 from harness.analysis.network.mesh_verdict import mesh_findings
 from harness.hosts.parallelism import MAX_PAIRS, allow_pairs
 from harness.hosts.transports.host import Host
 from harness.model.errors import BadInput
 from harness.model.network_metrics import MESH, PAIRS, ROUNDS, SAMPLED
+from harness.option_types import WholeNumber
 from harness.present.probes.mesh import mesh_sections
 from harness.probes.kind import ProbeKind
 from harness.probes.options import (
@@ -115,7 +115,7 @@ MESH_OPTIONS = (
     ),
     click.option(
         "--rounds",
-        type=IntRange(2, 1000),
+        type=WholeNumber(2, 1000),
         help="Rounds of random pairs.  [default: the logarithm of the number of hosts to base 2]",
     ),
     seed_option,

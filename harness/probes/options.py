@@ -4,11 +4,12 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import click
-from click import IntRange
 
 from harness.hosts.parallelism import MAX_PAIRS
 from harness.model.errors import BadInput
 from harness.model.link import MAX_MTU, MIN_MTU
+from harness.node.kernel import count
+from harness.option_types import WholeNumber
 from harness.probes.messages import MESSAGE_BYTES
 from harness.probes.traffic import FIRST_PORT
 from harness.runtime.command_line import parse_time
@@ -17,7 +18,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def integer_option(
-    name: str, values: IntRange, default: int, text: str
+    name: str, values: WholeNumber, default: int, text: str
 ) -> Callable[[Command], Command]:
     """Return an option that takes a whole number; its help shows the default."""
     return click.option(name, type=values, default=default, show_default=True, help=text)
@@ -44,11 +45,13 @@ def time_option(name: str, parameter: str, default: str, text: str) -> Callable[
     )
 
 
-seconds_option = integer_option("--seconds", IntRange(1, 3600), 10, "Duration of each transfer.")
-streams_option = integer_option("--streams", IntRange(1, 128), 1, "TCP streams in each transfer.")
+seconds_option = integer_option("--seconds", WholeNumber(1, 3600), 10, "Duration of each transfer.")
+streams_option = integer_option(
+    "--streams", WholeNumber(1, 128), 1, "TCP streams in each transfer."
+)
 port_option = integer_option(
     "--port",
-    IntRange(1024, 60000),
+    WholeNumber(1024, 60000),
     FIRST_PORT,
     "The first port for servers; concurrent transfers use consecutive ports.",
 )
@@ -56,17 +59,17 @@ both_ways_option = click.option(
     "--bidir", "both_ways", is_flag=True, help="Also measure both directions at the same time."
 )
 seed_option = click.option(
-    "--seed", type=int, default=1, show_default=True, help="Seed of the random choices."
+    "--seed", type=WholeNumber(), default=1, show_default=True, help="Seed of the random choices."
 )
 at_once_option = integer_option(
     "--pairs-at-once",
-    IntRange(1, 2048),
+    WholeNumber(1, 2048),
     MAX_PAIRS,
     "Pairs that are measured at the same time; each takes four processes of this machine.",
 )
 message_option = integer_option(
     "--message-bytes",
-    IntRange(14, 65000),
+    WholeNumber(14, 65000),
     MESSAGE_BYTES,
     "Size of the messages whose latency is measured.",
 )
@@ -81,9 +84,10 @@ def packet_sizes(text: str | None) -> list[int]:
     """Return packet sizes in bytes, in ascending order. Raise BadInput that quotes the wrong one."""
     sizes = []
     for part in text.split(",") if text else ():
-        if not (part.strip().isdecimal() and MIN_MTU <= int(part) <= MAX_MTU):
+        size = count(part.strip(), MAX_MTU)
+        if size is None or size < MIN_MTU:
             raise BadInput(
                 f"--sizes: {part!r} is not from {MIN_MTU} to {MAX_MTU}; write 1500,3000,9000"
             )
-        sizes.append(int(part))
+        sizes.append(size)
     return sorted(set(sizes))

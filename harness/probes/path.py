@@ -230,7 +230,7 @@ def _datagram_run(
     )
     return ClientServerRun(
         remotes,
-        server=(flow.receiver, iperf3.server(port)),
+        server=(flow.receiver, iperf3.server(flow.receiver.address, port)),
         client=(flow.sender, client),
         listening=iperf3.LISTENING,
         parse=_read_datagrams,

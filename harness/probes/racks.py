@@ -28,6 +28,7 @@ from harness.model.network_metrics import (
     WITHIN_RACK,
 )
 from harness.model.probe import ARROW, Measurement, Metric, ProbeSample, RecordedProbes, samples
+from harness.option_types import WholeNumber
 from harness.present.probes.columns import Column, ProbeTable
 from harness.probes.common_window import NOT_TOGETHER, window_of
 from harness.probes.kind import ProbeKind
@@ -225,7 +226,7 @@ KIND = ProbeKind(
         seconds_option,
         streams_option,
         integer_option(
-            "--draws", click.IntRange(1, 100), 3, "Number of random choices of who sends to whom."
+            "--draws", WholeNumber(1, 100), 3, "Number of random choices of who sends to whom."
         ),
         seed_option,
         port_option,

@@ -221,7 +221,7 @@ def _flow_run(
     )
     return ClientServerRun(
         remotes,
-        server=(flow.receiver, iperf3.server(port)),
+        server=(flow.receiver, iperf3.server(flow.receiver.address, port)),
         client=(flow.sender, client),
         listening=iperf3.LISTENING,
         parse=_transfer,

@@ -43,7 +43,7 @@ _LOST, _SIGNAL = "lost communication with a remote daemon", "exited on signal"
 # The mark must not be in the guard's own environment, or it would end itself.
 _GUARD = """
 mark=$0 output=$1 directory=/tmp/clusterlift-$0; shift
-marked() { grep -ls "CLUSTERLIFT_JOB=$mark" /proc/[0-9]*/environ 2>/dev/null | cut -d/ -f3; }
+marked() { grep -Fls "CLUSTERLIFT_JOB=$mark" /proc/[0-9]*/environ 2>/dev/null | cut -d/ -f3; }
 end() {
   trap '' TERM INT HUP
   for signal in TERM KILL; do

@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 _MAX_COMMAND = 10_000
 _SECONDS = {"s": 1, "m": 60, "min": 60, "h": 3600}
-_AMOUNT = re.compile(r"(\d+(?:\.\d+)?)\s*(s|min|m|h)\s*")
+_AMOUNT = re.compile(r"([0-9]{1,9}(?:\.[0-9]+)?)\s*(s|min|m|h)\s*")
 
 
 class _HelpFormatter(argparse.ArgumentDefaultsHelpFormatter):

@@ -14,6 +14,7 @@ from harness.model.soak import SoakFlow
 from harness.probes.soak import SET_UP_S, SETTLE_S
 from harness.records.lookup import find_probes
 from tests.probes.networks import DEVICE, Network, programs, run, star
+from tests.waiting import eventually
 
 MBIT = 10**6
 ROUNDS = 4
@@ -51,7 +52,8 @@ def interrupt_and_slow(made: Network, names: list[str]) -> None:
 
 def vanish(made: Network, names: list[str]) -> None:
     """Kill everything on the fourth host, and take its namespace away."""
-    pids = run("ip", "netns", "pids", names[3]).split()
+    pids = list[str]()
+    eventually(lambda: pids.extend(run("ip", "netns", "pids", names[3]).split()) or pids)
     run("kill", "-9", *pids)
     run("ip", "netns", "delete", names[3])
     made.namespaces.remove(names[3])

@@ -65,9 +65,12 @@ class DatagramReport:
     jitter_us: float | None
 
 
-def server(port: int) -> list[str]:
-    """Return the command that serves one transfer; it prints LISTENING when clients can connect."""
-    return ["iperf3", "-s", "-1", "-p", str(port), "--forceflush"]
+def server(address: str, port: int) -> list[str]:
+    """Return the command that serves one transfer; it prints LISTENING when clients can connect.
+
+    It serves on the network under test alone.
+    """
+    return ["iperf3", "-s", "-1", "-B", address, "-p", str(port), "--forceflush"]
 
 
 def client(

@@ -37,6 +37,12 @@ TEXTS = [
     for names, command in leaves()
     for parameter in text_parameters(command)
 ]
+WHOLE_NUMBERS = [
+    pytest.param(names, command, parameter, id=f"{' '.join(names)} {parameter.name}")
+    for names, command in leaves()
+    for parameter in command.params
+    if isinstance(parameter.type, click.types.IntParamType)
+]
 PRINTING = {
     "compare",
     "packets",
@@ -87,6 +93,21 @@ def refusal(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
         assert printed.err.startswith("clusterlift: error: ")
         assert printed.err.removesuffix("\n").isprintable()
     return printed.err if code else ""
+
+
+@pytest.mark.parametrize("value", ["1_0", "\u0663", "9" * 5000])
+@pytest.mark.parametrize(("names", "command", "parameter"), WHOLE_NUMBERS)
+def test_a_whole_number_is_written_in_digits(
+    names: Names,
+    command: click.Command,
+    parameter: click.Parameter,
+    value: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(command_line(names, command, parameter, value)) == 2
+    [line] = capsys.readouterr().err.splitlines()
+    assert f"'{parameter.opts[-1]}': " in line
+    assert "is not a whole number" in line
 
 
 @pytest.mark.parametrize(("names", "command", "parameter"), TEXTS)

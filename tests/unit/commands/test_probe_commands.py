@@ -55,6 +55,8 @@ class TestUsage:
             (["mesh", "--hosts", "-oProxyCommand=x"], "--hosts"),
             (["mesh", "--hosts", "node[1-"], "--hosts 'node[1-' cannot be read"),
             (["mtu", *TWO, "--sizes", "1500,huge"], "--sizes: 'huge' is not from 576 to 9000"),
+            (["mtu", *TWO, "--sizes", "\u0663000"], "--sizes: '\u0663000' is not from 576 to 9000"),
+            (["mtu", *TWO, "--sizes", "9" * 5000], "--sizes: '999"),
             (["mtu", *TWO, "--bidir"], "--bidir needs sizes of packets: --sizes 1500,9000"),
             (["mtu", *TWO, "--set-mtu"], "--set-mtu needs sizes of packets: --sizes 1500,9000"),
             (["mesh", *TWO, "--exhaustive", "--rounds", "3"], "all pairs: leave out --rounds"),

@@ -68,7 +68,7 @@ class TestCommandLine:
         ("arguments", "message"),
         [
             (["--runs", "0"], "Invalid value for '--runs': 0 is not in the range 1<=x<=1000"),
-            (["--runs", "two"], "Invalid value for '--runs': 'two' is not a valid integer"),
+            (["--runs", "two"], "Invalid value for '--runs': 'two' is not a whole number"),
             (["--master"], "Option '--master' requires an argument"),
             (["--conf", ""], "--conf is empty; give a value"),
             (["--results"], "--results: expected one argument"),
@@ -467,9 +467,11 @@ class TestNumbersOfNodes:
         assert main(["run", "--runs", "2", "--nodes", "1,2", *self.GIVEN.split()]) == 2
         assert len(spark.calls()) == 1
 
+    @pytest.mark.parametrize("cores", [None, "0", "x", "1_0", "\u0663", "9" * 5000])
     def test_without_the_cores_of_a_node_it_says_what_to_give(
-        self, spark: FakeSpark, capsys: pytest.CaptureFixture[str]
+        self, cores: str | None, spark: FakeSpark, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        assert main(["run", "--nodes", "1,2"]) == 2
+        given = [] if cores is None else ["--executor-cores", cores]
+        assert main(["run", "--nodes", "1,2", *given]) == 2
         assert "--nodes needs --executor-cores: the cores of a node" in capsys.readouterr().err
         assert not spark.calls()

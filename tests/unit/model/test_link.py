@@ -24,7 +24,9 @@ def test_a_rate_is_parsed(text: str, bit_s: int) -> None:
     assert parse_rate("--rate", text) == bit_s
 
 
-@pytest.mark.parametrize("text", ["", "fast", "100", "-1gbit", "100 megabit", "1e3mbit"])
+@pytest.mark.parametrize(
+    "text", ["", "fast", "100", "-1gbit", "100 megabit", "1e3mbit", "\u0663mbit"]
+)
 def test_what_is_not_a_rate_is_refused(text: str) -> None:
     with pytest.raises(BadInput, match=r"--rate .* is not a rate; write for example 100mbit"):
         parse_rate("--rate", text)

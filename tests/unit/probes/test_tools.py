@@ -80,6 +80,11 @@ t_stdev[usec]   99% percentile[usec]   99.9% percentile[usec]
 
 
 class TestIperf3:
+    def test_a_server_serves_on_the_network_under_test_alone(self) -> None:
+        assert " ".join(iperf3.server("10.0.0.1", 5201)).startswith(
+            "iperf3 -s -1 -B 10.0.0.1 -p 5201"
+        )
+
     @pytest.mark.parametrize("version", IPERF3)
     def test_reports_the_goodput_that_arrived(self, version: str) -> None:
         report = iperf3.read_report(output(f"iperf3-{version}.json"))

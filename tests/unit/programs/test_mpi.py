@@ -1,11 +1,13 @@
 """What Open MPI printed becomes an output, or one clear line that names the host or the program."""
 
 import json
+import os
+import subprocess
 
 import pytest
 
-from harness.hosts.remote_process import CompletedCommand
-from harness.hosts.transports.host import Host, HostError
+from harness.hosts.remote_process import CompletedCommand, run_all
+from harness.hosts.transports.host import Host, HostError, by_local
 from harness.model.errors import ToolError
 from harness.programs import mpi
 from harness.programs.mpi import MpiJob, output_of
@@ -34,6 +36,18 @@ the daemon itself. We cannot recover from this failure, and
 therefore will terminate the job.
 --------------------------------------------------------------------------
 """
+
+
+def test_a_guard_ends_its_own_processes_and_no_others() -> None:
+    """Hosts may share /proc, and the mark of the tenth begins like that of the first."""
+    environment = os.environ | {"CLUSTERLIFT_JOB": "test.10."}
+    with subprocess.Popen(["sleep", "600"], env=environment) as other:
+        done = run_all(
+            [(by_local("n1"), mpi._guarded("test.1.", ["sh", "-c", "sleep 600 & true"]))]
+        )
+        assert isinstance(done[0], CompletedCommand)
+        assert other.poll() is None
+        other.kill()
 
 
 class TestNetworks:

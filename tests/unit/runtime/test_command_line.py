@@ -34,7 +34,20 @@ def test_a_time(text: str, seconds: float) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "30", "m", "30m5", "half an hour", "-5m", "0s", "5 d", "1e3s"]
+    "text",
+    [
+        "",
+        "30",
+        "m",
+        "30m5",
+        "half an hour",
+        "-5m",
+        "0s",
+        "5 d",
+        "1e3s",
+        "\u0663s",
+        f"1{'0' * 400}s",
+    ],
 )
 def test_not_a_time(text: str) -> None:
     with pytest.raises(ValueError, match=r"not a time|range"):

@@ -1,0 +1,16 @@
+"""Types of the options of `clusterlift` that click does not have."""
+
+import re
+from typing import Any
+
+import click
+
+
+class WholeNumber(click.IntRange):
+    """A whole number between bounds, in plain digits: Python itself would take `1_0` and `٣`, too."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the number. Raise BadParameter for other text, and out of bounds."""
+        if isinstance(value, str) and not re.fullmatch("-?[0-9]{1,18}", value):
+            self.fail(f"{value!r} is not a whole number", param, ctx)
+        return super().convert(value, param, ctx)
