@@ -9,13 +9,10 @@ from harness.lab.compose import LabSpec
 from harness.model.link import rate_text
 from harness.programs.program import Program
 from harness.records.series import in_turns
-from harness.settings.bond_member import BondMember
-from harness.settings.journal import AnySetting
-from harness.settings.mtu import Mtu
-from harness.settings.own_command import OwnCommand
-from harness.settings.rate import Rate
-from harness.settings.speed import Speed
-from harness.settings.sysctl import Sysctl
+from harness.settings import kinds
+from harness.settings.rate import rate
+from harness.settings.setting import Setting
+from harness.settings.speed import speed
 
 DISK_BYTES_PER_ROW = 300
 """75 bytes as CSV, in three replicas, and once more in a shuffle. Few datasets need more."""
@@ -52,7 +49,7 @@ class Configuration:
     speed_mbit_s: int | None = None
     bond_members_down: tuple[str, ...] = ()
     sysctls: tuple[tuple[str, str], ...] = ()
-    own_command: OwnCommand | None = None
+    own_command: Setting | None = None
     spark: tuple[tuple[str, str], ...] = ()
 
     def __str__(self) -> str:
@@ -63,17 +60,17 @@ class Configuration:
             if name not in {"shaped", "nodes"}
         )
 
-    def settings(self, device: str, mtu: int) -> Iterator[AnySetting]:
+    def settings(self, device: str, mtu: int) -> Iterator[Setting]:
         """Yield what to set on a host, in order. `device` leads to the others, and has this MTU now."""
         if self.speed_mbit_s:
-            yield Speed(device, self.speed_mbit_s)
-        yield from map(BondMember, self.bond_members_down)
+            yield speed(device, self.speed_mbit_s)
+        yield from map(kinds.bond_member, self.bond_members_down)
         if self.mtu:
-            yield Mtu(device, self.mtu)
+            yield kinds.mtu(device, self.mtu)
         if self.rate_bit_s:
-            yield Rate(device, self.rate_bit_s, self.mtu or mtu)
+            yield rate(device, self.rate_bit_s, self.mtu or mtu)
         for key, text in self.sysctls:
-            yield Sysctl(key, text)
+            yield kinds.sysctl(key, text)
         if self.own_command:
             yield self.own_command
 
@@ -87,7 +84,7 @@ class Configuration:
             "shaped": self.rate_bit_s and "by tc",
             "mtu": self.mtu and str(self.mtu),
             "bond_members_down": ", ".join(self.bond_members_down),
-            "applied": self.own_command and self.own_command.apply,
+            "applied": self.own_command and self.own_command.name.removeprefix("command "),
             **dict(self.sysctls),
         }
         return {key: value for key, value in found.items() if value}

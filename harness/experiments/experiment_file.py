@@ -38,6 +38,7 @@ spark = {"spark.shuffle.compress" = "false"}    # Spark's properties
 apply = "..."           # a command that root's `sh` runs on every host
 revert = "..."          # one that undoes it
 check = "..."           # one that exits with 0 while it is applied, else with another code
+applied = "..."         # what results and tables call it; default: a digest of the three commands
 
 [site]                  # hosts of your own; without it, the lab. Leave out nodes, cpus and storage
 via = "ssh"             # how to reach the hosts: or "docker", "netns", "local"
@@ -64,6 +65,7 @@ from harness.experiments.hosts_spec import HostsSpec
 from harness.lab.compose import MAX_CPUS, MAX_WORKERS, MIN_CPUS, LabSpec, check_cpus
 from harness.local_spark import ROOT
 from harness.model.errors import BadInput
+from harness.model.interface import DEVICE_NAME
 from harness.model.layout import FORMS, Layout, LayoutKind
 from harness.model.limits import (
     MAX_NODES,
@@ -77,7 +79,8 @@ from harness.model.link import MAX_BIT_S, MAX_MTU, MAX_SHAPED_BIT_S, MIN_MTU, pa
 from harness.model.scaling import scaled_name
 from harness.programs.program import Program, programs
 from harness.records.toml import convert, read_toml
-from harness.settings.own_command import OwnCommand
+from harness.settings.kinds import own_command
+from harness.settings.setting import Setting
 from harness.terminal import shorten
 
 EXECUTOR_CORES = "spark.executor.cores"
@@ -104,7 +107,7 @@ RateText = Annotated[str, msgspec.Meta(max_length=40, description="a rate such a
 Device = Annotated[
     str,
     msgspec.Meta(
-        pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,14}\Z",
+        pattern=rf"^{DEVICE_NAME}\Z",
         description="a network interface such as eth0",
     ),
 ]
@@ -157,6 +160,7 @@ class ConfigurationTable(msgspec.Struct, forbid_unknown_fields=True):
     apply: Text | None = None
     revert: Text | None = None
     check: Text | None = None
+    applied: Name | None = None
 
     def __post_init__(self) -> None:
         """Raise ValueError if a rate cannot be read, or a command has no counterpart."""
@@ -173,17 +177,17 @@ class ConfigurationTable(msgspec.Struct, forbid_unknown_fields=True):
         return None if self.speed is None else _rate("speed", self.speed, MAX_BIT_S) // 10**6
 
     @property
-    def own_command(self) -> OwnCommand | None:
+    def own_command(self) -> Setting | None:
         """The user's own commands."""
         commands = {"apply": self.apply, "revert": self.revert, "check": self.check}
         missing = [name for name, line in commands.items() if line is None]
         if self.apply is None or self.revert is None or self.check is None:
-            if missing == list(commands):
+            if missing == list(commands) and self.applied is None:
                 return None
             raise ValueError(
                 f"{' and '.join(missing)} missing: apply, revert and check go together"
             )
-        return OwnCommand(self.apply, self.revert, self.check)
+        return own_command(self.apply, self.revert, self.check, self.applied)
 
     def configuration(self, name: str, data: Data | None, nodes: int | None) -> Configuration:
         """Return the configuration of this name, on so many nodes."""

@@ -56,9 +56,17 @@ class HostsSite(Site):
         for host, link in zip(self._hosts, read_links(self._hosts), strict=True):
             if isinstance(link, HostError):
                 raise link
-            device, mtu = self._spec.device or link.device, link.mtu_bytes or TYPICAL_MTU
+            device, mtu = self.device(link.device), link.mtu_bytes or TYPICAL_MTU
             found[self._spec.as_root(host)] = list(configuration.settings(device, mtu))
         return found
+
+    def hosts_to_set(self) -> Sequence[Host]:
+        """Return the hosts that the experiment file names, as root reaches them."""
+        return [self._spec.as_root(host) for host in self._spec.hosts()]
+
+    def device(self, found: str) -> str:
+        """Return the device of the experiment file; without one, the one that was found."""
+        return self._spec.device or found
 
     @contextmanager
     def configured(self, configuration: Configuration, journal: Journal) -> Iterator[Configured]:

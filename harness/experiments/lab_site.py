@@ -6,6 +6,7 @@ from pathlib import Path
 
 from harness.experiments.experiment import Configuration, Data
 from harness.experiments.site import Configured, Site
+from harness.hosts.transports.host import Host
 from harness.lab.cluster import find_lab, running_lab
 from harness.lab.compose import LabSpec, results_directory
 from harness.lab.lifecycle import up
@@ -14,7 +15,8 @@ from harness.lab.lock import lab_lock
 from harness.lab.submit import facts, spark_submit
 from harness.model.link import TYPICAL_MTU, Link
 from harness.settings.in_force import NotPutBack, Settings, in_force
-from harness.settings.journal import PUT_BACK, Change, Journal
+from harness.settings.journal import PUT_BACK, Journal
+from harness.settings.setting import Change
 from harness.terminal import say
 
 
@@ -58,13 +60,22 @@ class LabSite(Site):
                 raise
             say(str(error))  # a node that ends loses what was set with it
 
-    def put_back(self, journal: Journal) -> list[Change]:
-        """Put back what is set in nodes that still run; a node that ended has lost it."""
+    def hosts_to_set(self) -> Sequence[Host]:
+        """Return the nodes that run."""
         lab = find_lab()
-        running = {node.host for node in lab.nodes if node.is_running} if lab else set()
-        lost = [change for change in journal.outstanding() if change.host not in running]
+        return [node.host for node in lab.nodes if node.is_running] if lab else []
+
+    def device(self, found: str) -> str:
+        """Return the device of every node."""
+        del found
+        return DEVICE
+
+    def put_back(self, journal: Journal, configurations: Sequence[Configuration]) -> list[Change]:
+        """Put back what is set in nodes that still run; a node that ended has lost it."""
+        running = {str(host) for host in self.hosts_to_set()}
+        lost = [entry for entry in journal.outstanding() if entry.host not in running]
         journal.record(PUT_BACK, lost)
-        return super().put_back(journal)
+        return super().put_back(journal, configurations)
 
     def facts(self, configuration: Configuration) -> dict[str, str]:
         """Return that the lab is emulated, and how, with the links of this configuration."""

@@ -114,7 +114,10 @@ def put_back_all(experiment: Experiment, site: Site) -> list[str]:
     Raise ClusterliftError if a host does not answer, or something cannot be put back.
     """
     with site.lock(), open_journal(results_of(experiment, site) / JOURNAL) as journal:
-        return [f"{change}: {change.before}" for change in site.put_back(journal)]
+        return [
+            f"{change}: {change.before}"
+            for change in site.put_back(journal, experiment.configurations)
+        ]
 
 
 def results_of(experiment: Experiment, site: Site) -> Path:
@@ -223,7 +226,7 @@ class _ExperimentRunner:
             say(f"{done} of {len(planned)} runs are done already")
         if not runs:
             return
-        for change in self._site.put_back(self._journal):
+        for change in self._site.put_back(self._journal, self._experiment.configurations):
             say(f"put back what an earlier command left: {change}: {change.before}")
         self._site.open(self._experiment.data_bytes)
         self._generate([part for run in runs if self._to_measure(run) for part in run.parts])

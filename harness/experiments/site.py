@@ -1,7 +1,7 @@
 """Where an experiment runs: the lab, or hosts of the user's own."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +9,8 @@ from pathlib import Path
 from harness.experiments.experiment import Configuration, Data
 from harness.hosts.transports.host import Host
 from harness.settings.in_force import Settings, put_back
-from harness.settings.journal import Change, Journal
+from harness.settings.journal import Journal
+from harness.settings.setting import Change, Setting
 
 
 @dataclass(frozen=True)
@@ -53,9 +54,25 @@ class Site(ABC):
     ) -> AbstractContextManager[Configured]:
         """Return a context in which a configuration is in force on all hosts."""
 
-    def put_back(self, journal: Journal) -> list[Change]:
-        """Put back what an earlier command has left, and return it. Raise NotPutBack if that fails."""
-        return put_back(journal)
+    @abstractmethod
+    def hosts_to_set(self) -> Sequence[Host]:
+        """Return the hosts as they are reached to set something; those of a lab that has ended are none."""
+
+    @abstractmethod
+    def device(self, found: str) -> str:
+        """Return the device that is set, if `found` leads to the other hosts."""
+
+    def put_back(self, journal: Journal, configurations: Sequence[Configuration]) -> list[Change]:
+        """Put back what an earlier command has left, and return it. Raise NotPutBack if that fails.
+
+        Nothing is put back that none of the configurations sets.
+        """
+
+        def known(device: str, mtu: int) -> Iterable[Setting]:
+            for configuration in configurations:
+                yield from configuration.settings(self.device(device), mtu)
+
+        return put_back(journal, self.hosts_to_set(), known)
 
     @abstractmethod
     def facts(self, configuration: Configuration) -> dict[str, str]:

@@ -36,6 +36,7 @@ class HostProcess:
         self._arrived_s: list[float] = []
         self._ended_s: float | None = None
         self._changed = threading.Condition()
+        self._writing = threading.Lock()
         self._max_bytes = self._left_bytes = max_bytes
         self._unfinished, self._error_bytes = bytearray(), bytearray()
         command = host.argv("sh", "-c", script, *arguments)
@@ -71,8 +72,12 @@ class HostProcess:
         self._reader.join(timeout_s)
 
     def _write(self, line: str) -> None:
-        with suppress(OSError, ValueError):  # it has gone: whoever waits for it finds out
-            self._stdin.write(f"{line}\n".encode())
+        """Write a whole line, into which no line of another thread comes."""
+        left = f"{line}\n".encode()
+        # If it has gone, whoever waits for it finds out.
+        with self._writing, suppress(OSError, ValueError):
+            while left:
+                left = left[self._stdin.write(left) :]
 
     def _read(self) -> None:
         """Take what comes by both pipes until the process has ended, or has printed too much."""

@@ -28,12 +28,24 @@ UNEXPECTED = (ValueError, TypeError, LookupError, AttributeError, ArithmeticErro
 """What a parser of an answer may raise if a host prints what nobody expects."""
 
 # READY comes first, because a login shell may have printed something before it. The PATH of an ssh session
-# often lacks the directories of root's programs.
+# often lacks the directories of root's programs. Without a command, the line that starts it is a script.
 _SCRIPT = (
-    'PATH=$PATH:/usr/sbin:/sbin; echo "$0"; read -r _ || exit 0; exec 3<&0; '
+    'PATH=$PATH:/usr/sbin:/sbin; echo "$0"; IFS= read -r script || exit 0; exec 3<&0; '
+    '[ $# -gt 0 ] || set -- eval "$(printf %b "$script")"; '
     '"$@" </dev/null 3<&- & command=$!; '
     '{ cat; kill "$command"; } <&3 3<&- >/dev/null 2>&1 & exec 3<&-; wait "$command"'
 )
+
+
+class Script(str):
+    """The text of a script for `sh`, where a command could be."""
+
+    __slots__ = ()
+
+
+def as_line(script: str) -> str:
+    """Return a script as one line, of which `printf %b` makes the script again."""
+    return script.replace("\\", "\\\\").replace("\n", "\\n")
 
 
 @dataclass(frozen=True)
@@ -47,16 +59,21 @@ class CompletedCommand:
 
 
 class RemoteProcess(HostProcess):
-    """One command on one host. Raise BadInput if this machine lacks the program that reaches the host."""
+    """One command on one host: an argument vector, or a script, which `ps` does not show.
+
+    Raise BadInput if this machine lacks the program that reaches the host.
+    """
 
     def __init__(
-        self, host: Host, command: Sequence[str], max_bytes: int = MAX_ANSWER_BYTES
+        self, host: Host, command: Sequence[str] | Script, max_bytes: int = MAX_ANSWER_BYTES
     ) -> None:
-        self._program = command[0]
+        words: Sequence[str] = () if isinstance(command, Script) else command
+        self._program = words[0] if words else "the script"
+        self._start_line = as_line(command) if isinstance(command, Script) else ""
         self.started_s = time.monotonic()
         self.is_ready = False
         """Whether the host has answered, so that the command can be started."""
-        super().__init__(host, _SCRIPT, READY, *command, max_bytes=max_bytes)
+        super().__init__(host, _SCRIPT, READY, *words, max_bytes=max_bytes)
 
     def await_ready(self, timeout_s: float = ANSWER_S) -> None:
         """Wait until the command can be started. Raise HostError if the host does not answer."""
@@ -65,7 +82,7 @@ class RemoteProcess(HostProcess):
     def start(self) -> None:
         """Start the command. If the host has gone, the next call raises HostError."""
         self.started_s = time.monotonic()
-        self._write("")
+        self._write(self._start_line)
 
     def await_line(self, text: str, timeout_s: float = ANSWER_S) -> str:
         """Wait for a line of output that contains `text`, and return the first.
@@ -124,7 +141,7 @@ class RemoteProcess(HostProcess):
 
     def _early_end(self) -> HostError:
         code = self._process.wait()
-        if code == NOT_FOUND and self.is_ready:
+        if code == NOT_FOUND and self.is_ready and not self._start_line:
             return self._host_error(f"{self._program} is not installed")
         return self._host_error(
             error_line(self._errors) or f"{self._program} ended with code {code}"
@@ -145,6 +162,12 @@ class RemoteProcesses:
 
     def add(self, host: Host, *command: str, max_bytes: int = MAX_ANSWER_BYTES) -> RemoteProcess:
         """Return a new remote process, which waits for its start."""
+        return self.add_command(host, command, max_bytes)
+
+    def add_command(
+        self, host: Host, command: Sequence[str] | Script, max_bytes: int = MAX_ANSWER_BYTES
+    ) -> RemoteProcess:
+        """Return a new remote process of an argument vector, or of a script."""
         remote = RemoteProcess(host, command, max_bytes)
         self._processes.append(remote)
         return remote
@@ -167,7 +190,7 @@ class RemoteProcesses:
 
 
 def run_all(
-    commands: Iterable[tuple[Host, Sequence[str]]],
+    commands: Iterable[tuple[Host, Sequence[str] | Script]],
     timeout_s: float = ANSWER_S,
     at_once: int = MAX_COMMANDS,
 ) -> list[CompletedCommand | HostError]:
@@ -179,7 +202,9 @@ def run_all(
     remaining = iter(commands)
     endings: list[CompletedCommand | HostError] = []
     with RemoteProcesses() as remotes:
-        running = deque(remotes.add(host, *command) for host, command in islice(remaining, at_once))
+        running = deque(
+            remotes.add_command(host, command) for host, command in islice(remaining, at_once)
+        )
         for remote in running:
             remote.start()
         while running:
@@ -187,7 +212,7 @@ def run_all(
             endings.append(_finish(oldest, timeout_s))
             for host, command in islice(remaining, 1):
                 remotes.close(oldest)
-                running.append(remotes.add(host, *command))
+                running.append(remotes.add_command(host, command))
                 running[-1].start()
     return endings
 

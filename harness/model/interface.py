@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from harness.model.link import VIRTUAL_NIC_DRIVERS, goodput_bit_s
 
 LACP = "802.3ad"
+DEVICE_NAME = "[A-Za-z0-9_][A-Za-z0-9_.@+-]{0,14}"
+"""A regular expression of names of network interfaces; a kernel would allow more of them."""
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from ipaddress import IPV4LENGTH, IPv4Interface
 from typing import Any
 
 from harness.model.errors import ToolError
-from harness.model.interface import Bond, BondMember, HostLink
+from harness.model.interface import DEVICE_NAME, Bond, BondMember, HostLink
 
 SYSCTLS = (
     "net.core.default_qdisc",
@@ -37,7 +37,7 @@ _DEVICE_FILES = (
     *("speed", "duplex", "mtu", "operstate"),
     *(f"statistics/{direction}_{name}" for direction in _DIRECTIONS for name in PACKET_COUNTERS),
 )
-_DEVICE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@+-]{0,14}")
+_DEVICE = re.compile(DEVICE_NAME)
 _DRIVER = re.compile(r"bus/([\w-]+)/drivers/([\w.-]+)$")
 
 

@@ -27,7 +27,7 @@ from harness.probes.site import Site
 from harness.probes.traffic import Load
 from harness.settings.in_force import in_force, put_back
 from harness.settings.journal import Journal, open_journal
-from harness.settings.mtu import Mtu
+from harness.settings.kinds import mtu
 from harness.terminal import say
 
 
@@ -43,7 +43,7 @@ def mtu_of_all(hosts: Sequence[Host], links: Mapping[str, HostLink], journal: Jo
         for host in hosts:
             if host.name not in links:
                 raise HostError(f"{host}: its interface is unknown, so its MTU cannot be set")
-        wanted = {host: [Mtu(links[host.name].device, mtu_bytes)] for host in hosts}
+        wanted = {host: [mtu(links[host.name].device, mtu_bytes)] for host in hosts}
         with in_force(wanted, journal):
             yield
 
@@ -51,10 +51,10 @@ def mtu_of_all(hosts: Sequence[Host], links: Mapping[str, HostLink], journal: Jo
 
 
 @contextmanager
-def _journal(directory: Path) -> Iterator[Journal]:
+def _journal(directory: Path, hosts: Sequence[Host]) -> Iterator[Journal]:
     """Yield the journal of MTUs that are set; first put back what a power cut may have left in it."""
     with open_journal(directory / "set-mtu.journal") as journal:
-        for change in put_back(journal):
+        for change in put_back(journal, hosts, lambda device, size: [mtu(device, size)]):
             say(f"put back: {change}: {change.before}")
         yield journal
 
@@ -67,7 +67,7 @@ def _plan(
         if given and not wanted:
             raise BadInput(f"{option} needs sizes of packets: --sizes 1500,9000")
     hosts, context = site.hosts(), ExitStack()
-    journal = context.enter_context(_journal(site.directory)) if mtu_is_set else None
+    journal = context.enter_context(_journal(site.directory, hosts)) if mtu_is_set else None
 
     def make_steps(usable: Sequence[Host], links: Links) -> list[ProbeStep]:
         steps = path_mtu_steps(usable, links)

@@ -1,65 +1,115 @@
-"""A guard on a host: it puts the settings back when we are gone, however that happened.
+"""A guard on a host: it sets what we ask for, and puts it back when we are gone, however that happened.
 
-The guard is a shell on the host, which starts before anything is set. We write a line to it every few
-seconds. It puts everything back as soon as we ask for it, as our end of the connection is closed (this
-process ended or was killed), or as no line has come for LEASE_S seconds (the connection is lost, perhaps
-because of what was set). It needs no network for that. The regular end takes the same way, so that the way
-is always a tested one.
+The guard is a shell on the host, which holds a lock while it lives, so that a host has one at most. We write
+a line to it every few seconds. It puts everything back as soon as we ask for it, as our end of the connection
+is closed (this process ended or was killed), or as no line has come for LEASE_S seconds (the connection is
+lost, perhaps because of what was set). It needs no network for that. The regular end takes the same way, so
+that the way is always a tested one.
+
+The guard itself runs what sets something, in a session of its own, and ends that session before it puts
+anything back: whatever the connection does, nothing is set afterwards. Scripts come to it by its standard
+input, so that `ps` does not show them.
 """
 
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Self
 
 from harness.hosts.host_process import ANSWER_S, HostProcess
+from harness.hosts.remote_process import END_S, as_line, error_line
 from harness.hosts.transports.host import Host, HostError
 from harness.terminal import last_line
 
 LEASE_S = 20
 """A host that has not heard of us for so long puts everything back."""
 RENEWAL_S = 4.0
-LOCKS = "/run/lock"
-"""The directory of a host in which a guard locks a file, so that there is one guard at most."""
+LOCKS = "/run/clusterlift"
+"""The directory of a host, for root alone, in which a guard locks a file."""
 PAUSES = "0 1 2 4 8"
 """Seconds before each attempt to put everything back."""
-MAX_BYTES = 2**16
-"""What a guard may print: it says four things, and why something could not be put back."""
+ATTEMPT_S = 60
+"""An attempt that takes longer is ended."""
 PUT_BACK_S = 120.0
 """A network card that negotiates anew, several times perhaps, takes a minute."""
 
-_ARMED, _BUSY, _DONE = "clusterlift: armed", "clusterlift: busy", "clusterlift: put back"
-# A signal must not end it: sshd sends one when the connection ends. A POSIX `read` waits for ever, so a
-# shell of its own reads the line, which `timeout` kills: it ignores all other signals, too. Two network
-# namespaces of one machine have their own settings, so each has a lock.
+_ARMED, _BUSY = "clusterlift: armed", "clusterlift: busy"
+_SET, _PUT_BACK = "clusterlift: set ", "clusterlift: put back "
+"""Before the exit code. What the script printed as errors comes before."""
+
+# The leader of a session that runs a script. It ends all of the session when nobody can write to it any more,
+# and as it lives until then, its process id cannot have become another's. All that the script starts has
+# the shared lock, so that the guard can wait until the last of it has gone.
+_SESSION = """
+exec 3<&0 </dev/null
+flock -s 6
+IFS= read -r script <&3
+{ (eval "$(printf %b "$script")") 2>&1 >/dev/null; echo "$1$?"; } 3<&- &
+cat <&3 >/dev/null
+kill -s KILL -- "-$$"
+"""
+# Signals must not end the guard: sshd sends one when the connection ends. They are caught and not ignored,
+# because what it starts would ignore them, too. A POSIX `read` waits for ever, so a shell of its own reads
+# the line, which `timeout` kills. Two network namespaces of one machine have their own settings, so each has
+# a lock. A line that was cut off has no `end`, and is not obeyed. When everything is back the guard stays for
+# a while: we can look before anybody sets anything.
 _SCRIPT = f"""
-trap '' HUP INT TERM PIPE
+session=$1 lease=$2 locks=$3 pauses=$4 attempt=$5
+trap : HUP INT TERM PIPE
 PATH=$PATH:/usr/sbin:/sbin
-for program in timeout flock; do
+umask 077
+for program in timeout flock setsid mkfifo; do
   command -v "$program" >/dev/null || {{ echo "$program is not installed" >&2; exit 1; }}
 done
-namespace=$(readlink /proc/self/ns/net | tr -dc 0-9)
-exec 9>"$3/clusterlift-$namespace" || exit 1
+mkdir -p "$locks" && [ -O "$locks" ] && [ ! -L "$locks" ] || {{
+  echo "$locks is not a directory of root's own" >&2; exit 1
+}}
+lock=$locks/$(readlink /proc/self/ns/net | tr -dc 0-9)
+exec 9>>"$lock" || exit 1
 flock -n 9 || {{ echo "{_BUSY}"; exit 1; }}
+rm -f "$lock.pipe" && mkfifo "$lock.pipe" && exec 8<>"$lock.pipe" 7<"$lock.pipe" || exit 1
+rm -f "$lock.pipe"
 echo "{_ARMED}"
+leader= revert=
 while
-  line=$(timeout -s KILL "$1" sh -c 'IFS= read -r line && echo "$line"' 9>&-) && [ "$line" = stay ]
-do :; done
-for pause in $4; do
-  sleep "$pause"
-  problem=$(sh -c "$2" 2>&1 >/dev/null 9>&-) && problem= && break
+  line=$(timeout -s KILL "$lease" sh -c 'IFS= read -r line && printf "%s\n" "$line"' 7<&- 8>&- 9>&-)
+do
+  case $line in
+  stay) ;;
+  "revert "*" end")
+    line=${{line% end}}
+    revert=${{line#revert }} ;;
+  "set "*" end")
+    line=${{line% end}}
+    setsid sh -c "$session" session "{_SET}" <&7 6>>"$lock.set" 7<&- 8>&- 9>&- &
+    leader=$!
+    printf '%s\n' "${{line#set }}" >&8 ;;
+  *) break ;;
+  esac
 done
-echo "{_DONE}"
-[ -z "$problem" ] || {{ printf '%s\\n' "$problem" >&2; exit 1; }}
+exec 8>&-
+[ -z "$leader" ] || {{ wait "$leader"; timeout 5 flock "$lock.set" true 7<&- 9>&-; }}
+problem=
+[ -z "$revert" ] || for pause in $pauses; do
+  sleep "$pause"
+  problem=$(script=$revert timeout -k 5 "$attempt" sh -c '
+    revert=$(printf %b "$script"); unset script; eval "$revert"' 2>&1 >/dev/null </dev/null 7<&- 9>&-
+  ) && problem= && break
+  problem=${{problem:-what puts it back failed}}
+done
+[ -z "$problem" ] || printf '%s\n' "$problem"
+[ -z "$problem" ]
+echo "{_PUT_BACK}$?"
+timeout -s KILL "$lease" cat >/dev/null 7<&- 9>&-
 """
 
 
 class Guard(HostProcess):
-    """The guard of one host, which runs `script` with `sh` to put its settings back."""
+    """The guard of one host."""
 
-    def __init__(self, host: Host, script: str) -> None:
-        arguments = ("guard", str(LEASE_S), script, LOCKS, PAUSES)
-        super().__init__(host, _SCRIPT, *arguments, max_bytes=MAX_BYTES)
+    def __init__(self, host: Host) -> None:
+        arguments = (_SESSION, str(LEASE_S), LOCKS, PAUSES, str(ATTEMPT_S))
+        super().__init__(host, _SCRIPT, "guard", *arguments)
 
     def await_armed(self) -> None:
         """Wait until the guard watches. Raise HostError if it cannot, or if the host has one already."""
@@ -70,9 +120,27 @@ class Guard(HostProcess):
         self._write("stay")
 
     def has_ended(self) -> bool:
-        """Whether the guard has gone, and with it what was set."""
+        """Whether the guard has put everything back, or has gone."""
         with self._changed:
-            return self._ended_s is not None
+            return self._ended_s is not None or self._place(_PUT_BACK) is not None
+
+    def prepare(self, script: str) -> None:
+        """Tell the guard how to put everything back; do not wait for it."""
+        self._write(f"revert {as_line(script)} end")
+
+    def start_setting(self, script: str) -> None:
+        """Make the guard run a script, whose effects it will put back; do not wait for it."""
+        self._write(f"set {as_line(script)} end")
+
+    def await_set(self, timeout_s: float) -> tuple[int, str]:
+        """Return the exit code of the script, and the errors that it printed.
+
+        Raise HostError if it takes too long, or if the guard puts everything back before.
+        """
+        self._await(lambda: self._is_there(_SET) or self._is_there(_PUT_BACK), timeout_s)
+        if not self._is_there(_SET):
+            raise self._host_error("its guard has put everything back")
+        return self._answer(_SET)
 
     def start_putting_back(self) -> None:
         """Make the guard put everything back; do not wait for it."""
@@ -80,13 +148,31 @@ class Guard(HostProcess):
 
     def await_put_back(self) -> None:
         """Wait until the guard has put everything back. Raise HostError if it could not, or has gone."""
-        self._await(lambda: _DONE in self._lines, PUT_BACK_S)
-        if self._process.wait(ANSWER_S):
-            raise self._early_end()
+        self._await(lambda: self._is_there(_PUT_BACK), PUT_BACK_S)
+        code, problem = self._answer(_PUT_BACK)
+        if code:
+            raise self._host_error(error_line(problem))
 
-    def close(self) -> None:
+    def close(self, timeout_s: float = PUT_BACK_S) -> None:
         """Close our end of the connection, which makes a guard that is still there put everything back."""
-        self._close(PUT_BACK_S)
+        self._close(timeout_s)
+
+    def _is_there(self, answer: str) -> bool:
+        return self._place(answer) is not None
+
+    def _place(self, answer: str) -> int | None:
+        """Return in which line an answer is, None if it has not come."""
+        return next((n for n, line in enumerate(self._lines) if line.startswith(answer)), None)
+
+    def _answer(self, answer: str) -> tuple[int, str]:
+        """Return the code of an answer that has come, and the lines between it and the one before."""
+        with self._changed:
+            lines = self._lines[: self._place(answer)]
+            code = self._lines[len(lines)].removeprefix(answer)
+        before = max(n for n, line in enumerate(lines) if line.startswith((_ARMED, _SET)))
+        if not code.isdecimal():
+            raise self._host_error("the answer of its guard cannot be read")
+        return int(code), "\n".join(lines[before + 1 :])
 
     def _early_end(self) -> HostError:
         if _BUSY in self._lines:
@@ -98,22 +184,26 @@ class Guard(HostProcess):
 
 
 class Guards:
-    """A context in which every host has a guard. All are armed when it is entered.
+    """A context in which every host has a guard, so that nobody else sets anything there.
 
-    Raise HostError if one cannot be. When the context is left, whatever is still set is put back.
+    `unarmed` are the hosts where that failed, and why. When the context is left, whatever is still set is put
+    back.
     """
 
-    def __init__(self, scripts: Mapping[Host, str]) -> None:
-        self._scripts = scripts
-        self._guards: list[Guard] = []
+    def __init__(self, hosts: Iterable[Host]) -> None:
+        self.unarmed: dict[Host, HostError] = {}
+        self._hosts = list(hosts)
+        self._guards: dict[Host, Guard] = {}
         self._end = threading.Event()
         self._renewal = threading.Thread(target=self._renew, daemon=True)
 
     def __enter__(self) -> Self:
         try:
-            self._guards += (Guard(host, script) for host, script in self._scripts.items())
-            for guard in self._guards:
-                guard.await_armed()
+            for host in self._hosts:
+                self._guards[host] = Guard(host)
+            self.unarmed = self._on_all(Guard.await_armed)
+            for host in self.unarmed:
+                self._guards.pop(host).close(END_S)
         except BaseException:
             self._close()
             raise
@@ -126,30 +216,55 @@ class Guards:
         self._close()
 
     def ended(self) -> list[Host]:
-        """Return the hosts whose guards have gone."""
-        return [guard.host for guard in self._guards if guard.has_ended()]
+        """Return the hosts whose guards have put everything back, or have gone."""
+        return [host for host, guard in self._guards.items() if guard.has_ended()]
+
+    def prepare(self, scripts: Mapping[Host, str]) -> None:
+        """Tell the guards how to put everything back."""
+        for host, script in scripts.items():
+            self._guards[host].prepare(script)
+
+    def set(
+        self, scripts: Mapping[Host, str], timeout_s: float
+    ) -> dict[Host, tuple[int, str] | HostError]:
+        """Run a script on each host at the same time, and return its exit code and errors."""
+        deadline = time.monotonic() + timeout_s
+        for host, script in scripts.items():
+            self._guards[host].start_setting(script)
+        ended: dict[Host, tuple[int, str] | HostError] = {}
+        for host in scripts:
+            try:
+                ended[host] = self._guards[host].await_set(max(0.0, deadline - time.monotonic()))
+            except HostError as error:
+                ended[host] = error
+        return ended
 
     def put_back(self) -> dict[Host, HostError]:
         """Put everything back on all hosts at the same time, and return what failed."""
-        for guard in self._guards:
+        for guard in self._guards.values():
             guard.start_putting_back()
+        return self._on_all(Guard.await_put_back)
+
+    def _on_all(self, wait: Callable[[Guard], None]) -> dict[Host, HostError]:
+        """Wait for each guard, and return the hosts where that failed."""
         failed = {}
-        for guard in self._guards:
+        for host, guard in self._guards.items():
             try:
-                guard.await_put_back()
+                wait(guard)
             except HostError as error:
-                failed[guard.host] = error
+                failed[host] = error
         return failed
 
     def _renew(self) -> None:
         deadline = time.monotonic()
         while not self._end.wait(max(0.0, deadline - time.monotonic())):
-            for guard in self._guards:
+            for guard in self._guards.values():
                 guard.renew()
             deadline = time.monotonic() + RENEWAL_S
 
     def _close(self) -> None:
-        for guard in self._guards:
+        for guard in self._guards.values():
             guard.start_putting_back()
-        for guard in self._guards:
+            guard.close_stdin()
+        for guard in self._guards.values():
             guard.close()

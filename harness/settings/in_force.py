@@ -1,22 +1,38 @@
-"""Set something on hosts for the length of a `with` block, look whether it is so, and put it back."""
+"""Set something on hosts for the length of a `with` block, look whether it is so, and put it back.
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+docs/security.md has the table of what may happen meanwhile, which tests/unit/settings/test_histories.py goes
+through.
+"""
 
-from harness.hosts.remote_process import CompletedCommand, error_line, parse_completed, run_all
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+
+from harness.hosts.remote_process import Script, error_line, parse_completed, run_all
 from harness.hosts.transports.host import Host, HostError
-from harness.model.errors import ClusterliftError
+from harness.model.errors import BadInput, ClusterliftError
+from harness.model.interface import DEVICE_NAME
+from harness.model.link import TYPICAL_MTU
 from harness.settings.guard import Guards
-from harness.settings.journal import PUT_BACK, SET, AnySetting, Change, Journal
-from harness.settings.setting import ShellCommand, failed_command, script
+from harness.settings.journal import PUT_BACK, SET, Entry, Journal
+from harness.settings.setting import (
+    Change,
+    Setting,
+    ShellCommand,
+    failed_command,
+    script,
+    script_to_put_back,
+)
 
 SET_S = 90.0
 _UNSUPPORTED = ("unknown", "not supported", "no such file", "failed to load", "not found")
-_AS_ROOT = "PATH=$PATH:/usr/sbin:/sbin\n"
+_OF_DEVICE = re.compile(rf".* of (?P<device>{DEVICE_NAME})( at MTU (?P<mtu>[0-9]{{1,5}}))?")
 
-Settings = Mapping[Host, Sequence[AnySetting]]
+Settings = Mapping[Host, Sequence[Setting]]
 """What is to be set on each host, in order."""
+KnownSettings = Callable[[str, int], Iterable[Setting]]
+"""Returns all that may be put back, if a device of this name, with this MTU, leads to the other hosts."""
 
 
 class NotPutBack(ClusterliftError):
@@ -25,21 +41,22 @@ class NotPutBack(ClusterliftError):
 
 @dataclass(frozen=True)
 class InForce:
-    """What is set while a block runs."""
+    """What is set while a block runs: `wanted`, of which `changes` was not so before."""
 
+    wanted: Settings
     changes: tuple[Change, ...]
     _guards: Guards
 
     def lost(self) -> str | None:
         """Return in one line what is no longer set, or on which host nobody knows; None if all is."""
-        if gone := self._guards.ended():
-            return f"{gone[0]}: its guard has ended, and put everything back"
-        for change, value in zip(self.changes, _read_all(self.changes), strict=True):
+        gone = self._guards.ended()
+        for host, setting, value in _read(self.wanted):
             if isinstance(value, HostError):
                 return str(value)
-            if value != change.setting.value:
-                return f"{change} is {value}, not {change.setting.value}"
-        return None
+            if value != setting.value:
+                why = ": its guard has ended" if host in gone else ""
+                return f"{host}: {setting.name} is {value}, not {setting.value}{why}"
+        return f"{gone[0]}: its guard has ended" if gone else None
 
 
 def plan(settings: Settings) -> list[Change]:
@@ -47,13 +64,14 @@ def plan(settings: Settings) -> list[Change]:
 
     Raise HostError if a host does not answer, or has something that could not be put back.
     """
-    wanted = [Change(host, each, "") for host, found in settings.items() for each in found]
     changes = []
-    for change, value in zip(wanted, _read_all(wanted), strict=True):
+    for host, setting, value in _read(settings):
         if isinstance(value, HostError):
             raise value
-        if value != change.setting.value:
-            changes.append(Change(change.host, change.setting, value))
+        if not setting.can_be(value):
+            raise HostError(f"{host}: {setting.name} is {value!r}, which could not be put back")
+        if value != setting.value:
+            changes.append(Change(host, setting, value))
     return changes
 
 
@@ -61,71 +79,112 @@ def plan(settings: Settings) -> list[Change]:
 def in_force(settings: Settings, journal: Journal) -> Iterator[InForce]:
     """Set everything on its host, verify that it is set, and put it back when the block is left.
 
-    Each host puts it back by itself if this process ends before. Raise HostError, with nothing set, if
+    Each host puts it back by itself if this process ends before; none lets anybody else set something
+    meanwhile, whether something is to be changed there or not. Raise HostError, with nothing set, if
     something cannot be set; NotPutBack at the end if something could not be put back.
     """
-    changes = plan(settings)
-    scripts = {host: _script_to_put_back(own) for host, own in _by_host(changes).items()}
-    with Guards(scripts) as guards:
+    with Guards(settings) as guards:
+        for error in guards.unarmed.values():
+            raise error
+        # The former values are read when nobody else can set anything any more.
+        changes = plan(settings)
+        to_put_back = _scripts_to_put_back(changes)
         journal.record(SET, changes)
         try:
-            _set_all(changes)
-            yield InForce(tuple(changes), guards)
+            guards.prepare(to_put_back)
+            _set_all(changes, guards)
+            yield InForce(settings, tuple(changes), guards)
         finally:
-            left = guards.put_back()
-            # A guard may have gone where its host has not.
-            failed = _put_back([change for change in changes if change.host in left])
+            failed = _put_back_again(changes, guards.put_back())
             _record_put_back(journal, changes, failed)
 
 
-def put_back(journal: Journal) -> list[Change]:
+def put_back(journal: Journal, hosts: Iterable[Host], known: KnownSettings) -> list[Change]:
     """Put back what the journal says is still set, and return it.
 
-    What somebody has changed since is left alone. Raise NotPutBack if something cannot be put back.
+    Of the journal come names and values alone. What somebody has changed since is left alone. Raise
+    NotPutBack if something cannot be put back, or is not of these hosts, or not of the known settings.
     """
-    outstanding = journal.outstanding()
-    ours, failed = [], {}
-    for change, value in zip(outstanding, _read_all(outstanding), strict=True):
-        if isinstance(value, HostError):
-            failed[change.host] = value
-        elif value == change.setting.value:
-            ours.append(change)
-        else:
-            journal.record(PUT_BACK, [change])
-    failed |= _put_back(ours[::-1])
-    _record_put_back(journal, ours, failed)
+    by_name = {str(host): host for host in hosts}
+    pairs = [(entry, _known_change(entry, by_name, known)) for entry in journal.outstanding()]
+    problems = [
+        f"{entry}, which was {entry.before!r} before, is not in the experiment's file: use the file as it "
+        "was, or put it back yourself and remove its line from the journal"
+        for entry, change in pairs
+        if change is None
+    ]
+    outstanding = [change for _, change in pairs if change is not None]
+    with Guards(dict.fromkeys(change.host for change in outstanding)) as guards:
+        failed = dict(guards.unarmed)
+        reached = [change for change in outstanding if change.host not in failed]
+        ours, tried = [], []
+        for change, value in zip(reached, _values(reached), strict=True):
+            if isinstance(value, HostError):
+                failed[change.host] = value
+            elif value == change.setting.value:
+                ours.append(change)
+                tried.append(change)
+            elif value == change.before and change.setting.has_parts:
+                tried.append(change)
+            else:
+                journal.record(PUT_BACK, [change])
+        guards.prepare(_scripts_to_put_back(tried[::-1]))
+        failed.update(guards.put_back())
+        _record_put_back(journal, tried, failed, problems)
     return ours
 
 
-def _put_back(changes: Sequence[Change]) -> dict[Host, HostError]:
-    """Put these back, from the last to the first, and return on which hosts that failed."""
-    by_host = _by_host(changes)
-    scripts = [(host, _shell(_script_to_put_back(own))) for host, own in by_host.items()]
-    failed = {}
-    for host, completed in zip(by_host, run_all(scripts, SET_S), strict=True):
-        if isinstance(completed, HostError):
-            failed[host] = completed
-        elif completed.code:
-            failed[host] = HostError(f"{host}: {error_line(completed.errors)}")
-    return failed
+def _known_change(entry: Entry, hosts: Mapping[str, Host], known: KnownSettings) -> Change | None:
+    """Return what an entry of a journal says, unless its host or setting is unknown, or its value is none."""
+    match = _OF_DEVICE.fullmatch(entry.setting)
+    device, mtu = (
+        (match["device"], int(match["mtu"] or TYPICAL_MTU)) if match else ("", TYPICAL_MTU)
+    )
+    for setting in known(device, mtu):
+        is_valid = setting.can_be(entry.value) and setting.can_be(entry.before)
+        if entry.host in hosts and setting.name == entry.setting and is_valid:
+            change = Change(hosts[entry.host], replace(setting, value=entry.value), entry.before)
+            with suppress(BadInput):  # a rate that is out of bounds
+                return change if change.to_put_back else None
+    return None
+
+
+def _put_back_again(
+    changes: Sequence[Change], failed: Mapping[Host, HostError]
+) -> dict[Host, HostError]:
+    """Put back what guards that have gone did not, and return on which hosts that failed, too.
+
+    A guard that is still there has tried often enough, and lets no other one do it.
+    """
+    left = [change for change in changes if change.host in failed]
+    with Guards(_by_host(left)) as guards:
+        guards.prepare(_scripts_to_put_back([c for c in left if c.host not in guards.unarmed]))
+        again = guards.put_back()
+        still = {**dict.fromkeys(guards.unarmed), **again}
+        return {host: failed[host] for host in still}
 
 
 def _record_put_back(
-    journal: Journal, changes: Sequence[Change], failed: Mapping[Host, HostError]
+    journal: Journal,
+    changes: Sequence[Change],
+    failed: Mapping[Host, HostError],
+    problems: Sequence[str] = (),
 ) -> None:
     """Record the changes whose former value is seen to be back. Raise NotPutBack if one is not."""
     tried = [change for change in changes if change.host not in failed]
-    seen, problems = [], list(map(str, failed.values()))
-    for change, value in zip(tried, _read_all(tried), strict=True):
+    seen, problems = [], [*problems, *map(str, failed.values())]
+    for change, value in zip(tried, _values(tried), strict=True):
         if value == change.before:
             seen.append(change)
         elif isinstance(value, HostError):
             problems.append(str(value))
         else:
             problems.append(f"{change} is {value}, and was {change.before} before")
-    journal.record(PUT_BACK, seen)
-    if problems:
-        raise NotPutBack(f"not put back: {'; '.join(problems)}")
+    try:
+        journal.record(PUT_BACK, seen)
+    finally:
+        if problems:
+            raise NotPutBack(f"not put back: {'; '.join(problems)}")
 
 
 def _by_host(changes: Sequence[Change]) -> dict[Host, list[Change]]:
@@ -135,38 +194,54 @@ def _by_host(changes: Sequence[Change]) -> dict[Host, list[Change]]:
     return found
 
 
-def _read_all(changes: Sequence[Change]) -> list[str | HostError]:
+def _scripts_to_put_back(changes: Sequence[Change]) -> dict[Host, str]:
+    return {host: script_to_put_back(own) for host, own in _by_host(changes).items()}
+
+
+def _read(settings: Settings) -> list[tuple[Host, Setting, str | HostError]]:
     """Return the current value of each setting, or why it is unknown."""
-    completed = run_all([(c.host, _shell(c.setting.reading().line)) for c in changes])
+    wanted = [(host, setting) for host, found in settings.items() for setting in found]
+    printed = run_all([(host, Script(setting.reading)) for host, setting in wanted])
     return [
-        parse_completed(change, done, change.setting.read)
-        for change, done in zip(changes, completed, strict=True)
+        (host, setting, parse_completed(f"{host}: {setting.name}", completed, setting.read))
+        for (host, setting), completed in zip(wanted, printed, strict=True)
     ]
 
 
-def _set_all(changes: Sequence[Change]) -> None:
-    """Set everything, on all hosts at the same time, and verify it. Raise HostError for the first failure."""
-    by_host = _by_host(changes)
-    commands = {
-        host: [line for c in own for line in c.setting.commands_to_set(c.before)]
-        for host, own in by_host.items()
+def _values(changes: Sequence[Change]) -> list[str | HostError]:
+    """Return the current value of each setting that is changed, in order."""
+    found = {
+        (host, setting): value
+        for host, setting, value in _read(
+            {host: [change.setting for change in own] for host, own in _by_host(changes).items()}
+        )
     }
-    done = run_all([(host, _shell(script(lines))) for host, lines in commands.items()], SET_S)
-    for (host, lines), completed in zip(commands.items(), done, strict=True):
-        if isinstance(completed, HostError):
-            raise completed
-        if completed.code:
-            raise _error(host, lines, completed)
-    for change, value in zip(changes, _read_all(changes), strict=True):
+    return [found[change.host, change.setting] for change in changes]
+
+
+def _set_all(changes: Sequence[Change], guards: Guards) -> None:
+    """Set everything, on all hosts at the same time, and verify it. Raise HostError for the first failure."""
+    commands = {
+        host: [command for change in own for command in change.to_set]
+        for host, own in _by_host(changes).items()
+    }
+    ended = guards.set({host: script(lines) for host, lines in commands.items()}, SET_S)
+    for host, answer in ended.items():
+        if isinstance(answer, HostError):
+            raise answer
+        code, errors = answer
+        if code:
+            raise _error(host, commands[host], code, errors)
+    for change, value in zip(changes, _values(changes), strict=True):
         if isinstance(value, HostError):
             raise value
         if value != change.setting.value:
             raise HostError(f"{change} is {value} after it was set to {change.setting.value}")
 
 
-def _error(host: Host, commands: Sequence[ShellCommand], completed: CompletedCommand) -> HostError:
-    command = failed_command(commands, completed.code)
-    line = error_line(completed.errors) or f"exit code {completed.code}"
+def _error(host: Host, commands: Sequence[ShellCommand], code: int, errors: str) -> HostError:
+    command = failed_command(commands, code)
+    line = error_line(errors) or f"exit code {code}"
     if command is None:
         return HostError(f"{host}: {line}")
     if command.modules and any(sign in line.lower() for sign in _UNSUPPORTED):
@@ -175,16 +250,3 @@ def _error(host: Host, commands: Sequence[ShellCommand], completed: CompletedCom
             f"(modprobe), or use a kernel that has it ({line})"
         )
     return HostError(f"{host}: {command.line}: {line}")
-
-
-def _script_to_put_back(changes: Sequence[Change]) -> str:
-    """Return a script that puts a host's settings back, the last first; it tries each, whatever fails."""
-    parts = [
-        f"(\n{script(change.setting.commands_to_put_back(change.before))}\n) || failed=1"
-        for change in reversed(changes)
-    ]
-    return _AS_ROOT + "\n".join(["failed=", *parts, '[ -z "$failed" ]'])
-
-
-def _shell(text: str) -> list[str]:
-    return ["sh", "-c", _AS_ROOT + text]

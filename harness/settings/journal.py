@@ -1,51 +1,46 @@
 """The journal of an experiment: what was set on which host, and whether it was put back.
 
 A file of JSON lines beside the results. A line is on the disk before the setting is changed, so that after a
-power cut somebody knows what may still be set.
+power cut somebody knows what may still be set. It names hosts and settings and has no commands: results are
+passed on, and nobody who sends some shall choose what runs as root.
 """
 
 import os
+import stat
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
 
 import msgspec
 
-from harness.hosts.transports.host import Host
 from harness.model.errors import BadInput
 from harness.model.run import timestamp
-from harness.records.directories import locked
-from harness.settings.bond_member import BondMember
-from harness.settings.mtu import Mtu
-from harness.settings.own_command import OwnCommand
-from harness.settings.rate import Rate
-from harness.settings.setting import Setting
-from harness.settings.speed import Speed
-from harness.settings.sysctl import Sysctl
-
-AnySetting = Rate | Mtu | Speed | BondMember | Sysctl | OwnCommand
+from harness.records.directories import locked, sync
+from harness.records.own_file import own_file
+from harness.settings.setting import Change
 
 State = Literal["set", "put back"]
 SET: State = "set"
 PUT_BACK: State = "put back"
 
 
-class Change(msgspec.Struct, frozen=True):
-    """A setting of a host that is changed, and its value before."""
+class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The names of a host and of a setting, the value that was set, and the one before."""
 
-    host: Host
-    setting: AnySetting
+    host: str
+    setting: str
+    value: str
     before: str
 
     def __str__(self) -> str:
-        return f"{self.host}: {self.setting.name}"
+        return f"{self.host}: {self.setting}"
 
 
-class _Line(msgspec.Struct, frozen=True):
+class _Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     at: str
     state: State
-    change: Change
+    change: Entry
 
 
 class Journal:
@@ -54,44 +49,79 @@ class Journal:
     def __init__(self, file: Path) -> None:
         self._file = file
 
-    def record(self, state: State, changes: Sequence[Change]) -> None:
-        """Append what is about to be set, or has been put back. It is on the disk afterwards."""
+    def record(self, state: State, changes: Sequence[Change | Entry]) -> None:
+        """Append what is about to be set, or has been put back. It is on the disk afterwards.
+
+        Raise BadInput, with the journal as it was, if it cannot be written.
+        """
         if not changes:
             return
-        lines = (msgspec.json.encode(_Line(timestamp(), state, change)) for change in changes)
-        text = b"".join(line + b"\n" for line in lines)
-        descriptor = os.open(self._file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
-        try:
-            os.write(descriptor, text)
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        lines = (_Line(timestamp(), state, _entry(change)) for change in changes)
+        text = b"".join(msgspec.json.encode(line) + b"\n" for line in lines)
+        with self._open(os.O_WRONLY | os.O_APPEND | os.O_CREAT) as descriptor:
+            size = os.fstat(descriptor).st_size
+            try:
+                written = 0
+                while written < len(text):
+                    written += os.write(descriptor, text[written:])
+                os.fsync(descriptor)
+            except OSError:
+                os.ftruncate(descriptor, size)
+                raise
+            sync(self._file.parent)
 
-    def outstanding(self) -> list[Change]:
+    def outstanding(self) -> list[Entry]:
         """Return what was set and not put back, the latest first.
 
         Raise BadInput that names the line which cannot be read. A last line that was cut off was never
         acted upon, so it does not count.
         """
         try:
-            *lines, _ = self._file.read_bytes().split(b"\n")
+            with (
+                self._open(os.O_RDONLY) as descriptor,
+                open(descriptor, "rb", closefd=False) as file,
+            ):
+                *lines, _ = file.read().split(b"\n")
         except FileNotFoundError:
             return []
-        except OSError as error:
-            raise BadInput(f"{self._file}: {error.strerror}") from error
-        found: dict[tuple[Host, Setting], Change] = {}
+        found: dict[tuple[str, str], Entry] = {}
         for number, line in enumerate(lines, 1):
             try:
                 entry = msgspec.json.decode(line, type=_Line)
-            except msgspec.MsgspecError as error:
+            except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
                 raise BadInput(f"{self._file}, line {number}: {error}") from error
-            key = entry.change.host, entry.change.setting
-            if entry.state == PUT_BACK:
-                found.pop(key, None)
-            else:
+            change = entry.change
+            former = found.pop((change.host, change.setting), change)
+            if entry.state == SET:
                 # What was set twice is put back to what was there first.
-                found.setdefault(key, entry.change)
+                found[change.host, change.setting] = msgspec.structs.replace(
+                    change, before=former.before
+                )
         return list(found.values())[::-1]
+
+    def remove_unfinished_line(self) -> None:
+        """Remove what a power cut left of a line, so that the next line begins at its own."""
+        try:
+            with (
+                self._open(os.O_RDWR) as descriptor,
+                open(descriptor, "r+b", closefd=False) as file,
+            ):
+                file.truncate(file.read().rfind(b"\n") + 1)
+        except FileNotFoundError:
+            pass
+
+    @contextmanager
+    def _open(self, flags: int) -> Iterator[int]:
+        """Open the file. Raise BadInput unless it is ours alone, FileNotFoundError if there is none."""
+        try:
+            with own_file(self._file, flags) as descriptor:
+                if stat.S_IMODE(os.fstat(descriptor).st_mode) & (stat.S_IWGRP | stat.S_IWOTH):
+                    raise BadInput(f"{self._file}: others may write to it, so it is not used")
+                yield descriptor
+        except FileNotFoundError:
+            raise
+        except OSError as error:
+            raise BadInput(f"{self._file}: {error.strerror}") from error
 
 
 @contextmanager
@@ -103,11 +133,12 @@ def open_journal(file: Path) -> Iterator[Journal]:
     lock = file.with_suffix(".lock")
     busy = f"another command runs this experiment: {lock} is locked; wait until it has ended"
     with locked(lock, "the journal", busy, advice="choose another directory by --results"):
-        _remove_unfinished_line(file)
-        yield Journal(file)
+        journal = Journal(file)
+        journal.remove_unfinished_line()
+        yield journal
 
 
-def _remove_unfinished_line(file: Path) -> None:
-    """Remove what a power cut left of a line, so that the next line begins at its own."""
-    with suppress(FileNotFoundError), file.open("r+b") as stream:
-        stream.truncate(stream.read().rfind(b"\n") + 1)
+def _entry(change: Change | Entry) -> Entry:
+    if isinstance(change, Entry):
+        return change
+    return Entry(str(change.host), change.setting.name, change.setting.value, change.before)

@@ -6,6 +6,7 @@ is shaped like the outgoing one.
 """
 
 import json
+import shlex
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -28,70 +29,50 @@ _DEFAULT_HANDLE = "0:"
 _INGRESS = frozenset({"ingress", "clsact"})
 
 
-class Rate(Setting, frozen=True, tag="rate"):
-    """The rate on the wire of a device, in both directions; None for no limit.
+def rate(device: str, bit_s: int, mtu: int) -> Setting:
+    """Return the setting of the rate on the wire of a device, in both directions.
 
     `mtu` is that of its packets, in bytes: the kernel counts less of each packet than the wire carries.
     """
 
-    device: str
-    bit_s: int | None
-    mtu: int
+    def read(completed: CompletedCommand) -> str:
+        limit_bit_s = limited_bit_s(completed.output, mtu)
+        return UNLIMITED if limit_bit_s is None else rate_text(limit_bit_s)
 
-    @property
-    def name(self) -> str:
-        """`rate of eth0`."""
-        return f"rate of {self.device}"
+    def commands(value: str, before: str) -> Sequence[ShellCommand]:
+        if value == UNLIMITED:
+            return commands_to_remove(device)
+        link = Link(parse_rate(name, value), mtu)
+        return tuple(commands_to_limit(device, link, is_limited=before != UNLIMITED))
 
-    @property
-    def value(self) -> str:
-        """`160mbit`, or `unlimited`."""
-        return UNLIMITED if self.bit_s is None else rate_text(self.bit_s)
-
-    def reading(self) -> ShellCommand:
-        """Return the command that prints the device's queues."""
-        return ShellCommand(f"tc -j qdisc show dev {self.device}")
-
-    def read(self, completed: CompletedCommand) -> str:
-        """Return the rate of our own limit, if there is one.
-
-        Raise ToolError if somebody else has given the device a queue, which could not be put back.
-        """
-        bit_s = limited_bit_s(completed.output, self.mtu)
-        return UNLIMITED if bit_s is None else rate_text(bit_s)
-
-    def commands_to_set(self, before: str) -> Sequence[ShellCommand]:
-        """Return the commands that limit both directions; a former limit is replaced without a gap."""
-        return self._commands(before, self.bit_s)
-
-    def commands_to_put_back(self, before: str) -> Sequence[ShellCommand]:
-        """Return the commands that remove the limit, or set the former one."""
-        if before == UNLIMITED:
-            return commands_to_remove(self.device)
-        return self._commands(before, parse_rate(self.name, before))
-
-    def _commands(self, before: str, bit_s: int | None) -> Sequence[ShellCommand]:
-        if bit_s is None:
-            return commands_to_remove(self.device)
-        link = Link(bit_s, self.mtu)
-        return tuple(commands_to_limit(self.device, link, is_limited=before != UNLIMITED))
+    name = f"rate of {device} at MTU {mtu}"
+    return Setting(
+        name,
+        rate_text(bit_s),
+        rf"{UNLIMITED}|[0-9.]{{1,10}}[kmg]bit",
+        f"tc -j qdisc show dev {shlex.quote(device)}",
+        read,
+        commands,
+    )
 
 
 def commands_to_limit(device: str, link: Link, *, is_limited: bool) -> Iterator[ShellCommand]:
     """Yield the commands that limit both directions. If there `is_limited` one, only rates change."""
+    quoted = shlex.quote(device)
     if not is_limited:
         yield from commands_to_remove(device)
+    # The first to come and the last to go: it is what `limited_bit_s` reads, so that no part is left unseen.
+    yield limit_outgoing(device, link)
+    if not is_limited:
         yield ShellCommand(f"ip link add {INBOUND} type ifb", "ifb")
         yield ShellCommand(f"ip link set dev {INBOUND} up", "ifb")
-        yield ShellCommand(f"tc qdisc add dev {device} handle ffff: ingress", "sch_ingress")
+        yield ShellCommand(f"tc qdisc add dev {quoted} handle ffff: ingress", "sch_ingress")
         yield ShellCommand(
-            f"tc filter add dev {device} parent ffff: protocol all u32 match u32 0 0 "
+            f"tc filter add dev {quoted} parent ffff: protocol all u32 match u32 0 0 "
             f"action mirred egress redirect dev {INBOUND}",
             "cls_u32 and act_mirred",
         )
     yield limit_outgoing(INBOUND, link)
-    # The last one: it is what `limited_bit_s` reads, so if it is there, the rest is there, too.
-    yield limit_outgoing(device, link)
 
 
 def limit_outgoing(device: str, link: Link) -> ShellCommand:
@@ -101,15 +82,17 @@ def limit_outgoing(device: str, link: Link) -> ShellCommand:
         raise ValueError("a link without a limit has no rate")
     burst = max(MIN_BURST_BYTES, round(rate / 8 * BURST_S))
     limit = f"tbf rate {rate}bit burst {burst}b latency {LATENCY}"
-    return ShellCommand(f"tc qdisc replace dev {device} root handle {HANDLE} {limit}", "sch_tbf")
+    line = f"tc qdisc replace dev {shlex.quote(device)} root handle {HANDLE} {limit}"
+    return ShellCommand(line, "sch_tbf")
 
 
 def commands_to_remove(device: str) -> Sequence[ShellCommand]:
     """Return the commands that remove our limit, and what an interrupted change left of it."""
+    quoted = shlex.quote(device)
     return (
-        ShellCommand(f"tc qdisc del dev {device} root", "sch_tbf", may_fail=True),
-        ShellCommand(f"tc qdisc del dev {device} ingress", "sch_ingress", may_fail=True),
+        ShellCommand(f"tc qdisc del dev {quoted} ingress", "sch_ingress", may_fail=True),
         ShellCommand(f"ip link del {INBOUND}", "ifb", may_fail=True),
+        ShellCommand(f"tc qdisc del dev {quoted} root", "sch_tbf", may_fail=True),
     )
 
 

@@ -1,12 +1,11 @@
-"""A setting of a host: how it is read, set and put back. One file for each kind of setting."""
+"""A setting of a host as a value: how it is read, set and put back."""
 
-from abc import abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass
-
-import msgspec
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 
 from harness.hosts.remote_process import CompletedCommand
+from harness.hosts.transports.host import Host
 
 
 @dataclass(frozen=True)
@@ -22,37 +21,54 @@ class ShellCommand:
     may_fail: bool = False
 
 
-class Setting(msgspec.Struct, frozen=True, tag=True):
+@dataclass(frozen=True)
+class Setting:
     """Something that can be set on a host and put back, with the value to set.
 
-    A value is text in one form: what `read` returns after `commands_to_set` equals `value`.
+    A value is text in one form: what `read` returns after the value was set equals `value`.
+
+    - `name`: what is set, without the value: `MTU of eth0`. Journals know a setting by it.
+    - `values`: a regular expression of every value that it can have.
+    - `reading`: a line for `sh` that prints the current value; `read` returns it, and raises ToolError if it
+      is unknown, or could not be put back.
+    - `commands`: called with a value and with the one from before the experiment, returns the commands that
+      set the former. With the same value twice, they put it back, and can be repeated.
+    - `has_parts`: whether it can be set in part while `read` returns the value from before.
     """
 
-    @property
-    @abstractmethod
-    def name(self) -> str:
-        """What is set, without the value: `MTU of eth0`."""
+    name: str
+    value: str
+    values: str = field(compare=False)
+    reading: str = field(compare=False)
+    read: Callable[[CompletedCommand], str] = field(compare=False)
+    commands: Callable[[str, str], Sequence[ShellCommand]] = field(compare=False)
+    has_parts: bool = field(default=False, compare=False)
+
+    def can_be(self, value: str) -> bool:
+        """Whether this can be a value of the setting. What else the text is shall not run as root."""
+        return re.fullmatch(self.values, value) is not None
+
+
+@dataclass(frozen=True)
+class Change:
+    """A setting of a host that is changed, and its value before."""
+
+    host: Host
+    setting: Setting
+    before: str
+
+    def __str__(self) -> str:
+        return f"{self.host}: {self.setting.name}"
 
     @property
-    @abstractmethod
-    def value(self) -> str:
-        """The value to set: `9000`."""
+    def to_set(self) -> Sequence[ShellCommand]:
+        """The commands that set the value in place of the former one."""
+        return self.setting.commands(self.setting.value, self.before)
 
-    @abstractmethod
-    def reading(self) -> ShellCommand:
-        """Return the command that prints the current value."""
-
-    @abstractmethod
-    def read(self, completed: CompletedCommand) -> str:
-        """Return the current value. Raise ToolError if it is unknown, or could not be put back."""
-
-    @abstractmethod
-    def commands_to_set(self, before: str) -> Sequence[ShellCommand]:
-        """Return the commands that set the value in place of `before`."""
-
-    @abstractmethod
-    def commands_to_put_back(self, before: str) -> Sequence[ShellCommand]:
-        """Return the commands that set the value `before`. They can be repeated."""
+    @property
+    def to_put_back(self) -> Sequence[ShellCommand]:
+        """The commands that set the former value. They can be repeated."""
+        return self.setting.commands(self.before, self.before)
 
 
 def script(commands: Sequence[ShellCommand]) -> str:
@@ -66,6 +82,12 @@ def script(commands: Sequence[ShellCommand]) -> str:
         else f"{command.line} || exit {_FIRST_CODE + number}"
         for number, command in enumerate(commands)
     )
+
+
+def script_to_put_back(changes: Sequence[Change]) -> str:
+    """Return a script that puts a host's settings back, the last first; it tries each, whatever fails."""
+    parts = [f"(\n{script(change.to_put_back)}\n) || failed=1" for change in reversed(changes)]
+    return "\n".join(["failed=", *parts, '[ -z "$failed" ]'])
 
 
 def failed_command(commands: Sequence[ShellCommand], code: int) -> ShellCommand | None:

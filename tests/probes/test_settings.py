@@ -18,22 +18,20 @@ from harness.probes.plan import run_steps
 from harness.probes.traffic import Load
 from harness.settings import guard
 from harness.settings.in_force import in_force, plan
-from harness.settings.journal import AnySetting, Journal
-from harness.settings.mtu import Mtu
-from harness.settings.own_command import OwnCommand
-from harness.settings.rate import INBOUND, Rate
-from harness.settings.setting import script
-from harness.settings.sysctl import Sysctl
+from harness.settings.journal import Journal
+from harness.settings.kinds import mtu, own_command, sysctl
+from harness.settings.rate import INBOUND, rate
+from harness.settings.setting import Setting, script
 from tests.probes.networks import DEVICE, Network, run, star
 from tests.waiting import eventually
 
 MBIT = 10**6
 SSHD_NEEDS = Path("/run/sshd")
 CONGESTION = "net.ipv4.tcp_congestion_control"
-WANTED: Sequence[AnySetting] = (
-    Mtu(DEVICE, 4000),
-    Rate(DEVICE, 50 * MBIT, 4000),
-    Sysctl(CONGESTION, "reno"),
+WANTED: Sequence[Setting] = (
+    mtu(DEVICE, 4000),
+    rate(DEVICE, 50 * MBIT, 4000),
+    sysctl(CONGESTION, "reno"),
 )
 
 
@@ -160,10 +158,10 @@ def connections(directory: Path) -> list[int]:
 def test_a_limit_that_was_there_before_is_put_back(hosts: list[Host], tmp_path: Path) -> None:
     """As `clusterlift lab link` leaves one."""
     host = hosts[0]
-    former = Rate(DEVICE, 100 * MBIT, 1500)
-    run(*host.argv("sh", "-c", script(former.commands_to_set("unlimited"))))
+    former = rate(DEVICE, 100 * MBIT, 1500)
+    run(*host.argv("sh", "-c", script(former.commands("100mbit", "unlimited"))))
     before = state([host])
-    other = Rate(DEVICE, 20 * MBIT, 1500)
+    other = rate(DEVICE, 20 * MBIT, 1500)
     with in_force({host: [other]}, Journal(tmp_path / "journal")) as settings:
         assert [change.before for change in settings.changes] == ["100mbit"]
         assert state([host]) != before
@@ -174,8 +172,10 @@ def test_a_queue_of_somebody_else_is_left_alone() -> None:
     with star([Link(100 * MBIT, 1500)] * 2) as (made, names):
         host = hosts_of(made, names)[0]
         before = state([host])
-        with pytest.raises(HostError, match="rate of eth0: its device already has a queue"):
-            plan({host: [Rate(DEVICE, 50 * MBIT, 1500)]})
+        with pytest.raises(
+            HostError, match="rate of eth0 at MTU 1500: its device already has a queue"
+        ):
+            plan({host: [rate(DEVICE, 50 * MBIT, 1500)]})
         assert state([host]) == before
 
 
@@ -209,7 +209,7 @@ def test_after_kill_9_every_host_puts_everything_back(hosts: list[Host], tmp_pat
 
 
 def test_a_user_s_own_command_runs_on_the_host(hosts: list[Host], tmp_path: Path) -> None:
-    command = OwnCommand(
+    command = own_command(
         f"ip link set dev {DEVICE} txqueuelen 77",
         f"ip link set dev {DEVICE} txqueuelen 1000",
         f"[ $(cat /sys/class/net/{DEVICE}/tx_queue_len) = 77 ]",

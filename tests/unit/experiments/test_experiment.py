@@ -1,5 +1,6 @@
 """Experiment files are read strictly; configurations run alternately, and experiments can be resumed."""
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
@@ -24,20 +25,18 @@ from harness.experiments.experiment_file import (
 from harness.experiments.hosts_spec import HostsSpec
 from harness.experiments.runs import ExperimentOutcome, run_experiment
 from harness.experiments.site import Configured, Site
+from harness.hosts.transports.host import Host
 from harness.model.errors import BadInput, ClusterliftError
 from harness.model.probe import ProbeRun, RecordedProbes
 from harness.model.run import Ending, new_run_id
 from harness.probes.plan import ProbePlan
 from harness.programs.hpcc import Hpcc
 from harness.records.writer import ProbeRecording, Recording
-from harness.settings.bond_member import BondMember
+from harness.settings import kinds
 from harness.settings.in_force import Settings
 from harness.settings.journal import Journal
-from harness.settings.mtu import Mtu
-from harness.settings.own_command import OwnCommand
-from harness.settings.rate import Rate
-from harness.settings.speed import Speed
-from harness.settings.sysctl import Sysctl
+from harness.settings.rate import rate
+from harness.settings.speed import speed
 from jobs import sinks
 from jobs.options import parse
 from jobs.workload import discover
@@ -109,10 +108,10 @@ class TestReading:
         assert str(read.site) == "3 workers of 0.5 processors, hdfs"
         assert (read.runs, read.trials, read.warmup) == (2, 4, "auto")
         slow, fast = read.configurations
-        assert list(slow.settings("eth0", 1500)) == [Rate("eth0", 10**8, 1500)]
+        assert list(slow.settings("eth0", 1500)) == [rate("eth0", 10**8, 1500)]
         assert list(fast.settings("eth0", 1500)) == [
-            Mtu("eth0", 9000),
-            Rate("eth0", 25 * 10**7, 9000),
+            kinds.mtu("eth0", 9000),
+            rate("eth0", 25 * 10**7, 9000),
         ]
         assert [data.name for data in read.datasets] == ["coded"]  # no configuration uses `plain`
         assert read.workloads == ("group-by",)
@@ -233,10 +232,10 @@ class TestReading:
         read = experiment(tmp_path, text.replace('layout = "xor:2+1"', ""))
         slow, _ = read.configurations
         assert list(slow.settings("eth0", 1500)) == [
-            Speed("eth0", 1000),
-            BondMember("eth1"),
-            Sysctl("net.ipv4.tcp_congestion_control", "bbr"),
-            OwnCommand("a", "r", "c"),
+            speed("eth0", 1000),
+            kinds.bond_member("eth1"),
+            kinds.sysctl("net.ipv4.tcp_congestion_control", "bbr"),
+            kinds.own_command("a", "r", "c"),
         ]
         assert slow.spark == (("spark.shuffle.compress", "false"),)
         assert read.site == HostsSpec(
@@ -259,6 +258,12 @@ class TestReading:
             ('device = "eth7"', 'device = "eth0; reboot"', "device has to be a network interface"),
             ('data = "hdfs://m/data/"', "", "datasets.coded: uri is missing, and the site has no"),
             ('revert = "r"', "", "revert missing: apply, revert and check go together"),
+            (
+                'apply = "a"\nrevert = "r"\ncheck = "c"',
+                'applied = "a"',
+                "apply and revert and check missing",
+            ),
+            ('check = "c"', 'check = "c"\napplied = "a b"', "applied has to be up to 64 letters"),
             ('"net.ipv4.tcp_congestion_control"', '"rm -rf"', "has to be a kernel setting such as"),
             ('"spark.shuffle.compress"', '"shuffle"', "has to be a property of Spark such as"),
             ('speed = "1gbit"', 'speed = "fast"', "speed 'fast' is not a rate"),
@@ -277,6 +282,18 @@ class TestReading:
         with pytest.raises(BadInput, match=r"experiment\.toml[:,] ") as failure:
             experiment(tmp_path, text.replace(old, new, 1))
         assert message in str(failure.value)
+
+    def test_results_have_the_name_of_own_commands_or_a_digest_and_not_the_commands(
+        self, tmp_path: Path
+    ) -> None:
+        text = TEXT.replace('rate = "100mbit"', EVERYTHING.replace('"a"', '"curl -u me:hunter2"'))
+        slow, _ = experiment(tmp_path, text).configurations
+        assert re.fullmatch("[0-9a-f]{12}", slow.facts["applied"])
+        assert "hunter2" not in f"{slow.facts} {slow}"
+        named, _ = experiment(
+            tmp_path, text.replace("revert =", 'applied = "jumbo"\nrevert =')
+        ).configurations
+        assert named.facts["applied"] == "jumbo"
 
     def test_a_missing_file_is_named(self, tmp_path: Path) -> None:
         with pytest.raises(BadInput, match=r"nowhere.toml: No such file"):
@@ -431,6 +448,12 @@ class FakeSite(Site):
 
     def settings(self, configuration: Configuration) -> Settings:
         return {}
+
+    def hosts_to_set(self) -> Sequence[Host]:
+        return []
+
+    def device(self, found: str) -> str:
+        return found
 
     def facts(self, configuration: Configuration) -> dict[str, str]:
         return {"emulated": "yes", "link": configuration.facts["link"]}

@@ -1,8 +1,11 @@
 """What is set is verified, and put back whatever happens; the journal knows what may still be set."""
 
+import errno
+import json
+import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -10,13 +13,12 @@ import pytest
 from harness.hosts.transports.host import Host, HostError, by_local
 from harness.model.errors import BadInput
 from harness.settings import guard
+from harness.settings.guard import Guard
 from harness.settings.in_force import NotPutBack, Settings, in_force, plan, put_back
-from harness.settings.journal import SET, AnySetting, Change, Journal, open_journal
-from harness.settings.mtu import Mtu
-from harness.settings.own_command import OwnCommand
-from harness.settings.rate import Rate
-from harness.settings.speed import Speed
-from harness.settings.sysctl import Sysctl
+from harness.settings.journal import SET, Entry, Journal, open_journal
+from harness.settings.kinds import mtu, own_command
+from harness.settings.rate import rate
+from harness.settings.setting import Change, Setting
 from tests.waiting import eventually
 
 HOST = by_local("here")
@@ -28,16 +30,23 @@ class Switches:
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
-        self.journal = Journal(directory / "settings.journal")
+        self.file = directory / "settings.journal"
+        self.journal = Journal(self.file)
 
-    def setting(
-        self, name: str, apply: str = "touch FILE", revert: str = "rm -f FILE"
-    ) -> OwnCommand:
+    def setting(self, name: str, apply: str = "touch FILE", revert: str = "rm -f FILE") -> Setting:
         file = f"'{self.directory / name}'"
-        commands = (apply, revert, "test -e FILE")
-        return OwnCommand(*(each.replace("FILE", file) for each in commands))
+        apply, revert = apply.replace("FILE", file), revert.replace("FILE", file)
+        return own_command(apply, revert, f"test -e {file}", name)
 
-    def on(self, *settings: AnySetting) -> Settings:
+    def put_back(self, *settings: Setting) -> list[Change]:
+        """Put back what the journal says, in an experiment that has these settings."""
+
+        def known(device: str, mtu_bytes: int) -> list[Setting]:
+            return [*settings, mtu(device, mtu_bytes), rate(device, 10**8, mtu_bytes)]
+
+        return put_back(self.journal, [HOST, ELSEWHERE], known)
+
+    def on(self, *settings: Setting) -> Settings:
         return {HOST: settings}
 
     @property
@@ -81,7 +90,7 @@ class TestInForce:
         fails = switches.setting("switch-b", apply="echo 'no such port' >&2; exit 7")
         wanted = switches.on(switches.setting("switch-a"), fails)
         with (
-            pytest.raises(HostError, match=r"here: sh -c .*: no such port"),
+            pytest.raises(HostError, match=r"here: \(eval .*: no such port"),
             in_force(wanted, switches.journal),
         ):
             pytest.fail("the block is not entered")
@@ -112,7 +121,9 @@ class TestInForce:
             in_force(switches.on(stays), switches.journal),
         ):
             pass
-        assert [change.setting for change in switches.journal.outstanding()] == [stays]
+        assert [str(entry) for entry in switches.journal.outstanding()] == [
+            "here: command switch-a"
+        ]
 
     def test_a_revert_that_lies_is_found_out(self, switches: Switches) -> None:
         stays = switches.setting("switch-a", revert="true")
@@ -132,6 +143,65 @@ class TestInForce:
             assert settings.changes == ()
             assert settings.lost() is None
 
+    def test_the_former_values_are_read_when_nobody_else_sets_anything_any_more(
+        self, switches: Switches, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Another experiment ends its turn until the guard is armed."""
+        (switches.directory / "switch-a").touch()
+        await_armed = Guard.await_armed
+
+        def armed_late(self: Guard) -> None:
+            (switches.directory / "switch-a").unlink()
+            await_armed(self)
+
+        monkeypatch.setattr(Guard, "await_armed", armed_late)
+        wanted = switches.on(switches.setting("switch-a"))
+        with in_force(wanted, switches.journal) as settings:
+            assert [change.before for change in settings.changes] == ["not applied"]
+        assert switches.applied == []
+
+    @pytest.mark.parametrize("name", ["switch-a", None])
+    def test_where_nothing_is_to_be_changed_nobody_else_changes_anything_either(
+        self, switches: Switches, name: str | None
+    ) -> None:
+        (switches.directory / "switch-a").touch()
+        wanted = switches.on(*([switches.setting(name)] if name else []))
+        with (
+            in_force(wanted, switches.journal),
+            pytest.raises(HostError, match="here: another experiment has set something there"),
+            in_force(wanted, Journal(switches.directory / "other.journal")),
+        ):
+            pytest.fail("the block is not entered")
+
+    def test_what_was_so_before_can_be_lost_too(self, switches: Switches) -> None:
+        (switches.directory / "switch-a").touch()
+        with in_force(switches.on(switches.setting("switch-a")), switches.journal) as settings:
+            assert settings.lost() is None
+            (switches.directory / "switch-a").unlink()
+            assert "command switch-a is not applied, not applied" in (settings.lost() or "")
+
+    def test_what_is_lost_is_told_as_it_is_when_a_guard_has_gone(self, switches: Switches) -> None:
+        with in_force(switches.on(switches.setting("switch-a")), switches.journal) as settings:
+            [armed] = settings._guards._guards.values()
+            armed._process.kill()
+            eventually(armed.has_ended)
+            assert settings.lost() == "here: its guard has ended"
+            (switches.directory / "switch-a").unlink()
+            assert (settings.lost() or "").endswith("not applied: its guard has ended")
+            (switches.directory / "switch-a").touch()
+        assert switches.applied == []  # by another guard
+        assert switches.journal.outstanding() == []
+
+    def test_what_is_set_in_part_is_put_back_although_its_check_sees_nothing(
+        self, switches: Switches
+    ) -> None:
+        setting = switches.setting("switch-a", revert=f"rm -f '{switches.directory}/switch-b'")
+        switches.journal.record(SET, [Change(HOST, setting, "not applied")])
+        (switches.directory / "switch-b").touch()
+        assert switches.put_back(setting) == []
+        assert switches.applied == []
+        assert switches.journal.outstanding() == []
+
 
 PROGRAM = """
 import sys
@@ -140,10 +210,10 @@ from harness.hosts.transports.host import by_local
 from harness.settings import guard
 from harness.settings.in_force import in_force
 from harness.settings.journal import Journal
-from harness.settings.own_command import OwnCommand
+from harness.settings.kinds import own_command
 directory, guard.LOCKS = sys.argv[1:]
 file = f"'{directory}/switch-a'"
-setting = OwnCommand(f"touch {file}", f"rm -f {file}", f"test -e {file}")
+setting = own_command(f"touch {file}", f"rm -f {file}", f"test -e {file}", "switch-a")
 with in_force({by_local("here"): [setting]}, Journal(Path(directory) / "settings.journal")):
     print("set", flush=True)
     sys.stdin.read()
@@ -161,7 +231,7 @@ class TestPutBack:
             process.kill()
         eventually(lambda: not switches.applied, "it is still set")
         assert len(switches.journal.outstanding()) == 1
-        assert put_back(switches.journal) == []
+        eventually(lambda: switches.put_back(switches.setting("switch-a")) == [])
         assert switches.journal.outstanding() == []
 
     def test_what_no_guard_has_put_back_is_put_back(self, switches: Switches) -> None:
@@ -169,9 +239,9 @@ class TestPutBack:
         change = Change(HOST, setting, "not applied")
         switches.journal.record(SET, [change])
         (switches.directory / "switch-a").touch()
-        assert put_back(switches.journal) == [change]
+        assert switches.put_back(setting) == [change]
         assert switches.applied == []
-        assert put_back(switches.journal) == []
+        assert switches.put_back(setting) == []
 
     def test_what_was_set_last_is_put_back_first(self, switches: Switches) -> None:
         log = switches.directory / "log"
@@ -182,7 +252,7 @@ class TestPutBack:
         switches.journal.record(SET, [Change(HOST, each, "not applied") for each in settings])
         for name in ("switch-a", "switch-b"):
             (switches.directory / name).touch()
-        put_back(switches.journal)
+        switches.put_back(*settings)
         assert log.read_text().split() == ["switch-b", "switch-a"]
 
     def test_a_host_that_does_not_answer_does_not_keep_the_others_waiting(
@@ -193,50 +263,136 @@ class TestPutBack:
         switches.journal.record(SET, changes)
         (switches.directory / "switch-a").touch()
         with pytest.raises(NotPutBack, match="not put back: gone: "):
-            put_back(switches.journal)
+            switches.put_back(here, gone)
         assert switches.applied == []
-        assert switches.journal.outstanding() == [changes[0]]
+        assert [entry.host for entry in switches.journal.outstanding()] == ["gone"]
+
+    def test_it_waits_for_no_other_experiment_on_the_host(self, switches: Switches) -> None:
+        setting = switches.setting("switch-a")
+        switches.journal.record(SET, [Change(HOST, setting, "not applied")])
+        with (
+            in_force(switches.on(setting), Journal(switches.directory / "other.journal")),
+            pytest.raises(NotPutBack, match="here: another experiment has set something there"),
+        ):
+            switches.put_back(setting)
+        assert len(switches.journal.outstanding()) == 1
+
+
+class TestJournalOfAStranger:
+    """Results are passed on; what is in their journals chooses no program, host or command."""
+
+    @pytest.mark.parametrize(
+        "entry",
+        [
+            Entry("elsewhere", "command switch-a", "applied", "not applied"),
+            Entry("here", "command other", "applied", "not applied"),
+            Entry("here", "kernel.core_pattern", "core", "|/bin/sh"),
+            Entry("here", "command switch-a", "applied", "$(touch switch-x)"),
+            Entry("here", "command switch-a", "; touch switch-x", "not applied"),
+            Entry("here", "MTU of eth0", "9000", "1500; touch switch-x"),
+            Entry("here", "MTU of e;>x;#", "9000", "1500"),
+            Entry("here", "rate of eth0 at MTU 1500", "100mbit", "0.1kbit"),
+        ],
+        ids=str,
+    )
+    def test_what_is_not_in_the_experiment_s_file_is_refused(
+        self, switches: Switches, entry: Entry
+    ) -> None:
+        switches.journal.record(SET, [entry])
+        (switches.directory / "switch-a").touch()
+        with pytest.raises(NotPutBack, match="is not in the experiment's file"):
+            switches.put_back(switches.setting("switch-a"))
+        assert switches.applied == ["switch-a"]
+
+    def test_what_is_in_it_is_put_back_nevertheless(self, switches: Switches) -> None:
+        switches.journal.record(
+            SET,
+            [
+                Change(HOST, switches.setting("switch-a"), "not applied"),
+                Entry("here", "command other", "applied", "not applied"),
+            ],
+        )
+        (switches.directory / "switch-a").touch()
+        with pytest.raises(NotPutBack, match="here: command other, which was 'not applied'"):
+            switches.put_back(switches.setting("switch-a"))
+        assert switches.applied == []
+
+    def test_a_line_of_a_former_version_with_its_own_commands_is_refused(
+        self, switches: Switches
+    ) -> None:
+        line = {
+            "host": {"name": "here", "prefix": ["sh", "-c", "touch switch-x"]},
+            "setting": {"type": "mtu", "device": "eth0", "size": 9000},
+            "before": "1500",
+        }
+        text = json.dumps({"at": "now", "state": "set", "change": line})
+        switches.file.write_text(f"{text}\n")
+        with pytest.raises(BadInput, match=r"settings\.journal, line 1: "):
+            switches.put_back(switches.setting("switch-a"))
+        assert switches.applied == []
+
+    @pytest.mark.parametrize("mode", [0o666, 0o660])
+    def test_a_journal_that_others_may_write_to_is_refused(
+        self, switches: Switches, mode: int
+    ) -> None:
+        switches.file.touch()
+        switches.file.chmod(mode)
+        with pytest.raises(BadInput, match="others may write to it"):
+            switches.journal.outstanding()
+
+    def test_a_link_is_refused(self, switches: Switches) -> None:
+        switches.file.symlink_to(switches.directory / "elsewhere")
+        for use in (
+            switches.journal.outstanding,
+            lambda: switches.journal.record(SET, [Entry("a", "s", "v", "b")]),
+        ):
+            with pytest.raises(BadInput, match="it is a symbolic link"):
+                use()
+
+    @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+    def test_another_user_s_is_refused(self, switches: Switches) -> None:
+        switches.file.touch()
+        os.chown(switches.file, 65534, 65534)
+        with pytest.raises(BadInput, match="it belongs to another user"):
+            switches.journal.outstanding()
+
+
+CHANGE = Change(HOST, mtu("eth0", 9000), "1500")
+OTHER = Change(HOST, mtu("eth1", 9000), "1500")
 
 
 class TestJournal:
-    @pytest.mark.parametrize(
-        "setting",
-        [
-            Rate("eth0", None, 1500),
-            Mtu("eth0", 9000),
-            Sysctl("net.core.rmem_max", "1"),
-            Speed("eth0", 1000),
-            OwnCommand("a", "r", "c"),
-        ],
-    )
-    def test_every_setting_is_read_as_it_was_written(
-        self, switches: Switches, setting: AnySetting
-    ) -> None:
-        change = Change(Host("a", "10.0.0.1", ("ssh", "a"), through_shell=True), setting, "x")
-        switches.journal.record(SET, [change])
-        assert switches.journal.outstanding() == [change]
+    def test_it_names_host_setting_and_values_and_nothing_else(self, switches: Switches) -> None:
+        secret = own_command("curl -u admin:hunter2 x", "r", "c")
+        reached = Host("a", "10.0.0.1", ("ssh", "a"), through_shell=True)
+        switches.journal.record(SET, [Change(reached, secret, "not applied")])
+        [entry] = switches.journal.outstanding()
+        assert entry == Entry("a", secret.name, "applied", "not applied")
+        assert "hunter2" not in switches.file.read_text()
+        assert switches.file.stat().st_mode & 0o777 == 0o600
 
     def test_of_what_was_set_twice_the_first_value_is_put_back(self, switches: Switches) -> None:
-        setting = switches.setting("switch-a")
-        for before in ("first", "second"):
-            switches.journal.record(SET, [Change(HOST, setting, before)])
-        assert [change.before for change in switches.journal.outstanding()] == ["first"]
+        for value, before in (("2", "1"), ("3", "2")):
+            switches.journal.record(SET, [Entry("here", "MTU of eth0", value, before)])
+        assert switches.journal.outstanding() == [Entry("here", "MTU of eth0", "3", "1")]
 
     def test_a_last_line_that_was_cut_off_does_not_count(self, switches: Switches) -> None:
-        file = switches.directory / "settings.journal"
-        switches.journal.record(SET, [Change(HOST, Mtu("eth0", 9000), "1500")])
-        with file.open("a") as stream:
+        switches.journal.record(SET, [CHANGE])
+        with switches.file.open("a") as stream:
             stream.write('{"at": "2026')
         assert len(switches.journal.outstanding()) == 1
-        with open_journal(file) as journal:
-            journal.record(SET, [Change(HOST, Mtu("eth1", 9000), "1500")])
+        with open_journal(switches.file) as journal:
+            journal.record(SET, [OTHER])
             assert len(journal.outstanding()) == 2
 
-    @pytest.mark.parametrize("line", ["x", "{}", '{"at": 1}'])
-    def test_a_line_that_cannot_be_read_is_named(self, switches: Switches, line: str) -> None:
-        (switches.directory / "settings.journal").write_text(f"{line}\n")
-        with pytest.raises(BadInput, match=r"settings\.journal, line 1: "):
+    @pytest.mark.parametrize(
+        "line", [b"x", b"{}", b'{"at": 1}', b"[" * 10**5, b'{"at": "\xff"}', b'{"\xff": 1}']
+    )
+    def test_a_line_that_cannot_be_read_is_named(self, switches: Switches, line: bytes) -> None:
+        switches.file.write_bytes(line + b"\n")
+        with pytest.raises(BadInput, match=r"settings\.journal, line 1: ") as failure:
             switches.journal.outstanding()
+        assert len(str(failure.value).splitlines()) == 1
 
     def test_two_commands_do_not_share_it(self, tmp_path: Path) -> None:
         file = tmp_path / "new/settings.journal"
@@ -246,3 +402,76 @@ class TestJournal:
             open_journal(file),
         ):
             pass
+
+
+class TestFullDisk:
+    """`os.write` writes a part of a line, and then nothing."""
+
+    @pytest.fixture
+    def full(self, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], None]]:
+        write, left = os.write, 10
+
+        def write_a_part(descriptor: int, data: bytes) -> int:
+            nonlocal left
+            if not left:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            written = write(descriptor, data[:left])
+            left -= written
+            return written
+
+        def fill() -> None:
+            monkeypatch.setattr(os, "write", write_a_part)
+
+        yield fill
+        monkeypatch.undo()
+
+    def test_what_the_journal_does_not_have_is_not_set(
+        self, switches: Switches, full: Callable[[], None]
+    ) -> None:
+        log = switches.directory / "log"
+        setting = switches.setting("switch-a", apply=f"touch FILE; echo set >>'{log}'")
+        full()
+        with (
+            pytest.raises(BadInput, match=r"settings\.journal: No space left on device"),
+            in_force(switches.on(setting), switches.journal),
+        ):
+            pytest.fail("the block is not entered")
+        assert not log.exists()
+        assert switches.file.read_text() == ""
+
+    def test_a_line_is_written_whole_or_not_at_all(
+        self, switches: Switches, full: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        switches.journal.record(SET, [CHANGE])
+        full()
+        with pytest.raises(BadInput, match="No space left on device"):
+            switches.journal.record(SET, [OTHER])
+        monkeypatch.undo()
+        switches.journal.record(SET, [OTHER])
+        assert len(switches.journal.outstanding()) == 2
+
+    def test_what_is_not_put_back_is_told_before_that(
+        self, switches: Switches, full: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(guard, "PAUSES", "0")
+        stays = switches.setting("switch-b", revert="echo 'it is stuck' >&2; false")
+        wanted = {by_local("there"): [stays]}
+        with (
+            pytest.raises(NotPutBack, match="there: it is stuck"),
+            in_force(wanted, switches.journal),
+        ):
+            full()
+
+    def test_what_is_put_back_stays_in_the_journal(
+        self, switches: Switches, full: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        setting = switches.setting("switch-a")
+        with (
+            pytest.raises(BadInput, match="No space left on device"),
+            in_force(switches.on(setting), switches.journal),
+        ):
+            full()
+        assert switches.applied == []
+        monkeypatch.undo()
+        assert switches.put_back(setting) == []
+        assert switches.journal.outstanding() == []

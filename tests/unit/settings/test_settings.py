@@ -12,13 +12,10 @@ from hypothesis import strategies as st
 from harness.hosts.remote_process import CompletedCommand
 from harness.model.errors import ToolError
 from harness.model.link import MIN_BIT_S, Link
-from harness.settings.bond_member import BondMember
-from harness.settings.mtu import Mtu
-from harness.settings.own_command import OwnCommand
-from harness.settings.rate import HANDLE, Rate, limit_outgoing
+from harness.settings.kinds import bond_member, mtu, own_command, sysctl
+from harness.settings.rate import HANDLE, limit_outgoing, rate
 from harness.settings.setting import Setting, ShellCommand, failed_command, script
-from harness.settings.speed import Speed
-from harness.settings.sysctl import Sysctl
+from harness.settings.speed import speed
 
 MBIT = 10**6
 
@@ -54,13 +51,13 @@ class TestScript:
 
 
 class TestRate:
-    RATE = Rate("eth0", 160 * MBIT, 1500)
+    RATE = rate("eth0", 160 * MBIT, 1500)
 
     @pytest.mark.parametrize("mtu", [576, 1500, 9000])
     @pytest.mark.parametrize("bit_s", [MBIT, 50 * MBIT, 160 * MBIT, 2500 * MBIT, 40_000 * MBIT])
     def test_what_was_set_is_read_again(self, bit_s: int, mtu: int) -> None:
-        rate = Rate("eth0", bit_s, mtu)
-        assert rate.read(printed(json.dumps([limited(bit_s, mtu)]))) == rate.value
+        setting = rate("eth0", bit_s, mtu)
+        assert setting.read(printed(json.dumps([limited(bit_s, mtu)]))) == setting.value
 
     @pytest.mark.parametrize(
         "queues",
@@ -104,13 +101,10 @@ class TestRate:
         assert "burst 1230494b" in limit_outgoing("eth0", Link(10**10, 1500)).line
 
     def test_a_first_limit_is_for_both_directions(self) -> None:
-        found = lines(self.RATE.commands_to_set("unlimited"))
-        assert found[:3] == [
-            "tc qdisc del dev eth0 root",
-            "tc qdisc del dev eth0 ingress",
-            "ip link del clusterlift0",
-        ]
-        assert found[3:7] == [
+        found = lines(self.RATE.commands("160mbit", "unlimited"))
+        assert found[:3] == REMOVED
+        assert [line.split()[4] for line in (found[3], found[8])] == ["eth0", "clusterlift0"]
+        assert found[4:8] == [
             "ip link add clusterlift0 type ifb",
             "ip link set dev clusterlift0 up",
             "tc qdisc add dev eth0 handle ffff: ingress",
@@ -119,29 +113,41 @@ class TestRate:
                 "action mirred egress redirect dev clusterlift0"
             ),
         ]
-        assert [line.split()[4] for line in found[7:]] == ["clusterlift0", "eth0"]
+
+    def test_what_is_read_is_set_first_and_removed_last_so_that_no_part_is_left_unseen(
+        self,
+    ) -> None:
+        assert "dev eth0 root" in lines(self.RATE.commands("160mbit", "unlimited"))[3]
+        assert "dev eth0 root" in lines(self.RATE.commands("unlimited", "unlimited"))[-1]
 
     def test_another_limit_replaces_it_without_a_gap(self) -> None:
-        found = lines(self.RATE.commands_to_set("100mbit"))
+        found = lines(self.RATE.commands("160mbit", "100mbit"))
         assert [line.split()[:3] for line in found] == [["tc", "qdisc", "replace"]] * 2
 
     def test_no_limit_is_put_back_by_removing_everything(self) -> None:
-        commands = self.RATE.commands_to_put_back("unlimited")
-        assert [command.line.split()[2] for command in commands] == ["del", "del", "del"]
+        commands = self.RATE.commands("unlimited", "unlimited")
+        assert lines(commands) == REMOVED
         assert all(command.may_fail for command in commands)
 
     @given(st.integers(MIN_BIT_S, 40 * 10**9))
     def test_a_former_limit_is_put_back(self, bit_s: int) -> None:
-        former = Rate("eth0", int(float(f"{bit_s:.6g}")), 1500)
-        again = self.RATE.commands_to_put_back(former.value)
-        assert again == former.commands_to_set("100mbit")
+        former = rate("eth0", int(float(f"{bit_s:.6g}")), 1500)
+        assert former.can_be(former.value)
+        assert len(self.RATE.commands(former.value, former.value)) == 2
+
+
+REMOVED = [
+    "tc qdisc del dev eth0 ingress",
+    "ip link del clusterlift0",
+    "tc qdisc del dev eth0 root",
+]
 
 
 class TestMtu:
-    MTU = Mtu("eth0", 9000)
+    MTU = mtu("eth0", 9000)
 
     def test_the_kernel_s_file_has_it(self) -> None:
-        assert self.MTU.reading().line == "cat /sys/class/net/eth0/mtu"
+        assert self.MTU.reading == "cat /sys/class/net/eth0/mtu"
         assert self.MTU.read(printed("1500\n")) == "1500"
 
     def test_a_missing_device_is_named(self) -> None:
@@ -149,12 +155,12 @@ class TestMtu:
             self.MTU.read(printed("", 1, "No such file"))
 
     def test_it_is_set_and_put_back(self) -> None:
-        assert lines(self.MTU.commands_to_set("1500")) == ["ip link set dev eth0 mtu 9000"]
-        assert lines(self.MTU.commands_to_put_back("1500")) == ["ip link set dev eth0 mtu 1500"]
+        assert lines(self.MTU.commands("9000", "1500")) == ["ip link set dev eth0 mtu 9000"]
+        assert lines(self.MTU.commands("1500", "1500")) == ["ip link set dev eth0 mtu 1500"]
 
 
 class TestSysctl:
-    SYSCTL = Sysctl("net.ipv4.tcp_rmem", "4096  131072 6291456")
+    SYSCTL = sysctl("net.ipv4.tcp_rmem", "4096  131072 6291456")
 
     def test_tabs_of_the_kernel_are_spaces(self) -> None:
         assert self.SYSCTL.read(printed("4096\t131072\t6291456\n")) == self.SYSCTL.value
@@ -164,7 +170,7 @@ class TestSysctl:
             self.SYSCTL.read(printed("", 255, "sysctl: cannot stat /proc/sys/net: No such file"))
 
     def test_values_are_quoted(self) -> None:
-        assert lines(self.SYSCTL.commands_to_put_back("1 2 3")) == [
+        assert lines(self.SYSCTL.commands("1 2 3", "1 2 3")) == [
             "sysctl -q -w 'net.ipv4.tcp_rmem=1 2 3'"
         ]
 
@@ -192,7 +198,7 @@ ALL_MODES = """10baseT/Half 10baseT/Full
 
 
 class TestSpeed:
-    SPEED = Speed("eth0", 1000)
+    SPEED = speed("eth0", 1000)
 
     def read(self, offered: str = ALL_MODES, negotiates: str = "on") -> str:
         return self.SPEED.read(printed(ETHTOOL.format(offered=offered, negotiates=negotiates)))
@@ -216,10 +222,10 @@ class TestSpeed:
             self.SPEED.read(printed("Settings for eth0:\n\tSpeed: 10000Mb/s\n"))
 
     def test_one_speed_is_offered_and_then_all(self) -> None:
-        assert lines(self.SPEED.commands_to_set("automatic"))[0] == (
+        assert lines(self.SPEED.commands("1000 Mbit/s", "automatic"))[0] == (
             "ethtool -s eth0 speed 1000 duplex full autoneg on"
         )
-        assert lines(self.SPEED.commands_to_put_back("automatic"))[0] == (
+        assert lines(self.SPEED.commands("automatic", "automatic"))[0] == (
             "ethtool -s eth0 autoneg on"
         )
 
@@ -230,7 +236,7 @@ def member(kind: str | None, *flags: str) -> str:
 
 
 class TestBondMember:
-    MEMBER = BondMember("eth1")
+    MEMBER = bond_member("eth1")
 
     def test_it_is_up_or_down(self) -> None:
         assert self.MEMBER.read(printed(member("bond", "BROADCAST", "UP"))) == "up"
@@ -246,35 +252,75 @@ class TestBondMember:
             self.MEMBER.read(printed("", 1))
 
     def test_it_is_taken_down_and_brought_up(self) -> None:
-        assert lines(self.MEMBER.commands_to_set("up")) == ["ip link set dev eth1 down"]
-        assert lines(self.MEMBER.commands_to_put_back("up")) == ["ip link set dev eth1 up"]
+        assert lines(self.MEMBER.commands("down", "up")) == ["ip link set dev eth1 down"]
+        assert lines(self.MEMBER.commands("up", "up")) == ["ip link set dev eth1 up"]
 
 
 class TestOwnCommand:
     def test_its_check_tells_whether_it_is_applied(self) -> None:
-        command = OwnCommand("a", "r", "c")
+        command = own_command("a", "r", "c")
         assert command.read(printed("", 0)) == command.value == "applied"
         assert command.read(printed("", 1)) == "not applied"
 
     @pytest.mark.parametrize("line", ["exit 3", "if", "echo 'a b' \"$HOME\""])
     def test_a_line_of_the_user_cannot_break_the_script(self, line: str, tmp_path: Path) -> None:
         after = ShellCommand(f"touch {tmp_path}/after")
-        commands = [*OwnCommand(line, "r", "c").commands_to_set("not applied"), after]
+        commands = [*own_command(line, "r", "c").commands("applied", "not applied"), after]
         done = subprocess.run(
             ["sh", "-c", script(commands)], check=False, capture_output=True, text=True
         )
         failed = failed_command(commands, done.returncode)
         assert (failed is commands[0]) != (tmp_path / "after").exists()
 
+    def test_results_and_journals_know_it_by_a_name_or_a_digest(self) -> None:
+        secret = own_command("curl -u admin:hunter2 x", "r", "c")
+        assert secret.name == "command b5b0d82e5cca"
+        assert own_command("curl -u admin:hunter2 x", "r2", "c").name != secret.name
+        assert own_command("a", "r", "c", "jumbo").name == "command jumbo"
 
-ALL: tuple[Setting, ...] = (
-    *(TestRate.RATE, TestMtu.MTU, TestSysctl.SYSCTL, TestSpeed.SPEED, TestBondMember.MEMBER),
-    OwnCommand("a", "r", "c"),
+
+ALL: tuple[tuple[Setting, str], ...] = (
+    (TestRate.RATE, "unlimited"),
+    (TestMtu.MTU, "1500"),
+    (TestSysctl.SYSCTL, "4096 1 2"),
+    (TestSpeed.SPEED, "automatic"),
+    (TestBondMember.MEMBER, "up"),
+    (own_command("a", "r", "c"), "not applied"),
 )
 
 
-@pytest.mark.parametrize("setting", ALL, ids=lambda each: each.name)
-def test_every_setting_is_named(setting: Setting) -> None:
-    assert setting.name
-    assert setting.value
-    assert setting.reading().line
+@pytest.mark.parametrize(("setting", "before"), ALL, ids=lambda it: getattr(it, "name", it))
+def test_a_setting_has_bounds_that_its_values_keep_to(setting: Setting, before: str) -> None:
+    assert setting.can_be(setting.value)
+    assert setting.can_be(before)
+    for text in ("1500; reboot", "$(reboot)", "1500\nreboot", "9" * 5000):
+        assert not setting.can_be(text) or setting is TestSysctl.SYSCTL
+    assert not setting.can_be("1500\nreboot")
+
+
+HOSTILE = "e;>x;#"
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        mtu(HOSTILE, 9000),
+        rate(HOSTILE, 10 * MBIT, 1500),
+        speed(HOSTILE, 1000),
+        bond_member(HOSTILE),
+    ],
+    ids=lambda setting: setting.name,
+)
+def test_the_name_of_a_device_runs_nothing(setting: Setting, tmp_path: Path) -> None:
+    before = {"MTU": "1500", "rate": "unlimited", "speed": "automatic", "bond": "up"}
+    former = before[setting.name.split()[0]]
+    for commands in (setting.commands(setting.value, former), setting.commands(former, former)):
+        for line in (setting.reading, *lines(commands)):
+            subprocess.run(
+                ["/bin/sh", "-c", line.replace("sleep 1", ":")],
+                cwd=tmp_path,
+                env={"PATH": "/nowhere"},
+                check=False,
+                capture_output=True,
+            )
+            assert not (tmp_path / "x").exists()
