@@ -56,6 +56,7 @@ class SoakVerdict:
     - `unjudged`: the transfers that the hosts' processors may have slowed down, so that nothing was concluded
       from them, and `unjudged_s`, how long they took.
     - `has_packet_errors`: whether an interface counted any.
+    - `is_rate_known`: whether links that are slow all the time would be faults.
     """
 
     findings: tuple[Finding, ...]
@@ -66,6 +67,7 @@ class SoakVerdict:
     unjudged: int
     unjudged_s: float
     has_packet_errors: bool
+    is_rate_known: bool
 
     @property
     def faults(self) -> list[Finding]:
@@ -122,7 +124,8 @@ def judge_soak(probed: RecordedProbes) -> SoakVerdict:
     is_known = unjudged or any(link_s for link_s, _ in carried)
     if not is_known and not any(finding.is_fault for finding in findings):
         findings.append(Finding("", "nothing was transferred, so nothing is known", at_s=0.0))
-    if judged and not any(link.rate_bit_s for link in links.values()):
+    is_rate_known = any(link.rate_bit_s for link in links.values())
+    if judged and not is_rate_known:
         text = "the rate of the links is unknown: that all are slow all the time would not be seen"
         findings.append(Finding("", text, is_fault=False))
     return SoakVerdict(
@@ -136,6 +139,7 @@ def judge_soak(probed: RecordedProbes) -> SoakVerdict:
         unjudged=len(unjudged),
         unjudged_s=sum(flow.seconds for flow in unjudged),
         has_packet_errors=any(event.happening is LinkEventKind.ERRORS for event in events),
+        is_rate_known=is_rate_known,
     )
 
 

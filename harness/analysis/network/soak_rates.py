@@ -5,7 +5,7 @@ anew in each round, the host at fault is the one whose partners are fine with ot
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from statistics import median, median_low
 from typing import NamedTuple
 
@@ -103,6 +103,7 @@ def blamed(flows: Iterable[SoakFlow], expected: Mapping[int, float]) -> Iterator
         [flow for flow in bad if flow.round in telling],
         [flow for flow in good if flow.round in telling],
     )
+    ends += _never_good(bad, good, telling, ends)
 
     by_subject: dict[str, list[SoakFlow]] = defaultdict(list)
     count_in_round = Counter(flow.round for flow in bad)
@@ -153,6 +154,32 @@ def _ends_at_fault(bad: Sequence[SoakFlow], good: Iterable[SoakFlow]) -> list[_E
         found.append(worst)
         left = [flow for flow in left if worst not in _ends(flow)]
     return _needed(found, bad)
+
+
+def _never_good(
+    bad: Sequence[SoakFlow],
+    good: Iterable[SoakFlow],
+    telling: Collection[int],
+    known: Collection[_End],
+) -> list[_End]:
+    """Return hosts without any good transfer that are bad with two hosts or more that have some.
+
+    One of these transfers must be of a telling round: in the others, it may have been the network.
+    """
+    sound = {host for flow in good for host in (flow.sender, flow.receiver)}
+    partners: dict[_End, set[str]] = defaultdict(set)
+    doubted = set()
+    for flow in bad:
+        hosts = (flow.sender, flow.receiver)
+        for host, other in (hosts, hosts[::-1]):
+            if host not in sound and other in sound:
+                partners[_End(host)].add(other)
+                doubted |= {_End(host)} if flow.round in telling else set()
+    return [
+        end
+        for end, others in partners.items()
+        if len(others) > 1 and end in doubted and end not in known
+    ]
 
 
 def _partner(end: _End, flow: SoakFlow) -> _End:

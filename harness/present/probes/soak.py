@@ -28,8 +28,9 @@ def sentences(soaked: SoakVerdict) -> Iterator[str]:
     if soaked.faults:
         yield f"{count_of(len(soaked.faults), 'fault')} in {under_load}."
     elif soaked.is_proof:
+        which = "of a link" if soaked.is_rate_known else "of a link that come and go"
         yield (
-            f"No fault in {under_load}: with 95 % confidence, faults of a link are rarer than one in "
+            f"No fault in {under_load}: with 95 % confidence, faults {which} are rarer than one in "
             f"{duration_text(HOUR / soaked.max_faults_per_hour)} (rule of three)."
         )
     else:

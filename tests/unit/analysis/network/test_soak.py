@@ -1,7 +1,8 @@
 """Who a soak blames, for what and from when on; and what it proves when nothing happened."""
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from itertools import combinations
 
 import pytest
 
@@ -12,11 +13,14 @@ from harness.model.link import rate_of_goodput
 from harness.model.probe import BEFORE, LinkSnapshot, ProbeEvent, ProbeRun, RecordedProbes
 from harness.model.run import Ending
 from harness.model.soak import LinkEvent, LinkEventKind, LinkSeconds, SoakFlow
+from harness.present.probes.soak import sentences
 from harness.probes.soak import ring
 
 HOSTS = tuple(f"n{number}" for number in range(1, 7))
 ROUND_S, GAP_S = 20, 4
 MBIT = 1e6
+SENDS, RECEIVES = "sends", "receives"
+BOTH = (SENDS, RECEIVES)
 
 Rate = Callable[[str, str, float], float]
 """The Mbit/s from one host to another at a moment."""
@@ -71,6 +75,68 @@ def faults(probed: RecordedProbes) -> list[str]:
 
 def test_a_sound_network_has_no_fault() -> None:
     assert faults(soak()) == []
+
+
+def subsets(hosts: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """Yield every subset that is not empty."""
+    for size in range(1, len(hosts) + 1):
+        yield from combinations(hosts, size)
+
+
+def tellable(probed: RecordedProbes, faulty: Collection[str]) -> set[str]:
+    """Return the faulty hosts that the transfers show, if both of their directions are bad.
+
+    Their transfers with two sound hosts or more are bad, one of them in a round with a good transfer.
+    """
+    flows = [event for event in probed.events if isinstance(event, SoakFlow)]
+    good = {flow.round for flow in flows if not {flow.sender, flow.receiver} & set(faulty)}
+    partners: dict[str, set[str]] = {host: set() for host in faulty}
+    shown = set()
+    for flow in flows:
+        ends = (flow.sender, flow.receiver)
+        for host, other in (ends, ends[::-1]):
+            if host in faulty and other not in faulty:
+                partners[host].add(other)
+                shown |= {host} if flow.round in good else set()
+    return {host for host in shown if len(partners[host]) > 1}
+
+
+@pytest.mark.parametrize("roles", [BOTH, (SENDS,), (RECEIVES,)])
+@pytest.mark.parametrize("mbit_s", [0.0, 10.0])
+@pytest.mark.parametrize("rounds", [4, 12])
+@pytest.mark.parametrize("count", range(2, 7))
+def test_no_half_dead_network_is_called_sound(
+    count: int, rounds: int, mbit_s: float, roles: tuple[str, ...]
+) -> None:
+    for seed, faulty in enumerate(subsets(HOSTS[:count])):
+
+        def rate(a: str, b: str, _: float, faulty: Collection[str] = faulty) -> float:
+            is_bad = (a in faulty and SENDS in roles) or (b in faulty and RECEIVES in roles)
+            return mbit_s if is_bad else 100.0
+
+        probed = soak(rate, hosts=HOSTS[:count], rounds=rounds, seed=seed)
+        soaked = judge_soak(probed)
+        named = {fault.subject for fault in soaked.faults}
+        assert named, faulty
+        assert not soaked.is_proof
+        for subject in named:  # a host, or a path with a faulty end, or the network
+            assert subject in {"", *faulty} or set(subject.split(" -> ")) & set(faulty)
+        if roles == BOTH:
+            assert tellable(probed, faulty) <= named
+
+
+@pytest.mark.parametrize("count", range(3, 7))
+def test_without_the_rate_of_the_links_a_dead_host_is_a_fault_as_well(count: int) -> None:
+    for faulty in subsets(HOSTS[:count]):
+
+        def rate(a: str, b: str, _: float, faulty: Collection[str] = faulty) -> float:
+            return 0.0 if {a, b} & set(faulty) else 100.0
+
+        probed = soak(rate, hosts=HOSTS[:count], is_rate_known=False)
+        soaked = judge_soak(probed)
+        assert tellable(probed, faulty) <= {fault.subject for fault in soaked.faults}
+        assert soaked.faults
+        assert not soaked.is_proof
 
 
 class TestSlow:
@@ -241,6 +307,16 @@ class TestProof:
         found = self.soaked()
         assert found.received_bits == pytest.approx(3600 * 100e6)
         assert found.max_bit_error_rate == pytest.approx(2.996 / 3.6e11, rel=1e-3)
+
+    @pytest.mark.parametrize(
+        ("is_rate_known", "what"),
+        [(True, "of a link are"), (False, "of a link that come and go are")],
+    )
+    def test_without_a_rate_of_links_it_is_one_of_faults_that_come_and_go(
+        self, what: str, *, is_rate_known: bool
+    ) -> None:
+        first, *_ = sentences(judge_soak(soak(is_rate_known=is_rate_known)))
+        assert f"with 95 % confidence, faults {what} rarer than one in 6 min 40 s" in first
 
     def test_packets_with_errors_are_no_proof(self) -> None:
         events = [LinkEvent("n1", 5.0, LinkEventKind.ERRORS, "3 packets with errors", 3)]
