@@ -316,7 +316,7 @@ class TestProof:
         self, what: str, *, is_rate_known: bool
     ) -> None:
         first, *_ = sentences(judge_soak(soak(is_rate_known=is_rate_known)))
-        assert f"with 95 % confidence, faults {what} rarer than one in 6 min 40 s" in first
+        assert f"with 95 % confidence, faults {what} rarer than one in 6 min 41 s" in first
 
     def test_packets_with_errors_are_no_proof(self) -> None:
         events = [LinkEvent("n1", 5.0, LinkEventKind.ERRORS, "3 packets with errors", 3)]
