@@ -13,6 +13,7 @@ from harness.analysis.predict.readiness import network_check
 from harness.cli import main
 from harness.commands.gate import verdict
 from harness.commands.probe_figures import probe_sections
+from harness.commands.probe_hosts import ProbeSite
 from harness.hosts.preflight import Preflight
 from harness.hosts.transports.host import Host
 from harness.model.finding import Finding
@@ -37,6 +38,7 @@ from harness.model.run import Ending
 from harness.present.report.figure import Evidence
 from harness.probes.kinds import findings, kinds, network_of, newest_probes
 from harness.records.lookup import find_probes
+from harness.records.writer import ProbeRecording
 from tests.campaigns.documents import soak_events
 from tests.simulated_hosts import SimulatedNetwork, search
 from tests.unit.analysis.predict.test_readiness import of_runs
@@ -143,6 +145,22 @@ class TestEveryPlaceNamesTheSame:
             assert any(line.endswith(str(fault)) for line in report)
             assert fault.subject in network_check(of_runs(), findings(recorded)).message
 
+    @every_probe
+    def test_the_exit_codes_of_probe_and_gate_say_so(
+        self,
+        recorded: RecordedProbes,
+        subjects: set[str],
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        assert subjects
+        assert exit_codes(recorded, tmp_path, monkeypatch) == {"probe": 1, "gate": 1}
+
+    def test_without_a_fault_they_are_0(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        assert exit_codes(healthy(), tmp_path, monkeypatch) == {"probe": 0, "gate": 0}
+
     @pytest.mark.parametrize("sound", [healthy(), mesh({}), steps(0.0)])
     def test_a_sound_network_has_no_fault_anywhere(self, sound: RecordedProbes) -> None:
         assert faults_of(sound) == []
@@ -152,6 +170,21 @@ class TestEveryPlaceNamesTheSame:
 
 def faults_of(recorded: RecordedProbes) -> list[Finding]:
     return [finding for finding in findings(recorded) if finding.is_fault]
+
+
+def exit_codes(
+    recorded: RecordedProbes, results: Path, monkeypatch: pytest.MonkeyPatch
+) -> dict[str, int]:
+    """Return the exit codes of the probe that measured this, and of the gate on its record."""
+    monkeypatch.setattr(ProbeSite, "probe", lambda *_: recorded)
+    with ProbeRecording(replace(recorded.run, configuration="1g"), results) as recording:
+        for event in recorded.events:
+            recording.event(event)
+        recording.end(Ending.COMPLETED)
+    return {
+        "probe": main(["probe", "link", "--hosts", "a,b"]),
+        "gate": main(["gate", "1g", "--results", str(results)]),
+    }
 
 
 def report_lines(recorded: RecordedProbes) -> Sequence[str]:
