@@ -1,6 +1,20 @@
 """The metrics that probes measure, by probe."""
 
+from typing import NamedTuple
+
 from harness.model.probe import HIGHER, LOWER, Metric
+
+
+class Sided(NamedTuple):
+    """What one quantity is called at both ends of a transfer."""
+
+    sender: Metric
+    receiver: Metric
+
+
+def _sided(probe: str, name: str, unit: str) -> Sided:
+    return Sided(*(Metric(probe, f"{end}_{name}", unit, LOWER) for end in Sided._fields))
+
 
 GOODPUT_TOLERANCE = 0.1
 """Goodputs that differ by no more than this fraction count as equal. Repeated measurements of a healthy pair
@@ -14,30 +28,21 @@ MESH = "mesh"
 BOTH_WAYS = "both ways"
 MESH_GOODPUT = Metric(MESH, "goodput_bit_s", "bit/s", HIGHER)
 RETRANSMITS = Metric(MESH, "retransmits", "segments", LOWER)
-SENDER_IPERF_CPU = Metric(MESH, "sender_iperf_cpu_percent", "%", LOWER)
-RECEIVER_IPERF_CPU = Metric(MESH, "receiver_iperf_cpu_percent", "%", LOWER)
-SENDER_CPU = Metric(MESH, "sender_cpu_percent", "%", LOWER)
-RECEIVER_CPU = Metric(MESH, "receiver_cpu_percent", "%", LOWER)
-SENDER_SOFTIRQ = Metric(MESH, "sender_softirq_percent", "%", LOWER)
-RECEIVER_SOFTIRQ = Metric(MESH, "receiver_softirq_percent", "%", LOWER)
-SENDER_STOLEN = Metric(MESH, "sender_stolen_percent", "%", LOWER)
-RECEIVER_STOLEN = Metric(MESH, "receiver_stolen_percent", "%", LOWER)
-SENDER_BUSIEST = Metric(MESH, "sender_busiest_processor_percent", "%", LOWER)
-RECEIVER_BUSIEST = Metric(MESH, "receiver_busiest_processor_percent", "%", LOWER)
+IPERF_CPU = _sided(MESH, "iperf_cpu_percent", "%")
+HOST_CPU = _sided(MESH, "cpu_percent", "%")
+SOFTIRQ = _sided(MESH, "softirq_percent", "%")
+STOLEN = _sided(MESH, "stolen_percent", "%")
+BUSIEST = _sided(MESH, "busiest_processor_percent", "%")
 MTU = "mtu"
 PATH_MTU = Metric(MTU, "path_mtu_bytes", "bytes", HIGHER)
 VANISHED_PACKET = Metric(MTU, "vanished_bytes", "bytes", LOWER)
 """The size of packets that neither arrive nor are refused: a black hole."""
 PACKET_GOODPUT = Metric(MTU, "goodput_bit_s", "bit/s", HIGHER)
-PACKET_SENDER_CPU = Metric(MTU, "sender_cpu_percent", "%", LOWER)
-PACKET_RECEIVER_CPU = Metric(MTU, "receiver_cpu_percent", "%", LOWER)
+PACKET_CPU = _sided(MTU, "cpu_percent", "%")
 """Of all processors of the host."""
-SENDER_PACKET_COST = Metric(MTU, "sender_processors_per_gbit_s", "processors per Gbit/s", LOWER)
-RECEIVER_PACKET_COST = Metric(MTU, "receiver_processors_per_gbit_s", "processors per Gbit/s", LOWER)
-SENDER_INSTRUCTIONS = Metric(MTU, "sender_instructions_per_byte", "instructions/byte", LOWER)
-RECEIVER_INSTRUCTIONS = Metric(MTU, "receiver_instructions_per_byte", "instructions/byte", LOWER)
-SENDER_CYCLES = Metric(MTU, "sender_cycles_per_byte", "cycles/byte", LOWER)
-RECEIVER_CYCLES = Metric(MTU, "receiver_cycles_per_byte", "cycles/byte", LOWER)
+PACKET_COST = _sided(MTU, "processors_per_gbit_s", "processors per Gbit/s")
+INSTRUCTIONS = _sided(MTU, "instructions_per_byte", "instructions/byte")
+CYCLES = _sided(MTU, "cycles_per_byte", "cycles/byte")
 HARDWARE_COUNTERS = Metric(MTU, "hardware_counters", "counters", HIGHER)
 """Fails for a host whose processors count neither instructions nor cycles for us: the error says why."""
 RACKS = "racks"

@@ -5,15 +5,11 @@ from collections.abc import Mapping, Sequence
 from harness.analysis.network.packet_costs import PacketCost, packet_costs
 from harness.model.interface import HostLink
 from harness.model.network_metrics import (
+    CYCLES,
     HARDWARE_COUNTERS,
-    PACKET_RECEIVER_CPU,
-    PACKET_SENDER_CPU,
-    RECEIVER_CYCLES,
-    RECEIVER_INSTRUCTIONS,
-    RECEIVER_PACKET_COST,
-    SENDER_CYCLES,
-    SENDER_INSTRUCTIONS,
-    SENDER_PACKET_COST,
+    INSTRUCTIONS,
+    PACKET_COST,
+    PACKET_CPU,
 )
 from harness.model.probe import Measurement, Metric
 from harness.present.text import simple_table
@@ -24,16 +20,16 @@ Sweeps = Mapping[str, tuple[Sequence[Measurement], Mapping[str, HostLink]]]
 """The measurements of each configuration, and the links of its hosts by name."""
 
 _PROCESSOR_TIME: Mapping[Metric, tuple[str, str]] = {
-    PACKET_SENDER_CPU: ("sender CPU", ".1f"),
-    PACKET_RECEIVER_CPU: ("receiver CPU", ".1f"),
-    SENDER_PACKET_COST: ("sender", ".2f"),
-    RECEIVER_PACKET_COST: ("receiver", ".2f"),
+    PACKET_CPU.sender: ("sender CPU", ".1f"),
+    PACKET_CPU.receiver: ("receiver CPU", ".1f"),
+    PACKET_COST.sender: ("sender", ".2f"),
+    PACKET_COST.receiver: ("receiver", ".2f"),
 }
 _WORK: Mapping[Metric, tuple[str, str]] = {
-    SENDER_INSTRUCTIONS: ("instr/byte, sender", ".2f"),
-    RECEIVER_INSTRUCTIONS: ("receiver", ".2f"),
-    SENDER_CYCLES: ("cycles/byte, sender", ".2f"),
-    RECEIVER_CYCLES: ("receiver", ".2f"),
+    INSTRUCTIONS.sender: ("instr/byte, sender", ".2f"),
+    INSTRUCTIONS.receiver: ("receiver", ".2f"),
+    CYCLES.sender: ("cycles/byte, sender", ".2f"),
+    CYCLES.receiver: ("receiver", ".2f"),
 }
 """Headings and formats of the columns."""
 _TITLE = (

@@ -41,12 +41,16 @@ from harness.present.probes.columns import Column, ProbeTable
 from harness.probes.bisection import slowest_halves
 from harness.probes.common_window import NOT_TOGETHER, Window, window_of
 from harness.probes.kind import ProbeKind
-from harness.probes.messages import OUTLASTING_S, Message, run_messages
+from harness.probes.messages import (
+    OUTLASTING_S,
+    Message,
+    round_trip_measurements,
+    run_messages,
+)
 from harness.probes.options import message_option, port_option, seconds_option
 from harness.probes.plan import Links, ProbePlan, ProbeStep
 from harness.probes.site import Site
 from harness.probes.tools import ping
-from harness.probes.tools.sockperf import RoundTrips
 from harness.probes.traffic import Flow, Load, Transfer, worst_processors
 from harness.terminal import count_of, percent
 
@@ -145,7 +149,7 @@ def _reach(probe: _Incast) -> Iterator[Measurement]:
             yield INCAST_GOODPUT.failed(subject, error, IDLE)
     if probe.reaching:
         [trips], _ = run_messages([_message(probe)], probe.load, probe.message)
-        yield from _round_trips(probe.hub.name, IDLE, trips)
+        yield from round_trip_measurements(INCAST_ROUND_TRIP, probe.hub.name, trips, IDLE)
 
 
 def _message(probe: _Incast) -> Flow:
@@ -192,7 +196,7 @@ def _measure(
         yield SLOWEST_FLOW.of(subject, min(window.flows_bit_s), case)
         if window.retransmits is not None:
             yield INCAST_RETRANSMITS.of(subject, window.retransmits, case)
-        yield from _round_trips(subject, case, trips)
+        yield from round_trip_measurements(INCAST_ROUND_TRIP, subject, trips, case)
         yield from worst_processors(transfers, INCAST_STOLEN, INCAST_BUSIEST, subject, case)
     return window
 
@@ -211,14 +215,6 @@ def _window(
     if window is None:
         yield INCAST_GOODPUT.failed(subject, f"{subject}, {case}: {NOT_TOGETHER}", case)
     return window
-
-
-def _round_trips(subject: str, case: str, trips: RoundTrips | HostError) -> Iterator[Measurement]:
-    for percentile, metric in INCAST_ROUND_TRIP.items():
-        if isinstance(trips, HostError):
-            yield metric.failed(subject, trips, case)
-        else:
-            yield metric.of(subject, trips.microseconds[percentile], case)
 
 
 def _bisection(

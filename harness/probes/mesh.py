@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import click
@@ -22,7 +23,7 @@ from harness.probes.options import (
     seed_option,
     streams_option,
 )
-from harness.probes.pairs import PAIR_PROGRAMS, mesh_steps
+from harness.probes.pairs import PAIR_PROGRAMS, pair_steps
 from harness.probes.plan import Pairs, ProbePlan, ProbeStep, round_robin
 from harness.probes.search import drawn_rounds, rounds_for, search_steps
 from harness.probes.site import Site
@@ -37,14 +38,12 @@ is 4."""
 class Mesh:
     """Between which pairs of hosts to measure, and how many at the same time.
 
-    `rounds` of random pairs are drawn by `seed`; with None, all pairs are measured. `alone` is one pair at a
-    time.
+    `rounds` of random pairs are drawn by `seed`; with None, all pairs are measured.
     """
 
     rounds: int | None = None
     seed: int = 1
     both_ways: bool = False
-    alone: bool = False
     pairs_at_once: int = MAX_PAIRS
 
     def pairing(self, hosts: Sequence[Host]) -> list[Pairs[Host]]:
@@ -55,22 +54,12 @@ class Mesh:
 
     def steps(self, hosts: Sequence[Host], load: Load) -> list[ProbeStep]:
         """Return the steps of the mesh probe."""
-        if self.rounds is not None:
-            return search_steps(
-                hosts,
-                load,
-                rounds=self.rounds,
-                seed=self.seed,
-                both_ways=self.both_ways,
-                pairs_at_once=1 if self.alone else self.pairs_at_once,
-            )
-        return mesh_steps(
-            hosts,
-            load,
-            both_ways=self.both_ways,
-            alone=self.alone,
-            pairs_at_once=self.pairs_at_once,
+        pairs_of = partial(
+            pair_steps, load=load, both_ways=self.both_ways, pairs_at_once=self.pairs_at_once
         )
+        if self.rounds is not None:
+            return search_steps(hosts, pairs_of, rounds=self.rounds, seed=self.seed)
+        return [step for pairs in round_robin(hosts) for step in pairs_of(pairs)]
 
     def parameters(self, load: Load) -> dict[str, object]:
         """Return what a record says of how the mesh was measured."""
@@ -78,7 +67,6 @@ class Mesh:
         return {
             "seconds": load.seconds,
             "streams": load.streams,
-            "alone": self.alone,
             "pairs_at_once": self.pairs_at_once,
             **({} if self.rounds is None else sampled),
         }
@@ -99,8 +87,10 @@ def chosen_mesh(
         raise BadInput("--exhaustive measures all pairs: leave out --rounds")
     if rounds is None and not exhaustive and len(hosts) > SEARCH_ABOVE:
         rounds = rounds_for(len(hosts))
+    if alone:
+        pairs_at_once = 1
     allow_pairs(min(pairs_at_once, len(hosts) // 2))
-    return Mesh(rounds, seed, both_ways, alone, pairs_at_once)
+    return Mesh(rounds, seed, both_ways, pairs_at_once)
 
 
 MESH_OPTIONS = (

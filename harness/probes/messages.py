@@ -1,13 +1,14 @@
 """Small messages between hosts, any number at the same time, alone or beside transfers."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from harness.hosts.remote_process import ClientServerRun, RemoteProcesses
 from harness.hosts.transports.host import Host, HostError
 from harness.model.link import HEADERS_BYTES, ON_WIRE_BYTES
+from harness.model.probe import Measurement, Metric
 from harness.probes.tools import sockperf
 from harness.probes.tools.cpu import Cpu
 from harness.probes.tools.sockperf import RoundTrips
@@ -16,10 +17,10 @@ from harness.probes.traffic import (
     OMITTED_S,
     Flow,
     Load,
-    MeterRun,
     Transfer,
     open_flows,
     open_runs,
+    processor_meter,
     with_processors,
 )
 
@@ -69,7 +70,7 @@ def run_messages(
     def open_runs_and_meters(remotes: RemoteProcesses) -> Sequence[Run[Transfer | Cpu]]:
         return [
             *open_flows(remotes, flows, transfer),
-            *(MeterRun(remotes, host, load) for host in metered),
+            *(processor_meter(remotes, host, load) for host in metered),
         ]
 
     round_trips, outcomes = run_beside(paths, load, message, open_runs_and_meters)
@@ -80,6 +81,17 @@ def run_messages(
         if not isinstance(each, Transfer)
     }
     return round_trips, with_processors(flows, transfers, cpus)
+
+
+def round_trip_measurements(
+    metrics: Mapping[float, Metric], subject: str, trips: RoundTrips | HostError, case: str
+) -> Iterator[Measurement]:
+    """Yield the round trips by the metrics of their percentiles, or why there are none."""
+    for percentile, metric in metrics.items():
+        if isinstance(trips, HostError):
+            yield metric.failed(subject, trips, case)
+        else:
+            yield metric.of(subject, trips.microseconds[percentile], case)
 
 
 class Run(Protocol[T_co]):

@@ -10,19 +10,16 @@ from functools import partial
 
 from harness.hosts.transports.host import Host, HostError
 from harness.model.network_metrics import (
+    CYCLES,
     HARDWARE_COUNTERS,
+    INSTRUCTIONS,
+    PACKET_COST,
+    PACKET_CPU,
     PACKET_GOODPUT,
-    PACKET_RECEIVER_CPU,
-    PACKET_SENDER_CPU,
-    RECEIVER_CYCLES,
-    RECEIVER_INSTRUCTIONS,
-    RECEIVER_PACKET_COST,
-    SENDER_CYCLES,
-    SENDER_INSTRUCTIONS,
-    SENDER_PACKET_COST,
+    Sided,
 )
 from harness.model.packet_case import PacketCase
-from harness.model.probe import Measurement, Metric
+from harness.model.probe import Measurement
 from harness.probes.path_mtu import SetMtu, await_paths, send_pings
 from harness.probes.plan import ProbeStep, round_robin_round
 from harness.probes.tools.cpu import Cpu
@@ -34,12 +31,6 @@ from harness.terminal import join_names
 PACKET_PROGRAMS = ("iperf3",)
 IP_AND_TCP_BYTES = 20 + 20  # the IPv4 and the TCP header without options (RFC 791, RFC 9293)
 SET_UP_S = 2.0
-
-_ROLES = (
-    (PACKET_SENDER_CPU, SENDER_PACKET_COST, SENDER_INSTRUCTIONS, SENDER_CYCLES),
-    (PACKET_RECEIVER_CPU, RECEIVER_PACKET_COST, RECEIVER_INSTRUCTIONS, RECEIVER_CYCLES),
-)
-"""Metrics of the sender and of the receiver."""
 
 
 def packet_size_steps(
@@ -113,7 +104,7 @@ class _Sweep:
             else:
                 usable.append(flows)
         together = [flow for flows in usable for flow in flows]
-        hosts = {host.name for flow in together for host in (flow.sender, flow.receiver)}
+        hosts = {host.name for flow in together for host in flow.ends}
         mss_bytes = None if case.mtu_is_set else case.packet_bytes - IP_AND_TCP_BYTES
         load = replace(self._load, mss_bytes=mss_bytes)
         transfers = iter(run_flows(together, load, hosts - self._cannot_count))
@@ -134,28 +125,21 @@ class _Sweep:
             return
         carried_bit_s = sum(transfer.report.goodput_bit_s for transfer in done.values())
         for flow, transfer in done.items():
-            ends = (
-                (flow.sender, transfer.sender_cpu, transfer.sender_counters),
-                (flow.receiver, transfer.receiver_cpu, transfer.receiver_counters),
-            )
-            for metrics, (host, cpu, counters) in zip(_ROLES, ends, strict=True):
-                for metric, value in _costs(metrics, carried_bit_s, cpu, counters):
-                    yield metric.of(str(flow), value, case)
+            ends = zip(flow.ends, transfer.cpus, transfer.counters, strict=True)
+            for end, (host, cpu, counters) in enumerate(ends):
+                for metrics, value in _costs(carried_bit_s, cpu, counters):
+                    yield metrics[end].of(str(flow), value, case)
                 if isinstance(counters, HostError) and host.name not in self._cannot_count:
                     self._cannot_count.add(host.name)
                     yield HARDWARE_COUNTERS.failed(host.name, counters)
 
 
 def _costs(
-    metrics: tuple[Metric, Metric, Metric, Metric],
-    carried_bit_s: float,
-    cpu: Cpu | None,
-    counters: Counters | HostError | None,
-) -> Iterator[tuple[Metric, float]]:
-    percent, processors, instructions, cycles = metrics
+    carried_bit_s: float, cpu: Cpu | None, counters: Counters | HostError | None
+) -> Iterator[tuple[Sided, float]]:
     if cpu is not None:
-        yield percent, cpu.busy_percent
-        yield processors, cpu.busy_percent / 100 * cpu.processors / (carried_bit_s / 1e9)
+        yield PACKET_CPU, cpu.busy_percent
+        yield PACKET_COST, cpu.busy_percent / 100 * cpu.processors / (carried_bit_s / 1e9)
     if isinstance(counters, Counters):
-        yield instructions, counters.instructions_per_s / (carried_bit_s / 8)
-        yield cycles, counters.cycles_per_s / (carried_bit_s / 8)
+        yield INSTRUCTIONS, counters.instructions_per_s / (carried_bit_s / 8)
+        yield CYCLES, counters.cycles_per_s / (carried_bit_s / 8)

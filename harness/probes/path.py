@@ -53,7 +53,12 @@ from harness.model.network_metrics import (
 from harness.model.probe import Measurement, RecordedProbes
 from harness.present.probes.columns import Column, ProbeTable, of_metric
 from harness.probes.kind import ProbeKind
-from harness.probes.messages import OUTLASTING_S, Message, run_beside
+from harness.probes.messages import (
+    OUTLASTING_S,
+    Message,
+    round_trip_measurements,
+    run_beside,
+)
 from harness.probes.options import port_option, seconds_option, streams_option
 from harness.probes.plan import Links, ProbePlan, ProbeStep, round_robin
 from harness.probes.site import Site
@@ -261,11 +266,7 @@ def _step(
     yield STEP_LOSS.of(subject, report.loss_percent, case)
     if report.jitter_us is not None:
         yield STEP_JITTER.of(subject, report.jitter_us, case)
-    for percentile, metric in STEP_ROUND_TRIP.items():
-        if isinstance(trips, HostError):
-            yield metric.failed(subject, trips, case)
-        else:
-            yield metric.of(subject, trips.microseconds[percentile], case)
+    yield from round_trip_measurements(STEP_ROUND_TRIP, subject, trips, case)
 
 
 def _plan(

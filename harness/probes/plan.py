@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
-from itertools import combinations, product
+from itertools import product
 from pathlib import Path
 from typing import TypeVar
 
@@ -143,11 +143,6 @@ def round_robin_round(hosts: Sequence[T], number: int) -> Pairs[T]:
     half = len(circle) // 2
     facing = zip(circle[:half], reversed(circle[half:]), strict=True)
     return [(a, b) for a, b in facing if a is not None and b is not None]
-
-
-def one_pair_per_round(hosts: Sequence[T]) -> list[Pairs[T]]:
-    """Return the same pairs as `round_robin`, each in a round of its own."""
-    return [[pair] for pair in combinations(hosts, 2)]
 
 
 def _measure(plan: ProbePlan, hosts: Sequence[Host], recording: ProbeRecording) -> None:

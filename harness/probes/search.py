@@ -16,9 +16,7 @@ from typing import TypeVar
 from harness.hosts.transports.host import Host
 from harness.model.network_metrics import GOODPUT_TOLERANCE, MESH_GOODPUT
 from harness.model.probe import ARROW, Measurement
-from harness.probes.pairs import pair_steps
 from harness.probes.plan import Pairs, ProbeStep, count_rounds, round_robin_round
-from harness.probes.traffic import Load
 from harness.statistics.pairwise import (
     AGAIN,
     Pair,
@@ -75,15 +73,15 @@ def disjoint_rounds(pairs: Iterable[tuple[T, T]]) -> list[Pairs[T]]:
 
 def search_steps(
     hosts: Sequence[Host],
-    load: Load,
+    steps_of: Callable[[Pairs[Host]], list[ProbeStep]],
     *,
     rounds: int,
     seed: int,
-    both_ways: bool,
-    pairs_at_once: int,
 ) -> list[ProbeStep]:
-    """Measure random pairs in `rounds` rounds, then suspects with other hosts, then slow pairs again."""
-    steps_of = partial(pair_steps, load=load, both_ways=both_ways, pairs_at_once=pairs_at_once)
+    """Measure random pairs in `rounds` rounds, then suspects with other hosts, then slow pairs again.
+
+    `steps_of` returns the steps that measure disjoint pairs.
+    """
     search = _Search(hosts, steps_of, seed)
     drawn = [step for pairs in drawn_rounds(hosts, rounds, seed) for step in steps_of(pairs)]
     # How many suspects there will be is unknown: a single batch is the least for any.

@@ -4,11 +4,12 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from harness.hosts.remote_process import (
     ClientServerRun,
     CompletedCommand,
+    RemoteProcess,
     RemoteProcesses,
 )
 from harness.hosts.transports.host import Host, HostError
@@ -37,8 +38,13 @@ class Flow:
     sender: Host
     receiver: Host
 
+    @property
+    def ends(self) -> tuple[Host, Host]:
+        """The sender and the receiver."""
+        return self.sender, self.receiver
+
     def __str__(self) -> str:
-        return f"{self.sender}{ARROW}{self.receiver}"
+        return ARROW.join(map(str, self.ends))
 
 
 @dataclass(frozen=True)
@@ -62,7 +68,7 @@ class Load:
 
 @dataclass(frozen=True)
 class Transfer:
-    """What a flow carried, and the processor time of both hosts, None where it is unknown.
+    """What a flow carried, and the processor time of sender and receiver, None where it is unknown.
 
     `began_s` is the start of the measured seconds, on this machine's monotonic clock. The counters are an
     error where they cannot be read, and None where nobody asked for them.
@@ -70,10 +76,8 @@ class Transfer:
 
     report: Report
     began_s: float
-    sender_cpu: Cpu | None = None
-    receiver_cpu: Cpu | None = None
-    sender_counters: Counters | HostError | None = None
-    receiver_counters: Counters | HostError | None = None
+    cpus: Sequence[Cpu | None] = (None, None)
+    counters: Sequence[Counters | HostError | None] = (None, None)
 
 
 def run_flows(
@@ -83,48 +87,51 @@ def run_flows(
 
     On the hosts whose names are in `counting`, perf counts instructions and cycles meanwhile.
     """
-    hosts = {host.name: host for flow in flows for host in (flow.sender, flow.receiver)}
+    hosts = {host.name: host for flow in flows for host in flow.ends}
     with RemoteProcesses() as remotes:
-        meters = [MeterRun(remotes, host, load) for host in hosts.values()]
+        meters = {name: processor_meter(remotes, host, load) for name, host in hosts.items()}
         counters = {
-            name: remotes.add(host, *perf.meter(OMITTED_S, load.seconds))
+            name: _counter_meter(remotes, host, load)
             for name, host in hosts.items()
             if name in counting
         }
         runs = open_flows(remotes, flows, load)
-        for meter in meters:
-            meter.start()
-        for counter in counters.values():
-            counter.start()
-        for run in runs:
+        for run in (*meters.values(), *counters.values(), *runs):
             run.start()
         transfers = [run.finish() for run in runs]
-        cpus = {name: meter.finish() for name, meter in zip(hosts, meters, strict=True)}
-        counts = {
-            name: counter.finish_parsed(
-                lambda done: perf.read_meter(done.errors, load.seconds), load.total_s + GRACE_S
-            )
-            for name, counter in counters.items()
-        }
+        cpus = {name: meter.finish() for name, meter in meters.items()}
+        counts = {name: meter.finish() for name, meter in counters.items()}
     return with_processors(flows, transfers, cpus, counts)
 
 
-class MeterRun:
-    """Measures how busy a host is, for the seconds of the load, from OMITTED_S after its start on."""
+@dataclass(frozen=True)
+class Meter(Generic[T]):
+    """Measures on a host for the seconds of a load, from OMITTED_S after its start on."""
 
-    def __init__(self, remotes: RemoteProcesses, host: Host, load: Load) -> None:
-        self._process = remotes.add(host, *cpu.meter(OMITTED_S, load.seconds))
-        self._timeout_s = load.total_s + GRACE_S
+    process: RemoteProcess
+    parse: Callable[[CompletedCommand], T]
+    timeout_s: float
 
     def start(self) -> None:
         """Start the clock."""
-        self._process.start()
+        self.process.start()
 
-    def finish(self) -> Cpu | HostError:
+    def finish(self) -> T | HostError:
         """Wait for the end, and return what was measured, or why it is unknown."""
-        return self._process.finish_parsed(
-            lambda done: cpu.read_meter(done.output), self._timeout_s
-        )
+        return self.process.finish_parsed(self.parse, self.timeout_s)
+
+
+def processor_meter(remotes: RemoteProcesses, host: Host, load: Load) -> Meter[Cpu]:
+    """Return a meter of how busy the host is."""
+    process = remotes.add(host, *cpu.meter(OMITTED_S, load.seconds))
+    return Meter(process, lambda done: cpu.read_meter(done.output), load.total_s + GRACE_S)
+
+
+def _counter_meter(remotes: RemoteProcesses, host: Host, load: Load) -> Meter[Counters]:
+    process = remotes.add(host, *perf.meter(OMITTED_S, load.seconds))
+    return Meter(
+        process, lambda done: perf.read_meter(done.errors, load.seconds), load.total_s + GRACE_S
+    )
 
 
 def with_processors(
@@ -140,10 +147,8 @@ def with_processors(
         if isinstance(transfer, HostError)
         else replace(
             transfer,
-            sender_cpu=known.get(flow.sender.name),
-            receiver_cpu=known.get(flow.receiver.name),
-            sender_counters=counts.get(flow.sender.name),
-            receiver_counters=counts.get(flow.receiver.name),
+            cpus=[known.get(host.name) for host in flow.ends],
+            counters=[counts.get(host.name) for host in flow.ends],
         )
         for flow, transfer in zip(flows, transfers, strict=True)
     ]
@@ -161,7 +166,7 @@ def worst_processors(
         each
         for transfer in transfers
         if isinstance(transfer, Transfer)
-        for each in (transfer.sender_cpu, transfer.receiver_cpu)
+        for each in transfer.cpus
         if each is not None
     ]
     if found:
@@ -199,7 +204,7 @@ def opening_batches(flows: Sequence[Flow]) -> list[list[Flow]]:
     batches: list[list[Flow]] = []
     opening: Counter[str] = Counter()
     for flow in flows:
-        names = (flow.sender.name, flow.receiver.name)
+        names = [host.name for host in flow.ends]
         if not batches or any(opening[name] >= MAX_OPENING for name in names):
             batches.append([])
             opening.clear()

@@ -14,11 +14,10 @@ from harness.model.layout import Layout
 from harness.model.network_metrics import (
     LATENCY_PERCENTILES,
     MESH_GOODPUT,
+    PACKET_COST,
     PACKET_GOODPUT,
     PATH_MTU,
-    RECEIVER_PACKET_COST,
     ROUND_TRIP,
-    SENDER_PACKET_COST,
 )
 from harness.model.probe import AFTER, BEFORE, ExcludedHost, LinkSnapshot, ProbeEvent, ProbeRun
 from harness.model.run import Ending, Run, Trial
@@ -203,8 +202,8 @@ def complete_events() -> list[ProbeEvent]:
         MESH_GOODPUT: 940e6,
         PATH_MTU: 1500.0,
         PACKET_GOODPUT: 940e6,
-        SENDER_PACKET_COST: 0.5,
-        RECEIVER_PACKET_COST: 0.6,
+        PACKET_COST.sender: 0.5,
+        PACKET_COST.receiver: 0.6,
         **{ROUND_TRIP[rank]: 100 + rank for rank in LATENCY_PERCENTILES},
     }
     pairs = ("n1 -> n2", "n2 -> n1")

@@ -47,8 +47,8 @@ from harness.model.network_metrics import (
 from harness.model.probe import Measurement, Metric, samples
 from harness.probes.incast import incast_steps
 from harness.probes.latency import latency_steps
+from harness.probes.mesh import Mesh
 from harness.probes.packets import packet_size_steps
-from harness.probes.pairs import mesh_steps
 from harness.probes.path import path_steps
 from harness.probes.path_mtu import path_mtu_steps
 from harness.probes.plan import ProbeStep
@@ -107,7 +107,7 @@ def test_the_goodput_of_shaped_links_is_the_theoretical_one(mbit: int, mtu: int)
         for link in links_of(hosts).values():
             assert link.rate_bit_s == pytest.approx(mbit * MBIT, rel=1e-3)
         assert in_some_try(
-            mesh_steps(hosts, SHORT, both_ways=True, alone=False),
+            Mesh(both_ways=True).steps(hosts, SHORT),
             lambda found: all(
                 list(best(found, MESH_GOODPUT, case).values()) == [theory, theory]
                 for case in ("", BOTH_WAYS)
@@ -126,9 +126,7 @@ def test_one_slow_link_among_four_is_named() -> None:
             findings = judge_mesh(probed(measurements=fastest)).findings
             return len(findings) == 1 and str(findings[0]).startswith(f"{names[2]}: slow, ")
 
-        assert in_some_try(
-            mesh_steps(hosts_of(made, names), SHORT, both_ways=False, alone=False), is_named
-        )
+        assert in_some_try(Mesh().steps(hosts_of(made, names), SHORT), is_named)
 
 
 def test_an_mtu_mismatch_is_found_and_named() -> None:
@@ -309,7 +307,7 @@ class TestFailures:
         with star([Link(20 * MBIT, 1500)] * 3) as (made, names):
             hosts = hosts_of(made, names)
             run("ip", "-n", names[2], "link", "set", DEVICE, "down")
-            found = measured(mesh_steps(hosts, Load(seconds=1), both_ways=False, alone=False))
+            found = measured(Mesh().steps(hosts, Load(seconds=1)))
             goodput = pair_matrix(found, MESH_GOODPUT)
             assert set(goodput.values) == {(names[0], names[1]), (names[1], names[0])}
             assert len(goodput.errors) == 4

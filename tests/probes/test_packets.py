@@ -13,14 +13,12 @@ from harness.analysis.network.packet_costs import packet_costs
 from harness.cli import main
 from harness.model.link import COUNTED_BYTES, Link, goodput_bit_s
 from harness.model.network_metrics import (
+    CYCLES,
     HARDWARE_COUNTERS,
-    PACKET_RECEIVER_CPU,
-    PACKET_SENDER_CPU,
+    INSTRUCTIONS,
+    PACKET_COST,
+    PACKET_CPU,
     PATH_MTU,
-    RECEIVER_PACKET_COST,
-    SENDER_CYCLES,
-    SENDER_INSTRUCTIONS,
-    SENDER_PACKET_COST,
 )
 from harness.model.packet_case import PacketCase
 from harness.model.probe import RecordedProbes
@@ -87,8 +85,8 @@ def test_both_ways_carry_twice_as_much_and_each_host_has_its_costs(
     assert errors(probed) == set()
     costs = {cost.case: cost for cost in packet_costs(probed.measurements)}
     assert set(costs) == {PacketCase(1500), PacketCase(1500, both_ways=True)}
-    known = {PACKET_SENDER_CPU, PACKET_RECEIVER_CPU, SENDER_PACKET_COST, RECEIVER_PACKET_COST}
-    counted = {SENDER_INSTRUCTIONS, SENDER_CYCLES} <= set(costs[PacketCase(1500)].costs)
+    known = {PACKET_CPU.sender, PACKET_CPU.receiver, PACKET_COST.sender, PACKET_COST.receiver}
+    counted = {INSTRUCTIONS.sender, CYCLES.sender} <= set(costs[PacketCase(1500)].costs)
     uncounted = [each for each in probed.measurements if each.metric == HARDWARE_COUNTERS.name]
     assert counted != bool(uncounted)
     for cost in costs.values():
@@ -113,8 +111,8 @@ def test_instructions_are_counted_beside_the_transfer_and_told_by_the_byte(
     [probed] = find_probes("x", tmp_path)
     [cost] = packet_costs(probed.measurements)
     per_second = (cost.goodput_bit_s or 0) / 8
-    assert cost.costs[SENDER_INSTRUCTIONS] == pytest.approx(4e9 / per_second)
-    assert cost.costs[SENDER_CYCLES] == pytest.approx(6e9 / per_second)
+    assert cost.costs[INSTRUCTIONS.sender] == pytest.approx(4e9 / per_second)
+    assert cost.costs[CYCLES.sender] == pytest.approx(6e9 / per_second)
 
 
 def test_the_largest_frame_of_a_path_is_found_with_a_larger_mtu_which_is_put_back(

@@ -13,7 +13,7 @@ import pytest
 
 from harness.hosts.transports.host import Host, HostError, by_netns, by_ssh
 from harness.model.link import Link, goodput_bit_s
-from harness.probes.pairs import mesh_steps
+from harness.probes.mesh import Mesh
 from harness.probes.plan import run_steps
 from harness.probes.traffic import Load
 from harness.settings import guard
@@ -97,7 +97,7 @@ def state(hosts: Sequence[Host]) -> list[str]:
 
 def goodput(hosts: Sequence[Host]) -> float:
     """Return the lowest goodput between two hosts, in bit/s."""
-    found = run_steps(mesh_steps(hosts, Load(1), both_ways=False, alone=False))
+    found = run_steps(Mesh().steps(hosts, Load(1)))
     values = [each.value for each in found if each.metric == "goodput_bit_s"]
     assert values
     assert None not in values

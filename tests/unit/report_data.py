@@ -9,10 +9,9 @@ from harness.model.network_metrics import (
     IDLE,
     LOADED,
     MESH_GOODPUT,
+    PACKET_COST,
     PACKET_GOODPUT,
-    RECEIVER_PACKET_COST,
     ROUND_TRIP,
-    SENDER_PACKET_COST,
 )
 from harness.model.probe import Measurement
 from harness.model.run import Phase, Trial
@@ -158,8 +157,8 @@ def _probes(name: str) -> Sequence[Measurement]:
         case = f"packets of {size} bytes"
         found += [
             PACKET_GOODPUT.of(pairs[0], rate * (size - 52) / (size + 38), case),
-            SENDER_PACKET_COST.of(pairs[0], 300 / size, case),
-            RECEIVER_PACKET_COST.of(pairs[0], 600 / size, case),
+            PACKET_COST.sender.of(pairs[0], 300 / size, case),
+            PACKET_COST.receiver.of(pairs[0], 600 / size, case),
         ]
     for case, factor in ((IDLE, 1), (LOADED, 9)):
         for number, metric in enumerate(ROUND_TRIP.values(), 1):

@@ -7,29 +7,16 @@ from statistics import median
 
 from harness.model.interface import HostLink
 from harness.model.network_metrics import (
+    CYCLES,
+    INSTRUCTIONS,
+    PACKET_COST,
+    PACKET_CPU,
     PACKET_GOODPUT,
-    PACKET_RECEIVER_CPU,
-    PACKET_SENDER_CPU,
-    RECEIVER_CYCLES,
-    RECEIVER_INSTRUCTIONS,
-    RECEIVER_PACKET_COST,
-    SENDER_CYCLES,
-    SENDER_INSTRUCTIONS,
-    SENDER_PACKET_COST,
 )
 from harness.model.packet_case import PacketCase
 from harness.model.probe import ARROW, Measurement, Metric
 
-COST_METRICS = (
-    PACKET_SENDER_CPU,
-    PACKET_RECEIVER_CPU,
-    SENDER_PACKET_COST,
-    RECEIVER_PACKET_COST,
-    SENDER_INSTRUCTIONS,
-    RECEIVER_INSTRUCTIONS,
-    SENDER_CYCLES,
-    RECEIVER_CYCLES,
-)
+COST_METRICS = (*PACKET_CPU, *PACKET_COST, *INSTRUCTIONS, *CYCLES)
 BOTH_WAYS_ARROW = " <-> "
 
 

@@ -4,39 +4,28 @@ A slow transfer says nothing about its link if a hypervisor took the sender's or
 away, or if one processor was busy all the time: a connection is served by one at each end.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from statistics import median
 
 from harness.analysis.network.mesh import Pair, PairMatrix, pair_matrix, slow_pairs
 from harness.model.finding import Finding
 from harness.model.link import throughput_text
 from harness.model.network_metrics import (
+    BUSIEST,
     INCAST_BUSIEST,
     INCAST_STOLEN,
+    IPERF_CPU,
     RACK_BUSIEST,
     RACK_STOLEN,
-    RECEIVER_BUSIEST,
-    RECEIVER_IPERF_CPU,
-    RECEIVER_STOLEN,
-    SENDER_BUSIEST,
-    SENDER_IPERF_CPU,
-    SENDER_STOLEN,
+    STOLEN,
+    Sided,
 )
-from harness.model.probe import ARROW, Measurement, Metric, ProbeSample
+from harness.model.probe import ARROW, Measurement, ProbeSample
 
 MAX_STOLEN_PERCENT = 10.0
 """Of the time of all processors. A hypervisor that took 45 % left 26 of 150 Mbit/s of a sound link."""
 MAX_BUSY_PERCENT = 95.0
 """Of one processor: what is missing from 100 % are the ticks at either end of a reading."""
-
-_SENDER, _RECEIVER = 0, 1
-_STOLEN: Mapping[Metric, int] = {SENDER_STOLEN: _SENDER, RECEIVER_STOLEN: _RECEIVER}
-_BUSY: Mapping[Metric, int] = {
-    SENDER_BUSIEST: _SENDER,
-    RECEIVER_BUSIEST: _RECEIVER,
-    SENDER_IPERF_CPU: _SENDER,
-    RECEIVER_IPERF_CPU: _RECEIVER,
-}
 
 
 def processor_limits(
@@ -48,8 +37,8 @@ def processor_limits(
     always busy.
     """
     found = list(measurements)
-    stolen = _above(found, _STOLEN, MAX_STOLEN_PERCENT, case)
-    busy = _above(found, _BUSY, MAX_BUSY_PERCENT, case)
+    stolen = _above(found, [STOLEN], MAX_STOLEN_PERCENT, case)
+    busy = _above(found, [BUSIEST, IPERF_CPU], MAX_BUSY_PERCENT, case)
     limits = {
         pair: f"a hypervisor took {percent:.0f} % of {pair[end]}'s processors"
         for pair, (end, percent) in stolen.items()
@@ -63,11 +52,11 @@ def processor_limits(
 
 
 def _above(
-    measurements: Sequence[Measurement], metrics: Mapping[Metric, int], limit: float, case: str
+    measurements: Sequence[Measurement], metrics: Iterable[Sided], limit: float, case: str
 ) -> dict[Pair, tuple[int, float]]:
     """Return at which end, and how far, a metric is above the limit, by pair."""
     found: dict[Pair, tuple[int, float]] = {}
-    for metric, end in metrics.items():
+    for end, metric in (place for sided in metrics for place in enumerate(sided)):
         for pair, value in pair_matrix(measurements, metric, case).values.items():
             if value >= limit:
                 found.setdefault(pair, (end, value))

@@ -17,13 +17,10 @@ from harness.model.link import throughput_text
 from harness.model.network_metrics import (
     BOTH_WAYS,
     GOODPUT_TOLERANCE,
-    RECEIVER_CPU,
-    RECEIVER_IPERF_CPU,
-    RECEIVER_SOFTIRQ,
+    HOST_CPU,
+    IPERF_CPU,
     RETRANSMITS,
-    SENDER_CPU,
-    SENDER_IPERF_CPU,
-    SENDER_SOFTIRQ,
+    SOFTIRQ,
 )
 from harness.model.probe import Measurement, RecordedProbes
 from harness.present.probes import UNKNOWN
@@ -35,8 +32,7 @@ _MAX_COLUMNS = 10
 """A terminal is wide enough for a column for each of so few hosts."""
 _MAX_LINES, _WORST = 24, 10
 """Of more hosts than fit a screen, only the worst are listed."""
-_SENDER_COSTS = (SENDER_IPERF_CPU, SENDER_CPU, SENDER_SOFTIRQ)
-_RECEIVER_COSTS = (RECEIVER_IPERF_CPU, RECEIVER_CPU, RECEIVER_SOFTIRQ)
+_COSTS = (IPERF_CPU, HOST_CPU, SOFTIRQ)
 _COST_HEADINGS = ("host", "", "of theory", "retransmits", "iperf3", "host", "softirq")
 
 
@@ -94,19 +90,19 @@ def _costs(
 ) -> str:
     """Return two lines for each host, as sender and as receiver: medians over its peers."""
     retransmits = pair_matrix(measurements, RETRANSMITS)
-    sender_costs = [pair_matrix(measurements, metric) for metric in _SENDER_COSTS]
-    receiver_costs = [pair_matrix(measurements, metric) for metric in _RECEIVER_COSTS]
-    of_theory = _of_theory(goodput, links)
+    costs = [
+        [pair_matrix(measurements, metric) for metric in metrics]
+        for metrics in zip(*_COSTS, strict=True)
+    ]
+    sent, received = ([_of_theory(goodput, links), *of_end] for of_end in costs)
     rows = []
     for host in _shown(goodput):
         counts = retransmits.sent_by(host).values()
+        relative, *others = (_percent(cost.sent_by(host).values()) for cost in sent)
         total = f"{sum(counts):.0f}" if counts else UNKNOWN
-        costs = [_percent(cost.sent_by(host).values()) for cost in sender_costs]
-        relative = _percent(of_theory.sent_by(host).values())
-        rows.append([_host_name(host), "sends", relative, total, *costs])
-        costs = [_percent(cost.received_by(host).values()) for cost in receiver_costs]
-        relative = _percent(of_theory.received_by(host).values())
-        rows.append(["", "receives", relative, "", *costs])
+        rows.append([_host_name(host), "sends", relative, total, *others])
+        relative, *others = (_percent(cost.received_by(host).values()) for cost in received)
+        rows.append(["", "receives", relative, "", *others])
     title = (
         "goodput relative to the theoretical maximum; processor time of iperf3, relative to one "
         "processor,\nand of the host, relative to all"

@@ -30,13 +30,7 @@ from harness.analysis.network.mesh import pair_matrix
 from harness.analysis.network.mesh_verdict import judge_mesh
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.model.interface import HostLink
-from harness.model.network_metrics import (
-    IDLE,
-    MESH_GOODPUT,
-    PACKET_GOODPUT,
-    PACKET_SENDER_CPU,
-    ROUND_TRIP,
-)
+from harness.model.network_metrics import IDLE, MESH_GOODPUT, PACKET_CPU, PACKET_GOODPUT, ROUND_TRIP
 from harness.model.packet_case import PacketCase
 from harness.model.probe import Measurement, ProbeRun, RecordedProbes
 from harness.model.run import Ending, Phase
@@ -511,7 +505,7 @@ class TestNetworkFigures:
 
     def test_configurations_are_drawn_into_one_figure_of_packets(self) -> None:
         some = [PACKET_GOODPUT.of("a -> b", 1e9, str(case)) for case in CASES]
-        some.append(PACKET_SENDER_CPU.of("a -> b", 50, str(CASES[0])))
+        some.append(PACKET_CPU.sender.of("a -> b", 50, str(CASES[0])))
         picture = packets.draw({"1g": (some, {}), "2.5g": (some[:1], {})})
         texts = texts_of(picture)
         assert {"throughput, Gbit/s", "sender's processor time, %"} <= set(texts)

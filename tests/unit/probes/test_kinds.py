@@ -25,9 +25,9 @@ from harness.model.network_metrics import (
     PATH_MTU,
     ROUND_TRIP,
     SAMPLED,
-    SENDER_STOLEN,
     STEP_LOSS,
     STEP_SENT,
+    STOLEN,
     VANISHED_PACKET,
     WITHIN_RACK,
     incast_case,
@@ -68,7 +68,7 @@ def mesh(values: dict[tuple[str, str], float]) -> RecordedProbes:
 
 def limited() -> RecordedProbes:
     base = mesh({("node1", "node2"): 160.0 * MBIT})
-    stolen = pairs(SENDER_STOLEN, {("node1", "node2"): 45.0})
+    stolen = pairs(STOLEN.sender, {("node1", "node2"): 45.0})
     return probed(map(a_link, FOUR), [*base.measurements, *stolen])
 
 

@@ -5,7 +5,7 @@ import pytest
 from harness.analysis.network.mesh import pair_matrix
 from harness.hosts.transports.host import HostError, by_local
 from harness.model.network_metrics import BOTH_WAYS, MESH_GOODPUT, RETRANSMITS
-from harness.probes.pairs import mesh_steps
+from harness.probes.mesh import Mesh
 from harness.probes.tools.cpu import Cpu
 from harness.probes.tools.iperf3 import Report
 from harness.probes.traffic import OMITTED_S, Flow, Load, Transfer
@@ -25,7 +25,7 @@ def flows_by_step(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
         return [
             HostError(f"{flow}: iperf3: no route")
             if flow.receiver.name == "node4"
-            else Transfer(report, 0, sender_cpu=Cpu(40.0, 6.0, 8))
+            else Transfer(report, 0, cpus=(Cpu(40.0, 6.0, 8), None))
             for flow in flows
         ]
 
@@ -37,7 +37,7 @@ class TestMesh:
     def test_measures_each_pair_in_each_direction_and_in_both_at_once(
         self, flows_by_step: list[list[str]]
     ) -> None:
-        steps = mesh_steps(HOSTS, Load(), both_ways=True, alone=False)
+        steps = Mesh(both_ways=True).steps(HOSTS, Load())
         measured = [measurement for step in steps for measurement in step.measure()]
         goodput = pair_matrix(measured, MESH_GOODPUT)
         assert set(goodput.values) | set(goodput.errors) == set(every_pair(FOUR, 0))
@@ -45,7 +45,7 @@ class TestMesh:
         assert [len(flows) for flows in flows_by_step] == [2, 2, 4] * 3
 
     def test_measures_the_other_pairs_if_one_fails(self, flows_by_step: list[list[str]]) -> None:
-        steps = mesh_steps(HOSTS, Load(), both_ways=False, alone=False)
+        steps = Mesh().steps(HOSTS, Load())
         goodput = pair_matrix(
             [measurement for step in steps for measurement in step.measure()], MESH_GOODPUT
         )
@@ -53,18 +53,18 @@ class TestMesh:
         assert set(goodput.errors) == {(host, "node4") for host in FOUR[:3]}
         assert len(goodput.values) == 9
 
-    def test_runs_one_flow_at_a_time_with_alone(self, flows_by_step: list[list[str]]) -> None:
-        for step in mesh_steps(HOSTS, Load(), both_ways=False, alone=True):
+    def test_runs_one_flow_at_a_time_if_told_so(self, flows_by_step: list[list[str]]) -> None:
+        for step in Mesh(pairs_at_once=1).steps(HOSTS, Load()):
             list(step.measure())
         assert [len(flows) for flows in flows_by_step] == [1] * 12
 
     def test_leaves_out_what_is_unknown(self, flows_by_step: list[list[str]]) -> None:
-        [step, *_] = mesh_steps(HOSTS[:2], Load(), both_ways=False, alone=False)
+        [step, *_] = Mesh().steps(HOSTS[:2], Load())
         values = {measurement.metric: measurement.value for measurement in step.measure()}
         assert values["sender_softirq_percent"] == 6.0
         assert RETRANSMITS.name not in values
         assert "receiver_cpu_percent" not in values
 
     def test_expects_a_step_to_take_as_long_as_its_transfer(self) -> None:
-        [forward, back] = mesh_steps(HOSTS[:2], Load(seconds=30), both_ways=False, alone=False)
+        [forward, back] = Mesh().steps(HOSTS[:2], Load(seconds=30))
         assert forward.expected_s == back.expected_s >= 30 + OMITTED_S

@@ -8,14 +8,12 @@ import pytest
 from harness.hosts.remote_process import CompletedCommand
 from harness.hosts.transports.host import Host, HostError, by_local
 from harness.model.network_metrics import (
+    CYCLES,
     HARDWARE_COUNTERS,
+    INSTRUCTIONS,
+    PACKET_COST,
+    PACKET_CPU,
     PACKET_GOODPUT,
-    PACKET_RECEIVER_CPU,
-    PACKET_SENDER_CPU,
-    RECEIVER_CYCLES,
-    RECEIVER_PACKET_COST,
-    SENDER_INSTRUCTIONS,
-    SENDER_PACKET_COST,
 )
 from harness.model.packet_case import PacketCase
 from harness.model.probe import Measurement
@@ -71,8 +69,8 @@ class FakeNetwork:
         return Transfer(
             Report(rate * MBIT, load.seconds, 0, 1.0, 1.0, ()),
             0,
-            *(cpus[name] for name in ends),
-            *(counters[name] if name in counting else None for name in ends),
+            [cpus[name] for name in ends],
+            [counters[name] if name in counting else None for name in ends],
         )
 
 
@@ -115,12 +113,12 @@ class TestCosts:
     def test_one_way_are_for_what_one_host_sends_and_the_other_receives(self) -> None:
         found = values(measured(packet_size_steps(TWO, [1500], Load(5))), PacketCase(1500))
         assert found[PACKET_GOODPUT.name] == 800 * MBIT
-        assert found[PACKET_SENDER_CPU.name] == 50
-        assert found[PACKET_RECEIVER_CPU.name] == 25
-        assert found[SENDER_PACKET_COST.name] == pytest.approx(2.0 / 0.8)
-        assert found[RECEIVER_PACKET_COST.name] == pytest.approx(0.5 / 0.8)
-        assert found[SENDER_INSTRUCTIONS.name] == pytest.approx(3.0)
-        assert RECEIVER_CYCLES.name not in found
+        assert found[PACKET_CPU.sender.name] == 50
+        assert found[PACKET_CPU.receiver.name] == 25
+        assert found[PACKET_COST.sender.name] == pytest.approx(2.0 / 0.8)
+        assert found[PACKET_COST.receiver.name] == pytest.approx(0.5 / 0.8)
+        assert found[INSTRUCTIONS.sender.name] == pytest.approx(3.0)
+        assert CYCLES.receiver.name not in found
 
     def test_both_ways_are_for_the_bytes_of_both_directions(self) -> None:
         steps = packet_size_steps(TWO, [1500], Load(5), both_ways=True)
@@ -129,9 +127,9 @@ class TestCosts:
         forth = values(found, PacketCase(1500, both_ways=True))
         back = values(found, PacketCase(1500, both_ways=True), "node2 -> node1")
         assert (forth[PACKET_GOODPUT.name], back[PACKET_GOODPUT.name]) == (800 * MBIT, 400 * MBIT)
-        assert forth[SENDER_PACKET_COST.name] == pytest.approx(2.0 / 1.2)
-        assert forth[SENDER_PACKET_COST.name] == back[RECEIVER_PACKET_COST.name]
-        assert forth[SENDER_INSTRUCTIONS.name] == pytest.approx(2.0)
+        assert forth[PACKET_COST.sender.name] == pytest.approx(2.0 / 1.2)
+        assert forth[PACKET_COST.sender.name] == back[PACKET_COST.receiver.name]
+        assert forth[INSTRUCTIONS.sender.name] == pytest.approx(2.0)
 
 
 class TestMissing:

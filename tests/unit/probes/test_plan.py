@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.model.network_metrics import MESH_GOODPUT
-from harness.probes.plan import ProbeStep, one_pair_per_round, round_robin, run_steps
+from harness.probes.plan import ProbeStep, round_robin, run_steps
 
 
 class TestRoundRobin:
@@ -24,14 +24,6 @@ class TestRoundRobin:
     def test_has_the_smallest_number_of_rounds(self, half: int) -> None:
         assert len(round_robin(range(2 * half))) == 2 * half - 1
         assert len(round_robin(range(2 * half + 1))) == 2 * half + 1
-
-    @given(st.integers(0, 12))
-    def test_has_the_same_pairs_as_one_pair_per_round(self, hosts: int) -> None:
-        singles = one_pair_per_round(range(hosts))
-        assert all(len(round_) == 1 for round_ in singles)
-        assert {frozenset(pair) for round_ in singles for pair in round_} == {
-            frozenset(pair) for round_ in round_robin(range(hosts)) for pair in round_
-        }
 
 
 class TestProgress:

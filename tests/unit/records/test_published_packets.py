@@ -7,7 +7,7 @@ import pytest
 from harness.analysis.network.packet_costs import packet_costs
 from harness.cli import main
 from harness.model.errors import BadInput
-from harness.model.network_metrics import PACKET_RECEIVER_CPU, PACKET_SENDER_CPU
+from harness.model.network_metrics import PACKET_CPU
 from harness.records.lookup import find_probes
 from harness.records.published_packets import read_published_packets
 
@@ -60,8 +60,8 @@ def test_the_committed_tables_are_the_source_s(
     found = {
         (cost.case.packet_bytes, cost.case.both_ways): (
             (cost.goodput_bit_s or 0) / 8 / BYTES_PER_KB,
-            cost.costs[PACKET_SENDER_CPU],
-            cost.costs[PACKET_RECEIVER_CPU],
+            cost.costs[PACKET_CPU.sender],
+            cost.costs[PACKET_CPU.receiver],
         )
         for cost in packet_costs(kept.measurements)
     }

@@ -4,15 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from harness.analysis.network.packet_costs import COST_METRICS, PacketCost, packet_costs
 from harness.model.network_metrics import (
+    CYCLES,
+    INSTRUCTIONS,
+    PACKET_COST,
+    PACKET_CPU,
     PACKET_GOODPUT,
-    PACKET_RECEIVER_CPU,
-    PACKET_SENDER_CPU,
-    RECEIVER_CYCLES,
-    RECEIVER_INSTRUCTIONS,
-    RECEIVER_PACKET_COST,
-    SENDER_CYCLES,
-    SENDER_INSTRUCTIONS,
-    SENDER_PACKET_COST,
 )
 from harness.model.probe import Metric
 from harness.present.data_table import DataTable, Quantity
@@ -27,14 +23,14 @@ _NAME_WIDTH = 60
 _DIGITS = 3
 _HEADINGS: Mapping[Metric, str] = {
     PACKET_GOODPUT: "throughput, Gbit/s",
-    PACKET_SENDER_CPU: "sender's processor time, %",
-    PACKET_RECEIVER_CPU: "receiver's processor time, %",
-    SENDER_INSTRUCTIONS: "sender, instructions per byte",
-    RECEIVER_INSTRUCTIONS: "receiver, instructions per byte",
-    SENDER_CYCLES: "sender, cycles per byte",
-    RECEIVER_CYCLES: "receiver, cycles per byte",
-    SENDER_PACKET_COST: "sender, processors per Gbit/s",
-    RECEIVER_PACKET_COST: "receiver, processors per Gbit/s",
+    PACKET_CPU.sender: "sender's processor time, %",
+    PACKET_CPU.receiver: "receiver's processor time, %",
+    INSTRUCTIONS.sender: "sender, instructions per byte",
+    INSTRUCTIONS.receiver: "receiver, instructions per byte",
+    CYCLES.sender: "sender, cycles per byte",
+    CYCLES.receiver: "receiver, cycles per byte",
+    PACKET_COST.sender: "sender, processors per Gbit/s",
+    PACKET_COST.receiver: "receiver, processors per Gbit/s",
 }
 """The panels, in their order; one without a value is left out."""
 _LEGEND = (

@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from harness.analysis.network.gate import Expectation
 from harness.model.interface import Bond, BondMember
 from harness.model.network_metrics import (
+    BUSIEST,
     MESH,
     MESH_GOODPUT,
     MTU,
     PAIRS,
     PATH_MTU,
-    RECEIVER_BUSIEST,
     SAMPLED,
-    SENDER_STOLEN,
+    STOLEN,
     VANISHED_PACKET,
 )
 from harness.model.probe import ExcludedHost, RecordedProbes
@@ -195,7 +195,7 @@ class TestGoodput:
 class TestProcessors:
     def test_a_slow_link_is_not_blamed_if_a_hypervisor_took_the_processors(self) -> None:
         base = with_goodput({("node1", "node2"): 160 * MBIT})
-        stolen = pairs(SENDER_STOLEN, {("node1", "node2"): 45.0})
+        stolen = pairs(STOLEN.sender, {("node1", "node2"): 45.0})
         disturbed = probed(base.links().values(), [*base.measurements, *stolen])
         [fault] = gate_faults(disturbed, ONE_G)
         assert fault == (
@@ -204,7 +204,7 @@ class TestProcessors:
         )
 
     def test_a_fast_transfer_is_not_doubted(self) -> None:
-        busy = pairs(RECEIVER_BUSIEST, every_pair(FOUR, 100.0))
+        busy = pairs(BUSIEST.receiver, every_pair(FOUR, 100.0))
         base = healthy()
         assert gate_faults(probed(base.links().values(), [*base.measurements, *busy]), ONE_G) == []
 

@@ -1,7 +1,7 @@
 """Sweeps of packet sizes become medians by size, direction and pair of drivers."""
 
 from harness.analysis.network.packet_costs import packet_costs
-from harness.model.network_metrics import MESH_GOODPUT, PACKET_GOODPUT, PACKET_SENDER_CPU
+from harness.model.network_metrics import MESH_GOODPUT, PACKET_CPU, PACKET_GOODPUT
 from harness.model.packet_case import PacketCase
 from harness.model.probe import Measurement
 from tests.unit.probe_builders import a_link
@@ -33,11 +33,11 @@ def test_a_transfer_of_which_one_direction_failed_has_no_sum() -> None:
 
 def test_both_ways_the_sender_is_the_host_that_is_named_first() -> None:
     found = [
-        PACKET_SENDER_CPU.of("a -> b", 10, str(BOTH_WAYS)),
-        PACKET_SENDER_CPU.of("b -> a", 90, str(BOTH_WAYS)),
+        PACKET_CPU.sender.of("a -> b", 10, str(BOTH_WAYS)),
+        PACKET_CPU.sender.of("b -> a", 90, str(BOTH_WAYS)),
     ]
     [cost] = packet_costs(found)
-    assert cost.costs == {PACKET_SENDER_CPU: 10}
+    assert cost.costs == {PACKET_CPU.sender: 10}
 
 
 def test_sizes_are_in_order_and_other_measurements_are_left_out() -> None:

@@ -3,11 +3,11 @@
 from harness.analysis.network.processor_limit import processor_limits, shared_limit
 from harness.model.network_metrics import (
     BOTH_WAYS,
+    BUSIEST,
+    IPERF_CPU,
     RACK_BUSIEST,
     RACK_STOLEN,
-    RECEIVER_BUSIEST,
-    RECEIVER_IPERF_CPU,
-    SENDER_STOLEN,
+    STOLEN,
 )
 from harness.model.probe import Metric, ProbeSample, samples
 from tests.unit.probe_builders import pairs
@@ -21,35 +21,35 @@ def limits(*measured: tuple[Metric, float], case: str = "") -> dict[tuple[str, s
 
 
 def test_idle_processors_bound_nothing() -> None:
-    assert limits((SENDER_STOLEN, 2.0), (RECEIVER_BUSIEST, 60.0)) == {}
+    assert limits((STOLEN.sender, 2.0), (BUSIEST.receiver, 60.0)) == {}
 
 
 def test_a_hypervisor_that_took_them_is_named_with_its_host() -> None:
-    assert limits((SENDER_STOLEN, 45.0)) == {PAIR: "a hypervisor took 45 % of n1's processors"}
+    assert limits((STOLEN.sender, 45.0)) == {PAIR: "a hypervisor took 45 % of n1's processors"}
 
 
 def test_one_processor_at_its_end_is_enough() -> None:
-    assert limits((RECEIVER_BUSIEST, 99.0)) == {PAIR: "a processor of n2 was busy all the time"}
-    assert limits((RECEIVER_IPERF_CPU, 98.0)) == {PAIR: "a processor of n2 was busy all the time"}
+    assert limits((BUSIEST.receiver, 99.0)) == {PAIR: "a processor of n2 was busy all the time"}
+    assert limits((IPERF_CPU.receiver, 98.0)) == {PAIR: "a processor of n2 was busy all the time"}
 
 
 def test_the_hypervisor_comes_first() -> None:
-    found = limits((RECEIVER_BUSIEST, 99.0), (SENDER_STOLEN, 30.0))
+    found = limits((BUSIEST.receiver, 99.0), (STOLEN.sender, 30.0))
     assert found == {PAIR: "a hypervisor took 30 % of n1's processors"}
 
 
 def test_a_fast_transfer_needs_no_reason() -> None:
-    assert processor_limits(pairs(SENDER_STOLEN, {PAIR: 45.0}), set()) == {}
+    assert processor_limits(pairs(STOLEN.sender, {PAIR: 45.0}), set()) == {}
 
 
 def test_busy_processors_explain_nothing_if_most_transfers_with_them_are_fast() -> None:
-    busy = pairs(RECEIVER_BUSIEST, {PAIR: 99.0, ("n2", "n3"): 99.0, ("n3", "n1"): 99.0})
+    busy = pairs(BUSIEST.receiver, {PAIR: 99.0, ("n2", "n3"): 99.0, ("n3", "n1"): 99.0})
     assert processor_limits(busy, {PAIR}) == {}
     assert processor_limits(busy, {PAIR, ("n3", "n1")}).keys() == {PAIR, ("n3", "n1")}
 
 
 def test_another_case_is_another_transfer() -> None:
-    assert limits((RECEIVER_BUSIEST, 99.0), case=BOTH_WAYS) == {}
+    assert limits((BUSIEST.receiver, 99.0), case=BOTH_WAYS) == {}
 
 
 def test_racks_say_what_may_have_been_the_limit_in_most_draws() -> None:
