@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from harness.hosts.remote_process import ClientServerRun, RemoteProcesses
 from harness.hosts.transports.host import Host, HostError
@@ -17,6 +17,7 @@ from harness.probes.traffic import (
     OMITTED_S,
     Flow,
     Load,
+    Run,
     Transfer,
     open_flows,
     open_runs,
@@ -25,7 +26,6 @@ from harness.probes.traffic import (
 )
 
 T = TypeVar("T")
-T_co = TypeVar("T_co", covariant=True)
 
 MESSAGE_BYTES = 64
 START_S = 2
@@ -92,16 +92,6 @@ def round_trip_measurements(
             yield metric.failed(subject, trips, case)
         else:
             yield metric.of(subject, trips.microseconds[percentile], case)
-
-
-class Run(Protocol[T_co]):
-    """A program that is ready to be started, and that ends by itself."""
-
-    def start(self) -> None:
-        """Start it."""
-
-    def finish(self) -> T_co | HostError:
-        """Wait for its end, and return its result, or why there is none."""
 
 
 def run_beside(

@@ -74,6 +74,6 @@ def _measurements(subject: str, transfer: Transfer, case: str) -> Iterator[Measu
         *zip(IPERF_CPU, (report.sender_cpu_percent, report.receiver_cpu_percent), strict=True),
     ]
     for metrics, percent in _PROCESSORS.items():
-        percents = (cpu and percent(cpu) for cpu in transfer.cpus)
+        percents = (percent(cpu) if cpu else None for cpu in transfer.cpus)
         values += zip(metrics, percents, strict=True)
     return (metric.of(subject, value, case) for metric, value in values if value is not None)

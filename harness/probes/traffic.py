@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from harness.hosts.remote_process import (
     ClientServerRun,
@@ -20,6 +20,7 @@ from harness.probes.tools.iperf3 import Report
 from harness.probes.tools.perf import Counters
 
 T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
 FIRST_PORT = 5201
 OMITTED_S = 1
@@ -96,12 +97,23 @@ def run_flows(
             if name in counting
         }
         runs = open_flows(remotes, flows, load)
-        for run in (*meters.values(), *counters.values(), *runs):
+        all_runs: Sequence[Run[object]] = (*meters.values(), *counters.values(), *runs)
+        for run in all_runs:
             run.start()
-        transfers = [run.finish() for run in runs]
+        transfers = [transfer.finish() for transfer in runs]
         cpus = {name: meter.finish() for name, meter in meters.items()}
         counts = {name: meter.finish() for name, meter in counters.items()}
     return with_processors(flows, transfers, cpus, counts)
+
+
+class Run(Protocol[T_co]):
+    """A program that is ready to be started, and that ends by itself."""
+
+    def start(self) -> None:
+        """Start it."""
+
+    def finish(self) -> T_co | HostError:
+        """Wait for its end, and return its result, or why there is none."""
 
 
 @dataclass(frozen=True)
