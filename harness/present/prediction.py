@@ -49,7 +49,7 @@ def render(frozen: Sequence[FrozenPrediction], benefits: Sequence[CostBenefit] =
                 "`effect` of the time of a full link, and faster links are full less often by `fading`; "
                 "after ± is the standard deviation. Both numbers are those of other clusters."
             ),
-            *(fill(f"{note[0].upper()}{note[1:]}.") for note in notes),
+            *(fill(f"{note[:1].upper()}{note[1:]}.") for note in notes),
             *map(fill, reasons),
             *(("", _table_of_costs(benefits), "", fill(_ROUND)) if benefits else ()),
             "",
@@ -215,7 +215,7 @@ def render_scores(scored: Sequence[tuple[FrozenPrediction, Score | None]]) -> st
                 frozen.id,
                 frozen.prediction.made_at[:10],
                 shorten(visible(frozen.prediction.baseline.configuration), _NAME_WIDTH),
-                str(frozen.prediction.target),
+                visible(str(frozen.prediction.target)),
                 "nothing since"
                 if score is None
                 else shorten(visible(score.after.name), _NAME_WIDTH),

@@ -127,6 +127,8 @@ def _decoded(data: bytes) -> Prediction:
     for name, value, (low, high) in _numbers(prediction):
         if value is not None and not low <= value <= high:
             raise ValueError(f"{name} is {value!r}, not from {low:g} to {high:g}")
+    if not prediction.times:
+        raise ValueError("times is empty: nothing is predicted")
     seen: set[str] = set()
     for time in prediction.times:
         if time.workload in seen:

@@ -14,24 +14,26 @@ from harness.analysis.compare.comparison import Comparison, compare
 from harness.analysis.compare.identical_runs import identical_runs
 from harness.analysis.compare.power import needed_after
 from harness.analysis.compare.probe_comparison import compare_probes
-from harness.analysis.cost.benefit import rank_offers
-from harness.analysis.cost.offers import Costs, declared_costs
+from harness.analysis.cost.benefit import cost_benefits
+from harness.analysis.cost.costs import declared_costs, given_costs
 from harness.analysis.explain.attribution import explain
 from harness.analysis.explain.timeline import link_uses, trial_links
 from harness.analysis.network.gate import Expectation, expectation_faults, upgrade_faults
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.analysis.predict import readiness as readiness_analysis
 from harness.analysis.predict.readiness import readiness
+from harness.analysis.predict.score import score
 from harness.commands.gate import verdict
 from harness.model.errors import BadInput
 from harness.model.probe import RecordedProbes
-from harness.present import data_formats, explanation, export, markdown, run, text
+from harness.present import data_formats, explanation, export, markdown, prediction, run, text
 from harness.present import identical_runs as identical_runs_page
 from harness.present import power as power_page
 from harness.present import readiness as readiness_page
 from harness.present.comparison_table import probe_table
 from harness.present.report import chart, page
 from harness.probes.kinds import findings, kinds, network_of, newest_probes
+from harness.records.predictions import FrozenPrediction
 
 NONSENSE = re.compile(r"(?<![\w.-])(?:nan|inf|infinity|None|NaN)(?![\w-])|\d{30}")
 """No page shows such a word or number. (It shows `x`, `3.5` and other mutations that mean something.)"""
@@ -90,15 +92,25 @@ def probe_outputs(
     export_rows(export.rows((), [probed]))
 
 
-def cost_outputs(costs: Costs, comparison: Comparison) -> Iterator[str]:
-    """Yield the page with costs."""
-    yield _visible(page.render(comparison, offers=rank_offers(comparison, costs)))
+def prediction_outputs(
+    frozen: FrozenPrediction, before: ConfigurationRuns, after: ConfigurationRuns
+) -> Iterator[str]:
+    """Yield what predict, score, compare and report make of a prediction."""
+    scored = frozen, score(frozen.prediction, before, after)
+    yield prediction.render([frozen])
+    yield prediction.render_score(*scored)
+    yield prediction.render_scores([scored, (frozen, None)])
+    yield text.fill(prediction.outcome_text(*scored))
+    yield _visible(page.render(compare([before, after]), predictions=[scored]))
 
 
 def report_page(comparison: Comparison, measured: Mapping[str, Any] | None = None) -> str:
     """Return the visible text of the page, with the costs that the runs declare."""
-    offers = rank_offers(comparison, declared_costs(comparison.columns))
-    return _visible(page.render(comparison, measured, offers))
+    baseline, *others = (column.name for column in comparison.columns)
+    declared = declared_costs(comparison.columns)
+    costs = given_costs((), None, baseline, others, declared=declared)
+    benefits = cost_benefits(comparison, costs) if costs else ()
+    return _visible(page.render(comparison, measured, benefits))
 
 
 def export_rows(rows: Mapping[str, Sequence[Any]]) -> None:

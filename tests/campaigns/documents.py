@@ -344,21 +344,6 @@ IN_NAMESPACES: Mapping[str, Any] = {
 }
 """What excludes a key of the other experiment."""
 
-OFFERS: Mapping[str, Any] = {
-    "currency": "USD",
-    "baseline": 2000,
-    "hour": 20.0,
-    "offers": {
-        "eight ports": {
-            "configurations": ["2.5g"],
-            "items": {
-                "switch": {"price": 700.0, "count": 1},
-                "adapter": {"price": 29.99, "count": 4},
-            },
-        }
-    },
-}
-
 
 def _without_checksums(file: Path) -> Lines:
     """Return the lines as schema version 2 has them: a checksum would find every mutation at once."""

@@ -4,6 +4,7 @@ The fields and their types are derived from the schemas; all mutations of `mutat
 just outside of each range, are applied to each field.
 """
 
+import hashlib
 import json
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -17,19 +18,20 @@ import pytest
 
 from datagen.manifest import Manifest
 from harness.analysis.compare.comparison import compare
-from harness.analysis.cost.offers import OffersFile, read_costs
 from harness.analysis.observed.configuration import find_configuration
 from harness.experiments.experiment_file import ExperimentFile, read_experiment
 from harness.experiments.runs import planned_runs
 from harness.model.errors import BadInput
+from harness.model.prediction import Prediction
 from harness.model.probe import EVENT_KINDS, ProbeRun
 from harness.model.run import Run, Trial
 from harness.records import reader
+from harness.records.predictions import frozen_predictions
 from harness.records.reader import load_probes
 from harness.records.shapes import SHAPES
 from harness.terminal import visible
 from tests.campaigns.consumers import (
-    cost_outputs,
+    prediction_outputs,
     probe_outputs,
     problem_of,
     quick_pages,
@@ -39,7 +41,6 @@ from tests.campaigns.documents import (
     EXPERIMENT,
     IN_NAMESPACES,
     OF_A_PROGRAM,
-    OFFERS,
     ON_HOSTS,
     Lines,
     complete_run,
@@ -49,6 +50,7 @@ from tests.campaigns.documents import (
     run_lines,
 )
 from tests.campaigns.mutations import LEVELS, NEVER, Field, Mutation, absent_fields, fields_of
+from tests.unit.builders import GOLDEN
 
 __all__ = ["quick_pages"]
 
@@ -298,20 +300,35 @@ def test_experiment_files(tmp_path: Path, report: Report) -> None:
     report(campaign, "experiment file")
 
 
-def test_offers_files(tmp_path: Path, report: Report) -> None:
+def test_predictions(tmp_path: Path, report: Report) -> None:
     columns = []
     for name, factor in (("1g", 1.0), ("2.5g", 0.5)):
         run_lines(tmp_path, name, factor)
         columns.append(find_configuration(name, tmp_path))
-    comparison = compare(columns)
+    [golden] = (GOLDEN / "predictions").iterdir()
+    document = json.loads(golden.read_text(encoding="utf-8"))
+    document["times"] = document["times"][:2]
+    for time, name in zip(document["times"], columns[0].workloads, strict=False):
+        time["workload"] = name
+    ledger = tmp_path / "1g" / "predictions"
+    ledger.mkdir()
 
     def outputs(file: Path) -> Iterator[str]:
-        costs = read_costs(file)
+        data = file.read_bytes()
+        named = ledger / f"{hashlib.sha256(data).hexdigest()[:16]}.json"
+        named.write_bytes(data)
         try:
-            yield from cost_outputs(costs, comparison)
-        except BadInput as error:  # it names the offer, which is in one file or another
-            raise BadInput(f"{file}: {error}") from error
+            [frozen] = frozen_predictions(tmp_path / "1g")
+            yield from prediction_outputs(frozen, *columns)
+        except BadInput as error:
+            raise BadInput(str(error).replace(str(named), str(file))) from error
+        finally:
+            named.unlink()
 
-    campaign = Campaign(tmp_path / "offers.toml", outputs)
-    campaign.run(mutated_toml(OffersFile, OFFERS))
-    report(campaign, "offers file")
+    campaign = Campaign(tmp_path / "prediction.json", outputs)
+    campaign.run(
+        (mutation, mutation.applied(document))
+        for field in fields_of([Prediction], document)
+        for mutation in field.mutations()
+    )
+    report(campaign, "prediction")

@@ -68,6 +68,7 @@ def test_what_is_unchanged_is_read(tmp_path: Path) -> None:
         (of_prediction(made_at="1"), "made_at is '1'"),
         (of_prediction(made_at="2026-13-01T00:00:00Z"), "made_at is '2026-13-01T00:00:00Z'"),
         (of_prediction(made_at="2026-12-01T00:00:00+01:00"), "made_at is '2026-12-01T00:00:00+01"),
+        (of_prediction(times=[]), "times is empty: nothing is predicted"),
         (of_target(goodput_bit_s=0), "target.goodput_bit_s is 0.0"),
         (of_target(link_bit_s=0), "target.link_bit_s is 0"),
         (of_target(mtu=-1), "target.mtu is -1, not from 1 to 1e+06"),
