@@ -14,6 +14,7 @@ from codecs import getincrementaldecoder
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache
+from shutil import get_terminal_size
 from typing import TextIO
 
 from harness.redaction import SENSITIVE_NAME, without_credentials
@@ -21,6 +22,7 @@ from harness.redaction import SENSITIVE_NAME, without_credentials
 MAX_ERROR = 1_000
 END_OF_LINE = "\n"
 ERASE_LINE = "\r\x1b[K"
+ERASE_LINE_ABOVE = "\x1b[A\x1b[K"
 _MAX_LISTED = 4
 _MAX_HELD_BACK = 10_000
 """Characters of a line that another program has not finished."""
@@ -134,8 +136,22 @@ def continue_line(text: str, stream: TextIO | None = None) -> None:
 
 def replace_line(text: str, stream: TextIO | None = None) -> None:
     """Print a line to a terminal, like `say`. Whatever is printed next replaces it."""
+    replace_lines([text], stream)
+
+
+def replace_lines(lines: Sequence[str], stream: TextIO | None = None) -> None:
+    """Print lines, one or more, to a terminal, like `say`. Whatever is printed next replaces them.
+
+    A line that is wider than the terminal is cut, because it would take two.
+    """
+    width = get_terminal_size().columns - 1
+    text = "\n".join(_printable(line)[:width] for line in lines)
     with suppress(OSError):
-        _write(stream or sys.stderr, _printable(text), unfinished=ERASE_LINE)
+        _write(
+            stream or sys.stderr,
+            text,
+            unfinished=ERASE_LINE + ERASE_LINE_ABOVE * (len(lines) - 1),
+        )
 
 
 def end_line() -> None:

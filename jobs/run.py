@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from itertools import chain
 from pathlib import Path
 from statistics import median
 from typing import Self
@@ -89,7 +90,10 @@ def benchmark(spark: SparkSession, options: BenchmarkOptions, outbox: Outbox | N
             stack.enter_context(side)
         names = [f"{side.label}{name}" for side in sides for name in selection.names]
         rounds = plan_rounds(options.trials, tuple(names))
-        observers = [TrialProgress(names, rounds), *([outbox] if outbox else [])]
+        progress = TrialProgress(
+            names, rounds, table=lambda: list(chain.from_iterable(side.summary() for side in sides))
+        )
+        observers = [progress, *([outbox] if outbox else [])]
         ending = run_trials(sides, rounds, observers)
         for side in sides:
             side.end(ending, rounds.stopped)
@@ -113,8 +117,8 @@ def require_nodes(spark: SparkSession, nodes: int) -> None:
 
 
 def _show_results(sides: "Sequence[ConfigurationSide]", rounds: Rounds) -> None:
-    for side in sides:
-        side.show_summary()
+    for line in chain.from_iterable(side.summary() for side in sides):
+        show(line)
     if rounds.stopped:
         show(rounds.stopped)
     for side in sides:
@@ -198,11 +202,11 @@ class ConfigurationSide:
         errors = link_errors(self._links, describe_nodes(self._spark).links) if completed else None
         self._recording.end(ending, stopped, errors)
 
-    def show_summary(self) -> None:
-        """Print the summary, under the configuration's name if there are several."""
-        if self.label:
-            show(visible(self._options.record.configuration))
-        show(summary(self._selection.names, self.trials, self._options.trials))
+    def summary(self) -> list[str]:
+        """Return the lines of the summary, under the configuration's name if there are several."""
+        name = [visible(self._options.record.configuration)] if self.label else []
+        lines = summary(self._selection.names, self.trials, self._options.trials).splitlines()
+        return [*name, *lines]
 
     def __enter__(self) -> Self:
         return self

@@ -10,24 +10,32 @@ from typing import TextIO
 from harness.model.run import Phase, Trial
 from harness.runtime.clock import Clock, duration_text
 from harness.runtime.rounds import Observer, Rounds
-from harness.terminal import begin_line, continue_line, end_line, replace_line, say
+from harness.terminal import begin_line, continue_line, end_line, replace_line, replace_lines, say
 
 
 class TrialProgress(Observer):
     """An observer that prints a line for each trial: which it is, how long it took, what follows.
 
-    The plan of the rounds says what follows: it has to observe each trial before.
+    The plan of the rounds says what follows: it has to observe each trial before. On a terminal, the lines
+    of a `table` of all trials until then stand above the line of the trial that runs, in place of a line
+    for each trial.
     """
 
     def __init__(
-        self, workloads: Sequence[str], plan: Rounds, stream: TextIO | None = None
+        self,
+        workloads: Sequence[str],
+        plan: Rounds,
+        stream: TextIO | None = None,
+        table: Callable[[], Sequence[str]] | None = None,
     ) -> None:
         rounds = plan.totals
         self._plan = plan
         self._total = len(workloads) * sum(rounds.values()) if len(rounds) == len(Phase) else None
         self._width = max(map(len, workloads), default=0)
-        self._stream = stream
+        self._stream = stream or sys.stderr
         self._number = 0
+        is_terminal = self._stream is not None and self._stream.isatty()
+        self._table = table if is_terminal else None
 
     def starting(self, workload: str, phase: Phase, round_: int) -> None:
         """Print which trial starts."""
@@ -35,14 +43,21 @@ class TrialProgress(Observer):
         number = f"{self._number:{len(str(self._total or 100))}}"
         # If the run itself finds out how long the warm-up is, no trial is known to be measured yet.
         kind = phase if self._plan.totals else "round"
-        begin_line(
+        line = (
             f"[{_of_total(number, self._total)}] {workload:{self._width}}  "
-            f"{kind} {_of_total(round_, self._plan.totals.get(phase))}  ",
-            self._stream,
+            f"{kind} {_of_total(round_, self._plan.totals.get(phase))}  "
         )
+        if self._table:
+            replace_lines([*self._table(), f"{line} {self._plan.outlook()}"], self._stream)
+        else:
+            begin_line(line, self._stream)
 
     def finished(self, trial: Trial) -> None:
         """Print the time or the error, and the outlook."""
+        if self._table:
+            if trial.error is not None:
+                say(f"{trial.workload}, round {trial.round}: {_outcome(trial)}", self._stream)
+            return
         continue_line(f"{_outcome(trial)}   {self._plan.outlook()}", self._stream)
 
 

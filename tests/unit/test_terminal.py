@@ -19,6 +19,7 @@ from harness.terminal import (
     join_names,
     percent,
     replace_line,
+    replace_lines,
     say,
     say_error,
     show,
@@ -177,6 +178,20 @@ class TestUnfinishedLines:
         end_line()
         erase = "\r\x1b[K"
         assert capsys.readouterr().err == f"1 of 2{erase}2 of 2{erase}error: no\n"
+
+    def test_lines_to_be_replaced_are_all_erased(self, capsys: pytest.CaptureFixture[str]) -> None:
+        replace_lines(["a", "b", "c"])
+        say("error: no")
+        above = "\x1b[A\x1b[K"
+        assert capsys.readouterr().err == f"a\nb\nc\r\x1b[K{above}{above}error: no\n"
+
+    def test_they_are_cut_where_they_would_take_two(
+        self, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("COLUMNS", "10")
+        replace_lines(["0123456789abc", "short"])
+        end_line()
+        assert capsys.readouterr().err.startswith("012345678\nshort\r")
 
 
 class TestSay:

@@ -1,6 +1,7 @@
 """The lines of progress that people see while they wait."""
 
 import io
+import re
 import sys
 
 import pytest
@@ -81,3 +82,35 @@ def test_a_line_shows_how_often_a_short_trial_executed_its_workload() -> None:
     plan = FixedRounds(("pi",), trials=1, warm_up=0)
     TrialProgress(("pi",), plan, out).finished(ok("pi", 0.125, executions=8))
     assert "   0.125 s x8   " in out.getvalue()
+
+
+def screen(terminal: Terminal) -> list[str]:
+    """Return what a terminal shows of what was written."""
+    lines = [""]
+    for part in re.split(r"(\r|\n|\x1b\[A|\x1b\[K)", terminal.getvalue()):
+        if part == "\n":
+            lines.append("")
+        elif part == "\x1b[A":
+            lines.pop()
+        elif part == "\x1b[K":
+            lines[-1] = ""
+        elif part != "\r":
+            lines[-1] += part
+    return lines
+
+
+def test_on_a_terminal_a_table_grows_above_the_trial_that_runs() -> None:
+    terminal, trials = Terminal(), []
+    plan = FixedRounds(("pi",), trials=9, warm_up=0)
+    progress = TrialProgress(
+        ("pi",), plan, terminal, table=lambda: ["workload  n", f"pi        {len(trials)}"]
+    )
+    for trial in (ok("pi", 1.0, 1), ok("pi", 2.0, 2), failed("pi", "WrongAnswer: no", 3)):
+        progress.starting("pi", Phase.MEASURED, trial.round)
+        trials.append(trial)
+        progress.finished(trial)
+    progress.starting("pi", Phase.MEASURED, 4)
+    failure, heading, row, running = screen(terminal)
+    assert failure == "pi, round 3: FAILED: WrongAnswer: no"
+    assert (heading, row) == ("workload  n", "pi        3")
+    assert running.startswith("[4/9] pi  measured 4/9")
