@@ -19,6 +19,16 @@ from tests.unit.commands.command_tree import Names, leaves
 ROOT = Path(__file__).parents[2]
 PAGES = {path.name: path.read_text() for path in (ROOT / "README.md", *ROOT.glob("docs/*.md"))}
 TEXT = "\n".join(PAGES.values())
+PLACES = (
+    ".",
+    "harness",
+    "harness/records",
+    "harness/experiments",
+    "harness/probes",
+    "harness/node",
+    "harness/analysis",
+)
+"""Where the map of the code may speak of a file without its directory."""
 EXEMPT = {
     "--help": "every command has it",
 } | {f"--{name}": "an option of spark-submit, which Spark documents" for name in SPARK_OPTIONS}
@@ -112,3 +122,13 @@ def test_each_page_is_on_the_list_of_pages() -> None:
         name for name in PAGES if name != "README.md" and f"docs/{name}" not in PAGES["README.md"]
     ]
     assert not unlisted, f"add {unlisted} to the list of pages in README.md"
+
+
+PATHS = re.findall(r"`([\w./<>*-]+\.py|[\w./]+/)`", PAGES["architecture.md"])
+
+
+def test_the_map_of_the_code_names_files_and_directories_that_exist() -> None:
+    concrete = [path for path in PATHS if "<" not in path]
+    assert len(concrete) > 50
+    missing = [path for path in concrete if not any((ROOT / at / path).exists() for at in PLACES)]
+    assert not missing, f"correct {missing} in docs/architecture.md"
