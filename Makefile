@@ -148,7 +148,7 @@ test-slow: setup
 	@$(PYTEST) -m slow tests/e2e
 
 test-probes: setup
-	@$(PYTEST) tests/probes
+	@$(PYTEST) -n 2 --dist loadfile tests/probes
 
 # Stops the lab that it starts.
 test-lab: setup

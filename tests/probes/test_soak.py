@@ -12,12 +12,12 @@ from harness.cli import main
 from harness.model.link import Link
 from harness.model.soak import SoakFlow
 from harness.probes.soak import SET_UP_S, SETTLE_S
+from harness.probes.traffic import OMITTED_S
 from harness.records.lookup import find_probes
 from tests.probes.networks import DEVICE, Network, programs, run, star
 from tests.waiting import eventually
 
 MBIT = 10**6
-ROUNDS = 4
 HOSTS = 5
 LIMIT = ("root", "tbf", "burst", "128kb", "latency", "5ms", "rate")
 Fault = Callable[[Network, list[str]], None]
@@ -31,8 +31,7 @@ def soaked(
         planted = threading.Timer(after_s, fault, (made, names))
         planted.start()
         site = ("--via", "netns", "--hosts", made.hosts_option(names), "--results", str(tmp_path))
-        rounds = length or ("--round", "5s", "--for", "10s", "--repeats", "2")
-        code = main(["probe", "soak", *site, *rounds, "--configuration", "soaked"])
+        code = main(["probe", "soak", *site, *length, "--configuration", "soaked"])
         planted.join()
         there = [name for name in names if name in made.namespaces]
         assert [program for name in there for program in programs(name).values()] == []
@@ -68,29 +67,33 @@ def take_links_down(_: Network, names: list[str]) -> None:
 def test_a_sound_network_has_no_fault_and_all_of_its_time_counts(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    found, code, names = soaked(tmp_path, lambda *_: None, 0.0, hosts=4, mbit=30)
+    length = ("--round", "5s", "--for", "10s")
+    found, code, names = soaked(tmp_path, lambda *_: None, 0.0, *length, hosts=4, mbit=30)
     assert (found.faults, code) == ([], 0)
-    assert found.link_s + found.unjudged_s == pytest.approx(ROUNDS * len(names) * 5, rel=0.1)
+    assert found.link_s + found.unjudged_s == pytest.approx(2 * len(names) * 5, rel=0.1)
     assert "No fault in " in capsys.readouterr().out
 
 
 def test_when_links_die_the_soak_keeps_to_its_time_and_to_what_was_good_before(
     tmp_path: Path,
 ) -> None:
-    length = ("--round", "15s", "--for", "75s")
-    found, code, names = soaked(tmp_path, take_links_down, 30.0, *length, hosts=4, mbit=30)
+    round_s, rounds = 8, 5
+    length = ("--round", f"{round_s}s", "--for", f"{rounds * round_s}s")
+    found, code, names = soaked(tmp_path, take_links_down, 16.0, *length, hosts=4, mbit=30)
     assert code == 1
     assert {fault.subject for fault in found.faults} == set(names[-2:])
     interrupted = [fault for fault in found.faults if "carrier changed" in fault.text]
     assert [fault.subject for fault in interrupted] == names[-2:]
-    assert found.link_s >= 4 * 15
+    assert found.link_s >= len(names) * round_s
     [probed] = find_probes("soaked", tmp_path)
     flows = [event for event in probed.events if isinstance(event, SoakFlow)]
-    assert max(flow.start_s + flow.seconds for flow in flows) <= 5 * (15 + 1 + SET_UP_S + SETTLE_S)
+    longest_s = rounds * (round_s + OMITTED_S + SET_UP_S + SETTLE_S)
+    assert max(flow.start_s + flow.seconds for flow in flows) <= longest_s
 
 
 def test_an_interrupted_link_and_a_slow_host_are_named_with_the_moment(tmp_path: Path) -> None:
-    found, code, names = soaked(tmp_path, interrupt_and_slow, after_s=10)
+    length = ("--round", "5s", "--for", "10s", "--repeats", "2")
+    found, code, names = soaked(tmp_path, interrupt_and_slow, 10.0, *length)
     assert code == 1
     interrupted = [fault for fault in found.faults if fault.subject == names[0]]
     assert interrupted
@@ -104,10 +107,11 @@ def test_an_interrupted_link_and_a_slow_host_are_named_with_the_moment(tmp_path:
 def test_a_host_that_vanishes_is_named_and_the_others_go_on(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    found, code, names = soaked(tmp_path, vanish, after_s=9)
+    rounds = 3
+    found, code, names = soaked(tmp_path, vanish, 9.0, "--round", "5s", "--for", f"{5 * rounds}s")
     assert code == 1
     lost = [fault for fault in found.faults if fault.subject == names[3]]
     assert [fault.text for fault in lost] == ["it went away, or its connection broke"]
     assert not [fault for fault in found.faults if fault.subject != names[3]]
     others = [line.split() for line in capsys.readouterr().out.splitlines()[2 : 2 + HOSTS]]
-    assert [int(line[1]) >= ROUNDS - 1 for line in others] == [True, True, True, False, True]
+    assert [int(line[1]) >= rounds - 1 for line in others] == [True, True, True, False, True]
