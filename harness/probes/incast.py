@@ -14,8 +14,9 @@ from harness.analysis.network.incast import (
     COLLAPSE_FRACTION,
     FALL_FRACTION,
     FlowStep,
+    flow_steps,
+    hub_of,
     incast_findings,
-    incast_result,
 )
 from harness.hosts.remote_process import parse_completed, run_all
 from harness.hosts.transports.host import Host, HostError
@@ -36,8 +37,8 @@ from harness.model.network_metrics import (
     incast_case,
     outcast_case,
 )
-from harness.model.probe import ARROW, Measurement, Metric
-from harness.present.probes.columns import Column, ProbeTable
+from harness.model.probe import ARROW, Measurement
+from harness.present.probes.columns import Column, ProbeTable, of_metric
 from harness.probes.bisection import slowest_halves
 from harness.probes.common_window import NOT_TOGETHER, Window, window_of
 from harness.probes.kind import ProbeKind
@@ -265,37 +266,28 @@ def _plan(site: Site, *, hub: str | None, seconds: int, message_bytes: int, port
     )
 
 
-def _name(step: FlowStep) -> str:
-    word = {"from": "incast ", "to": "outcast "}.get(step.case.split()[0], "")
-    return f"{word}{step.case}"
-
-
-def _median_of(metric: Metric, step: FlowStep) -> float | None:
-    return step.measured.median(metric)
-
-
-def _only_with_flows(metric: Metric) -> Callable[[FlowStep], float | str | None]:
-    return lambda step: "" if step.case == IDLE else step.measured.median(metric)
+def _if_there_are_flows(
+    value: Callable[[FlowStep], float | None],
+) -> Callable[[FlowStep], float | str | None]:
+    return lambda step: "" if step.case == IDLE else value(step)
 
 
 _TABLE = ProbeTable(
-    lambda probed: incast_result(probed.measurements).steps,
+    lambda probed: flow_steps(probed.measurements),
     (
-        Column[FlowStep]("flows", _name),
-        Column("Mbit/s", _only_with_flows(INCAST_GOODPUT), ",.1f", 1e-6),
+        Column[FlowStep]("flows", lambda step: step.name),
+        Column("Mbit/s", _if_there_are_flows(of_metric(INCAST_GOODPUT)), ",.1f", 1e-6),
         Column[FlowStep](
             "of best", lambda step: "" if step.of_best is None else step.of_best, ".0%"
         ),
-        Column[FlowStep](
-            "slowest", lambda step: "" if step.case == IDLE else step.slowest_of_share, ".0%"
-        ),
-        Column("retransmits", _only_with_flows(INCAST_RETRANSMITS), ",.0f"),
+        Column("slowest", _if_there_are_flows(lambda step: step.slowest_of_share), ".0%"),
+        Column("retransmits", _if_there_are_flows(of_metric(INCAST_RETRANSMITS)), ",.0f"),
         *(
-            Column[FlowStep](f"p{rank:g} µs", partial(_median_of, metric), ",.0f")
+            Column(f"p{rank:g} µs", of_metric(metric), ",.0f")
             for rank, metric in INCAST_ROUND_TRIP.items()
         ),
     ),
-    title=lambda probed: f"flows from and to {incast_result(probed.measurements).hub}",
+    title=lambda probed: f"flows from and to {hub_of(flow_steps(probed.measurements))}",
     rule=(
         "Mbit/s is the goodput in the seconds in which all flows ran; of best: relative to the best at fewer "
         f"flows, below {percent(FALL_FRACTION)} it falls, below {percent(COLLAPSE_FRACTION)} it collapses; "

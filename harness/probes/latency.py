@@ -33,7 +33,7 @@ from harness.probes.site import Site
 from harness.probes.tools import perftest
 from harness.probes.tools.perftest import RdmaLatency
 from harness.probes.tools.sockperf import RoundTrips
-from harness.probes.traffic import OMITTED_S, Flow, Load
+from harness.probes.traffic import OMITTED_S, Flow, Load, open_runs
 from harness.terminal import join_names
 
 LATENCY_PROGRAMS = ("ip", "iperf3", "sockperf")
@@ -106,9 +106,7 @@ def _measure_rdma(
 
 def _measure_rdma_pairs(flows: Sequence[Flow], message_bytes: int) -> Iterator[Measurement]:
     with RemoteProcesses() as remotes:
-        sessions = [_perftest_run(remotes, flow, message_bytes) for flow in flows]
-        for session in sessions:
-            session.open()
+        sessions = open_runs(flows, 0, lambda flow, _: _perftest_run(remotes, flow, message_bytes))
         for session in sessions:
             session.start()
         latencies = [session.finish() for session in sessions]

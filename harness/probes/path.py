@@ -14,7 +14,7 @@ import click
 from click import FloatRange
 
 from harness.analysis.network.cases import MeasuredCase, measured_cases
-from harness.analysis.network.path import JudgedStep, expectation_of, path_findings, steps_of
+from harness.analysis.network.path import Step, expectation_of, path_findings, steps_of
 from harness.hosts.remote_process import (
     ClientServerRun,
     CompletedCommand,
@@ -323,22 +323,21 @@ def _step_rule(probed: RecordedProbes) -> str:
 
 
 _UDP = ProbeTable(
-    lambda probed: [
-        JudgedStep(step, step.fault(*expectation_of(probed)))
-        for step in steps_of(probed.measurements)
-    ],
+    steps_of,
     (
-        Column[JudgedStep]("UDP", lambda row: row.step.subject),
-        Column[JudgedStep]("rate", lambda row: f"{row.step.percent}%"),
-        Column[JudgedStep]("received", lambda row: row.step.received_bit_s, ",.1f", 1e-6),
-        Column[JudgedStep]("loss", lambda row: row.step.loss_percent, ".2f", unit="%"),
-        Column[JudgedStep]("jitter µs", lambda row: row.step.jitter_us, ",.0f"),
-        Column[JudgedStep]("p50 µs", lambda row: row.step.p50_us, ",.0f"),
-        Column[JudgedStep]("p99 µs", lambda row: row.step.p99_us, ",.0f"),
-        Column[JudgedStep]("", lambda row: f"FAIL: {row.fault.name}" if row.fault else "pass"),
+        Column[Step]("UDP", lambda step: step.subject),
+        Column[Step]("rate", lambda step: f"{step.percent}%"),
+        Column("received", of_metric(STEP_RECEIVED), ",.1f", 1e-6),
+        Column[Step]("loss", lambda step: step.loss_percent, ".2f", unit="%"),
+        Column("jitter µs", of_metric(STEP_JITTER), ",.0f"),
+        *(
+            Column(f"p{rank:g} µs", of_metric(metric), ",.0f")
+            for rank, metric in STEP_ROUND_TRIP.items()
+        ),
+        Column[Step]("", lambda step: f"FAIL: {step.fault.name}" if step.fault else "pass"),
     ),
     rule=_step_rule,
-    badness=lambda row: (row.fault is not None) + (row.step.loss_percent or 0.0),
+    badness=lambda step: (step.fault is not None) + (step.loss_percent or 0.0),
 )
 
 KIND = ProbeKind(

@@ -14,7 +14,7 @@ from harness.model.probe import Measurement
 from harness.probes.plan import Links, Pairing, ProbeStep, round_robin
 from harness.probes.tools import ping
 from harness.probes.tools.ping import Echo, PingReply
-from harness.probes.traffic import Flow
+from harness.probes.traffic import Flow, flows_both_ways
 from harness.terminal import join_names
 
 MTU_PROGRAMS = ("ip", "ping")
@@ -82,9 +82,7 @@ def path_mtu_steps(
         ProbeStep(
             f"mtu: {join_names([f'{a} <-> {b}' for a, b in pairs])}",
             PATH_S,
-            partial(
-                _measure_paths, [Flow(*ends) for a, b in pairs for ends in ((a, b), (b, a))], links
-            ),
+            partial(_measure_paths, flows_both_ways(pairs), links),
         )
         for pairs in pairing(hosts)
     ]
@@ -106,9 +104,7 @@ def largest_frame_steps(
             found = [PATH_MTU.failed(str(flow), error, case) for flow in flows]
         yield from found
 
-    flows = [
-        Flow(*ends) for pairs in round_robin(hosts) for a, b in pairs for ends in ((a, b), (b, a))
-    ]
+    flows = flows_both_ways(pair for pairs in round_robin(hosts) for pair in pairs)
     return [ProbeStep(f"mtu: the largest packet with {case}", PATH_S, partial(measure, flows))]
 
 

@@ -5,7 +5,6 @@ Only the seconds in which all flows ran count: before and after them, a flow may
 
 import random
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import cycle
 from statistics import median
@@ -168,33 +167,19 @@ def _plan(
     )
 
 
-_METRICS = {WITHIN_RACK: "within, each host", ACROSS_RACKS: "across, all hosts"}
+_NAMES = {WITHIN_RACK.name: "within, each host", ACROSS_RACKS.name: "across, all hosts"}
 
 
-@dataclass(frozen=True)
-class _Row:
-    """One metric of a rack, or of a direction between racks, over the draws."""
-
-    sample: ProbeSample
-    name: str
-
-    @property
-    def errors(self) -> tuple[str, ...]:
-        return self.sample.errors
-
-    def text(self, summary: Callable[[Sequence[float]], float]) -> str | None:
-        """Return a summary of the draws as a rate; None without a draw."""
-        values = self.sample.values
-        return throughput_text(summary(values)) if values else None
+def _rows(probed: RecordedProbes) -> list[ProbeSample]:
+    """Return what was measured of each rack, and of each direction between racks, over the draws."""
+    own = samples(measured for measured in probed.measurements if measured.probe == RACKS)
+    return [sample for sample in own if sample.metric in _NAMES]
 
 
-def _rows(probed: RecordedProbes) -> list[_Row]:
-    names = {metric.name: name for metric, name in _METRICS.items()}
-    return [
-        _Row(sample, names[sample.metric])
-        for sample in samples(each for each in probed.measurements if each.probe == RACKS)
-        if sample.metric in names
-    ]
+def _rate(
+    summary: Callable[[Sequence[float]], float],
+) -> Callable[[ProbeSample], str | None]:
+    return lambda row: throughput_text(summary(row.values)) if row.values else None
 
 
 def rack_findings(probed: RecordedProbes) -> Iterator[Finding]:
@@ -236,12 +221,12 @@ KIND = ProbeKind(
         ProbeTable(
             _rows,
             (
-                Column[_Row]("racks", lambda row: row.sample.subject),
-                Column[_Row]("", lambda row: row.name),
-                Column[_Row]("median", lambda row: row.text(median)),
-                Column[_Row]("min", lambda row: row.text(min)),
-                Column[_Row]("max", lambda row: row.text(max)),
-                Column[_Row]("draws", lambda row: str(len(row.sample.values) or "")),
+                Column[ProbeSample]("racks", lambda row: row.subject),
+                Column[ProbeSample]("", lambda row: _NAMES[row.metric]),
+                Column("median", _rate(median)),
+                Column("min", _rate(min)),
+                Column("max", _rate(max)),
+                Column[ProbeSample]("draws", lambda row: str(len(row.values) or "")),
             ),
         ),
     ),

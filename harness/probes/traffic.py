@@ -48,6 +48,11 @@ class Flow:
         return ARROW.join(map(str, self.ends))
 
 
+def flows_both_ways(pairs: Iterable[tuple[Host, Host]]) -> list[Flow]:
+    """Return two flows for each pair: there and back."""
+    return [Flow(*ends) for a, b in pairs for ends in ((a, b), (b, a))]
+
+
 @dataclass(frozen=True)
 class Load:
     """How each flow is generated: for `seconds`, by `streams` TCP connections.
