@@ -6,7 +6,6 @@ vary says how far below it a host may be (the idea is that of SuperBench, Xiong 
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from statistics import NormalDist, median
 
 from harness.analysis.network.mesh import PairMatrix
@@ -25,91 +24,54 @@ _MAD_OF_NORMAL = NormalDist().inv_cdf(0.75)
 """The median absolute deviation of a normal distribution, in its standard deviations."""
 
 
-@dataclass(frozen=True)
-class LinkClass:
-    """What links have to have in common to be compared; None is unknown."""
-
-    rate_bit_s: int | None
-    mtu_bytes: int | None
-    driver: str | None
-    members: int
-
-    def __str__(self) -> str:
-        rate = rate_text(self.rate_bit_s) if self.rate_bit_s else "unknown rate"
-        bond = f", {count_of(self.members, 'member')}" if self.members else ""
-        return f"{self.driver or 'unknown driver'}, {rate}, MTU {self.mtu_bytes or 'unknown'}{bond}"
-
-
-@dataclass(frozen=True)
-class Criterion:
-    """What the hosts of a class reach: the median of their goodputs, and what is too low, in bit/s."""
-
-    link_class: LinkClass
-    hosts: int
-    median_bit_s: float
-    limit_bit_s: float
-
-    @property
-    def margin(self) -> float:
-        """How far below the median a host may be, as a fraction."""
-        return 1 - self.limit_bit_s / self.median_bit_s
-
-
-def class_of(link: HostLink) -> LinkClass:
-    """Return the class of a link."""
+def class_of(link: HostLink) -> str:
+    """Return what links have to have in common to be compared: driver, rate, MTU and members of a bond."""
+    rate = rate_text(link.rate_bit_s) if link.rate_bit_s else "unknown rate"
     members = len(link.bond.members) if link.bond else 0
-    return LinkClass(link.rate_bit_s, link.mtu_bytes, link.driver, members)
+    bond = f", {count_of(members, 'member')}" if members else ""
+    return f"{link.driver or 'unknown driver'}, {rate}, MTU {link.mtu_bytes or 'unknown'}{bond}"
 
 
-def criteria(
-    goodput: PairMatrix, links: Mapping[str, HostLink]
-) -> dict[LinkClass, tuple[Criterion, Mapping[str, float]]]:
-    """Return the criterion of each class with enough hosts, and the goodput of each of its hosts in bit/s.
-
-    That of a host is the upper decile over its pairs with hosts of its class, in both directions: a pair is
-    as slow as the slower of its hosts, so what a host can do itself shows with its better peers.
-    """
-    by_class: dict[LinkClass, list[str]] = {}
+def unlike_the_others(goodput: PairMatrix, links: Mapping[str, HostLink]) -> Iterator[Finding]:
+    """Yield a finding for each host that is slower than the others of its class are."""
+    by_class: dict[str, list[str]] = {}
     for host in goodput.hosts:
         if host in links:
             by_class.setdefault(class_of(links[host]), []).append(host)
-    found: dict[LinkClass, tuple[Criterion, Mapping[str, float]]] = {}
     for link_class, hosts in by_class.items():
         values = _of_hosts(goodput, hosts)
-        if len(values) >= MIN_HOSTS:
-            found[link_class] = (_criterion(link_class, list(values.values())), values)
-    return found
+        middle = median(values.values()) if len(values) >= MIN_HOSTS else 0.0
+        if not middle:
+            continue
+        margin = margin_of(list(values.values()))
+        for host, value in values.items():
+            if value < (1 - margin) * middle:
+                yield Finding(
+                    host,
+                    f"{throughput_text(value)}, {percent(1 - value / middle, 1)} less than the median of "
+                    f"{count_of(len(values), 'host')} ({link_class}), which vary by less than "
+                    f"{percent(margin, 1)}",
+                )
 
 
 def _of_hosts(goodput: PairMatrix, hosts: Sequence[str]) -> dict[str, float]:
+    """Return the upper decile of each host over its pairs with hosts of its class, in both directions.
+
+    A pair is as slow as the slower of its hosts, so what a host can do itself shows with its better peers.
+    """
     own: dict[str, list[float]] = {host: [] for host in hosts}
     for (sender, receiver), value in goodput.values.items():
         if sender in own and receiver in own:
             own[sender].append(value)
             own[receiver].append(value)
-    return {host: _upper_decile(values) for host, values in own.items() if values}
+    return {
+        host: sorted(values)[int(0.9 * (len(values) - 1))] for host, values in own.items() if values
+    }
 
 
-def _upper_decile(values: Sequence[float]) -> float:
-    return sorted(values)[int(0.9 * (len(values) - 1))]
-
-
-def _criterion(link_class: LinkClass, values: Sequence[float]) -> Criterion:
+def margin_of(values: Sequence[float]) -> float:
+    """Return how far below their median, as a fraction, sound hosts hardly ever are; 1 at most."""
     middle = median(values)
     deviation = median(abs(value - middle) for value in values) / _MAD_OF_NORMAL
     distance = NormalDist().inv_cdf(1 - FALSE_ALARM / len(values)) * deviation
-    limit = middle - max(distance, MIN_MARGIN * middle)
-    return Criterion(link_class, len(values), middle, max(0.0, limit))
-
-
-def unlike_the_others(goodput: PairMatrix, links: Mapping[str, HostLink]) -> Iterator[Finding]:
-    """Yield a finding for each host that is slower than the others of its class are."""
-    for criterion, values in criteria(goodput, links).values():
-        for host, value in values.items():
-            if value < criterion.limit_bit_s:
-                yield Finding(
-                    host,
-                    f"{throughput_text(value)}, {percent(1 - value / criterion.median_bit_s, 1)} less than "
-                    f"the median of {criterion.hosts} hosts ({criterion.link_class}), which vary by less "
-                    f"than {percent(criterion.margin, 1)}",
-                )
+    return min(1.0, max(distance / middle, MIN_MARGIN))

@@ -24,6 +24,18 @@ _WHOLE_NUMBER_TOLERANCE = 0.05
 """A ratio within this fraction of a whole number is written as that number: the draws are not more exact."""
 
 
+SENDS, RECEIVES = "sends", "receives"
+
+
+@dataclass(frozen=True)
+class HostRole:
+    """A host as sender or as receiver, and its pairs in that direction."""
+
+    host: str
+    direction: str
+    pairs: frozenset[Pair]
+
+
 @dataclass(frozen=True)
 class PairMatrix:
     """Values in the metric's unit, and errors, by pair; a pair in neither was not measured.
@@ -46,6 +58,15 @@ class PairMatrix:
     def of(self, host: str) -> dict[Pair, float]:
         """Return the values of the pairs in which the host sends or receives."""
         return {pair: self.values[pair] for pair in self._by_host.get(host, ())}
+
+    @property
+    def roles(self) -> list[HostRole]:
+        """Every host as sender and as receiver, with its pairs that have a value."""
+        return [
+            HostRole(host, direction, frozenset(pairs(host)))
+            for host in self.hosts
+            for direction, pairs in ((SENDS, self.sent_by), (RECEIVES, self.received_by))
+        ]
 
     def failures(self, host: str) -> int:
         """Return the number of pairs of the host that have an error."""
@@ -110,18 +131,6 @@ def natural_order(host: str) -> list[tuple[int, str]]:
     return [(int(part), "") if part.isdecimal() else (0, part) for part in re.split(r"(\d+)", host)]
 
 
-SENDS, RECEIVES = "sends", "receives"
-
-
-@dataclass(frozen=True)
-class HostRole:
-    """A host as sender or as receiver, and its pairs in that direction."""
-
-    host: str
-    direction: str
-    pairs: frozenset[Pair]
-
-
 def typical_bit_s(goodput: PairMatrix) -> float | None:
     """Return the median over the hosts of each host's best goodput, in bit/s; None without values.
 
@@ -149,15 +158,7 @@ def slow_roles(goodput: PairMatrix, slow: Collection[Pair]) -> list[HostRole]:
     A role is chosen only if it explains MIN_PEERS slow pairs that no earlier one explains.
     """
     unexplained = set(slow)
-    roles = [
-        HostRole(host, direction, frozenset(pairs))
-        for host in goodput.hosts
-        for direction, pairs in (
-            (SENDS, goodput.sent_by(host)),
-            (RECEIVES, goodput.received_by(host)),
-        )
-    ]
-    candidates = [role for role in roles if role.pairs <= unexplained]
+    candidates = [role for role in goodput.roles if role.pairs <= unexplained]
     chosen: list[HostRole] = []
     while candidates:
         best = max(candidates, key=lambda role: len(role.pairs & unexplained))

@@ -44,10 +44,10 @@ def packet_costs(
 
     `links` are those of the hosts, by name, from which their drivers are taken.
     """
-    drivers = _Drivers(links or {})
+    names = {host: link.driver or "?" for host, link in (links or {}).items()}
     groups: dict[tuple[PacketCase, str], list[_Numbered]] = {}
     for numbered in _numbered(measurements):
-        key = (numbered.case, drivers.of(numbered))
+        key = (numbered.case, _drivers(numbered, names))
         groups.setdefault(key, []).append(numbered)
     return [_cost(*key, groups[key]) for key in sorted(groups)]
 
@@ -92,18 +92,12 @@ def _numbered(measurements: Iterable[Measurement]) -> Iterator[_Numbered]:
 _NAMES = {metric.name for metric in (PACKET_GOODPUT, *COST_METRICS)}
 
 
-class _Drivers:
-    """Names the drivers of both hosts of a measurement where the hosts of the sweep have different ones."""
-
-    def __init__(self, links: Mapping[str, HostLink]) -> None:
-        self._names = {host: link.driver or "?" for host, link in links.items()}
-        self._differ = len(set(self._names.values())) > 1
-
-    def of(self, numbered: _Numbered) -> str:
-        if not self._differ:
-            return ""
-        names = (self._names.get(host, "?") for host in (numbered.first, numbered.second))
-        return (BOTH_WAYS_ARROW if numbered.case.both_ways else ARROW).join(names)
+def _drivers(numbered: _Numbered, names: Mapping[str, str]) -> str:
+    """Return the drivers of both hosts where the hosts of the sweep have different ones."""
+    if len(set(names.values())) < 2:  # noqa: PLR2004  all alike
+        return ""
+    arrow = BOTH_WAYS_ARROW if numbered.case.both_ways else ARROW
+    return arrow.join(names.get(host, "?") for host in (numbered.first, numbered.second))
 
 
 def _cost(case: PacketCase, drivers: str, group: Sequence[_Numbered]) -> PacketCost:

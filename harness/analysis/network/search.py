@@ -83,7 +83,8 @@ def judge_sample(probed: RecordedProbes, goodput: PairMatrix) -> SearchVerdict:
     if sound is None:
         return SearchVerdict(count, rounds, seen, count, None)
     slow = slow_members(values, sound.limit)
-    roles = _host_roles(goodput, slow)
+    named = {(host, _DIRECTIONS[place]) for host, place in slow}
+    roles = [role for role in goodput.roles if (role.host, role.direction) in named]
     pairs = unexplained(values, sound.limit, slow)
     return SearchVerdict(
         hosts=count,
@@ -103,20 +104,6 @@ def judge_sample(probed: RecordedProbes, goodput: PairMatrix) -> SearchVerdict:
 def _rounds(probed: RecordedProbes) -> int:
     text = probed.run.parameters.get(ROUNDS, "")
     return int(text) if text.isdecimal() else 0
-
-
-def _host_roles(goodput: PairMatrix, slow: set[pairwise.Role]) -> list[HostRole]:
-    """Return the slow roles with the pairs that carried something, in the order of hosts."""
-    return [
-        HostRole(
-            host,
-            direction,
-            frozenset(goodput.sent_by(host) if direction is SENDS else goodput.received_by(host)),
-        )
-        for host in goodput.hosts
-        for place, direction in _DIRECTIONS.items()
-        if (host, place) in slow
-    ]
 
 
 def _fails(goodput: PairMatrix, role: HostRole) -> bool:
