@@ -30,7 +30,12 @@ GROUPS = {
 }
 """The commands by the heading that `--help` lists them under."""
 
-MODULES = {"import": "import_published"} | dict.fromkeys(("hdfs", "qfs", "yarn"), "minicluster")
+MODULES = {
+    "import": "import_published",
+    **dict.fromkeys(("power", "ready", "noise"), "preparation"),
+    **dict.fromkeys(("predict", "score"), "prediction"),
+    **dict.fromkeys(("hdfs", "qfs", "yarn"), "minicluster"),
+}
 """The modules of harness.commands that have another name than their command."""
 
 ALIASES = {"plan": "power", "aa": "noise"}

@@ -11,7 +11,7 @@ from harness.analysis.compare.probe_comparison import compare_probes
 from harness.analysis.observed.configuration import find_configuration
 from harness.commands.command import command
 from harness.commands.options import adjust_option, different_data_option, results_option
-from harness.commands.predictions import predictions_of
+from harness.commands.prediction import predictions_of
 from harness.model.errors import BadInput
 from harness.present import data_formats, markdown, text
 from harness.present.comparison_table import probe_table

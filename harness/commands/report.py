@@ -20,7 +20,7 @@ from harness.commands.options import (
     optional_import,
     results_option,
 )
-from harness.commands.predictions import predictions_of
+from harness.commands.prediction import predictions_of
 from harness.model.network_metrics import MESH
 from harness.probes.kinds import newest_probes
 from harness.records.lookup import probes_beside

@@ -163,6 +163,7 @@ class _Table:
     ) -> None:
         names = list(dict.fromkeys(name for column in columns for name in column.workloads))
         self.families = families
+        self._columns = columns
         self.model = table_model([column.runs for column in columns], names)
         self._cells = [
             {row.workload: row.cells[0] for row in overview(column).rows} for column in columns
@@ -173,7 +174,7 @@ class _Table:
     @property
     def controls(self) -> frozenset[str]:
         """The workloads that are controls in any run."""
-        return self._named_by_runs("controls")
+        return named_by_runs(self._columns, "controls")
 
     def points(self, base: str, workload: str) -> Iterator[Point]:
         """Yield the points of a workload that was asked for on this number of nodes."""
@@ -237,11 +238,7 @@ class _Table:
         return self.model.runs(self._index[base, nodes], workload) > 0
 
     def _is_per_process(self, workload: str) -> bool:
-        return workload in self._named_by_runs("per_process")
-
-    def _named_by_runs(self, parameter: str) -> frozenset[str]:
-        columns = (column for family in self.families.values() for column in family.values())
-        return named_by_runs(columns, parameter)
+        return workload in named_by_runs(self._columns, "per_process")
 
 
 def _with_changes(found: Scaling, table: _Table) -> Scaling:

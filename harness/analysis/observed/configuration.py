@@ -61,9 +61,7 @@ class ConfigurationRuns:
     @property
     def controls(self) -> frozenset[str]:
         """The workloads that any of the runs declares to be a control."""
-        return frozenset(
-            name for recorded in self.runs for name in recorded.run.parameters.get("controls") or ()
-        )
+        return named_by_runs([self], "controls")
 
 
 def with_unique_names(columns: Sequence[ConfigurationRuns]) -> tuple[ConfigurationRuns, ...]:

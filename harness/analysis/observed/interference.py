@@ -89,18 +89,18 @@ DISTURBANCES = (
 
 def interference_facts(runs: Sequence[RecordedRun]) -> Mapping[str, str]:
     """Return each mean that is known, by the name of its disturbance."""
-    means = {each: each.mean(runs) for each in DISTURBANCES}
-    return {each.name: each.text(mean) for each, mean in means.items() if mean is not None}
+    means = {kind: kind.mean(runs) for kind in DISTURBANCES}
+    return {kind.name: kind.text(mean) for kind, mean in means.items() if mean is not None}
 
 
 def different_interference(
     baseline: Sequence[RecordedRun], other: Sequence[RecordedRun]
 ) -> Iterator[tuple[str, str, str]]:
     """Yield name, mean before and mean after of what differs by its margin or more."""
-    for each in DISTURBANCES:
-        before, after = each.mean(baseline), each.mean(other)
-        if before is not None and after is not None and each.differs(before, after):
-            yield each.name, each.text(before), each.text(after)
+    for kind in DISTURBANCES:
+        before, after = kind.mean(baseline), kind.mean(other)
+        if before is not None and after is not None and kind.differs(before, after):
+            yield kind.name, kind.text(before), kind.text(after)
 
 
 def disturbed_line(runs: Sequence[RecordedRun]) -> str | None:

@@ -138,32 +138,28 @@ def unsteady(recorded: RecordedRun) -> Mapping[str, str]:
 def take_sample(workload: str, runs: Iterable[RecordedRun]) -> Sample:
     """Return the sample of a workload from the runs of one configuration."""
     runs = tuple(runs)
-    trials = [
-        [trial for trial in measured_trials([recorded]) if trial.workload == workload]
-        for recorded in runs
-    ]
-    times_s = (
-        tuple(trial.unit_s for trial in of_run if trial.unit_s is not None) for of_run in trials
-    )
-    work = [trial.work for of_run in trials for trial in of_run if trial.work]
-    peaks = {source for each in work for source in each.peaks}
+    trials = [trial for trial in measured_trials(runs) if trial.workload == workload]
+    work = [trial.work for trial in trials if trial.work]
+    sources = sorted({source for done in work for source in done.peaks})
     return Sample(
         workload=workload,
-        runs_s=tuple(filter(None, times_s)),
-        errors=tuple(t.error for of_run in trials for t in of_run if t.error is not None),
-        omissions=tuple(
-            recorded.run.omitted[workload] for recorded in runs if workload in recorded.run.omitted
-        ),
+        runs_s=tuple(times_s for run in runs if (times_s := _times_of_run(workload, run))),
+        errors=tuple(trial.error for trial in trials if trial.error is not None),
+        omissions=tuple(run.run.omitted[workload] for run in runs if workload in run.run.omitted),
         disturbed=sum(trial.workload == workload for trial in disturbed_trials(runs)),
-        unsteady=tuple(
-            reason for recorded in runs if (reason := unsteady(recorded).get(workload)) is not None
-        ),
+        unsteady=tuple(why for run in runs if (why := unsteady(run).get(workload)) is not None),
         unit=work[0].unit if work else None,
         peaks={
-            source: median(each.peaks[source] for each in work if source in each.peaks)
-            for source in sorted(peaks)
+            source: median(done.peaks[source] for done in work if source in done.peaks)
+            for source in sources
         },
     )
+
+
+def _times_of_run(workload: str, run: RecordedRun) -> tuple[float, ...]:
+    """Return the seconds of the trials of a run that are ok, in the order of measurement."""
+    trials = (trial for trial in measured_trials([run]) if trial.workload == workload)
+    return tuple(trial.unit_s for trial in trials if trial.unit_s is not None)
 
 
 def table_model(columns: Iterable[Iterable[RecordedRun]], workloads: Collection[str]) -> MixedModel:
@@ -173,9 +169,9 @@ def table_model(columns: Iterable[Iterable[RecordedRun]], workloads: Collection[
         [
             [
                 {
-                    name: run_median(sample.times_s)
+                    name: run_median(times_s)
                     for name in workloads
-                    if (sample := take_sample(name, [recorded])).times_s
+                    if (times_s := _times_of_run(name, recorded))
                 }
                 for recorded in runs
             ]

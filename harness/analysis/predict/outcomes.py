@@ -6,7 +6,7 @@ from pathlib import Path
 
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.analysis.observed.environment import LAYOUT
-from harness.analysis.predict.score import Score, score
+from harness.analysis.predict.score import Score, is_in_time, score, started_at
 from harness.analysis.predict.target import typical_link
 from harness.model.errors import BadInput
 from harness.model.link import is_same_rate
@@ -37,7 +37,7 @@ def score_of(before: ConfigurationRuns, after: ConfigurationRuns, id_: str | Non
         which = f"with the id {id_}" if id_ else f"for the link and layout of {after.name!r}"
         known = ", ".join(f"{frozen.id} ({frozen.prediction.target})" for frozen in ledger)
         raise BadInput(f"{before.name!r} has no prediction {which}; there are: {known}")
-    in_time = [frozen for frozen in found if frozen.prediction.made_at < _start(after)]
+    in_time = [frozen for frozen in found if is_in_time(frozen.prediction, after)]
     chosen = (in_time or found)[-1]
     return chosen, score(chosen.prediction, before, after)
 
@@ -50,7 +50,7 @@ def outcomes(before: ConfigurationRuns, others: Sequence[ConfigurationRuns]) -> 
         in_time = [
             frozen
             for frozen in ledger
-            if frozen.prediction.made_at < _start(after) and is_outcome_of(after, frozen.prediction)
+            if is_in_time(frozen.prediction, after) and is_outcome_of(after, frozen.prediction)
         ]
         for latest in in_time[-1:]:
             with suppress(BadInput):  # nothing that was predicted was measured
@@ -69,10 +69,10 @@ def all_scores(
             since = [
                 column
                 for column in columns
-                if prediction.made_at < _start(column) and is_outcome_of(column, prediction)
+                if is_in_time(prediction, column) and is_outcome_of(column, prediction)
             ]
             scored = None
-            for after in sorted(since, key=_start)[:1]:
+            for after in sorted(since, key=started_at)[:1]:
                 with suppress(BadInput):  # nothing that was predicted was measured
                     scored = score(prediction, before, after)
             yield frozen, scored
@@ -96,7 +96,3 @@ def is_outcome_of(column: ConfigurationRuns, prediction: Prediction) -> bool:
 def directory_of(column: ConfigurationRuns) -> Path:
     """Return the directory of a configuration's results, which has its ledger."""
     return Path(column.runs[0].source).parent
-
-
-def _start(column: ConfigurationRuns) -> str:
-    return min(recorded.run.started_at for recorded in column.runs)

@@ -98,12 +98,24 @@ def scored_times(prediction: Prediction, after: ConfigurationRuns) -> tuple[Scor
     return times
 
 
+def started_at(column: ConfigurationRuns) -> str:
+    """Return when the first run of a configuration began: ISO 8601 in UTC."""
+    return min(recorded.run.started_at for recorded in column.runs)
+
+
+def is_in_time(prediction: Prediction, after: ConfigurationRuns) -> bool:
+    """Whether a prediction was made before a configuration was measured."""
+    return prediction.made_at < started_at(after)
+
+
 def _void(
     prediction: Prediction, baseline: ConfigurationRuns, after: ConfigurationRuns
 ) -> Iterator[str]:
-    start = min(recorded.run.started_at for recorded in after.runs)
-    if prediction.made_at >= start:
-        yield f"it was made at {prediction.made_at}, and the first run of {after.name} began at {start}"
+    if not is_in_time(prediction, after):
+        yield (
+            f"it was made at {prediction.made_at}, and the first run of {after.name} began at "
+            f"{started_at(after)}"
+        )
     now = conditions(recorded.run for recorded in after.runs)
     for name, value in prediction.conditions.items():
         if name not in now:

@@ -56,9 +56,12 @@ def typical_link(column: ConfigurationRuns) -> TypicalLink:
 
 
 def _mtu(run: Run) -> int | None:
+    """Return the MTU of the nodes' links: observed, declared as a fact, or in the name."""
     observed = {mtu for links in link_mtus(run).values() for mtu in links.values()}
-    named = {mtu.mtu_bytes for mtu in mtus(run.configuration)}
-    return next((found.pop() for found in (observed, named) if len(found) == 1), None)
+    declared = (f"mtu={run.facts.get('mtu', '')}", run.configuration)
+    claimed = ({mtu.mtu_bytes for mtu in mtus(text)} for text in declared)
+    sources: list[set[int | None]] = [{*observed}, *claimed]
+    return next((found.pop() for found in sources if len(found) == 1), None)
 
 
 def target_of(

@@ -284,7 +284,7 @@ class TestProcess:
 
     def test_too_little_memory_is_one_line(self, tmp_path: Path) -> None:
         script = (
-            "import sys, harness.cli as cli, harness.commands.power as power\n"
+            "import sys, harness.cli as cli, harness.commands.preparation as power\n"
             "def fail(**_): raise MemoryError\n"
             "power.needed_at_noise = fail\n"
             "sys.exit(cli.main())"

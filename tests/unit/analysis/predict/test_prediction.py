@@ -86,6 +86,15 @@ def test_the_link_is_that_of_the_facts() -> None:
     assert link.goodput_bit_s == goodput_bit_s(100 * MBIT, 1500)
 
 
+def test_the_mtu_may_be_declared_as_the_rate_may() -> None:
+    baseline = configuration()
+    runs = [
+        replace(found, run=replace(found.run, facts={"link": "100mbit", "mtu": "9000"}))
+        for found in baseline.runs
+    ]
+    assert typical_link(replace(baseline, runs=tuple(runs))).mtu == 9000
+
+
 def test_the_full_share() -> None:
     assert full_shares(configuration())["join"].mean == 0.5
 

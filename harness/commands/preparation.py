@@ -1,18 +1,25 @@
-"""`clusterlift power`: how many runs and trials a comparison needs."""
+"""`clusterlift power`, `ready` and `noise`: what prepares a comparison."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
+from harness.analysis.compare.identical_runs import identical_runs
 from harness.analysis.compare.power import needed_after, needed_at_noise
-from harness.analysis.observed.configuration import find_configuration
+from harness.analysis.observed.configuration import ConfigurationRuns, find_configuration
+from harness.analysis.predict.readiness import network_check, readiness
 from harness.commands.command import command
 from harness.commands.options import as_fraction, results_option
 from harness.model.errors import BadInput
+from harness.model.finding import Finding
 from harness.model.limits import MAX_TRIALS
 from harness.option_types import WholeNumber
-from harness.present.power import render
+from harness.present import identical_runs as noise_page
+from harness.present import power as power_page
+from harness.present import readiness as ready_page
+from harness.probes.kinds import newest_probes
+from harness.records.lookup import probes_beside
 from harness.statistics.mixed_model import PRIOR_RUN_SD
 from harness.statistics.power import POWER
 from harness.terminal import show
@@ -117,4 +124,52 @@ def power_command(
             power=power,
             in_turns=turns,
         )
-    show(render(needed))
+    show(power_page.render(needed))
+
+
+@command("ready")
+@click.argument("configurations", nargs=-1, required=True, metavar="RUNS...")
+@click.option(
+    "--allow-no-probes",
+    is_flag=True,
+    help="Be content with a baseline whose network no probe measured. Probes that cannot be read, and what "
+    "they found, still count.",
+)
+@results_option
+def ready_command(configurations: Sequence[str], results: Path, *, allow_no_probes: bool) -> int:
+    """Check that a baseline has all that a comparison needs.
+
+    Run this before the upgrade. RUNS are names of configurations under --results, directories of
+    results files, or results files. The command also computes the smallest change of each workload
+    that a comparison will detect. The exit code is 1 if something is missing that cannot be measured
+    after the upgrade.
+    """
+    columns = [find_configuration(name, results) for name in configurations]
+    checked = [
+        readiness(column, network_check(column, _findings(column), allow_no_probes=allow_no_probes))
+        for column in columns
+    ]
+    show("\n".join(map(ready_page.render, checked)))
+    return int(any(baseline.missing for baseline in checked))
+
+
+def _findings(column: ConfigurationRuns) -> list[Finding] | str | None:
+    """Return what the newest probes found, as the gate says it; why they cannot be read; None without one."""
+    try:
+        newest = newest_probes(probes_beside(column.runs))
+    except BadInput as error:
+        return str(error)
+    return [finding for probe in newest for finding in probe.findings] if newest else None
+
+
+@command("noise")
+@click.argument("configuration", metavar="RUNS")
+@results_option
+def noise_command(configuration: str, results: Path) -> None:
+    """Compare identical runs with each other (an A/A test).
+
+    RUNS are repetitions of one configuration: its name under --results, or a directory of results files.
+    The command shows how much trials and runs vary, and how often comparisons of equal runs would claim a
+    change that is not there. Six runs or more are worth looking at, such as those of `make aa RUNS=12`.
+    """
+    show(noise_page.render(identical_runs(find_configuration(configuration, results))))

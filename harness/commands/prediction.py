@@ -1,14 +1,14 @@
-"""`clusterlift predict`: what an upgrade of the network would buy."""
+"""`clusterlift predict` and `score`: what an upgrade would bring, and what came."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
 
 from harness.analysis.cost.benefit import predicted_benefits
 from harness.analysis.cost.costs import given_costs
-from harness.analysis.observed.configuration import find_configuration
-from harness.analysis.predict.outcomes import directory_of
+from harness.analysis.observed.configuration import ConfigurationRuns, find_configuration
+from harness.analysis.predict.outcomes import Scored, all_scores, directory_of, outcomes, score_of
 from harness.analysis.predict.prediction import Predictor
 from harness.analysis.predict.rate_curve import rate_curves
 from harness.analysis.predict.target import target_of
@@ -19,9 +19,10 @@ from harness.model.errors import BadInput
 from harness.model.layout import Layout
 from harness.model.link import MAX_BIT_S, MAX_MTU, MIN_MTU, parse_rate, rate_text
 from harness.option_types import WholeNumber
-from harness.present.prediction import render
+from harness.present.prediction import render, render_score, render_scores
+from harness.records.directories import PROBES, results_files
 from harness.records.predictions import freeze
-from harness.terminal import show
+from harness.terminal import say, show
 
 
 @command("predict")
@@ -31,7 +32,7 @@ from harness.terminal import show
     "links",
     multiple=True,
     metavar="RATE",
-    help="Rate of the links to buy, such as 2.5gbit; several times for several offers. Without it, the rate "
+    help="Rate of the links to buy, such as 2.5gbit; several times for several links. Without it, the rate "
     "stays, and MTU or layout change alone.",
 )
 @click.option(
@@ -100,3 +101,69 @@ def predict_command(
 def _rate(name: str) -> str:
     """Return a rate as a prediction spells it: `2500mbit` is 2.5gbit."""
     return rate_text(parse_rate("--cost", name, MAX_BIT_S))
+
+
+@command("score")
+@click.argument("configurations", nargs=-1, metavar="[BASELINE AFTER]")
+@click.option(
+    "--prediction",
+    "id_",
+    metavar="ID",
+    help="Which prediction of BASELINE: its ID, or the beginning of it. [default: for the link and layout of "
+    "AFTER, the latest that was made before the first run of AFTER began; if there is none, the latest of "
+    "all, which is then void]",
+)
+@click.option(
+    "--all",
+    "all_",
+    is_flag=True,
+    help="Instead of BASELINE AFTER: score every prediction under --results against the configuration that "
+    "has its link and layout, and all of them together.",
+)
+@results_option
+def score_command(
+    configurations: tuple[str, ...],
+    id_: str | None,
+    results: Path,
+    *,
+    all_: bool,
+) -> None:
+    """Compare a prediction for BASELINE with AFTER, which was measured after the upgrade.
+
+    BASELINE and AFTER are names of configurations under --results, or directories of results files.
+    """
+    if all_:
+        if configurations or id_:
+            raise BadInput("--all scores every prediction under --results: leave out all else")
+        show(render_scores(list(all_scores(list(_all(results))))))
+        return
+    if len(configurations) != 2:  # noqa: PLR2004  as the usage says
+        raise BadInput("score needs two configurations, BASELINE AFTER, or --all")
+    before, after = (find_configuration(name, results) for name in configurations)
+    show(render_score(*score_of(before, after, id_)))
+
+
+def _all(results: Path) -> Iterator[ConfigurationRuns]:
+    """Yield every configuration in a directory or below; say which cannot be read."""
+    if not results.is_dir():
+        raise BadInput(f"--results: {results} is not a directory; name that of the results")
+    for directory in sorted(path for path in (results, *results.rglob("*")) if results_files(path)):
+        if directory.name == PROBES and directory.parent != results:
+            continue  # what was probed in the configuration whose directory this is in
+        try:
+            yield find_configuration(str(directory), results)
+        except BadInput as error:
+            say(f"{directory} is left out: {error}")
+
+
+def predictions_of(columns: Sequence[ConfigurationRuns]) -> list[Scored]:
+    """Return the predictions for the first column that were made before another one was measured.
+
+    If the ledger is damaged, say so and return none: the table does not need it.
+    """
+    before, *others = columns
+    try:
+        return list(outcomes(before, others).values())
+    except BadInput as error:
+        say(f"predictions for {before.name} are left out: {error}")
+        return []
