@@ -62,7 +62,7 @@ class Dictionary:
     """An object with keys of any name: keys of one type, values of another, at most `size` of them."""
 
     keys: Text
-    values: WholeNumber
+    values: WholeNumber | Text
     size: int
 
     def check(self, name: str, value: object) -> None:
@@ -70,9 +70,9 @@ class Dictionary:
         table = require_object(name, value)
         if len(table) > self.size:
             raise ValueError(f"{name} has {len(table):,} entries, which is out of range")
-        for key, each in table.items():
+        for key, entry in table.items():
             self.keys.check(f"a name in {name}", key)
-            self.values.check(key, each)
+            self.values.check(key, entry)
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@
 """
 
 import os
+import re
 import select
 import sys
 import time
@@ -20,11 +21,11 @@ from py4j.protocol import Py4JError
 from datagen.spark import root_cause, spark_errors_as_one_line
 from harness.local_spark import closing_message
 from harness.model.errors import BadInput, ClusterliftError
-from harness.records.directories import sync
+from harness.records.directories import SUFFIX, sync
 from harness.runtime.cluster_mode import NO_APPLICATION, READY_LINE
 from harness.runtime.command_line import Parser, run_main
 from harness.runtime.interrupt import INTERRUPTS, signal_handlers
-from harness.terminal import Relay, say, show
+from harness.terminal import Relay, say, shorten, show
 from jobs.staging import CONSOLE, EXIT_CODE, Hadoop, Staging
 
 PROG = "collect.py"
@@ -35,6 +36,10 @@ POLL_S = 1.0
 INTERRUPTED = 130
 CONNECT_RETRIES = "5"
 RESOURCE_MANAGER_WAIT_MS, RESOURCE_MANAGER_RETRY_MS = "20000", "2000"
+
+_RESULTS = re.compile(rf"\d{{8}}T\d{{6}}Z-[0-9a-f]{{6}}{re.escape(SUFFIX)}")
+"""The name of a results file: the id of a run, as `new_run_id` makes it."""
+_MAX_EXIT_CODE = 255
 
 _WAITING = frozenset({"NEW", "NEW_SAVING", "SUBMITTED", "ACCEPTED"})
 _ENDED = frozenset({"FINISHED", "FAILED", "KILLED"})
@@ -119,6 +124,7 @@ class Collector:
         self.exit_code: int | None = None
         self._staging = staging
         self._directory = directory
+        self._file: Path | None = None
         self._number = 0
         self._relay = Relay()
 
@@ -144,7 +150,11 @@ class Collector:
         return INTERRUPTED if was_active else _without_exit_code(application)
 
     def fetch(self) -> None:
-        """Fetch the parts that are there. Raises py4j's errors, and OSError if results cannot be written."""
+        """Fetch the parts that are there.
+
+        Raises py4j's errors, OSError if results cannot be written, and ClusterliftError for a part that no
+        driver of ours delivers.
+        """
         for part in self._staging.parts():
             number, _, name = part.partition(".")
             # A driver that did not learn whether it delivered a part delivers it again.
@@ -157,9 +167,42 @@ class Collector:
         if name == CONSOLE:
             self._relay.copy(content)
         elif name == EXIT_CODE:
+            if not re.fullmatch(rb"\d{1,3}", content) or int(content) > _MAX_EXIT_CODE:
+                code = shorten(repr(content.decode(errors="replace")), 60)
+                raise self._refused(f"an exit code {code}")
             self.exit_code = int(content)
         else:
-            append(self._directory / name, content)
+            self._append(name, content)
+
+    def _append(self, name: str, content: bytes) -> None:
+        """Append whole lines to the results file of this run, which appears with the first ones complete.
+
+        Whoever can write to the staging directory could name another file, or one outside.
+        """
+        if not _RESULTS.fullmatch(name):
+            raise self._refused(f"a file {name!r}, which is no name of a run's results")
+        if not content.endswith(b"\n"):
+            raise self._refused(f"a part of {name} that does not end with a line")
+        file = self._directory / name
+        if self._file is None:
+            if os.path.lexists(file):
+                raise self._refused(f"a file {name!r}, but {file} exists already")
+            temporary = file.with_name(f".{name}.temporary")
+            temporary.unlink(missing_ok=True)  # a collector was killed
+            _write(temporary, content, os.O_CREAT | os.O_EXCL)
+            temporary.rename(file)
+            sync(file.parent)
+            self._file = file
+        elif file != self._file:
+            raise self._refused(f"a file {name!r} beside {self._file.name}")
+        else:
+            _write(file, content, os.O_APPEND)
+
+    def _refused(self, what: str) -> ClusterliftError:
+        return ClusterliftError(
+            f"{self._staging.uri} has {what}: it is not from this run, and was not kept; look who else may "
+            "write there"
+        )
 
     def _end(self, application: Application) -> bool:
         """End the application, in order if it has begun. Return whether it was active."""
@@ -168,7 +211,8 @@ class Collector:
             self._staging.release()
             while (state := _state(application)) not in _ENDED:
                 was_active = True
-                with suppress(Py4JError, OSError):  # whatever happens, the application has to end
+                # Whatever happens, the application has to end.
+                with suppress(Py4JError, OSError, ClusterliftError):
                     self.fetch()
                 if state in _WAITING or time.monotonic() > deadline:
                     application.kill()
@@ -183,17 +227,13 @@ class Collector:
         return was_active
 
 
-def append(file: Path, content: bytes) -> None:
-    """Append whole lines to a results file; it appears under its name with the first ones complete."""
-    is_new = not file.exists()
-    target = file.with_name(f".{file.name}.temporary") if is_new else file
-    with target.open("wb" if is_new else "ab") as lines:
+def _write(file: Path, content: bytes, flags: int) -> None:
+    """Write to a file that is no symbolic link, and have it on the disk."""
+    flags |= os.O_WRONLY | os.O_NOFOLLOW
+    with open(file, "wb", opener=lambda name, _: os.open(name, flags, 0o666)) as lines:
         lines.write(content)
         lines.flush()
         os.fsync(lines.fileno())
-    if is_new:
-        target.rename(file)
-        sync(file.parent)
 
 
 def _is_closed(control: int, timeout_s: float) -> bool:

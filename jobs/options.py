@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from datagen.manifest_schema import Dictionary, Nullable, Object, Text
 from harness.model.errors import BadInput
 from harness.model.limits import MAX_NODES, MAX_PARTITIONS, MAX_PI_SAMPLES, MAX_TRIALS
 from harness.model.link import MAX_BIT_S, parse_rate
@@ -35,6 +36,7 @@ class DatasetOptions:
 
 
 PRECISION = 0.02
+MAX_FACTS = 10_000
 MAX_TIME_S = 30 * 60.0
 
 
@@ -81,6 +83,17 @@ class Turn:
     configuration: str
     dataset: str | None
     facts: Mapping[str, str]
+
+
+_ANY_TEXT = Text("(?s).*")
+_TURN = Object(
+    {
+        "configuration": _ANY_TEXT,
+        "dataset": Nullable(_ANY_TEXT),
+        "facts": Dictionary(Text(r"(?s)\s*\S.*"), _ANY_TEXT, MAX_FACTS),
+    }
+)
+"""The fields of a turn."""
 
 
 @dataclass(frozen=True)
@@ -242,13 +255,19 @@ def _configuration_name(text: str) -> str:
 def _turns(text: str) -> tuple[Turn, ...]:
     """Return the turns of a JSON list. Raise ValueError for anything else."""
     try:
-        turns = tuple(Turn(**each) for each in json.loads(text))
-        names = [_configuration_name(turn.configuration) for turn in turns]
-    except (TypeError, AttributeError) as error:
-        raise ValueError(f"not a list of turns: {error}") from error
-    if len(set(names)) != len(names):
+        found = json.loads(text)
+    except RecursionError as error:
+        raise ValueError("its values are nested too deeply") from error
+    if type(found) is not list or not found:
+        raise ValueError("not a list of turns")
+    for turn in found:
+        _TURN.check("a turn", turn)
+        _configuration_name(turn["configuration"])
+        if turn["dataset"] is not None:
+            _dataset_uri(turn["dataset"])
+    if len({turn["configuration"] for turn in found}) != len(found):
         raise ValueError("a configuration has two turns")
-    return turns
+    return tuple(Turn(**turn) for turn in found)
 
 
 def _link_rate(text: str) -> int:

@@ -152,7 +152,7 @@ class Outbox(Observer):
             with file.open("rb") as lines:
                 lines.seek(self._recorded)
                 recorded = lines.read()
-            if recorded:
+            if recorded := recorded[: recorded.rfind(b"\n") + 1]:  # whole lines
                 self._append(file.name, recorded)
                 self._recorded += len(recorded)
 

@@ -1,6 +1,7 @@
 """What a driver on a node delivers arrives once and in order, and neither end outlives the other."""
 
 import os
+import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,17 +13,19 @@ import pytest
 from py4j.protocol import Py4JError
 
 from harness.model.errors import ClusterliftError
-from harness.model.run import Ending, Phase
+from harness.model.run import Ending, Phase, new_run_id
 from harness.records.reader import load
 from harness.records.writer import Recording
 from harness.runtime.cluster_mode import NO_APPLICATION
 from harness.runtime.interrupt import interruptible
 from jobs import collect
-from jobs.collect import Application, Collector, append
+from jobs.collect import Application, Collector
 from jobs.outbox import Outbox
 from jobs.staging import CONSOLE, EXIT_CODE, Staging
 from tests.unit.builders import a_run, ok
 from tests.waiting import eventually
+
+RUN, OTHER_RUN = "20261121T134213Z-0a1b2c.jsonl", "20261121T134213Z-3d4e5f.jsonl"
 
 
 class FakeStaging:
@@ -122,19 +125,29 @@ class TestDeliveries:
     def test_results_arrive_as_they_were_recorded(
         self, outbox: Outbox, collector: Collector, tmp_path: Path
     ) -> None:
-        with Recording(outbox.results, a_run("1g", "r")) as recording:
+        with Recording(outbox.results, a_run("1g", RUN.removesuffix(".jsonl"))) as recording:
             for number in range(1, 4):
                 outbox.starting("w", Phase.MEASURED, number)
                 trial = ok("w", 1.0, number)
                 recording.trial(trial)
                 outbox.finished(trial)
                 collector.fetch()
-                assert len(load(tmp_path / "here/r.jsonl").trials) == number
+                assert len(load(tmp_path / "here" / RUN).trials) == number
             recording.end(Ending.COMPLETED)
         outbox.close(0)
         collector.fetch()
-        assert (tmp_path / "here/r.jsonl").read_bytes() == recording.path.read_bytes()
+        assert (tmp_path / "here" / RUN).read_bytes() == recording.path.read_bytes()
         assert collector.exit_code == 0
+
+    def test_a_line_that_is_being_written_waits_for_its_end(
+        self, outbox: Outbox, staging: FakeStaging
+    ) -> None:
+        with Recording(outbox.results, a_run("1g", RUN.removesuffix(".jsonl"))) as recording:
+            whole = recording.path.read_bytes()
+            with recording.path.open("ab") as file:
+                file.write(b"half of a li")
+            outbox.deliver()
+        assert staging.files[f"000001.{RUN}"] == whole
 
     def test_text_arrives_in_order(
         self, outbox: Outbox, collector: Collector, capsys: pytest.CaptureFixture[str]
@@ -180,12 +193,92 @@ class TestDeliveries:
         assert capsys.readouterr().out == "once\n"
         assert staging.parts() == []
 
-    def test_a_file_appears_with_its_first_line(self, tmp_path: Path) -> None:
-        (tmp_path / ".r.jsonl.temporary").write_text("half of a li")  # by a killed collector
-        append(tmp_path / "r.jsonl", b"first\n")
-        append(tmp_path / "r.jsonl", b"second\n")
-        assert [file.name for file in tmp_path.iterdir()] == ["r.jsonl"]
-        assert (tmp_path / "r.jsonl").read_text() == "first\nsecond\n"
+    def test_a_file_appears_with_its_first_line(
+        self, collector: Collector, staging: FakeStaging, tmp_path: Path
+    ) -> None:
+        here = tmp_path / "here"
+        (here / f".{RUN}.temporary").write_text("half of a li")  # by a killed collector
+        for number, line in enumerate((b"first\n", b"second\n"), 1):
+            staging.put(number, RUN, line)
+            collector.fetch()
+        assert [file.name for file in here.iterdir()] == [RUN]
+        assert (here / RUN).read_text() == "first\nsecond\n"
+
+
+class TestForeignDeliveries:
+    """Whoever can write to the staging directory cannot choose what is written here."""
+
+    @pytest.mark.parametrize(
+        ("name", "content", "reason"),
+        [
+            ("README.md", b"x\n", "a file 'README.md', which is no name of a run's results"),
+            ("older.jsonl", b"x\n", "a file 'older.jsonl', which is no name"),
+            (RUN, b"half of a li", f"a part of {RUN} that does not end with a line"),
+            (RUN, b"", f"a part of {RUN} that does not end with a line"),
+            (EXIT_CODE, b"abc", "an exit code 'abc'"),
+            (EXIT_CODE, b"9" * 5000, "an exit code '999"),
+            (EXIT_CODE, b"256", "an exit code '256'"),
+        ],
+    )
+    def test_a_part_of_another_kind_is_refused(
+        self, name: str, content: bytes, reason: str, collector: Collector, staging: FakeStaging
+    ) -> None:
+        staging.put(1, name, content)
+        with pytest.raises(ClusterliftError, match=f"^hdfs://h/staging has {re.escape(reason)}"):
+            collector.fetch()
+        assert collector.exit_code is None
+
+    def test_the_file_is_named_like_every_run(
+        self, collector: Collector, staging: FakeStaging
+    ) -> None:
+        staging.put(1, f"{new_run_id()}.jsonl", b"first\n")
+        collector.fetch()
+
+    def test_a_run_has_one_file(
+        self, collector: Collector, staging: FakeStaging, tmp_path: Path
+    ) -> None:
+        staging.put(1, RUN, b"first\n")
+        staging.put(2, OTHER_RUN, b"first\n")
+        with pytest.raises(ClusterliftError, match=f"has a file '{OTHER_RUN}' beside {RUN}"):
+            collector.fetch()
+        assert [file.name for file in (tmp_path / "here").iterdir()] == [RUN]
+
+    @pytest.mark.parametrize("is_link", [False, True])
+    def test_a_file_that_was_there_before_stays_as_it_is(
+        self, *, is_link: bool, collector: Collector, staging: FakeStaging, tmp_path: Path
+    ) -> None:
+        precious, file = tmp_path / "precious", tmp_path / "here" / RUN
+        precious.write_text("earlier\n")
+        file.symlink_to(precious) if is_link else precious.rename(file)
+        staging.put(1, RUN, b"x\n")
+        with pytest.raises(ClusterliftError, match="exists already"):
+            collector.fetch()
+        assert file.read_text() == "earlier\n"
+
+    @pytest.mark.parametrize("before_the_first_part", [False, True])
+    def test_no_link_is_followed(
+        self,
+        *,
+        before_the_first_part: bool,
+        collector: Collector,
+        staging: FakeStaging,
+        tmp_path: Path,
+    ) -> None:
+        precious, file = tmp_path / "precious", tmp_path / "here" / RUN
+        precious.write_text("precious\n")
+        if before_the_first_part:
+            file.with_name(f".{RUN}.temporary").symlink_to(precious)
+            staging.put(1, RUN, b"x\n")
+            collector.fetch()
+        else:
+            staging.put(1, RUN, b"x\n")
+            collector.fetch()
+            file.unlink()
+            file.symlink_to(precious)
+            staging.put(2, RUN, b"y\n")
+            with pytest.raises(OSError, match="symbolic links"):
+                collector.fetch()
+        assert precious.read_text() == "precious\n"
 
 
 class TestLease:
@@ -314,7 +407,7 @@ class TestEnd:
     def test_if_results_cannot_be_written_the_application_is_ended(
         self, collector: Collector, outbox: Outbox, tmp_path: Path
     ) -> None:
-        with Recording(outbox.results, a_run("1g", "r")):
+        with Recording(outbox.results, a_run("1g", RUN.removesuffix(".jsonl"))):
             outbox.deliver()
         (tmp_path / "here").rmdir()
         application = FakeApplication("RUNNING")
@@ -322,4 +415,13 @@ class TestEnd:
             with pytest.raises(OSError, match="No such"):
                 collector.run(own, cast(Application, application))
             os.close(submitter)
+        assert application.was_killed
+
+    def test_if_a_part_is_refused_the_application_is_ended(
+        self, collector: Collector, staging: FakeStaging, tmp_path: Path
+    ) -> None:
+        staging.put(1, "README.md", b"x\n")
+        application = FakeApplication("RUNNING")
+        with pytest.raises(ClusterliftError, match="README"):
+            self.end(collector, application, tmp_path)
         assert application.was_killed

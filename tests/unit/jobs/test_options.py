@@ -1,5 +1,6 @@
 """The command line of the benchmark: options are typed; a mistake is one line and exit code 2."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -112,3 +113,40 @@ def test_facts_workloads_and_the_link_are_parsed() -> None:
     assert options.record.facts == {"nic": "RTL8156B", "cost": ""}
     assert options.workloads == ("sha-512", "group-by")
     assert options.record.expected_link_bit_s == 2_500_000_000
+
+
+TURN = {"configuration": "1g", "dataset": None, "facts": {"link": "1gbit"}}
+
+
+def test_turns_replace_configuration_and_dataset() -> None:
+    turns = [TURN, {"configuration": "2g", "dataset": "file:///d", "facts": {}}]
+    by_turn = parse(["--turns", json.dumps(turns), "--fact", "nic=x"]).by_turn()
+    assert [(turn.record.configuration, turn.dataset.uri) for turn in by_turn] == [
+        ("1g", None),
+        ("2g", "file:///d"),
+    ]
+    assert by_turn[0].record.facts == {"nic": "x", "link": "1gbit"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("{}", "[]", "7", "null", "x", "[7]", "[null]", '["configuration"]', "[" * 100_000),
+        json.dumps([TURN, TURN]),
+        *(
+            json.dumps([{**TURN, key: value}])
+            for key, value in (
+                *(("configuration", value) for value in (None, 5, [], {}, "", " ", "a\x1b")),
+                *(("dataset", value) for value in (5, [], {}, "", " ", True)),
+                *(
+                    ("facts", value)
+                    for value in (None, "link=1", [], ["link"], {"x": 5}, {"": "y"})
+                ),
+                ("colour", "red"),
+            )
+        ),
+        *(json.dumps([{k: v for k, v in TURN.items() if k != key}]) for key in TURN),
+    ],
+)
+def test_anything_else_is_no_list_of_turns(text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "argument --turns: " in refusal(["--turns", text], capsys)
