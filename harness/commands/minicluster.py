@@ -161,9 +161,13 @@ def _exports(cluster: Cluster, environment: Mapping[str, str]) -> str:
 
 
 def _status(system: Service, cluster: Cluster) -> list[str]:
-    live = system.live_servers(cluster)
     servers = count_of(cluster.servers, system.server)
-    state = f"the {system.head} does not answer" if live is None else f"{live} of {servers} live"
+    if len(cluster.ports) != system.port_count(cluster.servers):
+        state = "another version of clusterlift started it"
+    elif (live := system.live_servers(cluster)) is None:
+        state = f"the {system.head} does not answer"
+    else:
+        state = f"{live} of {servers} live"
     width = max((len(daemon.name) for daemon in cluster.daemons), default=0)
     return [
         f"{cluster.name}  {cluster.uri}  {state}",

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -116,9 +117,14 @@ def find_lab() -> Lab | None:
         return None
     nodes = sorted(map(_node, containers), key=_by_number)
     worker = next((c for c in containers if _service(c).startswith("worker-")), containers[0])
-    environment = dict(entry.split("=", 1) for entry in worker["Config"]["Env"])
-    cpus = float(environment.get("CPUS", 0))
-    return Lab(tuple(nodes), environment.get("STORAGE", "hdfs"), cpus)
+    environment = dict(entry.partition("=")[::2] for entry in worker["Config"]["Env"])
+    storage, cpus = environment.get("STORAGE", "hdfs"), environment.get("CPUS", "0")
+    if not re.fullmatch(r"\d{1,4}(\.\d{1,2})?", cpus):
+        raise BadInput(
+            f"the lab was started with CPUS={cpus!r}, which is no number of processors: remove it "
+            "(clusterlift lab down), and start it with clusterlift lab up --cpus X"
+        )
+    return Lab(tuple(nodes), storage, float(cpus))
 
 
 def running_lab() -> Lab:

@@ -4,12 +4,16 @@ import gzip
 import os
 import shutil
 import tarfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 from harness.lab.engine import docker
 from harness.local_spark import ROOT
 from harness.minicluster.qfs_home import CHUNKSERVER, METASERVER, PING, QfsHome
 from harness.model.errors import BadInput
+from harness.records.regular_file import regular_file
 
 IN_BUILD_CONTEXT = "docker/qfs.tgz"
 PROGRAMS = (METASERVER, CHUNKSERVER, PING, "bin/tools/qfs", "bin/tools/qfsfileenum")
@@ -35,12 +39,8 @@ def qfs_variables() -> dict[str, str]:
 
 
 def _copy(tarball: Path) -> str:
-    try:
-        shutil.copyfile(tarball, ROOT / IN_BUILD_CONTEXT)
-    except shutil.SameFileError:
-        pass
-    except OSError as error:
-        raise BadInput(f"QFS_TARBALL is {tarball}: {error.strerror}") from error
+    with _replaced(f"QFS_TARBALL is {tarball}") as new, regular_file(tarball) as given:
+        shutil.copyfileobj(given, new)
     return IN_BUILD_CONTEXT
 
 
@@ -51,14 +51,31 @@ def _pack(home: QfsHome) -> str:
     home.class_path()  # raises BadInput if a library or a jar is missing
     files = [*home.libraries.glob("*.so*"), *home.libraries.glob("*.jar")]
     libraries = [f"lib/{file.name}" for file in files]
-    try:
-        with (
-            (ROOT / IN_BUILD_CONTEXT).open("wb") as file,
-            gzip.GzipFile("", "wb", compresslevel=1, fileobj=file, mtime=0) as packed,
-            tarfile.open(fileobj=packed, mode="w") as archive,
-        ):
-            for name in sorted([*PROGRAMS, *libraries]):
-                archive.add(home.directory / name, f"qfs/{name}")
-    except OSError as error:
-        raise BadInput(f"QFS_HOME is {home.directory}: {error.strerror}") from error
+    with (
+        _replaced(f"QFS_HOME is {home.directory}") as new,
+        gzip.GzipFile("", "wb", compresslevel=1, fileobj=new, mtime=0) as packed,
+        tarfile.open(fileobj=packed, mode="w") as archive,
+    ):
+        for name in sorted([*PROGRAMS, *libraries]):
+            archive.add(home.directory / name, f"qfs/{name}")
     return IN_BUILD_CONTEXT
+
+
+@contextmanager
+def _replaced(source: str) -> Iterator[BinaryIO]:
+    """Provide a new file, and put it in the place of the build context's tarball once it is complete.
+
+    Raise BadInput, which begins with the source, if that cannot be read or the file not be written.
+    """
+    target = ROOT / IN_BUILD_CONTEXT
+    new = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        with new.open("wb") as file:
+            yield file
+        new.replace(target)
+    except OSError as error:
+        raise BadInput(f"{source}: {error.strerror}") from error
+    except BadInput as error:
+        raise BadInput(f"{source}: {error}") from error
+    finally:
+        new.unlink(missing_ok=True)

@@ -13,9 +13,11 @@ import psutil
 from harness.minicluster.daemon import LOCALHOST, Daemon
 from harness.model.errors import BadInput
 from harness.records.directories import cache_directory, kept_in
+from harness.records.regular_file import regular_file
 from harness.terminal import say
 
 STATE_FILE = "cluster.json"
+MAX_STATE_BYTES = 10**6
 UNFINISHED = ".new-"
 """The prefix of a directory that has no name yet; the id of the process that makes it follows."""
 
@@ -139,13 +141,14 @@ def _state_files(scheme: str) -> list[Path]:
 
 def _read_state(file: Path) -> Cluster | None:
     """Return the cluster of a state file; None if the file has been removed."""
+    if not os.path.lexists(file):
+        return None
     try:
-        cluster = msgspec.json.decode(file.read_bytes(), type=Cluster)
+        with regular_file(file) as stream:
+            cluster = msgspec.json.decode(stream.read(MAX_STATE_BYTES), type=Cluster)
         if not cluster.ports or cluster.directory != file.parent:
             raise ValueError("it describes another cluster")
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError, msgspec.MsgspecError) as error:
+    except (ValueError, msgspec.MsgspecError) as error:
         raise BadInput(
             f"{file} is not a state file of this clusterlift ({error}); "
             f"end its processes yourself and remove {file.parent}"

@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import socket
 import tarfile
 from collections.abc import Callable
@@ -122,6 +123,25 @@ class TestWithoutALab:
         fake(docker="exit 0")
         assert main(["lab", *command]) == 2
         assert "no lab is up" in error_line(capsys)
+
+    def test_a_lab_that_was_started_with_no_number_of_processors_is_named(
+        self, fake: InstallFakes, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        container = {
+            "Id": "c",
+            "State": {"Status": "running"},
+            "Config": {
+                "Env": ["CPUS=x", "WITHOUT_A_VALUE"],
+                "Labels": {"com.docker.compose.service": "worker-1"},
+            },
+        }
+        fake(
+            docker=f"""case $1 in inspect) echo '{json.dumps([container])}' ;; *) echo c ;; esac"""
+        )
+        assert main(["lab", "status"]) == 2
+        assert error_line(capsys).startswith(
+            "clusterlift: error: the lab was started with CPUS='x', which is no number of processors: remove"
+        )
 
     def test_a_taken_port_names_its_variable(
         self,
@@ -300,10 +320,46 @@ class TestQfsTarball:
         assert qfs_tarball.qfs_variables() == {"QFS_TARBALL": "docker/qfs.tgz"}
         assert (tmp_path / "checkout/docker/qfs.tgz").read_bytes() == b"tar"
 
-    def test_a_file_that_does_not_exist_is_an_error(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setenv("QFS_TARBALL", "/no/such.tgz")
-        with pytest.raises(BadInput, match=r"QFS_TARBALL is /no/such.tgz: No such file"):
+    @pytest.mark.parametrize(
+        ("tarball", "reason"),
+        [
+            ("/no/such.tgz", "No such file"),
+            ("/dev/zero", "it is not a regular file"),
+            ("/dev/null", "it is not a regular file"),
+            ("pipe", "it is not a regular file"),
+            ("/proc/self/mem", "Input/output error"),
+        ],
+    )
+    def test_what_cannot_be_copied_leaves_the_former_tarball(
+        self, tarball: str, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        os.mkfifo("pipe")
+        former = tmp_path / "checkout/docker/qfs.tgz"
+        former.write_bytes(b"former")
+        monkeypatch.setenv("QFS_TARBALL", tarball)
+        with pytest.raises(BadInput, match=f"QFS_TARBALL is {tarball}: .*{reason}"):
             qfs_tarball.qfs_variables()
+        assert [file.read_bytes() for file in former.parent.iterdir()] == [b"former"]
+
+    def test_the_tarball_of_the_build_context_stays(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        own = qfs_tarball.ROOT / "docker/qfs.tgz"
+        own.write_bytes(b"tar")
+        monkeypatch.setenv("QFS_TARBALL", str(own))
+        assert qfs_tarball.qfs_variables() == {"QFS_TARBALL": "docker/qfs.tgz"}
+        assert own.read_bytes() == b"tar"
+
+    def test_a_home_that_cannot_be_read_leaves_the_former_tarball(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        former = tmp_path / "checkout/docker/qfs.tgz"
+        former.write_bytes(b"former")
+        monkeypatch.setattr(qfs_tarball.QfsHome, "program", lambda *_: None)
+        monkeypatch.setattr(qfs_tarball.QfsHome, "class_path", lambda _: None)
+        monkeypatch.setenv("QFS_HOME", str(tmp_path / "empty"))
+        with pytest.raises(BadInput, match=r"^QFS_HOME is .*/empty: No such file"):
+            qfs_tarball.qfs_variables()
+        assert [file.read_bytes() for file in former.parent.iterdir()] == [b"former"]
 
     def test_qfs_home_is_always_packed_to_the_same_bytes(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from harness.cli import main
-from harness.minicluster.cluster import Cluster, find_all
+from harness.minicluster.cluster import Cluster, claim_name, find_all
 from harness.minicluster.lifecycle import down
 from tests.daemons import kill
 from tests.unit.fake_file_system import WAIT
@@ -95,6 +95,16 @@ class TestUpStatusDown:
         assert main(["yarn", "run", "--nodemanagers", "1", "--", "no-such-program"]) == 2
         message = "clusterlift: error: COMMAND: there is no program 'no-such-program'"
         assert capfd.readouterr().err.startswith(message)
+
+    @pytest.mark.parametrize("system", ["hdfs", "qfs"])
+    def test_a_state_file_with_the_ports_of_another_version_is_named(
+        self, system: str, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        claim_name(Cluster(system, "old", (1,), 1))
+        assert main([system, "status"]) == 0
+        assert "another version of clusterlift started it" in capfd.readouterr().out
+        assert main([system, "down", "--name", "old"]) == 0
+        assert find_all(system) == []
 
     @pytest.mark.parametrize("system", ["hdfs", "qfs"])
     def test_the_help_of_down_says_that_it_removes_data(

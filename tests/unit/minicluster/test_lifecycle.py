@@ -14,7 +14,7 @@ import pytest
 
 from harness.minicluster import cluster as clusters
 from harness.minicluster import lifecycle
-from harness.minicluster.cluster import Cluster, find, find_all
+from harness.minicluster.cluster import MAX_STATE_BYTES, Cluster, find, find_all
 from harness.minicluster.daemon import Daemon, Launch, end, free_ports, port_problem, starting
 from harness.minicluster.lifecycle import down, running, up
 from harness.model.errors import BadInput, ClusterliftError
@@ -358,6 +358,19 @@ class TestDown:
         with pytest.raises(BadInput, match=r"cluster.json is not a state file of this clusterlift"):
             find("fake", "a")
         file.write_text(good)
+
+    def test_a_state_file_that_never_ends_is_not_read(self) -> None:
+        cluster = up(FakeFileSystem(), "a", 1)
+        file = cluster.directory / "cluster.json"
+        kept = file.rename(file.with_name("kept"))
+        os.mkfifo(file)
+        with pytest.raises(BadInput, match=r"cluster.json: it is not a regular file"):
+            find("fake", "a")
+        file.unlink()
+        file.write_bytes(b" " * (MAX_STATE_BYTES + 1))
+        with pytest.raises(BadInput, match=r"cluster.json is not a state file of this clusterlift"):
+            find("fake", "a")
+        kept.rename(file)
 
 
 class TestRunning:
