@@ -197,16 +197,34 @@ def digest_text(total: int | None) -> str:
 
 
 def verify_content(spark: SparkSession, dataset: Dataset) -> None:
-    """Read every row once. Raise BadInput unless row count and digest are those of the manifest."""
+    """Read every row once. Raise BadInput unless their number, digest, sums and seed are the manifest's."""
+    recipe, totals, scale = dataset.manifest.recipe, dataset.manifest.totals, recipes.SCALE
     sums = dataset.frame(spark).selectExpr(
-        "count(*) as rows", f"{digest_expression(recipes.COLUMNS)} as digest"
+        "count(*) as rows",
+        f"{digest_expression(recipes.COLUMNS)} as digest",
+        "sum(integer_val) as integers",
+        # The nearest double to a draw of 15 digits, times 10^9, is less than half from the draw.
+        f"sum(cast(round(float_val * {scale}D) as long) - integer_val * {scale}L) as fractions",
+        f"max(value = '{recipes.row(recipe.seed, 0).value}') as has_first_row",
     )
     with spark_errors_as_one_line(f"{dataset.uri} cannot be read", BadInput):
         found = sums.collect()[0]
-    manifest = dataset.manifest
-    if (found["rows"], digest_text(found["digest"])) != (manifest.recipe.rows, manifest.digest):
+    digest, integers = digest_text(found["digest"]), found["integers"] or 0
+    floats = integers * scale + (found["fractions"] or 0)
+    differences = [
+        f"its {name} is {value}, not {right}"
+        for name, value, right in (
+            ("number of rows", found["rows"], recipe.rows),
+            ("digest", digest, dataset.manifest.digest),
+            ("integer_sum", integers, totals.integer_sum),
+            ("float_sum_e9", floats, totals.float_sum_e9),
+        )
+        if value != right
+    ]
+    if not differences and recipe.rows and not found["has_first_row"]:
+        differences = [f"it has no row 0 of seed {recipe.seed}"]
+    if differences:
         raise BadInput(
-            f"{dataset.uri} differs from its manifest: it has {found['rows']:,} rows with digest "
-            f"{digest_text(found['digest'])}, not {manifest.recipe.rows:,} with {manifest.digest}; "
+            f"{dataset.uri} differs from its manifest: {'; '.join(differences)}; "
             "generate it again with --overwrite"
         )

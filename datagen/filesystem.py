@@ -4,6 +4,7 @@ import copy
 from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from py4j.java_gateway import is_instance_of
@@ -15,6 +16,8 @@ from harness.model.errors import BadInput
 T = TypeVar("T")
 
 UNSAFE = frozenset("*?[]{}\\")
+MAX_READ_BYTES = 2**28
+"""A manifest of a million files has about 100 MB."""
 TEMPORARY_PREFIX = "_incomplete."
 
 
@@ -114,7 +117,13 @@ class Directory:
         self._try(lambda: self.fs.mkdirs(self.path))
 
     def read(self, name: str) -> str:
-        """Return the text of a file in the directory, decoded as UTF-8."""
+        """Return the text of a regular file in the directory, decoded as UTF-8."""
+        if self.scheme == "file" and not Path(self.path.toUri().getPath(), name).is_file():
+            # Hadoop would wait for what comes out of a pipe.
+            raise BadInput(f"{self.uri}: {name} is not a regular file")
+        length = int(self._try(lambda: self.fs.getFileStatus(self.child(name))).getLen())
+        if length > MAX_READ_BYTES:
+            raise BadInput(f"{self.uri}: {name} is too large: {length:,} bytes")
         stream = self._try(lambda: self.fs.open(self.child(name)))
         try:
             return bytes(self._try(stream.readAllBytes)).decode(errors="replace")

@@ -109,6 +109,9 @@ class Manifest:
             written_by=facts["written_by"],
             written_at=facts["written_at"],
         )
+        requested, observed = manifest.requested_layout, manifest.observed_layout
+        if requested is not None and not requested.is_met_by(observed):
+            raise ValueError(f"layout {requested} was requested, but {observed} observed")
         for name in ("rows", "bytes", "file_count"):
             if facts[name] != (right := manifest.as_facts()[name]):
                 raise ValueError(f"{name} is {facts[name]:,}, but the other values give {right:,}")

@@ -1,8 +1,11 @@
 """A dataset is complete, or it is not a dataset."""
 
 import itertools
+import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
@@ -10,7 +13,7 @@ from pyspark.sql import SparkSession
 from datagen import recipe as recipes
 from datagen import writer
 from datagen.dataset import open_dataset, verify_content
-from datagen.filesystem import Directory
+from datagen.filesystem import MAX_READ_BYTES, Directory
 from datagen.manifest import FILE_NAME, Format, Manifest
 from datagen.observe import observe
 from datagen.recipe import COLUMNS, Recipe, rows
@@ -436,6 +439,56 @@ def test_an_invalid_manifest_is_refused(
     (tmp_path / "dataset" / FILE_NAME).write_text(text)
     with pytest.raises(BadInput, match=f"{FILE_NAME}: {message}"):
         open_dataset(spark, uri)
+
+
+@pytest.mark.parametrize("kind", ["a pipe", "a device that never ends"])
+def test_a_manifest_that_is_no_regular_file_is_refused(
+    spark: SparkSession, tmp_path: Path, kind: str
+) -> None:
+    (tmp_path / "dataset").mkdir()
+    manifest = tmp_path / "dataset" / FILE_NAME
+    os.mkfifo(manifest) if kind == "a pipe" else manifest.symlink_to("/dev/zero")
+    with pytest.raises(BadInput, match=f"dataset: {FILE_NAME} is not a regular file"):
+        open_dataset(spark, str(tmp_path / "dataset"))
+
+
+def test_a_manifest_that_is_too_large_is_refused(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "dataset").mkdir()
+    os.truncate(
+        os.open(tmp_path / "dataset" / FILE_NAME, os.O_CREAT | os.O_WRONLY), MAX_READ_BYTES + 1
+    )
+    with pytest.raises(BadInput, match=f"dataset: {FILE_NAME} is too large: 268,435,457 bytes"):
+        open_dataset(spark, str(tmp_path / "dataset"))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"recipe": Recipe(100, seed=2)}, "no row 0 of seed 2"),
+        ({"integer_sum": 1}, "integer_sum is [0-9]+, not [0-9]+"),
+        ({"float_sum_e9": 1}, "float_sum_e9 is [0-9]+, not [0-9]+"),
+    ],
+)
+@pytest.mark.parametrize("format_", Format)
+def test_a_manifest_of_other_rows_is_refused(
+    spark: SparkSession,
+    write: Write,
+    change: dict[str, Any],
+    message: str,
+    format_: Format,
+) -> None:
+    """Its checksum fits, as if somebody had computed it anew."""
+    dataset = write(Recipe(100, seed=1), format_=format_)
+    if "recipe" in change:
+        changed = replace(dataset.manifest, **change)
+    else:
+        totals = dataset.manifest.totals
+        [(name, more)] = change.items()
+        changed = replace(
+            dataset.manifest, totals=replace(totals, **{name: getattr(totals, name) + more})
+        )
+    with pytest.raises(BadInput, match=f"differs from its manifest: .*{message}"):
+        verify_content(spark, replace(dataset, manifest=changed))
 
 
 def test_a_dataset_that_does_not_exist_is_refused(spark: SparkSession, tmp_path: Path) -> None:

@@ -69,6 +69,7 @@ def test_a_manifest_is_read_back_from_its_text() -> None:
         ("layout", "rs:6+3", "layout is 'rs:6+3', not an object"),
         ("layout.observed", 5, "observed is 5, not a text"),
         ("layout.observed", "rs", "'rs' is not a layout"),
+        ("layout.requested", "rs:6+3", "rs:6+3 was requested, but unknown observed"),
         ("written_at", {}, "written_at is {}, not a text"),
     ],
 )
