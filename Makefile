@@ -34,6 +34,18 @@ REPARTITION   ?= $(if $(and $(filter local,$(MASTER)),$(findstring --master,$(SP
 REPORT        ?= 1g-rs 2.5g-rs 2.5g-2x --results results/ethernet-upgrade
 NAME          ?=
 
+# What is chosen reaches the commands as it is: a character that means something to make or to the shell stays
+# itself.
+CHOSEN  := MASTER ROWS TRIALS RUNS CONFIGURATION RESULTS STORAGE LAYOUT DATANODES CHUNK_SERVERS NODEMANAGERS \
+  DATASET REPARTITION NAME KILLS SEED
+literal  = $(if $(filter file,$(origin $(1))),$($(1)),$(value $(1)))
+$(foreach name,$(CHOSEN),$(eval override $(name) := $$(call literal,$(name))))
+define newline
+
+
+endef
+quoted   = '$(subst $(newline), ,$(subst ','\'',$($(1))))'
+
 VENV      := .venv
 SPARK35   := .cache/spark-3.5
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
@@ -55,11 +67,11 @@ APART     := bench e2e kill lab probes
   test-lab test-kill test-all microbench spark35 lock clean
 
 help:
-	@echo "make bench [ROWS=$(ROWS)] [RUNS=$(RUNS)] [TRIALS=$(TRIALS)] [CONFIGURATION=$(CONFIGURATION)]"
+	@echo "make bench [ROWS="$(call quoted,ROWS)"] [RUNS="$(call quoted,RUNS)"] [TRIALS="$(call quoted,TRIALS)"] [CONFIGURATION="$(call quoted,CONFIGURATION)"]"
 	@echo "                   generate data, run the workloads in RUNS applications, print the table and,"
 	@echo "                   if another configuration was measured on the same data before, the comparison"
 	@echo "make bench STORAGE=hdfs|qfs [LAYOUT=replicated:2]  the same on a small file system on this machine"
-	@echo "make bench MASTER=yarn [NODEMANAGERS=$(NODEMANAGERS)]  the same on a small YARN, with HDFS, on this machine"
+	@echo "make bench MASTER=yarn [NODEMANAGERS="$(call quoted,NODEMANAGERS)"]  the same on a small YARN, with HDFS, on this machine"
 	@echo "make aa [RUNS=12]  how much identical runs differ on this machine; takes STORAGE and all others, too"
 	@echo "make report        build the report of the experiment in results/ethernet-upgrade"
 	@echo "make figure NAME=change [REPORT='BEFORE AFTER --results DIRECTORY']"
@@ -71,7 +83,7 @@ help:
 	@echo "make test-slow     every command of the README and of docs/"
 	@echo "make test-probes   the probes with their real tools, between network namespaces; needs root"
 	@echo "make test-lab      the lab; needs Docker"
-	@echo "make test-kill [KILLS=$(KILLS)] [SEED=N]  kill commands at random moments; all of it: KILLS=100"
+	@echo "make test-kill [KILLS="$(call quoted,KILLS)"] [SEED=N]  kill commands at random moments; all of it: KILLS=100"
 	@echo "make test-all      all of these"
 	@echo "make microbench    how fast clusterlift itself is"
 
@@ -97,37 +109,37 @@ $(VENV)/installed: requirements.lock pyproject.toml
 
 bench: setup
 	+@$(call on_storage,runs)
-	@clusterlift compare --earlier "$(CONFIGURATION)" --results "$(RESULTS)"
+	@clusterlift compare --earlier $(call quoted,CONFIGURATION) --results $(call quoted,RESULTS)
 
 # Identical runs, which should not differ.
 aa: setup
 	+@$(call on_storage,runs)
-	@clusterlift noise "$(CONFIGURATION)" --results "$(RESULTS)"
+	@clusterlift noise $(call quoted,CONFIGURATION) --results $(call quoted,RESULTS)
 
 # Make a target while the file system, and YARN, are up.
-on_storage = case "$(MASTER) $(STORAGE)" in \
+on_storage = case $(call quoted,MASTER)" "$(call quoted,STORAGE) in \
   "local local") $(call again,$(1)) ;; \
-  "local hdfs") clusterlift hdfs run --datanodes $(DATANODES) -- $(call again,$(1)) ;; \
-  "local qfs") clusterlift qfs run --chunk-servers $(CHUNK_SERVERS) -- $(call again,$(1)) ;; \
-  "yarn hdfs") clusterlift yarn run --nodemanagers $(NODEMANAGERS) --datanodes $(DATANODES) -- $(call again,$(1)) ;; \
-  "local "*) echo "clusterlift: STORAGE is '$(STORAGE)': choose local, hdfs or qfs" >&2; exit 2 ;; \
-  *) echo "clusterlift: MASTER is '$(MASTER)' and STORAGE '$(STORAGE)': choose local, or yarn with hdfs" >&2; exit 2 ;; \
+  "local hdfs") clusterlift hdfs run --datanodes $(call quoted,DATANODES) -- $(call again,$(1)) ;; \
+  "local qfs") clusterlift qfs run --chunk-servers $(call quoted,CHUNK_SERVERS) -- $(call again,$(1)) ;; \
+  "yarn hdfs") clusterlift yarn run --nodemanagers $(call quoted,NODEMANAGERS) --datanodes $(call quoted,DATANODES) -- $(call again,$(1)) ;; \
+  "local "*) echo "clusterlift: STORAGE is '"$(call quoted,STORAGE)"': choose local, hdfs or qfs" >&2; exit 2 ;; \
+  *) echo "clusterlift: MASTER is '"$(call quoted,MASTER)"' and STORAGE '"$(call quoted,STORAGE)"': choose local, or yarn with hdfs" >&2; exit 2 ;; \
 esac
-again = $(MAKE) --no-print-directory $(1) RUNS="$(RUNS)" CONFIGURATION="$(CONFIGURATION)"
+again = $(MAKE) --no-print-directory $(1) RUNS=$(call quoted,RUNS) CONFIGURATION=$(call quoted,CONFIGURATION)
 
 # On whatever file system DATASET is. The same command continues where it was interrupted.
 runs: setup
-	@spark-submit $(SPARK_OPTIONS) datagen/generate.py "$(DATASET)" --rows $(ROWS) --reuse \
-	  $(if $(LAYOUT),--layout "$(LAYOUT)")
-	@exec clusterlift run --runs $(RUNS) $(SPARK_OPTIONS) -- --dataset "$(DATASET)" --trials $(TRIALS) \
-	  --repartition $(REPARTITION) --configuration "$(CONFIGURATION)" --results "$(RESULTS)"
+	@spark-submit $(SPARK_OPTIONS) datagen/generate.py $(call quoted,DATASET) --rows $(call quoted,ROWS) --reuse \
+	  $(if $(LAYOUT),--layout $(call quoted,LAYOUT))
+	@exec clusterlift run --runs $(call quoted,RUNS) $(SPARK_OPTIONS) -- --dataset $(call quoted,DATASET) --trials $(call quoted,TRIALS) \
+	  --repartition $(call quoted,REPARTITION) --configuration $(call quoted,CONFIGURATION) --results $(call quoted,RESULTS)
 
 report: setup
 	@clusterlift report $(REPORT) --output results/ethernet-upgrade/report.html
 
 # One figure of that report, or of another one, as SVG and PNG in build/.
 figure: setup
-	@python -m tests.figure "$(NAME)" $(REPORT)
+	@python -m tests.figure $(call quoted,NAME) $(REPORT)
 
 check: setup
 	@ruff check .
@@ -155,7 +167,7 @@ test-lab: setup
 	@$(PYTEST) $(LAB)
 
 test-kill: setup
-	@KILLS=$(KILLS) SEED=$(SEED) pytest tests/kill
+	@KILLS=$(call quoted,KILLS) SEED=$(call quoted,SEED) pytest tests/kill
 
 test-all: check spark35 test test-e2e test-slow test-probes test-lab test-kill
 

@@ -111,6 +111,46 @@ class TestRuns:
         assert first.startswith(f"{started} -- make --no-print-directory runs RUNS=4 ")
         assert compared.startswith("compare --earlier x ")
 
+    @pytest.mark.parametrize("from_environment", [False, True])
+    @pytest.mark.parametrize(
+        "text", ["a$b", 'a"b', "a'b", "`touch x`", "1; touch x", "", "a\\b", "#a", "$$"]
+    )
+    def test_get_what_is_chosen_as_it_is(self, text: str, *, from_environment: bool) -> None:
+        options = ("CONFIGURATION", "RUNS", "TRIALS", "REPARTITION", "RESULTS", "DATASET")
+        if from_environment:
+            run = command("clusterlift run", "runs", **dict.fromkeys(options, text))
+        else:
+            run = command("clusterlift run", "runs", *(f"{name}={text}" for name in options))
+        for name in options:
+            assert run[run.index(f"--{name.lower()}") + 1] == text
+
+    @pytest.mark.parametrize("text", ["a$b", "a\"b'c", "`touch x`"])
+    def test_get_it_through_another_make(self, text: str, tmp_path: Path) -> None:
+        for program in ("spark-submit", "clusterlift"):
+            file = tmp_path / program
+            file.write_text("""#!/bin/sh
+for argument; do printf '%s|' "$argument" >> "$LOG"; done; echo >> "$LOG"
+if [ "$1 $2" = 'hdfs run' ]; then shift 5; exec "$@"; fi
+""")
+            file.chmod(0o755)
+        (tmp_path / "environment").mkdir()
+        (tmp_path / "environment/installed").touch()
+        log = tmp_path / "log"
+        subprocess.run(
+            [
+                *("make", "bench", f"VENV={tmp_path / 'environment'}", "STORAGE=hdfs"),
+                *(f"CONFIGURATION={text}", f"LAYOUT={text}", f"ROWS={text}"),
+            ],
+            cwd=ROOT,
+            env=OUTSIDE_MAKE | {"PATH": f"{tmp_path}:{os.environ['PATH']}", "LOG": str(log)},
+            check=True,
+        )
+        _, generated, run, compared = (line.split("|") for line in log.read_text().splitlines())
+        assert generated[generated.index("--rows") + 1] == text
+        assert generated[generated.index("--layout") + 1] == text
+        assert run[run.index("--configuration") + 1] == text
+        assert compared[:3] == ["compare", "--earlier", text]
+
     def test_on_yarn_use_its_hdfs_and_its_nodes(self) -> None:
         generate, run = (
             command(program, "runs", MASTER="yarn", CLUSTERLIFT_FS="hdfs://h:1")
