@@ -1,0 +1,63 @@
+"""Whatever happens, and whenever: a host has what it had before, or the journal names it and it is mended.
+
+Every history with one event on two hosts, and with two events on one host, is gone through, with the real
+code and simulated hosts. tests/kill does it at random with real ones.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from .histories import (
+    BEFORE,
+    EVERYWHERE,
+    ON_A_HOST,
+    WANTED,
+    Event,
+    History,
+    Simulation,
+    explore,
+)
+
+
+def events_on(*hosts: str) -> list[Event]:
+    return [(what, "") for what in EVERYWHERE] + [
+        (what, host) for host in hosts for what in ON_A_HOST
+    ]
+
+
+def violations(
+    simulation: Simulation, depth: int, *hosts: str
+) -> Iterator[tuple[History, list[str]]]:
+    return (pair for pair in explore(simulation, events_on(*hosts), depth) if pair[1])
+
+
+@pytest.mark.parametrize(
+    ("before", "depth", "histories"),
+    [
+        ({"one": {"a": BEFORE, "b": BEFORE}, "two": {"a": WANTED}}, 1, 350),
+        ({"one": {"a": BEFORE}}, 2, 10_000),
+    ],
+    ids=["any event on two hosts", "any two events on a host"],
+)
+def test_all_is_put_back(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    before: dict[str, dict[str, str]],
+    depth: int,
+    histories: int,
+) -> None:
+    simulation = Simulation(tmp_path, monkeypatch, before)
+    assert list(violations(simulation, depth, *before)) == []
+    counts = f"{simulation.histories} histories, {len(simulation.states)} states"
+    print(f"{depth} events: {counts}")  # noqa: T201  `make test` shows it with -s
+    assert simulation.histories > histories, counts
+
+
+@pytest.mark.parametrize("fault", ["ends_sessions", "locks"])
+def test_a_guard_with_a_fault_is_found_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str
+) -> None:
+    simulation = Simulation(tmp_path, monkeypatch, {"one": {"a": BEFORE}}, **{fault: False})
+    assert any(violations(simulation, 2, "one"))
