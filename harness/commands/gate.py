@@ -21,7 +21,7 @@ from harness.model.link import MAX_BIT_S, MAX_MTU, MIN_MTU, parse_rate, throughp
 from harness.option_types import WholeNumber
 from harness.present.findings import fault_lines
 from harness.present.probes import remarks
-from harness.probes.kinds import NewestProbe, network_of, newest_probes
+from harness.probes.kinds import NewestProbe, by_kind, network_of, newest_probes
 from harness.records.lookup import find_probes
 from harness.runtime.clock import duration_text
 from harness.terminal import count_of, show, visible
@@ -106,8 +106,6 @@ def _checked(network: Network) -> str:
 
 
 def _soak_text(newest: Sequence[NewestProbe]) -> str:
-    for each in newest:
-        if "soak" in each.kinds:
-            soaked = judge_soak(each.probed)
-            return f"soaked for {duration_text(soaked.link_s)} of link time under load"
+    if soak := by_kind(newest).get("soak"):
+        return f"soaked for {duration_text(judge_soak(soak).link_s)} of link time under load"
     return "not soaked: short tests do not find faults that come with time (clusterlift probe soak)"

@@ -7,7 +7,7 @@ from harness.model.probe import RecordedProbes
 from harness.present.data_table import DataTable
 from harness.present.findings import finding_lines
 from harness.present.report.figure import Evidence, Figure, Section
-from harness.probes.kinds import NewestProbe, kinds
+from harness.probes.kinds import NewestProbe, by_kind, kinds
 
 FINDINGS_ORDER, TABLES_ORDER = 65, 105
 """Findings come before the pictures of probes, and tables after them."""
@@ -18,10 +18,7 @@ def probe_sections(newest: Mapping[str, Sequence[NewestProbe]]) -> Iterator[Sect
     if not any(newest.values()):
         return
     yield Section(FINDINGS_ORDER, "probes", "What probes found", lambda _: _findings_figure(newest))
-    newest_of = {
-        name: {kind: each.probed for each in found for kind in each.kinds}
-        for name, found in newest.items()
-    }
+    newest_of = {name: by_kind(found) for name, found in newest.items()}
     for kind in kinds().values():
         for number, table in enumerate(() if kind.is_drawn else _tables(kind.name, newest_of)):
             figure = Figure(alternative="", pictures=(), numbers=table)

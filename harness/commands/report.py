@@ -22,7 +22,7 @@ from harness.commands.options import (
 )
 from harness.commands.prediction import predictions_of
 from harness.model.network_metrics import MESH
-from harness.probes.kinds import newest_probes
+from harness.probes.kinds import by_kind, newest_probes
 from harness.records.lookup import probes_beside
 from harness.records.outputs import OutputKind, write_file
 from harness.terminal import show, visible
@@ -82,10 +82,7 @@ def report_command(
         if any(probed.measurements for probed in found)
     }
     newest = {name: newest_probes(found) for name, found in probes.items() if found}
-    newest_of = {
-        name: {kind: each.probed for each in found for kind in each.kinds}
-        for name, found in newest.items()
-    }
+    newest_of = {name: by_kind(found) for name, found in newest.items()}
     shared = [
         *configurations,
         *(["--adjust", adjust] if adjust else []),

@@ -1,8 +1,10 @@
 """The seconds in which all flows ran: before and after them, a flow may have a shared link for itself."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass
 
+from harness.hosts.transports.host import HostError
+from harness.model.probe import Measurement, Metric
 from harness.probes.tools.iperf3 import TransferInterval
 from harness.probes.traffic import Transfer
 
@@ -41,6 +43,32 @@ def window_of(transfers: Iterable[Transfer], seconds: float) -> Window | None:
     window = common_window([timeline(transfer) for transfer in transfers])
     if window is None or window.seconds < MIN_COMMON_FRACTION * seconds:
         return None
+    return window
+
+
+def measured_window(
+    metric: Metric,
+    subject: str,
+    outcomes: Sequence[Transfer | HostError],
+    seconds: float,
+    case: str = "",
+    *,
+    needs_all: bool = False,
+) -> Generator[Measurement, None, Window | None]:
+    """Return the window of the transfers; yield which failed, or that they hardly ran together.
+
+    There is none if all transfers failed, or any if it `needs_all`.
+    """
+    carried = [outcome for outcome in outcomes if isinstance(outcome, Transfer)]
+    for outcome in outcomes:
+        if isinstance(outcome, HostError):
+            yield metric.failed(subject, outcome, case)
+    if not carried or (needs_all and len(carried) < len(outcomes)):
+        return None
+    window = window_of(carried, seconds)
+    if window is None:
+        name = f"{subject}, {case}" if case else subject
+        yield metric.failed(subject, f"{name}: {NOT_TOGETHER}", case)
     return window
 
 

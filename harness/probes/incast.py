@@ -40,7 +40,7 @@ from harness.model.network_metrics import (
 from harness.model.probe import ARROW, Measurement
 from harness.present.probes.columns import Column, ProbeTable, of_metric
 from harness.probes.bisection import slowest_halves
-from harness.probes.common_window import NOT_TOGETHER, Window, window_of
+from harness.probes.common_window import Window, measured_window
 from harness.probes.kind import ProbeKind
 from harness.probes.messages import (
     OUTLASTING_S,
@@ -52,7 +52,7 @@ from harness.probes.options import message_option, port_option, seconds_option
 from harness.probes.plan import Links, ProbePlan, ProbeStep
 from harness.probes.site import Site
 from harness.probes.tools import ping
-from harness.probes.traffic import Flow, Load, Transfer, worst_processors
+from harness.probes.traffic import Flow, Load, worst_processors
 from harness.terminal import count_of, percent
 
 INCAST_PROGRAMS = ("ip", "ping", "iperf3", "sockperf")
@@ -191,7 +191,9 @@ def _measure(
     One flow that fails makes the case fail: fewer flows are another case.
     """
     [trips], transfers = run_messages([_message(probe)], probe.load, probe.message, flows, metered)
-    window = yield from _window(subject, case, transfers, probe.load)
+    window = yield from measured_window(
+        INCAST_GOODPUT, subject, transfers, probe.load.seconds, case, needs_all=True
+    )
     if window is not None:
         yield INCAST_GOODPUT.of(subject, window.bit_s, case)
         yield SLOWEST_FLOW.of(subject, min(window.flows_bit_s), case)
@@ -199,22 +201,6 @@ def _measure(
             yield INCAST_RETRANSMITS.of(subject, window.retransmits, case)
         yield from round_trip_measurements(INCAST_ROUND_TRIP, subject, trips, case)
         yield from worst_processors(transfers, INCAST_STOLEN, INCAST_BUSIEST, subject, case)
-    return window
-
-
-def _window(
-    subject: str, case: str, transfers: Sequence[Transfer | HostError], load: Load
-) -> Generator[Measurement, None, Window | None]:
-    """Return the window in which all transfers ran; None, and yield why, if there is none."""
-    for transfer in transfers:
-        if isinstance(transfer, HostError):
-            yield INCAST_GOODPUT.failed(subject, transfer, case)
-    carried = [transfer for transfer in transfers if isinstance(transfer, Transfer)]
-    if len(carried) < len(transfers):
-        return None
-    window = window_of(carried, load.seconds)
-    if window is None:
-        yield INCAST_GOODPUT.failed(subject, f"{subject}, {case}: {NOT_TOGETHER}", case)
     return window
 
 
@@ -232,7 +218,9 @@ def _bisection(
     across = [*(Flow(a, b) for a, b in pairs), *(Flow(b, a) for a, b in pairs)]
     _, transfers = run_messages([], probe.load, probe.message, across, hosts)
     there, back = (ARROW.join(map(",".join, each)) for each in (halves, halves[::-1]))
-    common = yield from _window(there, BISECTION_PAIRS, transfers, probe.load)
+    common = yield from measured_window(
+        INCAST_GOODPUT, there, transfers, probe.load.seconds, BISECTION_PAIRS, needs_all=True
+    )
     if common is not None:
         rates_bit_s = common.flows_bit_s
         ways = (sum(rates_bit_s[: len(pairs)]), sum(rates_bit_s[len(pairs) :]))

@@ -1,7 +1,7 @@
 """All kinds of probes, and what recorded probes show: the one answer for pages, gate, report and `ready`."""
 
 import pkgutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
@@ -76,15 +76,19 @@ def newest_probes(probes: Iterable[RecordedProbes]) -> list[NewestProbe]:
     return judged
 
 
-def network_of(newest: Iterable[NewestProbe]) -> Network:
+def by_kind(newest: Sequence[NewestProbe]) -> dict[str, RecordedProbes]:
+    """Return the newest probe of each kind."""
+    return {kind: each.probed for each in reversed(newest) for kind in each.kinds}
+
+
+def network_of(newest: Sequence[NewestProbe]) -> Network:
     """Return the network that the newest probes show, for the gate's own rules."""
-    latest_first = list(newest)
     links: dict[str, HostLink] = {}
-    for each in reversed(latest_first):
+    for each in reversed(newest):
         links |= each.probed.links()
-    newest_of = {kind: each.probed for each in latest_first for kind in each.kinds}
-    shown = [finding for each in latest_first for finding in each.findings]
-    return Network(links, newest_of.get(MTU), newest_of.get(MESH), shown)
+    shown = [finding for each in newest for finding in each.findings]
+    of_kind = by_kind(newest)
+    return Network(links, of_kind.get(MTU), of_kind.get(MESH), shown)
 
 
 def _without_links_of(probed: RecordedProbes, hosts: set[str]) -> RecordedProbes:

@@ -26,10 +26,10 @@ from harness.model.network_metrics import (
     RACKS,
     WITHIN_RACK,
 )
-from harness.model.probe import ARROW, Measurement, Metric, ProbeSample, RecordedProbes, samples
+from harness.model.probe import ARROW, Measurement, ProbeSample, RecordedProbes, samples
 from harness.option_types import WholeNumber
 from harness.present.probes.columns import Column, ProbeTable
-from harness.probes.common_window import NOT_TOGETHER, window_of
+from harness.probes.common_window import measured_window
 from harness.probes.kind import ProbeKind
 from harness.probes.options import (
     integer_option,
@@ -81,46 +81,30 @@ def _measure(first: Rack, second: Rack, load: Load, seed: int) -> Generator[Meas
     per_host = {}
     for name, of_rack in flows.items():
         outcomes = {flow: within[flow] for flow in of_rack}
-        bit_s = yield from _common_rate(WITHIN_RACK, name, outcomes, load)
-        if bit_s is not None:
-            per_host[name] = bit_s / len(_transfers(outcomes))
+        window = yield from measured_window(
+            WITHIN_RACK, name, list(outcomes.values()), load.seconds
+        )
+        if window is not None:
+            per_host[name] = window.bit_s / len(window.flows_bit_s)
             yield WITHIN_RACK.of(name, per_host[name])
             yield from worst_processors(outcomes.values(), RACK_STOLEN, RACK_BUSIEST, name)
     for senders, receivers in ((first, second), (second, first)):
         subject = f"{senders.name}{ARROW}{receivers.name}"
         outcomes = _run(flows_across(senders, receivers, rng), load)
-        bit_s = yield from _common_rate(ACROSS_RACKS, subject, outcomes, load)
-        if bit_s is not None:
-            yield ACROSS_RACKS.of(subject, bit_s)
+        window = yield from measured_window(
+            ACROSS_RACKS, subject, list(outcomes.values()), load.seconds
+        )
+        if window is not None:
+            yield ACROSS_RACKS.of(subject, window.bit_s)
             yield from worst_processors(outcomes.values(), RACK_STOLEN, RACK_BUSIEST, subject)
             if per_host:
-                unlimited = _unlimited_bit_s(_transfers(outcomes), senders, receivers, per_host)
-                yield OVERSUBSCRIPTION.of(subject, unlimited / bit_s)
+                done = [flow for flow, each in outcomes.items() if isinstance(each, Transfer)]
+                unlimited = _unlimited_bit_s(done, senders, receivers, per_host)
+                yield OVERSUBSCRIPTION.of(subject, unlimited / window.bit_s)
 
 
 def _run(flows: Sequence[Flow], load: Load) -> dict[Flow, Transfer | HostError]:
     return dict(zip(flows, run_flows(flows, load), strict=True))
-
-
-def _transfers(outcomes: Mapping[Flow, Transfer | HostError]) -> dict[Flow, Transfer]:
-    return {flow: result for flow, result in outcomes.items() if isinstance(result, Transfer)}
-
-
-def _common_rate(
-    metric: Metric, subject: str, outcomes: Mapping[Flow, Transfer | HostError], load: Load
-) -> Generator[Measurement, None, float | None]:
-    """Return what the successful flows carried together, in bit/s; yield why others failed."""
-    for outcome in outcomes.values():
-        if isinstance(outcome, HostError):
-            yield metric.failed(subject, outcome)
-    transfers = _transfers(outcomes)
-    if not transfers:
-        return None
-    window = window_of(transfers.values(), load.seconds)
-    if window is None:
-        yield metric.failed(subject, f"{subject}: {NOT_TOGETHER}")
-        return None
-    return window.bit_s
 
 
 def _unlimited_bit_s(
