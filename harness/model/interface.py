@@ -1,7 +1,8 @@
 """The network interfaces of hosts, as the hosts describe them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from statistics import median_low
 
 from harness.model.link import VIRTUAL_NIC_DRIVERS, goodput_bit_s
 
@@ -85,6 +86,13 @@ def max_goodput_bit_s(sender: HostLink | None, receiver: HostLink | None) -> flo
         return None
     rate_bit_s = min(sender.rate_bit_s, receiver.rate_bit_s)
     return goodput_bit_s(rate_bit_s, min(sender.mtu_bytes, receiver.mtu_bytes))
+
+
+def usual_max_goodput_bit_s(links: Iterable[HostLink]) -> float | None:
+    """Return the most that TCP can deliver between two hosts with the usual link; None if none is known."""
+    allowed = [max_goodput_bit_s(link, link) for link in links]
+    known = [rate for rate in allowed if rate is not None]
+    return median_low(known) if known else None
 
 
 def counter_growth(before: HostLink, after: HostLink, kind: str) -> int | None:

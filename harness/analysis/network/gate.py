@@ -145,7 +145,7 @@ def _below_theory(
         for pair, value in goodput.values.items()
         if value < MIN_FRACTION_OF_THEORY * theory and not network.has_fault(pair)
     }
-    judged, limited = without_limited(goodput, probe.measurements, slow=slow)
+    judged, limited = without_limited(goodput, probe.measurements, slow)
     yield from limited
     slow &= judged.values.keys()
     explained: set[Pair] = set()

@@ -8,6 +8,7 @@ from functools import cached_property
 from statistics import median
 
 from harness.model.finding import Finding
+from harness.model.interface import HostLink, usual_max_goodput_bit_s
 from harness.model.link import TYPICAL_MTU, rate_of_goodput, rate_text, throughput_text
 from harness.model.network_metrics import GOODPUT_TOLERANCE
 from harness.model.probe import ARROW, Measurement, Metric
@@ -141,14 +142,29 @@ def typical_bit_s(goodput: PairMatrix) -> float | None:
     return median(known) if known else None
 
 
-def slow_below_bit_s(goodput: PairMatrix) -> float:
-    """Return the goodput below which one is slow; 0 without values."""
-    return (1 - GOODPUT_TOLERANCE) * (typical_bit_s(goodput) or 0.0)
+@dataclass(frozen=True)
+class Reference:
+    """The goodput in bit/s that sound pairs reach or nearly reach, and how that is known."""
+
+    bit_s: float
+    source: str
+
+    def __str__(self) -> str:
+        return f"{self.source} {throughput_text(self.bit_s)}"
 
 
-def slow_pairs(goodput: PairMatrix) -> set[Pair]:
-    """Return the pairs that are slower than typical by more than GOODPUT_TOLERANCE."""
-    limit = slow_below_bit_s(goodput)
+def reference_of(goodput: PairMatrix, links: Iterable[HostLink]) -> Reference:
+    """Return what is typical; or what the links allow, if some pair reaches that, and most hosts do not."""
+    typical, allowed = typical_bit_s(goodput) or 0.0, usual_max_goodput_bit_s(links) or 0.0
+    best = max(goodput.values.values(), default=0.0)
+    if typical < (1 - GOODPUT_TOLERANCE) * allowed <= best:
+        return Reference(allowed, "links allow")
+    return Reference(typical, "typical is")
+
+
+def slow_pairs(goodput: PairMatrix, reference: Reference) -> set[Pair]:
+    """Return the pairs that are slower than the reference by more than GOODPUT_TOLERANCE."""
+    limit = (1 - GOODPUT_TOLERANCE) * reference.bit_s
     return {pair for pair, value in goodput.values.items() if value < limit}
 
 
@@ -170,7 +186,7 @@ def slow_roles(goodput: PairMatrix, slow: Collection[Pair]) -> list[HostRole]:
 
 
 def host_findings(
-    goodput: PairMatrix, roles: Sequence[HostRole], typical: float
+    goodput: PairMatrix, roles: Sequence[HostRole], reference: Reference
 ) -> Iterator[Finding]:
     """Yield a finding for each host with a slow role."""
     for host in dict.fromkeys(role.host for role in roles):
@@ -179,13 +195,15 @@ def host_findings(
         verdict = "slow" if len(own) > 1 else f"{own[0].direction} slowly"
         yield Finding(
             host,
-            f"{verdict}, {throughput_text(median(values))} with its peers; typical is "
-            f"{throughput_text(typical)}",
+            f"{verdict}, {throughput_text(median(values))} with its peers; {reference}",
         )
 
 
 def pair_findings(
-    goodput: PairMatrix, slow: Collection[Pair], explained: Collection[Pair], typical: float
+    goodput: PairMatrix,
+    slow: Collection[Pair],
+    explained: Collection[Pair],
+    reference: Reference,
 ) -> Iterator[Finding]:
     """Yield a finding for each pair of hosts that is slow, or whose two directions differ."""
     done: set[Pair] = set()
@@ -202,7 +220,7 @@ def pair_findings(
         if back is not None and min(value, back) < (1 - GOODPUT_TOLERANCE) * max(value, back):
             yield Finding(name, f"asymmetric, {both}")
         elif pair in slow or reverse in slow:
-            yield Finding(name, f"slow, {both}; typical is {throughput_text(typical)}")
+            yield Finding(name, f"slow, {both}; {reference}")
 
 
 def oversubscription_text(

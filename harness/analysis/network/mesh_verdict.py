@@ -1,6 +1,6 @@
 """Which hosts and pairs of a mesh are slow: one judge for its page, its picture, the gate and `ready`."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from harness.analysis.network.learnt import unlike_the_others
@@ -10,6 +10,7 @@ from harness.analysis.network.mesh import (
     PairMatrix,
     host_findings,
     pair_findings,
+    reference_of,
     slow_pairs,
     slow_roles,
     typical_bit_s,
@@ -22,8 +23,11 @@ from harness.analysis.network.search import (
     judge_sample,
 )
 from harness.model.finding import Finding
-from harness.model.network_metrics import BOTH_WAYS
+from harness.model.interface import HostLink, usual_max_goodput_bit_s
+from harness.model.link import throughput_text
+from harness.model.network_metrics import BOTH_WAYS, GOODPUT_TOLERANCE
 from harness.model.probe import RecordedProbes
+from harness.terminal import percent
 
 
 @dataclass(frozen=True)
@@ -45,20 +49,24 @@ class MeshVerdict:
 
 def judge_mesh(probed: RecordedProbes, case: str = "") -> MeshVerdict:
     """Return what the goodputs of a recorded mesh, of all pairs or of a sample, show in a case."""
-    judged, limited = without_limited(goodput_matrix(probed, case), probed.measurements, case)
+    goodput = goodput_matrix(probed, case)
+    reference = reference_of(goodput, probed.links().values())
+    slow = slow_pairs(goodput, reference)
+    judged, limited = without_limited(goodput, probed.measurements, slow, case)
     if is_sampled(probed):
         search = judge_sample(probed, judged)
         limit = search.sound.limit if search.sound else 0.0
-        slow = frozenset(pair for pair, value in judged.values.items() if value < limit)
-        return MeshVerdict(judged, slow, search.roles, (*search.findings, *limited), search)
-    slow, typical = frozenset(slow_pairs(judged)), typical_bit_s(judged) or 0.0
+        below = frozenset(pair for pair, value in judged.values.items() if value < limit)
+        return MeshVerdict(judged, below, search.roles, (*search.findings, *limited), search)
+    reference = reference_of(judged, probed.links().values())
+    slow = slow_pairs(judged, reference)
     roles = tuple(slow_roles(judged, slow))
     explained = {pair for role in roles for pair in role.pairs}
     findings = (
-        *host_findings(judged, roles, typical),
-        *pair_findings(judged, slow, explained, typical),
+        *host_findings(judged, roles, reference),
+        *pair_findings(judged, slow, explained, reference),
     )
-    return MeshVerdict(judged, slow, roles, (*findings, *limited))
+    return MeshVerdict(judged, frozenset(slow), roles, (*findings, *limited))
 
 
 def mesh_findings(probed: RecordedProbes) -> Iterator[Finding]:
@@ -75,8 +83,37 @@ def mesh_findings(probed: RecordedProbes) -> Iterator[Finding]:
             yield replace(finding, text=f"{finding.text} ({BOTH_WAYS} at once)")
     is_whole = bool(one_way.judged.values) and not one_way.judged.errors
     if is_whole and not slow and not both_ways.findings:
-        if one_way.search is None:
-            yield Finding("", "no host and no pair is slower than the others", is_fault=False)
-        elif one_way.search.sound:
-            text = "no host and no measured pair is slower than the others"
-            yield Finding("", text, is_fault=False)
+        search = one_way.search
+        typical = typical_bit_s(one_way.judged) if search is None else _typical_of(search)
+        if typical:
+            yield _nobody_is_slow(one_way, typical, probed.links().values())
+
+
+def _typical_of(search: SearchVerdict) -> float | None:
+    return search.sound.typical if search.sound else None
+
+
+def _nobody_is_slow(
+    verdict: MeshVerdict, typical_bit_s: float, links: Iterable[HostLink]
+) -> Finding:
+    """Return the remark that no host is slower than most, and whether most may be slow."""
+    best = max(verdict.judged.values.values())
+    allowed = usual_max_goodput_bit_s(links) or 0.0
+    typical, least = throughput_text(typical_bit_s), typical_bit_s / (1 - GOODPUT_TOLERANCE)
+    if verdict.search is not None and least < allowed and best >= (1 - GOODPUT_TOLERANCE) * allowed:
+        return Finding(
+            "",
+            f"typical is {typical}, but links allow {throughput_text(allowed)}, which some pairs reach: too "
+            "many hosts are slow for a search to name them; measure all pairs with --exhaustive",
+        )
+    pair = "pair" if verdict.search is None else "measured pair"
+    text = f"no host and no {pair} is slower than the others"
+    if best > least:
+        text = (
+            f"no host and no {pair} is slower than most others, but some reach {throughput_text(best)}, and "
+            f"typical is {typical}"
+        )
+    elif allowed > least:
+        share = percent(typical_bit_s / allowed)
+        text += f", but typical is {typical}, {share} of the {throughput_text(allowed)} that links allow"
+    return Finding("", text, is_fault=False)

@@ -7,7 +7,7 @@ away, or if one processor was busy all the time: a connection is served by one a
 from collections.abc import Collection, Iterable, Sequence
 from statistics import median
 
-from harness.analysis.network.mesh import Pair, PairMatrix, pair_matrix, slow_pairs
+from harness.analysis.network.mesh import Pair, PairMatrix, pair_matrix
 from harness.model.finding import Finding
 from harness.model.link import throughput_text
 from harness.model.network_metrics import (
@@ -66,14 +66,11 @@ def _above(
 def without_limited(
     goodput: PairMatrix,
     measurements: Iterable[Measurement],
+    slow: Collection[Pair],
     case: str = "",
-    slow: Collection[Pair] | None = None,
 ) -> tuple[PairMatrix, list[Finding]]:
-    """Return the goodputs without slow pairs that the processors bounded, and a finding for each of these.
-
-    Slow are the pairs that are slower than the others, if none are given.
-    """
-    limits = processor_limits(measurements, slow_pairs(goodput) if slow is None else slow, case)
+    """Return the goodputs without slow pairs that the processors bounded, and a finding for each of these."""
+    limits = processor_limits(measurements, slow, case)
     findings = [
         Finding(
             ARROW.join(pair),

@@ -9,6 +9,7 @@ from harness.analysis.network.mesh import (
     HostRole,
     Pair,
     PairMatrix,
+    Reference,
     host_findings,
     pair_findings,
     pair_matrix,
@@ -86,6 +87,7 @@ def judge_sample(probed: RecordedProbes, goodput: PairMatrix) -> SearchVerdict:
     named = {(host, _DIRECTIONS[place]) for host, place in slow}
     roles = [role for role in goodput.roles if (role.host, role.direction) in named]
     pairs = unexplained(values, sound.limit, slow)
+    typical = Reference(sound.typical, "typical is")
     return SearchVerdict(
         hosts=count,
         rounds=rounds,
@@ -94,8 +96,8 @@ def judge_sample(probed: RecordedProbes, goodput: PairMatrix) -> SearchVerdict:
         sound=sound,
         roles=tuple(roles),
         findings=(
-            *host_findings(goodput, [r for r in roles if not _fails(goodput, r)], sound.typical),
-            *_pair_findings(goodput, pairs, sound.typical),
+            *host_findings(goodput, [r for r in roles if not _fails(goodput, r)], typical),
+            *_pair_findings(goodput, pairs, typical),
         ),
         found_drop=smallest_found_drop(rounds, sound, MISSED),
     )
@@ -111,7 +113,9 @@ def _fails(goodput: PairMatrix, role: HostRole) -> bool:
     return goodput.failures(role.host) > len(goodput.of(role.host))
 
 
-def _pair_findings(goodput: PairMatrix, slow: Sequence[Pair], typical: float) -> Iterator[Finding]:
+def _pair_findings(
+    goodput: PairMatrix, slow: Sequence[Pair], typical: Reference
+) -> Iterator[Finding]:
     """Yield a finding for each slow pair; those that failed have an error of their own."""
     both = {pair for a, b in slow for pair in ((a, b), (b, a)) if pair in goodput.values}
     some = replace(goodput, values={pair: goodput.values[pair] for pair in sorted(both)})

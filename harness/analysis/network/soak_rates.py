@@ -6,10 +6,10 @@ anew in each round, the host at fault is the one whose partners are fine with ot
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from statistics import median, median_low
+from statistics import median
 from typing import NamedTuple
 
-from harness.model.interface import HostLink, max_goodput_bit_s
+from harness.model.interface import HostLink, usual_max_goodput_bit_s
 from harness.model.probe import ARROW
 from harness.model.soak import SoakFlow
 
@@ -52,7 +52,7 @@ def expected_rates(flows: Iterable[SoakFlow], links: Mapping[str, HostLink]) -> 
     by_round: dict[int, list[SoakFlow]] = defaultdict(list)
     for flow in flows:
         by_round[flow.round].append(flow)
-    possible = _allowed_bit_s(links) or _second_best(flows)
+    possible = usual_max_goodput_bit_s(links.values()) or _second_best(flows)
     best = {
         number: _second_best(own)
         for number, own in by_round.items()
@@ -67,13 +67,6 @@ def _second_best(flows: Iterable[SoakFlow]) -> float:
     """Return the second-best goodput; the best of few transfers, of which most may be slow."""
     rates = sorted((flow.goodput_bit_s or 0.0 for flow in flows), reverse=True)
     return rates[1] if len(rates) >= MIN_TRANSFERS_TO_COMPARE else max(rates, default=0.0)
-
-
-def _allowed_bit_s(links: Mapping[str, HostLink]) -> float | None:
-    """Return the most that TCP can carry between two typical hosts; None if no link's rate is known."""
-    allowed = [max_goodput_bit_s(link, link) for link in links.values()]
-    known = [rate for rate in allowed if rate is not None]
-    return median_low(known) if known else None
 
 
 def path_of(flow: SoakFlow) -> str:

@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 from hypothesis import given, settings
@@ -12,13 +12,14 @@ from harness.analysis.network.mesh_verdict import MeshVerdict, judge_mesh
 from harness.analysis.network.search import goodput_matrix
 from harness.hosts.transports.host import HostError
 from harness.model.network_metrics import BOTH_WAYS, MESH_GOODPUT, PAIRS, SAMPLED
-from harness.model.probe import Measurement, ProbeRun, RecordedProbes
+from harness.model.probe import BEFORE, LinkSnapshot, Measurement, ProbeRun, RecordedProbes
 from harness.probes.kinds import findings
 from harness.probes.mesh import Mesh
 from harness.probes.search import disjoint_rounds, drawn_rounds, rounds_for
 from harness.probes.traffic import Flow, Load, Transfer
 from harness.statistics.pairwise import AGAIN
 from tests.simulated_hosts import SimulatedNetwork, names, search
+from tests.unit.probe_builders import a_link
 
 
 def verdict_on(network: SimulatedNetwork, count: int) -> MeshVerdict:
@@ -128,6 +129,21 @@ class TestSearch:
         slow = dict.fromkeys(names(60)[::4], 0.4)
         verdict = verdict_on(SimulatedNetwork(sends=slow, receives=slow, deviation=0.01), 60)
         assert slow_hosts(verdict) == {*slow}
+
+    @pytest.mark.parametrize("part", [0.45, 0.7, 0.9])
+    def test_if_most_pairs_are_slow_the_network_is_not_called_sound(self, part: float) -> None:
+        slow = dict.fromkeys(names(40)[: int(40 * part)], 0.1)
+        probed = search(SimulatedNetwork(sends=slow, receives=slow, deviation=0.01), 40)
+        [unknown] = findings(probed)
+        assert "is slower than most others, but some reach 9" in unknown.text
+        assert not unknown.is_fault
+        links = [LinkSnapshot(BEFORE, a_link(name)) for name in names(40)]
+        known = findings(replace(probed, events=(*links, *probed.events)))
+        assert all(finding.is_fault for finding in known)
+        named = {finding.subject for finding in known}
+        assert named == {*slow} or [
+            "too many hosts are slow for a search to name them" in finding.text for finding in known
+        ] == [True]
 
     def test_a_network_in_which_nothing_works_has_nothing_typical(self) -> None:
         verdict = verdict_on(SimulatedNetwork(down=names(20)), 20)

@@ -1,14 +1,16 @@
 """The mesh: the matrix of all pairs, the hosts and pairs that are slow, and how an uplink is described."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from itertools import combinations, permutations
 
 import pytest
 
 from harness.analysis.network.mesh import oversubscription_text, pair_matrix
-from harness.analysis.network.mesh_verdict import judge_mesh
+from harness.analysis.network.mesh_verdict import judge_mesh, mesh_findings
+from harness.model.finding import Finding
 from harness.model.link import goodput_bit_s
 from harness.model.network_metrics import MESH_GOODPUT
-from tests.unit.probe_builders import FOUR, MBIT, every_pair, pairs, probed
+from tests.unit.probe_builders import FOUR, MBIT, a_link, every_pair, pairs, probed
 
 
 class TestMatrix:
@@ -125,3 +127,45 @@ class TestOversubscriptionText:
         jumbo = goodput_bit_s(10_000 * MBIT, 9000)
         text = oversubscription_text([4.0], [jumbo], mtu=9000)
         assert text.endswith("uplink near 10gbit")
+
+
+class TestHalfDead:
+    """No mesh is called sound in which hosts are slow, however many of all they are."""
+
+    @pytest.mark.parametrize("roles", ["sr", "s", "r"])
+    @pytest.mark.parametrize("count", range(3, 7))
+    def test_every_slow_host_is_named_if_two_are_sound(self, count: int, roles: str) -> None:
+        hosts = EIGHT[:count]
+        for size in range(1, count - 1):
+            for faulty in combinations(hosts, size):
+                assert {finding.subject for finding in found(hosts, faulty, roles)} == {*faulty}
+
+    @pytest.mark.parametrize("count", range(2, 7))
+    def test_if_all_are_slow_a_note_says_what_links_allow(self, count: int) -> None:
+        [note] = found(EIGHT[:count], EIGHT, "sr")
+        assert (note.is_fault, note.subject) == (False, "")
+        assert note.text == (
+            "no host and no pair is slower than the others, but typical is 94.0 Mbit/s, 10 % of the "
+            "941.5 Mbit/s that links allow"
+        )
+
+    def test_two_fast_neighbours_make_the_others_not_slow(self) -> None:
+        """As two guests of one machine are, whose cards have no rate."""
+        fast = {("n0", "n1"): FAST, ("n1", "n0"): FAST}
+        measured = pairs(MESH_GOODPUT, every_pair(EIGHT[:5], SLOW) | fast)
+        virtual = [a_link(host, driver="virtio_net") for host in EIGHT[:5]]
+        [note] = mesh_findings(probed(virtual, measured))
+        assert not note.is_fault
+        assert note.text == (
+            "no host and no pair is slower than most others, but some reach 940.0 Mbit/s, and typical is "
+            "94.0 Mbit/s"
+        )
+
+
+def found(hosts: Sequence[str], faulty: Collection[str], roles: str) -> list[Finding]:
+    """Return what a mesh of 1 Gbit/s shows whose faulty hosts send or receive slowly, or both."""
+    values = {
+        (a, b): SLOW if ("s" in roles and a in faulty) or ("r" in roles and b in faulty) else FAST
+        for a, b in permutations(hosts, 2)
+    }
+    return list(mesh_findings(probed(map(a_link, hosts), pairs(MESH_GOODPUT, values))))
