@@ -141,7 +141,8 @@ class TestSearch:
         known = findings(replace(probed, events=(*links, *probed.events)))
         assert all(finding.is_fault for finding in known)
         named = {finding.subject for finding in known}
-        assert named == {*slow} or [
+        # A sound host that met slow ones alone cannot be told from them.
+        assert {*slow} <= named or [
             "too many hosts are slow for a search to name them" in finding.text for finding in known
         ] == [True]
 
