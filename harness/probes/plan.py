@@ -101,12 +101,13 @@ def run_steps(
 ) -> Iterator[Measurement | SoakEvent]:
     """Run all steps `repeats` times; before each step, print its name and the time left.
 
-    Each measurement has the number of its round, from 1, or a higher one that its step gave it, because it
-    measures some subjects more often.
+    Each measurement has the number of its round, from 1. It has a higher one if its step gave it one, or
+    measured the same, or failed to, before in this round.
     """
     total_s = repeats * sum(step.expected_s for step in steps)
     rounds = product(range(1, repeats + 1), steps)
     started, done_s = clock(), 0.0
+    last_round: dict[Measurement, int] = {}
     for number, (round_, step) in enumerate(rounds, 1):
         # Steps take no less than expected; those that are done show by which factor they take more.
         factor = max(1.0, (clock() - started) / done_s) if done_s else 1.0
@@ -115,7 +116,9 @@ def run_steps(
         say(f"[{number}/{repeats * len(steps)}] {step.description}; {left} left")
         for event in step.measure():
             if isinstance(event, Measurement):
-                yield replace(event, round=max(round_, event.round))
+                what = replace(event, value=None, error="", round=0)
+                last_round[what] = max(round_, event.round, last_round.get(what, 0) + 1)
+                yield replace(event, round=last_round[what])
             else:
                 yield event
         done_s += step.expected_s

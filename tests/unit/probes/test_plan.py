@@ -48,7 +48,14 @@ class TestProgress:
 
 
 def test_repeats_number_their_measurements(capsys: pytest.CaptureFixture[str]) -> None:
-    steps = [ProbeStep(name, 1, lambda: [MESH_GOODPUT.of("a -> b", 1)]) for name in "xy"]
+    steps = [ProbeStep(name, 1, lambda name=name: [MESH_GOODPUT.of(name, 1)]) for name in "xy"]
     assert [measurement.round for measurement in run_steps(steps, 2)] == [1, 1, 2, 2]
     names = [line.split()[1] for line in capsys.readouterr().err.splitlines()]
     assert names == ["x;", "y;", "x;", "y;"]
+
+
+def test_what_a_step_measures_more_often_has_a_round_each_time_it_is_measured() -> None:
+    """Two events of a record are never the same: the reader would take the file for a damaged one."""
+    value = MESH_GOODPUT.of("a", 1)
+    twice = ProbeStep("step", 1.0, lambda: [value, MESH_GOODPUT.failed("a", "no route"), value])
+    assert [measurement.round for measurement in run_steps([twice], 2)] == [1, 2, 3, 4, 5, 6]
