@@ -59,6 +59,8 @@ BUILDERS  := awk '/^(packaging|pip|setuptools|wheel)==/ {on = 1} on {print} !/\\
 PIP       := -m pip install --quiet --disable-pip-version-check --no-compile
 LOCKED    := $(PIP) --require-hashes
 PYTEST    := pytest --durations=25
+# A file's tests share what they start. In alphabetical order, the long files of tests/spark come before the short ones.
+PARALLEL  := -n 2 --dist loadfile --no-loadscope-reorder
 # What `make test` leaves to other targets: it takes minutes, or needs root, Docker or a quiet machine.
 APART     := bench e2e kill lab probes
 
@@ -148,10 +150,10 @@ check: setup
 	@lint-imports --no-logo --no-cache
 
 test: setup
-	@$(PYTEST) -n 2 --dist loadfile $(APART:%=--ignore=tests/%)
+	@$(PYTEST) $(PARALLEL) $(APART:%=--ignore=tests/%)
 
 test-scripts: setup
-	@$(PYTEST) -n 2 --dist loadfile -m smoke tests/e2e
+	@$(PYTEST) $(PARALLEL) -m smoke tests/e2e
 
 test-e2e: setup
 	@$(PYTEST) -m "not slow" tests/e2e

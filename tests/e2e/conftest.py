@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.jvm import COLD_JVM
 from tests.waiting import eventually
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -42,6 +43,8 @@ class Spark:
         return inherited | {
             "PYSPARK_PYTHON": str(self.python),
             "SPARK_LOCAL_IP": "127.0.0.1",
+            "SPARK_SUBMIT_OPTS": COLD_JVM,
+            "SPARK_DAEMON_JAVA_OPTS": COLD_JVM,
             "PATH": f"{self.python.parent}:{os.environ['PATH']}",
             **more,
         }

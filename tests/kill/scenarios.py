@@ -16,12 +16,12 @@ import pytest
 from harness.local_spark import spark_environment, spark_submit_command
 from harness.model.run import Ending, RecordedRun, Status
 from harness.records.reader import load
+from tests.jvm import COLD_JVM
 
 from .processes import MARK, Ended, Interruption, run
 
 ROOT = Path(__file__).resolve().parents[2]
 ROWS = 20_000
-COLD_JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData"
 SPARK_OPTIONS = (
     *("--master", "local[2]"),
     *("--conf", "spark.ui.enabled=false", "--conf", "spark.sql.shuffle.partitions=2"),
