@@ -129,10 +129,14 @@ def mark(
 
 
 def layered(rows: Rows, *layers: Spec, px: tuple[int, int], title: str = "") -> Spec:
-    """Return a picture of layers upon each other; `px` are the width and the height of its plot."""
+    """Return a picture of layers upon each other; `px` are the width and the height of its plot.
+
+    A layer with rows of its own is left out if it has none.
+    """
     width, height = px
     titled = {"title": {"text": title, "frame": "bounds"}} if title else {}
-    return {"data": _data(rows), "layer": layers, "width": width, "height": height, **titled}
+    drawn = [layer for layer in layers if layer.get("data") != _data([])]
+    return {"data": _data(rows), "layer": drawn, "width": width, "height": height, **titled}
 
 
 def _data(rows: Rows) -> Spec:

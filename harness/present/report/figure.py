@@ -1,9 +1,9 @@
 """What a figure of the report consists of, and which figures there are.
 
-Each module of figures/ with a SECTION is one figure of the report. Pictures of commands are in pictures.py.
+Each Section in a module of figures/ is one figure of the report. Pictures of commands are in pictures.py.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pkgutil import iter_modules
@@ -33,9 +33,17 @@ class Picture:
     heading: str = ""
 
 
-def picture(wide: Spec, narrow: Spec | None = None, heading: str = "") -> Picture:
-    """Draw a picture, and its version for a phone unless it fits on one."""
-    return Picture(chart.svg(wide), chart.svg(narrow) if narrow else "", heading)
+def picture(*wide: Spec, narrow: Spec | None = None, heading: str = "") -> Picture:
+    """Draw a picture, and its version for a phone unless it fits on one.
+
+    Of several parts, the page has as many beside each other as there is room for.
+    """
+    return Picture("".join(map(chart.svg, wide)), chart.svg(narrow) if narrow else "", heading)
+
+
+def alternative(intro: str, texts: Iterable[tuple[str, str]]) -> str:
+    """Return the alternative text of pictures: what they are, then a text about each thing by its name."""
+    return f"{intro} " + "; ".join(f"{name}: {text}" for name, text in texts)
 
 
 @dataclass(frozen=True)
@@ -73,7 +81,8 @@ class Evidence:
 class Section:
     """A figure of the report: its place among the others, the target of links to it, and its heading.
 
-    `draw` returns None if the evidence has nothing for it.
+    `draw` returns None if the evidence has nothing for it; `@partial(Section, 10, "change", "Title")` before
+    such a function makes a section of it.
     """
 
     order: int
@@ -85,11 +94,9 @@ class Section:
 def sections() -> list[Section]:
     """Return the figures of the report in their order; the first belongs at the top of the page."""
     package = import_module(f"{__package__}.figures")
-    modules = (
-        import_module(f"{package.__name__}.{module.name}")
-        for module in iter_modules(package.__path__)
-    )
-    found: Iterator[Section] = (m.SECTION for m in modules if hasattr(m, "SECTION"))
+    names = [f"{package.__name__}.{module.name}" for module in iter_modules(package.__path__)]
+    values = (value for name in names for value in vars(import_module(name)).values())
+    found = [value for value in values if isinstance(value, Section)]
     return sorted(found, key=lambda section: section.order)
 
 

@@ -1,13 +1,12 @@
 """Lines in panels: of packet sizes, and of percentiles."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from harness.present.report import chart
 
 
-@dataclass(frozen=True)
-class Point:
+class Point(NamedTuple):
     """A value of a line, in the panel of one quantity; `both_ways` are drawn hollow, and dashed."""
 
     panel: str
@@ -22,13 +21,12 @@ class Point:
         return "both ways" if self.both_ways else "one way"
 
 
-def keys_of(
-    points: Sequence[Point], configurations: Mapping[str, object]
-) -> dict[str, chart.Series]:
+def keys_of(points: Iterable[Point], configurations: Iterable[str]) -> dict[str, chart.Series]:
     """Return the series of the lines; a configuration's own line has the colour of the other figures."""
+    configurations = list(configurations)
     lines = dict.fromkeys(point.line for point in points)
-    named = (*configurations, *lines) if configurations.keys() & lines.keys() else lines
-    keys = chart.series_of(dict.fromkeys(named))
+    named = dict.fromkeys([*configurations, *lines])
+    keys = chart.series_of(named if len(named) < len(configurations) + len(lines) else lines)
     return {line: keys[line] for line in lines}
 
 
@@ -43,22 +41,20 @@ def panel(
     """Return a panel. `x` and `y` encode the fields `x` and `value`."""
     rows = [
         {
-            "x": point.x,
-            "value": point.value,
-            "dash": chart.DASHES if point.both_ways else [1, 0],
-            "line": f"{point.line} {point.direction}",
+            **point._asdict(),
             **keys[point.line].mark,
+            "line": f"{point.line} {point.direction}",
+            "dash": chart.DASHES if point.both_ways else [1, 0],
             "inside": chart.PAPER if point.both_ways else keys[point.line].colour,
         }
         for point in points
     ]
     place = {"x": x, "y": y, **chart.COLOUR, "detail": {"field": "line", "type": "nominal"}}
+    dots = {**place, **chart.SHAPE, "fill": chart.as_is("inside")}
     return chart.layered(
         rows,
         chart.mark("line", {**place, "strokeDash": chart.as_is("dash")}, strokeWidth=2),
-        chart.mark(
-            "point", {**place, **chart.SHAPE, "fill": chart.as_is("inside")}, size=42, opacity=1
-        ),
+        chart.mark("point", dots, size=42, opacity=1),
         px=px,
         title=title,
     )

@@ -7,10 +7,8 @@ import os
 import re
 import subprocess
 import sys
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
@@ -43,7 +41,7 @@ from harness.present.report import chart, page
 from harness.present.report.answer import Answer, answers
 from harness.present.report.chart import labels, series_of
 from harness.present.report.environment import fact_rows
-from harness.present.report.figure import Evidence, Figure, sections
+from harness.present.report.figure import Evidence, Figure, Section, sections
 from harness.present.report.figures import (
     change,
     latency,
@@ -76,8 +74,6 @@ from tests.unit.probe_builders import probed
 from tests.unit.svg import elements_of, texts_of
 
 ROOT = Path(__file__).parents[3]
-
-NETWORK_FIGURES = (partial(mesh.figure, verdicts={}), packets.figure, latency.figure)
 
 CASES = (PacketCase(1500), PacketCase(9000, mtu_is_set=True))
 
@@ -190,7 +186,7 @@ class TestTheReportAgreesWithCompare:
 
 class TestChangeFigure:
     def test_it_shows_every_workload_and_change(self, rich: Comparison) -> None:
-        figure = known(change.figure(rich))
+        figure = known(change.figure.draw(Evidence(rich)))
         for svg in (figure.pictures[0].wide, figure.pictures[0].narrow):
             texts = texts_of(svg)
             for dot in change.dots(rich):
@@ -198,7 +194,7 @@ class TestChangeFigure:
                 assert dot.text in texts
 
     def test_the_position_of_a_dot_is_proportional_to_its_change(self, rich: Comparison) -> None:
-        figure = known(change.figure(rich))
+        figure = known(change.figure.draw(Evidence(rich)))
         x = sorted(x for x, _ in dots_of(figure.pictures[0].wide))
         changes = sorted(dot.change.relative_change for dot in change.dots(rich))
         assert len(x) == len(changes)
@@ -209,12 +205,12 @@ class TestChangeFigure:
 
     def test_without_a_time_on_both_sides_there_is_no_figure(self) -> None:
         columns = [configured(name, [failed("w")]) for name in ("1g", "2.5g")]
-        assert change.figure(compare(columns)) is None
+        assert change.figure.draw(Evidence(compare(columns))) is None
 
     def test_a_workload_of_a_single_run_is_a_cross_without_an_interval(self) -> None:
         before = in_runs(column("1g", {"enough": SIX, "few": SIX[:1]}))
         after = in_runs(column("2.5g", {"enough": scaled(0.5), "few": scaled(0.5, SIX[:1])}))
-        figure = known(change.figure(compare([before, after])))
+        figure = known(change.figure.draw(Evidence(compare([before, after]))))
         rows = {row[0]: row for row in figure.numbers.rows}
         few = [text_of(cell) for cell in rows["few"]]
         assert few == ["few", "2.5g", "-50.0% ?", "", "", ""]
@@ -230,7 +226,7 @@ class TestChangeFigure:
         wild = [1.0, 1.0, 1.0, 90.0, 95.0, 99.0]
         before = in_runs(column("1g", {"calm": SIX, "wild": SIX}))
         after = in_runs(column("2.5g", {"calm": scaled(0.5), "wild": wild}))
-        figure = known(change.figure(compare([before, after])))
+        figure = known(change.figure.draw(Evidence(compare([before, after]))))
         assert "900%" not in "".join(texts_of(figure.pictures[0].wide))
 
 
@@ -273,7 +269,7 @@ class TestTrialsFigure:
     def test_failed_and_warm_up_trials_are_marked(self) -> None:
         tried = [ok("w", 9.0, phase=Phase.WARM_UP), ok("w", 1.0), failed("w"), ok("w", 2.0)]
         columns = [configured(name, tried) for name in ("a", "b")]
-        figure = known(trials.figure(compare(columns)))
+        figure = known(trials.figure.draw(Evidence(compare(columns))))
         assert figure.numbers.rows[0][3] == "(9.00 s), 1.00 s, failed, 2.00 s"
         assert texts_of(figure.pictures[0].wide).count(chart.FAILED) == 2
         assert len(dots_of(figure.pictures[0].wide)) == 6
@@ -282,7 +278,7 @@ class TestTrialsFigure:
         disturbed = replace(ok("w", 100.0), disturbed="n2: processors slower than usual (by 31 %)")
         tried = [ok("w", 1.0), disturbed, ok("w", 2.0), failed("w")]
         comparison = compare([configured(name, tried) for name in ("a", "b")])
-        figure = known(trials.figure(comparison))
+        figure = known(trials.figure.draw(Evidence(comparison)))
         assert figure.numbers.rows[0][3] == "1.00 s, (100.0 s), 2.00 s, failed"
         assert trials.domain(trials.marks(comparison)["w"])[1] < 3
         hollow = [
@@ -294,31 +290,33 @@ class TestTrialsFigure:
 
     def test_a_workload_that_always_failed_has_no_dot_and_no_time(self) -> None:
         nothing = [configured(n, [failed("w")]) for n in ("a", "b")]
-        figure = known(trials.figure(compare(nothing)))
+        figure = known(trials.figure.draw(Evidence(compare(nothing))))
         assert dots_of(figure.pictures[0].wide) == []
         assert figure.alternative.endswith("w: 2 trials, none with a time")
 
 
 class TestTimeSpentFigure:
     def test_the_parts_are_the_medians_of_the_trials_parts(self, rich: Comparison) -> None:
-        for bar in time_spent.bars(rich):
-            column = next(c for c in rich.columns if c.name == bar.configuration)
-            of_trials = [
-                wall_parts(trial)
-                for recorded_run in column.runs
-                for trial in recorded_run.trials
-                if trial.workload == bar.workload and trial.phase is Phase.MEASURED
-            ]
-            assert bar.parts_s == {
-                part: median(parts[part] for parts in of_trials if parts) for part in bar.parts_s
-            }
+        columns = {column.name: column for column in rich.columns}
+        for workload, found in time_spent.parts_by_workload(rich).items():
+            for name, parts_s in found.items():
+                of_trials = [
+                    wall_parts(trial)
+                    for recorded_run in columns[name].runs
+                    for trial in recorded_run.trials
+                    if trial.workload == workload and trial.phase is Phase.MEASURED
+                ]
+                assert parts_s == {
+                    part: median(parts[part] for parts in of_trials if parts) for part in parts_s
+                }
 
     def test_every_workload_and_configuration_has_a_bar(self, rich: Comparison) -> None:
-        shown = {(bar.workload, bar.configuration) for bar in time_spent.bars(rich)}
-        assert shown == {(w, c) for w in report_data.BEFORE_S for c in report_data.FACTORS}
+        figure = known(time_spent.figure.draw(Evidence(rich)))
+        shown = [row[:2] for row in figure.numbers.rows]
+        assert shown == [(w, c) for w in report_data.BEFORE_S for c in report_data.FACTORS]
 
     def test_changes_of_workloads_other_than_controls_are_explained(self, rich: Comparison) -> None:
-        figure = known(time_spent.figure(rich))
+        figure = known(time_spent.figure.draw(Evidence(rich)))
         assert [line.split(": ")[:2] for line in figure.lines] == [
             [configuration, workload]
             for configuration in ("2.5g-rs", "2.5g-2x")
@@ -327,7 +325,7 @@ class TestTimeSpentFigure:
         ]
 
     def test_without_task_metrics_there_is_no_figure(self) -> None:
-        assert time_spent.figure(SCENARIOS["enough"]()) is None
+        assert time_spent.figure.draw(Evidence(SCENARIOS["enough"]())) is None
 
 
 class TestLinkFigure:
@@ -360,38 +358,42 @@ class TestLinkFigure:
     def test_before_and_after_are_on_the_same_scales(
         self, rich: Comparison, measured: dict[str, list[Measurement]]
     ) -> None:
-        """In one picture, with the name of each configuration and its busiest node."""
-        figure = known(link_use.figure(rich, measured))
+        """Beside each other, with the name of each configuration and its busiest node."""
+        figure = known(link_use.figure.draw(Evidence(rich, measured)))
         assert [picture.heading for picture in figure.pictures] == [
             name for name in report_data.BEFORE_S if name not in report_data.CONTROLS
         ]
         for picture in figure.pictures:
-            for svg in (picture.wide, picture.narrow):
-                texts = texts_of(svg)
-                for configuration in report_data.FACTORS:
-                    assert f"{configuration}: node2" in texts
-                numbers = Counter(text for text in texts if re.fullmatch(r"[\d.,]+", text))
-                assert numbers
-                assert all(count % len(report_data.FACTORS) == 0 for count in numbers.values())
+            texts = [texts_of(svg) for svg in re.findall("<svg.*?</svg>", picture.wide, re.DOTALL)]
+            numbers = [[t for t in of_one if re.fullmatch(r"[\d.,]+", t)] for of_one in texts]
+            assert numbers == [numbers[0]] * len(report_data.FACTORS)
+            assert numbers[0]
+            for configuration, of_one in zip(report_data.FACTORS, texts, strict=True):
+                assert f"{configuration}: node2" in of_one
 
     def test_it_names_where_the_limit_is_known_from(
         self, rich: Comparison, measured: dict[str, list[Measurement]]
     ) -> None:
-        figure = known(link_use.figure(rich, measured))
+        figure = known(link_use.figure.draw(Evidence(rich, measured)))
         assert "Links carry in 1g-rs: 940.0 Mbit/s (measured by probes)." in figure.remarks
-        without_probes = known(link_use.figure(rich, {}))
+        without_probes = known(link_use.figure.draw(Evidence(rich)))
         in_theory = "Links carry in 1g-rs: 941.5 Mbit/s (in theory, at 1gbit as declared)."
         assert in_theory in without_probes.remarks
 
     def test_without_timelines_there_is_no_figure(self) -> None:
-        assert link_use.figure(SCENARIOS["enough"](), {}) is None
+        assert link_use.figure.draw(Evidence(SCENARIOS["enough"]())) is None
+
+
+def drawn(section: Section, measured: Mapping[str, Sequence[Measurement]]) -> Figure:
+    """Return the figure of measurements alone."""
+    return known(section.draw(Evidence(SCENARIOS["enough"](), measured)))
 
 
 class TestNetworkFigures:
     def test_the_maps_hold_the_medians_of_the_pairs(
         self, measured: dict[str, list[Measurement]]
     ) -> None:
-        figure = known(mesh.figure(measured, {}))
+        figure = drawn(mesh.figure, measured)
         for row in figure.numbers.rows:
             sender, _, receiver = str(row[0]).partition(" -> ")
             values = [
@@ -403,38 +405,36 @@ class TestNetworkFigures:
             assert [value_of(cell) for cell in row[4:]] == changes
 
     def test_only_the_slow_pair_is_marked(self, measured: dict[str, list[Measurement]]) -> None:
-        meshes = {name: pair_matrix(some, MESH_GOODPUT) for name, some in measured.items()}
-        verdicts = {name: judge_mesh(probed(measurements=some)) for name, some in measured.items()}
         slow = {
-            (pair_map.heading, " -> ".join(square.pair))
-            for pair_map in mesh.maps_of(meshes, verdicts)
-            for square in pair_map.squares
+            (name, " -> ".join(square.pair))
+            for name, some in measured.items()
+            for square in mesh.squares_of(
+                pair_matrix(some, MESH_GOODPUT), judge_mesh(probed(measurements=some)), "G"
+            )
             if square.is_slow
         }
-        assert slow == {("2.5g-2x, in Gbit/s", report_data.SLOW)}
+        assert slow == {("2.5g-2x", report_data.SLOW)}
 
     def test_differences_are_shown_for_each_pair(
         self, measured: dict[str, list[Measurement]]
     ) -> None:
-        meshes = {name: pair_matrix(some, MESH_GOODPUT) for name, some in measured.items()}
-        by_heading = {pair_map.heading: pair_map for pair_map in mesh.maps_of(meshes, {})}
-        texts = {square.pair: square.text for square in by_heading["2.5g-2x against 1g-rs"].squares}
+        before, after = (pair_matrix(measured[n], MESH_GOODPUT) for n in ("1g-rs", "2.5g-2x"))
+        texts = {square.pair: square.text for square in mesh.change_squares(before, after)}
         assert texts.pop(("node2", "node4")) == "+25%"
         assert set(texts.values()) == {"+150%"}
+        headings = [picture.heading for picture in drawn(mesh.figure, measured).pictures]
+        assert headings[3:] == ["2.5g-rs against 1g-rs", "2.5g-2x against 1g-rs"]
 
     def test_a_pair_that_failed_is_shown_as_failed(self) -> None:
-        figure = mesh.figure(
-            {"1g": [MESH_GOODPUT.of("a -> b", 1e9), MESH_GOODPUT.failed("b -> a", "no route")]},
-            {},
-        )
-        assert figure is not None
+        some = [MESH_GOODPUT.of("a -> b", 1e9), MESH_GOODPUT.failed("b -> a", "no route")]
+        figure = drawn(mesh.figure, {"1g": some})
         assert chart.FAILED in texts_of(figure.pictures[0].wide)
         assert ("b -> a", Quantity("no route", None)) in figure.numbers.rows
 
     def test_a_large_map_has_a_version_for_phones(self) -> None:
         hosts = [f"node{number}" for number in range(10)]
         many = [MESH_GOODPUT.of(f"{a} -> {b}", 1e9) for a in hosts for b in hosts if a != b]
-        figure = known(mesh.figure({"1g": many}, {}))
+        figure = drawn(mesh.figure, {"1g": many})
         assert figure.pictures[0].narrow
 
     def test_of_many_hosts_each_is_drawn_as_sender_and_as_receiver(self) -> None:
@@ -445,20 +445,19 @@ class TestNetworkFigures:
             for b in (names[number - 1], names[number - 2], names[number - 3])
         ]
         failed = [MESH_GOODPUT.failed(f"gone -> {host}", "no route") for host in names[:3]]
-        figure = known(mesh.figure({"1g": [*some, *failed], "2.5g": some}, {}))
+        figure = drawn(mesh.figure, {"1g": [*some, *failed], "2.5g": some})
         assert len(figure.pictures) == 2
         rows = {
-            str(subject): [value_of(each) for each in (position, *values)]
-            for position, subject, *values in figure.numbers.rows
+            str(subject): [value_of(value) for value in values]
+            for subject, *values in figure.numbers.rows
         }
-        assert rows["node2 sends"] == [3, 1e9, 1e9, 0]
-        assert rows["gone sends"] == [1, 0, None, None]
+        assert rows["3: node2 sends"] == [1e9, 1e9, 0]
+        assert rows["1: gone sends"] == [0, None, None]
         slow = {
             (mark.host, mark.role)
             for mark in many_hosts.marks_of(
                 pair_matrix([*some, *failed], MESH_GOODPUT),
                 judge_mesh(probed(measurements=[*some, *failed])),
-                dict.fromkeys([*names, "gone"], 1),
             )
             if mark.is_slow
         }
@@ -475,7 +474,7 @@ class TestNetworkFigures:
 
     def test_a_single_packet_size_can_be_drawn(self) -> None:
         [size] = [PACKET_GOODPUT.of("a -> b", 1e9, "packets of 1500 bytes")]
-        figure = known(packets.figure({"1g": [size]}))
+        figure = drawn(packets.figure, {"1g": [size]})
         assert "NaN" not in figure.pictures[0].wide
         assert "1500" in texts_of(figure.pictures[0].wide)
 
@@ -492,7 +491,7 @@ class TestNetworkFigures:
             (9000, False, 1.0),
             (9000, True, 2.0),
         ]
-        assert "stroke-dasharray" in known(packets.figure({"1g": some})).pictures[0].wide
+        assert "stroke-dasharray" in drawn(packets.figure, {"1g": some}).pictures[0].wide
 
     def test_lines_name_drivers_and_limits_of_packets_that_differ(self) -> None:
         limited, set_ = ([PACKET_GOODPUT.of("a -> b", 1e9, str(case))] for case in CASES)
@@ -513,7 +512,7 @@ class TestNetworkFigures:
         assert "2.5g, segments limited" in picture
 
     def test_a_single_latency_can_be_drawn(self) -> None:
-        figure = known(latency.figure({"1g": [ROUND_TRIP[50].of("a -> b", 80.0, IDLE)]}))
+        figure = drawn(latency.figure, {"1g": [ROUND_TRIP[50].of("a -> b", 80.0, IDLE)]})
         assert "NaN" not in figure.pictures[0].wide
 
     def test_latency_has_medians_by_percentile(
@@ -530,13 +529,16 @@ class TestNetworkFigures:
         assert len(found) == 2 * 3 * len(ROUND_TRIP)
 
     def test_without_probes_there_are_no_figures(self) -> None:
-        nothing: dict[str, list[Measurement]] = {}
-        assert [draw(nothing) for draw in NETWORK_FIGURES] == [None] * 3
+        nothing = Evidence(SCENARIOS["enough"]())
+        assert [of.figure.draw(nothing) for of in (mesh, packets, latency, soak)] == [None] * 4
 
 
 class TestSoakFigure:
     def soaked(self) -> RecordedProbes:
         return RecordedProbes(ProbeRun("1g", ("n1", "n2")), tuple(soak_events()), Ending.COMPLETED)
+
+    def drawn(self, soaks: Mapping[str, RecordedProbes]) -> Figure | None:
+        return soak.figure.draw(Evidence(SCENARIOS["enough"](), soaks=soaks))
 
     def test_has_the_seconds_that_lie_within_a_transfer(self) -> None:
         assert [(each.lowest, each.highest) for each in soak.bins(self.soaked())] == [
@@ -546,7 +548,7 @@ class TestSoakFigure:
         ]
 
     def test_names_the_faults_and_says_what_is_proved(self) -> None:
-        figure = known(soak.figure({"1g": self.soaked()}))
+        figure = known(self.drawn({"1g": self.soaked()}))
         assert [row[2:] for row in figure.numbers.rows] == [
             ("n1", "the link was interrupted"),
             (
@@ -558,24 +560,23 @@ class TestSoakFigure:
         assert "mark-rule" in figure.pictures[0].wide or "mark-tick" in figure.pictures[0].wide
 
     def test_without_a_soak_there_is_none(self) -> None:
-        assert soak.figure({}) is None
         empty = RecordedProbes(ProbeRun("1g", ("n1", "n2")), (), Ending.INTERRUPTED)
-        assert soak.figure({"1g": empty}) is None
+        assert self.drawn({"1g": empty}) is None
 
 
 class TestPlacementFigure:
     def test_each_dataset_is_drawn_once_with_the_bytes_of_its_manifest(
         self, rich: Comparison
     ) -> None:
-        coded, copied = placement.placements(rich)
-        assert coded.configurations == ("1g-rs", "2.5g-rs")
-        assert copied.configurations == ("2.5g-2x",)
+        coded, copied = placement.placements(rich).items()
+        assert coded[0] == ("rs:6+3:64k", "1g-rs, 2.5g-rs")
+        assert copied[0][1] == "2.5g-2x"
         run = rich.columns[2].runs[0].run
         assert run.dataset
-        assert copied.bytes_by_node == run.dataset["placement"]
+        assert copied[1] == run.dataset["placement"]
 
     def test_storage_that_reports_no_placement_has_no_figure(self) -> None:
-        assert placement.figure(SCENARIOS["enough"]()) is None
+        assert placement.figure.draw(Evidence(SCENARIOS["enough"]())) is None
 
 
 def answer_of(before: ConfigurationRuns, after: ConfigurationRuns) -> Answer:

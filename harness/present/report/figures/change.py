@@ -1,15 +1,15 @@
 """The change of each workload as a dot with its interval, all on one scale."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 from harness.analysis.compare.comparison import Comparison
 from harness.present import quantities
 from harness.present.comparison_table import comparison_table
 from harness.present.data_table import DataTable, Quantity
 from harness.present.report import chart
-from harness.present.report.figure import Figure, Section, picture
+from harness.present.report.figure import Evidence, Figure, Section, alternative, picture
 from harness.present.table import Fields, change_text
 from harness.statistics.change import Change, Verdict
 
@@ -17,8 +17,7 @@ MAX_INTERVAL_END = 1.0
 """Intervals are cut off at this change, unless a dot is beyond it: a long one would flatten the rest."""
 
 
-@dataclass(frozen=True)
-class Dot:
+class Dot(NamedTuple):
     """One workload in one configuration: the change of its time, and what the table says of it."""
 
     workload: str
@@ -34,10 +33,10 @@ class Dot:
         return change_text(self.fields, self.unit)
 
 
-def dots(comparison: Comparison) -> tuple[Dot, ...]:
+def dots(comparison: Comparison) -> list[Dot]:
     """Return every change, in the order of the table."""
     lines = comparison_table(comparison).lines
-    return tuple(
+    return [
         Dot(
             row.workload,
             column.name,
@@ -49,22 +48,23 @@ def dots(comparison: Comparison) -> tuple[Dot, ...]:
         for row, line in zip(comparison.rows, lines, strict=True)
         for column, cell, entry in zip(comparison.columns, row.cells, line.entries, strict=True)
         if cell.change
-    )
+    ]
 
 
-def figure(comparison: Comparison) -> Figure | None:
+@partial(Section, 10, "change", "How much each workload changed")
+def figure(evidence: Evidence) -> Figure | None:
     """Return the figure; None if nothing can be compared."""
-    found = dots(comparison)
+    found = dots(evidence.comparison)
     if not found:
         return None
-    keys = chart.series_of(column.name for column in comparison.columns)
+    keys = chart.series_of(column.name for column in evidence.comparison.columns)
     baseline, *others = keys
     return Figure(
-        alternative=(
-            f"Dot plot: the change of each time against {baseline}, with its 95 % interval. "
-            + "; ".join(f"{dot.workload} in {dot.configuration}: {dot.text}" for dot in found)
+        alternative=alternative(
+            f"Dot plot: the change of each time against {baseline}, with its 95 % interval.",
+            ((f"{dot.workload} in {dot.configuration}", dot.text) for dot in found),
         ),
-        pictures=(picture(_drawn(found, keys, _WIDE), _drawn(found, keys, _NARROW)),),
+        pictures=(picture(_drawn(found, keys, _WIDE), narrow=_drawn(found, keys, _NARROW)),),
         numbers=DataTable.of(map(_numbers, found)),
         keys={name: keys[name] for name in others},
         remarks=tuple(_remarks(found)),
@@ -99,8 +99,7 @@ def _remarks(found: Sequence[Dot]) -> Iterator[str]:
         yield "Controls use neither network nor storage: if they move, the machine has changed."
 
 
-@dataclass(frozen=True)
-class _Size:
+class _Size(NamedTuple):
     """The width of the plot, the height of a line, the area of a dot, and the characters of a name."""
 
     dots_px: int
@@ -114,67 +113,29 @@ _WIDE = _Size(dots_px=620, line_px=18, dot_px2=75, name_width=32, text_px=12)
 _NARROW = _Size(dots_px=148, line_px=17, dot_px2=45, name_width=20, text_px=11)
 
 
-@dataclass(frozen=True)
-class _Frame:
-    """What the parts of the picture share, so that their scales are aligned."""
-
-    size: _Size
-    series: Mapping[str, chart.Series]
-    workloads: Mapping[str, str]
-    domain: tuple[float, float]
-
-    def x(self, *, with_axis: bool) -> chart.Spec:
-        axis = {
-            "format": "+.0%",
-            "grid": True,
-            "labelExpr": "datum.value === 0 ? '0%' : datum.label",
-            "labelFlush": False,
-            "labels": with_axis,
-            "tickCount": max(3, self.size.dots_px // 65),
-        }
-        title = "less time  ←  change  →  more time" if with_axis else None
-        scale = {"domain": self.domain, "nice": True}
-        return chart.quantity("change", scale=scale, axis=axis, title=title)
-
-    def y(self, workloads: Sequence[str]) -> chart.Spec:
-        names_px = round(max(map(len, self.workloads.values())) * self.size.text_px * 0.56)
-        extent = {"labelLimit": names_px, "minExtent": names_px, "maxExtent": names_px}
-        axis = {"labelFontSize": self.size.text_px, **extent}
-        return chart.category("workload", sort=list(workloads), axis=axis)
-
-    def row(self, dot: Dot) -> dict[str, Any]:
-        interval = dot.change.interval
-        return {
-            "workload": self.workloads[dot.workload],
-            "line": list(self.series).index(dot.configuration),
-            **self.series[dot.configuration].mark,
-            "verdict": str(dot.change.verdict),
-            "change": dot.change.relative_change,
-            "low": interval and interval.low,
-            "high": interval and min(interval.high, self.domain[1]),
-            "is_cut": bool(interval and interval.high > self.domain[1]),
-            "text": dot.text,
-        }
-
-
 def _drawn(found: Sequence[Dot], series: Mapping[str, chart.Series], size: _Size) -> chart.Spec:
     """Return the picture: workloads above controls, on the same scale."""
-    frame = _Frame(
-        size,
-        series,
-        workloads=chart.labels((dot.workload for dot in found), size.name_width),
-        domain=_domain([dot.change for dot in found]),
-    )
+    names = chart.labels((dot.workload for dot in found), size.name_width)
+    names_px = round(max(map(len, names.values())) * size.text_px * 0.56)
+    ends = _ends([dot.change for dot in found])
     parts = {
-        "workloads": [frame.row(dot) for dot in found if not dot.is_control],
-        "controls": [frame.row(dot) for dot in found if dot.is_control],
+        title: [
+            _row(dot, ends[1], series) | {"workload": names[dot.workload]}
+            for dot in found
+            if dot.is_control is is_control
+        ]
+        for title, is_control in (("workloads", False), ("controls", True))
     }
-    used = [name for name in parts if parts[name]]
-    charts = [_part(name, parts[name], frame, with_axis=name == used[-1]) for name in used]
+    shown = {title: rows for title, rows in parts.items() if rows}
+    charts = []
+    for title, rows in shown.items():
+        x = _x(ends, size.dots_px, with_axis=title == [*shown][-1])
+        lines_px = size.line_px * (len(series) - 1) + 10
+        charts.append(_part(title, rows, x, size, names_px, lines_px))
     return {"vconcat": charts, "spacing": 10}
 
 
-def _domain(changes: Sequence[Change]) -> tuple[float, float]:
+def _ends(changes: Sequence[Change]) -> tuple[float, float]:
     """Return the ends of the scale, which include 0."""
     values = [change.relative_change for change in changes]
     intervals = [change.interval for change in changes if change.interval]
@@ -182,55 +143,68 @@ def _domain(changes: Sequence[Change]) -> tuple[float, float]:
     return min(0.0, *values, *(interval.low for interval in intervals)), high
 
 
+def _row(dot: Dot, highest: float, series: Mapping[str, chart.Series]) -> dict[str, Any]:
+    look = series[dot.configuration].mark
+    low, high = dot.change.interval or (None, None)
+    match dot.change.verdict:
+        case Verdict.NOISE:
+            look["fill"] = chart.PAPER
+        case Verdict.TOO_FEW:
+            look["shape"] = "cross"
+    return {
+        "line": list(series).index(dot.configuration),
+        "fill": look["colour"],
+        **look,
+        "change": dot.change.relative_change,
+        "low": low,
+        "high": high and min(high, highest),
+        "is_cut": high is not None and high > highest,
+        "text": dot.text,
+    }
+
+
+def _x(ends: tuple[float, float], px: int, *, with_axis: bool) -> chart.Spec:
+    axis = {
+        "format": "+.0%",
+        "grid": True,
+        "labelExpr": "datum.value === 0 ? '0%' : datum.label",
+        "labelFlush": False,
+        "labels": with_axis,
+        "tickCount": max(3, px // 65),
+    }
+    title = "less time  ←  change  →  more time" if with_axis else None
+    return chart.quantity("change", scale={"domain": ends, "nice": True}, axis=axis, title=title)
+
+
 def _part(
-    name: str, rows: Sequence[dict[str, Any]], frame: _Frame, *, with_axis: bool
+    title: str, rows: list[dict[str, Any]], x: chart.Spec, size: _Size, names_px: int, lines_px: int
 ) -> chart.Spec:
     workloads = list(dict.fromkeys(row["workload"] for row in rows))
-    size, lines = frame.size, len(frame.series) - 1
-    offset = {"yOffset": {"field": "line", "type": "ordinal"}}
-    base = {"y": frame.y(workloads), **offset, **chart.COLOUR}
-    x = frame.x(with_axis=with_axis)
-    marked = {**base, "x": x, **chart.SHAPE}
+    extent = {"labelLimit": names_px, "minExtent": names_px, "maxExtent": names_px}
+    base = {
+        "y": chart.category(
+            "workload", sort=workloads, axis={"labelFontSize": size.text_px, **extent}
+        ),
+        "yOffset": {"field": "line", "type": "ordinal"},
+        **chart.COLOUR,
+    }
+    high = {**base, "x": {**x, "field": "high"}}
     interval = {**base, "x": {**x, "field": "low"}, "x2": {"field": "high"}}
-    text_place = {"x": {"value": size.dots_px + 10}, "color": {"value": chart.INK}}
-    dot: dict[str, Any] = {"size": size.dot_px2, "opacity": 1, "strokeWidth": 2}
-
-    def of(verdict: Verdict) -> str:
-        return f"datum.verdict === '{verdict}'"
-
+    marked = {**base, "x": x, **chart.SHAPE, "fill": chart.as_is("fill")}
+    text = {
+        "x": {"value": size.dots_px + 10},
+        "color": {"value": chart.INK},
+        "text": {"field": "text"},
+    }
+    cut = [row for row in rows if row["is_cut"]]
+    dot: dict[str, Any] = {"opacity": 1}
     return chart.layered(
         rows,
         chart.mark("rule", {"x": {"datum": 0}}, rows=[{}], color=chart.SOFT),
         chart.mark("rule", interval, strokeWidth=2),
-        chart.mark(
-            "point",
-            {**base, "x": {**x, "field": "high"}},
-            only="datum.is_cut",
-            shape="triangle-right",
-            filled=True,
-            opacity=1,
-        ),
-        chart.mark("point", marked, only=of(Verdict.CHANGED), filled=True, **dot),
-        chart.mark("point", marked, only=of(Verdict.NOISE), fill=chart.PAPER, **dot),
-        chart.mark(
-            "point",
-            {**base, "x": x},
-            only=of(Verdict.TOO_FEW),
-            shape="cross",
-            filled=True,
-            **dot,
-        ),
-        chart.mark(
-            "text",
-            {**base, **text_place, "text": {"field": "text"}},
-            align="left",
-            fontSize=size.text_px,
-        ),
-        px=(size.dots_px, (size.line_px * lines + 10) * len(workloads)),
-        title=name,
+        chart.mark("point", high, rows=cut, shape="triangle-right", filled=True, **dot),
+        chart.mark("point", marked, size=size.dot_px2, strokeWidth=2, **dot),
+        chart.mark("text", {**base, **text}, align="left", fontSize=size.text_px),
+        px=(size.dots_px, lines_px * len(workloads)),
+        title=title,
     )
-
-
-SECTION = Section(
-    10, "change", "How much each workload changed", lambda evidence: figure(evidence.comparison)
-)

@@ -1,13 +1,22 @@
 """Percentiles of the time that a small message takes there and back: a panel for each load of the network."""
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from math import ceil, floor, log10
 from statistics import median
 
 from harness.model.network_metrics import IDLE, LATENCY, LOADED, ROUND_TRIP
 from harness.present.data_table import DataTable, Quantity
 from harness.present.report.chart import category, quantity
-from harness.present.report.figure import Figure, Measured, Section, grouped, picture
+from harness.present.report.figure import (
+    Evidence,
+    Figure,
+    Measured,
+    Section,
+    alternative,
+    grouped,
+    picture,
+)
 from harness.present.report.lines import Point, keys_of, panel
 from harness.terminal import significant
 
@@ -18,7 +27,7 @@ _LEGEND = (
 _MAX_POWERS_WITH_STEPS = 3
 
 
-def points_of(measured: Measured) -> tuple[Point, ...]:
+def points_of(measured: Measured) -> list[Point]:
     """Return the round-trip times in microseconds by case, configuration and percentile."""
     found = []
     for case in (IDLE, LOADED):
@@ -32,22 +41,25 @@ def points_of(measured: Measured) -> tuple[Point, ...]:
                 ]
                 if values:
                     found.append(Point(case, configuration, percentile, median(values)))
-    return tuple(found)
+    return found
 
 
-def figure(measured: Measured) -> Figure | None:
+@partial(Section, 90, "latency", "Latency")
+def figure(evidence: Evidence) -> Figure | None:
     """Return the figure of round-trip times; None if none was measured."""
-    found = points_of(measured)
+    found = points_of(evidence.measured)
     if not found:
         return None
-    keys = keys_of(found, measured)
+    keys = keys_of(found, evidence.measured)
     x = category(
         "x", sort=list(ROUND_TRIP), axis={"labelAngle": 0, "labelExpr": "'p' + datum.label"}
     )
     rows = [(p.panel, p.line, f"p{p.x:g}", Quantity(significant(p.value), p.value)) for p in found]
     return Figure(
-        alternative="Lines: percentiles of the round-trip time of a small message, in microseconds. "
-        + "; ".join(f"{line}, {case}, {rank}: {time.text}" for case, line, rank, time in rows),
+        alternative=alternative(
+            "Lines: percentiles of the round-trip time of a small message, in microseconds.",
+            ((f"{line}, {case}, {rank}", time.text) for case, line, rank, time in rows),
+        ),
         pictures=tuple(
             picture(panel(of, keys, x, _times(of), (260, 150)), heading=f"{case}, µs")
             for case, of in grouped(found, lambda point: point.panel).items()
@@ -76,6 +88,3 @@ def _ticks(values: Iterable[float]) -> list[float]:
     steps = (1, 2, 5) if len(powers) <= _MAX_POWERS_WITH_STEPS else (1,)
     ticks = [step * power for power in powers for step in steps]
     return [tick for tick in ticks if low <= tick <= high] or [low]
-
-
-SECTION = Section(90, "latency", "Latency", lambda evidence: figure(evidence.measured))

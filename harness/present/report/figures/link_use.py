@@ -1,17 +1,12 @@
 """The link and the processors of the busiest node over the time of one trial, for each configuration."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from statistics import fmean
+from typing import NamedTuple
 
 from harness.analysis.compare.comparison import Comparison
-from harness.analysis.explain.timeline import (
-    FULL,
-    LinkUse,
-    TrialLink,
-    link_uses,
-    trial_links,
-)
+from harness.analysis.explain.timeline import FULL, LinkUse, TrialLink, link_uses, trial_links
 from harness.analysis.network.mesh import RECEIVES, SENDS
 from harness.model.link import throughput_text
 from harness.present import quantities
@@ -19,7 +14,15 @@ from harness.present.data_table import DataTable, Quantity
 from harness.present.link_table import share_text
 from harness.present.report import chart
 from harness.present.report.chart import Series, Spec, layered, mark, quantity
-from harness.present.report.figure import Figure, Measured, Section, grouped, picture
+from harness.present.report.figure import (
+    Evidence,
+    Figure,
+    Measured,
+    Section,
+    alternative,
+    grouped,
+    picture,
+)
 from harness.terminal import percent, shorten, visible
 
 _MBIT = 1e6
@@ -30,29 +33,24 @@ _KEYS = {
     "sent": Series(_COLOURS[SENDS], "square", "■"),
     "busy processors of the node": Series(_CPU_COLOUR, "square", "■"),
 }
+_WIDTH_PX, _LINK_PX, _CPU_PX = 258, 100, 36
 _NAME_WIDTH = 20
 _MIN_LABELLED = 0.05
 """The number of a stage that takes less of the width would not fit into its band."""
 LEGEND = (
     "Of each workload, the trial whose time is nearest to the median: what its busiest node received and "
-    "sent, in Mbit/s over seconds, and how busy its processors were, in percent. The dashed line is what "
-    f"the link can carry; the link is full above {percent(FULL)} of it. Bands are Spark's stages, numbered "
-    "in the order of their start."
+    "sent, in Mbit/s over seconds, and below it how busy its processors were, in percent. The dashed line is "
+    f"what the link can carry; the link is full above {percent(FULL)} of it. Bands are Spark's stages, "
+    "numbered in the order of their start."
 )
 
 
-@dataclass(frozen=True)
-class Course:
+class Course(NamedTuple):
     """The use of the busiest link by a workload in a configuration; its typical trial is drawn."""
 
     workload: str
     configuration: str
     use: LinkUse
-
-    @property
-    def link(self) -> TrialLink:
-        """The trial that is drawn."""
-        return self.use.typical
 
     @property
     def text(self) -> str:
@@ -64,33 +62,34 @@ class Course:
         return f"{full}, mostly during stage {self.use.stage}" if self.use.stage else full
 
 
-def courses(comparison: Comparison, measured: Measured) -> tuple[Course, ...]:
+def courses(comparison: Comparison, measured: Measured) -> list[Course]:
     """Return the courses in the order of the table; there are none of controls, or without timelines."""
     uses = {
         column.name: link_uses(trial_links(column, measured.get(column.name, ())))
         for column in comparison.columns
     }
-    return tuple(
+    return [
         Course(row.workload, name, of_column[row.workload])
         for row in comparison.rows
         if row.workload not in comparison.common_controls
         for name, of_column in uses.items()
         if row.workload in of_column
-    )
+    ]
 
 
-def figure(comparison: Comparison, measured: Measured) -> Figure | None:
+@partial(Section, 50, "links", "The busiest link over time")
+def figure(evidence: Evidence) -> Figure | None:
     """Return the figure; None if no trial has a timeline."""
-    found = courses(comparison, measured)
+    found = courses(evidence.comparison, evidence.measured)
     if not found:
         return None
     return Figure(
-        alternative="Lines over time: what the busiest node received and sent. "
-        + "; ".join(
-            f"{course.workload} in {course.configuration}: {course.text}" for course in found
+        alternative=alternative(
+            "Lines over time: what the busiest node received and sent.",
+            ((f"{course.workload} in {course.configuration}", course.text) for course in found),
         ),
         pictures=tuple(
-            picture(_drawn(of_workload, _WIDE), _drawn(of_workload, _NARROW), heading=name)
+            picture(*_drawn(of_workload), heading=name)
             for name, of_workload in grouped(found, lambda course: course.workload).items()
         ),
         numbers=DataTable.of(map(_numbers, found)),
@@ -104,17 +103,16 @@ def figure(comparison: Comparison, measured: Measured) -> Figure | None:
 
 def _sources(found: Sequence[Course]) -> Iterator[str]:
     """Yield what the links carry, and where that is known from."""
-    for name in dict.fromkeys(course.configuration for course in found):
-        goodputs = [course.link.goodput for course in found if course.configuration == name]
+    for name, of_name in grouped(found, lambda course: course.configuration).items():
+        goodputs = (course.use.typical.goodput for course in of_name)
         for goodput in dict.fromkeys(filter(None, goodputs)):
             rate = throughput_text(min(goodput.received_bit_s, goodput.sent_bit_s))
             yield f"Links carry in {name}: {rate} ({goodput.source})."
 
 
 def _numbers(course: Course) -> dict[str, str | Quantity]:
-    link, use = course.link, course.use
-    rates = [rate for _, _, rate in _rates(link) if rate is not None]
-    limit = min(_limits_mbit_s(link), default=None)
+    link, use = course.use.typical, course.use
+    rates = [rate for of_direction in _rates(link).values() for rate in of_direction if rate]
     busy = [value for value in link.timeline.series(link.node.busy_percent) if value is not None]
     return {
         "workload": course.workload,
@@ -125,106 +123,79 @@ def _numbers(course: Course) -> dict[str, str | Quantity]:
         "of the time": Quantity.of(use.full_share, share_text),
         "direction": use.direction or "",
         "mostly during stage": use.stage or "",
-        "highest": Quantity.of(max(rates, default=0), throughput_text),
-        "link carries": Quantity.of(limit, "{:.1f} Mbit/s".format),
+        "highest": Quantity.of(max(rates, default=0) * _MBIT, throughput_text),
+        "link carries": Quantity.of(min(_limits(link), default=None), "{:.1f} Mbit/s".format),
         "processors busy": Quantity.of(fmean(busy) if busy else None, "{:.0f}%".format),
     }
 
 
-def _rates(link: TrialLink) -> Iterator[tuple[str, float, float | None]]:
-    """Yield direction, start in seconds and bit/s of each slice."""
-    for direction in (RECEIVES, SENDS):
-        yield from ((direction, part.start_s, part.bit_s(direction)) for part in link.slices)
+def _rates(link: TrialLink) -> Mapping[str, list[float | None]]:
+    """Return the Mbit/s of each slice, by direction; None is unknown."""
+    return {
+        way: [None if (rate := part.bit_s(way)) is None else rate / _MBIT for part in link.slices]
+        for way in _COLOURS
+    }
 
 
-@dataclass(frozen=True)
-class _Size:
-    """Widths and heights; beside the link's chart there is that of the processors, or below it."""
-
-    link_px: tuple[int, int]
-    cpu_px: tuple[int, int]
-    cpu_is_beside: bool
-
-
-_WIDE = _Size(link_px=(420, 110), cpu_px=(200, 110), cpu_is_beside=True)
-_NARROW = _Size(link_px=(220, 90), cpu_px=(220, 40), cpu_is_beside=False)
-
-
-def _drawn(of_workload: Sequence[Course], size: _Size) -> Spec:
-    """Return the picture: the configurations of one workload above each other, on the same scales."""
-    longest_s = max(course.link.timeline.length_s for course in of_workload)
-    highest_mbit_s = 1.05 * max(
-        *(rate / _MBIT for course in of_workload for _, _, rate in _rates(course.link) if rate),
-        *(limit for course in of_workload for limit in _limits_mbit_s(course.link)),
-        1.0,
-        1.0,
-    )
-    charts = []
-    for course in of_workload:
-        names = (course.configuration, course.link.node.host)
-        title = ": ".join(shorten(visible(name), _NAME_WIDTH) for name in names)
-        link = _link_chart(course.link, longest_s, highest_mbit_s, size.link_px, title)
-        cpu = _cpu_chart(course.link, longest_s, size.cpu_px)
-        join = "hconcat" if size.cpu_is_beside else "vconcat"
-        charts.append({join: [link, cpu], "spacing": 12})
-    return {"vconcat": charts, "spacing": 14}
-
-
-def _limits_mbit_s(link: TrialLink) -> list[float]:
+def _limits(link: TrialLink) -> list[float]:
+    """Return the Mbit/s that the link can carry: one number, or one each way; none if unknown."""
     if link.goodput is None:
         return []
     both = (link.goodput.received_bit_s, link.goodput.sent_bit_s)
     return [round(bit_s / _MBIT, 1) for bit_s in dict.fromkeys(both)]
 
 
-def _place(longest_s: float, field: str, highest: float) -> Spec:
-    """Return the encoding of the seconds of a trial, and of a field whose values are up to `highest`."""
+def _drawn(of_workload: Sequence[Course]) -> Iterator[Spec]:
+    """Yield a picture of each configuration of one workload, all on the same scales."""
+    links = [course.use.typical for course in of_workload]
+    longest_s = max(link.timeline.length_s for link in links)
+    rates = [rate for link in links for way in _rates(link).values() for rate in way if rate]
+    limits = [limit for link in links for limit in _limits(link)]
+    highest = 1.05 * max([*rates, *limits, 1.0])
+    for course, link in zip(of_workload, links, strict=True):
+        names = (course.configuration, link.node.host)
+        title = ": ".join(shorten(visible(name), _NAME_WIDTH) for name in names)
+        parts = [_link_chart(link, longest_s, highest, title), _cpu_chart(link, longest_s)]
+        yield {"vconcat": parts, "spacing": 8}
+
+
+def _place(longest_s: float, highest: float, *, labels: bool, **y_axis: object) -> Spec:
+    """Return the encoding of the seconds of a trial, and of values up to `highest`."""
+    x_axis = {"grid": False, "tickCount": 5, "labelFlush": False} if labels else None
+    axis = {"minExtent": 28, **y_axis}
     return {
-        "x": quantity(
-            "s",
-            ends=(0, longest_s),
-            axis={"grid": False, "tickCount": 5, "labelFlush": False},
-        ),
-        "y": quantity(
-            field,
-            ends=(0, highest),
-            axis={"tickCount": 3, "minExtent": 28},
-        ),
+        "x": quantity("s", ends=(0, longest_s), axis=x_axis),
+        "y": quantity("value", ends=(0, highest), axis=axis),
     }
 
 
-def _link_chart(
-    link: TrialLink, longest_s: float, highest: float, px: tuple[int, int], title: str
-) -> Spec:
-    place = _place(longest_s, "mbit_s", highest)
-    end_s = link.timeline.length_s
-    band = {
-        "x": place["x"],
-        "x2": {"field": "end"},
-        "opacity": chart.as_is("opacity"),
-    }
+def _link_chart(link: TrialLink, longest_s: float, highest: float, title: str) -> Spec:
+    place = _place(longest_s, highest, labels=False, tickCount=3)
+    band = {"x": place["x"], "x2": {"field": "end"}, "opacity": chart.as_is("opacity")}
     number = {"x": quantity("middle"), "y": {"value": 1}, "text": {"field": "number"}}
-    lines = []
-    for direction, colour in _COLOURS.items():
-        rows = [
-            {"s": start_s, "mbit_s": None if rate is None else rate / _MBIT}
-            for way, start_s, rate in _rates(link)
-            if way == direction
-        ]
-        rows.append({**rows[-1], "s": end_s})
-        lines.append(
-            mark("line", place, rows=rows, interpolate="step-after", color=colour, strokeWidth=1.5)
-        )
-    limits = [{"mbit_s": limit} for limit in _limits_mbit_s(link)]
+    rates = [
+        {"s": s, "value": value, "colour": _COLOURS[way]}
+        for way, values in _rates(link).items()
+        for s, value in _steps(link, values)
+    ]
+    limits = [{"value": limit} for limit in _limits(link)]
     return layered(
         _bands(link, longest_s),
         mark("rect", band, fill=chart.FAINT),
         mark("text", number, baseline="top", color=chart.SOFT),
-        *lines,
+        mark(
+            "line", {**place, **chart.COLOUR}, rows=rates, interpolate="step-after", strokeWidth=1.5
+        ),
         mark("rule", {"y": place["y"]}, rows=limits, color=chart.INK, strokeDash=chart.DASHES),
-        px=px,
+        px=(_WIDTH_PX, _LINK_PX),
         title=title,
     )
+
+
+def _steps(link: TrialLink, values: Sequence[float | None]) -> Iterator[tuple[float, float | None]]:
+    """Yield the second and the value of each slice, and the last value once more at the end."""
+    for number, value in enumerate((*values, values[-1])):
+        yield number * link.timeline.interval_s, value
 
 
 def _bands(link: TrialLink, longest_s: float) -> Iterator[dict[str, object]]:
@@ -241,23 +212,16 @@ def _bands(link: TrialLink, longest_s: float) -> Iterator[dict[str, object]]:
         }
 
 
-def _cpu_chart(link: TrialLink, longest_s: float, px: tuple[int, int]) -> Spec:
+def _cpu_chart(link: TrialLink, longest_s: float) -> Spec:
     busy = link.timeline.series(link.node.busy_percent)
-    rows = [
-        {"s": number * link.timeline.interval_s, "percent": value}
-        for number, value in enumerate((*busy, busy[-1]))
-    ]
-    place = _place(longest_s, "percent", 100)
     return layered(
-        rows,
-        mark("area", place, interpolate="step-after", color=_CPU_COLOUR, opacity=0.6),
-        px=px,
+        [{"s": s, "value": value} for s, value in _steps(link, busy)],
+        mark(
+            "area",
+            _place(longest_s, 100, labels=True, values=[0, 100]),
+            interpolate="step-after",
+            color=_CPU_COLOUR,
+            opacity=0.6,
+        ),
+        px=(_WIDTH_PX, _CPU_PX),
     )
-
-
-SECTION = Section(
-    50,
-    "links",
-    "The busiest link over time",
-    lambda evidence: figure(evidence.comparison, evidence.measured),
-)

@@ -1,24 +1,24 @@
 """TCP throughput between each pair of hosts: a map for each configuration, and maps of the differences."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
 
-from harness.analysis.network.mesh import (
-    Pair,
-    PairMatrix,
-    pair_matrix,
-    typical_bit_s,
-)
+from harness.analysis.network.mesh import Pair, PairMatrix, pair_matrix, typical_bit_s
 from harness.analysis.network.mesh_verdict import MeshVerdict
 from harness.model.link import UNITS, throughput_text
 from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.probe import ARROW
-from harness.present.data_table import DataTable, Quantity, relative_change
+from harness.present.data_table import Quantity, relative_change
 from harness.present.report import chart
 from harness.present.report.chart import Spec, as_is, category, labels, layered, mark
-from harness.present.report.figure import Figure, Measured, Picture, Section, picture
+from harness.present.report.figure import Evidence, Figure, Picture, Section, alternative, picture
 from harness.present.report.figures import many_hosts
-from harness.present.report.figures.many_hosts import MAX_HOSTS_IN_MAP, unit_prefix
+from harness.present.report.figures.many_hosts import (
+    MAX_HOSTS_IN_MAP,
+    numbers_by_configuration,
+    unit_prefix,
+)
 
 _WIDE_PX, _NARROW_PX, _MAX_SQUARE_PX, _MIN_SQUARE_WITH_TEXT_PX = 700, 190, 44, 28
 _MAX_HOSTS_OF_A_SMALL_MAP = 6
@@ -41,8 +41,7 @@ LEGEND = (
 )
 
 
-@dataclass(frozen=True)
-class Square:
+class Square(NamedTuple):
     """A pair of hosts in a map: its text, its colour, and whether it is marked as slow."""
 
     pair: Pair
@@ -51,51 +50,66 @@ class Square:
     is_slow: bool = False
 
 
-@dataclass(frozen=True)
-class Map:
-    """The throughput of one configuration, or its difference from the baseline."""
-
-    heading: str
-    hosts: tuple[str, ...]
-    squares: tuple[Square, ...]
-
-
-def figure(measured: Measured, verdicts: Mapping[str, MeshVerdict]) -> Figure | None:
+@partial(Section, 70, "mesh", "Throughput between hosts")
+def figure(evidence: Evidence) -> Figure | None:
     """Return the figure of measurements by configuration; None if no pair of hosts was measured.
 
-    `verdicts` are those of each configuration's newest mesh. A map of the pairs of many hosts could not be
-    read, so the hosts are drawn instead.
+    A map of the pairs of many hosts could not be read, so the hosts are drawn instead.
     """
-    meshes = {name: pair_matrix(some, MESH_GOODPUT) for name, some in measured.items()}
-    meshes = {name: mesh for name, mesh in meshes.items() if mesh.hosts}
+    every = {name: pair_matrix(some, MESH_GOODPUT) for name, some in evidence.measured.items()}
+    meshes = {name: mesh for name, mesh in every.items() if mesh.hosts}
     if not meshes:
         return None
     if any(len(mesh.hosts) > MAX_HOSTS_IN_MAP for mesh in meshes.values()):
-        return many_hosts.figure(meshes, verdicts)
-    maps = tuple(maps_of(meshes, verdicts))
+        return many_hosts.figure(meshes, evidence.verdicts)
     return Figure(
-        alternative="Maps of the TCP throughput between hosts; rows send, columns receive. "
-        + "; ".join(_description(name, mesh) for name, mesh in meshes.items()),
-        pictures=tuple(map(_picture, maps)),
-        numbers=_numbers(meshes),
+        alternative=alternative(
+            "Maps of the TCP throughput between hosts; rows send, columns receive.",
+            ((name, _description(mesh)) for name, mesh in meshes.items()),
+        ),
+        pictures=tuple(_pictures(meshes, evidence.verdicts)),
+        numbers=numbers_by_configuration(
+            {
+                name: {
+                    ARROW.join(pair): _value(mesh, pair) for pair in (*mesh.values, *mesh.errors)
+                }
+                for name, mesh in meshes.items()
+            },
+            "pair",
+        ),
         remarks=(LEGEND,),
     )
 
 
-def maps_of(meshes: Mapping[str, PairMatrix], verdicts: Mapping[str, MeshVerdict]) -> Iterator[Map]:
+def _value(mesh: PairMatrix, pair: Pair) -> Quantity:
+    value = mesh.values.get(pair)
+    return Quantity(mesh.errors.get(pair, "") if value is None else throughput_text(value), value)
+
+
+def _description(mesh: PairMatrix) -> str:
+    if not mesh.values:
+        return f"{len(mesh.hosts)} hosts, no pair has a value"
+    values = (min(mesh.values.values()), max(mesh.values.values()), typical_bit_s(mesh) or 0)
+    low, high, typical = map(throughput_text, values)
+    return f"{len(mesh.hosts)} hosts, {low} to {high}, typically {typical}"
+
+
+def _pictures(
+    meshes: Mapping[str, PairMatrix], verdicts: Mapping[str, MeshVerdict]
+) -> Iterator[Picture]:
     """Yield a map for each configuration, then a map of changes for each except the baseline."""
     unit = unit_prefix(meshes.values())
     for name, mesh in meshes.items():
-        yield Map(
-            f"{name}, in {unit}bit/s", mesh.hosts, tuple(_squares(mesh, verdicts.get(name), unit))
-        )
+        squares = list(squares_of(mesh, verdicts.get(name), unit))
+        yield _picture(squares, mesh, f"{name}, in {unit}bit/s")
     baseline, *others = meshes
     for name in others:
-        if changes := tuple(_change_squares(meshes[baseline], meshes[name])):
-            yield Map(f"{name} against {baseline}", meshes[name].hosts, changes)
+        if squares := list(change_squares(meshes[baseline], meshes[name])):
+            yield _picture(squares, meshes[name], f"{name} against {baseline}")
 
 
-def _squares(mesh: PairMatrix, verdict: MeshVerdict | None, unit: str) -> Iterator[Square]:
+def squares_of(mesh: PairMatrix, verdict: MeshVerdict | None, unit: str) -> Iterator[Square]:
+    """Yield the throughput of each pair; the verdict says which are slow."""
     typical, slow = typical_bit_s(mesh), verdict.slow_pairs if verdict else frozenset()
     for pair, value in mesh.values.items():
         text = f"{value / UNITS[unit.lower()]:.{2 if unit == 'G' else 0}f}"
@@ -105,7 +119,8 @@ def _squares(mesh: PairMatrix, verdict: MeshVerdict | None, unit: str) -> Iterat
         yield Square(pair, chart.FAILED, "paper", is_slow=True)
 
 
-def _change_squares(before: PairMatrix, after: PairMatrix) -> Iterator[Square]:
+def change_squares(before: PairMatrix, after: PairMatrix) -> Iterator[Square]:
+    """Yield the change of each pair that has a value on both sides."""
     for pair, value in after.values.items():
         change = relative_change(before.values.get(pair), value).value
         if change is not None:
@@ -118,46 +133,17 @@ def _colour(bounds: Mapping[float, str], value: float) -> str:
     return reached[-1] if reached else next(iter(bounds.values()))
 
 
-def _description(name: str, mesh: PairMatrix) -> str:
-    if not mesh.values:
-        return f"{name}: {len(mesh.hosts)} hosts, no pair has a value"
-    typical, values = typical_bit_s(mesh) or 0, mesh.values.values()
-    return (
-        f"{name}: {len(mesh.hosts)} hosts, {throughput_text(min(values))} to {throughput_text(max(values))}, "
-        f"typically {throughput_text(typical)}"
-    )
-
-
-def _numbers(meshes: Mapping[str, PairMatrix]) -> DataTable:
-    pairs = list(dict.fromkeys(p for mesh in meshes.values() for p in (*mesh.values, *mesh.errors)))
-    baseline, *others = meshes
-    rows: list[tuple[str | Quantity, ...]] = []
-    for pair in pairs:
-        base = meshes[baseline].values.get(pair)
-        values = [_value(mesh, pair) for mesh in meshes.values()]
-        changes = [relative_change(base, meshes[name].values.get(pair)) for name in others]
-        rows.append((ARROW.join(pair), *values, *changes))
-    headings = ("pair", *meshes, *(f"change in {name}" for name in others))
-    return DataTable(headings, tuple(rows))
-
-
-def _value(mesh: PairMatrix, pair: Pair) -> Quantity:
-    value = mesh.values.get(pair)
-    return Quantity(mesh.errors.get(pair, "") if value is None else throughput_text(value), value)
-
-
-def _picture(pair_map: Map) -> Picture:
+def _picture(squares: Sequence[Square], mesh: PairMatrix, heading: str) -> Picture:
     """Draw a map; a large one does not fit on a phone and is drawn twice."""
-    narrow = _drawn(pair_map, _NARROW_PX)
-    if len(pair_map.hosts) <= _MAX_HOSTS_OF_A_SMALL_MAP:
-        return picture(narrow, heading=pair_map.heading)
-    return picture(_drawn(pair_map, _WIDE_PX), narrow, heading=pair_map.heading)
+    narrow = _drawn(squares, mesh.hosts, _NARROW_PX)
+    if len(mesh.hosts) <= _MAX_HOSTS_OF_A_SMALL_MAP:
+        return picture(narrow, heading=heading)
+    return picture(_drawn(squares, mesh.hosts, _WIDE_PX), narrow=narrow, heading=heading)
 
 
-def _drawn(pair_map: Map, available_px: int) -> Spec:
-    side_px = min(_MAX_SQUARE_PX, max(4, available_px // len(pair_map.hosts)))
-    names = labels(pair_map.hosts, _NAME_WIDTH)
-    hosts = list(names.values())
+def _drawn(squares: Sequence[Square], hosts: Sequence[str], available_px: int) -> Spec:
+    side_px = min(_MAX_SQUARE_PX, max(4, available_px // len(hosts)))
+    names = labels(hosts, _NAME_WIDTH)
     rows = [
         {
             "sender": names[square.pair[0]],
@@ -167,26 +153,18 @@ def _drawn(pair_map: Map, available_px: int) -> Spec:
             "frame": chart.ALARM if square.is_slow else chart.PAPER,
             "width": 2 if square.is_slow else 1,
         }
-        for square in sorted(pair_map.squares, key=lambda square: square.is_slow)
+        for square in sorted(squares, key=lambda square: square.is_slow)
     ]
-    fits = max(map(len, hosts)) * 6.5 <= side_px
+    fits = max(map(len, names.values())) * 6.5 <= side_px
     receivers = {"orient": "top", "labelAngle": 0 if fits else -50, "labelOverlap": True}
-    order = {"sort": hosts, "scale": {"domain": hosts}}
+    order: dict[str, Any] = {"sort": [*names.values()], "scale": {"domain": [*names.values()]}}
     place = {"x": category("receiver", **order, axis=receivers), "y": category("sender", **order)}
     look = {
         "fill": as_is("colour"),
         "stroke": as_is("frame"),
         "strokeWidth": {**as_is("width"), "type": "quantitative"},
     }
-    squares = mark("rect", {**place, **look}, cornerRadius=2)
-    texts = mark("text", {**place, "text": {"field": "text"}}, fontSize=11)
-    layers = [squares, texts] if side_px >= _MIN_SQUARE_WITH_TEXT_PX else [squares]
+    layers = [mark("rect", {**place, **look}, cornerRadius=2)]
+    if side_px >= _MIN_SQUARE_WITH_TEXT_PX:
+        layers.append(mark("text", {**place, "text": {"field": "text"}}, fontSize=11))
     return layered(rows, *layers, px=(side_px * len(hosts), side_px * len(hosts)))
-
-
-SECTION = Section(
-    70,
-    "mesh",
-    "Throughput between hosts",
-    lambda evidence: figure(evidence.measured, evidence.verdicts),
-)

@@ -1,6 +1,7 @@
 """Throughput and costs by packet size: a panel for each quantity, a line for each configuration."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
 from harness.analysis.network.packet_costs import COST_METRICS, PacketCost, packet_costs
 from harness.model.network_metrics import (
@@ -14,7 +15,7 @@ from harness.model.probe import Metric
 from harness.present.data_table import DataTable, Quantity
 from harness.present.packets import Sweeps
 from harness.present.report.chart import Series, Spec, captioned, quantity, svg
-from harness.present.report.figure import Figure, Measured, Section, grouped, picture
+from harness.present.report.figure import Evidence, Figure, Section, alternative, grouped, picture
 from harness.present.report.lines import Point, keys_of, panel
 from harness.terminal import shorten, significant, visible
 
@@ -76,16 +77,19 @@ def _line(name: str, cost: PacketCost, *, distinguish: bool) -> str:
     return ", ".join(filter(None, (name, *about)))
 
 
-def figure(measured: Measured) -> Figure | None:
+@partial(Section, 80, "mtu", "Throughput and processor time by packet size")
+def figure(evidence: Evidence) -> Figure | None:
     """Return the figure of packet sizes; None if none was tried."""
-    found = points_of({name: (some, {}) for name, some in measured.items()})
+    found = points_of({name: (some, {}) for name, some in evidence.measured.items()})
     if not found:
         return None
-    keys = keys_of(found, measured)
+    keys = keys_of(found, evidence.measured)
     panels = grouped(found, lambda point: point.panel)
     return Figure(
-        alternative="Lines by packet size. "
-        + "; ".join(f"{heading}: {_description(of)}" for heading, of in panels.items()),
+        alternative=alternative(
+            "Lines by packet size.",
+            ((heading, _description(of)) for heading, of in panels.items()),
+        ),
         pictures=tuple(
             picture(_panel(of, keys), heading=heading) for heading, of in panels.items()
         ),
@@ -147,11 +151,3 @@ def _panel(points: Sequence[Point], keys: Mapping[str, Series], title: str = "")
     )
     y = quantity("value", axis={"tickCount": 4, "minExtent": 24}, scale={"zero": True})
     return panel(points, keys, x, y, _PX, title)
-
-
-SECTION = Section(
-    80,
-    "mtu",
-    "Throughput and processor time by packet size",
-    lambda evidence: figure(evidence.measured),
-)

@@ -1,14 +1,14 @@
 """What was predicted before it was measured, beside what was measured."""
 
 from collections.abc import Sequence
+from functools import partial
 
-from harness.analysis.predict.outcomes import Scored
 from harness.analysis.predict.score import ScoredTime
 from harness.present.data_table import DataTable, Quantity
 from harness.present.prediction import outcome_text
 from harness.present.quantities import change, time_text
 from harness.present.report import chart
-from harness.present.report.figure import Figure, Section, picture
+from harness.present.report.figure import Evidence, Figure, Section, alternative, picture
 
 _WIDE_PX, _NARROW_PX, _LINE_PX = 560, 150, 24
 _NAME_WIDTH, _NARROW_NAME_WIDTH = 32, 18
@@ -18,22 +18,28 @@ LEGEND = (
 )
 
 
-def figure(predictions: Sequence[Scored]) -> Figure | None:
+@partial(Section, 20, "prediction", "Predicted before it was measured")
+def figure(evidence: Evidence) -> Figure | None:
     """Return the figure; None if nothing was predicted."""
+    predictions = evidence.predictions
     if not predictions:
         return None
     times = [(score.after.name, time) for _, score in predictions for time in score.times]
     return Figure(
-        alternative="Bars with dots: predicted intervals, and what was measured. "
-        + "; ".join(
-            f"{time.predicted.workload} in {name}: expected {time_text(time.predicted.expected_s)}, "
-            f"measured {time_text(time.actual_s)}"
-            for name, time in times
+        alternative=alternative(
+            "Bars with dots: predicted intervals, and what was measured.",
+            (
+                (
+                    f"{time.predicted.workload} in {name}",
+                    f"expected {time_text(time.predicted.expected_s)}, measured {time_text(time.actual_s)}",
+                )
+                for name, time in times
+            ),
         ),
         pictures=tuple(
             picture(
                 _drawn(score.times, _WIDE_PX, _NAME_WIDTH),
-                _drawn(score.times, _NARROW_PX, _NARROW_NAME_WIDTH),
+                narrow=_drawn(score.times, _NARROW_PX, _NARROW_NAME_WIDTH),
                 heading=score.after.name if len(predictions) > 1 else "",
             )
             for _, score in predictions
@@ -104,11 +110,3 @@ def _drawn(times: Sequence[ScoredTime], width_px: int, name_width: int) -> chart
         ),
         px=(width_px, _LINE_PX * len(rows)),
     )
-
-
-SECTION = Section(
-    20,
-    "prediction",
-    "Predicted before it was measured",
-    lambda evidence: figure(evidence.predictions),
-)

@@ -1,23 +1,24 @@
 """Efficiency by the number of nodes: a panel for each workload, a line for each configuration."""
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
-from harness.analysis.compare.comparison import Comparison
 from harness.analysis.compare.scaling import ScaledWorkload, Scaling, families_of, scaling
 from harness.model.errors import BadInput
 from harness.present.data_table import DataTable, Quantity
 from harness.present.report import chart
-from harness.present.report.figure import Figure, Picture, Section
+from harness.present.report.figure import Evidence, Figure, Picture, Section
 from harness.terminal import shorten, visible
 
 _PX = (210, 150)
 _NAME_WIDTH = 30
 
 
-def figure(comparison: Comparison) -> Figure | None:
+@partial(Section, 60, "scaling", "How performance grows with the number of nodes")
+def figure(evidence: Evidence) -> Figure | None:
     """Return the figure; None if no configuration was measured on several numbers of nodes."""
-    families = families_of(comparison.columns)
+    families = families_of(evidence.comparison.columns)
     if not families:
         return None
     try:
@@ -106,11 +107,3 @@ def _panel(workload: str, rows: list[dict[str, Any]]) -> chart.Spec:
         px=_PX,
         title=shorten(visible(workload), _NAME_WIDTH),
     )
-
-
-SECTION = Section(
-    60,
-    "scaling",
-    "How performance grows with the number of nodes",
-    lambda evidence: figure(evidence.comparison),
-)

@@ -1,9 +1,8 @@
 """The links of a soak over time: what hosts received, and when something was wrong."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from functools import partial
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
 from harness.analysis.network.soak import SoakVerdict, judge_soak, received_in_transfers
 from harness.model.probe import RecordedProbes
@@ -12,7 +11,7 @@ from harness.present.findings import MAX_FINDINGS, moment_text
 from harness.present.probes.soak import sentences
 from harness.present.report import chart
 from harness.present.report.chart import BLUE, Spec, layered, mark, quantity
-from harness.present.report.figure import Figure, Section, picture
+from harness.present.report.figure import Evidence, Figure, Section, alternative, picture
 
 _WIDE_PX, _NARROW_PX, _HEIGHT_PX = 680, 300, 130
 MAX_BINS = 240
@@ -24,8 +23,7 @@ _LEGEND = (
 )
 
 
-@dataclass(frozen=True)
-class Bin:
+class Bin(NamedTuple):
     """What all hosts received in the seconds around a moment, in Mbit/s."""
 
     minute: float
@@ -34,22 +32,23 @@ class Bin:
     highest: float
 
 
-def figure(soaks: Mapping[str, RecordedProbes]) -> Figure | None:
+@partial(Section, 100, "soak", "The network under load, over time")
+def figure(evidence: Evidence) -> Figure | None:
     """Return the figure of each configuration's soak; None if there is none."""
-    judged = {name: (bins(probed), judge_soak(probed)) for name, probed in soaks.items()}
-    drawn = {name: (found, soaked) for name, (found, soaked) in judged.items() if found}
+    found = {name: (bins(probed), judge_soak(probed)) for name, probed in evidence.soaks.items()}
+    drawn = {name: (of_name, soaked) for name, (of_name, soaked) in found.items() if of_name}
     if not drawn:
         return None
+    texts = [(name, text) for name, (_, soaked) in drawn.items() for text in sentences(soaked)]
     return Figure(
-        alternative="Lines of what hosts received, by minutes. "
-        + " ".join(f"{name}: {' '.join(sentences(soaked))}" for name, (_, soaked) in drawn.items()),
+        alternative=alternative("Lines of what hosts received, by minutes.", texts),
         pictures=tuple(
             picture(
-                _drawn(found, soaked, _WIDE_PX),
-                _drawn(found, soaked, _NARROW_PX),
+                _drawn(of_name, soaked, _WIDE_PX),
+                narrow=_drawn(of_name, soaked, _NARROW_PX),
                 heading=f"{name}, Mbit/s by minutes",
             )
-            for name, (found, soaked) in drawn.items()
+            for name, (of_name, soaked) in drawn.items()
         ),
         numbers=DataTable(
             ("configuration", "moment", "host or pair", "fault"),
@@ -60,14 +59,7 @@ def figure(soaks: Mapping[str, RecordedProbes]) -> Figure | None:
                 if (at_s := fault.at_s) is not None
             ),
         ),
-        remarks=(
-            _LEGEND,
-            *(
-                f"{name}: {text}"
-                for name, (_, soaked) in drawn.items()
-                for text in sentences(soaked)
-            ),
-        ),
+        remarks=(_LEGEND, *(f"{name}: {text}" for name, text in texts)),
     )
 
 
@@ -103,17 +95,9 @@ def _drawn(found: list[Bin], soaked: SoakVerdict, width_px: int) -> Spec:
     faults = [{"minute": min(minute, last), "median": 0.0} for minute in moments]
     tick: dict[str, Any] = {"orient": "vertical", "thickness": 2, "size": 16}
     return layered(
-        map(vars, found),
+        [part._asdict() for part in found],
         mark("area", band, color=BLUE, opacity=0.25),
         mark("line", {**x, **y}, color=BLUE, strokeWidth=1.5),
         mark("tick", {**x, **y}, rows=faults, color=chart.INK, **tick),
         px=(width_px, _HEIGHT_PX),
     )
-
-
-SECTION = Section(
-    100,
-    "soak",
-    "The network under load, over time",
-    lambda evidence: figure(evidence.soaks),
-)

@@ -1,7 +1,8 @@
 """Where the time of each workload went, in each configuration."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import partial
 
 from harness.analysis.compare.comparison import Comparison
 from harness.analysis.explain.attribution import PARTS, Parts, attribute, explain
@@ -11,20 +12,20 @@ from harness.present.attribution_tables import NAMES
 from harness.present.data_table import DataTable, Quantity
 from harness.present.explanation import sentence
 from harness.present.report import chart
-from harness.present.report.figure import Figure, Section, grouped, picture
+from harness.present.report.figure import Evidence, Figure, Section, alternative, picture
 
 _WIDTH_PX, _BAR_PX = 180, 22
 _NAME_WIDTH = 14
 _COLOURS: Mapping[str, str] = {
-    "fetch_wait_s": "series-2",
-    "cpu_s": "series-1",
-    "shuffle_write_s": "series-5",
-    "python_worker_s": "series-4",
-    "unattributed_s": "series-7",
-    "deserialization_s": "series-6",
-    "result_s": "series-3",
-    "scheduler_delay_s": "soft",
-    "idle_s": "faint",
+    "fetch_wait_s": "var(--series-2)",
+    "cpu_s": "var(--series-1)",
+    "shuffle_write_s": "var(--series-5)",
+    "python_worker_s": "var(--series-4)",
+    "unattributed_s": "var(--series-7)",
+    "deserialization_s": "var(--series-6)",
+    "result_s": "var(--series-3)",
+    "scheduler_delay_s": chart.SOFT,
+    "idle_s": chart.FAINT,
 }
 LEGEND = (
     "Seconds: the median of each part. Tasks run in parallel, so a second of one task counts as a fraction "
@@ -33,49 +34,49 @@ LEGEND = (
 )
 
 
-@dataclass(frozen=True)
-class Bar:
-    """One workload in one configuration: the median of each part of its time, in seconds."""
+def parts_by_workload(comparison: Comparison) -> dict[str, dict[str, Parts]]:
+    """Return the median of each part, in seconds, by workload and configuration.
 
-    workload: str
-    configuration: str
-    parts_s: Parts
-
-
-def bars(comparison: Comparison) -> tuple[Bar, ...]:
-    """Return the bars in the order of the table; workloads without task metrics have none."""
-    return tuple(
-        Bar(row.workload, column.name, attribution.parts_s)
+    Both are in the order of the table; those without task metrics are left out.
+    """
+    found = {
+        row.workload: {
+            column.name: attribution.parts_s
+            for column in comparison.columns
+            if (attribution := attribute(column.runs, row.workload))
+        }
         for row in comparison.rows
-        for column in comparison.columns
-        if (attribution := attribute(column.runs, row.workload))
-    )
+    }
+    return {workload: parts for workload, parts in found.items() if parts}
 
 
-def figure(comparison: Comparison) -> Figure | None:
+@partial(Section, 40, "time", "Where the time went")
+def figure(evidence: Evidence) -> Figure | None:
     """Return the figure; None if no trial has task metrics."""
-    found = bars(comparison)
+    found = parts_by_workload(evidence.comparison)
     if not found:
         return None
-    kept = [part for part in PARTS if any(bar.parts_s.get(part) for bar in found)]
+    bars = [
+        (workload, *bar) for workload, of_workload in found.items() for bar in of_workload.items()
+    ]
+    kept = [part for part in PARTS if any(parts_s.get(part) for _, _, parts_s in bars)]
     return Figure(
-        alternative="Stacked bars: the parts of the time of each workload. "
-        + "; ".join(f"{bar.workload} in {bar.configuration}: {_description(bar)}" for bar in found),
-        pictures=tuple(
-            picture(_drawn(of_workload), heading=name)
-            for name, of_workload in grouped(found, lambda bar: bar.workload).items()
+        alternative=alternative(
+            "Stacked bars: the parts of the time of each workload.",
+            ((f"{workload} in {name}", _largest(parts_s)) for workload, name, parts_s in bars),
         ),
+        pictures=tuple(picture(_drawn(bars), heading=workload) for workload, bars in found.items()),
         numbers=DataTable.of(
             {
-                "workload": bar.workload,
-                "configuration": bar.configuration,
-                **{NAMES[p]: Quantity.of(bar.parts_s.get(p), quantities.time_text) for p in kept},
+                "workload": workload,
+                "configuration": name,
+                **{NAMES[p]: Quantity.of(parts_s.get(p), quantities.time_text) for p in kept},
             }
-            for bar in found
+            for workload, name, parts_s in bars
         ),
-        keys={NAMES[part]: chart.Series(_colour(part), "square", "■") for part in kept},
+        keys={NAMES[part]: chart.Series(_COLOURS[part], "square", "■") for part in kept},
         remarks=(LEGEND,),
-        lines=tuple(_sentences(comparison)),
+        lines=tuple(_sentences(evidence.comparison)),
     )
 
 
@@ -98,28 +99,19 @@ def _sentences(comparison: Comparison) -> Iterator[str]:
         yield from (f"{column.name}: {sentence(row)}" for row in explained if row.parts_s)
 
 
-def _colour(part: str) -> str:
-    return f"var(--{_COLOURS[part]})"
-
-
-def _description(bar: Bar) -> str:
+def _largest(parts_s: Parts) -> str:
     """Return the three largest parts."""
-    largest = sorted(bar.parts_s.items(), key=lambda part: -part[1])[:3]
+    largest = sorted(parts_s.items(), key=lambda part: -part[1])[:3]
     return ", ".join(f"{NAMES[part]} {quantities.time_text(seconds)}" for part, seconds in largest)
 
 
-def _drawn(bars: Sequence[Bar]) -> chart.Spec:
-    names = chart.labels((bar.configuration for bar in bars), _NAME_WIDTH)
+def _drawn(bars: Mapping[str, Parts]) -> chart.Spec:
+    names = chart.labels(bars, _NAME_WIDTH)
     rows = [
-        {
-            "name": names[bar.configuration],
-            "seconds": max(0, seconds),
-            "order": order,
-            "colour": _colour(part),
-        }
-        for bar in bars
+        {"name": names[name], "seconds": max(0, seconds), "order": order, "colour": _COLOURS[part]}
+        for name, parts_s in bars.items()
         for order, part in enumerate(PARTS)
-        if (seconds := bar.parts_s.get(part))
+        if (seconds := parts_s.get(part))
     ]
     place = {
         "y": chart.category("name", sort=list(names.values()), axis={"minExtent": 64}),
@@ -129,6 +121,3 @@ def _drawn(bars: Sequence[Bar]) -> chart.Spec:
     }
     stacks = chart.mark("bar", place, height=_BAR_PX - 6, stroke=chart.PAPER, strokeWidth=0.5)
     return chart.layered(rows, stacks, px=(_WIDTH_PX, _BAR_PX * len(names)))
-
-
-SECTION = Section(40, "time", "Where the time went", lambda evidence: figure(evidence.comparison))

@@ -1,16 +1,16 @@
 """Every trial in the order of measurement, which shows outliers and drift."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from functools import partial
 from itertools import groupby, pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 from harness.analysis.compare.comparison import Comparison
 from harness.model.run import Trial
 from harness.present import quantities
 from harness.present.data_table import DataTable
 from harness.present.report import chart
-from harness.present.report.figure import Figure, Section, picture
+from harness.present.report.figure import Evidence, Figure, Section, alternative, grouped, picture
 
 _PX = (262, 100)
 _MAX_LARGE_MARKS = 60
@@ -21,13 +21,11 @@ _LEGEND = (
 )
 
 
-@dataclass(frozen=True)
-class Mark:
-    """A trial; `order` counts from 1 over all trials of the workload."""
+class Mark(NamedTuple):
+    """A trial, and the configuration and the run to which it belongs."""
 
     configuration: str
     run: str
-    order: int
     trial: Trial
 
     @property
@@ -38,32 +36,32 @@ class Mark:
         return text if self.trial.counts else f"({text})"
 
 
-def marks(comparison: Comparison) -> dict[str, tuple[Mark, ...]]:
+def marks(comparison: Comparison) -> dict[str, list[Mark]]:
     """Return all trials of each workload, whether or not they count, in the order of their start."""
-    trials = [
-        (trial, column.name, recorded.run.id)
+    found = [
+        Mark(column.name, recorded.run.id, trial)
         for column in comparison.columns
         for recorded in column.runs
         for trial in recorded.trials
     ]
-    trials.sort(key=lambda entry: entry[0].started_at)
-    found: dict[str, list[Mark]] = {row.workload: [] for row in comparison.rows}
-    for trial, configuration, run in trials:
-        of_workload = found[trial.workload]
-        of_workload.append(Mark(configuration, run, len(of_workload) + 1, trial))
-    return {workload: tuple(marks) for workload, marks in found.items() if marks}
+    by_workload = grouped(
+        sorted(found, key=lambda mark: mark.trial.started_at), lambda mark: mark.trial.workload
+    )
+    names = (row.workload for row in comparison.rows)
+    return {name: by_workload[name] for name in names if name in by_workload}
 
 
-def figure(comparison: Comparison) -> Figure | None:
+@partial(Section, 30, "trials", "Every trial")
+def figure(evidence: Evidence) -> Figure | None:
     """Return the figure; None if there is no trial."""
-    found = marks(comparison)
+    found = marks(evidence.comparison)
     if not found:
         return None
-    keys = chart.series_of(column.name for column in comparison.columns)
+    keys = chart.series_of(column.name for column in evidence.comparison.columns)
     return Figure(
-        alternative=(
-            "Dots: the time of every trial in the order of measurement, one picture for each workload. "
-            + "; ".join(f"{workload}: {_range(marks)}" for workload, marks in found.items())
+        alternative=alternative(
+            "Dots: the time of every trial in the order of measurement, one picture for each workload.",
+            ((workload, _range(marks)) for workload, marks in found.items()),
         ),
         pictures=tuple(
             picture(_drawn(marks, keys), heading=workload) for workload, marks in found.items()
@@ -71,11 +69,9 @@ def figure(comparison: Comparison) -> Figure | None:
         numbers=DataTable(
             ("workload", "configuration", "run", "trials in order"),
             tuple(
-                (workload, configuration, run, ", ".join(mark.text for mark in trials))
+                (workload, *of_run, ", ".join(mark.text for mark in trials))
                 for workload, marks in found.items()
-                for (configuration, run), trials in groupby(
-                    marks, lambda m: (m.configuration, m.run)
-                )
+                for of_run, trials in groupby(marks, lambda mark: mark[:2])
             ),
         ),
         keys=keys,
@@ -92,19 +88,17 @@ def _range(marks: Sequence[Mark]) -> str:
 
 
 def _drawn(marks: Sequence[Mark], series: Mapping[str, chart.Series]) -> chart.Spec:
-    rows = [
-        {
-            "order": mark.order,
-            "wall_s": mark.trial.wall_s,
-            "counts": mark.trial.counts,
-            **series[mark.configuration].mark,
-        }
-        for mark in marks
-    ]
+    failed: list[dict[str, Any]] = []
+    timed: list[dict[str, Any]] = []
+    for order, (configuration, _, trial) in enumerate(marks, 1):
+        look = series[configuration]
+        row = {"order": order, "wall_s": trial.wall_s, "counts": trial.counts, **look.mark}
+        row["fill"] = look.colour if trial.counts else chart.PAPER
+        (failed if trial.wall_s is None else timed).append(row)
     boundaries = [
-        {"order": after.order - 0.5}
-        for before, after in pairwise(marks)
-        if (before.configuration, before.run) != (after.configuration, after.run)
+        {"order": order + 0.5}
+        for order, (before, after) in enumerate(pairwise(marks), 1)
+        if before[:2] != after[:2]
     ]
     x = {"x": chart.quantity("order", axis=None, ends=(0.5, len(marks) + 0.5))}
     y = chart.quantity(
@@ -112,24 +106,15 @@ def _drawn(marks: Sequence[Mark], series: Mapping[str, chart.Series]) -> chart.S
         axis={"tickCount": 4, "minExtent": 28},
         scale={"domain": domain(marks), "nice": True, "clamp": True},
     )
-    dots = {**x, "y": y, **chart.COLOUR, **chart.SHAPE}
-    failed = {**x, "y": {"value": 4}, "color": {"value": chart.ALARM}}
-    size = 26 if len(marks) <= _MAX_LARGE_MARKS else 12
+    place = {**x, "y": y, **chart.COLOUR, **chart.SHAPE, "fill": chart.as_is("fill")}
+    size = 18 if len(marks) <= _MAX_LARGE_MARKS else 8
     style: dict[str, Any] = {"size": size, "opacity": 1, "strokeWidth": 1.2}
-    timed = "datum.wall_s !== null && "
+    cross: dict[str, Any] = {"text": chart.FAILED, "fontSize": 16, "fontWeight": "bold"}
     return chart.layered(
-        rows,
+        sorted(timed, key=lambda row: row["counts"]),
         chart.mark("rule", x, rows=boundaries, color=chart.FAINT, strokeWidth=1.5),
-        chart.mark("point", dots, only=f"{timed}!datum.counts", fill=chart.PAPER, **style),
-        chart.mark("point", dots, only=f"{timed}datum.counts", filled=True, **style),
-        chart.mark(
-            "text",
-            failed,
-            only="datum.wall_s === null",
-            text=chart.FAILED,
-            fontSize=16,
-            fontWeight="bold",
-        ),
+        chart.mark("point", place, **style),
+        chart.mark("text", {**x, "y": {"value": 4}}, rows=failed, color=chart.ALARM, **cross),
         px=_PX,
     )
 
@@ -139,11 +124,9 @@ def domain(marks: Sequence[Mark]) -> list[float]:
 
     Others, if included, would flatten the rest.
     """
-    times_s = {mark.order: mark.trial.wall_s for mark in marks if mark.trial.wall_s is not None}
-    counted = [times_s[mark.order] for mark in marks if mark.trial.counts and mark.order in times_s]
-    shown = counted or [*times_s.values()] or [1.0]
+    timed = [(mark.trial.wall_s, mark.trial.counts) for mark in marks]
+    every = [wall_s for wall_s, _ in timed if wall_s is not None]
+    counted = [wall_s for wall_s, counts in timed if wall_s is not None and counts]
+    shown = counted or every or [1.0]
     margin = (max(shown) - min(shown)) * 0.06 or max(shown) * 0.01
     return [min(shown) - margin, max(shown) + margin]
-
-
-SECTION = Section(30, "trials", "Every trial", lambda evidence: figure(evidence.comparison))
