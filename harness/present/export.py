@@ -17,6 +17,7 @@ from harness.model.run import RecordedRun, Trial
 
 Row = dict[str, Any]
 TextMap = Mapping[str, str]
+_INTEGER_BITS = 64
 
 
 @dataclass(frozen=True)
@@ -110,53 +111,41 @@ TABLES: Mapping[str, Table] = {
 def rows(
     runs: Sequence[RecordedRun], recorded_probes: Sequence[RecordedProbes]
 ) -> dict[str, list[Row]]:
-    """Return the rows of each table by its name in TABLES."""
+    """Return the rows of each table by its name in TABLES; they may have more keys than it has columns."""
     found: dict[str, list[Row]] = {name: [] for name in TABLES}
     for recorded in runs:
+        of_run = {"configuration": recorded.run.configuration, "run": recorded.run.id}
         for trial in recorded.trials:
-            key = {
-                "configuration": recorded.run.configuration,
-                "run": recorded.run.id,
-                "workload": trial.workload,
-                "phase": trial.phase,
-                "round": trial.round,
-            }
-            found["trials"].append(key | _trial_values(recorded, trial))
-            found["measurements"] += (key | values for values in _metric_values(trial))
-            found["slices"] += (key | values for values in _slice_values(trial))
+            row = of_run | vars(trial)
+            found["trials"].append(row | _run_values(recorded, trial))
+            found["measurements"] += (row | values for values in _metric_values(trial))
+            found["slices"] += (row | values for values in _slice_values(trial))
     for probed in recorded_probes:
         call = {
             "configuration": probed.run.configuration,
             "probe_run": probed.run.id,
-            "started_at": _time(probed.run.started_at),
+            "started_at": probed.run.started_at,
             "source": probed.source,
         }
         found["probes"] += (call | asdict(measured) for measured in probed.measurements)
     return found
 
 
-def _trial_values(recorded: RecordedRun, trial: Trial) -> Row:
+def _run_values(recorded: RecordedRun, trial: Trial) -> Row:
     run = recorded.run
     data = run.dataset or {}
     return {
-        "status": trial.status,
-        "wall_s": trial.wall_s,
         "work": trial.work and trial.work.amount,
         "work_unit": trial.work and trial.work.unit,
-        "started_at": _time(trial.started_at),
-        "error": trial.error,
-        "note": trial.note,
-        "disturbed": trial.disturbed,
-        "executions": trial.executions,
         "is_control": trial.workload in (run.parameters.get("controls") or ()),
-        "sink": _typed(str, run.parameters.get("sink")),
-        "dataset_rows": _typed(int, data.get("rows")),
-        "dataset_format": _typed(str, data.get("format")),
-        "layout": _typed(str, (data.get("layout") or {}).get("observed")),
-        "spark": _typed(str, run.environment.get("spark")),
+        "sink": run.parameters.get("sink"),
+        "dataset_rows": data.get("rows"),
+        "dataset_format": data.get("format"),
+        "layout": (data.get("layout") or {}).get("observed"),
+        "spark": run.environment.get("spark"),
         "is_emulated": is_emulated(run),
-        "facts": {name: str(value) for name, value in run.facts.items()},
-        "run_started_at": _time(run.started_at),
+        "facts": run.facts,
+        "run_started_at": run.started_at,
         "source": recorded.source,
     }
 
@@ -169,7 +158,7 @@ def _metric_values(trial: Trial) -> Iterator[Row]:
         numbers += [(f"node_{name}", node.host, value) for name, _, value in _numbers(node)]
     for metric, subject, value in numbers:
         unit = next((unit for end, unit in _UNITS.items() if metric.endswith(end)), None)
-        yield {"metric": metric, "subject": subject, "unit": unit, "value": float(value)}
+        yield {"metric": metric, "subject": subject, "unit": unit, "value": value}
 
 
 _UNITS = {"_s": "s", "_bytes": "bytes", "_share": "ratio"}
@@ -199,18 +188,31 @@ def _slice_values(trial: Trial) -> Iterator[Row]:
             yield {**asdict(part), "host": node.host, "stage": stage, "busy_percent": percent}
 
 
-def _typed(kind: type, value: object) -> Any:
-    """Return the value, or None if it has another type: recorded facts may be anything."""
-    return value if type(value) is kind else None
+def _value(type_: Any, value: Any) -> Any:
+    """Return a recorded value as one of a column's type; None if it is none: recorded facts may be anything.
+
+    A time is UTC unless it names a time zone. Lone surrogates in texts, which stand for bytes that are not
+    UTF-8, are escaped.
+    """
+    match value:
+        case str() if type_ is datetime:
+            return _time(value)
+        case str() if type_ is str:
+            return value.encode(errors="backslashreplace").decode()
+        case Mapping() if type_ is TextMap:
+            return {_value(str, str(name)): _value(str, str(item)) for name, item in value.items()}
+        case int() if type(value) is int and type_ is float:
+            return float(value)
+    fits = type(value) is type_ and not (type_ is int and value.bit_length() >= _INTEGER_BITS)
+    return value if fits else None
 
 
 def _time(text: str) -> datetime | None:
-    """Parse a recorded time, which is UTC unless it names a time zone; None if it is no time."""
     try:
         time = datetime.fromisoformat(text)
-    except ValueError:
+        return time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):  # it is no time, or not of the years 1 to 9999 in UTC
         return None
-    return time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
 
 
 def file_name(table: str) -> str:
@@ -267,16 +269,8 @@ def write(table: Table, rows: Sequence[Row], file: BinaryIO) -> None:
         ],
         metadata={"generator": f"clusterlift {__version__}"},
     )
-    written = pa.Table.from_pylist(list(map(_writable, rows)), schema=schema)
-    pq.write_table(written, file, compression="zstd")
-
-
-def _writable(value: Any) -> Any:
-    """Escape lone surrogates in texts: they stand for bytes that are not UTF-8."""
-    match value:
-        case str():
-            return value.encode(errors="backslashreplace").decode()
-        case Mapping():
-            return {_writable(key): _writable(item) for key, item in value.items()}
-        case _:
-            return value
+    values = [
+        {name: _value(type_, row.get(name)) for name, (type_, _) in table.columns.items()}
+        for row in rows
+    ]
+    pq.write_table(pa.Table.from_pylist(values, schema=schema), file, compression="zstd")

@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -97,6 +98,16 @@ class TestTrials:
         [row] = exported(tmp_path, [recorded(run, [ok("w", 1)])])["trials"]
         unknown = ("dataset_rows", "dataset_format", "layout", "spark", "sink", "run_started_at")
         assert [row[name] for name in unknown] == [None] * len(unknown)
+
+    @pytest.mark.parametrize(
+        "time", ["0001-01-01T00:30:00+01:00", "9999-12-31T23:30:00-01:00", "0"]
+    )
+    def test_what_a_column_cannot_hold_is_null(self, tmp_path: Path, time: str) -> None:
+        run = a_run(started_at=time, dataset={"rows": 2**63})
+        trial = replace(ok("w", 1, 2**63, executions=2**63), started_at=time)
+        [row] = exported(tmp_path, [recorded(run, [trial])])["trials"]
+        names = ("run_started_at", "started_at", "dataset_rows", "executions", "round")
+        assert [row[name] for name in names] == [None] * 5
 
     @given(st.text(st.characters(exclude_categories=())))
     def test_any_text_can_be_written(
