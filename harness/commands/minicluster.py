@@ -9,13 +9,16 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from harness.commands.command import group
 from harness.minicluster.cluster import Cluster, find, find_all
 from harness.minicluster.daemon import Daemon
 from harness.minicluster.guard import NOTHING_TO_CLEAN_UP, guarded
 from harness.minicluster.hdfs import HdfsCluster
+from harness.minicluster.jar import bouncy_castle_jars, minicluster_jar
 from harness.minicluster.lifecycle import Service, down, running, up
+from harness.minicluster.own_network import NoOwnNetwork, enter_own_network, is_in_another_network
 from harness.minicluster.qfs import QfsCluster
 from harness.minicluster.qfs_home import qfs_home
 from harness.minicluster.spark_configuration import properties_text
@@ -26,6 +29,8 @@ from harness.runtime.interrupt import deferred_signals, interruptible, signal_ha
 from harness.terminal import count_of, say, show, visible
 
 MAX_SERVERS = 64
+RUN_PROGRAMS = "run programs as you"
+OWN, SHARED = "own", "shared"
 
 name_option = click.option(
     "--name",
@@ -50,8 +55,13 @@ def _number_of(
     )
 
 
-def commands(system: Service, servers: int) -> click.Group:
-    """Return the command group of a file system; `servers` is the default number of servers."""
+def commands(
+    system: Service, servers: int, fetch: Callable[[], object] = lambda: None
+) -> click.Group:
+    """Return the command group of a file system; `servers` is the default number of servers.
+
+    `fetch` brings what the daemons need and this machine has not.
+    """
     title = system.title
     servers_option = _number_of(system, servers, "servers")
 
@@ -95,21 +105,55 @@ def commands(system: Service, servers: int) -> click.Group:
         context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
     )
     @servers_option
+    @_network_option(SHARED, danger := f"read and write what {title} stores")
     @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
-    def run(servers: int, command: Sequence[str]) -> int:
-        return _run(system, servers, command)
+    def run(servers: int, network: str, command: Sequence[str]) -> int:
+        _check_program(command)
+        if network == OWN:
+            fetch()
+            _isolate(danger)
+        with interruptible(once=True), running(system, servers, keep_logs=True) as cluster:
+            environment = {**system.client_environment(cluster), "CLUSTERLIFT_FS": cluster.uri}
+            code = _run_in_foreground(command, environment)
+            dead = cluster.dead()
+        _report(dead)
+        return code
 
     return subcommands
 
 
-def _run(system: Service, servers: int, command: Sequence[str]) -> int:
-    _check_program(command)
-    with interruptible(once=True), running(system, servers, keep_logs=True) as cluster:
-        environment = {**system.client_environment(cluster), "CLUSTERLIFT_FS": cluster.uri}
-        code = _run_in_foreground(command, environment)
-        dead = cluster.dead()
-    _report(dead)
-    return code
+def _network_option(
+    default: str, danger: str
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return the option that says who reaches the daemons."""
+    return click.option(
+        "--network",
+        type=click.Choice([OWN, SHARED]),
+        default=default,
+        show_default=True,
+        help=f"{OWN}: the daemons and COMMAND have a network of their own, without any other machine. "
+        f"{SHARED}: they have the machine's, where all of its users can {danger} meanwhile.",
+    )
+
+
+def _isolate(danger: str) -> None:
+    """Enter a network of our own.
+
+    If the kernel has none for us, raise BadInput if the user is root or asked for it, and else warn.
+    """
+    try:
+        enter_own_network()
+    except NoOwnNetwork as error:
+        problem = (
+            f"the kernel gives this user no network of its own ({error}), and in the machine's, all of its "
+            f"users can {danger} meanwhile"
+        )
+        source = click.get_current_context().get_parameter_source("network")
+        if os.geteuid() == 0 or source is not ParameterSource.DEFAULT:
+            raise BadInput(
+                f"--network {OWN}: {problem}; --network {SHARED} accepts that"
+            ) from error
+        say(problem)
 
 
 def _check_program(command: Sequence[str]) -> None:
@@ -164,6 +208,8 @@ def _status(system: Service, cluster: Cluster) -> list[str]:
     servers = count_of(cluster.servers, system.server)
     if len(cluster.ports) != system.port_count(cluster.servers):
         state = "another version of clusterlift started it"
+    elif any(map(is_in_another_network, cluster.daemons)):
+        state = f"in a network of its own, of clusterlift {cluster.scheme} run"
     elif (live := system.live_servers(cluster)) is None:
         state = f"the {system.head} does not answer"
     else:
@@ -186,7 +232,7 @@ def _visible_lines(lines: Sequence[str]) -> str:
     return "\n".join(map(visible, lines))
 
 
-hdfs = commands(HdfsCluster(), servers=3)
+hdfs = commands(HdfsCluster(), servers=3, fetch=minicluster_jar)
 qfs = commands(QfsCluster(), servers=4)
 
 
@@ -210,9 +256,14 @@ def yarn() -> None:
 )
 @_number_of(YarnCluster, 2, "nodemanagers")
 @_number_of(HdfsCluster(), 3, "datanodes")
+@_network_option(OWN, RUN_PROGRAMS)
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
-def run_beside_yarn(nodemanagers: int, datanodes: int, command: Sequence[str]) -> int:
+def run_beside_yarn(nodemanagers: int, datanodes: int, network: str, command: Sequence[str]) -> int:
     _check_program(command)
+    if network == OWN:
+        minicluster_jar()
+        bouncy_castle_jars()
+        _isolate(RUN_PROGRAMS)
     with (
         interruptible(once=True),
         running(HdfsCluster(hdfs_properties()), datanodes, keep_logs=True) as files,

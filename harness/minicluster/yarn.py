@@ -135,7 +135,7 @@ def _site(cluster: Cluster) -> dict[str, str]:
         "yarn.nodemanager.address": any_port,
         "yarn.nodemanager.localizer.address": any_port,
         "yarn.nodemanager.webapp.address": any_port,
-        "yarn.nodemanager.env-whitelist": "JAVA_HOME,HADOOP_CONF_DIR,LANG,LC_ALL,TZ",
+        "yarn.nodemanager.env-whitelist": "JAVA_HOME,HADOOP_CONF_DIR,SPARK_LOCAL_IP,LANG,LC_ALL,TZ",
         "yarn.nodemanager.resource.memory-mb": str(MEMORY_MB),
         "yarn.nodemanager.resource.cpu-vcores": str(os.cpu_count() or 1),
         "yarn.scheduler.maximum-allocation-mb": str(MEMORY_MB),

@@ -19,7 +19,7 @@ import psutil
 import pytest
 
 from harness.local_spark import packages_archive
-from harness.minicluster.cluster import Cluster
+from harness.minicluster.cluster import Cluster, find_all
 from harness.minicluster.hadoop import answer_of
 from harness.minicluster.hdfs import HdfsCluster
 from harness.minicluster.hdfs import web_address as hdfs_address
@@ -32,6 +32,7 @@ from harness.records.reader import load
 from harness.runtime.cluster_mode import LEASE_S
 from jobs.collect import GRACE_S
 from jobs.outbox import CHECK_S
+from tests.other_user import can_be_reached
 from tests.waiting import eventually
 
 from .conftest import ROOT, TIMEOUT_S, Completed, Spark, completed, own_lines
@@ -330,7 +331,7 @@ def test_a_container_that_is_lost_is_reported_with_yarn_s_reason(endless: Runnin
     assert run.trials
 
 
-def test_the_daemons_and_their_containers_end_with_the_command(tmp_path: Path) -> None:
+def test_the_daemons_are_closed_to_other_users_and_end_with_the_command(tmp_path: Path) -> None:
     if shutil.which("java") is None:
         pytest.skip("needs Java")
     script = (
@@ -348,6 +349,11 @@ def test_the_daemons_and_their_containers_end_with_the_command(tmp_path: Path) -
     )
     eventually((tmp_path / "ready").exists, "YARN did not start", TIMEOUT_S)
     directory = Path((tmp_path / "conf").read_text().strip()).parent
+    [cluster] = [cluster for cluster in find_all("yarn") if cluster.directory == directory]
+    inside = ("nsenter", f"--net=/proc/{cluster.daemons[0].pid}/ns/net")
+    for port in cluster.ports:
+        assert can_be_reached(port, *inside)
+        assert not can_be_reached(port)  # by another user of the machine
     command.kill()
     command.wait()
     eventually(lambda: not directory.exists(), "its data is left")

@@ -12,8 +12,12 @@ from pathlib import Path
 import pytest
 
 from harness.cli import main
+from harness.commands import minicluster
+from harness.minicluster import jar
 from harness.minicluster.cluster import Cluster, claim_name, find_all
 from harness.minicluster.lifecycle import down
+from harness.minicluster.own_network import NoOwnNetwork
+from harness.model.errors import BadInput
 from tests.daemons import kill
 from tests.unit.fake_file_system import WAIT
 from tests.waiting import eventually
@@ -138,6 +142,72 @@ class TestRun:
         assert uri.startswith("fake://127.0.0.1:")
         assert conf.endswith("/conf")
         assert find_all("fake") == []
+
+    @pytest.mark.skipif(os.geteuid() != 0, reason="elsewhere, kernels may refuse")
+    def test_its_network_is_the_machine_s_or_its_own(self, tmp_path: Path) -> None:
+        here = str(Path("/proc/self/ns/net").readlink())
+        script = "readlink /proc/self/ns/net; echo $SPARK_LOCAL_IP"
+        assert fake("run", "sh", "-c", script).stdout.split() == [here]
+        there, address = fake("run", "--network", "own", "sh", "-c", script).stdout.split()
+        assert there != here
+        assert address == "127.0.0.1"
+        process = in_background(
+            "run",
+            "--network=own",
+            "--",
+            "sh",
+            "-c",
+            "touch $0; exec sleep 600",
+            str(tmp_path / "x"),
+        )
+        eventually((tmp_path / "x").exists)
+        assert "in a network of its own, of clusterlift fake run" in fake("status").stdout
+        process.terminate()
+        process.communicate(timeout=60)
+        assert find_all("fake") == []
+
+    @pytest.mark.parametrize(
+        ("command", "user", "refused"),
+        [
+            ("yarn run", 0, True),
+            ("yarn run", 1000, False),
+            ("yarn run --network own", 1000, True),
+            ("yarn run --network shared", 0, False),
+            ("hdfs run", 0, False),
+            ("hdfs run --network own", 1000, True),
+        ],
+    )
+    def test_where_the_kernel_gives_it_no_network_of_its_own(
+        self,
+        command: str,
+        user: int,
+        *,
+        refused: bool,
+        monkeypatch: pytest.MonkeyPatch,
+        capfd: pytest.CaptureFixture[str],
+    ) -> None:
+        def refuse() -> None:
+            raise NoOwnNetwork("Operation not permitted")
+
+        def stop(*_: object, **__: object) -> None:
+            raise BadInput("it would start now")
+
+        for name in ("minicluster_jar", "bouncy_castle_jars"):
+            monkeypatch.setattr(minicluster, name, lambda: None)
+        monkeypatch.setattr(jar, "_cached", lambda _: Path("jar"))
+        monkeypatch.setattr(minicluster, "enter_own_network", refuse)
+        monkeypatch.setattr(minicluster, "running", stop)
+        monkeypatch.setattr(os, "geteuid", lambda: user)
+        assert main([*command.split(), "--", "true"]) == 2
+        *warning, error = capfd.readouterr().err.splitlines()
+        assert ("it would start now" in error) == (not refused)
+        if refused:
+            assert (
+                "--network own: the kernel gives this user no network of its own (Operation"
+                in error
+            )
+            assert error.endswith("--network shared accepts that")
+        assert bool(warning) == (command == "yarn run" and not refused)
 
     def test_options_after_the_command_belong_to_the_command(self) -> None:
         done = fake("run", "echo", "--servers", "-h")

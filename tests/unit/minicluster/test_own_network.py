@@ -1,0 +1,60 @@
+"""What listens in a network of its own cannot be reached by anybody outside, whoever he is."""
+
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from harness.minicluster import own_network
+from harness.minicluster.own_network import NoOwnNetwork, enter_own_network
+from tests.other_user import can_be_reached
+
+SERVE = """
+import ctypes, encodings.idna, os, socket, sys
+from harness.minicluster.own_network import enter_own_network
+if os.geteuid() == 0 and sys.argv[1] == "user":
+    os.setgroups([])
+    os.setgid(65534)
+    os.setuid(65534)
+    ctypes.CDLL(None).prctl(4, 1)  # dumpable, as every process is that did not change its user
+before = os.geteuid()
+enter_own_network()
+server = socket.create_server(("127.0.0.1", 0))
+socket.create_connection(server.getsockname())
+print(server.getsockname()[1], before, os.geteuid(), os.environ["SPARK_LOCAL_IP"], flush=True)
+input()
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+@pytest.mark.parametrize("who", ["root", "user"])
+def test_a_user_outside_cannot_reach_it(who: str) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", SERVE, who], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as server:
+        assert server.stdout is not None
+        port, before, after, address = server.stdout.readline().split()
+        assert before == after == {"root": "0", "user": "65534"}[who]
+        assert address == "127.0.0.1"
+        inside = ("nsenter", f"--net=/proc/{server.pid}/ns/net")
+        assert can_be_reached(int(port), *inside)
+        assert not can_be_reached(int(port))
+        server.communicate("\n")
+
+
+def test_a_kernel_that_refuses_is_an_error_and_changes_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(*_: int) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(own_network, "_enter", refuse)
+    before = Path("/proc/self/ns/net").readlink()
+    with pytest.raises(NoOwnNetwork, match=r"^Operation not permitted$"):
+        enter_own_network()
+    assert Path("/proc/self/ns/net").readlink() == before
+    assert "SPARK_LOCAL_IP" not in os.environ
+    socket.create_server(("127.0.0.1", 0)).close()
