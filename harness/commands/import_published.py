@@ -1,16 +1,13 @@
 """`clusterlift import`: results that others have published."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
 from harness.commands.command import command
 from harness.commands.options import results_option
-from harness.model.run import Ending, new_run_id, timestamp
-from harness.records.published import read_published
-from harness.records.published_packets import has_packets, read_published_packets
-from harness.records.writer import ProbeRecording, Recording
+from harness.records.published import import_published
 from harness.runtime.command_line import parse_facts
 from harness.terminal import show, visible
 
@@ -38,28 +35,7 @@ def import_command(file: Path, configuration: str, results: Path, facts: Sequenc
     files that its option -o names works, too. Or it has test,performance,unit and possibly peak, such as
     hpl,21.24e9,flop,35.2e9. A sweep of packet sizes, which `clusterlift packets` shows, has
     sender,receiver,mtu_bytes,direction,goodput_bit_s,sender_cpu_percent,receiver_cpu_percent; the direction
-    is `one way` or `both ways`. The command prints the path of the new results file.
+    is `one way` or `both ways`. The command prints the path of the new results file. A file is imported once
+    into a configuration: a copy of a measurement is no new one.
     """
-    if has_packets(file):
-        show(visible(str(_import_packets(file, configuration, results, parse_facts(facts)))))
-        return
-    imported, trials = read_published(
-        file, new_run_id(), configuration, timestamp(), parse_facts(facts)
-    )
-    with Recording(results, imported) as recording:
-        for trial in trials:
-            recording.trial(trial)
-        recording.end(Ending.COMPLETED)
-    show(visible(str(recording.path)))
-
-
-def _import_packets(
-    file: Path, configuration: str, results: Path, facts: Mapping[str, str]
-) -> Path | None:
-    """Record a sweep as a probe run, and return the path of its file."""
-    run, measurements = read_published_packets(file, configuration, facts)
-    with ProbeRecording(run, results) as recording:
-        for measurement in measurements:
-            recording.event(measurement)
-        recording.end(Ending.COMPLETED)
-        return recording.path
+    show(visible(str(import_published(file, configuration, parse_facts(facts), results))))

@@ -1,153 +1,336 @@
-"""Reads results that others have published as a run: of times, or of performances.
+"""Reads results that others have published as runs: of times, of performances, or of packet sizes.
 
-Times have the form of the original pyspark-benchmark (github.com/DIYBigData/pyspark-benchmark). It writes
-a header `test,seconds` and one line for each trial, into the part files of a Spark directory. It records
-neither when nor where it ran. It does not warm up, and it forces every computation with `rdd.count()`.
+Each is a CSV file, or a directory with the part files of Spark. Its header says what it is:
 
-Performances have the header `test,performance,unit`, or `test,performance,unit,peak`: units per second, and
-the highest performance that the processors could have.
+- `test,seconds`: times, as the original pyspark-benchmark (github.com/DIYBigData/pyspark-benchmark) writes
+  them, a line for each trial. It records neither when nor where it ran. It does not warm up, and it forces
+  every computation with `rdd.count()`.
+- `test,performance,unit`, and possibly `peak`: units per second, and the highest performance that the
+  processors could have.
+- `sender,receiver,mtu_bytes,direction,goodput_bit_s,sender_cpu_percent,receiver_cpu_percent`, and possibly
+  columns that end in `_instructions_per_byte` and `_cycles_per_byte` for sender and receiver: one direction
+  of one transfer, with MTUs that were really set. The direction is `one way` or `both ways`; of the latter, a
+  pair of hosts has a line for each direction. Percents are those of all processors of a host. An empty field
+  is a value that was not published.
 """
 
 import csv
+import hashlib
 import io
-import os
+import math
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from harness import __version__
 from harness.model.errors import BadInput
-from harness.model.run import MAX_WALL_S, MIN_WALL_S, Phase, Run, Status, Trial
+from harness.model.network_metrics import (
+    BOTH_WAYS,
+    PACKET_GOODPUT,
+    PACKET_RECEIVER_CPU,
+    PACKET_SENDER_CPU,
+    RECEIVER_CYCLES,
+    RECEIVER_INSTRUCTIONS,
+    SENDER_CYCLES,
+    SENDER_INSTRUCTIONS,
+)
+from harness.model.packet_case import PacketCase
+from harness.model.probe import ARROW, Measurement, Metric, ProbeRun
+from harness.model.run import (
+    MAX_WALL_S,
+    MIN_WALL_S,
+    Phase,
+    Run,
+    Status,
+    Trial,
+    new_run_id,
+    timestamp,
+)
 from harness.model.work import DECLARED_PEAK, MAX_AMOUNT, MIN_AMOUNT, UNIT_FORM, Work
+from harness.records.directories import (
+    configuration_directory,
+    probes_directory,
+    results_files,
+)
+from harness.records.reader import load, load_probes
 from harness.records.regular_file import regular_file
+from harness.records.writer import record_all
 
+PARTS = "part-*.csv"
+MAX_BYTES = 10**8
 TIMES = ["test", "seconds"]
 PERFORMANCES = ["test", "performance", "unit"]
-HEADERS = (TIMES, PERFORMANCES, [*PERFORMANCES, "peak"])
-PARTS = "part-*.csv"
+TRIAL_HEADERS = (TIMES, PERFORMANCES, [*PERFORMANCES, "peak"])
+
+ONE_WAY = "one way"
+KEYS = ["sender", "receiver", "mtu_bytes", "direction"]
+METRICS: Mapping[str, Metric] = {
+    metric.name: metric
+    for metric in (
+        *(PACKET_GOODPUT, PACKET_SENDER_CPU, PACKET_RECEIVER_CPU),
+        *(SENDER_INSTRUCTIONS, RECEIVER_INSTRUCTIONS, SENDER_CYCLES, RECEIVER_CYCLES),
+    )
+}
+"""By the names of their columns."""
+TRANSFERS = [*KEYS, *list(METRICS)[:3]]
+MIN_BYTES, MAX_MTU = 68, 65535
+"""RFC 791: what every link carries, and the largest packet of IPv4."""
+MAX_BIT_S, MAX_PER_BYTE, PERCENT = 1e13, 1e9, 100
+
+IMPORTED_DIGEST = "imported_digest"
+"""The parameter of an imported run that names its source: the same file is no new measurement."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of the file: its place for messages, and its values by column, stripped."""
+
+    where: str
+    values: Mapping[str, str]
+
+    def number(self, column: str, least: float, most: float, expected: str) -> float:
+        """Return a number. Raise BadInput, which says what is expected, unless it is within the limits."""
+        text = self.values[column]
+        try:
+            value = float(text.replace("_", "?"))  # Python reads 1_0 as 10
+        except ValueError:
+            value = math.nan
+        if not least <= value <= most:
+            raise self.error(f"{text!r} is not {expected.format(least=least, most=most)}")
+        return value
+
+    def error(self, reason: str) -> BadInput:
+        """Return the error to raise."""
+        return BadInput(f"{self.where}: {reason}")
+
+
+@dataclass(frozen=True)
+class _Source:
+    """A published table: its header, its lines, and a digest of all of it."""
+
+    path: Path
+    header: list[str]
+    rows: Sequence[Row]
+    digest: str
+
+    @property
+    def parameters(self) -> dict[str, str]:
+        return {"imported_from": self.path.name, IMPORTED_DIGEST: self.digest}
+
+
+def import_published(
+    path: Path, configuration: str, facts: Mapping[str, str], results: Path
+) -> Path:
+    """Record a published table as a run, wholly or not at all, and return the path of the results file.
+
+    Raise BadInput if it was imported before, and like `read_published`.
+    """
+    run, events = read_published(path, configuration, facts)
+    is_run = isinstance(run, Run)
+    directory = (configuration_directory if is_run else probes_directory)(results, configuration)
+    for file in results_files(directory):
+        earlier = (load if is_run else load_probes)(file).run
+        if earlier.parameters.get(IMPORTED_DIGEST) == run.parameters[IMPORTED_DIGEST]:
+            raise BadInput(
+                f"{path} was imported already, as {file}; a copy is not a new measurement"
+            )
+    return record_all(results, run, events)
 
 
 def read_published(
-    path: Path, run_id: str, configuration: str, started_at: str, facts: dict[str, str]
-) -> tuple[Run, tuple[Trial, ...]]:
-    """Return the run and its measured trials from a CSV file, or from a directory of `part-*.csv`.
+    path: Path, configuration: str, facts: Mapping[str, str]
+) -> tuple[Run | ProbeRun, tuple[Trial | Measurement, ...]]:
+    """Return what a table says as a run and its trials, or as a probe run and its measurements.
 
-    The n-th line of a test is its trial of round n. `started_at` is the time of the import, because the
-    file has none. Raises BadInput, which names file and line, unless every time is one that a trial may
-    have.
+    The run starts at the time of the import, because the table has none. Raise BadInput, which names file and
+    line, unless every value is one that a trial or a measurement may have.
     """
-    trials: list[Trial] = []
-    rounds: dict[str, int] = {}
-    for workload, wall_s, work in _lines(path):
-        rounds[workload] = rounds.get(workload, 0) + 1
-        trials.append(
-            Trial(
-                workload,
-                Phase.MEASURED,
-                rounds[workload],
-                Status.OK,
-                started_at,
-                wall_s=wall_s,
-                work=work,
-            )
+    source = _read(path)
+    if source.header in TRIAL_HEADERS:
+        return _trials(source, configuration, facts)
+    return _transfers(source, configuration, facts)
+
+
+def _read(path: Path) -> _Source:
+    parts = sorted(path.glob(PARTS)) if path.is_dir() else [path]
+    if not parts:
+        raise BadInput(
+            f"{path} has no {PARTS}; give the directory that was the -o option of the original"
         )
-    if not trials:
-        raise BadInput(f"{path} has no trial; lines of test,seconds are expected")
-    is_benchmark = all(trial.work is None for trial in trials)
+    digest = hashlib.sha256()
+    headers: dict[Path, list[str]] = {}
+    rows: list[Row] = []
+    for part in parts:
+        with regular_file(part) as file:
+            content = file.read(MAX_BYTES + 1)
+        if len(content) > MAX_BYTES:
+            raise BadInput(f"{part}: it is larger than {MAX_BYTES:,} bytes")
+        digest.update(content)
+        if content or part == path:  # Spark writes an empty partition as an empty file
+            headers[part] = _read_part(part, content, rows)
+    header = next(iter(headers.values()), [])
+    for part, other in headers.items():
+        if other != header:
+            raise BadInput(f"{part}:1: the header is not {','.join(header)}, as in the other parts")
+    return _Source(path, header, rows, digest.hexdigest()[:16])
+
+
+def _read_part(part: Path, content: bytes, rows: list[Row]) -> list[str]:
+    """Add the lines of a file to the rows, and return its header."""
+    try:
+        reader = csv.reader(io.StringIO(content.decode("utf-8-sig"), newline=""), strict=True)
+        header = next(reader, [])
+        _check_header(header, f"{part}:1")
+        for fields in reader:
+            where = f"{part}:{reader.line_num}"
+            stripped = [field.strip() for field in fields]
+            if len(fields) != len(header) or (header in TRIAL_HEADERS and not all(stripped)):
+                raise BadInput(f"{where}: {','.join(header)} are expected, not {fields}")
+            rows.append(Row(where, dict(zip(header, stripped, strict=True))))
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise BadInput(f"{part}: not a CSV file in UTF-8: {error}") from error
+    return header
+
+
+def _check_header(header: list[str], where: str) -> None:
+    unknown = [name for name in header if name not in {*KEYS, *METRICS}]
+    is_sweep = header[: len(TRANSFERS)] == TRANSFERS and not unknown
+    if header not in TRIAL_HEADERS and not (is_sweep and len(set(header)) == len(header)):
+        known = ", nor ".join(map(",".join, (*TRIAL_HEADERS, TRANSFERS)))
+        others = ", ".join(list(METRICS)[3:])
+        raise BadInput(f"{where}: the header is not {known}, which any of {others} may follow")
+
+
+def _trials(
+    source: _Source, configuration: str, facts: Mapping[str, str]
+) -> tuple[Run, tuple[Trial, ...]]:
+    """Return a run. The n-th line of a test is its trial of round n."""
+    if not source.rows:
+        raise BadInput(
+            f"{source.path} has no trial; lines of {','.join(source.header)} are expected"
+        )
+    started_at = timestamp()
+    rounds: Counter[str] = Counter()
+    trials: list[Trial] = []
+    works: dict[str, Work] = {}
+    for row in source.rows:
+        test = row.values["test"]
+        if not test.isprintable():
+            raise row.error(f"the test {test!r} has characters that are not printable")
+        rounds[test] += 1
+        wall_s, work = (_seconds(row), None) if source.header == TIMES else (1.0, _work(row))
+        if work is not None:
+            _check_comparable(row, work, works.setdefault(test, work))
+        trial = Trial(test, Phase.MEASURED, rounds[test], Status.OK, started_at, wall_s, work=work)
+        trials.append(trial)
+    is_benchmark = source.header == TIMES
+    origin = "pyspark-benchmark" if is_benchmark else "published performances"
     run = Run(
-        id=run_id,
+        id=new_run_id(),
         configuration=configuration,
         started_at=started_at,
         workloads=tuple(rounds),
-        written_by=f"clusterlift {__version__}, imported from "
-        + ("pyspark-benchmark" if is_benchmark else "published performances"),
+        written_by=f"clusterlift {__version__}, imported from {origin}",
         parameters={
             **({"sink": "rdd-count"} if is_benchmark else {}),
             "warmup": 0,
-            "imported_from": path.name,
             "measured_at": None,
+            **source.parameters,
         },
         facts=facts,
     )
     return run, tuple(trials)
 
 
-_Line = tuple[str, float, Work | None]
-"""A test's name, its seconds, and what it did in them, if its performance is published."""
+def _seconds(row: Row) -> float:
+    expected = "a time; {least:g} to {most:g} seconds are expected"
+    return row.number("seconds", MIN_WALL_S, MAX_WALL_S, expected)
 
 
-def _lines(path: Path) -> Iterator[_Line]:
-    """Yield what each line says, in order."""
-    for file in _files(path):
-        yield from _read(file, may_be_empty=file != path)
+def _work(row: Row) -> Work:
+    """Return what a test did in one second."""
+    unit = row.values["unit"]
+    if not re.match(UNIT_FORM, unit):
+        raise row.error(f"{unit!r} is not a unit; a word such as flop is expected")
+    expected = "a performance; {least:g} to {most:g} units per second are expected"
+    largest = math.nextafter(MAX_AMOUNT, 0)
+    performance, *peaks = (
+        row.number(column, MIN_AMOUNT, largest, expected)
+        for column in ("performance", "peak")
+        if column in row.values
+    )
+    return Work(performance, unit, dict.fromkeys([DECLARED_PEAK], *peaks) if peaks else {})
 
 
-def _files(path: Path) -> list[Path]:
-    if not os.path.isdir(path):  # noqa: PTH112  which has an answer for every name
-        return [path]
-    parts = sorted(path.glob(PARTS))
-    if not parts:
-        raise BadInput(
-            f"{path} has no {PARTS}; give the directory that was the -o option of the original"
+def _check_comparable(row: Row, work: Work, first: Work) -> None:
+    """Raise BadInput unless a test has one unit and one peak."""
+    if (work.unit, work.peaks) != (first.unit, first.peaks):
+        is_unit = work.unit != first.unit
+        noun, own, other = (
+            ("unit", work.unit, first.unit)
+            if is_unit
+            else ("peak", *(f"{w.peaks[DECLARED_PEAK]:g}" for w in (work, first)))
         )
-    return parts
-
-
-def _read(file: Path, *, may_be_empty: bool) -> Iterator[_Line]:
-    """Yield what each line says. Spark writes an empty partition as an empty file."""
-    try:
-        with regular_file(file) as content:
-            lines = io.TextIOWrapper(content, encoding="utf-8-sig", newline="")
-            reader = csv.reader(lines, strict=True)
-            header = next(reader, None)
-            if header is None and may_be_empty:
-                return
-            if header not in HEADERS:
-                known = ", nor ".join(map(",".join, HEADERS))
-                raise BadInput(f"{file}:1: the header is not {known}")
-            for fields in reader:
-                yield _line(header, fields, f"{file}:{reader.line_num}")
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise BadInput(f"{file}: not a CSV file in UTF-8: {error}") from error
-
-
-def _line(header: list[str], fields: list[str], where: str) -> _Line:
-    if len(fields) != len(header) or not all(field.strip() for field in fields):
-        raise BadInput(f"{where}: {','.join(header)} are expected, not {fields}")
-    values = dict(zip(header, (text.strip() for text in fields), strict=True))
-    if not values["test"].isprintable():
-        raise BadInput(
-            f"{where}: the test {values['test']!r} has characters that are not printable"
+        raise row.error(
+            f"the {noun} of {row.values['test']} is {own}, and {other} in an earlier line; "
+            f"a test has one {noun}"
         )
-    if "unit" in values and not re.match(UNIT_FORM, values["unit"]):
-        raise BadInput(
-            f"{where}: {values['unit']!r} is not a unit; a word such as flop is expected"
-        )
-    if header == TIMES:
-        wall_s = _number(values["seconds"], "a number of seconds", where)
-        if not MIN_WALL_S <= wall_s <= MAX_WALL_S:
-            raise BadInput(
-                f"{where}: {values['seconds']!r} is not a time; {MIN_WALL_S:g} to {MAX_WALL_S:g} seconds are "
-                "expected"
-            )
-        return values["test"], wall_s, None
-    performance = _performance(values["performance"], where)
-    peaks = {DECLARED_PEAK: _performance(values["peak"], where)} if "peak" in values else {}
-    return values["test"], 1.0, Work(performance, values["unit"], peaks)
 
 
-def _performance(text: str, where: str) -> float:
-    value = _number(text, "a number of units per second", where)
-    if not MIN_AMOUNT <= value < MAX_AMOUNT:
-        raise BadInput(
-            f"{where}: {text!r} is not a performance; {MIN_AMOUNT:g} to {MAX_AMOUNT:g} units per second are "
-            "expected"
-        )
-    return value
+def _transfers(
+    source: _Source, configuration: str, facts: Mapping[str, str]
+) -> tuple[ProbeRun, tuple[Measurement, ...]]:
+    """Return a sweep of packet sizes. The n-th line of the same transfer is its round n."""
+    rounds: Counter[tuple[str, str]] = Counter()
+    measurements: list[Measurement] = []
+    for row in source.rows:
+        subject, case = _subject(row), str(_case(row))
+        if not row.values[PACKET_GOODPUT.name]:
+            raise row.error(f"a transfer needs a {PACKET_GOODPUT.name}")
+        rounds[subject, case] += 1
+        measurements += [
+            replace(metric.of(subject, _value(row, metric), case), round=rounds[subject, case])
+            for name, metric in METRICS.items()
+            if row.values.get(name)
+        ]
+    if not measurements:
+        raise BadInput(f"{source.path} has no line of a transfer")
+    hosts = (host for found in measurements for host in found.subject.split(ARROW))
+    run = ProbeRun(
+        configuration,
+        tuple(dict.fromkeys(hosts)),
+        {"probe": "mtu", **source.parameters},
+        dict(facts),
+        written_by=f"clusterlift {__version__}, imported from a published table",
+    )
+    return run, tuple(measurements)
 
 
-def _number(text: str, meaning: str, where: str) -> float:
-    try:
-        return float(text.replace("_", "?"))  # Python reads 1_0 as 10
-    except ValueError as error:
-        raise BadInput(f"{where}: {text!r} is not {meaning}") from error
+def _subject(row: Row) -> str:
+    hosts = row.values["sender"], row.values["receiver"]
+    for host in hosts:
+        if not host or not host.isprintable() or ARROW in host:
+            raise row.error(f"{host!r} is not the name of a host")
+    if len(set(hosts)) == 1:
+        raise row.error(f"the sender {hosts[0]!r} is also the receiver")
+    return ARROW.join(hosts)
+
+
+def _case(row: Row) -> PacketCase:
+    direction, size = row.values["direction"], row.values["mtu_bytes"]
+    if direction not in {ONE_WAY, BOTH_WAYS}:
+        raise row.error(f"{direction!r} is not a direction; {ONE_WAY} or {BOTH_WAYS} is expected")
+    if not (re.fullmatch("[1-9][0-9]{1,4}", size) and MIN_BYTES <= int(size) <= MAX_MTU):
+        raise row.error(f"{size!r} is not an MTU; {MIN_BYTES} to {MAX_MTU} bytes are expected")
+    return PacketCase(int(size), direction == BOTH_WAYS, mtu_is_set=True)
+
+
+def _value(row: Row, metric: Metric) -> float:
+    if metric is PACKET_GOODPUT:
+        least, most = 1.0, MAX_BIT_S
+    else:
+        least, most = 0.0, PERCENT if metric.unit == "%" else MAX_PER_BYTE
+    expected = f"a {metric.name}; {{least:g}} to {{most:g}} {metric.unit} are expected"
+    return row.number(metric.name, least, most, expected)

@@ -8,7 +8,6 @@ BadInput that names file and line.
 """
 
 import json
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,17 +18,23 @@ import msgspec
 from harness.model.errors import BadInput
 from harness.model.probe import (
     EVENT_KINDS,
-    LinkSnapshot,
-    Measurement,
     ProbeEvent,
     ProbeRun,
     RecordedProbes,
 )
 from harness.model.run import Ending, LinkErrors, RecordedRun, Run, Trial
-from harness.model.soak import SoakFlow
 from harness.records.checksum import checksum, split_checksum
 from harness.records.regular_file import regular_file
-from harness.records.shapes import SHAPES
+from harness.records.rules import (
+    MAX_LINE,
+    MAX_VALUES,
+    Mistake,
+    checked,
+    identity,
+    is_too_large,
+    limited,
+    refuse,
+)
 from harness.records.upgrade import FIRST_WITH_CHECKSUMS, upgrade_line
 from harness.runtime.disturbances import with_disturbances
 from harness.runtime.warm_up import AUTO, needed_trials, with_phases
@@ -40,12 +45,6 @@ READABLE_VERSIONS = (1, 2, 3, 4, 5, 6, 7)
 
 NO_CHECKSUMS = "recorded by an older version, without checksums: damage would not be noticed"
 
-MAX_NESTING = 50
-"""Levels of objects and arrays in a line; the writer needs about six."""
-
-MAX_INTEGER = 2**64
-MAX_TEXT = 100_000
-"""Characters of a text; the longest are lists of jars in Spark's configuration."""
 MAX_REASON = 300
 """Characters of an error message, which may quote a text."""
 
@@ -117,41 +116,39 @@ def _parsed_lines(path: Path) -> "tuple[list[_Line], tuple[str, ...]]":
 
 def _events(lines: "Iterable[_Line]", types: Mapping[str, type[EventT]]) -> Iterator[EventT]:
     """Yield what each line describes. Raise BadInput for an unknown line, and for a repeated event."""
-    first: dict[object, str] = {}
+    first: dict[str, str] = {}
     for line in lines:
         if line.kind == "end":
             line.refuse(f"lines follow after this end of the run: {_RESTORE}")
         if line.kind not in types:
             line.refuse(f"unknown kind of line: {line.kind!r}")
         event = line.convert(types[line.kind])
-        identity = _identity(event)
-        if (where := first.setdefault(identity, line.where)) != line.where:
-            line.refuse(f"{identity} is also in line {where.rpartition(':')[2]}: {_RESTORE}")
+        name = identity(event)
+        if name and (where := first.setdefault(name, line.where)) != line.where:
+            line.refuse(f"{name} is also in line {where.rpartition(':')[2]}: {_RESTORE}")
         yield event
 
 
-def _identity(event: object) -> object:
-    """Return what no two events of a file have in common."""
-    match event:
-        case Trial():
-            return f"{event.phase} trial {event.round} of {event.workload}"
-        case Measurement():
-            subject = ", ".join(filter(None, (event.subject, event.case)))
-            return f"measurement {event.round} of {event.probe} {event.metric}, {subject}"
-        case SoakFlow():
-            return f"the transfer of {event.sender} in round {event.round}"
-        case LinkSnapshot():
-            return f"the link of {event.link.host} {event.moment} the measurements"
-        case _:
-            return id(event)
-
-
 def _complete_lines(path: Path) -> tuple[list[bytes], tuple[str, ...]]:
-    """Return the lines that have their newline, and a warning if the last one has none."""
+    """Return the lines that have their newline, and a warning if the last one has none.
+
+    Raise BadInput at the first line that is too large to be one, before the next is read.
+    """
+    lines: list[bytes] = []
     with regular_file(path) as file:
-        *complete, rest = file.read().split(b"\n")
-    cut_off = f"{path}:{len(complete) + 1}: the last line is cut off and was skipped"
-    return complete, (cut_off,) if rest else ()
+        while line := file.readline(MAX_LINE + 1):
+            where = f"{path}:{len(lines) + 1}"
+            if is_too_large(line):
+                raise BadInput(
+                    f"{where}: not a results file: a line has more than {MAX_LINE:,} bytes, or than "
+                    f"{MAX_VALUES:,} arrays and objects"
+                )
+            if not line.endswith(b"\n"):
+                return lines, (f"{where}: the last line is cut off and was skipped",)
+            if not line.strip():
+                raise BadInput(f"{where}: an empty line: {_RESTORE}")
+            lines.append(line[:-1])
+    return lines, ()
 
 
 def _verify_checksums(path: Path, lines: Sequence[bytes]) -> None:
@@ -192,13 +189,8 @@ class _Line:
     @classmethod
     def parse(cls, where: str, text: bytes, has_checksum: bool) -> "_Line":  # noqa: FBT001  it becomes a field
         try:
-            values = json.loads(
-                text.decode(errors="surrogateescape"),
-                parse_int=_integer,
-                parse_float=_finite,
-                parse_constant=_finite,
-            )
-            _check_size(values)
+            values = json.loads(text.decode(errors="surrogateescape"))
+            limited(values, refuse)
         except (ValueError, RecursionError) as error:
             raise BadInput(f"{where}: not a results file: {error}") from error
         if not isinstance(values, dict):
@@ -212,36 +204,11 @@ class _Line:
     def convert(self, type_: type[T]) -> T:
         """Check the shape of the line, and return it as an object of this type."""
         try:
-            if self.kind in SHAPES:
-                msgspec.convert(self.values, SHAPES[self.kind])
+            checked(self.values, refuse)
             return msgspec.convert(self.values, type_)
-        except (msgspec.ValidationError, UnicodeEncodeError) as error:
+        except (Mistake, msgspec.ValidationError, UnicodeEncodeError) as error:
             reason = shorten(str(error), MAX_REASON)
             raise BadInput(f"{self.where}: malformed {self.kind} line: {reason}") from error
 
     def refuse(self, reason: str) -> NoReturn:
         raise BadInput(f"{self.where}: {shorten(reason, MAX_REASON)}")
-
-
-def _integer(text: str) -> int:
-    value = int(text)
-    if abs(value) > MAX_INTEGER:
-        raise ValueError("a number is out of range")
-    return value
-
-
-def _finite(text: str) -> float:
-    value = float(text)
-    if not math.isfinite(value):
-        raise ValueError(f"{text} is not a finite number")
-    return value
-
-
-def _check_size(value: object, levels: int = MAX_NESTING) -> None:
-    if isinstance(value, str) and len(value) > MAX_TEXT:
-        raise ValueError(f"a text has {len(value):,} characters, more than {MAX_TEXT:,}")
-    if isinstance(value, dict | list):
-        if not levels:
-            raise ValueError(f"values are nested more than {MAX_NESTING} levels deep")
-        for child in value.values() if isinstance(value, dict) else value:
-            _check_size(child, levels - 1)

@@ -1,22 +1,55 @@
 """The shapes of the lines of a results file, beyond the types of the vocabulary: what other rooms rely on.
 
-A key that is not here may have any value. A key that is here may be absent, unless it is Required.
+A key that is not here may have any value. A key that is here may be absent, unless it is Required. `rules`
+checks a line by its shape. Standard library only: what writes results needs it, too.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Required, TypedDict
 
-import msgspec
-
 from harness.model.run import MAX_WALL_S, MIN_WALL_S, Ending
+from harness.node.kernel import MAX_MTU_BYTES, MAX_SPEED_MBIT_S
 
-_Count = Annotated[int, msgspec.Meta(ge=0)]
-_Seconds = Annotated[float, msgspec.Meta(ge=MIN_WALL_S, le=MAX_WALL_S)]
-_Moment = Annotated[float, msgspec.Meta(ge=0, le=MAX_WALL_S)]
-_Mbit = Annotated[int, msgspec.Meta(ge=0, le=10**8)]
-_Mtu = Annotated[int, msgspec.Meta(ge=0, le=10**6)]
-_Name = Annotated[str, msgspec.Meta(min_length=1)]
+
+@dataclass(frozen=True)
+class Range:
+    """The limits of a number; None: without a limit."""
+
+    ge: float | None = None
+    le: float | None = None
+    gt: float | None = None
+
+    def why_not(self, value: float) -> str | None:
+        """Return what the value breaks, such as `>= 1`; None if nothing."""
+        if self.ge is not None and value < self.ge:
+            return f">= {self.ge}"
+        if self.gt is not None and value <= self.gt:
+            return f"> {self.gt}"
+        return f"<= {self.le}" if self.le is not None and value > self.le else None
+
+
+@dataclass(frozen=True)
+class Length:
+    """The least number of characters of a text."""
+
+    least: int
+
+    def why_not(self, value: str) -> str | None:
+        """Return what the value breaks; None if nothing."""
+        return f"of length >= {self.least}" if len(value) < self.least else None
+
+
+_Count = Annotated[int, Range(ge=0)]
+_Seconds = Annotated[float, Range(ge=MIN_WALL_S, le=MAX_WALL_S)]
+_Moment = Annotated[float, Range(ge=0, le=MAX_WALL_S)]
+_Mbit = Annotated[int, Range(ge=0, le=MAX_SPEED_MBIT_S)]
+_Mtu = Annotated[int, Range(ge=0, le=MAX_MTU_BYTES)]
+_Percent = Annotated[float, Range(ge=0, le=100)]
+_Quantity = Annotated[float, Range(ge=0, le=1e15)]
+_Degrees = Annotated[float, Range(ge=-300, le=10_000)]
+_Name = Annotated[str, Length(1)]
 _Names = list[str] | None
 
 
@@ -130,15 +163,15 @@ class CheckedRun(TypedDict, total=False):
 
 class CheckedTrial(TypedDict, total=False):
     workload: Required[_Name]
-    round: Required[Annotated[int, msgspec.Meta(ge=1)]]
+    round: Required[Annotated[int, Range(ge=1)]]
     started_at: Required[datetime]
     wall_s: _Seconds | None
-    executions: Annotated[int, msgspec.Meta(ge=1)]
+    executions: Annotated[int, Range(ge=1)]
 
 
 class CheckedMeasurement(TypedDict, total=False):
-    value: Annotated[float, msgspec.Meta(ge=-1e15, le=1e15)] | None
-    round: Annotated[int, msgspec.Meta(ge=1)]
+    value: _Quantity | None
+    round: Annotated[int, Range(ge=1)]
 
 
 class CheckedHostLink(TypedDict, total=False):
@@ -152,11 +185,6 @@ class CheckedSnapshot(TypedDict, total=False):
     link: CheckedHostLink
 
 
-_Percent = Annotated[float, msgspec.Meta(ge=0, le=100)]
-_Rate = Annotated[float, msgspec.Meta(ge=0, le=1e15)]
-_Degrees = Annotated[float, msgspec.Meta(ge=-300, le=10_000)]
-
-
 class CheckedLinkEvent(TypedDict, total=False):
     host: Required[_Name]
     at_s: Required[_Moment]
@@ -166,8 +194,8 @@ class CheckedLinkEvent(TypedDict, total=False):
 class CheckedLinkSeconds(TypedDict, total=False):
     host: Required[_Name]
     at_s: Required[list[_Moment]]
-    received_bit_s: Required[list[_Rate]]
-    sent_bit_s: Required[list[_Rate]]
+    received_bit_s: Required[list[_Quantity]]
+    sent_bit_s: Required[list[_Quantity]]
     retransmits: Required[list[_Count]]
     stolen_percent: Required[list[_Percent]]
     busiest_percent: Required[list[_Percent]]
@@ -175,10 +203,10 @@ class CheckedLinkSeconds(TypedDict, total=False):
 
 
 class CheckedSoakFlow(TypedDict, total=False):
-    round: Required[Annotated[int, msgspec.Meta(ge=1)]]
+    round: Required[Annotated[int, Range(ge=1)]]
     start_s: Required[_Moment]
     seconds: Required[_Moment]
-    goodput_bit_s: Annotated[float, msgspec.Meta(gt=0, le=1e15)] | None
+    goodput_bit_s: Annotated[float, Range(gt=0, le=1e15)] | None
     retransmits: _Count | None
 
 

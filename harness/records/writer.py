@@ -6,12 +6,13 @@ next trial or step of a probe starts. A last line without its newline is what a 
 the reader reports and skips it. Anything else that is malformed is an error.
 
 The last key of each line is `checksum`, over the text of the line before this key and the checksum of the
-line before. Credentials are never written.
+line before. Credentials are never written, and nothing that the reader would refuse.
 """
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import asdict
 from io import RawIOBase
 from pathlib import Path
@@ -28,7 +29,10 @@ from harness.records.directories import (
     probes_directory,
     sync,
 )
+from harness.records.rules import HEADS, Mistake, identity, is_too_large, readable
 from harness.redaction import redacted
+from harness.runtime.interrupt import deferred_signals
+from harness.terminal import say
 
 SCHEMA_VERSION = 7
 
@@ -39,9 +43,16 @@ class _LineWriter:
     path: Path | None = None
     _file: RawIOBase | None = None
     _checksum = ""
+    _temporary: Path | None = None
+    """The file's name until `end`, if it has to be whole."""
 
-    def _create(self, path: Path, kind: str, values: Mapping[str, Any]) -> None:
-        """Create the file: it appears under its name with the first line complete.
+    def __init__(self) -> None:
+        self._recorded: set[str] = set()
+
+    def _create(
+        self, path: Path, kind: str, values: Mapping[str, Any], *, whole: bool = False
+    ) -> None:
+        """Create the file: it appears under its name with the first line, or `whole` at its end.
 
         Raises BadInput if it exists or cannot be created.
         """
@@ -58,13 +69,48 @@ class _LineWriter:
         try:
             if path.exists():
                 raise _already_exists(path)
+            self._temporary = temporary if whole else None
             self._append(kind, {"schema_version": SCHEMA_VERSION, **values})
-            temporary.rename(path)
-            sync(path.parent)
+            if not whole:
+                self._name(temporary, path)
         except BaseException:
             self._file.close()
             temporary.unlink(missing_ok=True)
             raise
+
+    def _name(self, temporary: Path, path: Path) -> None:
+        temporary.rename(path)
+        sync(path.parent)
+
+    def record(self, event: Trial | ProbeEvent, *, durable: bool = True) -> None:
+        """Append an event, unless the file has it already: the reader refuses a repetition."""
+        if self._file is None:
+            return
+        name = identity(event)
+        if name in self._recorded:
+            say(f"{self.path}: left out, because it is recorded already: {name}")
+            return
+        if name:
+            self._recorded.add(name)
+        kind = next(kind for kind, type_ in _EVENT_KINDS.items() if isinstance(event, type_))
+        self._append(kind, asdict(event), durable=durable)
+
+    def _end(self, values: Mapping[str, Any]) -> None:
+        """Append the last line; what had to be whole is, and gets its name."""
+        self._append("end", {**values, "ended_at": timestamp()})
+        if self._temporary and self.path:
+            self.sync()
+            self._name(self._temporary, self.path)
+            self._temporary = None
+
+    def sync(self) -> None:
+        """Put all lines on the disk. Raises ClusterliftError if they cannot be."""
+        if self._file is None:
+            return
+        try:
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            raise self._cannot_continue(error) from error
 
     def _append(self, kind: str, values: Mapping[str, Any], *, durable: bool = True) -> None:
         """Append a line; it is on the disk when this returns. Raises ClusterliftError if it cannot be.
@@ -73,16 +119,19 @@ class _LineWriter:
         """
         if self._file is None:
             return
-        line = redacted({"kind": kind, **values})
+        line = self._readable(kind, redacted({"kind": kind, **values}))
+        if line is None:
+            return
         text = json.dumps(line, ensure_ascii=False, allow_nan=False).removesuffix("}")
         # Half of a surrogate pair has no UTF-8 form; it becomes the JSON escape that means the same.
         content = text.encode(errors="backslashreplace")
-        self._checksum = checksum(content, self._checksum)
-        data = memoryview(content + CHECKSUM_FORM.format(self._checksum).encode() + b"\n")
+        if is_too_large(content):
+            raise ClusterliftError(
+                f"cannot continue writing {self.path}: a {kind} line is too large"
+            )
         try:
-            while data:
-                data = data[self._file.write(data) or 0 :]
-            if durable:
+            self._append_text(content)
+            if durable and not self._temporary:
                 os.fsync(self._file.fileno())
             is_deleted = os.fstat(self._file.fileno()).st_nlink == 0
         except OSError as error:
@@ -92,6 +141,40 @@ class _LineWriter:
                 f"cannot continue writing {self.path}: it was deleted, with all that it had; "
                 "start the run again"
             )
+
+    def _readable(self, kind: str, line: dict[str, Any]) -> dict[str, Any] | None:
+        """Return the line as the reader takes it; None if it takes none that says this.
+
+        Without its first line a file has nothing: raise ClusterliftError if that cannot be read.
+        """
+
+        def note(mistake: Mistake) -> None:
+            say(f"{self.path}: a value was left out: {mistake}")
+
+        try:
+            return readable(line, note)
+        except Mistake as mistake:
+            if kind in HEADS:
+                raise ClusterliftError(f"cannot record the {kind}: {mistake}") from mistake
+            say(f"{self.path}: a {kind} line was left out: {mistake}")
+            return None
+
+    def _append_text(self, content: bytes) -> None:
+        """Write a line whole or not at all, and no signal in between. Raise OSError."""
+        assert self._file is not None  # noqa: S101  whoever calls has looked
+        new = checksum(content, self._checksum)
+        data = memoryview(content + CHECKSUM_FORM.format(new).encode() + b"\n")
+        end = os.fstat(self._file.fileno()).st_size
+        with deferred_signals():
+            try:
+                while data:
+                    data = data[self._file.write(data) or 0 :]
+            except OSError:
+                with suppress(OSError):
+                    self._file.truncate(end)
+                    self._file.seek(end)
+                raise
+            self._checksum = new
 
     def _cannot_continue(self, error: OSError) -> ClusterliftError:
         return ClusterliftError(
@@ -104,6 +187,11 @@ class _LineWriter:
     def __exit__(self, *_: object) -> None:
         if self._file is not None:
             self._file.close()
+        if self._temporary is not None:
+            self._temporary.unlink(missing_ok=True)
+
+
+_EVENT_KINDS: Mapping[str, type[Trial | ProbeEvent]] = {"trial": Trial, **EVENT_KINDS}
 
 
 class Recording(_LineWriter):
@@ -115,20 +203,20 @@ class Recording(_LineWriter):
 
     path: Path
 
-    def __init__(self, results: Path, run: Run) -> None:
+    def __init__(self, results: Path, run: Run, *, whole: bool = False) -> None:
+        super().__init__()
         directory = configuration_directory(results, run.configuration)
-        self._create(directory / f"{run.id}{SUFFIX}", "run", asdict(run))
+        self._create(directory / f"{run.id}{SUFFIX}", "run", asdict(run), whole=whole)
 
     def trial(self, trial: Trial) -> None:
         """Append a trial; it is on the disk when this returns."""
-        self._append("trial", asdict(trial))
+        self.record(trial)
 
     def end(
         self, ending: Ending, stopped: str | None = None, link_errors: LinkErrors | None = None
     ) -> None:
         """Append how the run ended; the other arguments are those of RecordedRun. Nothing follows."""
-        values = {"ending": ending, "stopped": stopped, "link_errors": link_errors}
-        self._append("end", {**values, "ended_at": timestamp()})
+        self._end({"ending": ending, "stopped": stopped, "link_errors": link_errors})
 
 
 class ProbeRecording(_LineWriter):
@@ -137,41 +225,50 @@ class ProbeRecording(_LineWriter):
     Raises BadInput if the file cannot be created, and ClusterliftError if it cannot be continued.
     """
 
-    def __init__(self, run: ProbeRun, results: Path | None) -> None:
+    def __init__(self, run: ProbeRun, results: Path | None, *, whole: bool = False) -> None:
+        super().__init__()
         self._run = run
         self._events: list[ProbeEvent] = []
         self._ending: Ending | None = None
         if results is not None:
             directory = probes_directory(results, run.configuration)
-            self._create(directory / f"{run.id}{SUFFIX}", "probes", asdict(run))
+            self._create(directory / f"{run.id}{SUFFIX}", "probes", asdict(run), whole=whole)
 
     def event(self, event: ProbeEvent, *, durable: bool = True) -> None:
         """Append an event; it is on the disk when this returns, or else when `sync` does.
 
         Thousands of events of a step take longer to be synced each than to be measured.
         """
-        kind = next(kind for kind, type_ in EVENT_KINDS.items() if isinstance(event, type_))
-        self._append(kind, asdict(event), durable=durable)
+        self.record(event, durable=durable)
         self._events.append(event)
-
-    def sync(self) -> None:
-        """Put all events on the disk. Raises ClusterliftError if they cannot be."""
-        if self._file is None:
-            return
-        try:
-            os.fsync(self._file.fileno())
-        except OSError as error:
-            raise self._cannot_continue(error) from error
 
     def end(self, ending: Ending) -> None:
         """Append how the probe run ended. Nothing follows."""
-        self._append("end", {"ending": ending, "ended_at": timestamp()})
+        self._end({"ending": ending})
         self._ending = ending
 
     @property
     def probed(self) -> RecordedProbes:
         """What was recorded until now."""
         return RecordedProbes(self._run, tuple(self._events), self._ending, str(self.path or ""))
+
+
+def record_all(results: Path, run: Run | ProbeRun, events: Iterable[Trial | ProbeEvent]) -> Path:
+    """Record what is complete, and return the file: it is there with all lines or not at all.
+
+    Raises like the recordings.
+    """
+    recording: Recording | ProbeRecording
+    if isinstance(run, Run):
+        recording = Recording(results, run, whole=True)
+    else:
+        recording = ProbeRecording(run, results, whole=True)
+    with recording:
+        for event in events:
+            recording.record(event)
+        recording.end(Ending.COMPLETED)
+    assert recording.path is not None  # noqa: S101  there are results
+    return recording.path
 
 
 def _already_exists(path: Path) -> BadInput:

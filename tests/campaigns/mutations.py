@@ -24,6 +24,8 @@ from typing import (
 
 import msgspec
 
+from harness.records.shapes import Range
+
 Path = tuple[str | int, ...]
 KINDS = ("null", "boolean", "whole", "number", "text", "array", "object")
 NEVER = "never"
@@ -73,7 +75,7 @@ class Field:
     path: Path
     kinds: frozenset[str]
     required: bool
-    bounds: tuple[msgspec.Meta, ...] = ()
+    bounds: tuple[msgspec.Meta | Range, ...] = ()
 
     @property
     def name(self) -> str:
@@ -86,7 +88,7 @@ class Field:
         for name, (kind, text) in MUTATIONS.items():
             yield Mutation(self, name, text, must_be_refused=not self.allows(kind))
         for bound in self.bounds:
-            for limit, step in ((bound.ge, -1), (bound.gt, 0), (bound.le, 1), (bound.lt, 0)):
+            for limit, step in ((bound.ge, -1), (bound.gt, 0), (bound.le, 1)):
                 if limit is not None:
                     text = json.dumps(limit + step)
                     yield Mutation(self, f"out of range: {text}", text, must_be_refused=True)
@@ -136,7 +138,9 @@ def fields_of(
     for annotation in annotations:
         for part in _alternatives(annotation):
             if get_origin(part) is Annotated:
-                bounds += [each for each in get_args(part) if isinstance(each, msgspec.Meta)]
+                bounds += [
+                    each for each in get_args(part) if isinstance(each, msgspec.Meta | Range)
+                ]
             plain.append(_without_annotation(part))
     if path:
         allowed = [_kinds(annotation) for annotation in annotations]

@@ -1,25 +1,41 @@
 """Published results are read as runs: the tables of 2009 and 2020 are among them."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from harness.analysis.compare.comparison import overview
+from harness.analysis.network.packet_costs import packet_costs
 from harness.analysis.observed.configuration import find_configuration
+from harness.cli import main
 from harness.model.errors import BadInput
+from harness.model.network_metrics import PACKET_RECEIVER_CPU, PACKET_SENDER_CPU
+from harness.model.probe import Measurement
 from harness.model.run import Phase, Run, Status, Trial
 from harness.model.work import Work
-from harness.records.published import read_published
+from harness.records.lookup import find_probes
+from harness.records.published import IMPORTED_DIGEST, read_published
 from harness.records.reader import load
+from harness.records.writer import Recording
 from tests.unit.builders import STARTED_AT
 
 BEOWULF = Path(__file__).parents[3] / "results" / "beowulf-2009"
+NEMO = Path(__file__).parents[3] / "results" / "nemo-switches"
 PUBLISHED = Path(__file__).parents[3] / "results" / "published-2020"
+
+SWEEP = "sender,receiver,mtu_bytes,direction,goodput_bit_s,sender_cpu_percent,receiver_cpu_percent"
+TRANSFER = "a,b,1500,one way,9e8,10,20"
+BYTES_PER_KB = 1024
+"""netperf's -f K."""
 
 
 def read(path: Path) -> tuple[Run, tuple[Trial, ...]]:
-    return read_published(path, "r1", "1g-rs", STARTED_AT, {"switch": "unmanaged"})
+    run, trials = read_published(path, "1g-rs", {"switch": "unmanaged"})
+    assert isinstance(run, Run)
+    found = [trial for trial in trials if isinstance(trial, Trial)]
+    return run, tuple(replace(trial, started_at=STARTED_AT) for trial in found)
 
 
 def write(directory: Path, *lines: str, name: str = "original.csv") -> Path:
@@ -101,9 +117,9 @@ class TestBadInput:
             (("group-by,1",), r":1: the header is not test,seconds"),
             (("test,milliseconds", "a,1"), r":1: the header is not test,seconds"),
             (("test,seconds",), r"original\.csv has no trial"),
-            (("test,seconds", "a,1", "b,fast"), r":3: 'fast' is not a number of seconds"),
+            (("test,seconds", "a,1", "b,fast"), r":3: 'fast' is not a time"),
             (("test,seconds", "a,-1"), r":2: '-1' is not a time"),
-            (("test,seconds", "a,1_0"), r":2: '1_0' is not a number of seconds"),
+            (("test,seconds", "a,1_0"), r":2: '1_0' is not a time"),
             (("test,seconds", "a\0b,1"), r":2: the test 'a\\x00b' has characters that"),
             (
                 ("test,seconds", "a\x1b[1m,1"),
@@ -120,12 +136,20 @@ class TestBadInput:
             (("test,seconds", "a,1,2"), r":2: test,seconds are expected, not"),
             (("test,seconds", "", "a,1"), r":2: test,seconds are expected, not"),
             (("test,performance,unit", "a,1"), r":2: test,performance,unit are expected, not"),
-            (("test,performance,unit", "a,fast,flop"), r":2: 'fast' is not a number of units"),
+            (("test,performance,unit", "a,fast,flop"), r":2: 'fast' is not a performance"),
             (
                 ("test,performance,unit", "a,0,flop"),
                 r":2: '0' is not a performance; 1e-18 to 1e\+30",
             ),
             (("test,performance,unit", "a,1,\x1b"), r":2: .* is not a unit; a word such as"),
+            (
+                ("test,performance,unit", "hpl,5,flop", "hpl,6,B"),
+                r":3: the unit of hpl is B, and flop in an earlier line; a test has one unit",
+            ),
+            (
+                ("test,performance,unit,peak", "hpl,5,flop,10e9", "b,1,B,2", "hpl,6,flop,50e9"),
+                r":4: the peak of hpl is 5e\+10, and 1e\+10 in an earlier line",
+            ),
             (("test,performance,unit,peak", "a,1,flop,nan"), r":2: 'nan' is not a performance"),
         ],
     )
@@ -134,6 +158,14 @@ class TestBadInput:
     ) -> None:
         with pytest.raises(BadInput, match=message):
             read(write(tmp_path, *lines))
+
+    def test_parts_of_different_kinds_are_refused(self, tmp_path: Path) -> None:
+        write(tmp_path, "test,seconds", "a,1", name="part-00000.csv")
+        write(tmp_path, "test,performance,unit", "a,1,flop", name="part-00001.csv")
+        with pytest.raises(
+            BadInput, match=r"part-00001\.csv:1: the header is not test,seconds, as"
+        ):
+            read(tmp_path)
 
     def test_a_missing_file_is_refused(self, tmp_path: Path) -> None:
         with pytest.raises(BadInput, match=r"cannot read .*absent"):
@@ -158,13 +190,181 @@ class TestBadInput:
 @pytest.mark.parametrize("configuration", ["1g-rs", "2.5g-rs", "2.5g-2x"])
 def test_importing_the_published_numbers_again_gives_the_same_trials(configuration: str) -> None:
     [kept] = [load(path) for path in (PUBLISHED / configuration).glob("*.jsonl")]
-    run, trials = read_published(
-        PUBLISHED / f"{configuration}.csv",
-        kept.run.id,
-        configuration,
-        kept.run.started_at,
-        dict(kept.run.facts),
-    )
-    assert trials == kept.trials
-    assert run.parameters == kept.run.parameters
+    run, trials = read(PUBLISHED / f"{configuration}.csv")
+    assert trials == tuple(replace(trial, started_at=STARTED_AT) for trial in kept.trials)
+    found = {key: value for key, value in run.parameters.items() if key != IMPORTED_DIGEST}
+    assert found == kept.run.parameters
     assert run.workloads == kept.run.workloads
+
+
+class TestImport:
+    """What the command `import` leaves behind."""
+
+    def run(self, file: Path, results: Path, configuration: str = "old") -> int:
+        arguments = ["--configuration", configuration, "--fact", "driver=tg3"]
+        return main(["import", str(file), *arguments, "--results", str(results)])
+
+    @pytest.mark.parametrize(
+        "lines", [("test,seconds", "a,1"), ("test,performance,unit", "a,1,flop"), (SWEEP, TRANSFER)]
+    )
+    def test_a_file_is_imported_once(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str], lines: tuple[str, ...]
+    ) -> None:
+        file, results = write(tmp_path, *lines), tmp_path / "results"
+        assert self.run(file, results) == 0
+        [kept] = results.rglob("*.jsonl")
+        assert capsys.readouterr().out == f"{kept}\n"
+        copy = write(tmp_path, *lines, name="copy.csv")
+        assert self.run(copy, results) == 2
+        assert f"{copy} was imported already, as {kept}; " in capsys.readouterr().err
+        assert self.run(copy, results, "other") == 0
+        assert self.run(write(tmp_path, *lines, lines[-1], name="more.csv"), results) == 0
+
+    @pytest.mark.parametrize(
+        "lines", [("test,seconds", "a,1", "a,fast"), (SWEEP, TRANSFER.replace("9e8", "fast"))]
+    )
+    def test_a_bad_file_leaves_nothing_behind(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str], lines: tuple[str, ...]
+    ) -> None:
+        file = write(tmp_path, *lines)
+        assert self.run(file, tmp_path / "results") == 2
+        [line] = capsys.readouterr().err.splitlines()
+        assert f"{file}:{len(lines)}: 'fast' is not a " in line
+        assert not (tmp_path / "results").exists()
+
+    def test_an_import_that_fails_leaves_no_part_of_a_run(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        seen: list[list[Path]] = []
+
+        def fail(_: Recording, *_arguments: object, **_options: object) -> None:
+            seen.append(list((tmp_path / "results").rglob("*.jsonl")))
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(Recording, "end", fail)
+        assert self.run(write(tmp_path, "test,seconds", "a,1"), tmp_path / "results") == 130
+        assert seen == [[]]
+        assert [path for path in (tmp_path / "results").rglob("*") if path.is_file()] == []
+
+    def test_repetitions_of_a_transfer_are_its_rounds(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        lines = (SWEEP, TRANSFER, TRANSFER.replace("9e8", "8e8"), TRANSFER.replace("one", "both"))
+        file = write(tmp_path, *lines)
+        assert self.run(file, tmp_path) == 2
+        assert ":4: 'both way' is not a direction" in capsys.readouterr().err
+        assert self.run(write(tmp_path, *lines[:3]), tmp_path) == 0
+        [kept] = find_probes("old", tmp_path)
+        goodputs = [found for found in kept.measurements if found.metric == "goodput_bit_s"]
+        assert [(found.round, found.value) for found in goodputs] == [(1, 9e8), (2, 8e8)]
+
+    def test_an_imported_sweep_is_shown(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        file = write(tmp_path, f"{SWEEP},sender_instructions_per_byte", f"{TRANSFER},3.5")
+        assert self.run(file, tmp_path) == 0
+        [kept] = find_probes("old", tmp_path)
+        assert kept.run.hosts == ("a", "b")
+        assert kept.run.facts == {"driver": "tg3"}
+        capsys.readouterr()
+        assert main(["packets", "old", "--results", str(tmp_path)]) == 0
+        printed = capsys.readouterr().out
+        assert "an MTU of 1500 bytes             900.0         10.0%           20.0%" in printed
+        assert "3.50" in printed
+
+
+class TestSweeps:
+    @pytest.mark.parametrize(
+        ("name", "published"),
+        [
+            (
+                "crossover",
+                {
+                    (1500, False): (114905.40, 18.50, 40.83),
+                    (9000, False): (120111.19, 7.24, 9.00),
+                    (9000, True): (94587.40 + 94568.85, 13.08, 14.37),
+                },
+            ),
+            (
+                "smc-8505t",
+                {
+                    (1500, False): (114902.26, 18.37, 39.56),
+                    (1500, True): (111594.47 + 110839.93, 69.32, 70.52),
+                    (8982, False): (96132.05, 5.97, 6.42),
+                    (8982, True): (49415.38 + 47241.83, 5.79, 6.72),
+                },
+            ),
+            (
+                "smc-8508t",
+                {
+                    (1500, False): (114899.13, 18.45, 40.26),
+                    (8982, False): (96013.90, 6.11, 6.39),
+                },
+            ),
+        ],
+    )
+    def test_the_committed_tables_are_the_source_s(
+        self, name: str, published: dict[tuple[int, bool], tuple[float, float, float]]
+    ) -> None:
+        [kept] = find_probes(name, NEMO)
+        found = {
+            (cost.case.packet_bytes, cost.case.both_ways): (
+                (cost.goodput_bit_s or 0) / 8 / BYTES_PER_KB,
+                cost.costs[PACKET_SENDER_CPU],
+                cost.costs[PACKET_RECEIVER_CPU],
+            )
+            for cost in packet_costs(kept.measurements)
+        }
+        assert found == {key: pytest.approx(values, abs=0.001) for key, values in published.items()}
+        _, again = read_published(NEMO / f"{name}.csv", name, kept.run.facts)
+        assert list(again) == kept.measurements
+
+    def test_an_empty_field_is_a_value_that_was_not_published(self, tmp_path: Path) -> None:
+        _, found = read_published(write(tmp_path, SWEEP, "a,b,1500,one way,9e8,,20"), "x", {})
+        assert [m.metric for m in found if isinstance(m, Measurement)] == [
+            "goodput_bit_s",
+            "receiver_cpu_percent",
+        ]
+
+    @pytest.mark.parametrize(
+        ("lines", "message"),
+        [
+            ((SWEEP + ",speed", TRANSFER), r"original\.csv:1: the header is not test,seconds, nor"),
+            ((SWEEP + ",goodput_bit_s", TRANSFER), r":1: the header is not"),
+            ((SWEEP,), r"original\.csv has no line of a transfer"),
+            ((SWEEP, "a,b,1500"), r":2: sender,receiver.* are expected, not \['a', 'b', '1500'\]"),
+            (
+                (SWEEP, TRANSFER.replace("1500", "0000015009999999")),
+                r":2: '0000015009999999' is not an",
+            ),
+            ((SWEEP, TRANSFER.replace("1500", "00000150099")), r":2: '00000150099' is not an MTU"),
+            (
+                (SWEEP, TRANSFER, TRANSFER.replace("1500", "9")),
+                r":3: '9' is not an MTU; 68 to 65535 bytes",
+            ),
+            ((SWEEP, TRANSFER.replace("1500", "1" * 5000)), r":2: '1+' is not an MTU"),
+            (
+                (SWEEP, TRANSFER.replace("one way", "up")),
+                r":2: 'up' is not a direction; one way or both",
+            ),
+            ((SWEEP, TRANSFER.replace("9e8", "fast")), r":2: 'fast' is not a goodput_bit_s"),
+            ((SWEEP, TRANSFER.replace("9e8", "")), r":2: a transfer needs a goodput_bit_s"),
+            ((SWEEP, TRANSFER.replace("9e8", "0")), r":2: '0' is not a goodput_bit_s"),
+            (
+                (SWEEP, TRANSFER.replace(",20", ",101")),
+                r":2: '101' is not a receiver_cpu_percent; 0 to 100 %",
+            ),
+            ((SWEEP, TRANSFER.replace(",20", ",nan")), r":2: 'nan' is not a receiver_cpu_percent"),
+            ((SWEEP, TRANSFER.replace("a,b", "a,a")), r":2: the sender 'a' is also the receiver"),
+            ((SWEEP, TRANSFER.replace("a,b", ",b")), r":2: '' is not the name of a host"),
+            (
+                (SWEEP, TRANSFER.replace("a,b", "a -> c,b")),
+                r":2: 'a -> c' is not the name of a host",
+            ),
+        ],
+    )
+    def test_a_malformed_line_is_named_by_file_and_number(
+        self, tmp_path: Path, lines: tuple[str, ...], message: str
+    ) -> None:
+        with pytest.raises(BadInput, match=message):
+            read_published(write(tmp_path, *lines), "x", {})

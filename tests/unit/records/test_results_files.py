@@ -1,13 +1,17 @@
 """Results files of runs: what is written is read, complete or cut off; anything else is one clear error."""
 
+import errno
+import io
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -465,8 +469,8 @@ class TestCredentials:
 
 class TestUniqueness:
     def test_a_trial_is_recorded_once(self, tmp_path: Path) -> None:
-        trials = [ok("pi", 1.5), ok("pi", 1.6, 2), ok("pi", 1.7, 2)]
-        path = record(tmp_path, a_run(), trials)
+        trials = [ok("pi", 1.5), ok("pi", 1.6, 2), ok("pi", 1.7, 3)]
+        path = change_line(record(tmp_path, a_run(), trials), 4, {"round": 2})
         with pytest.raises(BadInput) as caught:
             load(path)
         assert str(caught.value) == (
@@ -495,7 +499,7 @@ class TestMalformed:
             ("{", "not a results file: Expecting property name"),
             ("[]", "not a results file: an object is expected"),
             ("5", "not a results file: an object is expected"),
-            ("", "not a results file: Expecting value"),
+            ("", "an empty line: the file was damaged"),
             ('{"kind": "probe-of-later"}', "unknown kind of line: 'probe-of-later'"),
             ("{}", "unknown kind of line"),
             ('{"kind": "trial"}', "malformed trial line: Object missing required field"),
@@ -506,9 +510,9 @@ class TestMalformed:
             ),
             (
                 '{"kind": "trial", "round": 1e999}',
-                "not a results file: 1e999 is not a finite number",
+                "not a results file: a number is out of range",
             ),
-            ('{"kind": "trial", "round": NaN}', "not a results file: NaN is not a finite number"),
+            ('{"kind": "trial", "round": NaN}', "not a results file: a number is out of range"),
             (f'{{"kind": "trial", "round": 1{"0" * 400}}}', "a number is out of range"),
             (f'{{"kind": "trial", "round": 1{"0" * 5000}}}', "not a results file"),
             ("[" * 100_000, "not a results file"),
@@ -715,19 +719,78 @@ class TestDirectories:
         assert list(path.parent.iterdir()) == [path]
 
 
-class TestAFullDisk:
-    def test_ends_the_recording_and_keeps_the_earlier_lines(self) -> None:
-        """/dev/full takes no byte, as a full disk does."""
-        recording = Recording.__new__(Recording)
-        recording.path = Path("/dev/full")
-        with (
-            Path("/dev/full").open("wb", buffering=0) as recording._file,
-            pytest.raises(
-                ClusterliftError,
-                match=r"cannot continue writing /dev/full: No space left .*; earlier lines are kept",
-            ),
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        (b'{"kind": "trial", "x": [' + b"[]," * 600_000 + b"5]}", "more than 16,777,216 bytes, or"),
+        (b'{"kind": "trial", "x": "' + b"x" * 2**24 + b'"}', "more than 16,777,216 bytes, or"),
+        (b"", "an empty line: the file was damaged"),
+        (b"  ", "an empty line: the file was damaged"),
+        (b'{"kind": "trial", "' + b"k" * 20_000 + b'": 5}', "a key has 20,000 characters"),
+    ],
+)
+def test_what_would_fill_the_memory_is_refused(tmp_path: Path, line: bytes, reason: str) -> None:
+    path = as_version(record(tmp_path, a_run()), 2)
+    with path.open("ab") as file:
+        file.write(line + b"\n")
+    with pytest.raises(BadInput) as caught:
+        load(path)
+    assert str(caught.value).startswith(f"{path}:2: ")
+    assert reason in str(caught.value)
+
+
+class FullAfter(io.FileIO):
+    """A file on a disk that takes so many more bytes of a line, and after the error takes all."""
+
+    room: int | None = None
+
+    def write(self, data: Any) -> int:
+        if self.room is None:
+            return super().write(data)
+        if not self.room:
+            self.room = None
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        written = super().write(data[: self.room])
+        self.room -= written
+        return written
+
+
+@pytest.mark.parametrize("room", [0, 1, 50])
+def test_a_full_disk_ends_the_recording_and_keeps_the_earlier_lines(
+    tmp_path: Path, room: int
+) -> None:
+    with Recording(tmp_path, a_run()) as recording:
+        recording.trial(ok("pi", 1.5))
+        assert recording._file is not None
+        recording._file.close()
+        recording._file = FullAfter(recording.path, "ab")
+        recording._file.room = room
+        with pytest.raises(
+            ClusterliftError,
+            match=r"cannot continue writing .*: No space left .*; earlier lines are kept",
         ):
+            recording.trial(ok("pi", 1.5, 2))
+        recording.end(Ending.INTERRUPTED)
+    loaded = load(recording.path)
+    assert (loaded.trials, loaded.ending) == ((ok("pi", 1.5),), Ending.INTERRUPTED)
+
+
+def test_a_signal_between_a_line_and_its_checksum_waits(tmp_path: Path) -> None:
+    class Interrupted(io.FileIO):
+        def write(self, data: Any) -> int:
+            written = super().write(data)
+            signal.raise_signal(signal.SIGINT)
+            return written
+
+    with Recording(tmp_path, a_run()) as recording:
+        assert recording._file is not None
+        recording._file.close()
+        recording._file = Interrupted(recording.path, "ab")
+        with pytest.raises(KeyboardInterrupt):
             recording.trial(ok("pi", 1.5))
+        with suppress(KeyboardInterrupt):
+            recording.end(Ending.INTERRUPTED)
+    assert load(recording.path).ending is Ending.INTERRUPTED
 
 
 def test_a_recording_whose_file_was_deleted_ends(tmp_path: Path) -> None:
@@ -737,7 +800,7 @@ def test_a_recording_whose_file_was_deleted_ends(tmp_path: Path) -> None:
         with pytest.raises(
             ClusterliftError, match=r"cannot continue writing .*\.jsonl: it was deleted, with all"
         ):
-            recording.trial(ok("pi", 1.5))
+            recording.trial(ok("pi", 1.5, 2))
 
 
 def test_recording_needs_the_standard_library_alone() -> None:

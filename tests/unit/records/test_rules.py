@@ -1,0 +1,124 @@
+"""Whatever hosts and programs answer: what the writer writes, the reader reads."""
+
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.model.errors import ClusterliftError
+from harness.model.interface import HostLink
+from harness.model.probe import AFTER, BEFORE, LinkSnapshot, Measurement, ProbeEvent, ProbeRun
+from harness.model.run import Ending
+from harness.model.soak import LinkEvent, LinkEventKind, LinkSeconds, SoakFlow
+from harness.records.reader import load, load_probes
+from harness.records.writer import ProbeRecording, Recording
+from tests.unit.builders import a_run, failed, ok
+
+
+def recorded(results: Path, *events: ProbeEvent) -> tuple[ProbeEvent, ...]:
+    """Return the events that are read after these were written."""
+    with ProbeRecording(ProbeRun("1g", ("n1", "n2")), results) as recording:
+        for event in events:
+            recording.event(event)
+        recording.end(Ending.COMPLETED)
+    assert recording.path is not None
+    return load_probes(recording.path).events
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("mtu_bytes", 10**7),
+        ("mtu_bytes", 10**24),
+        ("mtu_bytes", -1),
+        ("speed_mbit_s", 2**32 - 1),
+        ("speed_mbit_s", 999_999_999_999),
+        ("shaped_bit_s", 10**23),
+        ("counters", {"rx_errors": -5}),
+    ],
+)
+def test_a_value_that_no_link_has_is_unknown_and_the_rest_is_kept(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], field: str, value: object
+) -> None:
+    facts: dict[str, Any] = {"driver": "igb", field: value}
+    [snapshot] = recorded(tmp_path, LinkSnapshot(BEFORE, HostLink("n1", "eth0", **facts)))
+    assert snapshot == LinkSnapshot(BEFORE, HostLink("n1", "eth0", driver="igb"))
+    [note] = capsys.readouterr().err.splitlines()
+    assert ": a value was left out: " in note
+
+
+@pytest.mark.parametrize("value", [1e16, -1.0])
+def test_a_measurement_that_cannot_be_is_an_error(tmp_path: Path, value: float) -> None:
+    [event] = recorded(tmp_path, Measurement("mesh", "a -> b", "", "m", "bit/s", "higher", value))
+    assert isinstance(event, Measurement)
+    assert (event.value, event.error) == (
+        None,
+        f"{value:g} is no value that a measurement can have",
+    )
+
+
+def test_a_transfer_that_cannot_be_is_an_error(tmp_path: Path) -> None:
+    [event] = recorded(tmp_path, SoakFlow(1, "n1", "n2", 1.0, 5.0, 1e18, 3))
+    assert isinstance(event, SoakFlow)
+    assert (event.goodput_bit_s, event.error) == (
+        None,
+        "1e+18 is no value that a measurement can have",
+    )
+
+
+def test_a_text_that_is_too_long_is_cut(tmp_path: Path) -> None:
+    link = LinkSnapshot(AFTER, HostLink("n1", "eth0", state="up" * 60_000))
+    [event] = recorded(tmp_path, link)
+    assert isinstance(event, LinkSnapshot)
+    assert str(event.link.state).startswith("upup")
+
+
+def test_an_event_that_cannot_be_read_without_a_value_is_left_out(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    seconds = LinkSeconds("n1", (1.0,), (1.0,), (1.0,), (-1,), (0.0,), (0.0,))
+    event = LinkEvent("n1", 1.0, LinkEventKind.DROPS, "drops", 10**25)
+    assert recorded(tmp_path, seconds, event, LinkEvent("n2", 2.0, LinkEventKind.LOST, "x")) == (
+        LinkEvent("n2", 2.0, LinkEventKind.LOST, "x"),
+    )
+    assert capsys.readouterr().err.count(": a link") == 2
+
+
+def test_what_was_recorded_already_is_left_out(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    link = LinkSnapshot(BEFORE, HostLink("n1", "eth0", mtu_bytes=1500))
+    assert recorded(tmp_path, link, link) == (link,)
+    assert "the link of n1 before the measurements" in capsys.readouterr().err
+
+
+def test_what_nodes_answered_does_not_make_a_run_unreadable(tmp_path: Path) -> None:
+    deep: Any = "x"
+    for _ in range(60):
+        deep = [deep]
+    environment = {
+        "nodes": {"n1": {"eth0": {"mtu_bytes": 10**9, "driver": "igb"}}},
+        "links": {"eth0": {"speed_mbit_s": 10**9}},
+        "cpus": -1,
+        "kernel": "x" * 200_000,
+        "half": "\ud800",
+        "share": math.inf,
+        "k" * 20_000: "x",
+        "deep": deep,
+    }
+    with Recording(tmp_path, a_run(environment=environment)) as recording:
+        recording.trial(ok("pi", 1.0, note="n" * 200_000))
+        recording.trial(failed("pi", round_=2))
+    read = load(recording.path).run.environment
+    assert read["nodes"] == {"n1": {"eth0": {"mtu_bytes": None, "driver": "igb"}}}
+    assert read["links"] == {"eth0": {"speed_mbit_s": None}}
+    assert (read["cpus"], read["share"]) == (None, None)
+    assert len(read["kernel"]) == 100_000
+    assert len(load(recording.path).trials) == 2
+
+
+def test_a_run_without_a_name_cannot_be_recorded(tmp_path: Path) -> None:
+    with pytest.raises(ClusterliftError, match=r"cannot record the run: .* at `\$\.id`"):
+        Recording(tmp_path, replace(a_run(), id=""))
