@@ -28,13 +28,10 @@ from harness import __version__
 from harness.model.errors import BadInput
 from harness.model.network_metrics import (
     BOTH_WAYS,
+    CYCLES,
+    INSTRUCTIONS,
+    PACKET_CPU,
     PACKET_GOODPUT,
-    PACKET_RECEIVER_CPU,
-    PACKET_SENDER_CPU,
-    RECEIVER_CYCLES,
-    RECEIVER_INSTRUCTIONS,
-    SENDER_CYCLES,
-    SENDER_INSTRUCTIONS,
 )
 from harness.model.packet_case import PacketCase
 from harness.model.probe import ARROW, Measurement, Metric, ProbeRun
@@ -67,11 +64,7 @@ TRIAL_HEADERS = (TIMES, PERFORMANCES, [*PERFORMANCES, "peak"])
 ONE_WAY = "one way"
 KEYS = ["sender", "receiver", "mtu_bytes", "direction"]
 METRICS: Mapping[str, Metric] = {
-    metric.name: metric
-    for metric in (
-        *(PACKET_GOODPUT, PACKET_SENDER_CPU, PACKET_RECEIVER_CPU),
-        *(SENDER_INSTRUCTIONS, RECEIVER_INSTRUCTIONS, SENDER_CYCLES, RECEIVER_CYCLES),
-    )
+    metric.name: metric for metric in (PACKET_GOODPUT, *PACKET_CPU, *INSTRUCTIONS, *CYCLES)
 }
 """By the names of their columns."""
 TRANSFERS = [*KEYS, *list(METRICS)[:3]]

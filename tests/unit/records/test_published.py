@@ -11,7 +11,7 @@ from harness.analysis.network.packet_costs import packet_costs
 from harness.analysis.observed.configuration import find_configuration
 from harness.cli import main
 from harness.model.errors import BadInput
-from harness.model.network_metrics import PACKET_RECEIVER_CPU, PACKET_SENDER_CPU
+from harness.model.network_metrics import PACKET_CPU
 from harness.model.probe import Measurement
 from harness.model.run import Phase, Run, Status, Trial
 from harness.model.work import Work
@@ -310,8 +310,8 @@ class TestSweeps:
         found = {
             (cost.case.packet_bytes, cost.case.both_ways): (
                 (cost.goodput_bit_s or 0) / 8 / BYTES_PER_KB,
-                cost.costs[PACKET_SENDER_CPU],
-                cost.costs[PACKET_RECEIVER_CPU],
+                cost.costs[PACKET_CPU.sender],
+                cost.costs[PACKET_CPU.receiver],
             )
             for cost in packet_costs(kept.measurements)
         }
