@@ -24,6 +24,7 @@ from harness.commands.run import (
 )
 from harness.local_spark import script_path, spark_environment, spark_submit_command
 from harness.model.errors import BadInput
+from harness.option_types import WholeNumber
 from harness.present import text
 from harness.records.directories import configuration_directory, results_files
 from harness.runtime.series import SparkOptions
@@ -46,7 +47,7 @@ FEW_PARTITIONS = 8
 )
 @click.option(
     "--runs",
-    type=click.IntRange(1, MAX_RUNS),
+    type=WholeNumber(1, MAX_RUNS),
     metavar="N",
     help="In place of --minutes: number of complete runs to have at the end.",
 )
