@@ -3,8 +3,10 @@ PYTHON        ?= python3
 JAVA          := $(if $(JAVA_HOME),$(JAVA_HOME)/bin/java,java)
 ROWS          ?= 1000000
 TRIALS        ?= 6
-# Runs of a configuration, each a Spark application. Of one run alone no change can be claimed.
-RUNS          ?= $(if $(filter aa,$(MAKECMDGOALS)),12,3)
+# The time that `make bench` may take, with all that it starts Spark for.
+MINUTES       ?= 5
+# In place of MINUTES: runs of a configuration, each a Spark application. Of one run alone no change can be claimed.
+RUNS          ?= $(if $(filter aa,$(MAKECMDGOALS)),12,$(if $(filter runs,$(MAKECMDGOALS)),3))
 CONFIGURATION ?= $(if $(filter aa,$(MAKECMDGOALS)),aa,default)
 RESULTS       ?= results
 # local, or yarn: a YARN, with HDFS, on this machine for the length of the benchmark. Of your own cluster, name
@@ -36,7 +38,7 @@ NAME          ?=
 
 # What is chosen reaches the commands as it is: a character that means something to make or to the shell stays
 # itself.
-CHOSEN  := MASTER ROWS TRIALS RUNS CONFIGURATION RESULTS STORAGE LAYOUT DATANODES CHUNK_SERVERS NODEMANAGERS \
+CHOSEN  := MASTER ROWS TRIALS MINUTES RUNS CONFIGURATION RESULTS STORAGE LAYOUT DATANODES CHUNK_SERVERS NODEMANAGERS \
   DATASET REPARTITION NAME KILLS SEED
 literal  = $(if $(filter file,$(origin $(1))),$($(1)),$(value $(1)))
 $(foreach name,$(CHOSEN),$(eval override $(name) := $$(call literal,$(name))))
@@ -65,13 +67,13 @@ PARALLEL  := -n 2 --dist loadfile --no-loadscope-reorder
 APART     := bench e2e kill lab probes
 
 .DEFAULT_GOAL := help
-.PHONY: help toolchain setup bench aa runs report figure check test test-scripts test-e2e test-slow test-probes \
+.PHONY: help toolchain setup bench aa table runs report figure check test test-scripts test-e2e test-slow test-probes \
   test-lab test-kill test-all microbench spark35 lock clean
 
 help:
-	@echo "make bench [ROWS="$(call quoted,ROWS)"] [RUNS="$(call quoted,RUNS)"] [TRIALS="$(call quoted,TRIALS)"] [CONFIGURATION="$(call quoted,CONFIGURATION)"]"
-	@echo "                   generate data, run the workloads in RUNS applications, print the table and,"
-	@echo "                   if another configuration was measured on the same data before, the comparison"
+	@echo "make bench [ROWS="$(call quoted,ROWS)"] [MINUTES="$(call quoted,MINUTES)"] [TRIALS="$(call quoted,TRIALS)"] [CONFIGURATION="$(call quoted,CONFIGURATION)"]"
+	@echo "                   generate data, run the workloads for MINUTES, or RUNS=N times, and print the table,"
+	@echo "                   beside the configuration that was measured on the same data before; again: add to it"
 	@echo "make bench STORAGE=hdfs|qfs [LAYOUT=replicated:2]  the same on a small file system on this machine"
 	@echo "make bench MASTER=yarn [NODEMANAGERS="$(call quoted,NODEMANAGERS)"]  the same on a small YARN, with HDFS, on this machine"
 	@echo "make aa [RUNS=12]  how much identical runs differ on this machine; takes STORAGE and all others, too"
@@ -110,8 +112,7 @@ $(VENV)/installed: requirements.lock pyproject.toml
 	@touch $@
 
 bench: setup
-	+@$(call on_storage,runs)
-	@clusterlift compare --earlier $(call quoted,CONFIGURATION) --results $(call quoted,RESULTS)
+	+@$(call on_storage,table)
 
 # Identical runs, which should not differ.
 aa: setup
@@ -129,7 +130,13 @@ on_storage = case $(call quoted,MASTER)" "$(call quoted,STORAGE) in \
 esac
 again = $(MAKE) --no-print-directory $(1) RUNS=$(call quoted,RUNS) CONFIGURATION=$(call quoted,CONFIGURATION)
 
-# On whatever file system DATASET is. The same command continues where it was interrupted.
+# On whatever file system DATASET is.
+table: setup
+	@exec clusterlift bench $(if $(RUNS),--runs $(call quoted,RUNS),--minutes $(call quoted,MINUTES)) --rows $(call quoted,ROWS) \
+	  --dataset $(call quoted,DATASET) $(if $(LAYOUT),--layout $(call quoted,LAYOUT)) --configuration $(call quoted,CONFIGURATION) \
+	  --results $(call quoted,RESULTS) $(SPARK_OPTIONS) -- --trials $(call quoted,TRIALS) --repartition $(call quoted,REPARTITION)
+
+# The same command continues where it was interrupted.
 runs: setup
 	@spark-submit $(SPARK_OPTIONS) datagen/generate.py $(call quoted,DATASET) --rows $(call quoted,ROWS) --reuse \
 	  $(if $(LAYOUT),--layout $(call quoted,LAYOUT))
