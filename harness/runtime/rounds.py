@@ -198,10 +198,13 @@ class UntilReached(Rounds):
     def _reason_to_stop(self, number: int) -> str | None:
         if all(map(self._is_hopeless, self._trials)):
             return "no workload has had a successful trial"
+        if error := self._common_error():
+            return f"in which every workload failed with {error}"
         if not self._waiting():
             return str(self._goal)
-        if number < self._min_rounds:
-            return None
+        return self._limit_met(number) if number >= self._min_rounds else None
+
+    def _limit_met(self, number: int) -> str | None:
         if number >= self._max_rounds:
             return "which is the limit"
         if self._round_s > self._seconds_left():
@@ -226,6 +229,11 @@ class UntilReached(Rounds):
     def _is_hopeless(self, workload: str) -> bool:
         trials = self._trials[workload]
         return len(trials) >= MAX_FAILED_TRIALS and all(t.wall_s is None for t in trials)
+
+    def _common_error(self) -> str | None:
+        """Return the error of the latest trials, if there are several workloads and all failed alike."""
+        errors = {own[-1].error for own in self._trials.values() if own}
+        return errors.pop() if len(self._trials) > 1 and len(errors) == 1 else None
 
     def _seconds_left(self) -> float:
         return max(0.0, self._started + self._max_s - self._clock())

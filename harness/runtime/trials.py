@@ -5,6 +5,7 @@ This module does not depend on Spark: a `TrialRunner` is anything that can be pr
 
 import math
 import os
+import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -23,6 +24,8 @@ from harness.terminal import first_line, last_line, say, show
 
 MAX_ERROR_LENGTH = 500
 STACK = "Traceback (most recent call last)"
+_JAVA_CAUSE = re.compile(r"^(?:Caused by)?: (.+)$", re.MULTILINE)
+"""Py4J's first line names an object by a number that is another one each time; the reason is below it."""
 
 HOLD_FILE = "CLUSTERLIFT_HOLD_FILE"
 """The environment variable that names a file to create and to wait for."""
@@ -205,13 +208,15 @@ def _run_trial(
 
 
 def error_line(error: BaseException) -> str:
-    """Return an error's type and the first line of its message, cut to MAX_ERROR_LENGTH.
+    """Return an error's type and the reason in its message, in one line, cut to MAX_ERROR_LENGTH.
 
-    If the message has the stack of a Python worker, that ends with the reason.
+    The reason is the last line if the message has the stack of a Python worker, the innermost cause if it has
+    the stack of Java, and else the first line.
     """
     try:
         text = str(error)
-        message = last_line(text) if STACK in text else first_line(text)
+        *_, cause = ["", *_JAVA_CAUSE.findall(text)]
+        message = last_line(text) if STACK in text else first_line(cause or text)
     except Exception:  # noqa: BLE001  a Java error asks the JVM for its message, which may be gone
         message = ""
     line = f"{type(error).__name__}: {message}" if message else type(error).__name__

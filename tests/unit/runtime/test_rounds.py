@@ -161,6 +161,19 @@ class TestUntilPrecise:
         assert bench.rounds == MAX_FAILED_TRIALS
         assert bench.until.stopped == "after 6 rounds, no workload has had a successful trial"
 
+    def test_stops_after_a_round_in_which_all_workloads_fail_for_one_reason(self) -> None:
+        lost = {"a": lambda number: 10 if number < 3 else None}
+        bench = Bench({**lost, "b": lost["a"]}, precise())
+        assert bench.rounds == 3
+        assert bench.until.stopped == (
+            "after 3 rounds, in which every workload failed with E: no; not reached: a (no interval), "
+            "b (no interval)"
+        )
+
+    def test_does_not_stop_while_another_workload_succeeds(self) -> None:
+        bench = Bench({"failing": failing, "other": failing, "steady": steady(10)}, precise())
+        assert bench.rounds == MAX_FAILED_TRIALS
+
     def test_waits_for_a_workload_that_sometimes_fails(self) -> None:
         bench = Bench({"shaky": lambda number: 10 if number % 2 else None}, precise())
         assert len(bench.times("shaky")) == 6

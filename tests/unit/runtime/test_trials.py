@@ -299,6 +299,22 @@ class TestErrorLine:
     def test_has_the_type_and_the_first_line(self, error: Exception, line: str) -> None:
         assert error_line(error) == line
 
+    def test_of_java_is_its_innermost_cause(self) -> None:
+        error = ValueError(
+            "An error occurred while calling o1034.save.\n"
+            ": org.apache.spark.SparkException: Job aborted.\n\tat org.apache.spark.A.b(A.scala:1)\n"
+            "Caused by: java.io.FileNotFoundException: File /d/part-0 does not exist\n\tat c.D.e(D.java:2)\n"
+            "\t... 12 more\n"
+        )
+        expected = "ValueError: java.io.FileNotFoundException: File /d/part-0 does not exist"
+        assert error_line(error) == expected
+
+    def test_of_java_without_a_cause_is_the_exception(self) -> None:
+        error = ValueError(
+            "An error occurred while calling o7.save.\n: java.lang.E: no\n\tat a.B.c(B.java:1)"
+        )
+        assert error_line(error) == "ValueError: java.lang.E: no"
+
     def test_of_a_python_worker_is_its_own_error(self) -> None:
         error = ValueError(
             "\n  An exception was thrown from the Python worker:\nTraceback (most recent call last):\n"

@@ -1,7 +1,7 @@
 """Whatever happens, and whenever: a host has what it had before, or the journal names it and it is mended.
 
 Every history with one event on two hosts, and with two events on one host, is gone through, with the real
-code and simulated hosts. tests/kill does it at random with real ones.
+code and simulated hosts.
 """
 
 from collections.abc import Iterator
