@@ -38,15 +38,26 @@ _SET, _PUT_BACK = "clusterlift: set ", "clusterlift: put back "
 """Before the exit code. What the script printed as errors comes before."""
 
 # The leader of a session that runs a script. It ends all of the session when nobody can write to it any more,
-# and as it lives until then, its process id cannot have become another's. All that the script starts has
-# the shared lock, so that the guard can wait until the last of it has gone.
+# and as it lives until then, its process id cannot have become another's. `timeout` and others make a process
+# group of their own, so processes are found by their session, until a look at /proc finds no more. All that
+# the script starts has the shared lock, so that the guard can wait until the last of it has gone.
 _SESSION = """
 exec 3<&0 </dev/null
 flock -s 6
 IFS= read -r script <&3
 { (eval "$(printf %b "$script")") 2>&1 >/dev/null; echo "$1$?"; } 3<&- &
 cat <&3 >/dev/null
-kill -s KILL -- "-$$"
+while
+  found=
+  for stat in /proc/[0-9]*/stat; do
+    { read -r line <"$stat"; } 2>/dev/null || continue
+    set -- ${line##*) }
+    process=${stat#/proc/} process=${process%/stat}
+    [ "$1" != Z ] && [ "$4" = "$$" ] && [ "$process" != "$$" ] || continue
+    kill -s KILL "$process" 2>/dev/null && found=yes
+  done
+  [ "$found" ]
+do :; done
 """
 # Signals must not end the guard: sshd sends one when the connection ends. They are caught and not ignored,
 # because what it starts would ignore them, too. A POSIX `read` waits for ever, so a shell of its own reads

@@ -217,9 +217,10 @@ class TestWhatIsSet:
             "sh -c 'sleep 60; :'; :",
             "trap '' TERM HUP INT; sh -c 'sleep 60; :'; :",
             "(sleep 60; :) & ",
+            "timeout 50 sh -c 'sleep 60; :'; :",
             "(trap '' TERM HUP; sleep 60; :) >/dev/null 2>&1 & wait",
         ],
-        ids=["a child", "one that ignores signals", "in the background", "both"],
+        ids=["a child", "one that ignores signals", "in the background", "own group", "both"],
     )
     def test_nothing_of_a_slow_script_is_left_when_everything_is_put_back(
         self, held: Path, script: str
