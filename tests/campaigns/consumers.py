@@ -143,7 +143,7 @@ def _no_number(constant: str) -> float:
     raise AssertionError(f"{constant} in JSON")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def quick_pages() -> Iterator[None]:
     """Check the data of charts instead of drawing them; keep what does not depend on the mutation."""
 

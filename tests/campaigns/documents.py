@@ -334,6 +334,7 @@ ON_HOSTS: Mapping[str, Any] = {
             "apply": "a",
             "revert": "r",
             "check": "c",
+            "applied": "fast switch",
         },
         "fast": {"dataset": "plain"},
     },

@@ -1,6 +1,7 @@
 """What holds for every command: hostile values, outputs and surroundings end in one line."""
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -182,6 +183,7 @@ class TestFullOutput:
         main(arguments)
         printed = capsys.readouterr().out
         assert printed or names[0] not in PRINTING
+        shutil.rmtree("results/new", ignore_errors=True)  # the same file is imported once
         with full_output(monkeypatch):
             code = main(arguments)
         if printed:
