@@ -12,5 +12,5 @@ class WholeNumber(click.IntRange):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the number. Raise BadParameter for other text, and out of bounds."""
         if isinstance(value, str) and not re.fullmatch("-?[0-9]{1,18}", value):
-            self.fail(f"{value!r} is not a whole number", param, ctx)
+            self.fail(f"{value!r} is not a whole number of at most 18 digits", param, ctx)
         return super().convert(value, param, ctx)

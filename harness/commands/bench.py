@@ -16,6 +16,7 @@ from harness.commands.options import results_option
 from harness.commands.run import (
     MAX_MINUTES,
     MAX_RUNS,
+    check_time_decides,
     given_options,
     make_runs,
     make_runs_within,
@@ -95,6 +96,8 @@ def bench_command(
     """
     if minutes is not None and runs is not None:
         raise BadInput("--runs and --minutes: give one of them")
+    if runs is None:
+        check_time_decides(arguments)
     budget = TimeBudget((minutes or DEFAULT_MINUTES) * 60)
     options = given_options(spark)
     dataset = dataset or f"data/rows-{rows}"
@@ -136,6 +139,6 @@ def _show_table(configuration: str, results: Path) -> None:
     if expected is not None:
         now, then = (percent(width, 1) for width in expected)
         show(
-            f"For a more precise table, give the command again: {MORE_MINUTES} more minutes would change "
-            f"the interval of a typical workload from ±{now} to ±{then}."
+            f"For a more precise table, add --minutes {MORE_MINUTES}: the interval of a typical workload "
+            f"would be about ±{then}, and is ±{now}."
         )

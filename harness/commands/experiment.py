@@ -75,7 +75,9 @@ def experiment_command(file: Path, results: Path | None, *, dry_run: bool, rever
         comparison = compare([find_configuration(name, directory) for name in outcome.measured])
         table = directory / "comparison.md"
         page = markdown.render(comparison).encode(errors="backslashreplace")
-        write_file(table, page, OutputKind("a table of clusterlift", markdown.is_table))
+        write_file(
+            table, page, OutputKind("a table of clusterlift", markdown.is_table, "--results")
+        )
         families = families_of(comparison.columns)
         shown = scaling_tables.render(scaling(families)) if families else text.render(comparison)
         show(f"{shown}\n")

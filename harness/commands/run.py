@@ -67,8 +67,8 @@ def given_options(values: Mapping[str, Sequence[str]]) -> SparkOptions:
     "--minutes",
     type=click.FloatRange(1, MAX_MINUTES),
     metavar="N",
-    help="In place of --runs: make as many runs as fit into N minutes, so that there are two at least. The "
-    "same command again adds runs.",
+    help="In place of --runs: make as many runs as fit into N minutes, but at least two. The same command "
+    "again adds runs.",
 )
 @click.option(
     "--nodes",
@@ -128,7 +128,7 @@ def make_runs(submissions: Mapping[Series, Submission], runs: int) -> int:
         all_recorded = series.recorded()
         for recorded in all_recorded:
             if not is_complete(recorded):
-                say(f"{recorded.source} is not complete, so it does not count")
+                say(f"{recorded.source} ended early, or all its trials failed: it does not count")
         if (complete := sum(map(is_complete, all_recorded))) >= runs:
             show(
                 f"{series.configuration} has {count_of(complete, 'complete run')} with these "
@@ -162,10 +162,7 @@ def make_runs_within(submissions: Mapping[Series, Submission], budget: TimeBudge
     KeyboardInterrupt if a signal ended the script, and ClusterliftError if a run is not complete.
     """
     for _, arguments in submissions.values():
-        if AUTO not in {(given := _read(arguments)).trials, given.warmup}:
-            raise BadInput(
-                "--minutes needs --warmup auto or --trials auto: the number of rounds is fixed otherwise"
-            )
+        check_time_decides(arguments)
     every, codes = list(submissions), [0]
     while True:
         complete = min(len(series.complete()) for series in every)
@@ -188,6 +185,15 @@ def make_runs_within(submissions: Mapping[Series, Submission], budget: TimeBudge
                     "makes others"
                 )
         budget.end_turn()
+
+
+def check_time_decides(arguments: Sequence[str]) -> None:
+    """Raise BadInput if the script's arguments fix the number of rounds, so that no time can limit them."""
+    given = _read(arguments)
+    if AUTO not in {given.trials, given.warmup}:
+        raise BadInput(
+            "--minutes needs --warmup auto or --trials auto: the number of rounds is fixed otherwise"
+        )
 
 
 def _make_run(

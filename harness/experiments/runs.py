@@ -347,7 +347,7 @@ class _ExperimentRunner:
                 if found == (part.number, part.program):
                     aside = file.rename(file.with_suffix(SET_ASIDE))
                     say(
-                        f"{part}: {reason}; so {aside} does not count, and the run is to be repeated"
+                        f"{part}: {reason}; so {aside} does not count; the same command repeats the run"
                     )
 
     def _facts(self, part: Part) -> dict[str, str]:

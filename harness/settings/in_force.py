@@ -154,7 +154,7 @@ def _put_back_again(
 ) -> dict[Host, HostError]:
     """Put back what guards that have gone did not, and return on which hosts that failed, too.
 
-    A guard that is still there has tried often enough, and lets no other one do it.
+    A guard that is still there goes on trying, and lets no other one do it.
     """
     left = [change for change in changes if change.host in failed]
     with Guards(_by_host(left)) as guards:
@@ -249,4 +249,4 @@ def _error(host: Host, commands: Sequence[ShellCommand], code: int, errors: str)
             f"{host}: this kernel cannot shape links without {command.modules}: load it there "
             f"(modprobe), or use a kernel that has it ({line})"
         )
-    return HostError(f"{host}: {command.line}: {line}")
+    return HostError(f"{host}: {command.title or command.line}: {line}")

@@ -4,7 +4,6 @@ import hashlib
 import json
 import shlex
 from collections.abc import Callable
-from dataclasses import replace
 
 from harness.hosts.remote_process import CompletedCommand, error_line
 from harness.model.errors import ToolError
@@ -78,22 +77,28 @@ def sysctl(key: str, text: str) -> Setting:
 
 
 def own_command(apply: str, revert: str, check: str, name: str | None = None) -> Setting:
-    """Return what the user's own commands do, for what no other setting can.
+    """Return a setting made of the user's own commands, for what no other setting covers.
 
     Each is a line for `sh`; `check` exits with 0 while it is applied. `revert` may run several times, also if
     `apply` did not run, or only half. The commands may have secrets in them, so that without a `name` a
     digest of the three stands for them.
     """
     digest = hashlib.sha256(repr((apply, revert, check)).encode()).hexdigest()[:12]
-    setting = _by_line(
-        f"command {name or digest}",
+    title = f"command {name or digest}"
+
+    def commands(value: str, _: str) -> tuple[ShellCommand, ...]:
+        line = _alone(apply if value == APPLIED else revert)
+        return (ShellCommand(line, title=title),)
+
+    return Setting(
+        title,
         APPLIED,
         f"{APPLIED}|{NOT_APPLIED}",
         _alone(check),
         lambda completed: NOT_APPLIED if completed.code else APPLIED,
-        lambda value: _alone(apply if value == APPLIED else revert),
+        commands,
+        has_parts=True,
     )
-    return replace(setting, has_parts=True)
 
 
 def _by_line(

@@ -13,12 +13,13 @@ class ShellCommand:
     """A line for a shell of root on a host.
 
     `modules` are the kernel modules that it needs. A command that `may_fail` removes something that may not
-    exist.
+    exist. Errors show `title` in place of a line that may have secrets in it.
     """
 
     line: str
     modules: str = ""
     may_fail: bool = False
+    title: str = ""
 
 
 @dataclass(frozen=True)

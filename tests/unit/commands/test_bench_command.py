@@ -53,8 +53,8 @@ def test_says_what_more_time_would_bring(
     monkeypatch.setattr("harness.commands.bench.outlook", lambda *_: (0.0612, 0.04))
     assert main(["bench"]) == 0
     assert capfd.readouterr().out.splitlines()[-1] == (
-        "For a more precise table, give the command again: 10 more minutes would change the interval of a "
-        "typical workload from ±6.1 % to ±4.0 %."
+        "For a more precise table, add --minutes 10: the interval of a typical workload would be about "
+        "±4.0 %, and is ±6.1 %."
     )
 
 
@@ -85,3 +85,11 @@ def test_an_interrupted_run_leaves_a_table(
     spark.plan("complete", "killed")
     assert main(["bench"]) == 130
     assert "w         1.00 s" in capfd.readouterr().out
+
+
+def test_fixed_rounds_are_refused_before_anything_is_generated(
+    spark: FakeSpark, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["bench", "--warmup", "2", "--trials", "6"]) == 2
+    assert "--minutes needs --warmup auto or --trials auto" in capfd.readouterr().err
+    assert not spark.calls()

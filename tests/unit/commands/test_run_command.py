@@ -279,7 +279,10 @@ class TestRuns:
         [lost] = [f for f in results_files(Path("results/default")) if not is_complete(f)]
         assert self.run() == 0
         errors = lines(capfd.readouterr().err)
-        assert errors == [f"{lost} is not complete, so it does not count", "default, run 3 of 3"]
+        assert errors == [
+            f"{lost} ended early, or all its trials failed: it does not count",
+            "default, run 3 of 3",
+        ]
         assert len(spark.calls()) == 4
 
     def test_a_refused_run_is_the_last(

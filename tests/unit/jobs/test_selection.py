@@ -28,7 +28,7 @@ def test_a_workload_is_named_like_its_file(monkeypatch: pytest.MonkeyPatch) -> N
 def test_an_unknown_workload_is_refused_with_the_most_similar_names() -> None:
     with pytest.raises(BadInput, match=r"unknown workload 'groupby'; did you mean group-by"):
         known_workloads(["groupby"])
-    with pytest.raises(BadInput, match=r"'zzz'; there are broadcast-inner-join, group-by"):
+    with pytest.raises(BadInput, match=r"'zzz'; there are broadcast-inner-join, "):
         known_workloads(["zzz"])
 
 
