@@ -24,6 +24,8 @@ MIN_BURST_BYTES = 128 * 1024
 BURST_S = 1e-3
 LATENCY = "5ms"
 UNLIMITED = "unlimited"
+ROUNDING = 1e-4
+"""Of a rate: tc counts whole bytes, of which five digits are read; a wanted rate may have more."""
 
 _DEFAULT_HANDLE = "0:"
 _INGRESS = frozenset({"ingress", "clsact"})
@@ -37,18 +39,21 @@ def rate(device: str, bit_s: int, mtu: int) -> Setting:
 
     def read(completed: CompletedCommand) -> str:
         limit_bit_s = limited_bit_s(completed.output, mtu)
-        return UNLIMITED if limit_bit_s is None else rate_text(limit_bit_s)
+        if limit_bit_s is None:
+            return UNLIMITED
+        is_wanted = abs(limit_bit_s - bit_s) <= ROUNDING * bit_s
+        return value if is_wanted else rate_text(limit_bit_s)
 
-    def commands(value: str, before: str) -> Sequence[ShellCommand]:
-        if value == UNLIMITED:
+    def commands(wanted: str, before: str) -> Sequence[ShellCommand]:
+        if wanted == UNLIMITED:
             return commands_to_remove(device)
-        link = Link(parse_rate(name, value), mtu)
+        link = Link(parse_rate(name, wanted), mtu)
         return tuple(commands_to_limit(device, link, is_limited=before != UNLIMITED))
 
-    name = f"rate of {device} at MTU {mtu}"
+    name, value = f"rate of {device} at MTU {mtu}", rate_text(bit_s)
     return Setting(
         name,
-        rate_text(bit_s),
+        value,
         rf"{UNLIMITED}|[0-9.]{{1,10}}[kmg]bit",
         f"tc -j qdisc show dev {shlex.quote(device)}",
         read,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from harness.hosts.remote_process import CompletedCommand
 from harness.model.errors import ToolError
-from harness.model.link import MIN_BIT_S, Link
+from harness.model.link import MIN_BIT_S, Link, parse_rate
 from harness.settings.kinds import bond_member, mtu, own_command, sysctl
 from harness.settings.rate import HANDLE, limit_outgoing, rate
 from harness.settings.setting import Setting, ShellCommand, failed_command, script
@@ -324,3 +324,13 @@ def test_the_name_of_a_device_runs_nothing(setting: Setting, tmp_path: Path) -> 
                 capture_output=True,
             )
             assert not (tmp_path / "x").exists()
+
+
+@pytest.mark.parametrize("text", ["100mbit", "123.456mbit", "1.23457gbit", "1234.56kbit"])
+@pytest.mark.parametrize("mtu_bytes", [1500, 9000])
+def test_a_rate_of_any_number_of_digits_is_what_it_was_set_to(text: str, mtu_bytes: int) -> None:
+    bit_s = parse_rate("rate", text)
+    setting = rate("eth0", bit_s, mtu_bytes)
+    assert setting.read(printed(json.dumps([limited(bit_s, mtu_bytes)]))) == setting.value
+    slower = limited(bit_s * 99 // 100, mtu_bytes)
+    assert setting.read(printed(json.dumps([slower]))) != setting.value
