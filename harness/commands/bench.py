@@ -1,7 +1,6 @@
 """`clusterlift bench`: data, runs and a table, in the minutes that the user gives."""
 
 from collections.abc import Sequence
-from itertools import chain
 from pathlib import Path
 
 import click
@@ -9,7 +8,6 @@ import click
 from harness.analysis.compare.comparison import overview
 from harness.analysis.compare.power import outlook
 from harness.analysis.observed.configuration import find_configuration
-from harness.child_process import run_to_its_end
 from harness.commands.command import command
 from harness.commands.compare import show_with_earlier
 from harness.commands.options import results_option
@@ -23,7 +21,7 @@ from harness.commands.run import (
     spark_options,
     submission,
 )
-from harness.local_spark import script_path, spark_environment, spark_submit_command
+from harness.commands.submission import run_script
 from harness.model.errors import BadInput
 from harness.option_types import WholeNumber
 from harness.present import text
@@ -124,9 +122,7 @@ def _names_a_master(options: SparkOptions) -> bool:
 def _generate(options: SparkOptions, dataset: str, rows: str, layout: str | None) -> int:
     """Generate the dataset unless it is there, and return the exit code."""
     arguments = [dataset, f"--rows={rows}", "--reuse", *([f"--layout={layout}"] if layout else [])]
-    script = script_path("datagen/generate.py")
-    command_ = [*spark_submit_command(), *chain.from_iterable(options), script, *arguments]
-    return run_to_its_end(command_, spark_environment())
+    return run_script("datagen/generate.py", options, arguments)
 
 
 def _show_table(configuration: str, results: Path) -> None:

@@ -58,8 +58,21 @@ def submit(
     """
     if _is_on_node(options):
         return _run_on_node(options, arguments, results, environment)
-    command = [*_spark_submit(options), script_path(SCRIPT), *arguments]
-    return run_to_its_end(command, {**spark_environment(), **environment})
+    return run_script(SCRIPT, options, arguments, environment)
+
+
+def run_script(
+    script: str,
+    options: SparkOptions,
+    arguments: Sequence[str],
+    environment: Mapping[str, str] | None = None,
+) -> int:
+    """Run an entry script with its driver on this machine, and return its exit code.
+
+    Raise KeyboardInterrupt like `submit`.
+    """
+    command = [*_spark_submit(options), script_path(script), *arguments]
+    return run_to_its_end(command, {**spark_environment(), **(environment or {})})
 
 
 def check_submission(options: SparkOptions) -> None:
