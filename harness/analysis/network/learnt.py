@@ -83,13 +83,13 @@ def _upper_decile(values: Sequence[float]) -> float:
 def margin_of(by_host: Sequence[Sequence[float]]) -> float:
     """Return how far below their median, as a fraction, sound hosts hardly ever are; 1 at most.
 
-    Takes the values of each host's pairs. Hosts that seem to agree may do so by chance, where few pairs of each
-    were measured: they may differ by what the pairs' own noise makes of their deciles, too.
+    Takes the values of each host's pairs. Where few pairs of each were measured, hosts may seem to agree by
+    chance: they may differ by what the pairs' own noise makes of their deciles, too.
     """
     deciles = [_upper_decile(own) for own in by_host]
     level = 1 - FALSE_ALARM / len(deciles)
-    # Half of the hosts tell the deviation, less one: the fastest is as fast as the second, with which it is paired.
-    # Simulated for 5 to 64 hosts, FALSE_ALARM holds.
+    # Half of the hosts tell the deviation, less one: the fastest is as fast as the second, with which it is
+    # paired. Simulated for 5 to 64 hosts, FALSE_ALARM holds.
     of_hosts = float(stdtrit(len(deciles) // 2 - 1, level)) * _deviation(deciles)
     noise = _deviation([value for own in by_host for value in own])
     of_pairs = _NORMAL.inv_cdf(level) * noise * _NOISE_OF_DECILE / sqrt(min(map(len, by_host)))

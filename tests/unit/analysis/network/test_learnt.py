@@ -72,7 +72,7 @@ def test_sound_hosts_are_rarely_called_unlike(hosts: int, spread: float) -> None
 
 
 def test_hosts_that_agree_by_chance_may_differ_by_the_noise_of_their_pairs() -> None:
-    """One second at 8 Mbit/s is sixty blocks of 16 KiB: a pair has 7.5 to 7.8, and three of five hosts are equal."""
+    """One second at 8 Mbit/s is sixty blocks of 16 KiB, so three of five hosts may be equal."""
     rng = random.Random(7)  # noqa: S311  as above
     alarms = 0
     for _ in range(200):
