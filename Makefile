@@ -62,6 +62,8 @@ PIP       := -m pip install --quiet --disable-pip-version-check --no-compile
 LOCKED    := $(PIP) --require-hashes
 PYTEST    := pytest --durations=25
 # A file's tests share what they start. In alphabetical order, the long files of tests/spark come before the short ones.
+# For tests that measure real links, which a busy machine disturbs: a failure has to repeat, and the first is printed, too.
+AGAIN     := --reruns 1 --rerun-show-tracebacks -rR
 PARALLEL  := -n 2 --dist loadfile --no-loadscope-reorder
 # What `make test` leaves to other targets: it takes minutes, or needs root, Docker or a quiet machine.
 APART     := bench e2e kill lab probes
@@ -169,11 +171,11 @@ test-slow: setup
 	@$(PYTEST) -m slow tests/e2e
 
 test-probes: setup
-	@$(PYTEST) -n 2 --dist loadfile tests/probes
+	@$(PYTEST) -n 2 --dist loadfile $(AGAIN) tests/probes
 
 # Stops the lab that it starts.
 test-lab: setup
-	@$(PYTEST) $(LAB)
+	@$(PYTEST) $(AGAIN) $(LAB)
 
 test-kill: setup
 	@KILLS=$(call quoted,KILLS) SEED=$(call quoted,SEED) pytest tests/kill
