@@ -92,7 +92,7 @@ def nodes_snapshot(spark: SparkSession, *, with_samples: bool) -> NodesSnapshot:
 
 def _read_node(
     application: Application, program: str, *, with_samples: bool
-) -> tuple[dict[str, Traffic], str, dict[str, float], list[sampler.Sample]]:
+) -> tuple[dict[str, Traffic], str, dict[str, Any], list[sampler.Sample]]:
     traffic = interface_traffic()
     request = sampler.READ if with_samples else sampler.begin(traffic)
     return traffic, *node_counters(application, program, request)

@@ -8,9 +8,11 @@ import os
 import time
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from harness.node import cgroup, sampler
 from harness.node.processes import (
+    WHOLE_GROUP,
     Application,
     application_usage,
     is_contained,
@@ -19,8 +21,10 @@ from harness.node.processes import (
 )
 from harness.node.processor_ticks import ticks_of_all_processors
 
-Counters = Mapping[str, float]
-"""By name; a counter whose growth is a field of NodeInterference has the name of the field."""
+Counters = Mapping[str, Any]
+"""Numbers by name; a counter whose growth is a field of NodeInterference has the name of the field.
+
+Only `own` is no number, but the ProcessorTimes of the application."""
 
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 _SECTOR = 512
@@ -30,13 +34,13 @@ _RESOURCES = ("memory", "io")
 
 def node_counters(
     application: Application, program: str, request: str, root: Path = Path("/")
-) -> tuple[str, dict[str, float], list[sampler.Sample]]:
+) -> tuple[str, dict[str, Any], list[sampler.Sample]]:
     """Return the namespace of processes whose usage counts as the application's, the counters, the samples.
 
     `program` is the text of the sampler, which is started if it does not run, and `request` is what it is
     asked for. Without the request for samples there are none.
     """
-    counters: dict[str, float] = {"clock_s": time.monotonic()}
+    counters: dict[str, Any] = {"clock_s": time.monotonic()}
     for read in (_processors, _pressure, _memory, _disks):
         counters |= read(root)
     processors = counters["processors"]
@@ -85,11 +89,11 @@ def _disks(root: Path) -> dict[str, float]:
     return {"disk_bytes": sum(known) * _SECTOR} if known else {}
 
 
-def _usage(application: Application, root: Path) -> dict[str, float]:
+def _usage(application: Application, root: Path) -> dict[str, Any]:
     """Return what the application's processes used, or in a container all that run there."""
-    cpu_s, transferred = application_usage(application, root)
+    times, transferred = application_usage(application, root)
     group_s = cgroup.cpu_used_s(root) if is_contained(root) else None
-    found: dict[str, float] = {"own_s": cpu_s if group_s is None else group_s}
+    found: dict[str, Any] = {"own": times if group_s is None else {WHOLE_GROUP: (group_s, 0.0, "")}}
     if transferred is not None:
         found["own_disk_bytes"] = transferred
     return found

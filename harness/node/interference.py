@@ -1,11 +1,13 @@
 """What disturbed a trial on each node: the difference of the nodes' counters before and after it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import Any
 
 from harness.model.interference import ClusterInterference, NodeInterference
 from harness.node.counters import Counters
+from harness.node.processes import processor_time_between
 
 _BOOT = 0
 
@@ -35,13 +37,15 @@ def interference(before: CountersSnapshot, after: CountersSnapshot) -> ClusterIn
     return tuple(sorted(found, key=lambda node: node.host)) or None
 
 
-_Pairs = list[tuple[NodeCounters, NodeCounters]]
+_Pair = tuple[NodeCounters, NodeCounters]
+_Pairs = list[_Pair]
+_Growth = Callable[[NodeCounters, NodeCounters], Any]
 
 
 def _interference(before: NodeCounters, after: NodeCounters, pairs: _Pairs) -> NodeInterference:
-    def beyond_own(counter: str, own: str) -> Any:
+    def beyond_own(counter: str, own: _Growth) -> Any:
         """Return what is not our own; the kernel writes later what a process wrote."""
-        whole, part = _growth(before, after, counter), _growth_on_machine(before, pairs, own)
+        whole, part = _growth(before, after, counter), _on_machine((before, after), pairs, own)
         return None if whole is None or part is None else max(whole - part, type(whole)())
 
     loops, loop_ns = _loops(before, after)
@@ -51,8 +55,8 @@ def _interference(before: NodeCounters, after: NodeCounters, pairs: _Pairs) -> N
         "processors": int(after.counters["processors"]),
         "loops": loops,
         "loop_s": loop_ns / loops / 1e9 if loops and loop_ns else None,
-        "others_s": beyond_own("busy_s", "own_s"),
-        "others_disk_bytes": beyond_own("disk_bytes", "own_disk_bytes"),
+        "others_s": beyond_own("busy_s", _own_time),
+        "others_disk_bytes": beyond_own("disk_bytes", partial(_growth, name="own_disk_bytes")),
         "quota_processors": min(_both(before, after, "quota_processors"), default=None),
     }
     # Every other field is the growth of the counter with its name.
@@ -66,18 +70,27 @@ def _growth(before: NodeCounters, after: NodeCounters, name: str) -> Any:
     return values[1] - values[0] if len(values) > 1 and values[1] >= values[0] else None
 
 
-def _both(before: NodeCounters, after: NodeCounters, name: str) -> Iterator[float]:
+def _both(before: NodeCounters, after: NodeCounters, name: str) -> Iterator[Any]:
     yield from (side.counters[name] for side in (before, after) if name in side.counters)
 
 
-def _growth_on_machine(node: NodeCounters, pairs: _Pairs, name: str) -> Any:
+def _own_time(before: NodeCounters, after: NodeCounters) -> float | None:
+    """Return the processor time of the application's processes; None if it is unknown."""
+    times = list(_both(before, after, "own"))
+    return processor_time_between(*times) if len(times) > 1 else None
+
+
+def _on_machine(node: _Pair, pairs: _Pairs, growth: _Growth) -> Any:
     """Return the growth over all nodes that share the node's machine; None if one is unknown.
 
-    They are containers, each with a namespace of its own; nodes with a common one all count it.
+    They are containers, each with a namespace of its own. Nodes with a common one, such as network
+    namespaces, all count the same processes, but not at the same moments: of its own namespace, the node's
+    own readings count, as they do of what the whole machine used.
     """
-    machine = _machine(node)
-    shared = {first.namespace: (first, then) for first, then in pairs if _machine(first) == machine}
-    grown = [_growth(first, then, name) for first, then in shared.values()]
+    machine = _machine(node[0])
+    shared = {pair[0].namespace: pair for pair in pairs if _machine(pair[0]) == machine}
+    shared[node[0].namespace] = node
+    grown = [growth(*pair) for pair in shared.values()]
     return None if None in grown else sum(grown)
 
 

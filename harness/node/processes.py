@@ -12,6 +12,13 @@ _KERNEL_THREAD = 0x00200000
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 _TRANSFERS = ("read_bytes", "write_bytes")
 
+ProcessorTimes = dict[str, tuple[float, float, str]]
+"""By process: the seconds that it used, those of its children that it waited for, and its parent.
+
+A process is named by its number and the tick in which it started, because numbers are used again.
+"""
+WHOLE_GROUP, _KERNEL = "control group", "kernel"
+
 
 @dataclass(frozen=True)
 class Application:
@@ -33,19 +40,46 @@ def is_contained(root: Path = Path("/")) -> bool:
     return str((root / "proc/self/ns/pid").readlink()) != FIRST_PID_NAMESPACE
 
 
-def application_usage(application: Application, root: Path = Path("/")) -> tuple[float, int | None]:
-    """Return processor time and bytes of storage that the application and the kernel's threads used.
+def application_usage(
+    application: Application, root: Path = Path("/")
+) -> tuple[ProcessorTimes, int | None]:
+    """Return processor times and bytes of storage that the application and the kernel's threads used.
 
-    In a container, that is everything that runs there. Time is in seconds; the bytes are None where
-    they cannot be read. Those of processes that have ended count if another one waited for them.
+    In a container, that is everything that runs there. The bytes are None where they cannot be read. Those
+    of processes that have ended count if another one waited for them.
     """
     processes = {process.pid: process for process in _processes(root)}
     everything = is_contained(root)
     members = set(processes) if everything else _application(processes, application, root)
-    cpu_s = sum(p.cpu_s for p in processes.values() if p.pid in members or p.is_kernel)
+    kernel_s = sum(p.own_s for p in processes.values() if p.is_kernel)
+    times: ProcessorTimes = {_KERNEL: (kernel_s, 0.0, "")}
+    for pid in members:
+        process = processes[pid]
+        if not process.is_kernel:
+            parent = processes.get(process.parent)
+            times[process.key] = process.own_s, process.waited_s, parent.key if parent else ""
     transfers = [_transferred(pid, root) for pid in members]
     known = [count for count in transfers if count is not None]
-    return cpu_s, sum(known) if len(known) == len(transfers) else None
+    return times, sum(known) if len(known) == len(transfers) else None
+
+
+def processor_time_between(before: ProcessorTimes, after: ProcessorTimes) -> float:
+    """Return the seconds that these processes used between two readings; of ended ones, what is known.
+
+    What a process used that has ended is in nobody's time, unless its parent waited for it: then it is in
+    the parent's, with the part from before the first reading. Spark's daemon of Python workers waits for
+    none of them, and a difference of sums would take away what they had used until the first reading.
+    """
+    ended: dict[str, float] = {}
+    for key, (own_s, waited_s, parent) in before.items():
+        if key not in after:
+            ended[parent] = ended.get(parent, 0.0) + own_s + waited_s
+    used_s = 0.0
+    for key, (own_s, waited_s, _) in after.items():
+        own_before_s, waited_before_s, _ = before.get(key, (0.0, 0.0, ""))
+        used_s += max(0.0, own_s - own_before_s)
+        used_s += max(0.0, waited_s - waited_before_s - ended.get(key, 0.0))
+    return used_s
 
 
 def jvm_of(process: int, root: Path = Path("/")) -> int | None:
@@ -62,7 +96,9 @@ class _Process:
     name: str
     parent: int
     is_kernel: bool
-    cpu_s: float
+    key: str
+    own_s: float
+    waited_s: float
 
 
 def _processes(root: Path) -> Iterator[_Process]:
@@ -80,7 +116,9 @@ def _processes(root: Path) -> Iterator[_Process]:
             name=head.partition("(")[2],
             parent=int(fields[1]),
             is_kernel=bool(int(fields[6]) & _KERNEL_THREAD),
-            cpu_s=sum(map(int, fields[11:15])) / _TICKS_PER_S,  # with the children it waited for
+            key=f"{directory.name} {fields[19]}",
+            own_s=sum(map(int, fields[11:13])) / _TICKS_PER_S,
+            waited_s=sum(map(int, fields[13:15])) / _TICKS_PER_S,
         )
 
 

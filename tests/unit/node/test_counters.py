@@ -1,5 +1,6 @@
 """What a node counts, from the kernel's files; what it does not count is missing and never 0."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -46,7 +47,7 @@ def test_what_the_kernel_does_not_count_is_missing(root: Path) -> None:
         "clock_s",
         "processors",
         "quota_processors",
-        "own_s",
+        "own",
         "own_disk_bytes",
     }
 
@@ -103,12 +104,12 @@ def test_of_a_container_the_groups_use_counts_and_not_that_of_its_processes(root
     write(root, "proc/self/cgroup", "0::/\n")
     write(root, "proc/self/mountinfo", "31 23 0:28 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n")
     write(root, "sys/fs/cgroup/cpu.stat", "usage_usec 7000000\n")
-    assert read(root)["own_s"] == 7.0
+    assert read(root)["own"] == {"control group": (7.0, 0.0, "")}
 
 
 def test_this_machine_counts() -> None:
     found = node_counters(APPLICATION, "", sampler.READ)[1]
-    assert {"busy_s", "stolen_s", "own_s", "major_faults"} <= found.keys()
+    assert {"busy_s", "stolen_s", "own", "major_faults"} <= found.keys()
 
 
 def test_the_samples_are_apart_from_what_is_counted(
@@ -126,7 +127,9 @@ def test_the_results_are_pythons_built_in_types() -> None:
     """An executor could not return anything else."""
     namespace, found, _ = node_counters(APPLICATION, PROGRAM, sampler.READ)
     assert type(namespace) is str
+    times = found.pop("own")
     assert {type(value) for value in found.values()} <= {int, float}
+    assert json.loads(json.dumps(times)) == {key: list(values) for key, values in times.items()}
 
 
 def test_the_function_reaches_executors_that_do_not_have_our_modules() -> None:

@@ -9,13 +9,13 @@ from harness.node.interference import CountersSnapshot, NodeCounters, interferen
 
 BEFORE = {
     "clock_s": 100.0, "processors": 2, "started_ns": 5, "loops": 10, "loop_ns": 4_000_000,
-    "busy_s": 50.0, "stolen_s": 1.0, "own_s": 20.0, "quota_processors": 2,
+    "busy_s": 50.0, "stolen_s": 1.0, "own": {"1 5": (20.0, 0.0, "")}, "quota_processors": 2,
     "memory_wait_s": 0.0, "io_wait_s": 1.0,
     "swapped_bytes": 0, "major_faults": 5, "disk_bytes": 1000, "own_disk_bytes": 100,
 }  # fmt: skip
 AFTER = BEFORE | {
     "clock_s": 110.0, "loops": 30, "loop_ns": 12_000_000, "busy_s": 66.0, "stolen_s": 1.5,
-    "own_s": 35.0, "quota_processors": 0.5, "io_wait_s": 2.5,
+    "own": {"1 5": (35.0, 0.0, "")}, "quota_processors": 0.5, "io_wait_s": 2.5,
     "major_faults": 8, "disk_bytes": 5000, "own_disk_bytes": 1100,
 }  # fmt: skip
 
@@ -46,7 +46,7 @@ def test_every_counter_becomes_what_happened_between_the_two_readings() -> None:
     [
         ("stolen_s", {"stolen_s"}),
         ("busy_s", {"busy_s", "others_s"}),
-        ("own_s", {"others_s"}),
+        ("own", {"others_s"}),
         ("own_disk_bytes", {"others_disk_bytes"}),
         ("started_ns", {"loops", "loop_s"}),
     ],
@@ -62,8 +62,24 @@ def test_what_a_reading_does_not_have_is_unknown_and_not_0(missing: str, unknown
 
 
 def test_a_counter_that_was_reset_is_unknown() -> None:
-    """Such as the application's processor time when one of its executors ended."""
-    assert difference(BEFORE, AFTER | {"own_s": 19.0}).others_s is None
+    assert difference(BEFORE, AFTER | {"major_faults": 4}).major_faults is None
+
+
+@pytest.mark.parametrize(
+    ("meanwhile", "own_s"),
+    [
+        ({"1 5": (21.0, 0.0, ""), "3 9": (9.0, 0.0, "1 5")}, 10),  # the worker ended, another began
+        ({"1 5": (21.0, 34.0, "")}, 1 + 34 - 30),  # the parent waited for the worker
+        ({"2 8": (1.0, 0.0, "")}, 1),  # only a number was used again
+    ],
+)
+def test_what_ended_processes_had_used_before_is_not_taken_away(
+    meanwhile: dict[str, tuple[float, float, str]], own_s: float
+) -> None:
+    """Spark's daemon of Python workers waits for none of them."""
+    first = {"1 5": (20.0, 0.0, ""), "2 6": (30.0, 0.0, "1 5")}
+    found = difference(BEFORE | {"own": first}, AFTER | {"own": meanwhile})
+    assert found.others_s == 16 - own_s
 
 
 def test_the_loops_of_another_sampler_are_unknown() -> None:
@@ -78,7 +94,7 @@ def test_a_trial_without_a_loop_has_no_mean() -> None:
 
 def test_more_of_our_own_than_there_was_leaves_nothing_to_others() -> None:
     """The kernel may write later, or never, what a process wrote."""
-    found = difference(BEFORE, AFTER | {"own_disk_bytes": 1e9, "own_s": 99.0})
+    found = difference(BEFORE, AFTER | {"own_disk_bytes": 1e9, "own": {"1 5": (99.0, 0.0, "")}})
     assert (found.others_disk_bytes, found.others_s) == (0, 0)
 
 
@@ -89,7 +105,10 @@ class TestSharedMachines:
         hosts = dict(zip(("n1", "n2"), zip(namespaces, boots, strict=True), strict=True))
         before, after = (
             {host: node(values, host, boot, inside) for host, (inside, boot) in hosts.items()}
-            for values in (BEFORE | {"own_s": 0.0}, AFTER | {"own_s": 7.0})
+            for values in (
+                BEFORE | {"own": {"1 5": (0.0, 0.0, "")}},
+                AFTER | {"own": {"1 5": (7.0, 0.0, "")}},
+            )
         )
         return before, after
 
@@ -102,6 +121,14 @@ class TestSharedMachines:
         nodes = interference(*self.snapshots("pid:[1]", "pid:[1]"))
         assert nodes is not None
         assert [each.others_s for each in nodes] == [16 - 7, 16 - 7]
+
+    def test_nodes_that_were_read_at_other_moments_do_not_report_each_other(self) -> None:
+        """Network namespaces of one kernel, whose executors answered one after the other."""
+        before, after = self.snapshots("pid:[1]", "pid:[1]")
+        later = after["n2"].counters | {"busy_s": 70.0, "own": {"1 5": (11.0, 0.0, "")}}
+        nodes = interference(before, {**after, "n2": node(later, "n2")})
+        assert nodes is not None
+        assert [each.others_s for each in nodes] == [16 - 7, 20 - 11]
 
     def test_nodes_of_several_machines_are_apart(self) -> None:
         nodes = interference(*self.snapshots("pid:[1]", "pid:[1]", boots=("boot-a", "boot-b")))

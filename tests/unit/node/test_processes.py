@@ -7,6 +7,13 @@ import pytest
 from harness.node.processes import Application, application_usage, jvm_of
 
 FIRST = "pid:[4026531836]"
+
+
+def usage(application: Application, root: Path) -> tuple[float, int | None]:
+    times, transferred = application_usage(application, root)
+    return sum(own_s + waited_s for own_s, waited_s, _ in times.values()), transferred
+
+
 APPLICATION = Application("app-1", driver=20, driver_namespace=f"boot-a {FIRST}")
 TICKS = 100
 
@@ -57,15 +64,15 @@ def machine(tmp_path: Path) -> Machine:
 
 def test_are_the_driver_the_executors_and_their_descendants(machine: Machine) -> None:
     """And the kernel's threads, which belong to nobody."""
-    assert application_usage(APPLICATION, machine.root) == (1 + 2 + 4 + 8 + 16 + 32, 150 + 5)
+    assert usage(APPLICATION, machine.root) == (1 + 2 + 4 + 8 + 16 + 32, 150 + 5)
 
 
 def test_another_application_is_not_ours(machine: Machine) -> None:
-    before = application_usage(APPLICATION, machine.root)
+    before = usage(APPLICATION, machine.root)
     machine.process(40, "java", 1, 64, EXECUTOR.format("app-10"))
     machine.process(41, "stress", 1, 64)
     machine.process(42, "grep", 1, 64, "grep app-1")
-    assert application_usage(APPLICATION, machine.root) == before
+    assert usage(APPLICATION, machine.root) == before
 
 
 CONTAINER = "java -Djava.io.tmpdir=/data/{}/container_1_01/tmp org.apache.spark.{}"
@@ -73,17 +80,17 @@ CONTAINER = "java -Djava.io.tmpdir=/data/{}/container_1_01/tmp org.apache.spark.
 
 def test_on_yarn_all_containers_of_the_application_are_ours(machine: Machine) -> None:
     """What starts them is not: it works for every application of the node."""
-    before, _ = application_usage(APPLICATION, machine.root)
+    before, _ = usage(APPLICATION, machine.root)
     machine.process(50, "java", 1, 64, "java -cp /data org.apache...NodeManager")
     machine.process(51, "bash", 50, 0, CONTAINER.format("app-1", "x"))
     machine.process(52, "java", 51, 128, CONTAINER.format("app-1", "ExecutorLauncher"))
     machine.process(53, "java", 50, 256, CONTAINER.format("app-10", "ExecutorLauncher"))
-    assert application_usage(APPLICATION, machine.root)[0] == before + 128
+    assert usage(APPLICATION, machine.root)[0] == before + 128
 
 
 def test_the_number_of_the_driver_counts_on_its_own_machine_alone(machine: Machine) -> None:
     elsewhere = Application("app-1", driver=20, driver_namespace=f"boot-b {FIRST}")
-    assert application_usage(elsewhere, machine.root)[0] == 1 + 8 + 16 + 32
+    assert usage(elsewhere, machine.root)[0] == 1 + 8 + 16 + 32
 
 
 def test_a_driver_that_is_not_under_spark_submit_counts_without_its_parent(tmp_path: Path) -> None:
@@ -91,26 +98,26 @@ def test_a_driver_that_is_not_under_spark_submit_counts_without_its_parent(tmp_p
     machine.process(10, "bash", 1, 2)
     machine.process(20, "python3", 10, 4)
     machine.process(21, "java", 20, 8)
-    assert application_usage(APPLICATION, tmp_path)[0] == 4 + 8
+    assert usage(APPLICATION, tmp_path)[0] == 4 + 8
 
 
 def test_in_a_container_everything_is_ours(tmp_path: Path) -> None:
     machine = Machine(tmp_path, "pid:[4026532777]")
     machine.process(1, "node", 0, 1, io=1)
     machine.process(7, "chunkserver", 1, 2, io=2)
-    assert application_usage(APPLICATION, tmp_path) == (3, 3 + 2)
+    assert usage(APPLICATION, tmp_path) == (3, 3 + 2)
 
 
 def test_what_may_not_be_read_makes_the_bytes_unknown(machine: Machine) -> None:
     (machine.root / "proc/32/io").unlink()
     (machine.root / "proc/32/io").mkdir()  # reading it is an error, even for root
-    assert application_usage(APPLICATION, machine.root)[1] is None
+    assert usage(APPLICATION, machine.root)[1] is None
 
 
 def test_a_process_that_ends_meanwhile_is_not_an_error(machine: Machine) -> None:
     (machine.root / "proc/32/io").unlink()
     (machine.root / "proc/33").mkdir()
-    assert application_usage(APPLICATION, machine.root) == (63, 155 - 51)
+    assert usage(APPLICATION, machine.root) == (63, 155 - 51)
 
 
 def test_the_jvm_of_a_worker_is_its_nearest_one(machine: Machine) -> None:
