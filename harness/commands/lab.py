@@ -1,8 +1,6 @@
 """`clusterlift lab`: a cluster of containers on this machine, and its links."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import replace
+from collections.abc import Sequence
 
 import click
 from tabulate import tabulate
@@ -10,16 +8,15 @@ from tabulate import tabulate
 from harness.commands.command import group
 from harness.hosts.transports.host import expand_names
 from harness.lab import racks
-from harness.lab.cluster import Lab, Node, running_lab
+from harness.lab.cluster import Lab, running_lab
 from harness.lab.compose import MAX_WORKERS, LabSpec, check_cpus, shape_of
 from harness.lab.lifecycle import down, up
-from harness.lab.links import read_links, set_links, to_link
+from harness.lab.links import at_rate, read_links, set_links
 from harness.lab.lock import lab_lock
 from harness.lab.submit import BENCHMARK, GENERATE, facts, spark_submit, with_facts
 from harness.lab.verify import LinkCheck, verify
-from harness.minicluster.guard import CLUSTERLIFT, guarded
 from harness.model.errors import BadInput
-from harness.model.link import MAX_MTU, MIN_MTU, Link, parse_rate, rate_text
+from harness.model.link import MAX_MTU, MIN_MTU, Link, parse_rate
 from harness.option_types import WholeNumber
 from harness.runtime.interrupt import interruptible
 from harness.terminal import say, show
@@ -171,7 +168,7 @@ def verify_command(rates: Sequence[str], seconds: int) -> int:
         current = running_lab()
         for bit_s in [parse_rate("--rate", rate) for rate in rates]:
             say(f"verifying at {bit_s / 1e6:g} Mbit/s")
-            with _at_rate(current.linked, bit_s):
+            with at_rate(current.linked, bit_s):
                 checks += verify(current, seconds)
         if not rates:
             checks += verify(current, seconds)
@@ -211,33 +208,6 @@ def _uplink(nodes: int, rack_count: int, uplink: str | None) -> int | None:
     return parse_rate("--uplink", DEFAULT_UPLINK if uplink is None else uplink)
 
 
-@contextmanager
-def _at_rate(nodes: Sequence[Node], bit_s: int) -> Iterator[None]:
-    """While entered, give all links this rate; then restore them, also if this process is killed."""
-    before = dict(zip(nodes, read_links(nodes), strict=True))
-    with ExitStack() as guards:
-        for link in dict.fromkeys(before.values()):
-            names = ",".join(node.name for node in nodes if before[node] == link)
-            guards.enter_context(
-                guarded(*CLUSTERLIFT, "lab", "link", *link_options(link), "--nodes", names)
-            )
-        set_links(nodes, lambda link: replace(link, rate_bit_s=bit_s))
-        try:
-            yield
-        finally:
-            for node, link in before.items():
-                set_links([node], to_link(link))
-
-
-def link_options(link: Link) -> list[str]:
-    """Return the options with which `lab link` makes a link like this."""
-    rate = link.rate_bit_s
-    return [
-        *(["--unshaped"] if rate is None else ["--rate", rate_text(rate)]),
-        *("--mtu", str(link.mtu)),
-    ]
-
-
 def status_text(current: Lab) -> str:
     """Return two lines about the lab, and a table with one line for each node."""
     links = dict(
@@ -260,7 +230,7 @@ def checks_table(checks: Sequence[LinkCheck]) -> str:
     rows = [
         (
             check.link,
-            check.pattern,
+            check.direction,
             f"{check.measured_bit_s / 1e6:.1f}",
             f"{check.expected_bit_s / 1e6:.1f}",
             f"{check.deviation:+.1%}",

@@ -10,7 +10,7 @@ from harness.hosts.transports.host import Host
 from harness.lab.cluster import find_lab, running_lab
 from harness.lab.compose import LabSpec, results_directory
 from harness.lab.lifecycle import up
-from harness.lab.links import DEVICE, set_links, to_link
+from harness.lab.links import DEVICE, set_links
 from harness.lab.lock import lab_lock
 from harness.lab.submit import facts, spark_submit
 from harness.model.link import TYPICAL_MTU, Link
@@ -35,7 +35,7 @@ class LabSite(Site):
     def open(self, data_bytes: int) -> None:
         """Start the lab."""
         up(self._shape, data_bytes)
-        set_links(running_lab().linked, to_link(Link(None, TYPICAL_MTU)))
+        set_links(running_lab().linked, lambda _: Link(None, TYPICAL_MTU))
 
     def uri(self, data: Data) -> str:
         """Return a path in the lab's own file system."""

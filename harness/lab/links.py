@@ -3,19 +3,22 @@
 import json
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TypeVar
 
 from harness.lab.cluster import Node, max_mtu
 from harness.model.errors import BadInput, ClusterliftError
 from harness.model.link import MIN_MTU, Link
-from harness.settings.rate import commands_to_limit, commands_to_remove, limited_bit_s
-from harness.settings.setting import ShellCommand
+from harness.settings.in_force import in_force
+from harness.settings.journal import Journal
+from harness.settings.rate import commands_to_limit, commands_to_remove, limited_bit_s, rate
+from harness.settings.setting import ShellCommand, why_it_failed
 
 DEVICE = "eth0"
 
 T = TypeVar("T")
-
-_UNSUPPORTED = ("unknown", "not supported", "no such file", "failed to load", "not found")
 
 
 def commands_to_change(before: Link, after: Link) -> Iterator[ShellCommand]:
@@ -67,9 +70,16 @@ def set_links(nodes: Sequence[Node], change: Callable[[Link], Link]) -> list[Lin
     return run_on_all_nodes(set_link, nodes)
 
 
-def to_link(link: Link) -> Callable[[Link], Link]:
-    """Return a change, for `set_links`, that replaces any link by this one."""
-    return lambda _before: link
+@contextmanager
+def at_rate(nodes: Sequence[Node], bit_s: int) -> Iterator[None]:
+    """While entered, give all links this rate. Then they are as before, also if this process is killed."""
+    links = zip(nodes, read_links(nodes), strict=True)
+    wanted = {node.host: [rate(DEVICE, bit_s, link.mtu)] for node, link in links}
+    with (
+        TemporaryDirectory() as directory,
+        in_force(wanted, Journal(Path(directory) / "journal")),
+    ):
+        yield
 
 
 def run_link_command(node: Node, command: ShellCommand) -> None:
@@ -81,12 +91,7 @@ def run_link_command(node: Node, command: ShellCommand) -> None:
     except ClusterliftError as error:
         if command.may_fail:
             return
-        if any(sign in str(error).lower() for sign in _UNSUPPORTED):
-            raise ClusterliftError(
-                f"{node.name}: this kernel cannot shape links without {command.modules}: load it on "
-                f"the host (modprobe), or use a kernel that has it ({error})"
-            ) from error
-        raise ClusterliftError(f"{node.name}: {command.line}: {error}") from error
+        raise ClusterliftError(f"{node.name}: {why_it_failed(command, str(error))}") from error
 
 
 def run_on_all_nodes(work: Callable[[Node], T], nodes: Sequence[Node]) -> list[T]:

@@ -1,6 +1,6 @@
 """Measure the goodput of the links of the lab and compare it with theory."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from harness.hosts.transports.host import HostError
@@ -9,7 +9,7 @@ from harness.lab.links import read_links
 from harness.lab.racks import racks, uplink_bit_s
 from harness.model.errors import BadInput
 from harness.model.link import Link, goodput_bit_s
-from harness.probes.traffic import Flow, Load, run_flows
+from harness.probes.traffic import Flow, Load, Transfer, run_flows
 
 TOLERANCE = 0.03
 UPLINK_TOLERANCE = 0.05
@@ -18,21 +18,22 @@ MAX_SENDERS = 3
 
 @dataclass(frozen=True)
 class Pattern:
-    """Flows that run at the same time. `expected_bit_s` is the goodput of their sum per direction."""
+    """Flows that run at the same time, in one direction or two, by its name.
 
-    name: str
-    flows: Sequence[Flow]
+    `expected_bit_s` is the goodput of the flows of a direction together.
+    """
+
+    directions: Mapping[str, Sequence[Flow]]
     expected_bit_s: float
     tolerance: float = TOLERANCE
-    reverse_flows: Sequence[Flow] = ()
 
 
 @dataclass(frozen=True)
 class LinkCheck:
-    """The measured goodput of one direction of a pattern, and the expected one."""
+    """The measured goodput of a direction of a pattern, and the expected one."""
 
     link: Link
-    pattern: str
+    direction: str
     measured_bit_s: float
     expected_bit_s: float
     tolerance: float
@@ -56,16 +57,19 @@ def verify(lab: Lab, seconds: int) -> Iterator[LinkCheck]:
     """
     link = common_link(lab)
     for pattern in patterns(lab, link):
-        goodputs = []
-        for transfer in run_flows([*pattern.flows, *pattern.reverse_flows], Load(seconds)):
-            if isinstance(transfer, HostError):
-                raise transfer
-            goodputs.append(transfer.report.goodput_bit_s)
-        number = len(pattern.flows)
-        directions = {", there": goodputs[:number], ", back": goodputs[number:]}
-        for direction, parts in directions.items() if pattern.reverse_flows else [("", goodputs)]:
-            name, expected = pattern.name + direction, pattern.expected_bit_s
-            yield LinkCheck(link, name, sum(parts), expected, pattern.tolerance)
+        flows = [flow for group in pattern.directions.values() for flow in group]
+        transfers = iter(run_flows(flows, Load(seconds)))
+        for direction, group in pattern.directions.items():
+            measured_bit_s = sum(_goodput_bit_s(next(transfers)) for _ in group)
+            yield LinkCheck(
+                link, direction, measured_bit_s, pattern.expected_bit_s, pattern.tolerance
+            )
+
+
+def _goodput_bit_s(transfer: Transfer | HostError) -> float:
+    if isinstance(transfer, HostError):
+        raise transfer
+    return transfer.report.goodput_bit_s
 
 
 def common_link(lab: Lab) -> Link:
@@ -91,15 +95,14 @@ def patterns(lab: Lab, link: Link) -> Iterator[Pattern]:
     first, *others = _workers_of_one_network(lab)
     if others:
         flows = [Flow(others[0].host, first.host)]
-        yield Pattern(f"{others[0].name} to {first.name}", flows, rate)
-        yield Pattern(
-            f"{others[0].name} and {first.name}", flows, rate, reverse_flows=_reversed(flows)
-        )
+        both = f"{others[0].name} and {first.name}"
+        yield Pattern({f"{others[0].name} to {first.name}": flows}, rate)
+        yield Pattern({f"{both}, there": flows, f"{both}, back": _reversed(flows)}, rate)
     senders = others[:MAX_SENDERS]
     if len(senders) > 1:
         names = ", ".join(sender.name for sender in senders)
         into_first = [Flow(sender.host, first.host) for sender in senders]
-        yield Pattern(f"{names} into {first.name}", into_first, rate)
+        yield Pattern({f"{names} into {first.name}": into_first}, rate)
     if lab.router is not None and (uplink := uplink_bit_s(lab.router, link.mtu)):
         yield from _uplink_patterns(lab, rate, goodput_bit_s(uplink, link.mtu))
 
@@ -118,8 +121,8 @@ def _uplink_patterns(lab: Lab, rate: float, uplink: float) -> Iterator[Pattern]:
     )
     flows = [Flow(a.host, b.host) for a, b in zip(first, second, strict=False)]
     expected = min(uplink, rate * len(flows))
-    yield Pattern("rack 1 to rack 2", flows, expected, UPLINK_TOLERANCE)
-    yield Pattern("rack 2 to rack 1", _reversed(flows), expected, UPLINK_TOLERANCE)
+    yield Pattern({"rack 1 to rack 2": flows}, expected, UPLINK_TOLERANCE)
+    yield Pattern({"rack 2 to rack 1": _reversed(flows)}, expected, UPLINK_TOLERANCE)
 
 
 def _reversed(flows: Sequence[Flow]) -> list[Flow]:

@@ -5,13 +5,11 @@ reads the other end runs the command that cleans up.
 """
 
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from harness.model.errors import ClusterliftError
 
-CLUSTERLIFT = (sys.executable, "-m", "harness")
 NOTHING_TO_CLEAN_UP = 2
 """The command exits with this code if nothing was left to clean up; it equals that for wrong input."""
 # What is cleaned up may still change, so a command that fails is tried again.

@@ -23,10 +23,10 @@ from harness.settings.setting import (
     failed_command,
     script,
     script_to_put_back,
+    why_it_failed,
 )
 
 SET_S = 90.0
-_UNSUPPORTED = ("unknown", "not supported", "no such file", "failed to load", "not found")
 _OF_DEVICE = re.compile(rf".* of (?P<device>{DEVICE_NAME})( at MTU (?P<mtu>[0-9]{{1,5}}))?")
 
 Settings = Mapping[Host, Sequence[Setting]]
@@ -242,11 +242,4 @@ def _set_all(changes: Sequence[Change], guards: Guards) -> None:
 def _error(host: Host, commands: Sequence[ShellCommand], code: int, errors: str) -> HostError:
     command = failed_command(commands, code)
     line = error_line(errors) or f"exit code {code}"
-    if command is None:
-        return HostError(f"{host}: {line}")
-    if command.modules and any(sign in line.lower() for sign in _UNSUPPORTED):
-        return HostError(
-            f"{host}: this kernel cannot shape links without {command.modules}: load it there "
-            f"(modprobe), or use a kernel that has it ({line})"
-        )
-    return HostError(f"{host}: {command.title or command.line}: {line}")
+    return HostError(f"{host}: {why_it_failed(command, line) if command else line}")

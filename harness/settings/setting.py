@@ -97,5 +97,16 @@ def failed_command(commands: Sequence[ShellCommand], code: int) -> ShellCommand 
     return commands[number] if 0 <= number < len(commands) else None
 
 
+def why_it_failed(command: ShellCommand, error: str) -> str:
+    """Return what is wrong in one line, from the line that the command printed."""
+    if command.modules and any(sign in error.lower() for sign in _UNSUPPORTED):
+        return (
+            f"this kernel cannot shape links without {command.modules}: load it there (modprobe), or use a "
+            f"kernel that has it ({error})"
+        )
+    return f"{command.title or command.line}: {error}"
+
+
+_UNSUPPORTED = ("unknown", "not supported", "no such file", "failed to load", "not found")
 _FIRST_CODE = 10
 """Lower ones are those of `sh` itself."""
