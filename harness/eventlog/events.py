@@ -17,7 +17,6 @@ _MAX_MS = _MAX_LONG // NS_PER_MS
 _START = b'{"Event":"'
 _PYTHON_OPERATOR = re.compile("Python|InPandas|InArrow")
 _PYTHON_TIME_METRIC = "time to run Python workers"
-_JOB_GROUP = "spark.jobGroup.id"
 
 
 class StageKey(NamedTuple):
@@ -49,12 +48,8 @@ class TaskCpus:
 
 @dataclass(frozen=True)
 class JobStarted:
-    """`stages` are all stages that the job may run; `group` is its job group."""
-
     job: int
     at_ms: int
-    stages: tuple[int, ...]
-    group: str | None
 
 
 @dataclass(frozen=True)
@@ -162,12 +157,6 @@ def _resource_profile(event: Any) -> TaskCpus | None:
     return TaskCpus(cpus)
 
 
-def _job_started(event: Any) -> JobStarted:
-    group = (event.get("Properties") or {}).get(_JOB_GROUP)
-    stages = tuple(map(_number, event["Stage IDs"]))
-    return JobStarted(_number(event["Job ID"]), _ms(event["Submission Time"]), stages, group)
-
-
 def _stage_started(event: Any) -> StageStarted:
     info = event["Stage Info"]
     runs_python = any(map(_runs_python, info["RDD Info"]))
@@ -270,7 +259,9 @@ _READERS: Mapping[bytes, Callable[[Any], Event | None]] = {
         str(event["Executor ID"]), _ms(event["Timestamp"])
     ),
     b"SparkListenerResourceProfileAdded": _resource_profile,
-    b"SparkListenerJobStart": _job_started,
+    b"SparkListenerJobStart": lambda event: JobStarted(
+        _number(event["Job ID"]), _ms(event["Submission Time"])
+    ),
     b"SparkListenerJobEnd": lambda event: JobEnded(
         _number(event["Job ID"]), _ms(event["Completion Time"])
     ),

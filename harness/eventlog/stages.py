@@ -1,9 +1,15 @@
-"""When the stages of a trial ran, and what their tasks did."""
+"""The stages of a trial: when each ran, what its tasks did, and how long a schedule of its tasks takes.
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+A stage keeps five numbers per task, and only while it runs.
+"""
+
+from array import array
+from collections.abc import Callable, Mapping, Sequence
+from heapq import heapreplace
+from statistics import median
 
 from harness.eventlog.events import StageEnded, StageKey, StageStarted, TaskCounters, TaskEnded
+from harness.model.task_metrics import ScheduleSimulation, Stragglers
 from harness.model.timeline import Stage
 
 _WORK: Mapping[str, Callable[[TaskCounters], int]] = {
@@ -16,41 +22,114 @@ _WORK: Mapping[str, Callable[[TaskCounters], int]] = {
 _NO_WORK = "computes"
 
 
-@dataclass
-class _Running:
-    since_ms: int
-    work: set[str] = field(default_factory=set)
+class Stages:
+    """All stages of a trial, of which several may run at the same time.
 
-
-class StageTimes:
-    """The stages of a log that have ended, in seconds since `start_ms`; without times there is none."""
+    `times` has the stages that ended, in seconds since `start_ms`, but none whose times are not in the log.
+    `python_is_timed` is false if a stage that ran Python has no metric of its time. `stragglers` are those
+    of the stage whose longest task exceeds the median by most.
+    """
 
     def __init__(self, start_ms: float = 0) -> None:
-        self.stages: list[Stage] = []
+        self.times: list[Stage] = []
+        self.python_is_timed = True
+        self.stragglers: Stragglers | None = None
         self._start_ms = start_ms
-        self._running: dict[StageKey, _Running] = {}
+        self._running: dict[StageKey, _RunningStage] = {}
+        self._simulated_ns: Sequence[int] | None = (0, 0, 0)
 
     def started(self, event: StageStarted) -> None:
-        """Expect a stage's tasks and its end."""
-        if event.at_ms is not None:
-            self._running[event.key] = _Running(event.at_ms)
+        """Expect a stage's tasks."""
+        self._running[event.key] = _RunningStage(event)
 
-    def add(self, task: TaskEnded) -> None:
-        """Add what a task of a stage did."""
-        running = self._running.get(task.key)
-        if running is not None and task.counters is not None:
-            counters = task.counters
-            running.work.update(work for work, read in _WORK.items() if read(counters))
+    def add(self, task: TaskEnded, parts_ns: Mapping[str, int]) -> None:
+        """Add a task, unless its stage has ended, as with a speculative copy that lost."""
+        if task.key in self._running:
+            self._running[task.key].add(task, parts_ns)
 
-    def ended(self, event: StageEnded) -> None:
-        """End a stage."""
-        running = self._running.pop(event.key, None)
-        if running is None or event.at_ms is None:
+    def ended(self, event: StageEnded, slots: int) -> None:
+        """End a stage that could run as many tasks in parallel as there are slots."""
+        stage = self._running.pop(event.key, None)
+        if stage is None:
             return
-        start_ms, end_ms = (
-            max(0.0, at_ms - self._start_ms) for at_ms in (running.since_ms, event.at_ms)
-        )
-        work = ", ".join(work for work in _WORK if work in running.work) or _NO_WORK
-        self.stages.append(
-            Stage(work, round(start_ms / 1e3, 3), round(max(start_ms, end_ms) / 1e3, 3))
-        )
+        self.times += stage.time(event.at_ms, self._start_ms)
+        self.python_is_timed &= stage.python_is_timed or not stage.runs_python
+        self.stragglers = max(self.stragglers, stage.stragglers(), key=_lag_s)
+        if slots and self._simulated_ns is not None:
+            pairs = zip(self._simulated_ns, stage.simulated_ns(slots), strict=True)
+            self._simulated_ns = [total + added for total, added in pairs]
+        else:
+            self._simulated_ns = None
+
+    def all_ended(self, slots: int) -> None:
+        """End the stages whose end is not in the log."""
+        for key in tuple(self._running):
+            self.ended(StageEnded(key, None), slots)
+
+    @property
+    def simulation(self) -> ScheduleSimulation | None:
+        """The stages that have ended, one after the other; None if the slots of one are unknown."""
+        if self._simulated_ns is None:
+            return None
+        return ScheduleSimulation(*(total_ns / 1e9 for total_ns in self._simulated_ns))
+
+
+def scheduled_ns(lengths_ns: Sequence[int], slots: int) -> int:
+    """Return when the last task ends if each, in order, starts on the slot that is free first."""
+    free_at_ns = [0] * min(slots, len(lengths_ns))
+    for length_ns in lengths_ns:
+        heapreplace(free_at_ns, free_at_ns[0] + length_ns)
+    return max(free_at_ns, default=0)
+
+
+class _RunningStage:
+    """The tasks of a stage; each array has an item per task, the last one per successful task."""
+
+    def __init__(self, event: StageStarted) -> None:
+        self.runs_python = event.runs_python
+        self.python_is_timed = False
+        self._since_ms = event.at_ms
+        self._work: set[str] = set()
+        self._launched_ms = array("q")
+        self._whole_ns = array("q")
+        self._unblocked_ns = array("q")
+        self._attributed_ns = array("q")
+        self._successful_ms = array("q")
+
+    def add(self, task: TaskEnded, parts_ns: Mapping[str, int]) -> None:
+        whole_ns = sum(parts_ns.values())
+        unblocked_ns = whole_ns - parts_ns.get("fetch_wait", 0)
+        self._launched_ms.append(task.launched_ms)
+        self._whole_ns.append(whole_ns)
+        self._unblocked_ns.append(unblocked_ns)
+        self._attributed_ns.append(unblocked_ns - parts_ns["unattributed"])
+        if not (task.failed or task.killed):
+            self._successful_ms.append(task.duration_ms)
+        if (counters := task.counters) is not None:
+            self.python_is_timed |= counters.python_ns is not None
+            self._work.update(work for work, read in _WORK.items() if read(counters))
+
+    def time(self, end_ms: int | None, start_ms: float) -> list[Stage]:
+        """Return when the stage ran, in seconds since `start_ms`; nothing if that is unknown."""
+        if self._since_ms is None or end_ms is None:
+            return []
+        began_ms, ended_ms = (max(0.0, at_ms - start_ms) for at_ms in (self._since_ms, end_ms))
+        work = ", ".join(work for work in _WORK if work in self._work) or _NO_WORK
+        return [Stage(work, round(began_ms / 1e3, 3), round(max(began_ms, ended_ms) / 1e3, 3))]
+
+    def stragglers(self) -> Stragglers | None:
+        tasks_ms = self._successful_ms
+        return Stragglers(max(tasks_ms) / 1e3, median(tasks_ms) / 1e3) if tasks_ms else None
+
+    def simulated_ns(self, slots: int) -> list[int]:
+        """Return how long the stage takes on these slots: as it was, unblocked, attributed alone."""
+        tasks = len(self._launched_ms)
+        order = sorted(range(tasks), key=self._launched_ms.__getitem__)
+        return [
+            scheduled_ns([lengths_ns[task] for task in order], slots)
+            for lengths_ns in (self._whole_ns, self._unblocked_ns, self._attributed_ns)
+        ]
+
+
+def _lag_s(stragglers: Stragglers | None) -> float:
+    return -1 if stragglers is None else stragglers.longest_s - stragglers.median_s

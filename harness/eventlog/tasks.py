@@ -1,18 +1,12 @@
-"""The tasks of a trial: the parts of their time, sums over all of them, and the schedule of their stages.
+"""The tasks of a trial: the parts of their time, and sums over all of them."""
 
-A stage keeps five numbers per task, and only while it runs.
-"""
-
-from array import array
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import fields
-from heapq import heapreplace
-from statistics import median
 from typing import Any
 
-from harness.eventlog.events import NS_PER_MS, StageKey, StageStarted, TaskCounters, TaskEnded
-from harness.model.task_metrics import ScheduleSimulation, Stragglers, TaskTime
+from harness.eventlog.events import NS_PER_MS, TaskCounters, TaskEnded
+from harness.model.task_metrics import TaskTime
 
 PARTS = tuple(field.name.removesuffix("_s") for field in fields(TaskTime))
 _SUMMED = (
@@ -105,100 +99,6 @@ class TaskSums:
         }
 
 
-class Stages:
-    """All stages of a trial, of which several may run at the same time.
-
-    `python_is_timed` is false if a stage that ran Python has no metric of its time. `stragglers` are
-    those of the stage whose longest task exceeds the median by most.
-    """
-
-    def __init__(self) -> None:
-        self.python_is_timed = True
-        self.stragglers: Stragglers | None = None
-        self._running: dict[StageKey, _Stage] = {}
-        self._simulated_ns: Sequence[int] | None = (0, 0, 0)
-
-    def started(self, event: StageStarted) -> None:
-        """Expect a stage's tasks."""
-        self._running[event.key] = _Stage(runs_python=event.runs_python)
-
-    def add(self, task: TaskEnded, parts_ns: Mapping[str, int]) -> None:
-        """Add a task, unless its stage has ended, as with a speculative copy that lost."""
-        if task.key in self._running:
-            self._running[task.key].add(task, parts_ns)
-
-    def ended(self, key: StageKey, slots: int) -> None:
-        """End a stage that could run as many tasks in parallel as there are slots."""
-        stage = self._running.pop(key, None)
-        if stage is None:
-            return
-        self.python_is_timed &= stage.python_is_timed or not stage.runs_python
-        self.stragglers = max(self.stragglers, stage.stragglers(), key=_lag_s)
-        if slots and self._simulated_ns is not None:
-            pairs = zip(self._simulated_ns, stage.simulated_ns(slots), strict=True)
-            self._simulated_ns = [total + added for total, added in pairs]
-        else:
-            self._simulated_ns = None
-
-    def all_ended(self, slots: int) -> None:
-        """End the stages whose end is not in the log."""
-        for key in tuple(self._running):
-            self.ended(key, slots)
-
-    @property
-    def simulation(self) -> ScheduleSimulation | None:
-        """The stages that have ended, one after the other; None if the slots of one are unknown."""
-        if self._simulated_ns is None:
-            return None
-        return ScheduleSimulation(*(total_ns / 1e9 for total_ns in self._simulated_ns))
-
-
-def scheduled_ns(lengths_ns: Sequence[int], slots: int) -> int:
-    """Return when the last task ends if each, in order, starts on the slot that is free first."""
-    free_at_ns = [0] * min(slots, len(lengths_ns))
-    for length_ns in lengths_ns:
-        heapreplace(free_at_ns, free_at_ns[0] + length_ns)
-    return max(free_at_ns, default=0)
-
-
-class _Stage:
-    """The tasks of a stage; each array has an item per task, the last one per successful task."""
-
-    def __init__(self, *, runs_python: bool) -> None:
-        self.runs_python = runs_python
-        self.python_is_timed = False
-        self._launched_ms = array("q")
-        self._whole_ns = array("q")
-        self._unblocked_ns = array("q")
-        self._attributed_ns = array("q")
-        self._successful_ms = array("q")
-
-    def add(self, task: TaskEnded, parts_ns: Mapping[str, int]) -> None:
-        whole_ns = sum(parts_ns.values())
-        unblocked_ns = whole_ns - parts_ns.get("fetch_wait", 0)
-        self._launched_ms.append(task.launched_ms)
-        self._whole_ns.append(whole_ns)
-        self._unblocked_ns.append(unblocked_ns)
-        self._attributed_ns.append(unblocked_ns - parts_ns["unattributed"])
-        if not (task.failed or task.killed):
-            self._successful_ms.append(task.duration_ms)
-        if task.counters is not None and task.counters.python_ns is not None:
-            self.python_is_timed = True
-
-    def stragglers(self) -> Stragglers | None:
-        tasks_ms = self._successful_ms
-        return Stragglers(max(tasks_ms) / 1e3, median(tasks_ms) / 1e3) if tasks_ms else None
-
-    def simulated_ns(self, slots: int) -> list[int]:
-        """Return how long the stage takes on these slots: as it was, unblocked, attributed alone."""
-        tasks = len(self._launched_ms)
-        order = sorted(range(tasks), key=self._launched_ms.__getitem__)
-        return [
-            scheduled_ns([lengths_ns[task] for task in order], slots)
-            for lengths_ns in (self._whole_ns, self._unblocked_ns, self._attributed_ns)
-        ]
-
-
 def _granted(whole_ns: int, rest: str, **claimed_ns: int) -> dict[str, int]:
     """Give each claim min(claimed, remaining), in order; the remainder goes to `rest`."""
     granted_ns = {}
@@ -207,7 +107,3 @@ def _granted(whole_ns: int, rest: str, **claimed_ns: int) -> dict[str, int]:
         whole_ns -= granted_ns[name]
     granted_ns[rest] = whole_ns
     return granted_ns
-
-
-def _lag_s(stragglers: Stragglers | None) -> float:
-    return -1 if stragglers is None else stragglers.longest_s - stragglers.median_s

@@ -18,8 +18,8 @@ from harness.eventlog.events import (
     TaskStarted,
     parse,
 )
-from harness.eventlog.stages import StageTimes
-from harness.eventlog.tasks import Stages, TaskSums, divide_time
+from harness.eventlog.stages import Stages
+from harness.eventlog.tasks import TaskSums, divide_time
 from harness.model.task_metrics import TaskMetrics
 from harness.model.timeline import Stage
 
@@ -95,10 +95,9 @@ class TrialAggregator:
 
     def __init__(self, slots: Slots, start_ms: float = 0) -> None:
         self.unreadable_lines = 0
-        self.times = StageTimes(start_ms)
+        self.stages = Stages(start_ms)
         self._slots = slots
         self._jobs = _Jobs()
-        self._stages = Stages()
         self._running_tasks: dict[StageKey, int] = {}
         self._sums = TaskSums()
 
@@ -111,11 +110,9 @@ class TrialAggregator:
                 self._jobs.follow(event)
             case StageStarted():
                 self._running_tasks[event.key] = 0
-                self._stages.started(event)
-                self.times.started(event)
+                self.stages.started(event)
             case StageEnded():
-                self._stages.ended(event.key, self._slots.now)
-                self.times.ended(event)
+                self.stages.ended(event, self._slots.now)
             case TaskStarted():
                 if event.key in self._running_tasks:
                     self._running_tasks[event.key] += 1
@@ -127,17 +124,16 @@ class TrialAggregator:
         self._running_tasks[task.key] -= 1
         parts_ns = divide_time(task)
         self._sums.add(task, parts_ns)
-        self._stages.add(task, parts_ns)
-        self.times.add(task)
+        self.stages.add(task, parts_ns)
 
     def metrics(self) -> TaskMetrics:
         """Return the metrics of all events. No event can be added afterwards."""
-        self._stages.all_ended(self._slots.now)
+        self.stages.all_ended(self._slots.now)
         return TaskMetrics(
-            time=self._sums.time(python_is_timed=self._stages.python_is_timed),
+            time=self._sums.time(python_is_timed=self.stages.python_is_timed),
             slots=self._slots.mean(*self._jobs.span_ms),
-            stragglers=self._stages.stragglers,
-            simulation=self._stages.simulation,
+            stragglers=self.stages.stragglers,
+            simulation=self.stages.simulation,
             incomplete="; ".join(self._missing()) or None,
             **self._sums.others(),
         )
@@ -169,4 +165,4 @@ def read_log(lines: Iterable[bytes], slots: Slots, start_ms: float = 0) -> Trial
             continue
         if event is not None:
             aggregator.add(event)
-    return TrialLog(aggregator.metrics(), tuple(aggregator.times.stages))
+    return TrialLog(aggregator.metrics(), tuple(aggregator.stages.times))

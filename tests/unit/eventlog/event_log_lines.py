@@ -27,9 +27,8 @@ def task_cpus(amount: float, profile: int = 0) -> bytes:
     return line("ResourceProfileAdded", Resource_Profile_Id=profile, Task_Resource_Requests=cpus)
 
 
-def job_started(job: int, at_ms: int, stages: Sequence[int] = (0,), group: str = "g") -> bytes:
-    fields = {"Stage IDs": list(stages), "Properties": {"spark.jobGroup.id": group}}
-    return line("JobStart", Job_ID=job, Submission_Time=at_ms, **fields)
+def job_started(job: int, at_ms: int) -> bytes:
+    return line("JobStart", Job_ID=job, Submission_Time=at_ms)
 
 
 def job_ended(job: int, at_ms: int) -> bytes:

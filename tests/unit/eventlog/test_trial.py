@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.eventlog.events import TaskEnded, parse
-from harness.eventlog.tasks import divide_time, scheduled_ns
+from harness.eventlog.stages import scheduled_ns
+from harness.eventlog.tasks import divide_time
 from harness.eventlog.trial import Slots, read_log
 from harness.model.task_metrics import ScheduleSimulation, Stragglers, TaskMetrics, TaskTime
 from tests.unit.eventlog.event_log_lines import (
@@ -210,7 +211,7 @@ class TestStages:
     def test_stragglers_come_from_the_stage_with_the_greatest_lag(self) -> None:
         """Not from the stage with the longest task, nor from that with the greatest ratio."""
         metrics = metrics_of(
-            *(job_started(0, 0, [0, 1, 2]), stage_started(0), stage_started(1), stage_started(2)),
+            *(job_started(0, 0), stage_started(0), stage_started(1), stage_started(2)),
             *(task_ended(0, 0, ms) for ms in (1, 1, 10)),
             *(task_ended(1, 0, ms) for ms in (100, 100, 300)),
             *(task_ended(2, 0, ms) for ms in (800, 850, 900)),
@@ -426,7 +427,7 @@ class TestAnyLog:
     ) -> None:
         metrics = metrics_of(
             executor_added("1", cores),
-            job_started(0, 0, [0, 1, 2]),
+            job_started(0, 0),
             *map(stage_started, range(3)),
             *tasks,
             *map(stage_ended, range(3)),
