@@ -13,7 +13,7 @@ from harness.model.errors import BadInput, ClusterliftError
 from harness.terminal import OutputLost, first_line, hold_standard_descriptors, say, say_error, show
 
 GROUPS = {
-    "Measure a configuration": ("bench", "run", "program", "experiment"),
+    "Measure a configuration": ("doctor", "bench", "run", "program", "experiment"),
     "Compare configurations": (
         "compare",
         "explain",

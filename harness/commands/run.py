@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from harness.commands.command import command
+from harness.commands.doctor import warn_of_faults
 from harness.commands.options import converted
 from harness.commands.submission import check_submission, submit
 from harness.model.errors import BadInput, ClusterliftError
@@ -135,6 +136,8 @@ def make_runs(submissions: Mapping[Series, Submission], runs: int) -> int:
                 f"arguments; for one more: --runs {complete + 1}"
             )
     missing = list(missing_runs(list(submissions), runs))
+    if missing:
+        warn_of_faults()
     started = time.monotonic()
     codes: list[int] = []
     for series, number in missing:
@@ -163,6 +166,7 @@ def make_runs_within(submissions: Mapping[Series, Submission], budget: TimeBudge
     """
     for _, arguments in submissions.values():
         check_time_decides(arguments)
+    warn_of_faults()
     every, codes = list(submissions), [0]
     while True:
         complete = min(len(series.complete()) for series in every)

@@ -6,7 +6,7 @@ quota that the configuration wants disturb nothing; what is added to them does.
 """
 
 from bisect import insort
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from harness.model.task_metrics import MIN_SECONDS, Quantities
@@ -52,6 +52,11 @@ class NodeInterference(Quantities):
 
 ClusterInterference = tuple[NodeInterference, ...]
 """What all nodes counted in one trial."""
+
+STEAL, OTHERS = "the hypervisor took processor time", "other processes took processor time"
+MEMORY_WAIT, SWAPPED = "processes waited for memory", "it swapped"
+FAULTS = "page faults read the disk"
+IO_WAIT, DISKS = "processes waited for I/O", "others used the disks"
 
 MIN_EARLIER = 3
 """Trials until it is known what is usual: of fewer, the lower quartile would be one of any kind."""
@@ -129,6 +134,18 @@ def disturbance(nodes: ClusterInterference, earlier: EarlierTrials) -> str | Non
     return max(found)[1] if found else None
 
 
+def disturbances_without_work(node: NodeInterference) -> Iterator[tuple[str, str]]:
+    """Yield what would disturb a trial on a node on which no trial runs, and how much of it there is.
+
+    The limits are those of trials; nothing is what is usual. What is judged as a factor of the usual is not.
+    """
+    for kind in _DISTURBANCES:
+        value = None if kind.is_factor else kind.read(node)
+        if value is not None and value > kind.limit(0.0):
+            amount, _, _ = kind.describe(value, 0.0).partition(",")  # without what is usual
+            yield kind.name, amount
+
+
 def _loop_s(node: NodeInterference) -> float | None:
     return node.loop_s if node.loops is not None and node.loops >= MIN_LOOPS else None
 
@@ -177,12 +194,10 @@ _DISTURBANCES = (
     ),
     # What is taken away lengthens a trial that computes by as much. Nothing is the usual value, and
     # a machine that is never without it has another after three trials.
-    _Disturbance("the hypervisor took processor time", _stolen_share, 0.05, _percent, at_first=0.0),
+    _Disturbance(STEAL, _stolen_share, 0.05, _percent, at_first=0.0),
     # The same. What the work needs is usual, such as the daemons of a file system; they seldom take
     # more than a fifth.
-    _Disturbance(
-        "other processes took processor time", _others_share, 0.05, _percent, at_first=0.2
-    ),
+    _Disturbance(OTHERS, _others_share, 0.05, _percent, at_first=0.2),
     # Not how often the quota stops the node: the same work in less time is stopped more often.
     _Disturbance(
         "its CPU quota was lowered",
@@ -194,19 +209,17 @@ _DISTURBANCES = (
         is_factor=True,
     ),
     # Waiting for memory is seldom part of the work; each second of it is lost.
-    _Disturbance(
-        "processes waited for memory", _rate(lambda node: node.memory_wait_s), 0.05, _percent
-    ),
-    _Disturbance("it swapped", _rate(lambda node: node.swapped_bytes), 1e6, _mb_s),
+    _Disturbance(MEMORY_WAIT, _rate(lambda node: node.memory_wait_s), 0.05, _percent),
+    _Disturbance(SWAPPED, _rate(lambda node: node.swapped_bytes), 1e6, _mb_s),
     # A fault takes 0.1 to 10 ms of a disk: a hundred a second keep one busy.
     _Disturbance(
-        "page faults read the disk",
+        FAULTS,
         _rate(lambda node: node.major_faults),
         margin=100,
         describe=lambda value, usual: f"{value:.0f} a second, usually {usual:.0f}",
     ),
     # The kernel writes the files of earlier trials whenever it likes, which moves both by less.
-    _Disturbance("processes waited for I/O", _rate(lambda node: node.io_wait_s), 0.2, _percent),
-    _Disturbance("others used the disks", _rate(lambda node: node.others_disk_bytes), 50e6, _mb_s),
+    _Disturbance(IO_WAIT, _rate(lambda node: node.io_wait_s), 0.2, _percent),
+    _Disturbance(DISKS, _rate(lambda node: node.others_disk_bytes), 50e6, _mb_s),
 )
 """With the reasons of their limits; docs/noise.md has the figures behind them."""

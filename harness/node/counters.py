@@ -6,7 +6,7 @@ is unknown are missing. This runs on executors, too, and returns Python's built-
 
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -41,9 +41,8 @@ def node_counters(
     asked for. Without the request for samples there are none.
     """
     counters: dict[str, Any] = {"clock_s": time.monotonic()}
-    for read in (_processors, _pressure, _memory, _disks):
-        counters |= read(root)
-    processors = counters["processors"]
+    counters["processors"] = processors = os.cpu_count() or 1
+    counters |= kernel_counters(lambda path: _text(root / path)) | _disks(root)
     counters["quota_processors"] = min(cgroup.cpu_quota(root) or processors, processors)
     counters |= _usage(application, root)
     answer = _ask_sampler(application, program, request)
@@ -51,27 +50,32 @@ def node_counters(
     return process_namespace(root), counters | answer, samples
 
 
-def _processors(root: Path) -> dict[str, float]:
-    found: dict[str, float] = {"processors": os.cpu_count() or 1}
-    for ticks in ticks_of_all_processors(_text(root / "proc/stat").splitlines()):
+def kernel_counters(text_of: Callable[[str], str]) -> dict[str, float]:
+    """Return what the kernel has counted. `text_of` returns a file's text, of what is not there nothing."""
+    return _processors(text_of("proc/stat")) | _pressure(text_of) | _memory(text_of("proc/vmstat"))
+
+
+def _processors(stat: str) -> dict[str, float]:
+    found = {}
+    for ticks in ticks_of_all_processors(stat.splitlines()):
         # Without interrupts: nothing tells those of our own traffic from others'.
         found["busy_s"] = ticks.used_by_processes / _TICKS_PER_S
         found["stolen_s"] = ticks.stolen / _TICKS_PER_S
     return found
 
 
-def _pressure(root: Path) -> dict[str, float]:
+def _pressure(text_of: Callable[[str], str]) -> dict[str, float]:
     found = {}
     for resource in _RESOURCES:
-        for line in _text(root / "proc/pressure" / resource).splitlines():
+        for line in text_of(f"proc/pressure/{resource}").splitlines():
             kind, _, total = line.partition(" ")[0], *line.rpartition("total=")[1:]
             if kind == "some" and total.isdecimal():
                 found[f"{resource}_wait_s"] = int(total) / 1e6
     return found
 
 
-def _memory(root: Path) -> dict[str, float]:
-    lines = _text(root / "proc/vmstat").splitlines()
+def _memory(vmstat: str) -> dict[str, float]:
+    lines = vmstat.splitlines()
     values = {name: int(value) for name, _, value in (line.partition(" ") for line in lines)}
     found: dict[str, float] = {}
     if "pgmajfault" in values:

@@ -143,11 +143,7 @@ def machine_command(python: str = "python3") -> list[str]:
 
 def read_machine(text: str) -> dict[str, str]:
     """Return the facts in the output of `machine_command`, without those that are unknown."""
-    lines: dict[str, list[str]] = {}
-    for line in text.splitlines():
-        path, colon, value = line.partition(":")
-        if colon and value.strip():
-            lines.setdefault(path, []).append(value.strip())
+    lines = lines_by_path(text)
     found: dict[str, str] = {}
     for fact in FACTS:
         own = [line for path in lines if fnmatch(path, fact.files) for line in lines[path]]
@@ -155,6 +151,16 @@ def read_machine(text: str) -> dict[str, str]:
             if own and (value_read := fact.read(own)):
                 found[fact.key] = value_read
     return found
+
+
+def lines_by_path(text: str) -> dict[str, list[str]]:
+    """Return the values of lines such as `/proc/loadavg:0.5 0.4 0.2`, by what is before the first colon."""
+    lines: dict[str, list[str]] = {}
+    for line in text.splitlines():
+        path, colon, value = line.partition(":")
+        if colon and value.strip():
+            lines.setdefault(path, []).append(value.strip())
+    return lines
 
 
 def machine_groups(nodes: Mapping[str, MachineFacts]) -> list[dict[str, Any]]:

@@ -91,7 +91,9 @@ def jvm_of(process: int, root: Path = Path("/")) -> int | None:
 
 
 @dataclass(frozen=True)
-class _Process:
+class Process:
+    """A process, or a thread of the kernel. `children_cpu_s` is of children that it has waited for."""
+
     pid: int
     name: str
     parent: int
@@ -101,7 +103,23 @@ class _Process:
     waited_s: float
 
 
-def _processes(root: Path) -> Iterator[_Process]:
+def read_process(text: str) -> Process:
+    """Return what a line of /proc/PID/stat says. Raise ValueError or IndexError if it is no such line."""
+    head, _, tail = text.rpartition(")")
+    pid, _, name = head.partition("(")
+    fields = tail.split()
+    return Process(
+        int(pid),
+        name,
+        parent=int(fields[1]),
+        is_kernel=bool(int(fields[6]) & _KERNEL_THREAD),
+        key=f"{int(pid)} {fields[19]}",
+        own_s=sum(map(int, fields[11:13])) / _TICKS_PER_S,
+        waited_s=sum(map(int, fields[13:15])) / _TICKS_PER_S,
+    )
+
+
+def _processes(root: Path) -> Iterator[Process]:
     for directory in (root / "proc").iterdir():
         if not directory.name.isdecimal():
             continue
@@ -109,21 +127,11 @@ def _processes(root: Path) -> Iterator[_Process]:
             text = (directory / "stat").read_text(errors="replace")
         except OSError:  # it has ended meanwhile
             continue
-        head, _, tail = text.rpartition(")")
-        fields = tail.split()
-        yield _Process(
-            pid=int(directory.name),
-            name=head.partition("(")[2],
-            parent=int(fields[1]),
-            is_kernel=bool(int(fields[6]) & _KERNEL_THREAD),
-            key=f"{directory.name} {fields[19]}",
-            own_s=sum(map(int, fields[11:13])) / _TICKS_PER_S,
-            waited_s=sum(map(int, fields[13:15])) / _TICKS_PER_S,
-        )
+        yield read_process(text)
 
 
 def _application(
-    processes: Mapping[int, _Process], application: Application, root: Path
+    processes: Mapping[int, Process], application: Application, root: Path
 ) -> set[int]:
     """Return the driver and the executors of the application, and all that descend from them."""
     members = {p.pid for p in processes.values() if _is_executor(p, application.id, root)}
@@ -143,7 +151,7 @@ def _application(
     return members & set(processes)
 
 
-def _is_executor(process: _Process, application: str, root: Path) -> bool:
+def _is_executor(process: Process, application: str, root: Path) -> bool:
     """Whether this is a JVM of the application: an executor, or what YARN starts to ask for executors.
 
     An executor has the application's id as an argument; every container of YARN has it in paths.

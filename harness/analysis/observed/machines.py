@@ -73,14 +73,17 @@ def fact_name(key: str) -> str:
 
 
 def unlike_peers(run: Run) -> Iterator[str]:
-    """Yield a line for each value that sets nodes apart: `n3: governor powersave, its peers performance`.
-
-    Peers are the nodes with executors, or all hosts of a program. Without a value that most of them have,
-    all values are listed.
-    """
+    """Yield what sets nodes with executors, or hosts of a program, apart; see `unlike`."""
     nodes = facts_by_node(run.environment)
     executors = run.environment.get("executors") or nodes
-    peers = {host: facts for host, facts in nodes.items() if host in executors}
+    yield from unlike({host: facts for host, facts in nodes.items() if host in executors})
+
+
+def unlike(peers: Mapping[str, MachineFacts]) -> Iterator[str]:
+    """Yield a line for each value that sets nodes apart: `n3: governor powersave, its peers performance`.
+
+    Without a value that most of them have, all values are listed.
+    """
     for key in fact_keys(peers.values()):
         (usual, alike), *others = hosts_by_value(peers, key).items()
         if others and 2 * len(alike) <= len(peers):

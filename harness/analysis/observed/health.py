@@ -1,0 +1,131 @@
+"""What is wrong with nodes before the first trial: what it is, why it matters, and what mends it.
+
+A fault changes or scatters times, or ends trials. A note does so on some machines, or may be wanted.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from harness.analysis.observed.machines import unlike
+from harness.model.finding import Finding
+from harness.model.interference import (
+    DISKS,
+    FAULTS,
+    IO_WAIT,
+    MEMORY_WAIT,
+    OTHERS,
+    STEAL,
+    SWAPPED,
+    disturbances_without_work,
+)
+from harness.node.state import NodeState
+from harness.terminal import percent, significant
+
+MIN_SCRATCH_BYTES = 5e9
+"""Shuffles of some ten million rows, and what Spark spills, take as much."""
+MAX_SWAPPINESS = 10
+MIN_SHARE = 0.01
+"""Processes that take less are not named."""
+MAX_NAMED = 4
+MAX_SWAP_USED = 0.01
+"""Of the memory. What was swapped out long ago and is not needed is less."""
+MAX_LOAD = 0.25
+"""Of the processors: what the first trials allow other processes, too."""
+
+_TOP = "ps -eo pcpu,pid,args --sort=-pcpu | head"
+_MEMORY = "stop what needs the memory: ps -eo rss,pid,args --sort=-rss | head"
+_DISKS = "trials wait for the same disks; wait, or stop what uses them: iotop -o"
+_REMEDIES = {
+    STEAL: "trials take as much longer, and not always; take another hour or host; vmstat 1 shows it as st",
+    OTHERS: f"trials wait for them; stop them: {_TOP}",
+    MEMORY_WAIT: f"trials wait, too; {_MEMORY}",
+    SWAPPED: f"trials wait for its disk; {_MEMORY}",
+    FAULTS: f"memory is short, or programs start; wait, or {_MEMORY}",
+    IO_WAIT: _DISKS,
+    DISKS: _DISKS,
+}
+"""Of each disturbance: why it matters, and what ends it."""
+
+_TURBO = "turbo on: the clock depends on heat and on how many processors work"
+_CPU = "/sys/devices/system/cpu"
+_FACTS = {
+    ("boost", "on"): f"{_TURBO}; echo 0 > {_CPU}/cpufreq/boost",
+    ("turbo", "on"): f"{_TURBO}; echo 1 > {_CPU}/intel_pstate/no_turbo",
+    ("huge_pages", "always"): (
+        "huge pages always: the kernel moves memory to make them, in the middle of a trial; "
+        "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled"
+    ),
+    ("clock_synchronised", "no"): (
+        "its clock is not synchronised: what nodes did at the same time is not told as the same; "
+        "timedatectl set-ntp true"
+    ),
+}
+"""Facts that are worth a note, with their values."""
+
+
+def health(states: Sequence[NodeState]) -> list[Finding]:
+    """Return what is wrong with these nodes, one line each."""
+    facts = {state.host: state.facts for state in states}
+    apart = (
+        Finding("", f"{line}: the slower ones hold up every stage; set them alike", is_fault=False)
+        for line in unlike(facts)
+    )
+    return [*(found for state in states for found in _of_node(state)), *apart]
+
+
+def _of_node(state: NodeState) -> Iterator[Finding]:
+    for name, amount in disturbances_without_work(state.counted):
+        who = _named(state) if name == OTHERS else ""
+        yield Finding(state.host, f"{name} ({amount}{who}): {_REMEDIES[name]}")
+    governor = state.facts.get("governor", "performance")
+    if governor != "performance":
+        yield Finding(
+            state.host,
+            f"governor {governor}: the clock follows the load, so that trials that wait compute more slowly; "
+            "cpupower frequency-set -g performance",
+        )
+    free = state.scratch_free_bytes
+    if free is not None and free < MIN_SCRATCH_BYTES:
+        yield Finding(
+            state.host,
+            f"{state.scratch} has {free / 1e9:.1f} GB left: shuffles that do not fit fail; free it, or name "
+            "another directory: --conf spark.local.dir=DIRECTORY",
+        )
+    for text in _notes(state):
+        yield Finding(state.host, text, is_fault=False)
+
+
+def _named(state: NodeState) -> str:
+    """Return the names of the processes that take most: `; java 31 %, chrome 5 %`."""
+    taking = [(name, share) for name, share in state.shares.items() if share >= MIN_SHARE]
+    listed = ", ".join(f"{name} {percent(share)}" for name, share in taking[:MAX_NAMED])
+    return listed and f"; {listed}"
+
+
+def _notes(state: NodeState) -> Iterable[str]:
+    processors, quota = state.counted.processors, state.counted.quota_processors
+    if quota is not None and quota < processors:
+        yield (
+            f"its control group may use {significant(quota, 3)} of {processors} processors: work stops when "
+            "that is used up; unless you want this, systemctl set-property UNIT CPUQuota=, or docker update "
+            "--cpus 0 CONTAINER"
+        )
+    for (key, value), text in _FACTS.items():
+        if state.facts.get(key) == value:
+            yield text
+    used = state.swap_used_bytes
+    if used > MAX_SWAP_USED * state.memory_bytes:
+        yield (
+            f"{used / 1e9:.1f} GB of memory are swapped out: trials wait until they are back; "
+            "swapoff -a && swapon -a"
+        )
+    swappiness = state.facts.get("vm.swappiness", "")
+    if state.swap_bytes and swappiness.isdecimal() and int(swappiness) > MAX_SWAPPINESS:
+        yield (
+            f"vm.swappiness {swappiness}: the kernel swaps heaps out to keep files in memory; "
+            "sysctl -w vm.swappiness=1"
+        )
+    if state.load is not None and state.load > MAX_LOAD * processors:
+        yield (
+            f"load {state.load:g} on {processors} processors in the last minute: what ran then may come "
+            f"again; wait, and look: {_TOP}"
+        )

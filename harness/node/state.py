@@ -1,0 +1,121 @@
+"""What a node does at this moment, from its kernel's files: before a trial, while nothing of ours runs."""
+
+import inspect
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from harness.model.interference import NodeInterference
+from harness.node import cgroup
+from harness.node.counters import kernel_counters
+from harness.node.interference import NodeCounters, interference
+from harness.node.machine import MachineFacts, lines_by_path
+from harness.node.processes import Process, read_process
+
+WINDOW_S = 0.5
+"""Long enough to count a hundred ticks of two processors."""
+_KIB = 1024
+
+
+@dataclass(frozen=True)
+class NodeState:
+    """A node, and what it did in WINDOW_S.
+
+    - `counted`: what may disturb a trial; `shares`: the processes of each name, as shares of all
+      processors.
+    - `load`: how many processes wanted a processor or a disk in the last minute, on average.
+    - `scratch` is where Spark writes if no option names another directory.
+    """
+
+    host: str
+    facts: MachineFacts
+    counted: NodeInterference
+    shares: Mapping[str, float]
+    load: float | None
+    memory_bytes: int
+    swap_bytes: int
+    swap_used_bytes: int
+    scratch: str
+    scratch_free_bytes: int | None
+
+
+# Processes are read outside the window. What is missing prints nothing.
+_SCRIPT = f"""exec 2>/dev/null
+processes() {{ cat /proc/[0-9]*/stat | sed -nE "s|^([0-9]+ \\(.*\\) ([^ ]+ ){{15}}).*|$1/processes:\\1|p"; }}
+counted() {{
+  grep -sE '^(cpu |some |pgmajfault |pswp|[0-9.]+ [0-9.]+$)' /dev/null /proc/stat /proc/vmstat \\
+    /proc/pressure/memory /proc/pressure/io /proc/uptime | sed "s|^|$1|"
+}}
+echo "/getconf:$(getconf _NPROCESSORS_ONLN)"
+"$0" -I -S -c "$1"
+grep -sE '^(MemTotal|SwapTotal|SwapFree):|^[0-9.]+ ' /dev/null /proc/meminfo /proc/loadavg
+scratch=${{SPARK_LOCAL_DIRS:-${{LOCAL_DIRS:-/tmp}}}}; scratch=${{scratch%%,*}}
+echo "/scratch:$scratch"
+df -Pk "$scratch" | sed -n '2s|^|/df:|p'
+processes before; counted before; sleep {WINDOW_S}; counted after; processes after
+exit 0
+"""
+_QUOTA = "print('/quota:%s' % (cpu_quota() or ''))"
+
+
+def state_command(python: str = "python3") -> list[str]:
+    """Return the command that prints a node's state for `read_state`; `python` reads its control group."""
+    return ["sh", "-c", _SCRIPT, python, f"{inspect.getsource(cgroup)}\n{_QUOTA}"]
+
+
+def read_state(host: str, facts: MachineFacts, text: str) -> NodeState:
+    """Return the state in the output of `state_command`. Raise ValueError or LookupError if there is none."""
+    lines = lines_by_path(text)
+    processors = int(lines["/getconf"][0])
+    quota = float(lines["/quota"][0]) if "/quota" in lines else processors
+    processes = {moment: _processes(lines[f"{moment}/processes"]) for moment in ("before", "after")}
+
+    def counters(moment: str) -> NodeCounters:
+        known = {
+            "clock_s": float(lines[f"{moment}/proc/uptime"][0].split()[0]),
+            "processors": processors,
+            "quota_processors": min(quota, processors),
+            "own_s": sum(each.cpu_s for each in processes[moment].values() if each.is_kernel),
+        }
+        counted = kernel_counters(lambda path: "\n".join(lines.get(f"{moment}/{path}", ())))
+        return NodeCounters(host, host, known | counted)
+
+    [counted] = interference({host: counters("before")}, {host: counters("after")}) or ()
+    sizes = (line.split(":") for line in lines["/proc/meminfo"])
+    memory = {name: int(size.split()[0]) * _KIB for name, size in sizes}
+    free = lines.get("/df", [""])[0].split()[3:4]
+    load = lines.get("/proc/loadavg", [""])[0].split()[:1]
+    swap_bytes = memory.get("SwapTotal", 0)
+    return NodeState(
+        host,
+        facts,
+        counted,
+        _shares(processes["before"], processes["after"], counted.duration_s * processors),
+        float(load[0]) if load else None,
+        memory["MemTotal"],
+        swap_bytes,
+        swap_bytes - memory.get("SwapFree", swap_bytes),
+        lines["/scratch"][0],
+        int(free[0]) * _KIB if free else None,
+    )
+
+
+def _processes(lines: Sequence[str]) -> dict[int, Process]:
+    found = {}
+    for line in lines:
+        with suppress(ValueError, IndexError):  # the rest of a name that has a line feed
+            process = read_process(line)
+            found[process.pid] = process
+    return found
+
+
+def _shares(
+    before: Mapping[int, Process], after: Mapping[int, Process], whole_s: float
+) -> dict[str, float]:
+    """Return what processes of each name used between two moments, the most first; not the kernel's."""
+    used: dict[str, float] = {}
+    for pid, process in after.items():
+        if not process.is_kernel:
+            earlier_s = before[pid].cpu_s if pid in before else 0.0
+            used[process.name] = used.get(process.name, 0.0) + max(0.0, process.cpu_s - earlier_s)
+    return {name: used[name] / whole_s for name in sorted(used, key=used.__getitem__, reverse=True)}

@@ -1,0 +1,106 @@
+"""`clusterlift doctor`: what is wrong with machines, and what it does before runs."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from harness.cli import main
+from harness.commands.doctor import warn_of_faults
+from harness.hosts.transports.host import Host, HostError
+from harness.node.state import NodeState
+from tests.unit.analysis.observed.test_health import QUIET, node
+from tests.unit.commands.fake_spark import FakeSpark
+
+SAVING = node(governor="powersave", turbo="on")
+Answer = NodeState | HostError
+
+
+def answers(monkeypatch: pytest.MonkeyPatch, *states: Answer) -> list[Host]:
+    """Let the hosts answer with these states; return the hosts that were asked."""
+    asked: list[Host] = []
+
+    def read_states(hosts: Sequence[Host]) -> list[Answer]:
+        asked.extend(hosts)
+        return list(states)
+
+    monkeypatch.setattr("harness.commands.doctor.read_states", read_states)
+    return asked
+
+
+def test_faults_come_first_and_are_the_exit_code(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    answers(monkeypatch, QUIET, replace(SAVING, host="n2"))
+    assert main(["doctor", "--hosts", "n[1-2]"]) == 1
+    first, second, *_, last = capfd.readouterr().out.splitlines()
+    assert first.startswith("fault: n2: governor powersave: ")
+    assert second.startswith("note: n2: turbo on: ")
+    assert last == "looked at n1, n2 for 0.5 s: 1 fault"
+
+
+def test_notes_alone_are_no_failure(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    asked = answers(monkeypatch, node(turbo="on"))
+    assert main(["doctor"]) == 0
+    note, last = capfd.readouterr().out.splitlines()
+    assert note.startswith("note: n1: turbo on: ")
+    assert last == f"looked at {asked[0]} for 0.5 s: no fault"
+    assert asked[0].prefix == ()
+
+
+def test_a_host_that_does_not_answer_is_a_fault(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    answers(monkeypatch, QUIET, HostError("n2: no answer within 30 s"))
+    assert main(["doctor", "--hosts", "n1,n2"]) == 1
+    assert capfd.readouterr().out.startswith("fault: n2: no answer within 30 s\n")
+
+
+def test_this_machine_is_looked_at_in_truth(capfd: pytest.CaptureFixture[str]) -> None:
+    """What it finds is what other work does here."""
+    assert main(["doctor"]) in {0, 1}
+    printed = capfd.readouterr()
+    assert " for 0.5 s: " in printed.out.splitlines()[-1]
+    assert printed.err == ""
+
+
+class TestBeforeRuns:
+    @pytest.fixture(autouse=True)
+    def _as_users_have_it(self, spark: FakeSpark, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("harness.commands.run.warn_of_faults", warn_of_faults)
+
+    @pytest.mark.parametrize("command", ["run --runs 1", "bench --runs 1", "run --minutes 1"])
+    def test_faults_alone_are_named_and_refuse_nothing(
+        self,
+        command: str,
+        spark: FakeSpark,
+        monkeypatch: pytest.MonkeyPatch,
+        capfd: pytest.CaptureFixture[str],
+    ) -> None:
+        answers(monkeypatch, SAVING)
+        assert main(command.split()) == 0
+        errors = capfd.readouterr().err
+        assert errors.count("fault: n1: governor powersave: ") == 1
+        assert "note: " not in errors
+        assert spark.calls()
+
+    def test_a_machine_that_cannot_be_looked_at_runs_as_well(
+        self,
+        spark: FakeSpark,
+        monkeypatch: pytest.MonkeyPatch,
+        capfd: pytest.CaptureFixture[str],
+    ) -> None:
+        answers(monkeypatch, HostError("n1: its answer cannot be read"))
+        assert main(["run", "--runs", "1"]) == 0
+        assert "its answer" not in capfd.readouterr().err
+        assert len(spark.calls()) == 1
+
+    def test_runs_that_are_complete_are_not_begun(
+        self, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        answers(monkeypatch, SAVING)
+        for _ in range(2):
+            assert main(["run", "--runs", "1"]) == 0
+        assert capfd.readouterr().err.count("fault: ") == 1
