@@ -2,12 +2,13 @@
 
 import signal
 import subprocess
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import IO
 
-from harness.runtime.interrupt import interruptible
+from harness.runtime.interrupt import deferred_signals, interruptible
 from harness.terminal import say
 
 # Run a command until the shell's standard input is closed: then interrupt it. The input is also
@@ -17,7 +18,7 @@ exec 3<&0 </dev/null
 { cat <&3; kill -s INT -- "-$$"; } >/dev/null 2>&1 &
 exec "$@" 3<&-
 """
-_POLL_S = 0.1
+_POLL_S = 0.05
 _SIGNALLED = 128
 """An exit code above this one says that a signal ended the command."""
 
@@ -86,7 +87,7 @@ def child_process(
 
 def _wait(process: subprocess.Popen[bytes]) -> int | None:
     """Wait for a moment, and return the exit code; None if there is none yet."""
-    try:
-        return process.wait(_POLL_S)
-    except subprocess.TimeoutExpired:
-        return None
+    time.sleep(_POLL_S)
+    # An exception amid Popen's own steps would leave its lock taken, and the next wait without an end.
+    with deferred_signals():
+        return process.poll()

@@ -6,7 +6,7 @@ quota that the configuration wants disturb nothing; what is added to them does.
 """
 
 from bisect import insort
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from harness.model.task_metrics import MIN_SECONDS, Quantities
@@ -87,51 +87,38 @@ class _Disturbance:
 class EarlierTrials:
     """What the nodes counted in the earlier trials of a workload in a run, disturbed or not."""
 
-    def __init__(self, trials: Iterable[ClusterInterference] = ()) -> None:
+    def __init__(self) -> None:
         # By kind of disturbance and host, in rising order: a run on many nodes has many values.
         self._values: dict[tuple[str, str], list[float]] = {}
-        for nodes in trials:
-            self._add(nodes)
 
     def judge_next(self, nodes: ClusterInterference | None) -> str | None:
-        """Return what disturbed the next trial, which then is an earlier one; None if that is unknown."""
-        if not nodes:
-            return None
-        found = disturbance(nodes, self)
-        self._add(nodes)
-        return found
+        """Return why the next trial does not count, in one line; None if it does, or if that is unknown.
 
-    def _add(self, nodes: ClusterInterference) -> None:
-        for node in nodes:
-            for kind in _DISTURBANCES:
-                if (value := kind.read(node)) is not None:
-                    insort(self._values.setdefault((kind.name, node.host), []), value)
-
-    def usual(self, kind: _Disturbance, host: str) -> float | None:
-        """Return the lower quartile of the earlier values.
-
-        A quiet quarter of the trials is enough to tell what is quiet; and where there is none, the limit
-        follows, so that a machine that is never quiet does not lose all of its trials.
+        What exceeds its limit by most is named: `n2: processors slower than usual (by 31 %)`. Then the trial
+        is an earlier one.
         """
-        values = self._values.get((kind.name, host), ())
-        return values[(len(values) - 1) // 4] if len(values) >= MIN_EARLIER else kind.at_first
+        found = []
+        for node in nodes or ():
+            for kind in _DISTURBANCES:
+                value = kind.read(node)
+                if value is None:
+                    continue
+                values = self._values.setdefault((kind.name, node.host), [])
+                usual = _usual(values, kind)
+                insort(values, value)
+                if usual is not None and value > (limit := kind.limit(usual)):
+                    text = f"{node.host}: {kind.name} ({kind.describe(value, usual)})"
+                    found.append(((value - usual) / (limit - usual), text))
+        return max(found)[1] if found else None
 
 
-def disturbance(nodes: ClusterInterference, earlier: EarlierTrials) -> str | None:
-    """Return why a trial does not count, in one line; None if it does.
+def _usual(values: Sequence[float], kind: _Disturbance) -> float | None:
+    """Return the lower quartile of the earlier values, which rise.
 
-    What exceeds its limit by most is named: `n2: processors slower than usual (by 31 %)`.
+    A quiet quarter of the trials is enough to tell what is quiet; and where there is none, the limit
+    follows, so that a machine that is never quiet does not lose all of its trials.
     """
-    found = [
-        ((value - usual) / (kind.limit(usual) - usual), f"{node.host}: {kind.name} {text}")
-        for node in nodes
-        for kind in _DISTURBANCES
-        if (value := kind.read(node)) is not None
-        and (usual := earlier.usual(kind, node.host)) is not None
-        and value > kind.limit(usual)
-        and (text := f"({kind.describe(value, usual)})")
-    ]
-    return max(found)[1] if found else None
+    return values[(len(values) - 1) // 4] if len(values) >= MIN_EARLIER else kind.at_first
 
 
 def disturbances_without_work(node: NodeInterference) -> Iterator[tuple[str, str]]:

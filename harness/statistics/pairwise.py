@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from math import ceil
 from statistics import NormalDist, median
 
-from scipy.special import bdtrc
+from harness.statistics.special import bdtrc
 
 Pair = tuple[str, str]
 """Sender and receiver."""

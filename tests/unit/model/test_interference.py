@@ -12,7 +12,6 @@ from harness.model.interference import (
     MIN_LOOPS,
     EarlierTrials,
     NodeInterference,
-    disturbance,
 )
 
 QUIET: dict[str, Any] = {
@@ -28,7 +27,10 @@ def node(host: str = "n1", **fields: Any) -> NodeInterference:
 
 def judged(*nodes: NodeInterference, earlier: list[NodeInterference] | None = None) -> str | None:
     before = [node()] * MIN_EARLIER if earlier is None else earlier
-    return disturbance(nodes, EarlierTrials((each,) for each in before))
+    trials = EarlierTrials()
+    for each in before:
+        trials.judge_next((each,))
+    return trials.judge_next(nodes)
 
 
 DISTURBED = [
@@ -115,9 +117,9 @@ class TestTheUsualValue:
 
     def test_is_each_nodes_own(self) -> None:
         slow, fast = node("slow", loop_s=0.0008), node("fast")
-        earlier = EarlierTrials([(slow, fast)] * MIN_EARLIER)
-        assert disturbance((slow, fast), earlier) is None
-        found = disturbance((node("slow"), node("fast", loop_s=0.0008)), earlier)
+        earlier = EarlierTrials()
+        assert {earlier.judge_next((slow, fast)) for _ in range(MIN_EARLIER + 1)} == {None}
+        found = earlier.judge_next((node("slow"), node("fast", loop_s=0.0008)))
         assert found == "fast: processors slower than usual (by 100 %)"
 
 
@@ -129,7 +131,7 @@ def test_the_greatest_excess_is_named() -> None:
 
 def test_the_rule_does_not_see_the_time_of_the_trial() -> None:
     """Nor the trial, which has it."""
-    assert list(inspect.signature(disturbance).parameters) == ["nodes", "earlier"]
+    assert list(inspect.signature(EarlierTrials.judge_next).parameters) == ["self", "nodes"]
     assert not any("wall" in name for name in NodeInterference.__dataclass_fields__)
 
 
