@@ -92,7 +92,10 @@ def jvm_of(process: int, root: Path = Path("/")) -> int | None:
 
 @dataclass(frozen=True)
 class Process:
-    """A process, or a thread of the kernel. `children_cpu_s` is of children that it has waited for."""
+    """A process, or a thread of the kernel: the seconds that it used, and its children that it waited for.
+
+    `key` names it among all that the machine has run since it booted.
+    """
 
     pid: int
     name: str

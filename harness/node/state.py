@@ -4,6 +4,7 @@ import inspect
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 
 from harness.model.interference import NodeInterference
 from harness.node import cgroup
@@ -41,7 +42,7 @@ class NodeState:
 
 # Processes are read outside the window. What is missing prints nothing.
 _SCRIPT = f"""exec 2>/dev/null
-processes() {{ cat /proc/[0-9]*/stat | sed -nE "s|^([0-9]+ \\(.*\\) ([^ ]+ ){{15}}).*|$1/processes:\\1|p"; }}
+processes() {{ cat /proc/[0-9]*/stat | sed -nE "s|^([0-9]+ \\(.*\\) ([^ ]+ ){{20}}).*|$1/processes:\\1|p"; }}
 counted() {{
   grep -sE '^(cpu |some |pgmajfault |pswp|[0-9.]+ [0-9.]+$)' /dev/null /proc/stat /proc/vmstat \\
     /proc/pressure/memory /proc/pressure/io /proc/uptime | sed "s|^|$1|"
@@ -71,11 +72,12 @@ def read_state(host: str, facts: MachineFacts, text: str) -> NodeState:
     processes = {moment: _processes(lines[f"{moment}/processes"]) for moment in ("before", "after")}
 
     def counters(moment: str) -> NodeCounters:
-        known = {
+        found = processes[moment]
+        known: dict[str, Any] = {
             "clock_s": float(lines[f"{moment}/proc/uptime"][0].split()[0]),
             "processors": processors,
             "quota_processors": min(quota, processors),
-            "own_s": sum(each.cpu_s for each in processes[moment].values() if each.is_kernel),
+            "own": {key: (each.own_s, 0.0, "") for key, each in found.items() if each.is_kernel},
         }
         counted = kernel_counters(lambda path: "\n".join(lines.get(f"{moment}/{path}", ())))
         return NodeCounters(host, host, known | counted)
@@ -100,22 +102,22 @@ def read_state(host: str, facts: MachineFacts, text: str) -> NodeState:
     )
 
 
-def _processes(lines: Sequence[str]) -> dict[int, Process]:
+def _processes(lines: Sequence[str]) -> dict[str, Process]:
     found = {}
     for line in lines:
         with suppress(ValueError, IndexError):  # the rest of a name that has a line feed
             process = read_process(line)
-            found[process.pid] = process
+            found[process.key] = process
     return found
 
 
 def _shares(
-    before: Mapping[int, Process], after: Mapping[int, Process], whole_s: float
+    before: Mapping[str, Process], after: Mapping[str, Process], whole_s: float
 ) -> dict[str, float]:
     """Return what processes of each name used between two moments, the most first; not the kernel's."""
     used: dict[str, float] = {}
-    for pid, process in after.items():
+    for key, process in after.items():
         if not process.is_kernel:
-            earlier_s = before[pid].cpu_s if pid in before else 0.0
-            used[process.name] = used.get(process.name, 0.0) + max(0.0, process.cpu_s - earlier_s)
+            earlier_s = before[key].own_s if key in before else 0.0
+            used[process.name] = used.get(process.name, 0.0) + process.own_s - earlier_s
     return {name: used[name] / whole_s for name in sorted(used, key=used.__getitem__, reverse=True)}
