@@ -1,8 +1,8 @@
 """An experiment: configurations that are measured alternately."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Literal, Self
 
 from harness.experiments.hosts_spec import HostsSpec
 from harness.lab.compose import LabSpec
@@ -59,6 +59,11 @@ class Configuration:
             for name, value in self.facts.items()
             if name not in {"shaped", "nodes"}
         )
+
+    @property
+    def links(self) -> Self:
+        """What the links depend on: configurations with equal ones have the same network."""
+        return replace(self, name="", data=None, nodes=None, spark=())
 
     def settings(self, device: str, mtu: int) -> Iterator[Setting]:
         """Yield what to set on a host, in order. `device` leads to the others, and has this MTU now."""

@@ -34,10 +34,10 @@ class HostsSite(Site):
         """Lock nothing: each host refuses a second experiment by itself."""
         return nullcontext()
 
-    def open(self, data_bytes: int) -> None:
-        """Check that every host answers, as root. How much disk they have is theirs to know."""
+    def open(self, data_bytes: int, programs: Sequence[str] = ()) -> None:
+        """Check that every host answers, as root, and has the programs. Its disk is its own to know."""
         del data_bytes
-        checked = preflight(self._spec.hosts(), LINK_PROGRAMS)
+        checked = preflight(self._spec.hosts(), tuple(dict.fromkeys((*LINK_PROGRAMS, *programs))))
         for error in checked.excluded_hosts.values():
             raise error
         self._hosts = checked.hosts

@@ -32,8 +32,9 @@ class LabSite(Site):
         """Lock the lab."""
         return lab_lock()
 
-    def open(self, data_bytes: int) -> None:
-        """Start the lab."""
+    def open(self, data_bytes: int, programs: Sequence[str] = ()) -> None:
+        """Start the lab, whose image has the programs."""
+        del programs
         up(self._shape, data_bytes)
         set_links(running_lab().linked, lambda _: Link(None, TYPICAL_MTU))
 

@@ -5,24 +5,27 @@ import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from harness.experiments.experiment import Configuration, Data, Experiment
 from harness.experiments.site import Configured, Site
+from harness.hosts.transports.host import Host
 from harness.model.errors import BadInput, ClusterliftError
-from harness.model.probe import ProbeRun
-from harness.model.run import PROGRAM, Ending, RecordedRun, Status
+from harness.model.probe import PROBED_IN, ProbeRun, RecordedProbes
+from harness.model.run import PROGRAM, Ending, RecordedRun, Status, new_run_id
 from harness.probes.all_probes import all_probes
 from harness.probes.mesh import Mesh
-from harness.probes.plan import run_probes
+from harness.probes.plan import ProbePlan, run_probes
 from harness.probes.traffic import Load
 from harness.programs.program import Placement, Program
 from harness.programs.run import ProgramRun, ready_hosts, run_program
 from harness.records.directories import configuration_directory, probes_directory, results_files
 from harness.records.reader import load, load_probes
+from harness.records.writer import record_all
 from harness.runtime.clock import duration_text
 from harness.runtime.warm_up import AUTO
 from harness.settings.journal import Journal, open_journal
@@ -161,12 +164,10 @@ def completed_parts(experiment: Experiment, results: Path) -> dict[Part, Recorde
     return completed
 
 
-def probed_parts(experiment: Experiment, results: Path) -> set[Part]:
-    """Return what was probed completely, or need not be probed: parts without a program."""
-    if experiment.probe_seconds is None:
-        return {part for run in planned_runs(experiment) for part in _turns_of(run)}
+def probed_parts(experiment: Experiment, results: Path) -> dict[Part, RecordedProbes]:
+    """Return the parts, without a program, whose network was probed completely."""
     return {
-        Part(configuration, _number(probed.run.facts, file))
+        Part(configuration, _number(probed.run.facts, file)): probed
         for configuration in experiment.configurations
         for file in results_files(probes_directory(results, configuration.name))
         if (probed := load_probes(file)).ending is Ending.COMPLETED
@@ -187,11 +188,6 @@ def _number(facts: Mapping[str, str], file: Path) -> int:
             "move it elsewhere"
         )
     return int(text)
-
-
-def _turns_of(run: PlannedRun) -> list[Part]:
-    """Return a part for each configuration, whatever it runs."""
-    return [Part(each, run.number) for each in run.configurations]
 
 
 def _outcome(experiment: Experiment, results: Path) -> ExperimentOutcome:
@@ -228,7 +224,7 @@ class _ExperimentRunner:
             return
         for change in self._site.put_back(self._journal, self._experiment.configurations):
             say(f"put back what an earlier command left: {change}: {change.before}")
-        self._site.open(self._experiment.data_bytes)
+        self._site.open(self._experiment.data_bytes, self._programs(runs))
         self._generate([part for run in runs if self._to_measure(run) for part in run.parts])
         started = time.monotonic()
         for number, run in enumerate(runs):
@@ -240,7 +236,7 @@ class _ExperimentRunner:
             )
             with _Turns(self._site, self._journal) as turns:
                 for part in self._to_probe(run):
-                    self._probe(part, turns.take(part.configuration))
+                    self._probe(part, turns)
                 for part in run.program_parts:
                     if part not in self._done:
                         self._run_program(part, turns)
@@ -252,7 +248,16 @@ class _ExperimentRunner:
 
     def _to_probe(self, run: PlannedRun) -> list[Part]:
         """Return what to probe; the first turn's configuration comes last, so that it can stay."""
-        return [part for part in _turns_of(run)[::-1] if part not in self._probed]
+        if self._experiment.probe_seconds is None:
+            return []
+        turns = [Part(each, run.number) for each in run.configurations]
+        return [part for part in turns[::-1] if part not in self._probed]
+
+    def _programs(self, runs: Sequence[PlannedRun]) -> list[str]:
+        """Return what every host needs for these runs, to be missed before a dataset is generated."""
+        probes = self._probe_plan(()).programs if any(map(self._to_probe, runs)) else ()
+        own = (program.executables for run in runs for program in run.programs)
+        return list(dict.fromkeys((*probes, *chain.from_iterable(own))))
 
     def _generate(self, parts: Sequence[Part]) -> None:
         """Generate and verify each dataset once, before anything is set."""
@@ -268,18 +273,41 @@ class _ExperimentRunner:
                     f"data {data.name} was not generated: generate.py ended with {code}"
                 )
 
-    def _probe(self, part: Part, configured: Configured) -> None:
-        seconds = self._experiment.probe_seconds
-        assert seconds is not None  # noqa: S101  or the part would count as probed
+    def _probe(self, part: Part, turns: "_Turns") -> None:
+        """Probe the network, unless this run of another configuration with the same links has done so."""
+        for other, probed in self._probed.items():
+            if (
+                other.number == part.number
+                and other.configuration.links == part.configuration.links
+            ):
+                self._probed[part] = self._record_for(part, probed)
+                return
+        configured = turns.take(part.configuration)
         probe_run = ProbeRun(
             configuration=part.configuration.name,
             hosts=tuple(host.name for host in configured.hosts),
-            parameters={"probe": "all", "seconds": str(seconds)},
+            parameters={"probe": "all", "seconds": str(self._experiment.probe_seconds)},
             facts=self._facts(part),
         )
-        plan = all_probes(configured.hosts, Load(seconds), Mesh())
-        if run_probes(plan, probe_run, self._results).ending is Ending.INTERRUPTED:
+        probed = run_probes(self._probe_plan(configured.hosts), probe_run, self._results)
+        if probed.ending is Ending.INTERRUPTED:
             raise _interrupted()
+        self._probed[part] = probed
+
+    def _probe_plan(self, hosts: Sequence[Host]) -> ProbePlan:
+        return all_probes(hosts, Load(self._experiment.probe_seconds or 1), Mesh())
+
+    def _record_for(self, part: Part, probed: RecordedProbes) -> RecordedProbes:
+        """Record once more what was probed, so that this configuration, too, has its network."""
+        say(f"{part}: its links are those of {probed.run.configuration}, which were probed")
+        run = replace(
+            probed.run,
+            id=new_run_id(),
+            configuration=part.configuration.name,
+            facts={PROBED_IN: probed.run.configuration, **self._facts(part)},
+        )
+        record_all(self._results, run, probed.events)
+        return replace(probed, run=run)
 
     def _run_program(self, part: Part, turns: "_Turns") -> None:
         """Make a run of a program while its configuration is in force."""

@@ -70,6 +70,10 @@ class Metric:
         )
 
 
+PROBED_IN = "probed in"
+"""The fact of a record that another configuration with the same links measured: that one's name."""
+
+
 @dataclass(frozen=True)
 class ProbeRun:
     """One call of `clusterlift probe`: what was declared and requested.

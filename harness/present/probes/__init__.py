@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from harness.model.probe import RecordedProbes
+from harness.model.probe import PROBED_IN, RecordedProbes
 
 UNKNOWN = "?"
 """Stands for a value that is not known."""
@@ -15,5 +15,8 @@ def page(sections: Iterable[str]) -> str:
 
 def remarks(probed: RecordedProbes) -> list[str]:
     """Return lines that a reader of any of the pages must know: what is emulated, what is odd."""
-    description = probed.run.facts.get("emulated")
-    return [*([f"emulated: {description}"] if description else []), *probed.warnings]
+    facts = probed.run.facts
+    known = [f"emulated: {facts['emulated']}"] if facts.get("emulated") else []
+    if PROBED_IN in facts:
+        known.append(f"measured in {facts[PROBED_IN]}, whose links are the same")
+    return [*known, *probed.warnings]

@@ -27,10 +27,13 @@ from harness.experiments.runs import ExperimentOutcome, run_experiment
 from harness.experiments.site import Configured, Site
 from harness.hosts.transports.host import Host
 from harness.model.errors import BadInput, ClusterliftError
-from harness.model.probe import ProbeRun, RecordedProbes
+from harness.model.probe import PROBED_IN, ProbeRun, RecordedProbes
 from harness.model.run import Ending, new_run_id
+from harness.present.probes import remarks
 from harness.probes.plan import ProbePlan
 from harness.programs.hpcc import Hpcc
+from harness.records.directories import probes_directory, results_files
+from harness.records.reader import load_probes
 from harness.records.writer import ProbeRecording, Recording
 from harness.settings import kinds
 from harness.settings.in_force import Settings
@@ -426,6 +429,7 @@ class FakeSite(Site):
         self.own_results = self.results / "upgrade"
         self.arguments: Sequence[str] = ()
         self.properties: Sequence[str] = ()
+        self.programs: Sequence[str] = ()
         self.calls: list[tuple[str, ...]] = []
         self.recorded_facts: list[dict[str, str]] = []
         self.codes = {"datagen/generate.py": 0, "jobs/benchmark.py": 0}
@@ -439,8 +443,9 @@ class FakeSite(Site):
     def lock(self) -> AbstractContextManager[None]:
         return nullcontext()
 
-    def open(self, data_bytes: int) -> None:
+    def open(self, data_bytes: int, programs: Sequence[str] = ()) -> None:
         assert data_bytes
+        self.programs = programs
         self.calls.append(("open",))
 
     def uri(self, data: Data) -> str:
@@ -634,6 +639,44 @@ class TestRunExperiment:
         assert [call[1:] for call in site.calls if call[0] == "probe"] == [
             *(("slow", "1"), ("fast", "1"), ("fast", "2"), ("slow", "2"))
         ]
+
+    @pytest.mark.parametrize("turns", ["runs", "rounds"])
+    def test_configurations_with_the_same_links_are_probed_once_and_both_have_the_record(
+        self, site: FakeSite, turns: str
+    ) -> None:
+        text = (
+            f'turns = "{turns}"\n{PROBING}\n[configurations.copied]\nrate = "100mbit"\n'
+            'dataset = "plain"\n'
+        )
+        site.run(text)
+        probed = [call[1:] for call in site.calls if call[0] == "probe"]
+        assert sorted(number for _, number in probed) == ["1", "1", "2", "2"]
+        slow, copied = (
+            sorted(
+                map(load_probes, results_files(probes_directory(site.own_results, name))),
+                key=lambda probed: probed.run.facts["round"],
+            )
+            for name in ("slow", "copied")
+        )
+        assert len({each.run.id for each in (*slow, *copied)}) == 4
+        for one, other in zip(slow, copied, strict=True):
+            assert one.run.started_at == other.run.started_at
+            assert one.events == other.events
+            [copy] = (each for each in (one, other) if PROBED_IN in each.run.facts)
+            first = ({"slow", "copied"} - {copy.run.configuration}).pop()
+            assert f"measured in {first}, whose links are the same" in remarks(copy)
+            assert one.run.facts["round"] == other.run.facts["round"]
+        site.run(text)
+        assert site.calls == []
+
+    def test_programs_that_hosts_need_are_known_before_data_is_generated(
+        self, site: FakeSite
+    ) -> None:
+        site.run(PROBING)
+        assert {"iperf3", "sockperf"} <= set(site.programs)
+        assert site.calls.index(("open",)) == 0
+        site.run("pi_samples = 1000\n" + TEXT.replace("upgrade", "other"))
+        assert site.programs == []
 
     def test_interrupted_probes_are_repeated(self, site: FakeSite) -> None:
         site.interrupt_probe = True
