@@ -3,12 +3,20 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from statistics import median_low
+from typing import Annotated
 
+from harness.model.bounds import Count, Range
 from harness.model.link import VIRTUAL_NIC_DRIVERS, goodput_bit_s
 
 LACP = "802.3ad"
 DEVICE_NAME = "[A-Za-z0-9_][A-Za-z0-9_.@+-]{0,14}"
 """A regular expression of names of network interfaces; a kernel would allow more of them."""
+
+MAX_SPEED_MBIT_S = 10**8
+"""A driver that does not know its speed may also report 2^32 - 1."""
+MAX_MTU_BYTES = 10**6
+Speed = Annotated[int, Range(ge=0, le=MAX_SPEED_MBIT_S)]
+Mtu = Annotated[int, Range(ge=0, le=MAX_MTU_BYTES)]
 
 
 @dataclass(frozen=True)
@@ -48,18 +56,18 @@ class HostLink:
 
     host: str
     device: str
-    speed_mbit_s: int | None = None
+    speed_mbit_s: Speed | None = None
     duplex: str | None = None
-    mtu_bytes: int | None = None
+    mtu_bytes: Mtu | None = None
     state: str | None = None
     kind: str | None = None
     driver: str | None = None
     bus: str | None = None
     queue: str | None = None
-    shaped_bit_s: int | None = None
+    shaped_bit_s: Count | None = None
     offloads: Mapping[str, bool] | None = None
     bond: Bond | None = None
-    counters: Mapping[str, int] | None = None
+    counters: Mapping[str, Count] | None = None
     sysctls: Mapping[str, str] = field(default_factory=dict)
 
     @property

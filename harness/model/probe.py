@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from harness import __version__
+from harness.model.bounds import Number, Quantity
 from harness.model.interface import HostLink
 from harness.model.run import Ending, new_run_id, timestamp
 from harness.model.soak import LinkEvent, LinkSeconds, SoakEvent, SoakFlow
@@ -32,9 +33,9 @@ class Measurement:
     metric: str
     unit: str
     better: str
-    value: float | None = None
+    value: Quantity | None = None
     error: str | None = None
-    round: int = 1
+    round: Number = 1
 
     def __post_init__(self) -> None:
         if (self.value is None) == (self.error is None):

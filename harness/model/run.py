@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any
 
+from harness.model.bounds import Count, Name, Number, Range, Timestamp
 from harness.model.interference import ClusterInterference
 from harness.model.task_metrics import MIN_SECONDS, TaskMetrics, WireBytes
 from harness.model.timeline import Timeline
@@ -18,7 +19,7 @@ from harness.model.work import Work
 Facts = Mapping[str, Any]
 """Observed or declared facts by name. The values are those that JSON has; None means unknown."""
 
-LinkErrors = Mapping[str, Mapping[str, int]]
+LinkErrors = Mapping[str, Mapping[str, Count]]
 """By `host interface`, the number of packets with `errors` and of `drops` during a run."""
 
 COMMAND = "command"
@@ -29,6 +30,7 @@ PROGRAM = "program"
 
 MIN_WALL_S, MAX_WALL_S = MIN_SECONDS, 1e9
 """A clock's resolution, and 30 years: no recorded trial is shorter or longer."""
+Seconds = Annotated[float, Range(ge=MIN_WALL_S, le=MAX_WALL_S)]
 
 
 class Phase(StrEnum):
@@ -71,12 +73,12 @@ class Trial:
     - `work`: what one execution does; None if only its time is of interest.
     """
 
-    workload: str
+    workload: Name
     phase: Phase
-    round: int
+    round: Number
     status: Status
-    started_at: str
-    wall_s: float | None = None
+    started_at: Timestamp
+    wall_s: Seconds | None = None
     error: str | None = None
     job_group: str | None = None
     note: str | None = None
@@ -84,7 +86,7 @@ class Trial:
     wire: WireBytes | None = None
     interference: ClusterInterference | None = None
     disturbed: str | None = None
-    executions: int = 1
+    executions: Number = 1
     timeline: Timeline | None = None
     work: Work | None = None
 
@@ -141,14 +143,26 @@ class Run:
 
 
 @dataclass(frozen=True)
+class RunEnd:
+    """How a run ended.
+
+    - `stopped`: why there were no more rounds, if the run itself chose their number.
+    - `link_errors`: None if the counters were not read.
+    """
+
+    ending: Ending
+    stopped: str | None = None
+    link_errors: LinkErrors | None = None
+
+
+@dataclass(frozen=True)
 class RecordedRun:
     """A run as its file records it.
 
     - `trials`: in the order in which they ended.
-    - `ending`: None if the run was killed, or is still running.
+    - `ending`: None if the run was killed, or is still running; then nothing is known of its end.
     - `source`: the path of the file; `warnings`: what is odd about it, one line each.
-    - `stopped`: why there were no more rounds, if the run itself chose their number.
-    - `link_errors`: None if the counters were not read.
+    - `stopped`, `link_errors`: as in RunEnd.
     """
 
     run: Run

@@ -5,6 +5,15 @@ Moments are in seconds since the soak's start.
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Annotated
+
+from harness.model.bounds import Count, Name, Number, Quantity, Range
+from harness.model.run import MAX_WALL_S
+
+Moment = Annotated[float, Range(ge=0, le=MAX_WALL_S)]
+Percent = Annotated[float, Range(ge=0, le=100)]
+Goodput = Annotated[float, Range(gt=0, le=1e15)]
+Degrees = Annotated[float, Range(ge=-300, le=10_000)]
 
 
 class LinkEventKind(StrEnum):
@@ -28,11 +37,11 @@ class LinkEvent:
     `happening` is the kind, by the name that records have; `count` is how often, or how many packets.
     """
 
-    host: str
-    at_s: float
+    host: Name
+    at_s: Moment
     happening: LinkEventKind
     text: str
-    count: int = 1
+    count: Count = 1
 
 
 @dataclass(frozen=True)
@@ -47,14 +56,14 @@ class LinkSeconds:
     - `temperature_c`: the hottest of the card's or else the host's sensors; empty if there is none.
     """
 
-    host: str
-    at_s: tuple[float, ...]
-    received_bit_s: tuple[float, ...]
-    sent_bit_s: tuple[float, ...]
-    retransmits: tuple[int, ...]
-    stolen_percent: tuple[float, ...]
-    busiest_percent: tuple[float, ...]
-    temperature_c: tuple[float, ...] = ()
+    host: Name
+    at_s: tuple[Moment, ...]
+    received_bit_s: tuple[Quantity, ...]
+    sent_bit_s: tuple[Quantity, ...]
+    retransmits: tuple[Count, ...]
+    stolen_percent: tuple[Percent, ...]
+    busiest_percent: tuple[Percent, ...]
+    temperature_c: tuple[Degrees, ...] = ()
 
     def __post_init__(self) -> None:
         series = (
@@ -76,13 +85,13 @@ class SoakFlow:
     first round is 1.
     """
 
-    round: int
+    round: Number
     sender: str
     receiver: str
-    start_s: float
-    seconds: float
-    goodput_bit_s: float | None = None
-    retransmits: int | None = None
+    start_s: Moment
+    seconds: Moment
+    goodput_bit_s: Goodput | None = None
+    retransmits: Count | None = None
     error: str | None = None
 
     def __post_init__(self) -> None:

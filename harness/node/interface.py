@@ -4,10 +4,9 @@ import re
 from dataclasses import replace
 
 from harness.model.errors import ToolError
-from harness.model.interface import HostLink
+from harness.model.interface import MAX_SPEED_MBIT_S, HostLink
 from harness.model.link import VIRTUAL_NIC_DRIVERS, wire_bit_s
 from harness.node.kernel import (
-    MAX_SPEED_MBIT_S,
     SYSCTLS,
     device_directory,
     device_files,

@@ -10,7 +10,14 @@ from ipaddress import IPV4LENGTH, IPv4Interface
 from typing import Any
 
 from harness.model.errors import ToolError
-from harness.model.interface import DEVICE_NAME, Bond, BondMember, HostLink
+from harness.model.interface import (
+    DEVICE_NAME,
+    MAX_MTU_BYTES,
+    MAX_SPEED_MBIT_S,
+    Bond,
+    BondMember,
+    HostLink,
+)
 
 SYSCTLS = (
     "net.core.default_qdisc",
@@ -28,9 +35,6 @@ PACKET_COUNTERS = {"errors": "errors", "dropped": "drops"}
 """Counters of packets: the kernel's names, and the names in results."""
 
 MAX_COUNT = 2**63 - 1
-MAX_SPEED_MBIT_S = 10**8
-"""A driver that does not know its speed may also report 2^32 - 1."""
-MAX_MTU_BYTES = 10**6
 
 _DIRECTIONS = ("rx", "tx")
 _DEVICE_FILES = (

@@ -9,7 +9,7 @@ BadInput that names file and line.
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
@@ -22,7 +22,7 @@ from harness.model.probe import (
     ProbeRun,
     RecordedProbes,
 )
-from harness.model.run import Ending, LinkErrors, RecordedRun, Run, Trial
+from harness.model.run import RecordedRun, Run, RunEnd, Trial
 from harness.records.checksum import checksum, split_checksum
 from harness.records.regular_file import regular_file
 from harness.records.rules import (
@@ -61,30 +61,20 @@ def load(path: Path) -> RecordedRun:
     trials = with_disturbances(trials)
     if run.parameters.get("warmup") == AUTO:
         trials = with_phases(trials, needed_trials(run))
-    return RecordedRun(
-        run, trials, end.ending, str(path), warnings, end.stopped, link_errors=end.link_errors
-    )
+    recorded = RecordedRun(run, trials, source=str(path), warnings=warnings)
+    return replace(recorded, **vars(end)) if end else recorded
 
 
 def load_probes(path: Path) -> RecordedProbes:
     """Read the results file of a probe run. Raises BadInput like `load`."""
     run, events, end, warnings = _read(path, "probes", ProbeRun, EVENT_KINDS)
     found: tuple[ProbeEvent, ...] = events
-    return RecordedProbes(run, found, end.ending, str(path), warnings)
-
-
-@dataclass(frozen=True)
-class _End:
-    """What the last line of a file adds; a killed run has no such line."""
-
-    ending: Ending | None = None
-    stopped: str | None = None
-    link_errors: LinkErrors | None = None
+    return RecordedProbes(run, found, end.ending if end else None, str(path), warnings)
 
 
 def _read(
     path: Path, head_kind: str, head_type: type[T], event_types: Mapping[str, type[EventT]]
-) -> tuple[T, tuple[EventT, ...], _End, tuple[str, ...]]:
+) -> tuple[T, tuple[EventT, ...], RunEnd | None, tuple[str, ...]]:
     """Return what the first line, the lines between and the last line describe, and the warnings."""
     (head, *lines), warnings = _parsed_lines(path)
     if head.kind != head_kind:
@@ -96,7 +86,7 @@ def _read(
         warnings = (NO_CHECKSUMS, *warnings)
     for line in (head, *lines):
         upgrade_line(line.values, version)
-    end = lines.pop().convert(_End) if lines and lines[-1].kind == "end" else _End()
+    end = lines.pop().convert(RunEnd) if lines and lines[-1].kind == "end" else None
     return head.convert(head_type), tuple(_events(lines, event_types)), end, warnings
 
 

@@ -29,7 +29,7 @@ from harness.records.directories import (
     probes_directory,
     sync,
 )
-from harness.records.rules import HEADS, Mistake, identity, is_too_large, readable
+from harness.records.rules import FIRST_LINES, Mistake, identity, is_too_large, readable
 from harness.redaction import redacted
 from harness.runtime.interrupt import deferred_signals
 from harness.terminal import say
@@ -154,7 +154,7 @@ class _LineWriter:
         try:
             return readable(line, note)
         except Mistake as mistake:
-            if kind in HEADS:
+            if kind in FIRST_LINES:
                 raise ClusterliftError(f"cannot record the {kind}: {mistake}") from mistake
             say(f"{self.path}: a {kind} line was left out: {mistake}")
             return None

@@ -24,7 +24,7 @@ from typing import (
 
 import msgspec
 
-from harness.records.shapes import Range
+from harness.model.bounds import Range
 
 Path = tuple[str | int, ...]
 KINDS = ("null", "boolean", "whole", "number", "text", "array", "object")

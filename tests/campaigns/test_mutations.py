@@ -24,11 +24,10 @@ from harness.experiments.runs import planned_runs
 from harness.model.errors import BadInput
 from harness.model.prediction import Prediction
 from harness.model.probe import EVENT_KINDS, ProbeRun
-from harness.model.run import Run, Trial
-from harness.records import reader
+from harness.model.run import Run, RunEnd, Trial
 from harness.records.predictions import frozen_predictions
 from harness.records.reader import load_probes
-from harness.records.shapes import SHAPES
+from harness.records.shapes import CheckedRun
 from harness.terminal import visible
 from tests.campaigns.consumers import (
     prediction_outputs,
@@ -58,7 +57,7 @@ LONGEST_MESSAGE = 1000
 TYPES: dict[str, Any] = {
     "run": Run,
     "trial": Trial,
-    "end": reader._End,
+    "end": RunEnd,
     "probes": ProbeRun,
     **EVENT_KINDS,
 }
@@ -132,12 +131,13 @@ def line_fields(lines: Lines, kind: str) -> list[tuple[int, Field]]:
     found: list[tuple[int, Field]] = []
     seen: set[str] = set()
     of_kind = [(number, line) for number, line in enumerate(lines) if line["kind"] == kind]
-    annotations = [TYPES[kind], *([SHAPES[kind]] if kind in SHAPES else [])]
+    annotations = [TYPES[kind]]
     values = [dict(line) for _, line in of_kind]
     assert absent_fields(TYPES[kind], values) == []
-    if kind in SHAPES:
+    if kind in {"run", "probes"}:
+        annotations.append(CheckedRun)
         heads = [asdict(run("1g")) for run in (complete_run, program_run)]
-        assert absent_fields(SHAPES[kind], heads if kind in {"run", "probes"} else values) == []
+        assert absent_fields(CheckedRun, heads) == []
     for number, line in of_kind:
         for field in fields_of(annotations, line):
             is_known = line[field.path[0]] is not None
