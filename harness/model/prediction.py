@@ -2,8 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Annotated
 
+from harness.model.bounds import Length, Range
 from harness.model.link import rate_text
+
+Seconds = Annotated[float, Range(ge=1e-40, le=1e18)]
+"""From the shortest time of a unit of work, with room to spare."""
+BitPerS = Annotated[float, Range(ge=1, le=1e18)]
 
 
 @dataclass(frozen=True)
@@ -14,9 +20,9 @@ class Target:
     to carry. `layout` is None if it stays.
     """
 
-    link_bit_s: int | None
-    mtu: int
-    goodput_bit_s: float
+    link_bit_s: Annotated[int, Range(ge=1, le=1e18)] | None
+    mtu: Annotated[int, Range(ge=1, le=1e6)]
+    goodput_bit_s: BitPerS
     layout: str | None = None
 
     def __str__(self) -> str:
@@ -33,8 +39,12 @@ class Target:
 class Bounds:
     """An interval of times in seconds."""
 
-    low_s: float
-    high_s: float
+    low_s: Annotated[float, Range(ge=1e-40, le=1e40)]
+    high_s: Annotated[float, Range(ge=1e-40, le=1e40)]
+
+    def __post_init__(self) -> None:
+        if self.low_s > self.high_s:
+            raise ValueError(f"an interval is from {self.low_s!r} to {self.high_s!r} s")
 
     def __contains__(self, time_s: float) -> bool:
         return self.low_s <= time_s <= self.high_s
@@ -52,13 +62,13 @@ class PredictedTime:
 
     workload: str
     is_control: bool
-    baseline_s: float
-    expected_s: float
+    baseline_s: Seconds
+    expected_s: Seconds
     interval_80: Bounds
     interval_95: Bounds
-    limit_s: float
-    useful_up_to_bit_s: float | None
-    full_share: float | None
+    limit_s: Seconds
+    useful_up_to_bit_s: BitPerS | None
+    full_share: Annotated[float, Range(ge=0, le=1)] | None
     basis: str
 
 
@@ -88,9 +98,9 @@ class Prediction:
     written_by: str
     model: str
     baseline: Source
-    baseline_goodput_bit_s: float
+    baseline_goodput_bit_s: BitPerS
     target: Target
-    times: tuple[PredictedTime, ...]
+    times: Annotated[tuple[PredictedTime, ...], Length(1)]
     learned_from: tuple[Source, ...] = ()
     conditions: Mapping[str, str] = field(default_factory=dict)
     not_predicted: Mapping[str, str] = field(default_factory=dict)

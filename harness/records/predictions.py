@@ -7,7 +7,8 @@ changed the file since.
 import hashlib
 import re
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -19,6 +20,7 @@ from harness.model.errors import BadInput
 from harness.model.prediction import Prediction
 from harness.records.directories import not_writable, sync
 from harness.records.regular_file import regular_file
+from harness.records.rules import check
 from harness.terminal import shorten
 
 PREDICTIONS = "predictions"
@@ -27,17 +29,6 @@ MAX_BYTES = 10**6
 MAX_REASON = 300
 """Characters of an error message, which may quote a text."""
 _ID_DIGITS = 16
-
-_Bounds = tuple[float, float]
-_SECONDS: _Bounds = (1e-40, 1e40)
-"""The shortest time of a unit of work, and the end of the widest interval, with room to spare."""
-_RATES: _Bounds = (1, 1e18)
-_MTUS: _Bounds = (1, 1e6)
-_OF_A_TIME = {
-    **dict.fromkeys(("baseline_s", "expected_s", "limit_s"), (_SECONDS[0], 1e18)),
-    "useful_up_to_bit_s": _RATES,
-    "full_share": (0, 1),
-}
 
 
 @dataclass(frozen=True)
@@ -117,42 +108,19 @@ def _read(file: Path) -> FrozenPrediction:
 def _decoded(data: bytes) -> Prediction:
     """Return what a file says. Raise ValueError unless each value is one that a prediction can have."""
     try:
-        prediction = msgspec.json.decode(data, type=Prediction)
+        values = msgspec.json.decode(data)
+        check(values, Prediction)
+        prediction = msgspec.convert(values, Prediction)
     except (msgspec.DecodeError, RecursionError) as error:
         raise ValueError(str(error)) from error
     if not _is_timestamp(prediction.made_at):
         raise ValueError(
             f"made_at is {prediction.made_at!r}, not a time such as 2026-11-21T13:42:13Z"
         )
-    for name, value, (low, high) in _numbers(prediction):
-        if value is not None and not low <= value <= high:
-            raise ValueError(f"{name} is {value!r}, not from {low:g} to {high:g}")
-    if not prediction.times:
-        raise ValueError("times is empty: nothing is predicted")
-    seen: set[str] = set()
-    for time in prediction.times:
-        if time.workload in seen:
-            raise ValueError(f"{time.workload} is predicted twice")
-        seen.add(time.workload)
-        for name in ("interval_80", "interval_95"):
-            low_s, high_s = getattr(time, name).low_s, getattr(time, name).high_s
-            if not _SECONDS[0] <= low_s <= high_s <= _SECONDS[1]:
-                raise ValueError(
-                    f"{name} is from {low_s!r} to {high_s!r} s: these are no bounds of a time"
-                )
+    for workload, number in Counter(time.workload for time in prediction.times).items():
+        if number > 1:
+            raise ValueError(f"{workload} is predicted twice")
     return prediction
-
-
-def _numbers(prediction: Prediction) -> Iterator[tuple[str, float | None, _Bounds]]:
-    """Yield the name of each number, the number, and the bounds that it has to keep."""
-    target = prediction.target
-    yield "baseline_goodput_bit_s", prediction.baseline_goodput_bit_s, _RATES
-    yield "target.link_bit_s", target.link_bit_s, _RATES
-    yield "target.goodput_bit_s", target.goodput_bit_s, _RATES
-    yield "target.mtu", target.mtu, _MTUS
-    for time in prediction.times:
-        for name, bounds in _OF_A_TIME.items():
-            yield f"{name} of {time.workload}", getattr(time, name), bounds
 
 
 def _is_timestamp(text: str) -> bool:

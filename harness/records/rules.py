@@ -147,6 +147,11 @@ def checked(line: Mapping[str, Any], on_mistake: OnMistake) -> dict[str, Any]:
     return dict(_checked(line, shape, "$", on_mistake) if shape else line)
 
 
+def check(value: Any, type_: Any) -> None:
+    """Raise Mistake unless all values of a JSON value are within the bounds of its type."""
+    _checked(value, type_, "$", refuse)
+
+
 def _checked(value: Any, hint: Any, path: str, on_mistake: OnMistake) -> Any:
     options = get_args(hint) if get_origin(hint) in {Union, UnionType} else (hint,)
     name = _NAMES.get(type(value)) or ("str" if isinstance(value, str) else "object")

@@ -63,23 +63,29 @@ def test_what_is_unchanged_is_read(tmp_path: Path) -> None:
             "recursion",
             id="deep",
         ),
-        (of_prediction(baseline_goodput_bit_s=-1), "baseline_goodput_bit_s is -1.0, not from 1 to"),
+        (of_prediction(baseline_goodput_bit_s=-1), "`float` >= 1 - at `$.baseline_goodput_bit_s`"),
         (of_prediction(made_at=""), "made_at is '', not a time such as"),
         (of_prediction(made_at="1"), "made_at is '1'"),
         (of_prediction(made_at="2026-13-01T00:00:00Z"), "made_at is '2026-13-01T00:00:00Z'"),
         (of_prediction(made_at="2026-12-01T00:00:00+01:00"), "made_at is '2026-12-01T00:00:00+01"),
-        (of_prediction(times=[]), "times is empty: nothing is predicted"),
-        (of_target(goodput_bit_s=0), "target.goodput_bit_s is 0.0"),
-        (of_target(link_bit_s=0), "target.link_bit_s is 0"),
-        (of_target(mtu=-1), "target.mtu is -1, not from 1 to 1e+06"),
-        (of_time(baseline_s=0), "baseline_s of group-by is 0.0"),
-        (of_time(expected_s=-1), "expected_s of group-by is -1.0"),
-        (of_time(expected_s=1e300), "expected_s of group-by is 1e+300"),
-        (of_time(limit_s=0), "limit_s of group-by is 0.0"),
-        (of_time(full_share=1.5), "full_share of group-by is 1.5, not from 0 to 1"),
-        (of_time(useful_up_to_bit_s=-1), "useful_up_to_bit_s of group-by is -1.0"),
-        (of_time(interval_80={"low_s": 5, "high_s": 1}), "interval_80 is from 5.0 to 1.0 s"),
-        (of_time(interval_95={"low_s": 0, "high_s": 1}), "interval_95 is from 0.0 to 1.0 s"),
+        (of_prediction(times=[]), "`array` of length >= 1 - at `$.times`"),
+        (of_target(goodput_bit_s=0), "`float` >= 1 - at `$.target.goodput_bit_s`"),
+        (of_target(link_bit_s=0), "`int` >= 1 - at `$.target.link_bit_s`"),
+        (of_target(mtu=10**7), "`int` <= 1000000.0 - at `$.target.mtu`"),
+        (of_time(baseline_s=0), "`float` >= 1e-40 - at `$.times[0].baseline_s`"),
+        (of_time(expected_s=-1), "`float` >= 1e-40 - at `$.times[0].expected_s`"),
+        (of_time(expected_s=1e300), "`float` <= 1e+18 - at `$.times[0].expected_s`"),
+        (of_time(limit_s=0), "`float` >= 1e-40 - at `$.times[0].limit_s`"),
+        (of_time(full_share=1.5), "`float` <= 1 - at `$.times[0].full_share`"),
+        (of_time(useful_up_to_bit_s=-1), "`float` >= 1 - at `$.times[0].useful_up_to_bit_s`"),
+        (
+            of_time(interval_80={"low_s": 5, "high_s": 1}),
+            "an interval is from 5.0 to 1.0 s - at `$.times[0].interval_80`",
+        ),
+        (
+            of_time(interval_95={"low_s": 0, "high_s": 1}),
+            "`float` >= 1e-40 - at `$.times[0].interval_95.low_s`",
+        ),
         (
             edited(lambda prediction: prediction["times"].append(prediction["times"][0])),
             "group-by is predicted twice",
@@ -98,6 +104,6 @@ def test_what_cannot_be_read_again_is_not_saved(tmp_path: Path) -> None:
     saved(tmp_path, lambda data: data)
     [frozen] = frozen_predictions(tmp_path)
     target = replace(frozen.prediction.target, mtu=10**9)
-    with pytest.raises(BadInput, match=r"cannot be saved: target\.mtu is 1000000000"):
+    with pytest.raises(BadInput, match=r"cannot be saved: .*at `\$\.target\.mtu`"):
         freeze(replace(frozen.prediction, target=target), tmp_path)
     assert frozen_predictions(tmp_path) == [frozen]
