@@ -90,7 +90,8 @@ class Field:
         for bound in self.bounds:
             for limit, step in ((bound.ge, -1), (bound.gt, 0), (bound.le, 1)):
                 if limit is not None:
-                    text = json.dumps(limit + step)
+                    # Of large floats, the next whole number is the same one.
+                    text = json.dumps(limit + step * max(1, abs(limit) * 1e-9))
                     yield Mutation(self, f"out of range: {text}", text, must_be_refused=True)
 
     def allows(self, kind: str) -> bool:
