@@ -21,8 +21,10 @@ CHUNK_SERVERS ?= 4
 NODEMANAGERS  ?= 2
 # Which of the lab's tests `make test-lab` runs.
 LAB           ?= tests/lab
-# How many commands `make test-kill` kills, and the seed of when; without a seed it chooses and prints one.
+# How many commands `make test-kill` kills, how many random histories of settings it goes through, and the seed of
+# both; without a seed it chooses and prints one.
 KILLS         ?= 10
+HISTORIES     ?= 10
 SEED          ?=
 DATASET       ?= $(if $(CLUSTERLIFT_FS),$(CLUSTERLIFT_FS)/)data/rows-$(ROWS)
 # Options for spark-submit. On a cluster, name it here: --master spark://host:7077
@@ -39,7 +41,7 @@ NAME          ?=
 # What is chosen reaches the commands as it is: a character that means something to make or to the shell stays
 # itself.
 CHOSEN  := MASTER ROWS TRIALS MINUTES RUNS CONFIGURATION RESULTS STORAGE LAYOUT DATANODES CHUNK_SERVERS NODEMANAGERS \
-  DATASET REPARTITION NAME KILLS SEED
+  DATASET REPARTITION NAME KILLS HISTORIES SEED
 literal  = $(if $(filter file,$(origin $(1))),$($(1)),$(value $(1)))
 $(foreach name,$(CHOSEN),$(eval override $(name) := $$(call literal,$(name))))
 define newline
@@ -89,7 +91,9 @@ help:
 	@echo "make test-slow     every command of the README and of docs/"
 	@echo "make test-probes   the probes with their real tools, between network namespaces; needs root"
 	@echo "make test-lab      the lab; needs Docker"
-	@echo "make test-kill [KILLS="$(call quoted,KILLS)"] [SEED=N]  kill commands at random moments; all of it: KILLS=100"
+	@echo "make test-kill [KILLS="$(call quoted,KILLS)"] [HISTORIES="$(call quoted,HISTORIES)"] [SEED=N]"
+	@echo "                   kill commands at random moments, and let anything happen to hosts on which something is set;"
+	@echo "                   all of it: KILLS=100 HISTORIES=200"
 	@echo "make test-all      all of these"
 	@echo "make microbench    how fast clusterlift itself is"
 
@@ -178,7 +182,7 @@ test-lab: setup
 	@$(PYTEST) $(AGAIN) $(LAB)
 
 test-kill: setup
-	@KILLS=$(call quoted,KILLS) SEED=$(call quoted,SEED) pytest tests/kill
+	@KILLS=$(call quoted,KILLS) HISTORIES=$(call quoted,HISTORIES) SEED=$(call quoted,SEED) pytest tests/kill
 
 test-all: check spark35 test test-e2e test-slow test-probes test-lab test-kill
 

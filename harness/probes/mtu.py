@@ -25,7 +25,7 @@ from harness.probes.path_mtu import MTU_PROGRAMS, SetMtu, largest_frame_steps, p
 from harness.probes.plan import Links, ProbePlan, ProbeStep
 from harness.probes.site import Site
 from harness.probes.traffic import Load
-from harness.settings.in_force import in_force, put_back
+from harness.settings.in_force import NotPutBack, in_force, put_back
 from harness.settings.journal import Journal, open_journal
 from harness.settings.kinds import mtu
 from harness.terminal import say
@@ -54,9 +54,14 @@ def mtu_of_all(hosts: Sequence[Host], links: Mapping[str, HostLink], journal: Jo
 def _journal(directory: Path, hosts: Sequence[Host]) -> Iterator[Journal]:
     """Yield the journal of MTUs that are set; first put back what a power cut may have left in it."""
     with open_journal(directory / "set-mtu.journal") as journal:
-        for change in put_back(journal, hosts, lambda device, size: [mtu(device, size)]):
-            say(f"put back: {change}: {change.before}")
-        yield journal
+        try:
+            for change in put_back(journal, hosts, lambda device, size: [mtu(device, size)]):
+                say(f"put back: {change}: {change.before}")
+            yield journal
+        except NotPutBack as error:
+            raise NotPutBack(
+                f"{error}; the same command puts it back before it measures"
+            ) from error
 
 
 def _plan(

@@ -73,7 +73,9 @@ for program in timeout flock setsid mkfifo; do
   command -v "$program" >/dev/null || {{ echo "$program is not installed" >&2; exit 1; }}
 done
 mkdir -p "$locks" && [ -O "$locks" ] && [ ! -L "$locks" ] || {{
-  echo "$locks is not a directory of root's own" >&2; exit 1
+  [ "$(id -u)" = 0 ] || echo "only root can set something there: name root@HOST" >&2
+  [ "$(id -u)" != 0 ] || echo "$locks is not a directory of root's own" >&2
+  exit 1
 }}
 lock=$locks/$(readlink /proc/self/ns/net | tr -dc 0-9)
 exec 9>>"$lock" || exit 1

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from harness.model.link import Link
 from harness.settings.rate import LATENCY, MIN_BURST_BYTES
+from tests.waiting import eventually
 
 NEEDED = ("ip", "tc", "ping", "iperf3", "sockperf")
 DEVICE = "eth0"
@@ -57,17 +58,34 @@ class Network:
     def host(self, name: str, switch: str, link: Link) -> str:
         """Add a host with a cable to a switch, and return its full name."""
         host = self._namespace(name)
-        number = len(self.addresses) + 1
-        port = f"port{number}"
+        self.addresses[host] = f"10.99.0.{len(self.addresses) + 1}"
+        self._cable(host, switch, link)
+        return host
+
+    def replace_host(self, host: str, switch: str, link: Link) -> None:
+        """Put a host without any settings, and a cable like the former one's, in place of a host."""
+        run("ip", "netns", "delete", host)
+        self._add(host)
+        self._cable(host, switch, link)
+
+    def connect(self, host: str, switch: str, *, connected: bool) -> None:
+        """Plug the cable of a host into its switch, or pull it out."""
+        run("ip", "-n", switch, "link", "set", self._port(host), "up" if connected else "down")
+
+    def _port(self, host: str) -> str:
+        return f"port{list(self.addresses).index(host) + 1}"
+
+    def _cable(self, host: str, switch: str, link: Link) -> None:
+        port = self._port(host)
         ends = ("peer", "name", port, "netns", switch)
+        # The former one of a host that was replaced goes with its namespace, a moment later.
+        eventually(lambda: port not in run("ip", "-n", switch, "-o", "link"), f"there is a {port}")
         run("ip", "link", "add", DEVICE, "netns", host, "type", "veth", *ends)
-        self.addresses[host] = f"10.99.0.{number}"
         run("ip", "-n", host, "address", "add", f"{self.addresses[host]}/24", "dev", DEVICE)
         run("ip", "-n", switch, "link", "set", port, "mtu", "9000", "master", "br0", "up")
         run("ip", "-n", host, "link", "set", DEVICE, "mtu", str(link.mtu), "up")
         _shape(host, DEVICE, link)
         _shape(switch, port, link)
-        return host
 
     def uplink(self, first: str, second: str, link: Link) -> None:
         """Add a cable between two switches."""
@@ -84,10 +102,13 @@ class Network:
     def _namespace(self, name: str) -> str:
         # The mark comes last, so that names start with a letter and sort by their own part.
         full = f"{name}-{self.mark}"
-        run("ip", "netns", "add", full)
         self.namespaces.append(full)
-        run("ip", "-n", full, "link", "set", "lo", "up")
+        self._add(full)
         return full
+
+    def _add(self, namespace: str) -> None:
+        run("ip", "netns", "add", namespace)
+        run("ip", "-n", namespace, "link", "set", "lo", "up")
 
 
 @contextmanager

@@ -15,7 +15,11 @@ from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet, NodeSetException
 from harness.model.errors import BadInput, ClusterliftError
 from harness.terminal import MAX_ERROR, shorten
 
-SSH = ("ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "-T", "--")
+SSH = (
+    *("ssh", "-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10"),
+    # A connection that is cut would be waited for until the longest command had to end.
+    *("-o", "ServerAliveInterval=10", "-o", "ServerAliveCountMax=3", "--"),
+)
 MAX_HOSTS = 1024
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._@:%-]*")
 _RANGES = re.compile(r"\[([^\[\]]*)\]")

@@ -85,6 +85,7 @@ class World:
     user_changed: bool = False
     seconds: int = 10**6
     states: set[object] = field(default_factory=set)
+    labels: list[str] = field(default_factory=list)
 
     def step(self, label: str) -> None:
         """Let happen what happens now, then go on with what is being set on hosts."""
@@ -93,6 +94,7 @@ class World:
         if self.in_event:
             return
         self.number += 1
+        self.labels.append(label)
         event = self.history.get(self.number)
         for host in self.hosts.values():
             if host.holder == "other" and host.other_ends <= self.number:
@@ -454,6 +456,12 @@ class NoThread:
 
     def join(self) -> None:
         pass
+
+
+def events_on(*hosts: str) -> list[Event]:
+    return [(what, "") for what in EVERYWHERE] + [
+        (what, host) for host in hosts for what in ON_A_HOST
+    ]
 
 
 def explore(

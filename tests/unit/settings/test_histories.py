@@ -9,22 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from .histories import (
-    BEFORE,
-    EVERYWHERE,
-    ON_A_HOST,
-    WANTED,
-    Event,
-    History,
-    Simulation,
-    explore,
-)
-
-
-def events_on(*hosts: str) -> list[Event]:
-    return [(what, "") for what in EVERYWHERE] + [
-        (what, host) for host in hosts for what in ON_A_HOST
-    ]
+from .histories import BEFORE, WANTED, History, Simulation, events_on, explore
 
 
 def violations(

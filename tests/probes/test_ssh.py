@@ -1,0 +1,267 @@
+"""Commands on machines that ssh reaches, as root and by sudo, also when a link drops in the middle.
+
+Whatever happens, everything is put back, or the journal names it and the same command mends it. All commands
+run at the same time, on machines of their own, because most of their time they wait.
+"""
+
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from harness.model.link import Link
+from harness.model.probe import RecordedProbes
+from harness.model.run import Ending, Status
+from harness.model.soak import SoakFlow
+from harness.records.lookup import find_probes, find_runs
+from harness.settings.journal import Journal
+from tests.probes.machines import USER, Machines, machines, missing, replaced
+from tests.probes.networks import DEVICE, run
+from tests.waiting import eventually
+
+SLOW, FAST = Link(20 * 10**6, 1500), Link(None, 1500)
+APPLIED = "/run/applied"
+EXPERIMENT = f"""
+name = "upgrade"
+runs = 1
+trials = 1
+warmup = 0
+workloads = []
+[programs.hpcc]
+memory = "MEMORY"
+block = 16
+[site]
+hosts = "HOSTS"
+sudo = SUDO
+[configurations.before]
+[configurations.after]
+rate = "4gbit"
+mtu = 1400
+sysctls = {{"net.ipv4.tcp_congestion_control" = "reno"}}
+apply = "touch {APPLIED}; sleep PAUSE"
+revert = "rm -f {APPLIED}"
+check = "test -e {APPLIED}"
+applied = "own"
+"""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A command on some machines. The link of the last drops when `cut_while` runs there, after a line."""
+
+    command: tuple[str, ...]
+    user: str = "root"
+    hosts: int = 3
+    cut_after: str = ""
+    cut_while: str = "iperf3"
+    memory: str = "1mb"
+    pause: int = 0
+
+
+PROBE = ("--seconds", "2")
+SET_MTU = ("probe", "mtu", "--sizes", "1000,1400", "--set-mtu", *PROBE)
+CASES = {
+    "all": Case(("probe", "all", "--no-latency", *PROBE), cut_after="[7/"),
+    "soak": Case(("probe", "soak", "--for", "10s", "--round", "5s"), cut_after="[2/2]"),
+    "incast": Case(("probe", "incast", *PROBE), cut_after="[3/"),
+    "path": Case(("probe", "path", *PROBE), cut_after="[3/"),
+    "set-mtu cut": Case(SET_MTU, hosts=2, cut_after="[3/"),
+    "set-mtu without root": Case(SET_MTU, USER, hosts=2),
+    "experiment by sudo": Case(("experiment",), USER, hosts=2),
+    "cut while it is set": Case(("experiment",), USER, 2, "application 2", "sleep", pause=8),
+    "cut while it is in force": Case(("experiment",), "root", 2, "application 2", "hpcc", "64mb"),
+}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a command ended, what the machines were like before and after, and what the journal still names."""
+
+    code: int
+    output: str
+    errors: str
+    names: Sequence[str]
+    before: Mapping[str, Sequence[str]]
+    after: Mapping[str, Sequence[str]]
+    in_journal: Sequence[str]
+    again: subprocess.CompletedProcess[str] | None
+    in_journal_at_last: Sequence[str]
+    results: Path
+
+    @property
+    def last_line(self) -> str:
+        return self.errors.splitlines()[-1]
+
+    @property
+    def probed(self) -> RecordedProbes:
+        [probed] = find_probes("now", self.results)
+        return probed
+
+
+@pytest.fixture(scope="module")
+def outcomes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, Future[Outcome]]]:
+    """What came of each command."""
+    if reason := missing():
+        pytest.skip(reason)
+    with ThreadPoolExecutor(len(CASES)) as pool:
+        yield {
+            name: pool.submit(carried_out, case, tmp_path_factory.mktemp("machines"))
+            for name, case in CASES.items()
+        }
+
+
+def carried_out(case: Case, directory: Path) -> Outcome:
+    link = SLOW if "probe" in case.command else FAST
+    with machines(directory, [link] * case.hosts) as made:
+        before = {name: state(made, name) for name in made.names}
+        command = command_line(case, made)
+        with subprocess.Popen(
+            command, env=made.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        ) as process:
+            assert process.stdout is not None
+            assert process.stderr is not None
+            errors = ""
+            for line in process.stderr:
+                errors += line
+                if case.cut_after and line.startswith(case.cut_after):
+                    cut(made, process, case.cut_while)
+            output = process.stdout.read()
+        last = made.names[-1]
+        made.connect(last, connected=True)
+        eventually(lambda: not any(map(made.processes, made.names)), f"left: {case.command}")
+        after = {name: state(made, name) for name in made.names}
+        in_journal, again = outstanding(directory), None
+        if in_journal:
+            revert = ("--revert",) if "experiment" in case.command else ()
+            again = subprocess.run(
+                [*command, *revert],
+                env=made.environment,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+        return Outcome(
+            *(process.returncode, output, errors, made.names, before, after, in_journal, again),
+            *(outstanding(directory), directory / "results"),
+        )
+
+
+def command_line(case: Case, made: Machines) -> list[str]:
+    words = [sys.executable, "-m", "harness", *case.command]
+    results = ("--results", f"{made.directory}/results")
+    if case.command[0] == "probe":
+        return [*words, "--hosts", made.hosts_option(case.user), "--configuration", "now", *results]
+    file = made.directory / "experiment.toml"
+    sudo = str(case.user != "root").lower()
+    values = {"HOSTS": made.hosts_option(case.user), "MEMORY": case.memory, "SUDO": sudo}
+    file.write_text(replaced(EXPERIMENT, **values, PAUSE=str(case.pause)))
+    return [*words, str(file), *results]
+
+
+def cut(made: Machines, process: subprocess.Popen[str], program: str) -> None:
+    """Drop the link of the last machine as soon as a program runs there."""
+    last = made.names[-1]
+    while process.poll() is None:
+        if any(words[0].endswith(program) for words in made.processes(last).values()):
+            break
+        time.sleep(0.02)
+    made.connect(last, connected=False)
+
+
+def state(made: Machines, name: str) -> list[str]:
+    """Return all that may be set on a machine, as its kernel describes it."""
+    mtu = f"cat /sys/class/net/{DEVICE}/mtu; ls /sys/class/net"
+    congestion = "cat /proc/sys/net/ipv4/tcp_congestion_control"
+    shown = run(*made.argv(name, "sh", "-c", f"tc qdisc show; {mtu}; {congestion}; ls /run"))
+    return [line for line in shown.splitlines() if line != "clusterlift"]
+
+
+def outstanding(directory: Path) -> list[str]:
+    found = []
+    for file in directory.rglob("*.journal"):
+        with suppress(FileNotFoundError):
+            found += [f"{entry}" for entry in Journal(file).outstanding()]
+    return found
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_everything_is_put_back_and_nothing_is_left_undone(
+    outcomes: Mapping[str, Future[Outcome]], name: str
+) -> None:
+    found = outcomes[name].result()
+    assert found.after == found.before
+    assert found.again is None or found.again.returncode == 0, found.again.stderr
+    assert found.in_journal_at_last == []
+    assert "Traceback" not in found.errors
+
+
+@pytest.mark.parametrize("name", ["all", "soak", "incast", "path"])
+def test_a_link_that_drops_is_named_and_the_other_hosts_are_measured(
+    outcomes: Mapping[str, Future[Outcome]], name: str
+) -> None:
+    found = outcomes[name].result()
+    *others, last = found.names
+    faults = [line for line in found.output.splitlines() if line.startswith("fault: ")]
+    assert found.code == 1, found.errors
+    assert faults
+    assert all(last in fault for fault in faults), faults
+    assert found.probed.ending is Ending.COMPLETED
+    between = [flow for flow in flows(found.probed) if last not in flow]
+    assert any(name in flow for flow in between for name in others)
+
+
+def flows(probed: RecordedProbes) -> list[str]:
+    """Return between which hosts something was measured."""
+    soaked = [
+        f"{event.sender} {event.receiver}"
+        for event in probed.events
+        if isinstance(event, SoakFlow) and event.error is None
+    ]
+    return [*soaked, *(each.subject for each in probed.measurements if each.value is not None)]
+
+
+def test_who_is_not_root_is_told_what_to_do(outcomes: Mapping[str, Future[Outcome]]) -> None:
+    found = outcomes["set-mtu without root"].result()
+    assert found.code == 1
+    assert "only root can set something there: name root@HOST" in found.output
+
+
+def test_an_mtu_that_is_not_seen_to_be_put_back_is_named(
+    outcomes: Mapping[str, Future[Outcome]],
+) -> None:
+    found = outcomes["set-mtu cut"].result()
+    assert found.code == 1
+    assert found.in_journal == [f"root@{found.names[-1]}: MTU of {DEVICE}"]
+    assert found.last_line.startswith(f"clusterlift: error: not put back: root@{found.names[-1]}: ")
+    assert found.last_line.endswith("; the same command puts it back before it measures")
+
+
+def test_an_experiment_by_sudo_sets_everything_and_measures(
+    outcomes: Mapping[str, Future[Outcome]],
+) -> None:
+    found = outcomes["experiment by sudo"].result()
+    assert found.code == 0, found.errors
+    assert "4gbit, mtu 1400, applied own, net.ipv4.tcp_congestion_control reno" in found.errors
+    for configuration in ("before", "after"):
+        [recorded] = find_runs(configuration, found.results / "upgrade")
+        assert {trial.status for trial in recorded.trials} == {Status.OK}
+
+
+@pytest.mark.parametrize("name", ["cut while it is set", "cut while it is in force"])
+def test_an_experiment_that_loses_a_host_says_which_and_keeps_what_it_has(
+    outcomes: Mapping[str, Future[Outcome]], name: str
+) -> None:
+    found = outcomes[name].result()
+    assert found.code == 1
+    assert found.last_line.startswith("clusterlift: error: not put back: ")
+    assert found.names[-1] in found.last_line
+    assert "; try again: clusterlift experiment --revert " in found.last_line
+    assert all(found.names[-1] in entry for entry in found.in_journal)
+    [recorded] = find_runs("before", found.results / "upgrade")
+    assert {trial.status for trial in recorded.trials} == {Status.OK}
