@@ -119,6 +119,12 @@ def say_error(program: str, message: str) -> None:
     say(f"{program}: error: {shorten(without_credentials(message), MAX_ERROR)}")
 
 
+def is_terminal(stream: TextIO | None = None) -> bool:
+    """Whether standard error, or another stream, is a terminal, on which lines can be replaced."""
+    stream = stream or sys.stderr  # None if it was closed when the process started
+    return stream is not None and stream.isatty()
+
+
 def begin_line(text: str, stream: TextIO | None = None) -> None:
     """Print the first part of a line, like `say`; `continue_line` prints the rest.
 

@@ -1,6 +1,5 @@
 """Progress on standard error: which trial or task of how many, and how much time is left."""
 
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -10,7 +9,15 @@ from typing import TextIO
 from harness.model.run import Phase, Trial
 from harness.runtime.clock import Clock, duration_text
 from harness.runtime.rounds import Observer, Rounds
-from harness.terminal import begin_line, continue_line, end_line, replace_line, replace_lines, say
+from harness.terminal import (
+    begin_line,
+    continue_line,
+    end_line,
+    is_terminal,
+    replace_line,
+    replace_lines,
+    say,
+)
 
 
 class TrialProgress(Observer):
@@ -32,10 +39,9 @@ class TrialProgress(Observer):
         self._plan = plan
         self._total = len(workloads) * sum(rounds.values()) if len(rounds) == len(Phase) else None
         self._width = max(map(len, workloads), default=0)
-        self._stream = stream or sys.stderr
+        self._stream = stream
         self._number = 0
-        is_terminal = self._stream is not None and self._stream.isatty()
-        self._table = table if is_terminal else None
+        self._table = table if is_terminal(stream) else None
 
     def starting(self, workload: str, phase: Phase, round_: int) -> None:
         """Print which trial starts."""
@@ -77,12 +83,11 @@ class StatusLine:
     """A line on a stream, by default standard error, that a terminal shows in place of the line before."""
 
     def __init__(self, stream: TextIO | None = None) -> None:
-        self._stream = stream or sys.stderr
-        self._is_terminal = self._stream is not None and self._stream.isatty()
+        self._stream = stream
 
     def show(self, line: str, *, is_news: bool) -> None:
         """Show the line; where lines cannot be replaced, only if it is news."""
-        if self._is_terminal:
+        if is_terminal(self._stream):
             replace_line(line, self._stream)
         elif is_news:
             say(line, self._stream)

@@ -13,8 +13,7 @@ from harness.hosts.transports.spark.application import executor_host
 from harness.hosts.transports.spark.relay import EXECUTORS_LINE, Relay
 from harness.model.errors import BadInput, ClusterliftError
 from jobs.probe_agents import relay_commands
-
-TIMEOUT_S = 60
+from tests.waiting import PATIENCE_S
 
 
 def test_commands_run_on_the_executors_host_until_the_relay_ends(
@@ -39,14 +38,14 @@ def test_commands_run_on_the_executors_host_until_the_relay_ends(
     path = tmp_path / "relay"
     serving = threading.Thread(target=relay_commands, args=(spark, path, 0))
     serving.start()
-    assert announced.wait(TIMEOUT_S)
+    assert announced.wait(PATIENCE_S)
     [(host, agent)] = json.loads(lines[0].removeprefix(EXECUTORS_LINE)).items()
     argv = executor_host(path, host, agent).argv("echo", "hello")
-    done = subprocess.run(argv, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert done.stdout == "hello\n"
     [relay] = relays
     relay.__exit__()
-    serving.join(TIMEOUT_S)
+    serving.join(PATIENCE_S)
     assert not serving.is_alive()
 
 

@@ -25,6 +25,7 @@ from tests.unit.commands.command_tree import (
     leaves,
     text_parameters,
 )
+from tests.waiting import PATIENCE_S
 
 ROOT = Path(__file__).parents[3]
 WITH_HELP = [
@@ -200,7 +201,7 @@ def process(
         cwd=cwd,
         env={"PYTHONPATH": str(ROOT), **(environment or {})},
         capture_output=True,
-        timeout=60,
+        timeout=PATIENCE_S,
         check=False,
     )
 

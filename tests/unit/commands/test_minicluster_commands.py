@@ -20,7 +20,7 @@ from harness.minicluster.own_network import NoOwnNetwork
 from harness.model.errors import BadInput
 from tests.daemons import kill
 from tests.unit.fake_file_system import WAIT
-from tests.waiting import eventually
+from tests.waiting import PATIENCE_S, eventually
 
 ROOT = Path(__file__).parents[3]
 COMMAND = [sys.executable, "-m", "tests.unit.fake_file_system"]
@@ -36,7 +36,12 @@ def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def fake(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [*COMMAND, *arguments], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
+        [*COMMAND, *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
     )
 
 
@@ -129,7 +134,7 @@ class TestRun:
 
     def outcome(self, process: subprocess.Popen[str], cluster: Cluster) -> tuple[int, str]:
         """Return its exit code and what it printed after the start; check that nothing is left."""
-        _, error = process.communicate(timeout=60)
+        _, error = process.communicate(timeout=PATIENCE_S)
         assert len(cluster.dead()) == len(cluster.daemons) == 3
         assert find_all("fake") == []
         assert not cluster.directory.exists()
@@ -163,7 +168,7 @@ class TestRun:
         eventually((tmp_path / "x").exists)
         assert "in a network of its own, of clusterlift fake run" in fake("status").stdout
         process.terminate()
-        process.communicate(timeout=60)
+        process.communicate(timeout=PATIENCE_S)
         assert find_all("fake") == []
 
     @pytest.mark.parametrize(
@@ -274,7 +279,7 @@ class TestRun:
         process, cluster = self.start(script, ready=tmp_path / "ready")
         command = Path("/proc", (tmp_path / "ready.pid").read_text().strip(), "cmdline")
         process.kill()
-        process.wait(timeout=60)
+        process.wait(timeout=PATIENCE_S)
         eventually(
             lambda: not (command.exists() and command.read_bytes()), "the command still runs"
         )

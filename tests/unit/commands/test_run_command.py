@@ -19,10 +19,9 @@ from harness.records.reader import load
 from harness.runtime.time_budget import TimeBudget
 from jobs.options import _parser, parse
 from tests.unit.commands.fake_spark import FakeSpark
-from tests.waiting import eventually
+from tests.waiting import PATIENCE_S, eventually
 
 ROOT = Path(__file__).parents[3]
-PATIENCE_S = 60
 
 
 def endings(directory: str = "results/default") -> list[str]:
@@ -73,6 +72,12 @@ class TestCommandLine:
             (["--conf", ""], "--conf is empty; give a value"),
             (["--results"], "--results: expected one argument"),
             (["--", "--configuration"], "--configuration: expected one argument"),
+            (["--runs", "2", "--minutes", "5"], "--runs and --minutes: give one of them"),
+            (["--minutes", "0"], "Invalid value for '--minutes': 0.0 is not in the range"),
+            (
+                ["--minutes", "5", "--warmup", "1", "--trials", "6"],
+                "--minutes needs --warmup auto or --trials auto",
+            ),
         ],
     )
     def test_a_mistake_is_one_line(
@@ -414,29 +419,6 @@ class TestTime:
         given = "--nodes 1,2 --executor-cores 4 --dataset rows-{nodes}"
         assert main(["run", "--minutes", "10", *given.split()]) == 0
         assert spark.parts() == [3, 3, 5, 5]
-
-    @pytest.mark.parametrize(
-        ("arguments", "message"),
-        [
-            (["--runs", "2", "--minutes", "5"], "--runs and --minutes: give one of them"),
-            (["--minutes", "0"], "Invalid value for '--minutes': 0.0 is not in the range"),
-            (
-                ["--minutes", "5", "--warmup", "1", "--trials", "6"],
-                "--minutes needs --warmup auto or --trials auto",
-            ),
-        ],
-    )
-    def test_a_mistake_is_one_line(
-        self,
-        arguments: list[str],
-        message: str,
-        spark: FakeSpark,
-        capfd: pytest.CaptureFixture[str],
-    ) -> None:
-        assert main(["run", *arguments]) == 2
-        [line] = lines(capfd.readouterr().err)
-        assert line.startswith(f"clusterlift: error: {message}")
-        assert spark.calls() == []
 
     def test_a_run_whose_trials_all_failed_is_the_last(
         self, spark: FakeSpark, capfd: pytest.CaptureFixture[str]

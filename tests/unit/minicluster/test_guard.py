@@ -9,9 +9,8 @@ import pytest
 
 from harness.child_process import END_WITH_INPUT
 from harness.minicluster.guard import guarded
-from tests.waiting import eventually
+from tests.waiting import PATIENCE_S, eventually
 
-PATIENCE_S = 120
 OWNER = """
 import sys
 from harness.minicluster.guard import guarded

@@ -21,7 +21,7 @@ from harness.model.errors import BadInput, ClusterliftError
 from harness.runtime.interrupt import deferred_signals, interruptible
 from tests.daemons import kill
 from tests.unit.fake_file_system import SERVE, WAIT, FakeFileSystem
-from tests.waiting import eventually
+from tests.waiting import PATIENCE_S, eventually
 
 
 @pytest.fixture(autouse=True)
@@ -327,7 +327,7 @@ class TestDown:
             container(given["ab"]) as another,
         ):
             down(cluster)
-            assert own.wait(timeout=60) == -signal.SIGKILL
+            assert own.wait(timeout=PATIENCE_S) == -signal.SIGKILL
             assert another.poll() is None
             another.kill()
 

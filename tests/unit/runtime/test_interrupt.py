@@ -8,8 +8,7 @@ import time
 import pytest
 
 from harness.runtime.interrupt import interruptible
-
-PATIENCE_S = 30
+from tests.waiting import PATIENCE_S
 
 
 class Finalized:

@@ -21,7 +21,7 @@ from harness.runtime.trials import (
     run_trials,
     wait_for_release,
 )
-from tests.waiting import eventually
+from tests.waiting import PATIENCE_S, eventually
 
 Step = Callable[[], None]
 
@@ -366,7 +366,7 @@ class TestHold:
         assert waiting.is_alive()
         assert file.read_text() == "slow"
         file.unlink()
-        waiting.join(timeout=60)
+        waiting.join(timeout=PATIENCE_S)
         assert not waiting.is_alive()
         line = f"ready for trials of slow; waiting until {file} is removed\n"
         assert capsys.readouterr().out == line

@@ -32,9 +32,7 @@ from harness.hosts.transports.spark.application import executor_host, spark_tran
 from harness.hosts.transports.spark.owner import end_with_owner, owner_socket
 from harness.hosts.transports.spark.relay import UNREACHABLE, Relay
 from harness.model.errors import BadInput, ClusterliftError
-from tests.waiting import eventually
-
-TIMEOUT_S = 20
+from tests.waiting import PATIENCE_S, eventually
 
 KEY = bytes(32)
 RELAY = """
@@ -81,7 +79,7 @@ class SparkTransport:
             self.host(name).argv(*command),
             input=stdin,
             capture_output=True,
-            timeout=TIMEOUT_S,
+            timeout=PATIENCE_S,
             check=False,
         )
 
@@ -94,7 +92,7 @@ def transport(tmp_path: Path) -> Iterator[SparkTransport]:
         transport = SparkTransport(relay, path)
         agent = transport.start_agent("node1")
         yield transport
-    agent.join(TIMEOUT_S)
+    agent.join(PATIENCE_S)
     assert not agent.is_alive()
 
 
@@ -179,8 +177,8 @@ class TestCommand:
                 assert caller.stdout is not None
                 assert caller.stdout.readline() == b"started\n"
                 relay.kill()
-                assert caller.wait(TIMEOUT_S) == UNREACHABLE
-        agent.join(TIMEOUT_S)
+                assert caller.wait(PATIENCE_S) == UNREACHABLE
+        agent.join(PATIENCE_S)
         assert not agent.is_alive()
         eventually(mark.exists)
 
@@ -215,7 +213,7 @@ class TestUnreachable:
     def test_a_host_whose_executor_dies(self, transport: SparkTransport) -> None:
         numbers = (str(transport.relay.port), transport.relay.key.hex())
         agent = subprocess.Popen([sys.executable, "-c", AGENT, *numbers])
-        assert transport.relay.await_agents(2, TIMEOUT_S) == {"node1", "node2"}
+        assert transport.relay.await_agents(2, PATIENCE_S) == {"node1", "node2"}
         with subprocess.Popen(
             transport.host("node2").argv("sh", "-c", "echo started; cat"),
             stdin=subprocess.PIPE,
@@ -228,7 +226,7 @@ class TestUnreachable:
             eventually(lambda: transport.relay._waiting["node2"], "the agent is on its way")
             agent.kill()
             agent.wait()
-            assert caller.wait(TIMEOUT_S) == UNREACHABLE
+            assert caller.wait(PATIENCE_S) == UNREACHABLE
             assert caller.stderr.read() == b"its executor has gone\n"
         eventually(lambda: transport.relay.await_agents(0, 0) == {"node1"})
         done = transport.run("true", name="node2")
@@ -237,7 +235,7 @@ class TestUnreachable:
 
     def test_an_application_that_has_ended(self, tmp_path: Path) -> None:
         argv = executor_host(tmp_path / "gone", "node1", "node1").argv("true")
-        done = subprocess.run(argv, capture_output=True, timeout=TIMEOUT_S, check=False)
+        done = subprocess.run(argv, capture_output=True, timeout=PATIENCE_S, check=False)
         assert done.returncode == UNREACHABLE
         assert done.stderr.startswith(b"the Spark application has ended")
 
@@ -287,7 +285,7 @@ class TestStranger:
     def test_without_proof_gets_a_challenge_and_no_more(
         self, transport: SparkTransport, sent: bytes
     ) -> None:
-        with socket.create_connection(transport.address, TIMEOUT_S) as stranger:
+        with socket.create_connection(transport.address, PATIENCE_S) as stranger:
             assert transport.run("true").returncode == 0
             send_all(stranger, sent)
             assert only_a_challenge(everything(stranger))
@@ -298,7 +296,7 @@ class TestStranger:
         self, transport: SparkTransport, monkeypatch: pytest.MonkeyPatch, sent: bytes
     ) -> None:
         monkeypatch.setattr("harness.hosts.transports.spark.relay.HANDSHAKE_S", 1)
-        with socket.create_connection(transport.address, TIMEOUT_S) as stranger:
+        with socket.create_connection(transport.address, PATIENCE_S) as stranger:
             stranger.sendall(sent)
             assert only_a_challenge(everything(stranger))
 
@@ -307,7 +305,7 @@ class TestStranger:
     ) -> None:
         monkeypatch.setattr("harness.hosts.transports.spark.relay.MAX_STRANGERS", 3)
         monkeypatch.setattr("harness.hosts.transports.spark.relay.HANDSHAKE_S", 3600)
-        strangers = [socket.create_connection(transport.address, TIMEOUT_S) for _ in range(10)]
+        strangers = [socket.create_connection(transport.address, PATIENCE_S) for _ in range(10)]
         # Three, and two for the only agent, may stay.
         assert all(only_a_challenge(everything(stranger)) for stranger in strangers[:5])
         assert transport.run("true").returncode == 0
@@ -321,14 +319,14 @@ class TestStranger:
             agent = transport.start_agent("node2", recorder.address)
             assert transport.run("echo", "hello", name="node2").stdout == b"hello\n"
             for sent in recorder.sent:
-                with socket.create_connection(transport.address, TIMEOUT_S) as stranger:
+                with socket.create_connection(transport.address, PATIENCE_S) as stranger:
                     send_all(stranger, bytes(sent))
                     received = everything(stranger)
                 assert b"#WELCOME#" not in received
                 assert b"echo" not in received
             assert transport.run("echo", "again", name="node2").stdout == b"again\n"
             recorder.close()
-        agent.join(TIMEOUT_S)
+        agent.join(PATIENCE_S)
 
     def test_that_has_recorded_everything_has_no_key(self, transport: SparkTransport) -> None:
         with Recorder(transport.address) as recorder:
@@ -336,7 +334,7 @@ class TestStranger:
             assert transport.run("echo", "hello", name="node2").stdout == b"hello\n"
             recorded = b"".join(map(bytes, [*recorder.sent, *recorder.received]))
             recorder.close()
-        agent.join(TIMEOUT_S)
+        agent.join(PATIENCE_S)
         assert b"hello" in recorded  # so a key would have been seen
         assert transport.relay.key not in recorded
 
@@ -355,8 +353,8 @@ class TestStranger:
                 assert caller.stdout is not None
                 assert caller.stdout.readline() == b"started\n"
                 recorder.close()
-                assert caller.wait(TIMEOUT_S) == UNREACHABLE
-        agent.join(TIMEOUT_S)
+                assert caller.wait(PATIENCE_S) == UNREACHABLE
+        agent.join(PATIENCE_S)
         eventually(mark.exists)
 
 
@@ -375,7 +373,7 @@ class TestLimits:
             assert other.recv_bytes() == b'["true"]'
             with suppress(OSError):
                 other.send_bytes(bytes(MAX_MESSAGE_BYTES + 1))
-            assert caller.wait(TIMEOUT_S) == UNREACHABLE
+            assert caller.wait(PATIENCE_S) == UNREACHABLE
         assert transport.run("true").returncode == 0
 
     @pytest.mark.parametrize("code", [b"", b"0x7f", b"1" * 5000, "\u0663".encode(), b"1e9"])
@@ -390,7 +388,7 @@ class TestLimits:
         ):
             assert other.recv_bytes() == b'["true"]'
             other.send_bytes(EXIT_CODE + code)
-            assert caller.wait(TIMEOUT_S) == UNREACHABLE
+            assert caller.wait(PATIENCE_S) == UNREACHABLE
             assert caller.stderr is not None
             assert caller.stderr.read() == b"an executor's answer cannot be read\n"
 
@@ -503,9 +501,9 @@ class TestRelay:
         except OSError as error:
             pytest.skip(f"this machine has no {host}: {error}")
         with relay:
-            socket.create_connection((host.strip("[]"), relay.port), TIMEOUT_S).close()
+            socket.create_connection((host.strip("[]"), relay.port), PATIENCE_S).close()
             with pytest.raises(OSError, match="refused"):
-                socket.create_connection(("127.0.0.2", relay.port), TIMEOUT_S)
+                socket.create_connection(("127.0.0.2", relay.port), PATIENCE_S)
 
     def test_waits_no_longer_than_agents_can_come(self, tmp_path: Path) -> None:
         with Relay(tmp_path / "relay", ("127.0.0.1", 0)) as relay:
@@ -520,7 +518,7 @@ class TestRelay:
     def test_both_sides_notice_a_network_that_has_vanished(self, transport: SparkTransport) -> None:
         # The kernel does it; tests/probes waits until it does.
         with connect(transport.address, transport.relay.key, "node2") as ours:
-            transport.relay.await_agents(2, TIMEOUT_S)
+            transport.relay.await_agents(2, PATIENCE_S)
             [theirs] = transport.relay._waiting["node2"]
             for connection in (ours, theirs):
                 with socket.socket(fileno=os.dup(connection.fileno())) as same:
@@ -564,7 +562,7 @@ class TestOwner:
         owner = owner_socket(directory)
         with self.start(OWNED, directory) as owned:
             owner.close()
-            assert owned.wait(TIMEOUT_S) == 1
+            assert owned.wait(PATIENCE_S) == 1
         assert not directory.exists()
 
     @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
@@ -575,7 +573,7 @@ class TestOwner:
         directory.mkdir()
         with self.start(OWNER, directory) as owner, self.start(OWNED, directory) as owned:
             owner.send_signal(number)
-            assert owned.wait(TIMEOUT_S) == 1
+            assert owned.wait(PATIENCE_S) == 1
         assert not directory.exists()
 
     def test_that_has_ended_before_is_an_error_and_leaves_no_directory(
