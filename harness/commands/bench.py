@@ -130,7 +130,7 @@ def _show_table(configuration: str, results: Path) -> None:
     column = find_configuration(configuration, results)
     show("")
     if not show_with_earlier(configuration, results):
-        show(text.render(overview(column)))
+        show(text.render(overview(column, for_speed=True)))
     expected = outlook(column, MORE_MINUTES * 60)
     if expected is not None:
         now, then = (percent(width, 1) for width in expected)

@@ -84,6 +84,7 @@ def compare_command(
             results=results,
             format_=format_,
             relative_to_controls=adjust == "controls",
+            for_speed=adjust != "none",
             allow_different_data=allow_different_data,
             strict=strict,
         )
@@ -106,7 +107,7 @@ def show_with_earlier(
     if before is None:
         return False
     try:
-        shown = (table or partial(_table, results=results))([before, after])
+        shown = (table or partial(_table, results=results, for_speed=True))([before, after])
     except BadInput as error:
         say(f"{before!r} was measured before {after!r}, but they cannot be compared: {error}")
         return False

@@ -23,9 +23,10 @@ results_option = click.option(
 
 adjust_option = click.option(
     "--adjust",
-    type=click.Choice(["controls"]),
-    help="Show each change relative to that of the control workloads, which network and storage "
-    "cannot affect.",
+    type=click.Choice(["controls", "none"]),
+    help="controls: show each change relative to that of the control workloads, which network and storage "
+    "cannot affect. none: show times as measured, also where the speed of the processors explains at least "
+    "half of how the trials of a run differ.",
 )
 
 different_data_option = click.option(

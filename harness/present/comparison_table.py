@@ -49,6 +49,7 @@ def comparison_table(comparison: Comparison) -> Table:
         caption=" ".join(
             [
                 *_time_sentences(counts, _TRIAL),
+                *filter(None, [speed_sentence(comparison)]),
                 *_performance_sentences(comparison),
                 *_change_sentences(comparison),
             ]
@@ -166,6 +167,20 @@ def _time_sentences(counts: Counts | None, noun: str) -> Iterator[str]:
             f"Geometric mean of the medians of {counts.runs} runs of {of_run} each, ± its 95 % "
             "confidence interval."
         )
+
+
+def speed_sentence(comparison: Comparison) -> str:
+    """Return how times were adjusted for the speed of processors, and what that assumes."""
+    if comparison.speed is None:
+        return ""
+    low, high = (end(comparison.speed.slopes.values()) for end in (min, max))
+    return (
+        "Within each run, times are adjusted for the speed of the processors (a loop, stolen time, other "
+        f"processes), which they follow by a factor of {low:.2f} to {high:.2f}: "
+        f"{percent(comparison.speed.variance_left)} of the variance within runs is left. It is assumed that "
+        "slow processors make a trial of a run long, and not the reverse; differences between runs remain as "
+        "measured, and --adjust none shows everything as measured."
+    )
 
 
 def _change_sentences(comparison: Comparison) -> Iterator[str]:

@@ -54,9 +54,13 @@ Run = Mapping[str, RunMedian]
 """The times of one run, by workload."""
 
 
-def run_median(times_s: Sequence[float]) -> RunMedian:
-    """Return the time of a run from its trials: one or more times in seconds, each greater than 0."""
-    logs = [math.log(time_s) for time_s in times_s]
+def run_median(times_s: Sequence[float], measured_s: Sequence[float] | None = None) -> RunMedian:
+    """Return the time of a run from its trials: one or more times in seconds, each greater than 0.
+
+    `measured_s` are times before an adjustment within the run, which their variance is taken from: what an
+    adjustment takes away within runs, such as the clock, still differs between them.
+    """
+    logs = [math.log(time_s) for time_s in measured_s or times_s]
     return RunMedian(
         math.log(median(times_s)), variance(logs) if len(logs) > 1 else None, len(logs)
     )

@@ -1,7 +1,7 @@
 """Configurations compared with a baseline: one row per workload, one column per configuration."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from harness.analysis.compare.confounders import Confounder, confounders, different_data
@@ -17,6 +17,7 @@ from harness.analysis.observed.sample import (
     table_model,
     take_sample,
 )
+from harness.analysis.observed.speed import SpeedAdjustment, adjusted_for_speed
 from harness.model.errors import BadInput
 from harness.records.lookup import check_no_run_twice
 from harness.statistics.change import (
@@ -79,7 +80,8 @@ class Comparison:
     `control_shifts` has for each column the joint change of the controls from the baseline: None in
     the baseline itself, and if there are no common controls. `model` is what times and changes were
     computed with. If `relative_to_controls`, every change is what remains of it beyond the part in which
-    its workload follows the controls.
+    its workload follows the controls. `speed` is how times were adjusted for the speed of processors;
+    None if they are as measured.
     """
 
     columns: tuple[ConfigurationRuns, ...]
@@ -87,6 +89,7 @@ class Comparison:
     control_shifts: tuple[ControlShift | None, ...]
     model: MixedModel
     relative_to_controls: bool = False
+    speed: SpeedAdjustment | None = None
 
     @property
     def changes(self) -> tuple[Change, ...]:
@@ -136,10 +139,14 @@ def compare(
     columns: Sequence[ConfigurationRuns],
     *,
     relative_to_controls: bool = False,
+    for_speed: bool = False,
     allow_different_data: bool = False,
     strict: bool = False,
 ) -> Comparison:
     """Compare configurations with the first of them, the baseline.
+
+    With `for_speed`, times are adjusted for the speed of the processors within each run, where that leaves
+    at most half of the variance.
 
     Raises BadInput
     - for fewer than two configurations;
@@ -161,12 +168,14 @@ def compare(
             _require_same_data(baseline, other)
         if strict:
             _require_no_confounders(baseline, other)
-    return _tabulate(with_unique_names(columns), relative_to_controls=relative_to_controls)
+    return _tabulate(
+        with_unique_names(columns), relative_to_controls=relative_to_controls, for_speed=for_speed
+    )
 
 
-def overview(column: ConfigurationRuns) -> Comparison:
+def overview(column: ConfigurationRuns, *, for_speed: bool = False) -> Comparison:
     """Return the table of a single configuration, without changes."""
-    return _tabulate((column,), relative_to_controls=False)
+    return _tabulate((column,), relative_to_controls=False, for_speed=for_speed)
 
 
 def _require_common_workload(baseline: ConfigurationRuns, other: ConfigurationRuns) -> None:
@@ -210,9 +219,14 @@ def _require_no_confounders(baseline: ConfigurationRuns, other: ConfigurationRun
         )
 
 
-def _tabulate(columns: Sequence[ConfigurationRuns], *, relative_to_controls: bool) -> Comparison:
+def _tabulate(
+    columns: Sequence[ConfigurationRuns], *, relative_to_controls: bool, for_speed: bool
+) -> Comparison:
     names = tuple(dict.fromkeys(name for column in columns for name in column.workloads))
-    model = table_model((column.runs for column in columns), names)
+    timed, speed = adjusted_for_speed(columns) if for_speed else (columns, None)
+    model = table_model(
+        (column.runs for column in timed), names, (column.runs for column in columns)
+    )
     controls = _common_controls(columns, model)
     shifts = (
         None,
@@ -228,7 +242,7 @@ def _tabulate(columns: Sequence[ConfigurationRuns], *, relative_to_controls: boo
     ]
 
     def cell(name: str, index: int) -> Cell:
-        sample = take_sample(name, columns[index].runs)
+        sample = take_sample(name, timed[index].runs)
         return Cell(
             sample=sample,
             summary=_summary(model, index, sample) if sample.runs_s else None,
@@ -242,8 +256,8 @@ def _tabulate(columns: Sequence[ConfigurationRuns], *, relative_to_controls: boo
 
     return Comparison(
         columns=tuple(
-            _with_notes(column, baseline, differences, names)
-            for column, differences in zip(columns, found, strict=True)
+            _with_notes(column, caveats(times.runs), baseline, differences, names)
+            for column, times, differences in zip(columns, timed, found, strict=True)
         ),
         rows=tuple(
             Row(name, tuple(cell(name, index) for index in range(len(columns)))) for name in names
@@ -251,6 +265,7 @@ def _tabulate(columns: Sequence[ConfigurationRuns], *, relative_to_controls: boo
         control_shifts=shifts,
         model=model,
         relative_to_controls=relative_to_controls,
+        speed=speed,
     )
 
 
@@ -293,6 +308,7 @@ def _affects_all(confounder: Confounder, workloads: Sequence[str]) -> bool:
 
 def _with_notes(
     column: ConfigurationRuns,
+    own: Iterable[str],
     baseline: ConfigurationRuns,
     differences: Sequence[Confounder],
     workloads: Sequence[str],
@@ -300,7 +316,7 @@ def _with_notes(
     """Add everything that a reader of the whole column must know."""
     affecting_all = (found for found in differences if _affects_all(found, workloads))
     notes = (
-        *caveats(column.runs),
+        *own,
         *contradictions(column.runs),
         *(found.describe(baseline.name) for found in affecting_all),
         *filter(None, [different_fetch_wait(baseline.runs, column.runs)]),

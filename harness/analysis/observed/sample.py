@@ -162,20 +162,28 @@ def _times_of_run(workload: str, run: RecordedRun) -> tuple[float, ...]:
     return tuple(trial.unit_s for trial in trials if trial.unit_s is not None)
 
 
-def table_model(columns: Iterable[Iterable[RecordedRun]], workloads: Collection[str]) -> MixedModel:
-    """Return the model of a table's times, from the runs of each of its configurations."""
+def table_model(
+    columns: Iterable[Iterable[RecordedRun]],
+    workloads: Collection[str],
+    measured: Iterable[Iterable[RecordedRun]] | None = None,
+) -> MixedModel:
+    """Return the model of a table's times, from the runs of each of its configurations.
+
+    `measured` are the same runs before an adjustment of their times, if there was one.
+    """
     columns = [tuple(runs) for runs in columns]
+    originals = columns if measured is None else [tuple(runs) for runs in measured]
     return MixedModel(
         [
             [
                 {
-                    name: run_median(times_s)
+                    name: run_median(times_s, _times_of_run(name, original))
                     for name in workloads
                     if (times_s := _times_of_run(name, recorded))
                 }
-                for recorded in runs
+                for recorded, original in zip(runs, own, strict=True)
             ]
-            for runs in columns
+            for runs, own in zip(columns, originals, strict=True)
         ],
         [[_application(recorded) for recorded in runs] for runs in columns],
     )

@@ -1,0 +1,124 @@
+"""The speed of processors as a covariate: trials of a run as if the processors had been equally fast.
+
+A trial that was left out because its processors were slow, or because a hypervisor or others took processor
+time, counts again: how slow it was is known. What no model mends stays out.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean, median
+
+from harness.analysis.observed.configuration import ConfigurationRuns
+from harness.model.interference import MIN_LOOPS, NodeInterference, is_of_speed
+from harness.model.run import Phase, RecordedRun, Trial
+from harness.statistics.covariate import (
+    MAX_VARIANCE_LEFT,
+    Observed,
+    adjusted,
+    slope,
+    variance_left,
+)
+
+
+@dataclass(frozen=True)
+class SpeedAdjustment:
+    """How the times of a table follow the processors: by workload, from 0 (not at all) to 1.
+
+    `variance_left` is the fraction of the variance within runs that is left.
+    """
+
+    slopes: Mapping[str, float]
+    variance_left: float
+
+
+def adjusted_for_speed(
+    columns: Sequence[ConfigurationRuns],
+) -> tuple[Sequence[ConfigurationRuns], SpeedAdjustment | None]:
+    """Return the columns with adjusted times, and the adjustment.
+
+    They are as they were, without an adjustment, unless it leaves no more than half of the variance within
+    runs. That is decided for the whole table, and no difference between runs has a part in it.
+    """
+    runs = [recorded for column in columns for recorded in column.runs]
+    names = dict.fromkeys(trial.workload for recorded in runs for trial in recorded.trials)
+    observed = {name: [_observed(recorded, name) for recorded in runs] for name in names}
+    slopes = {name: slope(own, _expected(name, runs)) for name, own in observed.items() if any(own)}
+    left = variance_left({name: observed[name] for name in slopes}, slopes)
+    if left is None or left > MAX_VARIANCE_LEFT:
+        return columns, None
+    return (
+        [
+            replace(column, runs=tuple(_adjusted(recorded, slopes) for recorded in column.runs))
+            for column in columns
+        ],
+        SpeedAdjustment(slopes, left),
+    )
+
+
+def _slowness(trial: Trial) -> float | None:
+    """Return the logarithm of how long the nodes take for a fixed work; None if it is unknown.
+
+    Only of a trial with a time that counts, or would if it had not been slowed.
+    """
+    is_usable = trial.phase is Phase.MEASURED and (
+        not trial.disturbed or is_of_speed(trial.disturbed)
+    )
+    if trial.wall_s is None or not is_usable or not trial.interference:
+        return None
+    nodes = [_of_node(node) for node in trial.interference]
+    known = [node for node in nodes if node is not None]
+    return fmean(known) if len(known) == len(nodes) else None
+
+
+def _of_node(node: NodeInterference) -> float | None:
+    """Return the logarithm of the loop's time, divided by the share of time that a processor is there."""
+    if not node.loop_s or (node.loops or 0) < MIN_LOOPS:
+        return None
+    there = 1.0
+    if node.stolen_s and node.busy_s is not None:
+        there -= node.stolen_s / (node.stolen_s + node.busy_s)
+    if node.others_s:
+        there *= 1 - min(0.9, node.others_s / (node.duration_s * node.processors))
+    return math.log(node.loop_s) - math.log(max(0.1, there))
+
+
+def _observed(recorded: RecordedRun, workload: str) -> list[Observed]:
+    return [
+        Observed(math.log(trial.wall_s), slowness, not trial.disturbed)
+        for trial in recorded.trials
+        if trial.workload == workload
+        and trial.wall_s is not None
+        and (slowness := _slowness(trial)) is not None
+    ]
+
+
+def _expected(workload: str, runs: Sequence[RecordedRun]) -> float:
+    """Return how much of a workload's trials is computation: the share of processors that are busy."""
+    shares = [
+        min(1.0, node.busy_s / (node.duration_s * node.processors))
+        for recorded in runs
+        for trial in recorded.trials
+        if trial.workload == workload and trial.phase is Phase.MEASURED
+        for node in trial.interference or ()
+        if node.busy_s is not None
+    ]
+    return median(shares) if shares else 0.0
+
+
+def _adjusted(recorded: RecordedRun, slopes: Mapping[str, float]) -> RecordedRun:
+    """Return a run with adjusted times. A trial of unknown speed stays as it is, and out if it was out."""
+    times: dict[int, float] = {}
+    for name, slope_ in slopes.items():
+        own = [
+            number
+            for number, trial in enumerate(recorded.trials)
+            if trial.workload == name and _slowness(trial) is not None
+        ]
+        logs = adjusted(_observed(recorded, name), slope_)
+        times |= dict(zip(own, map(math.exp, logs), strict=True))
+    trials = tuple(
+        replace(trial, wall_s=times[number], disturbed=None) if number in times else trial
+        for number, trial in enumerate(recorded.trials)
+    )
+    return replace(recorded, trials=trials)

@@ -1,0 +1,111 @@
+"""What a covariate explains of how the trials of a run differ: an analysis of covariance.
+
+The logarithm of a trial's time is the run's own level, plus a slope times how far the trial's covariate is
+from the middle one of the same workload's quiet trials in the run, plus noise. The slope is the workload's,
+in all runs of a table. Because covariates are centred in each run, only differences within runs are taken
+away: whatever makes all trials of a run slower stays in its time, be it the change under test or the hour.
+
+docs/noise.md has the simulations that chose this among other estimators. Standard library only.
+"""
+
+from collections.abc import Mapping, Sequence
+from math import fsum
+from statistics import median, variance
+from typing import NamedTuple
+
+PRIOR_SD = 0.3
+"""How far a slope may be from what is expected of it, as a standard deviation."""
+HUBER = 1.5
+"""Deviations, in standard deviations, from which on a trial weighs less in the estimate of a slope."""
+MIN_SD = 0.001
+"""The least noise that is assumed: clock and scheduler alone cause as much."""
+MAX_VARIANCE_LEFT = 0.5
+"""Of the variance within runs. Times are only adjusted if no more is left, so that it is not for chance."""
+_MAD_TO_SD = 1.4826
+_STEPS = 10
+
+
+class Observed(NamedTuple):
+    """A trial: the logarithms of its time and of its covariate, and whether it counts unadjusted."""
+
+    log_time: float
+    covariate: float
+    is_quiet: bool = True
+
+
+Runs = Sequence[Sequence[Observed]]
+"""The trials of one workload, by run."""
+
+
+def slope(runs: Runs, expected: float) -> float:
+    """Return by how much the logarithm of a time follows the covariate within runs: from 0 to 1.
+
+    It is a regression that outliers hardly influence (Huber 1964), shrunk to what is expected of the
+    workload: the fewer the trials and the steadier the covariate, the more.
+    """
+    free = sum(max(0, len(run) - 1) for run in runs)
+    found = expected
+    if not free:
+        return found
+    runs = [run for run in runs if run]
+    weights = [[1.0] * len(run) for run in runs]
+    prior = PRIOR_SD**-2
+    for _ in range(_STEPS):
+        centred = [_centred(run, own) for run, own in zip(runs, weights, strict=True)]
+        errors = [[abs(y - found * x) for x, y in run] for run in centred]
+        every = [error for run in errors for error in run]
+        sd = max(MIN_SD, _MAD_TO_SD * median(every) * (len(every) / free) ** 0.5)
+        limit = HUBER * sd
+        weights = [[limit / max(error, limit) for error in run] for run in errors]
+        weighted = [
+            (weight / sd**2, *pair)
+            for run, own in zip(centred, weights, strict=True)
+            for pair, weight in zip(run, own, strict=True)
+        ]
+        known = fsum(w * x * x for w, x, _ in weighted)
+        product = fsum(w * x * y for w, x, y in weighted)
+        found = min(1.0, max(0.0, (prior * expected + product) / (prior + known)))
+    return found
+
+
+def adjusted(run: Sequence[Observed], slope_: float) -> list[float]:
+    """Return the logarithms of the times that the trials would have with the run's middle covariate.
+
+    It is that of the trials that count unadjusted, if there are any: a middle of all would be anywhere in a
+    run that was disturbed half of the time.
+    """
+    if not run:
+        return []
+    quiet = [trial.covariate for trial in run if trial.is_quiet]
+    middle = median(quiet or [trial.covariate for trial in run])
+    return [trial.log_time - slope_ * (trial.covariate - middle) for trial in run]
+
+
+def variance_left(workloads: Mapping[str, Runs], slopes: Mapping[str, float]) -> float | None:
+    """Return how much of the variance within runs is left, as a fraction; None if too few trials tell.
+
+    It is the variance of all trials, adjusted, in that of those that count without adjustment, and the mean
+    over workloads.
+    """
+    fractions = []
+    for name, runs in workloads.items():
+        before = _within([[trial.log_time for trial in run if trial.is_quiet] for run in runs], 0)
+        after = _within([adjusted(run, slopes[name]) for run in runs], 1)
+        if before and after is not None:
+            fractions.append(after / before)
+    return fsum(fractions) / len(fractions) if fractions else None
+
+
+def _within(runs: Sequence[Sequence[float]], estimated: int) -> float | None:
+    """Return the variance within runs; `estimated` numbers were learnt from the same values."""
+    repeated = [run for run in runs if len(run) > 1]
+    free = sum(len(run) - 1 for run in repeated) - estimated
+    return fsum((len(run) - 1) * variance(run) for run in repeated) / free if free > 0 else None
+
+
+def _centred(run: Sequence[Observed], weights: Sequence[float]) -> list[tuple[float, float]]:
+    """Return how far the trials' covariates and times are from their weighted means."""
+    total = fsum(weights)
+    covariate = fsum(w * trial.covariate for w, trial in zip(weights, run, strict=True)) / total
+    time = fsum(w * trial.log_time for w, trial in zip(weights, run, strict=True)) / total
+    return [(trial.covariate - covariate, trial.log_time - time) for trial in run]
