@@ -59,12 +59,9 @@ class Owner:
         """Return the owner that a lock file names; None if it names none, as on a full disk."""
         with suppress(ValueError, TypeError, RecursionError):
             owner = cls(**json.loads(text))
-            if all(type(value) is type(default) for value, default in owner._with_defaults()):
+            if list(map(type, vars(owner).values())) == list(map(type, vars(cls()).values())):
                 return owner
         return None
-
-    def _with_defaults(self) -> list[tuple[object, object]]:
-        return list(zip(asdict(self).values(), asdict(Owner()).values(), strict=True))
 
     def to_json(self) -> str:
         return json.dumps(asdict(self)) + "\n"

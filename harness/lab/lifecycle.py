@@ -76,7 +76,12 @@ def down() -> None:
 
 def check_variables() -> None:
     """Raise BadInput that names the environment variable which cannot have its value."""
-    _check_ports()
+    for variable, default in PORTS.items():
+        text = os.environ.get(variable) or str(default)
+        if not (text.isascii() and text.isdigit() and 0 < int(text) < 2**16):
+            raise BadInput(f"{variable} is {text!r}: set it to a port, such as {default}")
+        if problem := port_problem(int(text)):
+            raise BadInput(f"port {text} {problem} on {LOCALHOST}: set {variable} to another port")
     cores = os.environ.get("CORES") or "1"
     if not re.fullmatch("[1-9][0-9]{0,2}", cores):
         raise BadInput(f"CORES is {cores!r}: set it to a whole number from 1 to 999")
@@ -84,16 +89,6 @@ def check_variables() -> None:
         raise BadInput(
             f"COMPOSE_PROJECT_NAME is {name!r}: use lower-case letters, digits, dashes and underscores"
         )
-
-
-def _check_ports() -> None:
-    """Raise BadInput that names the variable if a port is taken or is not a port."""
-    for variable, default in PORTS.items():
-        text = os.environ.get(variable) or str(default)
-        if not (text.isascii() and text.isdigit() and 0 < int(text) < 2**16):
-            raise BadInput(f"{variable} is {text!r}: set it to a port, such as {default}")
-        if problem := port_problem(int(text)):
-            raise BadInput(f"port {text} {problem} on {LOCALHOST}: set {variable} to another port")
 
 
 def _check_same_shape(lab: Lab, shape: LabSpec) -> None:

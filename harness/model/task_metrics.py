@@ -137,23 +137,17 @@ class TaskMetrics(Quantities):
         if executions == 1:
             return self
         counts = {
-            name: _quotients(getattr(self, name), executions)
-            for name in (
-                *(
-                    "tasks",
-                    "failed_tasks",
-                    "killed_tasks",
-                    "speculative_tasks",
-                    "tasks_by_locality",
-                ),
-                *("input_bytes_by_locality", "output_bytes", "shuffle_local_bytes"),
-                *("shuffle_remote_bytes", "shuffle_written_bytes"),
-                *("memory_spilled_bytes", "disk_spilled_bytes"),
-            )
+            name: _quotients(value, executions)
+            for name, value in vars(self).items()
+            if isinstance(value, int | Mapping) and name not in _NO_SUMS
         }
         simulation = self.simulation and _seconds_per_execution(self.simulation, executions)
         time = _seconds_per_execution(self.time, executions)
         return replace(self, time=time, simulation=simulation, **counts)
+
+
+_NO_SUMS = {"slots", "gc_share", "peak_execution_memory_bytes"}
+"""The numbers of TaskMetrics that are no sums over tasks."""
 
 
 SecondsT = TypeVar("SecondsT", TaskTime, ScheduleSimulation)

@@ -77,9 +77,9 @@ def _row(rank: int, benefit: CostBenefit) -> tuple[str | Quantity, ...]:
         Quantity(str(rank) if benefit.cost_per_second_saved is not None else NONE, rank),
         benefit.configuration,
         _money(benefit.cost),
-        Quantity(saving_text(benefit.saving), benefit.saving.seconds if benefit.saving else None),
+        Quantity(_saving_text(benefit.saving), benefit.saving.seconds if benefit.saving else None),
         _money(benefit.cost_per_second_saved),
-        Quantity(payback_text(benefit), benefit.rounds_to_pay_back),
+        Quantity(_payback_text(benefit), benefit.rounds_to_pay_back),
     )
 
 
@@ -91,13 +91,13 @@ def _money(value: Money | None) -> Quantity:
     return Quantity(money_text(value), value.amount if value else None)
 
 
-def payback_text(benefit: CostBenefit) -> str:
+def _payback_text(benefit: CostBenefit) -> str:
     """Return after how many rounds the offer has paid for itself: `1,350 rounds`, or `-`."""
     rounds = benefit.rounds_to_pay_back
     return NONE if rounds is None else count_of(rounds, "round")
 
 
-def saving_text(saving: Saving | None) -> str:
+def _saving_text(saving: Saving | None) -> str:
     """Return `12.5 s (11.3 s to 13.6 s)`, or why there is no such number."""
     if saving is None:
         return "unknown: too few runs"

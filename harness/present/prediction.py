@@ -6,7 +6,8 @@ from harness.analysis.cost.benefit import CostBenefit
 from harness.analysis.predict.score import Score, Summary, summarise
 from harness.model.link import rate_text, throughput_text
 from harness.model.prediction import Bounds, PredictedTime, Prediction
-from harness.present.costs import money_text, payback_text, saving_text
+from harness.present.costs import cost_table
+from harness.present.data_table import Quantity
 from harness.present.quantities import change, time_text
 from harness.present.text import fill, simple_table
 from harness.records.predictions import FrozenPrediction
@@ -138,18 +139,12 @@ _ROUND = (
 
 
 def _table_of_costs(benefits: Sequence[CostBenefit]) -> str:
-    headings = ("links", "cost", "saved per round", "cost per second saved")
+    table = cost_table(benefits)
     rows = [
-        (
-            benefit.configuration,
-            money_text(benefit.cost),
-            saving_text(benefit.saving),
-            money_text(benefit.cost_per_second_saved),
-            payback_text(benefit),
-        )
-        for benefit in benefits
+        [cell.text if isinstance(cell, Quantity) else cell for cell in row[1:]]
+        for row in table.rows
     ]
-    return simple_table((*headings, "pays for itself after"), rows)
+    return simple_table(["links", *table.headings[2:]], rows)
 
 
 def _name(time: PredictedTime) -> str:

@@ -232,12 +232,13 @@ class _Trials:
 
     def _say(self, phase: Phase, number: int, outcomes: Outcomes, disturbed: str | None) -> None:
         total = self._rounds.totals[phase]
+        hosts = join_names([host.name for host in self._planned.placement.hosts])
         errors = list(dict.fromkeys(each for each in outcomes.values() if isinstance(each, str)))
         result = f"FAILED: {'; '.join(errors)}" if errors else "ok"
         doubt = f"; disturbed ({disturbed})" if disturbed else ""
         say(
-            f"{self._planned.program.name} on {_place(self._planned.placement)}, {phase} {number}/{total}: "
-            f"{result}{doubt}   {self._rounds.outlook()}"
+            f"{self._planned.program.name} on {hosts}, {phase} {number}/{total}: {result}{doubt}   "
+            f"{self._rounds.outlook()}"
         )
 
 
@@ -306,7 +307,3 @@ def _links(hosts: Sequence[Host]) -> NodeLinks:
 
 def _by_host(links: Sequence[HostLink | HostError]) -> NodeLinks:
     return {link.host: {link.device: link} for link in links if isinstance(link, HostLink)}
-
-
-def _place(placement: Placement) -> str:
-    return join_names([host.name for host in placement.hosts])
