@@ -7,13 +7,15 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 from datagen import recipe as recipes
-from datagen.manifest_schema import SCHEMAS, WholeNumber, require_object
+from datagen.manifest_schema import SCHEMAS, Versioned
 from datagen.recipe import Recipe, Totals
+from harness.model.bounds import Closed
 from harness.model.layout import Layout, layout_text
 from harness.records.checksum import checksum
+from harness.records.rules import check
 
 FILE_NAME = "_dataset.json"
 SCHEMA_VERSION = 2
@@ -91,7 +93,7 @@ class Manifest:
     def from_json(cls, text: str) -> Self:
         """Read the text of the file. Raise ValueError, with one line on the reason, if it is invalid."""
         try:
-            facts = require_object("the manifest", json.loads(text, object_pairs_hook=_unique))
+            facts = json.loads(text, object_pairs_hook=_unique)
         except RecursionError as error:
             raise ValueError("its values are nested too deeply") from error
         _check(facts)
@@ -126,14 +128,13 @@ def content_checksum(manifest: Mapping[str, Any]) -> str:
 
 def _check(facts: Mapping[str, Any]) -> None:
     """Raise ValueError if a value is not as the schema says, or if values contradict each other."""
-    if "schema_version" not in facts:
-        raise ValueError("'schema_version' is missing")
-    WholeNumber(0, 10**6).check("schema_version", version := facts["schema_version"])
-    if version not in SCHEMAS:
+    check(facts, Versioned)
+    schema = SCHEMAS.get(version := facts["schema_version"])
+    if schema is None:
         raise ValueError(
             f"schema version {version} is not known to this clusterlift, but may be to a newer one"
         )
-    SCHEMAS[version].check("the manifest", facts)
+    check(facts, Annotated[schema, Closed(schema)])
     if "checksum" in facts and facts["checksum"] != content_checksum(facts):
         raise ValueError("its checksum is wrong: the file was edited or damaged")
     recipe, totals = facts["recipe"], facts["totals"]

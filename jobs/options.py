@@ -5,11 +5,13 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Annotated, TypedDict
 
-from datagen.manifest_schema import Dictionary, Nullable, Object, Text
+from harness.model.bounds import Closed, Length, Pattern
 from harness.model.errors import BadInput
 from harness.model.limits import MAX_NODES, MAX_PARTITIONS, MAX_PI_SAMPLES, MAX_TRIALS
 from harness.model.link import MAX_BIT_S, parse_rate
+from harness.records.rules import check
 from harness.runtime.command_line import (
     Parser,
     option_type,
@@ -85,15 +87,14 @@ class Turn:
     facts: Mapping[str, str]
 
 
-_ANY_TEXT = Text("(?s).*")
-_TURN = Object(
-    {
-        "configuration": _ANY_TEXT,
-        "dataset": Nullable(_ANY_TEXT),
-        "facts": Dictionary(Text(r"(?s)\s*\S.*"), _ANY_TEXT, MAX_FACTS),
-    }
-)
-"""The fields of a turn."""
+class TurnFields(TypedDict):
+    """The fields of a turn in JSON."""
+
+    configuration: str
+    dataset: str | None
+    facts: Annotated[
+        dict[Annotated[str, Pattern(r"(?s)\s*\S.*", "not empty")], str], Length(0, MAX_FACTS)
+    ]
 
 
 @dataclass(frozen=True)
@@ -261,7 +262,7 @@ def _turns(text: str) -> tuple[Turn, ...]:
     if type(found) is not list or not found:
         raise ValueError("not a list of turns")
     for turn in found:
-        _TURN.check("a turn", turn)
+        check(turn, Annotated[TurnFields, Closed(TurnFields)])
         _configuration_name(turn["configuration"])
         if turn["dataset"] is not None:
             _dataset_uri(turn["dataset"])

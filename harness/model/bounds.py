@@ -1,8 +1,12 @@
 """What values a field of a record may have: annotations of its type, which `records/rules.py` checks."""
 
+import re
+from collections.abc import Mapping, Sized
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, get_type_hints
+
+from harness.terminal import shorten
 
 
 @dataclass(frozen=True)
@@ -24,13 +28,40 @@ class Range:
 
 @dataclass(frozen=True)
 class Length:
-    """The least number of characters of a text, or of items of an array."""
+    """The least and the greatest number of characters of a text, or of items of an array or object."""
 
     least: int
+    most: int | None = None
 
-    def why_not(self, value: str | list[object]) -> str | None:
+    def why_not(self, value: Sized) -> str | None:
         """Return what the value breaks; None if nothing."""
+        if self.most is not None and len(value) > self.most:
+            return f"of length <= {self.most}"
         return f"of length >= {self.least}" if len(value) < self.least else None
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """A regular expression that a text matches, and what such a text is."""
+
+    regex: str
+    meaning: str
+
+    def why_not(self, value: str) -> str | None:
+        """Return what the value breaks; None if nothing."""
+        return None if re.fullmatch(self.regex, value) else f"that is {self.meaning}"
+
+
+@dataclass(frozen=True)
+class Closed:
+    """An object that has no other keys than those of a TypedDict."""
+
+    shape: type
+
+    def why_not(self, value: Mapping[str, object]) -> str | None:
+        """Return what the value breaks; None if nothing."""
+        unknown = min(value.keys() - get_type_hints(self.shape).keys(), default=None)
+        return None if unknown is None else f"without the unknown key {shorten(repr(unknown), 60)}"
 
 
 Name = Annotated[str, Length(1)]

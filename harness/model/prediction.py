@@ -20,8 +20,8 @@ class Target:
     to carry. `layout` is None if it stays.
     """
 
-    link_bit_s: Annotated[int, Range(ge=1, le=1e18)] | None
-    mtu: Annotated[int, Range(ge=1, le=1e6)]
+    link_bit_s: Annotated[int, Range(ge=1, le=10**18)] | None
+    mtu: Annotated[int, Range(ge=1, le=10**6)]
     goodput_bit_s: BitPerS
     layout: str | None = None
 

@@ -6,7 +6,7 @@ unknown, in place of a value that may not be there.
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import is_dataclass
 from datetime import datetime
 from functools import cache
@@ -194,9 +194,21 @@ def _checked_inside(value: Any, hint: Any, path: str, on_mistake: OnMistake) -> 
     if origin in {list, tuple}:
         return _checked_list(value, arguments[0], path, on_mistake)
     if origin is not None:
-        below = f"{path}[...]"
-        return {key: _checked(item, arguments[1], below, on_mistake) for key, item in value.items()}
+        keys, values = arguments
+        return _checked_mapping(value, keys, values, f"{path}[...]", on_mistake)
     return value
+
+
+def _checked_mapping(
+    value: dict[str, Any], keys: Any, values: Any, path: str, on_mistake: OnMistake
+) -> dict[str, Any]:
+    if get_origin(keys) is Annotated:
+        plain, limits = get_args(keys)
+        for key in value:
+            _check_limits(key, plain, limits, path)
+    if _are_numbers_within(value.values(), values, path):
+        return value
+    return {key: _checked(item, values, path, on_mistake) for key, item in value.items()}
 
 
 def _checked_table(
@@ -230,23 +242,33 @@ def _has_bounds(hint: Any) -> bool:
 
 
 def _checked_list(value: list[Any], hint: Any, path: str, on_mistake: OnMistake) -> list[Any]:
-    if get_origin(hint) is Annotated and value:
-        plain, limits = get_args(hint)
-        if isinstance(limits, Range) and {type(item) for item in value} <= {int, plain}:
-            # A soak has millions of them.
-            for extreme in (min(value), max(value)):
-                _check_limits(extreme, plain, limits, path)
-            return value
+    if _are_numbers_within(value, hint, path):
+        return value
     return [
         _checked(item, hint, f"{path}[{number}]", on_mistake) for number, item in enumerate(value)
     ]
+
+
+def _are_numbers_within(values: Collection[Any], hint: Any, path: str) -> bool:
+    """Return whether these are numbers of a type with a range; raise Mistake if one is out of range.
+
+    A soak has millions of them.
+    """
+    if get_origin(hint) is not Annotated or not values:
+        return False
+    plain, limits = get_args(hint)
+    if not isinstance(limits, Range) or not {type(item) for item in values} <= {int, plain}:
+        return False
+    for extreme in (min(values), max(values)):
+        _check_limits(extreme, plain, limits, path)
+    return True
 
 
 def _check_limits(value: Any, plain: Any, limits: Any, path: str) -> None:
     if limits is datetime:
         _check_time(value, path)
     elif reason := limits.why_not(value):
-        raise Mistake(f"Expected `{_NAMES[get_origin(plain) or plain]}` {reason}", path)
+        raise Mistake(f"Expected `{min(_json_types(plain))}` {reason}", path)
 
 
 def _check_time(value: str, path: str) -> None:

@@ -5,22 +5,15 @@ import copy
 import dataclasses
 import json
 from collections.abc import Iterator
-from typing import Any
+from types import NoneType
+from typing import Any, get_args, get_origin, get_type_hints, is_typeddict
 
 import pytest
 
 from datagen.manifest import SCHEMA_VERSION, Format, Manifest, content_checksum
-from datagen.manifest_schema import (
-    SCHEMAS,
-    VERSION_1,
-    Dictionary,
-    Field,
-    Nullable,
-    Object,
-    Text,
-    WholeNumber,
-)
+from datagen.manifest_schema import SCHEMAS, Version1
 from datagen.recipe import Recipe, Totals
+from harness.model.bounds import Length, Range
 from harness.model.layout import UNKNOWN
 
 MANIFEST = Manifest(
@@ -46,31 +39,31 @@ def test_a_manifest_is_read_back_from_its_text() -> None:
     ("keys", "value", "message"),
     [
         ("schema_version", 99, "schema version 99 is not known to this clusterlift"),
-        ("schema_version", True, "schema_version is True, not a whole number"),
-        ("partitions", float("inf"), "partitions is inf, not a whole number"),
+        ("schema_version", True, "Expected `int`, got `bool` - at `$.schema_version`"),
+        ("partitions", float("inf"), "Expected `int`, got `float` - at `$.partitions`"),
         ("rows", 999, "rows is 999, but the other values give 1,000"),
         ("bytes", 0, "bytes is 0, but the other values give 1,000"),
         ("file_count", 3, "file_count is 3, but the other values give 2"),
-        ("colour", 3, "'colour' in the manifest is not known to this clusterlift"),
-        ("recipe.colour", 3, "'colour' in recipe is not known to this clusterlift"),
-        ("partitions", -1, "partitions is -1, which is out of range"),
-        ("format", "orc", "format is 'orc', not csv or parquet"),
-        ("recipe", [], "recipe is [], not an object"),
-        ("recipe.rows", "1000", "rows is '1000', not a whole number"),
+        ("colour", 3, "Expected `object` without the unknown key 'colour'"),
+        ("recipe.colour", 3, "without the unknown key 'colour' - at `$.recipe`"),
+        ("partitions", -1, "Expected `int` >= 1 - at `$.partitions`"),
+        ("format", "orc", "Expected `str` that is csv or parquet - at `$.format`"),
+        ("recipe", [], "Expected `object`, got `array` - at `$.recipe`"),
+        ("recipe.rows", "1000", "Expected `int`, got `str` - at `$.recipe.rows`"),
         ("recipe.rows", 999, "its totals contradict its recipe"),
-        ("recipe.rows", 10**10, "rows is 10000000000, which is out of range"),
+        ("recipe.rows", 10**10, "Expected `int` <= 9000000000 - at `$.recipe.rows`"),
         ("recipe.version", 99, "recipe uuid-rows version 99, this clusterlift has uuid-rows"),
-        ("totals.float_sum_e9", 10**400, "which is out of range"),
-        ("totals.integer_sum", None, "integer_sum is None, not a whole number"),
-        ("totals.rows_per_prefix2", {"00": "4"}, "00 is '4', not a whole number"),
-        ("files", 7, "files is 7, not an object"),
-        ("files", {"part": 1.5}, "part is 1.5, not a whole number"),
-        ("digest", 5, "digest is 5, not a text"),
-        ("layout", "rs:6+3", "layout is 'rs:6+3', not an object"),
-        ("layout.observed", 5, "observed is 5, not a text"),
+        ("totals.float_sum_e9", 10**400, "- at `$.totals.float_sum_e9`"),
+        ("totals.integer_sum", None, "Expected `int`, got `null` - at `$.totals.integer_sum`"),
+        ("totals.rows_per_prefix2", {"00": "4"}, "got `str` - at `$.totals.rows_per_prefix2[...]`"),
+        ("files", 7, "Expected `object`, got `int` - at `$.files`"),
+        ("files", {"part": 1.5}, "got `float` - at `$.files[...]`"),
+        ("digest", 5, "Expected `str`, got `int` - at `$.digest`"),
+        ("layout", "rs:6+3", "Expected `object`, got `str` - at `$.layout`"),
+        ("layout.observed", 5, "Expected `str | null`, got `int` - at `$.layout.observed`"),
         ("layout.observed", "rs", "'rs' is not a layout"),
         ("layout.requested", "rs:6+3", "rs:6+3 was requested, but unknown observed"),
-        ("written_at", {}, "written_at is {}, not a text"),
+        ("written_at", {}, "Expected `str`, got `object` - at `$.written_at`"),
     ],
 )
 def test_a_wrong_value_is_refused_in_one_line(keys: str, value: Any, message: str) -> None:
@@ -92,40 +85,46 @@ def test_a_missing_value_is_refused_with_its_name() -> None:
     for key in manifest:
         incomplete = copy.deepcopy(manifest)
         del incomplete[key]
-        assert refusal(json.dumps(incomplete)) == f"'{key}' is missing"
+        assert refusal(json.dumps(incomplete)) == f"Object missing required field `{key}`"
 
 
 # Every field of every schema version, with every value that it must not have.
 
 
-def fields(schema: Object, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Field]]:
-    for name, field in schema.fields.items():
-        yield (*path, name), field
-        if isinstance(field, Object):
-            yield from fields(field, (*path, name))
+def fields(shape: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Yield the path and the type of each field."""
+    for name, hint in get_type_hints(shape, include_extras=True).items():
+        yield (*path, name), hint
+        if is_typeddict(plain := get_args(hint)[0]):
+            yield from fields(plain, (*path, name))
 
 
-def wrong_values(field: Field) -> Iterator[Any]:
+def wrong_values(hint: Any) -> Iterator[Any]:
     yield from (True, 1.0, float("nan"), [], [[]], "x" * 10_000, {"a": {"b": 1}}, 10**400)
-    match field:
-        case WholeNumber(minimum, maximum):
-            yield from (None, str(minimum), minimum - 1, maximum + 1)
-        case Text():
-            yield from (None, "", 5, "\n")
-        case Nullable():
-            yield from ("", 5)
-        case Dictionary(_, values, size):
-            yield from (None, 5, {"a": None}, {"a": values.minimum - 1}, {"a": values.maximum + 1})
-            yield {f"{number:x}": 1 for number in range(size + 1)} if size < 1_000 else {"a/b": 1}
-        case Object():
-            yield from (None, 5, {})
+    if NoneType in get_args(hint):
+        yield from ("", 5)
+        return
+    yield None
+    plain, limits = get_args(hint)
+    match limits:
+        case Range(least, most):
+            yield from (str(least), least - 1, most + 1)
+        case Length(_, most) if get_origin(plain) is dict:
+            _, value = get_args(plain)
+            of_value: Any = get_args(value)[1]
+            yield from (5, {"a": None}, {"a": of_value.ge - 1}, {"a": of_value.le + 1})
+            yield {f"{number:x}": 1 for number in range(most + 1)} if most < 1_000 else {"a/b": 1}
+        case _ if plain is str:
+            yield from ("", 5, "\n")
+        case _:
+            yield from (5, {})
 
 
 VIOLATIONS = [
     pytest.param(version, path, value, id=f"{version}-{'.'.join(path)}-{number}")
     for version, schema in SCHEMAS.items()
-    for path, field in fields(schema)
-    for number, value in enumerate(wrong_values(field))
+    for path, hint in fields(schema)
+    for number, value in enumerate(wrong_values(hint))
 ]
 
 
@@ -147,7 +146,7 @@ def of_version(version: int) -> dict[str, Any]:
     manifest = json.loads(MANIFEST.to_json())
     if version == SCHEMA_VERSION:
         return manifest
-    return {key: manifest[key] for key in VERSION_1} | {"schema_version": version}
+    return {key: manifest[key] for key in get_type_hints(Version1)} | {"schema_version": version}
 
 
 def test_a_manifest_of_version_1_is_read_without_what_it_did_not_have() -> None:
@@ -174,8 +173,8 @@ def test_a_key_that_stands_twice_is_refused() -> None:
     ("text", "message"),
     [
         ("{", "Expecting property name"),
-        ("7", "the manifest is 7, not an object"),
-        ("null", "the manifest is None, not an object"),
+        ("7", "Expected `object`, got `int`"),
+        ("null", "Expected `object`, got `null`"),
         ("[" * 100_000, "nested too deeply"),
         ('{"schema_version": ' + "9" * 5_000 + "}", "Exceeds the limit"),
     ],

@@ -71,7 +71,7 @@ def test_what_is_unchanged_is_read(tmp_path: Path) -> None:
         (of_prediction(times=[]), "`array` of length >= 1 - at `$.times`"),
         (of_target(goodput_bit_s=0), "`float` >= 1 - at `$.target.goodput_bit_s`"),
         (of_target(link_bit_s=0), "`int` >= 1 - at `$.target.link_bit_s`"),
-        (of_target(mtu=10**7), "`int` <= 1000000.0 - at `$.target.mtu`"),
+        (of_target(mtu=10**7), "`int` <= 1000000 - at `$.target.mtu`"),
         (of_time(baseline_s=0), "`float` >= 1e-40 - at `$.times[0].baseline_s`"),
         (of_time(expected_s=-1), "`float` >= 1e-40 - at `$.times[0].expected_s`"),
         (of_time(expected_s=1e300), "`float` <= 1e+18 - at `$.times[0].expected_s`"),
