@@ -35,6 +35,7 @@ class HostProcess:
         self._lines: list[str] = []
         self._arrived_s: list[float] = []
         self._ended_s: float | None = None
+        self._heard_s = time.monotonic()
         self._changed = threading.Condition()
         self._writing = threading.Lock()
         self._max_bytes = self._left_bytes = max_bytes
@@ -93,12 +94,21 @@ class HostProcess:
                 ready = selector.select(None if output in pipes else 0 if has_ended else _POLL_S)
                 for key, _ in ready:
                     piece = os.read(key.fd, _PIECE_BYTES)
-                    self._left_bytes -= len(piece)
-                    key.data(piece)
+                    self._take(piece, key.data)
                     if not piece:
                         selector.unregister(key.fileobj)
                 if has_ended and not ready:
                     break
+        self._end()
+
+    def _take(self, piece: bytes, receive: Callable[[bytes], object]) -> None:
+        """Count a piece of what the host printed, and pass it on."""
+        self._heard_s = time.monotonic()
+        self._left_bytes -= len(piece)
+        receive(piece)
+
+    def _end(self) -> None:
+        """Tell whoever waits that nothing more comes."""
         if self._left_bytes < 0:
             self._process.kill()
         self._process.wait()
@@ -134,7 +144,7 @@ class HostProcess:
             if condition():
                 return
             if self._ended_s is None:
-                raise self._host_error(f"no answer within {timeout_s:.0f} s")
+                raise self._host_error(f"no answer for {time.monotonic() - self._heard_s:.0f} s")
         raise self._flood() or self._early_end()
 
     def _flood(self) -> HostError | None:

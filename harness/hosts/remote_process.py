@@ -278,15 +278,32 @@ class ClientServerRun(Generic[T]):
         self._timeout_s = timeout_s
         self._error: HostError | None = None
 
-    def open(self) -> None:
-        """Start the server, and wait until it listens and the client can be started."""
+    @staticmethod
+    def open(runs: Sequence["ClientServerRun[T]"]) -> None:
+        """Start all servers, and wait until they listen and the clients can be started.
+
+        The hosts that do not answer have ANSWER_S together, those whose servers do not listen as long again.
+        """
+        for wait in (ClientServerRun._start_server, ClientServerRun._await_listening):
+            until_s = time.monotonic() + ANSWER_S
+            for run in runs:
+                run.attempt(wait, until_s)
+
+    def attempt(self, wait: Callable[[Self, float], None], until_s: float) -> None:
+        """Wait, unless something failed before, and keep the error."""
         try:
-            self._server.await_ready()
-            self._server.start()
-            self._server.await_line(self._listening)
-            self._client.await_ready()
+            if self._error is None:
+                wait(self, until_s)
         except HostError as error:
             self._error = error
+
+    def _start_server(self, until_s: float) -> None:
+        self._server.await_ready(max(0.0, until_s - time.monotonic()))
+        self._server.start()
+
+    def _await_listening(self, until_s: float) -> None:
+        self._server.await_line(self._listening, max(0.0, until_s - time.monotonic()))
+        self._client.await_ready(max(0.0, until_s - time.monotonic()))
 
     def start(self) -> None:
         """Start the client, unless `open` failed."""

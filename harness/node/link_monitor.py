@@ -8,9 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from harness.model.interface import MAX_SPEED_MBIT_S
 from harness.model.link import rate_text
 from harness.model.soak import LinkEventKind, LinkSeconds
-from harness.node.kernel import device_directory, known, positive, read_files
+from harness.node.kernel import count, device_directory, known, positive, read_files
 from harness.node.processor_ticks import ProcessorTicks, ticks_of_each_processor
 from harness.terminal import count_of
 
@@ -37,6 +38,7 @@ done
 _HWMON = "device/hwmon/hwmon*/temp1_input"
 _THERMAL = "/sys/class/thermal/thermal_zone*/temp"
 _MILLI = 1000
+_DEGREES = re.compile(r"-?[0-9]{1,9}")
 _PAUSE = re.compile(r"^\s*([\w.\[\] ]*pause[\w.\[\] ]*): (\d+)$", re.IGNORECASE | re.MULTILINE)
 
 _KERNEL_LINE = re.compile(r"^(?:<\d+>)?\[ *(\d+\.\d+)\] (.*)$", re.MULTILINE)
@@ -110,24 +112,25 @@ def _reading(device: str, clock_s: float, lines: list[str]) -> LinkReading | Non
     directory = device_directory(device)
     files = read_files("\n".join(_absolute(line, device) for line in lines))
     number = {
-        name: int(digits)
+        name: counted
         for name in _STATISTICS
-        if (digits := files.get(f"{directory}/statistics/{name}", "")).isdecimal()
+        if (counted := count(files.get(f"{directory}/statistics/{name}"))) is not None
     }
     if len(number) < len(_STATISTICS):
         return None
-    pauses = [int(count) for _, count in _PAUSE.findall("\n".join(lines))]
+    counts = (count(digits) for _, digits in _PAUSE.findall("\n".join(lines)))
+    pauses = [frames for frames in counts if frames is not None]
     return LinkReading(
         clock_s,
         number["rx_bytes"],
         number["tx_bytes"],
         number["rx_errors"] + number["tx_errors"],
         number["rx_dropped"] + number["tx_dropped"],
-        _whole(files.get(f"{directory}/carrier_changes")),
-        positive(files.get(f"{directory}/speed")),
+        count(files.get(f"{directory}/carrier_changes")),
+        positive(files.get(f"{directory}/speed"), MAX_SPEED_MBIT_S),
         known(files.get(f"{directory}/duplex")),
-        _whole(files.get(f"{directory}/ifindex")),
-        _whole(files.get(f"{directory}/device/../devnum")),
+        count(files.get(f"{directory}/ifindex")),
+        count(files.get(f"{directory}/device/../devnum")),
         sum(pauses) if pauses else None,
         _retransmits(lines),
         tuple(ticks_of_each_processor(lines)),
@@ -139,17 +142,13 @@ def _absolute(line: str, device: str) -> str:
     return f"/sys/class/net/{line}" if line.startswith(f"{device}/") else line
 
 
-def _whole(text: str | None) -> int | None:
-    return int(text) if text is not None and text.isdecimal() else None
-
-
 def _retransmits(lines: Iterable[str]) -> int | None:
     """Return the segments of /proc/net/snmp, which has a line of names and a line of numbers."""
     tables = [line.split() for line in lines if line.startswith("Tcp:")]
     if len(tables) != 2:  # noqa: PLR2004  names and numbers
         return None
     names, numbers = tables
-    return _whole(dict(zip(names, numbers, strict=False)).get("RetransSegs"))
+    return count(dict(zip(names, numbers, strict=False)).get("RetransSegs"))
 
 
 def _temperature(files: Mapping[str, str]) -> float | None:
@@ -158,7 +157,7 @@ def _temperature(files: Mapping[str, str]) -> float | None:
         found = [
             int(value) / _MILLI
             for path, value in files.items()
-            if part in path and value.lstrip("-").isdecimal()
+            if part in path and _DEGREES.fullmatch(value)
         ]
         if found:
             return max(found)
@@ -187,13 +186,13 @@ def link_events(
     speeds = [_speed_text(reading) for reading in (before, after)]
     if all(speeds) and speeds[0] != speeds[1]:
         yield LinkEventKind.SPEED, f"renegotiated from {speeds[0]} to {speeds[1]}", 1
-    for happening, count, noun, what in (
+    for happening, number, noun, what in (
         (LinkEventKind.ERRORS, after.errors - before.errors, "packet", "with errors"),
         (LinkEventKind.DROPS, after.drops - before.drops, "packet", "dropped"),
         (LinkEventKind.PAUSE, _grown(before.pauses, after.pauses), "pause frame", "counted"),
     ):
-        if count > 0:
-            yield happening, f"{count_of(count, noun)} {what}", count
+        if number > 0:
+            yield happening, f"{count_of(number, noun)} {what}", number
 
 
 def _grown(before: int | None, after: int | None) -> int:

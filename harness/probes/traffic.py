@@ -210,8 +210,7 @@ def open_runs(
     runs: list[ClientServerRun[T]] = []
     for batch in opening_batches(flows):
         opening = [make(flow, port) for port, flow in enumerate(batch, first_port + len(runs))]
-        for run in opening:
-            run.open()
+        ClientServerRun.open(opening)
         runs += opening
     return runs
 

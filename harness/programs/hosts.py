@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from math import isfinite
 from typing import TypeVar
 
 from harness.hosts.remote_process import CompletedCommand, parse_completed, run_all
 from harness.hosts.transports.host import Host, HostError
 from harness.model.interference import ClusterInterference, NodeInterference
-from harness.node.kernel import count
+from harness.node.kernel import count, positive
 from harness.node.machine import MachineFacts, machine_command, read_machine
 from harness.node.processor_ticks import ticks_of_all_processors, ticks_of_each_processor
 from harness.node.sampler import interface_bytes
@@ -86,7 +87,7 @@ def describe_hosts(hosts: Sequence[Host]) -> Machines:
         on_machine.setdefault(boot or name, []).append(name)
         versions.append(mpi)
     processors = {
-        machine: int(facts[names[0]].get("cpus", UNKNOWN_PROCESSORS))
+        machine: positive(facts[names[0]].get("cpus"), UNKNOWN_PROCESSORS) or UNKNOWN_PROCESSORS
         for machine, names in on_machine.items()
     }
     distinct = ", ".join(dict.fromkeys(filter(None, versions)))
@@ -117,18 +118,22 @@ def interference(
     before: Mapping[str, HostCounters], after: Mapping[str, HostCounters]
 ) -> ClusterInterference | None:
     """Return what else may have disturbed the hosts between two readings; None if nothing is known."""
-    found = tuple(
-        NodeInterference(
+    both = ((name, first, after[name]) for name, first in before.items() if name in after)
+    return tuple(filter(None, (_node(*readings) for readings in both))) or None
+
+
+def _node(name: str, first: HostCounters, then: HostCounters) -> NodeInterference | None:
+    """Return what a host counted between two readings; None if it counted what cannot be."""
+    try:
+        return NodeInterference(
             host=name,
-            duration_s=after[name].clock_s - first.clock_s,
+            duration_s=then.clock_s - first.clock_s,
             processors=first.processors,
-            busy_s=after[name].busy_s - first.busy_s,
-            stolen_s=max(0.0, after[name].stolen_s - first.stolen_s),
+            busy_s=then.busy_s - first.busy_s,
+            stolen_s=max(0.0, then.stolen_s - first.stolen_s),
         )
-        for name, first in before.items()
-        if name in after and after[name].clock_s > first.clock_s
-    )
-    return found or None
+    except ValueError:
+        return None
 
 
 def exchanged_bytes(
@@ -171,10 +176,12 @@ def parse_counters(completed: CompletedCommand) -> HostCounters:
     """Return what a host's files in /proc say. Raise one of UNEXPECTED if they cannot be read."""
     lines = completed.output.splitlines()
     clock_s, ticks_per_s = float(lines[0]), int(lines[1])
-    ticks = ticks_of_all_processors(lines)[0]
+    ticks, processors = ticks_of_all_processors(lines)[0], len(ticks_of_each_processor(lines))
+    if not processors or not isfinite(clock_s):
+        raise ValueError("no processor, or no clock")
     return HostCounters(
         clock_s,
-        len(ticks_of_each_processor(lines)),
+        processors,
         ticks.used_by_processes / ticks_per_s,
         ticks.stolen / ticks_per_s,
         interface_bytes(lines),

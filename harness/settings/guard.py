@@ -11,6 +11,7 @@ anything back: whatever the connection does, nothing is set afterwards. Scripts 
 input, so that `ps` does not show them.
 """
 
+import re
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -36,6 +37,7 @@ PUT_BACK_S = 120.0
 _ARMED, _BUSY = "clusterlift: armed", "clusterlift: busy"
 _SET, _PUT_BACK = "clusterlift: set ", "clusterlift: put back "
 """Before the exit code. What the script printed as errors comes before."""
+_CODE = re.compile("[0-9]{1,3}")
 
 # The leader of a session that runs a script. It ends all of the session when nobody can write to it any more,
 # and as it lives until then, its process id cannot have become another's. `timeout` and others make a process
@@ -124,9 +126,9 @@ class Guard(HostProcess):
         arguments = (_SESSION, str(LEASE_S), LOCKS, PAUSES, str(ATTEMPT_S))
         super().__init__(host, _SCRIPT, "guard", *arguments)
 
-    def await_armed(self) -> None:
+    def await_armed(self, timeout_s: float = ANSWER_S) -> None:
         """Wait until the guard watches. Raise HostError if it cannot, or if the host has one already."""
-        self._await(lambda: _ARMED in self._lines, ANSWER_S)
+        self._await(lambda: _ARMED in self._lines, timeout_s)
 
     def renew(self) -> None:
         """Let the guard wait for another LEASE_S seconds."""
@@ -159,9 +161,9 @@ class Guard(HostProcess):
         """Make the guard put everything back; do not wait for it."""
         self._write("put back")
 
-    def await_put_back(self) -> None:
+    def await_put_back(self, timeout_s: float = PUT_BACK_S) -> None:
         """Wait until the guard has put everything back. Raise HostError if it could not, or has gone."""
-        self._await(lambda: self._is_there(_PUT_BACK), PUT_BACK_S)
+        self._await(lambda: self._is_there(_PUT_BACK), timeout_s)
         code, problem = self._answer(_PUT_BACK)
         if code:
             raise self._host_error(error_line(problem))
@@ -182,10 +184,10 @@ class Guard(HostProcess):
         with self._changed:
             lines = self._lines[: self._place(answer)]
             code = self._lines[len(lines)].removeprefix(answer)
-        before = max(n for n, line in enumerate(lines) if line.startswith((_ARMED, _SET)))
-        if not code.isdecimal():
+        before = [n for n, line in enumerate(lines) if line.startswith((_ARMED, _SET))]
+        if not before or not _CODE.fullmatch(code):
             raise self._host_error("the answer of its guard cannot be read")
-        return int(code), "\n".join(lines[before + 1 :])
+        return int(code), "\n".join(lines[before[-1] + 1 :])
 
     def _early_end(self) -> HostError:
         if _BUSY in self._lines:
@@ -214,11 +216,10 @@ class Guards:
         try:
             for host in self._hosts:
                 self._guards[host] = Guard(host)
-            self.unarmed = self._on_all(Guard.await_armed)
-            for host in self.unarmed:
-                self._guards.pop(host).close(END_S)
+            self.unarmed = self._on_all(Guard.await_armed, ANSWER_S)
+            self._close(self.unarmed, END_S)
         except BaseException:
-            self._close()
+            self._close(self._hosts)
             raise
         self._renewal.start()
         return self
@@ -226,7 +227,7 @@ class Guards:
     def __exit__(self, *_: object) -> None:
         self._end.set()
         self._renewal.join()
-        self._close()
+        self._close(self._hosts)
 
     def ended(self) -> list[Host]:
         """Return the hosts whose guards have put everything back, or have gone."""
@@ -256,14 +257,17 @@ class Guards:
         """Put everything back on all hosts at the same time, and return what failed."""
         for guard in self._guards.values():
             guard.start_putting_back()
-        return self._on_all(Guard.await_put_back)
+        return self._on_all(Guard.await_put_back, PUT_BACK_S)
 
-    def _on_all(self, wait: Callable[[Guard], None]) -> dict[Host, HostError]:
-        """Wait for each guard, and return the hosts where that failed."""
+    def _on_all(
+        self, wait: Callable[[Guard, float], None], timeout_s: float
+    ) -> dict[Host, HostError]:
+        """Wait so long for all guards together, and return the hosts where that failed."""
         failed = {}
+        until_s = time.monotonic() + timeout_s
         for host, guard in self._guards.items():
             try:
-                wait(guard)
+                wait(guard, max(0.0, until_s - time.monotonic()))
             except HostError as error:
                 failed[host] = error
         return failed
@@ -275,9 +279,12 @@ class Guards:
                 guard.renew()
             deadline = time.monotonic() + RENEWAL_S
 
-    def _close(self) -> None:
-        for guard in self._guards.values():
+    def _close(self, hosts: Iterable[Host], timeout_s: float = PUT_BACK_S) -> None:
+        """End the guards of hosts; those that do not end have so long together, however many they are."""
+        ending = [self._guards.pop(host) for host in hosts if host in self._guards]
+        for guard in ending:
             guard.start_putting_back()
             guard.close_stdin()
-        for guard in self._guards.values():
-            guard.close()
+        until_s = time.monotonic() + timeout_s
+        for guard in ending:
+            guard.close(max(0.0, until_s - time.monotonic()))

@@ -64,11 +64,10 @@ def _failing_hosts(found: Iterable[ProbeSample]) -> set[str]:
 
 
 def _host_finding(host: str, found: Iterable[ProbeSample]) -> Finding:
-    own = {
-        sample.subject: sample.errors
-        for sample in found
-        if host in sample.subject.split(ARROW) and (sample.errors or sample.values)
-    }
+    own: dict[str, list[str]] = {}
+    for sample in found:
+        if host in sample.subject.split(ARROW):
+            own.setdefault(sample.subject, []).extend(sample.errors)
     errors = [errors[0] for errors in own.values() if errors]
     return Finding(
         host,

@@ -7,6 +7,7 @@ kernel.perf_event_paranoid is 0 or less. The form is that of perf-stat(1) with -
 from dataclasses import dataclass
 
 from harness.model.errors import ToolError
+from harness.node.kernel import count
 from harness.terminal import first_line
 
 EVENTS = ("instructions", "cycles")
@@ -72,9 +73,10 @@ def _count(text: str, event: str) -> float:
             f"no {event} are counted: the processors, or the virtual machine, have no hardware counter for "
             "them"
         )
-    if not text.isdecimal():
+    number = count(text)
+    if number is None:
         raise ToolError(f"perf did not count {event}: {text}")
-    return float(text)
+    return number
 
 
 def _reason(errors: str) -> str:

@@ -1,6 +1,7 @@
 """UDP packets that reached a host and were dropped there, because the program did not read them in time."""
 
 from harness.model.errors import ToolError
+from harness.node.kernel import count
 
 COMMAND = ("cat", "/proc/net/snmp")
 _COUNTER = "RcvbufErrors"
@@ -14,7 +15,7 @@ def read_drops(text: str) -> int:
     lines = [line.split() for line in text.splitlines() if line.startswith("Udp: ")]
     if len(lines) != 2 or len(lines[0]) != len(lines[1]):  # noqa: PLR2004  names and values
         raise ToolError("/proc/net/snmp has no counters of UDP")
-    counters = dict(zip(*lines, strict=True))
-    if not counters.get(_COUNTER, "").isdecimal():
+    drops = count(dict(zip(*lines, strict=True)).get(_COUNTER))
+    if drops is None:
         raise ToolError(f"/proc/net/snmp has no {_COUNTER}")
-    return int(counters[_COUNTER])
+    return drops

@@ -210,7 +210,8 @@ class SimulatedGuard:
         if self._is_there:
             self._there.holder = self
 
-    def await_armed(self) -> None:
+    def await_armed(self, timeout_s: float = 0) -> None:
+        del timeout_s
         self.world.step(f"arm {self.host}")
         if self._is_busy:
             raise HostError(f"{self.host}: another experiment")
@@ -252,7 +253,8 @@ class SimulatedGuard:
         if self._hears():
             self._put_back()
 
-    def await_put_back(self) -> None:
+    def await_put_back(self, timeout_s: float = 0) -> None:
+        del timeout_s
         self.world.step(f"await put back {self.host}")
         self._check(may_be_done=True)
         if self._code != 0:

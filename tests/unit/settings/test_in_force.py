@@ -150,9 +150,9 @@ class TestInForce:
         (switches.directory / "switch-a").touch()
         await_armed = Guard.await_armed
 
-        def armed_late(self: Guard) -> None:
+        def armed_late(self: Guard, timeout_s: float) -> None:
             (switches.directory / "switch-a").unlink()
-            await_armed(self)
+            await_armed(self, timeout_s)
 
         monkeypatch.setattr(Guard, "await_armed", armed_late)
         wanted = switches.on(switches.setting("switch-a"))

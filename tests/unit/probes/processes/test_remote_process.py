@@ -240,7 +240,7 @@ class TestClientServerRun:
                 parse=lambda completed: completed.output,
                 timeout_s=20,
             )
-            run.open()
+            ClientServerRun.open([run])
             run.start()
             return run.finish()
 

@@ -1,0 +1,209 @@
+"""No answer of a host to a probe harms the probe of the others, its record, or the terminal."""
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from harness.model.errors import BadInput
+from harness.model.network_metrics import RDMA
+from harness.model.probe import ExcludedHost, Measurement, RecordedProbes
+from harness.model.soak import LinkSeconds
+from harness.probes import plan
+from harness.probes.kinds import kinds
+from harness.records.reader import load_probes
+from tests.hostile.answers import ADDRESSES, EVIL, PEERS, SOUND
+from tests.hostile.campaign import ONLY, SCALE, called, chosen_for, hostile, repeated, reported
+
+BEFOREHAND = ("programs that are missing", "address of a name", "own addresses")
+"""Who does not answer these takes part in nothing, so that others get other partners."""
+PATIENCE_S = 90.0
+"""How long a step may take in addition, however many hosts do not answer."""
+STEP = "["
+
+Group = tuple[str, str, str]
+"""Probe, subject and case of measurements."""
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A probe of hosts of which some are evil; each of these has a sound partner."""
+
+    probe: str
+    options: tuple[str, ...] = ()
+    mutations: int = 100
+    evil: int = 1
+    with_addresses: bool = True
+    in_racks: bool = False
+    beforehand: bool = False
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """The hosts, in an order in which each evil one meets its peer in the first round."""
+        if self.evil == 1:
+            return (SOUND[0], EVIL[0], SOUND[1])
+        return (*EVIL[: self.evil], *SOUND, *PEERS[: self.evil][::-1])
+
+    def command(self, results: Path) -> list[str]:
+        """Return the words of the command line."""
+        named = [f"{h}={ADDRESSES[h]}" if self.with_addresses else h for h in self.hosts]
+        half = len(named) // 2
+        racks = ["--rack", f"a={','.join(named[:half])}", "--rack", f"b={','.join(named[half:])}"]
+        hosts = racks if self.in_racks else ["--hosts", ",".join(named)]
+        where = ["--via", "netns", "--results", str(results), "--configuration", "x"]
+        return ["probe", self.probe, *where, *hosts, *self.options]
+
+
+SECONDS = ("--seconds", "3")
+SCENARIOS = {
+    "link": Scenario("link", evil=16, mutations=1300),
+    "link of three": Scenario("link", beforehand=True, mutations=150),
+    "link by names": Scenario(
+        "link", evil=16, with_addresses=False, beforehand=True, mutations=1200
+    ),
+    "link by names of three": Scenario(
+        "link", with_addresses=False, beforehand=True, mutations=150
+    ),
+    "all": Scenario("all", (*SECONDS, "--exhaustive"), evil=10, mutations=140),
+    "all of three": Scenario("all", SECONDS, beforehand=True, mutations=20),
+    "mtu": Scenario("mtu", (*SECONDS, "--sizes", "1400,1500", "--bidir"), evil=10, mutations=100),
+    "mesh": Scenario("mesh", (*SECONDS, "--bidir", "--exhaustive"), evil=12, mutations=200),
+    "mesh by search": Scenario("mesh", (*SECONDS, "--rounds", "2"), evil=8, mutations=100),
+    "latency": Scenario("latency", SECONDS, evil=10, mutations=400),
+    "incast": Scenario("incast", SECONDS, mutations=50),
+    "path": Scenario("path", (*SECONDS, "--rate", "1gbit"), evil=6, mutations=84),
+    "racks": Scenario("racks", SECONDS, evil=4, in_racks=True, mutations=50),
+    "soak": Scenario("soak", ("--for", "12s", "--round", "6s"), evil=8, mutations=90),
+}
+TOGETHER = ("incast", "racks", "soak")
+"""Probes whose hosts all send at the same time, so that what one carries depends on others."""
+
+
+@pytest.fixture(autouse=True)
+def one_round(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let each host meet one other, and the disk keep what is written when it likes."""
+    monkeypatch.setattr(plan, "count_rounds", lambda hosts: min(1, hosts - 1))
+    monkeypatch.setattr(os, "fsync", lambda _: None)
+
+
+def groups(probed: RecordedProbes) -> dict[Group, dict[str, float | None]]:
+    """Return what was measured, by probe, subject and case."""
+    found: dict[Group, dict[str, float | None]] = {}
+    for event in probed.events:
+        if isinstance(event, Measurement):
+            name = (event.probe, event.subject, event.case)
+            found.setdefault(name, {})[f"{event.metric} {event.round}"] = event.value
+    return found
+
+
+def problems_of(
+    scenario: Scenario, command: str, sound: RecordedProbes, probed: RecordedProbes, text: str
+) -> Iterator[str]:
+    """Yield whose result is missing though it is sound, and whose is without a word."""
+    excluded = {each.host for each in probed.events if isinstance(each, ExcludedHost)}
+    evil = EVIL[: scenario.evil]
+    if wrong := excluded - {*evil}:
+        yield f"left out, but sound: {wrong}"
+    failed = {
+        host
+        for each in probed.events
+        if isinstance(each, Measurement) and each.error is not None
+        for host in evil
+        if host in f"{each.subject} {each.error}"
+    }
+    for host in (excluded | failed) & {*evil}:
+        if not any(host in line for line in text.splitlines()):
+            yield f"{host} failed, and no line names it"
+    yield from _missing_links(scenario, probed, excluded)
+    if scenario.probe not in TOGETHER:
+        yield from _missing_groups(evil, command, (sound, probed), excluded)
+
+
+def _missing_links(scenario: Scenario, probed: RecordedProbes, excluded: set[str]) -> Iterator[str]:
+    evil = {*EVIL[: scenario.evil]}
+    if scenario.probe == "soak":
+        seconds = {each.host for each in probed.events if isinstance(each, LinkSeconds)}
+        if missing := {*scenario.hosts} - evil - seconds:
+            yield f"no seconds of {missing}"
+    links = probed.links().keys()
+    if missing := {*scenario.hosts} - evil - links:
+        yield f"no link of {missing}"
+    if silent := evil - links - excluded:
+        yield f"no link, and no word of {silent}"
+
+
+def _missing_groups(
+    evil: Sequence[str],
+    command: str,
+    records: tuple[RecordedProbes, RecordedProbes],
+    excluded: set[str],
+) -> Iterator[str]:
+    """Compare what was measured with the record of sound hosts alone, which comes first."""
+    before, found = map(groups, records)
+    for group, values in before.items():
+        if command == "RDMA devices" and group[0] == RDMA:
+            continue  # who has none has no partner
+        if not any(host in group[1] for host in evil):
+            if found.get(group) != values:
+                yield f"of sound hosts: {group} is {found.get(group)}, not {values}"
+        elif group not in found and not any(host in group[1] for host in excluded):
+            yield f"without a word: {group}"
+
+
+class TestProbes:
+    @pytest.mark.parametrize("name", SCENARIOS)
+    def test_no_answer_harms_anybody_else(
+        self, name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        scenario = SCENARIOS[name]
+        with hostile({}) as (world, asked_for):
+            began_s = world.now_s
+            code, text, problem = called(scenario.command(tmp_path), capsys)
+        assert code in {0, 1}, text
+        assert problem is None
+        sound_s = world.now_s - began_s
+        sound = recorded(tmp_path)
+        steps = text.count(STEP)
+        evil = EVIL[: scenario.evil]
+        commands = sorted({command for host, command in asked_for if host in evil})
+        runs = max(1, round(SCALE * scenario.mutations / len(commands) / len(evil)))
+        problems = []
+        for command in commands:
+            if command in BEFOREHAND and not scenario.beforehand:
+                continue
+            for number in range(runs):
+                place = f"{name}/{command}/{number}"
+                if ONLY and place != ONLY:
+                    continue
+                chosen = chosen_for(place, evil, command)
+                results = tmp_path / f"{command} {number}"
+                with hostile(chosen) as (world, _):
+                    began_s = world.now_s
+                    code, text, problem = called(scenario.command(results), capsys)
+                if code is None:
+                    problems.append(f"{repeated(place, chosen)}: {problem}")
+                    continue
+                found = [problem] if problem else []
+                if world.now_s - began_s > sound_s + PATIENCE_S * (steps + 2):
+                    found.append(f"took {world.now_s - began_s:.0f} s, not {sound_s:.0f} s")
+                try:
+                    probed = recorded(results)
+                except (BadInput, ValueError, UnicodeError) as error:
+                    # Of three hosts, one is left if the evil one denies the others.
+                    if not (code == 2 and EVIL[0] in text):
+                        found.append(f"no record: {error}: {text[-300:]}")
+                else:
+                    found += problems_of(scenario, command, sound, probed, text)
+                problems += [f"{repeated(place, chosen)}: {each}" for each in found]
+        reported(problems)
+
+    def test_every_kind_of_probe_is_here(self) -> None:
+        assert {scenario.probe for scenario in SCENARIOS.values()} == {*kinds()}
+
+
+def recorded(results: Path) -> RecordedProbes:
+    """Return the only probe below a directory."""
+    [file] = results.glob("x/probes/*.jsonl")
+    return load_probes(file)
