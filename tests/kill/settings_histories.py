@@ -136,6 +136,7 @@ class RealWorld:
     history: History
     made: Machines
     directory: Path
+    faults: tuple[str, ...] = ()
     problems: list[str] = field(default_factory=list)
     user_changed: set[str] = field(default_factory=set)
     others: list["subprocess.Popen[str]"] = field(default_factory=list)
@@ -296,7 +297,7 @@ class RealWorld:
         command = (sys.executable, "-m", "tests.kill.turn", str(file))
         with (self.directory / "errors").open("a") as errors:
             return subprocess.Popen(
-                [*command, str(self.directory / results), json.dumps(stops)],
+                [*command, str(self.directory / results), json.dumps(stops), *self.faults],
                 env=self._environment,
                 text=True,
                 stdin=subprocess.PIPE,
@@ -318,10 +319,10 @@ class RealWorld:
         return file
 
 
-def lived_through(history: History, directory: Path) -> RealWorld:
+def lived_through(history: History, directory: Path, *faults: str) -> RealWorld:
     """Return the world after a history, with its problems."""
     with machines(directory, LINKS) as made:
-        world = RealWorld(history, made, directory)
+        world = RealWorld(history, made, directory, faults)
         try:
             world.run()
             world.settle()

@@ -3,6 +3,7 @@
 `make test-kill SEED=7 HISTORIES=30` repeats history 21 of seed 7, as does pytest's `-k history-21-`.
 """
 
+import signal
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
@@ -14,6 +15,8 @@ from .settings_histories import History, RealWorld, lived_through
 
 AT_ONCE = 4
 """Most of its time, a history waits."""
+TRIES = 5
+"""On a busy machine, ssh may not answer in time, so that nothing is set."""
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -44,3 +47,13 @@ def test_all_is_put_back_and_nothing_is_left(
     history: History, worlds: Mapping[History, Future[RealWorld]]
 ) -> None:
     assert worlds[history].result().problems == []
+
+
+def test_what_is_not_put_back_is_found_out(tmp_path_factory: pytest.TempPathFactory) -> None:
+    nothing = History(0, "root", signal.SIGINT, ())
+    for _ in range(TRIES):
+        problems = lived_through(nothing, tmp_path_factory.mktemp("world"), "faulty").problems
+        found = [problem for problem in problems if problem.startswith("not in the journal: ")]
+        if found:
+            break
+    assert len(found) == 7

@@ -1,7 +1,8 @@
 """A turn of an experiment, which stops at some of its steps until its parent has let something happen.
 
 The steps are those of the simulated histories: where the code talks to a guard, reads a value or writes to
-the journal. Arguments: the experiment file, the directory of results, and as JSON the steps at which to stop.
+the journal. Arguments: the experiment file, the directory of results, as JSON the steps at which to stop, and
+perhaps `faulty`: then nothing is put back or written to the journal.
 """
 
 import json
@@ -9,7 +10,6 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -81,15 +81,19 @@ STEPS = {
 def main() -> None:
     experiment = read_experiment(Path(sys.argv[1]))
     site = site_of(experiment, Path(sys.argv[2]))
-    for constant, value in SOONER.items():
-        setattr(guard, constant, value)
+    if "faulty" in sys.argv:
+        guard.PAUSES = ""
+        journal.Journal.record = lambda *_: None
+    else:
+        in_force.SET_S = 10.0
+        for constant, value in SOONER.items():
+            setattr(guard, constant, value)
     methods = {name: stepped(name, what) for name, what in STEPS.items()}
     for name, method in {**methods, "close": close}.items():
         setattr(guard.Guard, name, method)
-    in_force.SET_S = 10.0
     in_force.run_all = run_all
     journal.timestamp = lambda: str(_clock["s"])
-    with interruptible(once=True), suppress(ClusterliftError):
+    with interruptible(once=True):
         site.open(0)
         with journal.open_journal(Path(sys.argv[2]) / "turn/settings.journal") as opened:
             os.write = write
@@ -101,5 +105,9 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    with suppress(KeyboardInterrupt):
+    try:
         main()
+    except KeyboardInterrupt:
+        pass
+    except ClusterliftError as error:
+        sys.stderr.write(f"{error}\n")

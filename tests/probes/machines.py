@@ -45,7 +45,7 @@ Host *
 # Tests wait less long than users do, for what our own options make ssh notice.
 _SSH = """#!/bin/sh
 for word; do
-  case $word in ConnectTimeout=*|ServerAliveInterval=*) word=${word%=*}=3;; esac
+  case $word in ConnectTimeout=*|ServerAliveInterval=*) word=${word%=*}=5;; esac
   set -- "$@" "$word"
   shift
 done

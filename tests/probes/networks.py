@@ -80,7 +80,9 @@ class Network:
         ends = ("peer", "name", port, "netns", switch)
         # The former one of a host that was replaced goes with its namespace, a moment later.
         eventually(lambda: port not in run("ip", "-n", switch, "-o", "link"), f"there is a {port}")
-        run("ip", "link", "add", DEVICE, "netns", host, "type", "veth", *ends)
+        # Its own at each start, as of a network card, so that others need not find out a new one.
+        own = f"02:00:00:00:00:{list(self.addresses).index(host) + 1:02x}"
+        run("ip", "link", "add", DEVICE, "address", own, "netns", host, "type", "veth", *ends)
         run("ip", "-n", host, "address", "add", f"{self.addresses[host]}/24", "dev", DEVICE)
         run("ip", "-n", switch, "link", "set", port, "mtu", "9000", "master", "br0", "up")
         run("ip", "-n", host, "link", "set", DEVICE, "mtu", str(link.mtu), "up")
