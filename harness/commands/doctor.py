@@ -29,11 +29,13 @@ def doctor_command(choice: HostChoice) -> int:
     hosts = choice.hosts() if names_hosts else [_this_machine()]
     found = read_states(hosts)
     lost = [Finding("", str(state)) for state in found if isinstance(state, HostError)]
-    findings = [*lost, *health(_known(found))]
+    known = _known(found)
+    findings = [*lost, *health(known)]
     faults = sum(finding.is_fault for finding in findings)
     for line in finding_lines(findings):
         show(line)
-    looked_at = f"looked at {join_names(hosts)} for {WINDOW_S:g} s"
+    names = join_names([state.host for state in known]) or "no host"
+    looked_at = f"looked at {names} for {WINDOW_S:g} s"
     show(f"{looked_at}: {count_of(faults, 'fault') if faults else 'no fault'}")
     return int(faults > 0)
 
