@@ -18,6 +18,7 @@ from harness.model.interface import (
     BondMember,
     HostLink,
 )
+from harness.terminal import shorten
 
 SYSCTLS = (
     "net.core.default_qdisc",
@@ -35,6 +36,8 @@ PACKET_COUNTERS = {"errors": "errors", "dropped": "drops"}
 """Counters of packets: the kernel's names, and the names in results."""
 
 MAX_COUNT = 2**63 - 1
+MAX_TEXT = 300
+"""Characters of a word or of a setting, such as the state of a link; kernels have a few."""
 
 _DIRECTIONS = ("rx", "tx")
 _DEVICE_FILES = (
@@ -96,10 +99,10 @@ def read_device(host: str, text: str) -> HostLink:
     stats = _mapping(row, "stats64") or _mapping(row, "stats")
     return HostLink(
         host,
-        row["ifname"],
+        shorten(row["ifname"], MAX_TEXT),
         mtu_bytes=positive(row.get("mtu"), MAX_MTU_BYTES),
         state=known(row.get("operstate")),
-        kind=str(kind) if kind else None,
+        kind=shorten(str(kind), MAX_TEXT) if kind else None,
         counters=_counters(lambda direction, name: _mapping(stats, direction).get(name)),
     )
 
@@ -112,7 +115,9 @@ def read_queue(text: str) -> tuple[str, int | None]:
     for row in _rows(text, "tc qdisc"):
         if row.get("root") is True and row.get("kind"):
             bytes_s = positive(_mapping(row, "options").get("rate"))
-            return str(row["kind"]), 8 * bytes_s if row["kind"] == "tbf" and bytes_s else None
+            return shorten(str(row["kind"]), MAX_TEXT), 8 * bytes_s if row[
+                "kind"
+            ] == "tbf" and bytes_s else None
     raise ToolError("tc shows no queue")
 
 
@@ -142,7 +147,7 @@ def read_files(text: str) -> dict[str, str]:
     for line in text.splitlines():
         path, colon, value = line.partition(":")
         if colon and path.startswith("/"):
-            values.setdefault(path, " ".join(value.split()))
+            values.setdefault(path, shorten(" ".join(value.split()), MAX_TEXT))
     return values
 
 
@@ -178,7 +183,7 @@ def read_bond(text: str) -> Bond | None:
         if name == "Slave Interface":
             blocks.append({})
         if colon and value.strip():
-            blocks[-1].setdefault(name, value.strip())
+            blocks[-1].setdefault(name, shorten(value.strip(), MAX_TEXT))
     bond, *members = blocks
     if "Bonding Mode" not in bond:
         return None
@@ -188,7 +193,7 @@ def read_bond(text: str) -> Bond | None:
 
 def known(value: Any) -> str | None:
     """Return the text in lower case; None if it is empty or says that the value is unknown."""
-    text = str(value or "").lower()
+    text = shorten(str(value or "").lower(), MAX_TEXT)
     return None if text.startswith("unknown") else text or None
 
 

@@ -28,6 +28,7 @@ from harness.records.regular_file import regular_file
 from harness.records.rules import (
     MAX_LINE,
     MAX_VALUES,
+    FileSize,
     Mistake,
     checked,
     identity,
@@ -125,6 +126,7 @@ def _complete_lines(path: Path) -> tuple[list[bytes], tuple[str, ...]]:
     Raise BadInput at the first line that is too large to be one, before the next is read.
     """
     lines: list[bytes] = []
+    size = FileSize()
     with regular_file(path) as file:
         while line := file.readline(MAX_LINE + 1):
             where = f"{path}:{len(lines) + 1}"
@@ -133,6 +135,8 @@ def _complete_lines(path: Path) -> tuple[list[bytes], tuple[str, ...]]:
                     f"{where}: not a results file: a line has more than {MAX_LINE:,} bytes, or than "
                     f"{MAX_VALUES:,} arrays and objects"
                 )
+            if reason := size.why_not(line):
+                raise BadInput(f"{where}: {reason}")
             if not line.endswith(b"\n"):
                 return lines, (f"{where}: the last line is cut off and was skipped",)
             if not line.strip():

@@ -41,6 +41,8 @@ MAX_LINE = 2**24
 """Bytes of a line. The longest is the first, which describes every node: thousands of nodes take a few MB."""
 MAX_VALUES = 500_000
 """Arrays and objects in a line: each takes much more memory than the two bytes of an empty one."""
+MAX_FILE, MAX_FILE_VALUES = 2**30, 10_000_000
+"""The same of a whole file. A soak of 16 hosts has about 2 MB and a hundred values in an hour."""
 FIRST_LINES = ("run", "probes")
 """The kinds of a file's first line."""
 
@@ -88,7 +90,29 @@ def readable(line: Mapping[str, Any], on_mistake: OnMistake) -> dict[str, Any]:
 
 def is_too_large(line: bytes) -> bool:
     """Return whether to read a line could fill the memory."""
-    return len(line) > MAX_LINE or line.count(b"[") + line.count(b"{") > MAX_VALUES
+    return len(line) > MAX_LINE or _values_of(line) > MAX_VALUES
+
+
+def _values_of(line: bytes) -> int:
+    """Return about how many arrays and objects a line has."""
+    return line.count(b"[") + line.count(b"{")
+
+
+class FileSize:
+    """What the lines of a file have together."""
+
+    def __init__(self) -> None:
+        self._bytes = self._values = 0
+
+    def why_not(self, line: bytes) -> str | None:
+        """Count a line, and return why a file may not have it; None if it may."""
+        self._bytes += len(line)
+        self._values += _values_of(line)
+        if self._bytes > MAX_FILE:
+            return f"a results file has {MAX_FILE // 2**20:,} MiB at most"
+        if self._values > MAX_FILE_VALUES:
+            return f"a results file has {MAX_FILE_VALUES:,} arrays and objects at most"
+        return None
 
 
 def limited(value: Any, on_mistake: OnMistake, levels: int = MAX_NESTING) -> Any:

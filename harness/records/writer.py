@@ -11,6 +11,7 @@ line before. Credentials are never written, and nothing that the reader would re
 
 import json
 import os
+import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import asdict
@@ -27,14 +28,16 @@ from harness.records.directories import (
     configuration_directory,
     not_writable,
     probes_directory,
+    results_files,
     sync,
 )
-from harness.records.rules import FIRST_LINES, Mistake, identity, is_too_large, readable
+from harness.records.rules import FIRST_LINES, FileSize, Mistake, identity, is_too_large, readable
 from harness.redaction import redacted
 from harness.runtime.interrupt import deferred_signals
 from harness.terminal import say
 
 SCHEMA_VERSION = 7
+_TIME_OF_NAME = re.compile(r"\d{8}T\d{6}Z-")
 
 
 class _LineWriter:
@@ -48,6 +51,7 @@ class _LineWriter:
 
     def __init__(self) -> None:
         self._recorded: set[str] = set()
+        self._size = FileSize()
 
     def _create(
         self, path: Path, kind: str, values: Mapping[str, Any], *, whole: bool = False
@@ -69,6 +73,7 @@ class _LineWriter:
         try:
             if path.exists():
                 raise _already_exists(path)
+            _say_if_not_newest(path)
             self._temporary = temporary if whole else None
             self._append(kind, {"schema_version": SCHEMA_VERSION, **values})
             if not whole:
@@ -163,7 +168,12 @@ class _LineWriter:
         """Write a line whole or not at all, and no signal in between. Raise OSError."""
         assert self._file is not None  # noqa: S101  whoever calls has looked
         new = checksum(content, self._checksum)
-        data = memoryview(content + CHECKSUM_FORM.format(new).encode() + b"\n")
+        whole = content + CHECKSUM_FORM.format(new).encode() + b"\n"
+        if reason := self._size.why_not(whole):
+            raise ClusterliftError(
+                f"cannot continue writing {self.path}: {reason}; earlier lines are kept"
+            )
+        data = memoryview(whole)
         end = os.fstat(self._file.fileno()).st_size
         with deferred_signals():
             try:
@@ -269,6 +279,16 @@ def record_all(results: Path, run: Run | ProbeRun, events: Iterable[Trial | Prob
         recording.end(Ending.COMPLETED)
     assert recording.path is not None  # noqa: S101  there are results
     return recording.path
+
+
+def _say_if_not_newest(path: Path) -> None:
+    """Say so if a file beside has a later time: whoever asks for the newest one gets that."""
+    later = [file.name for file in results_files(path.parent) if file.name > path.name]
+    later = [name for name in later if _TIME_OF_NAME.match(name)]
+    if later and _TIME_OF_NAME.match(path.name):
+        say(
+            f"{path}: {max(later)} has a later time, and stays the newest one; was a clock set back?"
+        )
 
 
 def _already_exists(path: Path) -> BadInput:

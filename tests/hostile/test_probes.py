@@ -1,12 +1,14 @@
 """No answer of a host to a probe harms the probe of the others, its record, or the terminal."""
 
 import os
+import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from harness.hosts.host_process import ANSWER_S
 from harness.model.errors import BadInput
 from harness.model.network_metrics import RDMA
 from harness.model.probe import ExcludedHost, Measurement, RecordedProbes
@@ -198,6 +200,20 @@ class TestProbes:
                     found += problems_of(scenario, command, sound, probed, text)
                 problems += [f"{repeated(place, chosen)}: {each}" for each in found]
         reported(problems)
+
+    @pytest.mark.parametrize("command", ["server of transfers", "transfer"])
+    def test_hosts_that_have_died_cost_one_wait_however_many_they_are(
+        self, command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        def waited_s(number: int) -> float:
+            scenario = Scenario("mesh", (*SECONDS, "--exhaustive"), evil=12)
+            dead = {host: (command, "no login", random.Random(1)) for host in EVIL[:number]}  # noqa: S311
+            with hostile(dead) as (world, _):
+                began_s = world.now_s
+                called(scenario.command(tmp_path / str(number)), capsys)
+                return world.now_s - began_s
+
+        assert waited_s(12) < waited_s(1) + ANSWER_S
 
     def test_every_kind_of_probe_is_here(self) -> None:
         assert {scenario.probe for scenario in SCENARIOS.values()} == {*kinds()}
