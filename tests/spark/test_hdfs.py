@@ -29,7 +29,7 @@ from jobs.run import benchmark
 from tests.daemons import kill
 from tests.waiting import eventually
 
-from .conftest import CLUSTER_ROWS, Write
+from .conftest import CLUSTER_ROWS, Write, killed_between_two_renames, names_beside
 
 DATANODES = 5
 
@@ -184,32 +184,12 @@ def test_a_dataset_that_hdfs_stores_in_another_layout_is_not_kept(
     assert names_beside(former) == set()
 
 
-def names_beside(dataset: Dataset) -> set[str]:
-    """Return what generate.py left beside its dataset."""
-    parent = dataset.directory.parent()
-    assert parent is not None
-    return {name for name in parent.entries() if dataset.directory.name in name} - {
-        dataset.directory.name
-    }
-
-
 def test_a_swap_that_was_killed_is_ended_by_the_next_reader(
     write_layout: Write, spark: SparkSession, uri: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     former = write_layout("xor:2+1")
-    rename = hdfs_storage.Hdfs.rename
-    renamed: list[str] = []
-
-    def rename_once(storage: hdfs_storage.Hdfs, source: Directory, target: Directory) -> None:
-        if renamed:
-            raise SystemExit
-        renamed.append(source.name)
-        rename(storage, source, target)
-
-    with monkeypatch.context() as patched:
-        patched.setattr(hdfs_storage.Hdfs, "rename", rename_once)
-        with pytest.raises(SystemExit):
-            write_layout("rs:3+2", overwrite=True)
+    with killed_between_two_renames(hdfs_storage.Hdfs):
+        write_layout("rs:3+2", overwrite=True)
     assert not former.directory.exists()
     found = open_dataset(spark, uri)
     assert str(found.manifest.observed_layout) == str(found.stored.layout) == "rs:3+2:1m"

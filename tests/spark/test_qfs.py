@@ -20,7 +20,7 @@ from harness.minicluster.qfs import QfsCluster
 from harness.model.errors import BadInput, ClusterliftError
 from tests.daemons import kill
 
-from .conftest import CLUSTER_ROWS, Write
+from .conftest import CLUSTER_ROWS, Write, killed_between_two_renames, names_beside
 
 pytestmark = [
     pytest.mark.qfs,
@@ -189,30 +189,17 @@ def test_observing_repeatedly_opens_no_more_files(write_layout: Write, spark: Sp
 def test_a_swap_that_was_killed_is_ended_by_the_next_reader(
     write_layout: Write, spark: SparkSession, uri: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    former = write_layout("rs:6+3").directory
-    rename = qfs_storage.Qfs.rename
-    renamed: list[str] = []
-
-    def rename_once(storage: qfs_storage.Qfs, source: Directory, target: Directory) -> None:
-        if renamed:
-            raise SystemExit
-        renamed.append(source.name)
-        rename(storage, source, target)
-
-    with monkeypatch.context() as patched:
-        patched.setattr(qfs_storage.Qfs, "rename", rename_once)
-        with pytest.raises(SystemExit):
-            write_layout("replicated:2", overwrite=True)
-    assert not former.exists()
+    former = write_layout("rs:6+3")
+    with killed_between_two_renames(qfs_storage.Qfs):
+        write_layout("replicated:2", overwrite=True)
+    assert not former.directory.exists()
     found = open_dataset(spark, uri)
     assert str(found.manifest.observed_layout) == str(found.stored.layout) == "replicated:2"
     assert found.frame(spark).count() == CLUSTER_ROWS
     monkeypatch.setattr(Owner, "has_ended", lambda _: True)
     overwritten = write_layout("rs:6+3", overwrite=True)
     assert open_dataset(spark, uri).stored == overwritten.stored
-    parent = former.parent()
-    assert parent is not None
-    assert {name for name in parent.entries() if former.name in name} == {former.name}
+    assert names_beside(former) == set()
 
 
 def test_a_directory_never_moves_into_one_that_exists(write_layout: Write) -> None:

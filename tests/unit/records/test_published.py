@@ -151,13 +151,45 @@ class TestBadInput:
                 r":4: the peak of hpl is 5e\+10, and 1e\+10 in an earlier line",
             ),
             (("test,performance,unit,peak", "a,1,flop,nan"), r":2: 'nan' is not a performance"),
+            ((SWEEP + ",speed", TRANSFER), r"original\.csv:1: the header is not test,seconds, nor"),
+            ((SWEEP + ",goodput_bit_s", TRANSFER), r":1: the header is not"),
+            ((SWEEP,), r"original\.csv has no line of a transfer"),
+            ((SWEEP, "a,b,1500"), r":2: sender,receiver.* are expected, not \['a', 'b', '1500'\]"),
+            (
+                (SWEEP, TRANSFER.replace("1500", "0000015009999999")),
+                r":2: '0000015009999999' is not an",
+            ),
+            ((SWEEP, TRANSFER.replace("1500", "00000150099")), r":2: '00000150099' is not an MTU"),
+            (
+                (SWEEP, TRANSFER, TRANSFER.replace("1500", "9")),
+                r":3: '9' is not an MTU; 68 to 65535 bytes",
+            ),
+            ((SWEEP, TRANSFER.replace("1500", "1" * 5000)), r":2: '1+' is not an MTU"),
+            (
+                (SWEEP, TRANSFER.replace("one way", "up")),
+                r":2: 'up' is not a direction; one way or both",
+            ),
+            ((SWEEP, TRANSFER.replace("9e8", "fast")), r":2: 'fast' is not a goodput_bit_s"),
+            ((SWEEP, TRANSFER.replace("9e8", "")), r":2: a transfer needs a goodput_bit_s"),
+            ((SWEEP, TRANSFER.replace("9e8", "0")), r":2: '0' is not a goodput_bit_s"),
+            (
+                (SWEEP, TRANSFER.replace(",20", ",101")),
+                r":2: '101' is not a receiver_cpu_percent; 0 to 100 %",
+            ),
+            ((SWEEP, TRANSFER.replace(",20", ",nan")), r":2: 'nan' is not a receiver_cpu_percent"),
+            ((SWEEP, TRANSFER.replace("a,b", "a,a")), r":2: the sender 'a' is also the receiver"),
+            ((SWEEP, TRANSFER.replace("a,b", ",b")), r":2: '' is not the name of a host"),
+            (
+                (SWEEP, TRANSFER.replace("a,b", "a -> c,b")),
+                r":2: 'a -> c' is not the name of a host",
+            ),
         ],
     )
     def test_a_malformed_line_is_named_by_file_and_number(
         self, tmp_path: Path, lines: tuple[str, ...], message: str
     ) -> None:
         with pytest.raises(BadInput, match=message):
-            read(write(tmp_path, *lines))
+            read_published(write(tmp_path, *lines), "x", {})
 
     def test_parts_of_different_kinds_are_refused(self, tmp_path: Path) -> None:
         write(tmp_path, "test,seconds", "a,1", name="part-00000.csv")
@@ -325,46 +357,3 @@ class TestSweeps:
             "goodput_bit_s",
             "receiver_cpu_percent",
         ]
-
-    @pytest.mark.parametrize(
-        ("lines", "message"),
-        [
-            ((SWEEP + ",speed", TRANSFER), r"original\.csv:1: the header is not test,seconds, nor"),
-            ((SWEEP + ",goodput_bit_s", TRANSFER), r":1: the header is not"),
-            ((SWEEP,), r"original\.csv has no line of a transfer"),
-            ((SWEEP, "a,b,1500"), r":2: sender,receiver.* are expected, not \['a', 'b', '1500'\]"),
-            (
-                (SWEEP, TRANSFER.replace("1500", "0000015009999999")),
-                r":2: '0000015009999999' is not an",
-            ),
-            ((SWEEP, TRANSFER.replace("1500", "00000150099")), r":2: '00000150099' is not an MTU"),
-            (
-                (SWEEP, TRANSFER, TRANSFER.replace("1500", "9")),
-                r":3: '9' is not an MTU; 68 to 65535 bytes",
-            ),
-            ((SWEEP, TRANSFER.replace("1500", "1" * 5000)), r":2: '1+' is not an MTU"),
-            (
-                (SWEEP, TRANSFER.replace("one way", "up")),
-                r":2: 'up' is not a direction; one way or both",
-            ),
-            ((SWEEP, TRANSFER.replace("9e8", "fast")), r":2: 'fast' is not a goodput_bit_s"),
-            ((SWEEP, TRANSFER.replace("9e8", "")), r":2: a transfer needs a goodput_bit_s"),
-            ((SWEEP, TRANSFER.replace("9e8", "0")), r":2: '0' is not a goodput_bit_s"),
-            (
-                (SWEEP, TRANSFER.replace(",20", ",101")),
-                r":2: '101' is not a receiver_cpu_percent; 0 to 100 %",
-            ),
-            ((SWEEP, TRANSFER.replace(",20", ",nan")), r":2: 'nan' is not a receiver_cpu_percent"),
-            ((SWEEP, TRANSFER.replace("a,b", "a,a")), r":2: the sender 'a' is also the receiver"),
-            ((SWEEP, TRANSFER.replace("a,b", ",b")), r":2: '' is not the name of a host"),
-            (
-                (SWEEP, TRANSFER.replace("a,b", "a -> c,b")),
-                r":2: 'a -> c' is not the name of a host",
-            ),
-        ],
-    )
-    def test_a_malformed_line_is_named_by_file_and_number(
-        self, tmp_path: Path, lines: tuple[str, ...], message: str
-    ) -> None:
-        with pytest.raises(BadInput, match=message):
-            read_published(write(tmp_path, *lines), "x", {})

@@ -410,15 +410,13 @@ class TestChecksums:
             ":3: the checksum is not that of the line: the file was damaged or edited; restore"
         )
 
-    def test_a_deleted_line_is_noticed(self, tmp_path: Path) -> None:
+    @pytest.mark.parametrize("order", [(0, 1, 3, 4), (0, 1, 3, 2, 4)])
+    def test_a_deleted_line_and_another_order_are_noticed(
+        self, tmp_path: Path, order: Sequence[int]
+    ) -> None:
         path, lines = self.lines(tmp_path)
-        del lines[2]
-        assert self.refused(path, lines).startswith(":3: the checksum is not that of the line")
-
-    def test_lines_in_another_order_are_noticed(self, tmp_path: Path) -> None:
-        path, lines = self.lines(tmp_path)
-        lines[2], lines[3] = lines[3], lines[2]
-        assert self.refused(path, lines).startswith(":3: the checksum is not that of the line")
+        refusal = self.refused(path, [lines[number] for number in order])
+        assert refusal.startswith(":3: the checksum is not that of the line")
 
     def test_a_repeated_line_is_named_with_the_first(self, tmp_path: Path) -> None:
         path, lines = self.lines(tmp_path)
