@@ -12,22 +12,24 @@ from harness.commands.command import command
 from harness.commands.compare import show_with_earlier
 from harness.commands.options import results_option
 from harness.commands.run import (
+    DEFAULT_RUNS,
     MAX_MINUTES,
     MAX_RUNS,
+    budget_of,
     check_time_decides,
     given_options,
     make_runs,
     make_runs_within,
+    own_precision,
+    precision_option,
     spark_options,
     submission,
 )
 from harness.commands.submission import run_script
-from harness.model.errors import BadInput
 from harness.option_types import WholeNumber
 from harness.present import text
 from harness.records.directories import configuration_directory, results_files
 from harness.runtime.series import SparkOptions
-from harness.runtime.time_budget import TimeBudget
 from harness.terminal import percent, show
 
 DEFAULT_MINUTES = 5.0
@@ -50,6 +52,7 @@ FEW_PARTITIONS = 8
     metavar="N",
     help="In place of --minutes: number of complete runs to have at the end.",
 )
+@precision_option
 @click.option(
     "--rows", default="1000000", show_default=True, metavar="N", help="Rows of the dataset."
 )
@@ -76,6 +79,7 @@ FEW_PARTITIONS = 8
 def bench_command(
     minutes: float | None,
     runs: int | None,
+    precision: str | None,
     rows: str,
     dataset: str | None,
     layout: str | None,
@@ -92,11 +96,11 @@ def bench_command(
 
     Options of spark-submit are passed on to it, all others to jobs/benchmark.py.
     """
-    if minutes is not None and runs is not None:
-        raise BadInput("--runs and --minutes: give one of them")
-    if runs is None:
+    wanted, arguments = own_precision(precision, arguments)
+    budget = None
+    if runs is None or minutes is not None or wanted is not None:
+        budget = budget_of(runs, minutes, wanted, DEFAULT_MINUTES)
         check_time_decides(arguments)
-    budget = TimeBudget((minutes or DEFAULT_MINUTES) * 60)
     options = given_options(spark)
     dataset = dataset or f"data/rows-{rows}"
     own = [f"--dataset={dataset}", f"--configuration={configuration}", f"--results={results}"]
@@ -108,7 +112,10 @@ def bench_command(
     if code:
         return code
     try:
-        code = make_runs(submissions, runs) if runs else make_runs_within(submissions, budget)
+        if budget is not None:
+            code = make_runs_within(submissions, budget, wanted)
+        else:
+            code = make_runs(submissions, runs or DEFAULT_RUNS)
     finally:  # whatever ended them
         if results_files(configuration_directory(results, configuration)):
             _show_table(configuration, results)

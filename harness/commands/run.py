@@ -21,15 +21,17 @@ from harness.node.kernel import positive
 from harness.option_types import WholeNumber
 from harness.records.series import Series, in_turns, is_complete, missing_runs
 from harness.runtime.clock import duration_text
+from harness.runtime.command_line import parse_fraction
 from harness.runtime.series import SERIES, SparkOptions, series_of
 from harness.runtime.time_budget import END_BY, TimeBudget
 from harness.runtime.warm_up import AUTO
-from harness.terminal import count_of, say, show
+from harness.terminal import count_of, percent, say, show
 
 MAX_RUNS = 1000
 MAX_CORES = 10**6
 DEFAULT_RUNS = 3
 MAX_MINUTES = 7 * 24 * 60
+DEFAULT_PRECISION_MINUTES = 60.0
 
 SPARK_OPTIONS = (
     *("archives", "conf", "driver-class-path", "driver-cores", "driver-java-options"),
@@ -57,6 +59,17 @@ def given_options(values: Mapping[str, Sequence[str]]) -> SparkOptions:
     ]
 
 
+def precision_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Accept --precision."""
+    return click.option(
+        "--precision",
+        metavar="3%",
+        help="Make runs until the 95 % interval of every workload's time is within this fraction of it, "
+        f"but no longer than --minutes, or {DEFAULT_PRECISION_MINUTES:g} minutes. With --trials auto, it is "
+        "the script's.",
+    )(function)
+
+
 @command("run", context_settings={"ignore_unknown_options": True})
 @click.option(
     "--runs",
@@ -71,6 +84,7 @@ def given_options(values: Mapping[str, Sequence[str]]) -> SparkOptions:
     help="In place of --runs: make as many runs as fit into N minutes, but at least two. The same command "
     "again adds runs.",
 )
+@precision_option
 @click.option(
     "--nodes",
     callback=converted(parse_nodes),
@@ -83,6 +97,7 @@ def given_options(values: Mapping[str, Sequence[str]]) -> SparkOptions:
 def run_command(
     runs: int | None,
     minutes: float | None,
+    precision: str | None,
     nodes: tuple[int, ...] | None,
     arguments: Sequence[str],
     **spark: Sequence[str],
@@ -98,13 +113,12 @@ def run_command(
     messages come here all the same.
     """
     options = given_options(spark)
+    wanted, arguments = own_precision(precision, arguments)
     given = [_on_nodes(options, arguments, number) for number in nodes or ()]
     submissions = dict(starmap(submission, given or [(options, arguments)]))
-    if minutes is None:
+    if minutes is None and wanted is None:
         return make_runs(submissions, runs or DEFAULT_RUNS)
-    if runs is not None:
-        raise BadInput("--runs and --minutes: give one of them")
-    return make_runs_within(submissions, TimeBudget(minutes * 60))
+    return make_runs_within(submissions, budget_of(runs, minutes, wanted), wanted)
 
 
 Submission = tuple[SparkOptions, Sequence[str]]
@@ -158,11 +172,14 @@ def make_runs(submissions: Mapping[Series, Submission], runs: int) -> int:
     return max(codes, default=0)
 
 
-def make_runs_within(submissions: Mapping[Series, Submission], budget: TimeBudget) -> int:
+def make_runs_within(
+    submissions: Mapping[Series, Submission], budget: TimeBudget, precision: float | None = None
+) -> int:
     """Make as many runs of each series as fit into the time, in turns, and return the exit code.
 
-    A run that recorded nothing is the last. Raise BadInput if the number of rounds of a run is fixed,
-    KeyboardInterrupt if a signal ended the script, and ClusterliftError if a run is not complete.
+    With `precision`, none is made once every time is known to that fraction of it. A run that recorded
+    nothing is the last. Raise BadInput if the number of rounds of a run is fixed, KeyboardInterrupt if a
+    signal ended the script, and ClusterliftError if a run is not complete.
     """
     for _, arguments in submissions.values():
         check_time_decides(arguments)
@@ -170,8 +187,12 @@ def make_runs_within(submissions: Mapping[Series, Submission], budget: TimeBudge
     every, codes = list(submissions), [0]
     while True:
         complete = min(len(series.complete()) for series in every)
+        if precision is not None and _is_precise(every, precision, complete, budget):
+            return max(codes)
         share_s = budget.begin_turn(complete)
         if share_s is None:
+            if precision is not None:
+                say(f"the time is over before every time is known to ±{percent(precision, 1)}")
             return max(codes)
         for series in in_turns(every, complete + 1):
             say(
@@ -189,6 +210,60 @@ def make_runs_within(submissions: Mapping[Series, Submission], budget: TimeBudge
                     "makes others"
                 )
         budget.end_turn()
+
+
+def _is_precise(
+    every: Sequence[Series], precision: float, complete: int, budget: TimeBudget
+) -> bool:
+    """Return whether every time is known so well, and say how far it is from that."""
+    # Runs need no statistics otherwise, and a cluster's master may lack scipy.
+    from harness.analysis.compare.power import least_precise  # noqa: PLC0415
+    from harness.analysis.observed.configuration import ConfigurationRuns  # noqa: PLC0415
+
+    columns = (ConfigurationRuns(one.configuration, tuple(one.complete())) for one in every)
+    found = [least_precise(column, precision) for column in columns]
+    worst = max((one for one in found if one), key=lambda one: one.half_width, default=None)
+    if worst is None or None in found:
+        return False
+    known = f"{worst.workload} is known to ±{percent(worst.half_width, 1)}"
+    if worst.half_width <= precision:
+        say(f"every time is known to ±{percent(precision, 1)}: {known}")
+        return True
+    if worst.runs is None:
+        left = "more runs than are worth waiting for"
+    else:
+        more = worst.runs - complete
+        left = f"about {count_of(more, 'run')} more, {duration_text(budget.expected_s(more))}"
+    say(f"{known}; ±{percent(precision, 1)} takes {left}, at most {duration_text(budget.left_s)}")
+    return False
+
+
+def own_precision(
+    given: str | None, arguments: Sequence[str]
+) -> tuple[float | None, Sequence[str]]:
+    """Return the precision of runs, and the script's arguments: with --trials auto, it is the script's."""
+    if given is None:
+        return None, arguments
+    if _read(arguments).trials == AUTO:
+        return None, [*arguments, "--precision", given]
+    try:
+        return parse_fraction(given), arguments
+    except ValueError as error:
+        raise BadInput(f"--precision: {error}") from error
+
+
+def budget_of(
+    runs: int | None,
+    minutes: float | None,
+    precision: float | None,
+    default: float = DEFAULT_PRECISION_MINUTES,
+) -> TimeBudget:
+    """Return the time for runs until a precision or a limit is reached. Raise BadInput with --runs, too."""
+    if runs is not None:
+        name = "minutes" if minutes is not None else "precision"
+        raise BadInput(f"--runs and --{name}: give one of them")
+    limit = DEFAULT_PRECISION_MINUTES if precision is not None else default
+    return TimeBudget((minutes or limit) * 60)
 
 
 def check_time_decides(arguments: Sequence[str]) -> None:

@@ -1,4 +1,4 @@
-"""The largest numbers that options of the scripts and experiment files accept."""
+"""The largest numbers that options of the scripts and experiment files accept, and the fewest runs."""
 
 MAX_ROWS = 9 * 10**9
 """The sum of the fractions of all rows, each below 10^9, fits in 64 bits up to this number of rows."""
@@ -7,3 +7,5 @@ MAX_PARTITIONS = 10**6
 MAX_NODES = 10**5
 MAX_PER_HOST = 1024
 MAX_PI_SAMPLES = 10**13
+MIN_RUNS = 2
+"""Runs on either side without which nothing is claimed: a single run may be an outlier."""

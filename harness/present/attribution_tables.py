@@ -14,9 +14,10 @@ from harness.analysis.explain.attribution import (
     SpeedUpBound,
     Wire,
 )
+from harness.model.limits import MIN_RUNS
 from harness.present import quantities
 from harness.present.text import WIDTH, fill
-from harness.statistics.change import MIN_RUNS, Verdict
+from harness.statistics.change import Verdict
 from harness.terminal import shorten, visible
 
 NAMES: Mapping[str, str] = {

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from harness.analysis.compare.comparison import Cell, Comparison
 from harness.analysis.compare.probe_comparison import ProbeCell, ProbeTable
 from harness.analysis.observed.sample import Performance, fraction
+from harness.model.limits import MIN_RUNS
 from harness.model.work import DECLARED_PEAK, DGEMM_PEAK
 from harness.present import quantities
 from harness.present.table import (
@@ -18,7 +19,7 @@ from harness.present.table import (
     common,
     fields,
 )
-from harness.statistics.change import MIN_RUNS, Change, ControlShift, Verdict
+from harness.statistics.change import Change, ControlShift, Verdict
 from harness.statistics.mixed_model import PRIOR_RUN_SD
 from harness.terminal import count_of, percent, significant
 

@@ -1,8 +1,8 @@
 """How much identical runs vary, for the terminal."""
 
 from harness.analysis.compare.identical_runs import IdenticalRuns
+from harness.model.limits import MIN_RUNS
 from harness.present.text import fill, simple_table
-from harness.statistics.change import MIN_RUNS
 from harness.terminal import count_of, shorten, visible
 
 _NAME_WIDTH = 40

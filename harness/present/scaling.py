@@ -5,11 +5,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from harness.analysis.compare.scaling import Growth, Point, ScaledWorkload, Scaling
+from harness.model.limits import MIN_RUNS
 from harness.present import quantities
 from harness.present.comparison_table import workload_entry
 from harness.present.table import Counts, Footnotes, fields
 from harness.present.text import fill, footnotes, simple_table
-from harness.statistics.change import MIN_RUNS, Verdict
+from harness.statistics.change import Verdict
 from harness.terminal import visible
 
 JSON_SCHEMA_VERSION = 1

@@ -5,13 +5,12 @@ import os
 import time
 from statistics import median
 
+from harness.model.limits import MIN_RUNS
 from harness.runtime.clock import Clock
 
 END_BY = "CLUSTERLIFT_END_BY"
 """The environment variable with the Unix time, in seconds, by which a run has to end, if it has one."""
 
-MIN_RUNS = 2
-"""Of fewer, a table cannot claim any change."""
 MAX_PLANNED_RUNS = 10
 
 
@@ -53,6 +52,10 @@ class TimeBudget:
         else:
             planned = max(1, min(MAX_PLANNED_RUNS, round(math.sqrt(self._total_s / 60))))
         return max(planned, MIN_RUNS - complete)
+
+    def expected_s(self, turns: int) -> float:
+        """Return how long these turns will take, each as long as those before; at most what is left."""
+        return min(self.left_s, turns * median(self._took_s)) if self._took_s else self.left_s
 
     def begin_turn(self, complete: int) -> float | None:
         """Return the seconds that the next turn may take; None if there is no further turn."""

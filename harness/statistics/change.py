@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from harness.model.limits import MIN_RUNS
 from harness.statistics.median import Interval
 from harness.statistics.mixed_model import Estimate, MixedModel
 
 ALPHA = 0.05
 """Family-wise error rate: the fraction of tables without any change that claim one."""
-MIN_RUNS = 2
-"""Runs on either side without which nothing is claimed: a single run may be an outlier."""
 
 
 class Verdict(StrEnum):

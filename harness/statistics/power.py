@@ -13,7 +13,8 @@ from bisect import bisect_left
 from functools import lru_cache, partial
 from statistics import fmean
 
-from harness.statistics.change import ALPHA, MIN_RUNS
+from harness.model.limits import MIN_RUNS
+from harness.statistics.change import ALPHA
 from harness.statistics.mixed_model import PRIOR_WEIGHT
 from harness.statistics.special import gammaincinv, ndtr, stdtrit
 

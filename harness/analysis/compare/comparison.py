@@ -19,9 +19,9 @@ from harness.analysis.observed.sample import (
 )
 from harness.analysis.observed.speed import SpeedAdjustment, adjusted_for_speed
 from harness.model.errors import BadInput
+from harness.model.limits import MIN_RUNS
 from harness.records.lookup import check_no_run_twice
 from harness.statistics.change import (
-    MIN_RUNS,
     Change,
     ControlShift,
     Verdict,

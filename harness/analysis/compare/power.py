@@ -9,10 +9,11 @@ from statistics import median
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.analysis.observed.sample import measured_trials, table_model
 from harness.model.errors import BadInput
+from harness.model.limits import MIN_RUNS
 from harness.model.run import RecordedRun
-from harness.statistics.change import MIN_RUNS
-from harness.statistics.mixed_model import Estimate
+from harness.statistics.mixed_model import Estimate, MixedModel
 from harness.statistics.power import (
+    MAX_RUNS,
     UNPAIRED,
     efficient_trials,
     median_variance,
@@ -134,26 +135,59 @@ def outlook(column: ConfigurationRuns, more_s: float) -> tuple[float, float] | N
     """
     model = table_model([column.runs], column.workloads)
     lasted = list(filter(None, map(_duration_s, column.runs)))
-    widths = []
-    for name in model.workloads:
-        runs = model.runs(0, name)
-        if runs >= MIN_RUNS and lasted:
-            now = model.time(0, name)
-            total = runs + max(1, round(more_s / median(lasted)))
-            later = Estimate(
-                now.log, now.variance * runs / total, now.df * (total - 1) / (runs - 1)
-            )
-            widths.append((math.expm1(now.margin), math.expm1(later.margin)))
+    if not lasted:
+        return None
+    more = max(1, round(more_s / median(lasted)))
+    widths = [
+        (_half_width(model, name, runs), _half_width(model, name, runs + more))
+        for name in model.workloads
+        if (runs := model.runs(0, name)) >= MIN_RUNS
+    ]
     if not widths:
         return None
     return median(now for now, _ in widths), median(later for _, later in widths)
+
+
+@dataclass(frozen=True)
+class LeastPrecise:
+    """The workload whose time is known least well, and by how much.
+
+    `half_width` is half of its interval, as a fraction of the time. With `runs` in all, it is as narrow as
+    it has to be, where runs differ as much as those that are there; None if that takes more than MAX_RUNS.
+    """
+
+    workload: str
+    half_width: float
+    runs: int | None
+
+
+def least_precise(column: ConfigurationRuns, precision: float) -> LeastPrecise | None:
+    """Return the workload that needs the most runs for this half width; None if one has too few to tell."""
+    model = table_model([column.runs], column.workloads)
+    if any(model.runs(0, name) < MIN_RUNS for name in model.workloads) or not model.workloads:
+        return None
+    width, name = max((_half_width(model, name), name) for name in model.workloads)
+    totals = range(model.runs(0, name), MAX_RUNS + 1)
+    enough = next((n for n in totals if _half_width(model, name, n) <= precision), None)
+    return LeastPrecise(name, width, enough)
+
+
+def _half_width(model: MixedModel, workload: str, total: int | None = None) -> float:
+    """Return half of the interval of a time, as a fraction of it, now or with `total` runs."""
+    runs, now = model.runs(0, workload), model.time(0, workload)
+    total = total or runs
+    later = Estimate(now.log, now.variance * runs / total, now.df * (total - 1) / (runs - 1))
+    return math.expm1(later.margin)
 
 
 def _duration_s(recorded: RecordedRun) -> float | None:
     """Return the seconds from the start of a run to that of its last trial; None without a trial."""
     if not recorded.trials:
         return None
-    first, last = recorded.run.started_at, recorded.trials[-1].started_at
+    return _seconds(recorded.run.started_at, recorded.trials[-1].started_at)
+
+
+def _seconds(first: str, last: str) -> float:
     return (datetime.fromisoformat(last) - datetime.fromisoformat(first)).total_seconds()
 
 
@@ -164,13 +198,13 @@ def _costs(runs: Sequence[RecordedRun]) -> tuple[float, float] | None:
     """
     found = []
     for recorded in runs:
-        starts: dict[int, datetime] = {}
+        starts: dict[int, str] = {}
         for trial in measured_trials([recorded]):
-            starts.setdefault(trial.round, datetime.fromisoformat(trial.started_at))
+            starts.setdefault(trial.round, trial.started_at)
         if len(starts) > 1:
             first, last = min(starts.values()), max(starts.values())
-            round_s = (last - first).total_seconds() / (len(starts) - 1)
-            run_s = (first - datetime.fromisoformat(recorded.run.started_at)).total_seconds()
+            round_s = _seconds(first, last) / (len(starts) - 1)
+            run_s = _seconds(recorded.run.started_at, first)
             if run_s > 0 and round_s > 0:
                 found.append((run_s, round_s))
     if not found:

@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 from statistics import median
 
 from harness.analysis.network.host_samples import by_host, probes_of_many_hosts
+from harness.model.limits import MIN_RUNS
 from harness.model.probe import Measurement, ProbeSample, samples
-from harness.statistics.change import MIN_RUNS, Change, changes_of_table
+from harness.statistics.change import Change, changes_of_table
 from harness.statistics.median import Interval
 from harness.statistics.mixed_model import MixedModel, run_median
 

@@ -20,9 +20,10 @@ from harness.analysis.observed.configuration import (
 from harness.analysis.observed.environment import as_text
 from harness.analysis.observed.sample import table_model
 from harness.model.errors import BadInput
+from harness.model.limits import MIN_RUNS
 from harness.model.scaling import scaled_name, split_scaled_name
 from harness.records.lookup import check_no_run_twice
-from harness.statistics.change import MIN_RUNS, Change, Difference, adjusted_changes
+from harness.statistics.change import Change, Difference, adjusted_changes
 from harness.statistics.median import Interval
 from harness.statistics.mixed_model import Estimate
 from harness.terminal import join_names

@@ -20,9 +20,9 @@ from harness.analysis.observed.sample import (
 )
 from harness.analysis.predict.prediction import unpredictable
 from harness.model.finding import Finding
+from harness.model.limits import MIN_RUNS
 from harness.model.link import rate_text
 from harness.model.run import PROGRAM, Ending, Run, Status
-from harness.statistics.change import MIN_RUNS
 from harness.statistics.mixed_model import MixedModel
 from harness.statistics.power import detectable_change
 from harness.terminal import count_of

@@ -7,12 +7,13 @@ from harness.analysis.compare.comparison import Comparison
 from harness.analysis.compare.confounders import confounders
 from harness.analysis.cost.benefit import CostBenefit
 from harness.analysis.observed.configuration import ConfigurationRuns
+from harness.model.limits import MIN_RUNS
 from harness.present import quantities
 from harness.present.comparison_table import comparison_table
 from harness.present.costs import cost_summary
 from harness.present.report.table import Tone
 from harness.present.table import Fields, change_text
-from harness.statistics.change import MIN_RUNS, Change, ControlShift, Verdict
+from harness.statistics.change import Change, ControlShift, Verdict
 from harness.terminal import count_of
 
 MAX_DIFFERENCES = 4

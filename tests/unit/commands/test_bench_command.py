@@ -18,7 +18,7 @@ GENERATE, BENCHMARK = (
 def _each_run_takes_two_minutes(spark: FakeSpark, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a clock go on by two minutes at each submission."""
     budget = partial(TimeBudget, clock=lambda: 120.0 * len(spark.calls()))
-    monkeypatch.setattr("harness.commands.bench.TimeBudget", budget)
+    monkeypatch.setattr("harness.commands.run.TimeBudget", budget)
 
 
 def test_generates_and_runs_within_the_time_and_prints_a_table(
@@ -93,3 +93,11 @@ def test_fixed_rounds_are_refused_before_anything_is_generated(
     assert main(["bench", "--warmup", "2", "--trials", "6"]) == 2
     assert "--minutes needs --warmup auto or --trials auto" in capfd.readouterr().err
     assert not spark.calls()
+
+
+def test_ends_when_every_time_is_as_precise_as_asked(
+    spark: FakeSpark, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["bench", "--precision", "3%", "--minutes", "100"]) == 0
+    assert len(spark.calls()) == 3
+    assert "every time is known to ±3.0 %" in capfd.readouterr().err

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.runtime.time_budget import END_BY, MIN_RUNS, TimeBudget, seconds_left
+from harness.model.limits import MIN_RUNS
+from harness.runtime.time_budget import END_BY, TimeBudget, seconds_left
 
 
 class Turns:

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.model.limits import MIN_RUNS
 from harness.statistics.change import (
     ALPHA,
-    MIN_RUNS,
     Change,
     Difference,
     Verdict,
