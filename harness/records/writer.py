@@ -283,9 +283,11 @@ def record_all(results: Path, run: Run | ProbeRun, events: Iterable[Trial | Prob
 
 def _say_if_not_newest(path: Path) -> None:
     """Say so if a file beside has a later time: whoever asks for the newest one gets that."""
-    later = [file.name for file in results_files(path.parent) if file.name > path.name]
-    later = [name for name in later if _TIME_OF_NAME.match(name)]
-    if later and _TIME_OF_NAME.match(path.name):
+    own = _TIME_OF_NAME.match(path.name)
+    names = [file.name for file in results_files(path.parent)]
+    # Runs that start in the same second have names in any order.
+    later = [n for n in names if own and (time := _TIME_OF_NAME.match(n)) and time[0] > own[0]]
+    if later:
         say(
             f"{path}: {max(later)} has a later time, and stays the newest one; was a clock set back?"
         )

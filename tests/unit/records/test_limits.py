@@ -57,6 +57,8 @@ def test_a_record_before_a_later_one_says_so(
     with ProbeRecording(replace(RUN, id="20260101T000000Z-aaaaaa"), tmp_path):
         printed = capsys.readouterr().err
     assert "20260103T000000Z-aaaaaa.jsonl has a later time, and stays the newest one" in printed
+    with ProbeRecording(replace(RUN, id="20260103T000000Z-000000"), tmp_path):
+        assert capsys.readouterr().err == ""  # of the same second, in any order
 
 
 @pytest.mark.parametrize(
