@@ -60,7 +60,7 @@ class Scenario:
 
 SECONDS = ("--seconds", "3")
 SCENARIOS = {
-    "link": Scenario("link", evil=16, mutations=1300),
+    "link": Scenario("link", evil=16, mutations=2400),
     "link of three": Scenario("link", beforehand=True, mutations=150),
     "link by names": Scenario(
         "link", evil=16, with_addresses=False, beforehand=True, mutations=1200
