@@ -18,8 +18,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from statistics import median, variance
 
+from scipy.special import stdtr, stdtrit
+
 from harness.statistics.median import LEVEL, Interval
-from harness.statistics.special import stdtr, stdtrit
 
 PRIOR_RUN_SD = 0.05
 """How much runs are taken to differ where none was repeated: it was 4 to 7 % on two virtual machines."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from math import ceil
 from statistics import NormalDist, median
 
-from harness.statistics.special import bdtrc
+from scipy.special import bdtrc
 
 Pair = tuple[str, str]
 """Sender and receiver."""

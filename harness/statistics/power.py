@@ -13,10 +13,11 @@ from bisect import bisect_left
 from functools import lru_cache, partial
 from statistics import fmean
 
+from scipy.special import gammaincinv, ndtr, stdtrit
+
 from harness.model.limits import MIN_RUNS
 from harness.statistics.change import ALPHA
 from harness.statistics.mixed_model import PRIOR_WEIGHT
-from harness.statistics.special import gammaincinv, ndtr, stdtrit
 
 POWER = 0.9
 """The probability of finding a change that is there."""

