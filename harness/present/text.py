@@ -16,7 +16,7 @@ from harness.present.table import Fields, Footnotes, Table, superscript
 from harness.terminal import shorten, visible
 
 WIDTH = 100
-NAME_WIDTHS = ((40, 40), (24, 28), (16, 20), (10, 20), (10, 12))
+NAME_WIDTHS = ((40, 40), (24, 28), (16, 20), (10, 20), (10, 12), (8, 8))
 """Maximum widths of a configuration's and a line's name; the first pair that fits is used."""
 
 GAPS = ("  ", " ")
