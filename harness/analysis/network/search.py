@@ -109,8 +109,8 @@ def _rounds(probed: RecordedProbes) -> int:
 
 
 def _fails(goodput: PairMatrix, role: HostRole) -> bool:
-    """Whether more than half of the pairs of the role's host failed, which the failures themselves say."""
-    return goodput.failures(role.host) > len(goodput.of(role.host))
+    """Whether the role's pairs, or most of those of its host, failed, which the failures themselves say."""
+    return not role.pairs or goodput.failures(role.host) > len(goodput.of(role.host))
 
 
 def _pair_findings(

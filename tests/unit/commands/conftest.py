@@ -1,9 +1,12 @@
 """What tests of commands that submit runs share."""
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from harness.runtime.time_budget import TimeBudget
 from tests.unit.commands.fake_spark import FakeSpark
 
 
@@ -14,3 +17,15 @@ def spark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeSpark:
     monkeypatch.setenv("SPARK_HOME", str(tmp_path / "spark"))
     monkeypatch.setattr("harness.commands.run.warn_of_faults", lambda: None)  # the tests' own load
     return FakeSpark(tmp_path / "spark")
+
+
+@pytest.fixture
+def take(spark: FakeSpark, monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
+    """Return a function that says how many seconds each run takes from now on; nothing else takes time."""
+
+    def take(seconds: float) -> None:
+        before = len(spark.calls())
+        budget = partial(TimeBudget, clock=lambda: seconds * (len(spark.calls()) - before))
+        monkeypatch.setattr("harness.commands.run.TimeBudget", budget)
+
+    return take

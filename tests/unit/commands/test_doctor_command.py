@@ -1,6 +1,6 @@
 """`clusterlift doctor`: what is wrong with machines, and what it does before runs."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import pytest
@@ -79,9 +79,11 @@ class TestBeforeRuns:
         self,
         command: str,
         spark: FakeSpark,
+        take: Callable[[float], None],
         monkeypatch: pytest.MonkeyPatch,
         capfd: pytest.CaptureFixture[str],
     ) -> None:
+        take(30)
         answers(monkeypatch, SAVING)
         assert main(command.split()) == 0
         errors = capfd.readouterr().err

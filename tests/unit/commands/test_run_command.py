@@ -5,7 +5,6 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
-from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -17,7 +16,6 @@ from harness.commands.run import SPARK_OPTIONS, _where
 from harness.model.run import Ending
 from harness.records.directories import results_files
 from harness.records.reader import load
-from harness.runtime.time_budget import TimeBudget
 from jobs.options import _parser, parse
 from tests.unit.commands.fake_spark import FakeSpark
 from tests.waiting import PATIENCE_S, eventually
@@ -378,17 +376,6 @@ class TestSignals:
 
 class TestTime:
     """Only runs take time: each as long as a test says."""
-
-    @pytest.fixture
-    def take(self, spark: FakeSpark, monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
-        """Return a function that says how many seconds each run takes from now on."""
-
-        def take(seconds: float) -> None:
-            before = len(spark.calls())
-            budget = partial(TimeBudget, clock=lambda: seconds * (len(spark.calls()) - before))
-            monkeypatch.setattr("harness.commands.run.TimeBudget", budget)
-
-        return take
 
     def test_two_runs_at_least_have_equal_parts_of_it(
         self,
