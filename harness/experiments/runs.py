@@ -290,9 +290,15 @@ class _ExperimentRunner:
             facts=self._facts(part),
         )
         probed = run_probes(self._probe_plan(configured.hosts), probe_run, self._results)
+        if lost := turns.lost():
+            turns.end()
+            for file in results_files(probes_directory(self._results, part.configuration.name)):
+                if load_probes(file).run.id == probed.run.id:
+                    _set_aside(file, f"the probe of {part}", lost)
+        else:
+            self._probed[part] = probed
         if probed.ending is Ending.INTERRUPTED:
             raise _interrupted()
-        self._probed[part] = probed
 
     def _probe_plan(self, hosts: Sequence[Host]) -> ProbePlan:
         return all_probes(hosts, Load(self._experiment.probe_seconds or 1), Mesh())
@@ -326,7 +332,7 @@ class _ExperimentRunner:
         )
         recorded = run_program(planned, self._results)
         if lost := turns.lost():
-            self._set_aside([part], lost)
+            self._set_parts_aside([part], lost)
         if recorded.ending is Ending.INTERRUPTED:
             raise _interrupted()
 
@@ -350,7 +356,7 @@ class _ExperimentRunner:
             arguments += [f"--fact={key}={value}" for key, value in self._facts(first).items()]
             code = self._site.submit(BENCHMARK, arguments, properties)
         if lost := turns.lost():
-            self._set_aside(run.parts, lost)
+            self._set_parts_aside(run.parts, lost)
         _interruptible(code)
         if code == REFUSED:
             raise ClusterliftError(f"{run}: benchmark.py refused to run; its error is above")
@@ -365,18 +371,14 @@ class _ExperimentRunner:
             "facts": self._facts(part),
         }
 
-    def _set_aside(self, parts: Sequence[Part], reason: str) -> None:
-        """Keep the results of a run, under a name by which nobody takes them for results."""
+    def _set_parts_aside(self, parts: Sequence[Part], reason: str) -> None:
         for part in parts:
             directory = configuration_directory(self._results, part.configuration.name)
             for file in results_files(directory):
                 recorded = load(file)
                 found = _number(recorded.run.facts, file), _program(recorded)
                 if found == (part.number, part.program):
-                    aside = file.rename(file.with_suffix(SET_ASIDE))
-                    say(
-                        f"{part}: {reason}; so {aside} does not count; the same command repeats the run"
-                    )
+                    _set_aside(file, str(part), reason)
 
     def _facts(self, part: Part) -> dict[str, str]:
         """Return the facts to record; `layout` is the requested one, if the file names one."""
@@ -436,6 +438,11 @@ class _Turns:
             self._current = configuration
         return self._configured
 
+    def end(self) -> None:
+        """End the turn, whatever it has lost; the next one sets everything anew."""
+        self._stack.close()
+        self._current, self._configured, self._lost = None, None, None
+
     def begin(self, configuration: Configuration) -> None:
         """Begin a turn, and look whether the turn before ended as it began."""
         self._lost = self.lost()
@@ -444,6 +451,12 @@ class _Turns:
     def lost(self) -> str | None:
         """Return in one line what was not as it was set at the end of a turn; None if all was."""
         return self._lost or (self._configured.lost() if self._configured else None)
+
+
+def _set_aside(file: Path, what: str, reason: str) -> None:
+    """Keep a file of results under a name by which nobody takes it for results."""
+    aside = file.rename(file.with_suffix(SET_ASIDE))
+    say(f"{what}: {reason}; so {aside} does not count; the same command repeats it")
 
 
 def _interruptible(code: int) -> int:

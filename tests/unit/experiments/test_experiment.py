@@ -572,6 +572,21 @@ class TestRunExperiment:
         assert site.run() == DONE
         assert site.benchmarks() == [("fast", "1"), ("fast", "2")]
 
+    def test_a_probe_whose_settings_were_lost_is_set_aside_and_repeated(
+        self, site: FakeSite, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        site.lost_in = "fast"
+        site.run(PROBING)
+        probes = site.own_results / "fast" / "probes"
+        assert [file.suffix for file in probes.iterdir()] == [".lost", ".lost"]
+        assert "the probe of fast, run 1: its guard has ended; so " in capsys.readouterr().err
+        site.lost_in = None
+        assert site.run(PROBING) == DONE
+        assert [call for call in site.calls if call[0] == "probe"] == [
+            ("probe", "fast", "1"),
+            ("probe", "fast", "2"),
+        ]
+
     def test_runs_record_site_layout_experiment_and_round(self, site: FakeSite) -> None:
         text = TEXT.replace('"coded"\n\n[', '"plain"\n\n[')
         site.run(text)
