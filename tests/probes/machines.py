@@ -2,7 +2,8 @@
 
 A machine is a host of a network, with processes and with /run, /etc, /tmp and /dev/shm of its own: all of it
 ends with the machine, and nothing outside is changed. Its sshd knows one key, for root and for a user who may
-become root by sudo. Commands find an ssh first in their PATH that runs on another host of the network.
+become root by sudo. Commands find an ssh first in their PATH that runs on another host of the network. Root
+has no profile there: what it starts might wait for a lock that a killed session has left.
 """
 
 import os
@@ -26,6 +27,7 @@ mount -t tmpfs -o mode=755 run /run && mkdir /run/sshd || exit
 cp -a /etc /run/etc && mount --bind /run/etc /etc || exit
 cd "$1" && cp key.pub sshd_config "$2.key" /run && chmod 644 /run/key.pub && cd /run || exit
 mount -t tmpfs shm /dev/shm && mount -t tmpfs tmp /tmp || exit
+sed -i '/^root:/d' /etc/passwd && echo 'root:x:0:0::/run:/bin/sh' >>/etc/passwd
 echo '{USER}:x:4242:4242::/run:/bin/sh' >>/etc/passwd
 echo '{USER}:*:20000::::::' >>/etc/shadow
 echo '{USER} ALL=(ALL) NOPASSWD: ALL' >/etc/sudoers

@@ -69,7 +69,7 @@ PROBE = ("--seconds", "2")
 SET_MTU = ("probe", "mtu", "--sizes", "1000,1400", "--set-mtu", *PROBE)
 CASES = {
     "all": Case(("probe", "all", "--no-latency", *PROBE), cut_after="[7/"),
-    "soak": Case(("probe", "soak", "--for", "10s", "--round", "5s"), cut_after="[2/2]"),
+    "soak": Case(("probe", "soak", "--for", "20s", "--round", "10s"), cut_after="[2/2]"),
     "incast": Case(("probe", "incast", *PROBE), cut_after="[3/"),
     "path": Case(("probe", "path", *PROBE), cut_after="[3/"),
     "set-mtu cut": Case(SET_MTU, hosts=2, cut_after="[3/"),
@@ -143,8 +143,7 @@ def carried_out_once(case: Case, directory: Path) -> Outcome:
             for line in process.stderr:
                 errors += line
                 if case.cut_after and line.startswith(case.cut_after):
-                    cut(made, process, case.cut_while)
-                    was_cut = True
+                    was_cut = cut(made, process, case.cut_while)
             output = process.stdout.read()
         last = made.names[-1]
         made.connect(last, connected=True)
@@ -178,14 +177,15 @@ def command_line(case: Case, made: Machines) -> list[str]:
     return [*words, str(file), *results]
 
 
-def cut(made: Machines, process: subprocess.Popen[str], program: str) -> None:
-    """Drop the link of the last machine as soon as a program runs there."""
+def cut(made: Machines, process: subprocess.Popen[str], program: str) -> bool:
+    """Drop the link of the last machine as soon as a program runs there; return whether it was in time."""
     last = made.names[-1]
     while process.poll() is None:
         if any(words[0].endswith(program) for words in made.processes(last).values()):
             break
         time.sleep(0.02)
     made.connect(last, connected=False)
+    return process.poll() is None
 
 
 def state(made: Machines, name: str) -> list[str]:
