@@ -1,19 +1,15 @@
 """`clusterlift doctor`: what is wrong with the machines, before the first trial."""
 
-import platform
-from collections.abc import Sequence
-from contextlib import suppress
-
 from harness.analysis.observed.health import health
 from harness.commands.command import command
+from harness.commands.own_machine import known_states, this_machine
 from harness.commands.probe_hosts import HostChoice, on_hosts
 from harness.hosts.node_states import read_states
-from harness.hosts.transports.host import Host, HostError, by_local
-from harness.model.errors import ClusterliftError
+from harness.hosts.transports.host import HostError
 from harness.model.finding import Finding
-from harness.node.state import WINDOW_S, NodeState
+from harness.node.state import WINDOW_S
 from harness.present.findings import finding_lines
-from harness.terminal import count_of, join_names, say, show
+from harness.terminal import count_of, join_names, show
 
 
 @command("doctor")
@@ -26,10 +22,10 @@ def doctor_command(choice: HostChoice) -> int:
     Notes are worth a look; what they name may be wanted.
     """
     names_hosts = choice.names is not None or choice.in_lab or choice.executor_hosts
-    hosts = choice.hosts() if names_hosts else [_this_machine()]
+    hosts = choice.hosts() if names_hosts else [this_machine()]
     found = read_states(hosts)
     lost = [Finding("", str(state)) for state in found if isinstance(state, HostError)]
-    known = _known(found)
+    known = known_states(found)
     findings = [*lost, *health(known)]
     faults = sum(finding.is_fault for finding in findings)
     for line in finding_lines(findings):
@@ -38,19 +34,3 @@ def doctor_command(choice: HostChoice) -> int:
     looked_at = f"looked at {names} for {WINDOW_S:g} s"
     show(f"{looked_at}: {count_of(faults, 'fault') if faults else 'no fault'}")
     return int(faults > 0)
-
-
-def warn_of_faults() -> None:
-    """Print the faults of this machine, before trials begin; if nothing can be looked at, none."""
-    with suppress(ClusterliftError):
-        findings = health(_known(read_states([_this_machine()])))
-        for line in finding_lines([finding for finding in findings if finding.is_fault]):
-            say(line)
-
-
-def _this_machine() -> Host:
-    return by_local(platform.node() or "this machine")
-
-
-def _known(states: Sequence[NodeState | HostError]) -> list[NodeState]:
-    return [state for state in states if isinstance(state, NodeState)]

@@ -12,8 +12,8 @@ from typing import Any
 import click
 
 from harness.commands.command import command
-from harness.commands.doctor import warn_of_faults
 from harness.commands.options import converted
+from harness.commands.own_machine import warn_of_faults
 from harness.commands.submission import check_submission, submit
 from harness.model.errors import BadInput, ClusterliftError
 from harness.model.scaling import parse_nodes, scaled_name

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from harness.cli import main
-from harness.commands.doctor import warn_of_faults
+from harness.commands.own_machine import warn_of_faults
 from harness.hosts.transports.host import Host, HostError
 from harness.node.state import NodeState
 from tests.unit.analysis.observed.test_health import QUIET, node
@@ -24,7 +24,8 @@ def answers(monkeypatch: pytest.MonkeyPatch, *states: Answer) -> list[Host]:
         asked.extend(hosts)
         return list(states)
 
-    monkeypatch.setattr("harness.commands.doctor.read_states", read_states)
+    for module in ("doctor", "own_machine"):
+        monkeypatch.setattr(f"harness.commands.{module}.read_states", read_states)
     return asked
 
 
