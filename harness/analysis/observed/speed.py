@@ -7,6 +7,7 @@ time, counts again: how slow it was is known. What no model mends stays out.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from statistics import fmean, median
 
 from harness.analysis.observed.configuration import ConfigurationRuns
@@ -42,16 +43,15 @@ def adjusted_for_speed(
     """
     runs = [recorded for column in columns for recorded in column.runs]
     names = dict.fromkeys(trial.workload for recorded in runs for trial in recorded.trials)
-    observed = {name: [_observed(recorded, name) for recorded in runs] for name in names}
+    by_run = [_observed(recorded) for recorded in runs]
+    observed = {name: [list(own.get(name, {}).values()) for own in by_run] for name in names}
     slopes = {name: slope(own, _expected(name, runs)) for name, own in observed.items() if any(own)}
     left = variance_left({name: observed[name] for name in slopes}, slopes)
     if left is None or left > MAX_VARIANCE_LEFT:
         return columns, None
+    timed = iter(map(partial(_adjusted, slopes), runs, by_run))
     return (
-        [
-            replace(column, runs=tuple(_adjusted(recorded, slopes) for recorded in column.runs))
-            for column in columns
-        ],
+        [replace(column, runs=tuple(next(timed) for _ in column.runs)) for column in columns],
         SpeedAdjustment(slopes, left),
     )
 
@@ -59,12 +59,12 @@ def adjusted_for_speed(
 def _slowness(trial: Trial) -> float | None:
     """Return the logarithm of how long the nodes take for a fixed work; None if it is unknown.
 
-    Only of a trial with a time that counts, or would if it had not been slowed.
+    Only of a trial that counts, or would if it had not been slowed.
     """
     is_usable = trial.phase is Phase.MEASURED and (
         not trial.disturbed or is_of_speed(trial.disturbed)
     )
-    if trial.wall_s is None or not is_usable or not trial.interference:
+    if not is_usable or not trial.interference:
         return None
     nodes = [_of_node(node) for node in trial.interference]
     known = [node for node in nodes if node is not None]
@@ -83,14 +83,14 @@ def _of_node(node: NodeInterference) -> float | None:
     return math.log(node.loop_s) - math.log(max(0.1, there))
 
 
-def _observed(recorded: RecordedRun, workload: str) -> list[Observed]:
-    return [
-        Observed(math.log(trial.wall_s), slowness, not trial.disturbed)
-        for trial in recorded.trials
-        if trial.workload == workload
-        and trial.wall_s is not None
-        and (slowness := _slowness(trial)) is not None
-    ]
+def _observed(recorded: RecordedRun) -> dict[str, dict[int, Observed]]:
+    """Return the trials of a run of which time and speed are known, by workload and place in the run."""
+    found: dict[str, dict[int, Observed]] = {}
+    for number, trial in enumerate(recorded.trials):
+        if trial.wall_s is not None and (slowness := _slowness(trial)) is not None:
+            own = found.setdefault(trial.workload, {})
+            own[number] = Observed(math.log(trial.wall_s), slowness, not trial.disturbed)
+    return found
 
 
 def _expected(workload: str, runs: Sequence[RecordedRun]) -> float:
@@ -106,17 +106,16 @@ def _expected(workload: str, runs: Sequence[RecordedRun]) -> float:
     return median(shares) if shares else 0.0
 
 
-def _adjusted(recorded: RecordedRun, slopes: Mapping[str, float]) -> RecordedRun:
+def _adjusted(
+    slopes: Mapping[str, float],
+    recorded: RecordedRun,
+    observed: Mapping[str, Mapping[int, Observed]],
+) -> RecordedRun:
     """Return a run with adjusted times. A trial of unknown speed stays as it is, and out if it was out."""
     times: dict[int, float] = {}
-    for name, slope_ in slopes.items():
-        own = [
-            number
-            for number, trial in enumerate(recorded.trials)
-            if trial.workload == name and _slowness(trial) is not None
-        ]
-        logs = adjusted(_observed(recorded, name), slope_)
-        times |= dict(zip(own, map(math.exp, logs), strict=True))
+    for name, own in observed.items():
+        logs = adjusted(list(own.values()), slopes[name])
+        times |= zip(own, map(math.exp, logs), strict=True)
     trials = tuple(
         replace(trial, wall_s=times[number], disturbed=None) if number in times else trial
         for number, trial in enumerate(recorded.trials)
