@@ -13,6 +13,8 @@ from math import fsum
 from statistics import median, variance
 from typing import NamedTuple
 
+from harness.statistics.median import MAD_TO_SD
+
 PRIOR_SD = 0.3
 """How far a slope may be from what is expected of it, as a standard deviation."""
 HUBER = 1.5
@@ -21,7 +23,6 @@ MIN_SD = 0.001
 """The least noise that is assumed: clock and scheduler alone cause as much."""
 MAX_VARIANCE_LEFT = 0.5
 """Of the variance within runs. Times are only adjusted if no more is left, so that it is not for chance."""
-_MAD_TO_SD = 1.4826
 _STEPS = 10
 
 
@@ -54,7 +55,7 @@ def slope(runs: Runs, expected: float) -> float:
         centred = [_centred(run, own) for run, own in zip(runs, weights, strict=True)]
         errors = [[abs(y - found * x) for x, y in run] for run in centred]
         every = [error for run in errors for error in run]
-        sd = max(MIN_SD, _MAD_TO_SD * median(every) * (len(every) / free) ** 0.5)
+        sd = max(MIN_SD, MAD_TO_SD * median(every) * (len(every) / free) ** 0.5)
         limit = HUBER * sd
         weights = [[limit / max(error, limit) for error in run] for run in errors]
         weighted = [

@@ -12,6 +12,8 @@ from statistics import NormalDist, median
 
 from scipy.special import bdtrc
 
+from harness.statistics.median import MAD_TO_SD
+
 Pair = tuple[str, str]
 """Sender and receiver."""
 Role = tuple[str, int]
@@ -26,9 +28,6 @@ OUTLYING_DEVIATIONS = 5
 """Of normal noise, one value in three million is so far below the median."""
 LOWEST_LIMIT = 0.5
 """A value below half of the median is slow, however much the values differ."""
-_NORMAL_DEVIATIONS = (
-    1.4826  # a normal distribution's standard deviation in median absolute deviations
-)
 _DROP_STEPS = 100
 
 
@@ -66,7 +65,7 @@ def sound_range(values: Mapping[Pair, float], tolerance: float) -> SoundRange | 
     typical = median(map(median, by_member.values())) if by_member else 0.0
     if typical <= 0:
         return None
-    deviation = _NORMAL_DEVIATIONS * median(abs(value / typical - 1) for value in values.values())
+    deviation = MAD_TO_SD * median(abs(value / typical - 1) for value in values.values())
     drop = min(max(tolerance, OUTLYING_DEVIATIONS * deviation), 1 - LOWEST_LIMIT)
     return SoundRange(typical, deviation, (1 - drop) * typical)
 

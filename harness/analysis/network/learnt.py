@@ -16,6 +16,7 @@ from harness.analysis.network.mesh import PairMatrix
 from harness.model.finding import Finding
 from harness.model.interface import HostLink
 from harness.model.link import rate_text, throughput_text
+from harness.statistics.median import MAD_TO_SD
 from harness.terminal import count_of, percent
 
 MIN_HOSTS = 5
@@ -26,8 +27,6 @@ FALSE_ALARM = 0.01
 """How likely one of the sound hosts of a class may be called unlike the others."""
 _DECILE = 0.9
 _NORMAL = NormalDist()
-_MAD_OF_NORMAL = _NORMAL.inv_cdf(0.75)
-"""The median absolute deviation of a normal distribution, in its standard deviations."""
 _NOISE_OF_DECILE = sqrt(_DECILE * (1 - _DECILE)) / _NORMAL.pdf(_NORMAL.inv_cdf(_DECILE))
 """The standard deviation of the upper decile of n normal values, in theirs by the root of n."""
 
@@ -99,4 +98,4 @@ def margin_of(by_host: Sequence[Sequence[float]]) -> float:
 def _deviation(values: Sequence[float]) -> float:
     """Return the standard deviation of normal values, some of which may be anything."""
     middle = median(values)
-    return median(abs(value - middle) for value in values) / _MAD_OF_NORMAL
+    return MAD_TO_SD * median(abs(value - middle) for value in values)
