@@ -292,9 +292,7 @@ class _ExperimentRunner:
         probed = run_probes(self._probe_plan(configured.hosts), probe_run, self._results)
         if lost := turns.lost():
             turns.end()
-            for file in results_files(probes_directory(self._results, part.configuration.name)):
-                if load_probes(file).run.id == probed.run.id:
-                    _set_aside(file, f"the probe of {part}", lost)
+            _set_aside(Path(probed.source), f"the probe of {part}", lost)
         else:
             self._probed[part] = probed
         if probed.ending is Ending.INTERRUPTED:
@@ -429,8 +427,7 @@ class _Turns:
     def take(self, configuration: Configuration) -> Configured:
         """Put a configuration in force, if it is not, in place of the one before."""
         if self._configured is None or self._current != configuration:
-            self._stack.close()
-            self._current, self._configured = None, None
+            self._leave()
             context: AbstractContextManager[Configured] = self._site.configured(
                 configuration, self._journal
             )
@@ -440,8 +437,12 @@ class _Turns:
 
     def end(self) -> None:
         """End the turn, whatever it has lost; the next one sets everything anew."""
+        self._leave()
+        self._lost = None
+
+    def _leave(self) -> None:
         self._stack.close()
-        self._current, self._configured, self._lost = None, None, None
+        self._current, self._configured = None, None
 
     def begin(self, configuration: Configuration) -> None:
         """Begin a turn, and look whether the turn before ended as it began."""

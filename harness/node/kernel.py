@@ -115,9 +115,8 @@ def read_queue(text: str) -> tuple[str, int | None]:
     for row in _rows(text, "tc qdisc"):
         if row.get("root") is True and row.get("kind"):
             bytes_s = positive(_mapping(row, "options").get("rate"))
-            return shorten(str(row["kind"]), MAX_TEXT), 8 * bytes_s if row[
-                "kind"
-            ] == "tbf" and bytes_s else None
+            limit = 8 * bytes_s if row["kind"] == "tbf" and bytes_s else None
+            return shorten(str(row["kind"]), MAX_TEXT), limit
     raise ToolError("tc shows no queue")
 
 

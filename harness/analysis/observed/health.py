@@ -17,6 +17,7 @@ from harness.model.interference import (
     SWAPPED,
     disturbances_without_work,
 )
+from harness.node.kernel import count
 from harness.node.state import NodeState
 from harness.terminal import percent, significant
 
@@ -118,8 +119,8 @@ def _notes(state: NodeState) -> Iterable[str]:
             f"{used / 1e9:.1f} GB of memory are swapped out: trials wait until they are back; "
             "swapoff -a && swapon -a"
         )
-    swappiness = state.facts.get("vm.swappiness", "")
-    if state.swap_bytes and swappiness.isdecimal() and int(swappiness) > MAX_SWAPPINESS:
+    swappiness = count(state.facts.get("vm.swappiness")) or 0
+    if state.swap_bytes and swappiness > MAX_SWAPPINESS:
         yield (
             f"vm.swappiness {swappiness}: the kernel swaps heaps out to keep files in memory; "
             "sysctl -w vm.swappiness=1"
