@@ -92,3 +92,16 @@ def search(
         measured = tuple(run_steps(mesh.steps(simulated(count), Load()), repeats))
     run = ProbeRun("many", tuple(names(count)), {PAIRS: SAMPLED, ROUNDS: str(chosen)})
     return RecordedProbes(run, measured, Ending.COMPLETED)
+
+
+class NoThread:
+    """In place of the thread that renews leases: simulated guards wait as long as they are reached."""
+
+    def __init__(self, **_: object) -> None:
+        pass
+
+    def start(self) -> None:
+        pass
+
+    def join(self) -> None:
+        pass

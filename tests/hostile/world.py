@@ -24,6 +24,7 @@ from harness.hosts.host_process import HostProcess
 from harness.hosts.remote_process import READY
 from harness.probes import soak
 from harness.settings import guard
+from tests.simulated_hosts import NoThread
 
 LOGIN_S = 0.1
 PIECE_BYTES = 2**16
@@ -239,19 +240,6 @@ class _Reader:
         pass
 
 
-class _NoThread:
-    """In place of the thread that renews the leases of guards, which wait for us here."""
-
-    def __init__(self, **_: object) -> None:
-        pass
-
-    def start(self) -> None:
-        pass
-
-    def join(self) -> None:
-        pass
-
-
 @contextmanager
 def world_of(answer: Answers, answer_of_guard: GuardAnswers) -> Iterator[World]:
     """Replace this machine's processes, threads and clock by those of a world."""
@@ -271,7 +259,7 @@ def world_of(answer: Answers, answer_of_guard: GuardAnswers) -> Iterator[World]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(host_process, "subprocess", processes)
         patch.setattr(host_process, "threading", SimpleNamespace(**threads))
-        patch.setattr(guard, "threading", SimpleNamespace(Event=threading.Event, Thread=_NoThread))
+        patch.setattr(guard, "threading", SimpleNamespace(Event=threading.Event, Thread=NoThread))
         patch.setattr(soak, "Soak", partial(soak.Soak, clock=world.monotonic))
         for name, module in list(sys.modules.items()):
             if name.startswith("harness.") and getattr(module, "time", None) is time:

@@ -21,6 +21,7 @@ from harness.settings import guard, in_force, journal
 from harness.settings.in_force import InForce
 from harness.settings.journal import open_journal
 from harness.settings.setting import Setting, ShellCommand
+from tests.simulated_hosts import NoThread
 
 BEFORE, WANTED, OTHERS, USERS = "before", "wanted", "others", "users"
 EVERYWHERE = ("interrupted", "killed", "disk full", "clock set back")
@@ -445,19 +446,6 @@ class Simulation:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         self.world.written_bytes += len(data)
         return self._write(descriptor, data)
-
-
-class NoThread:
-    """In place of the thread that renews leases: simulated guards wait as long as they are reached."""
-
-    def __init__(self, **_: object) -> None:
-        pass
-
-    def start(self) -> None:
-        pass
-
-    def join(self) -> None:
-        pass
 
 
 def events_on(*hosts: str) -> list[Event]:
