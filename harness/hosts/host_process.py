@@ -1,6 +1,7 @@
 """A process of this machine that reaches a host (sh, ssh, docker ...), with pipes to a shell there."""
 
 import os
+import select
 import selectors
 import subprocess
 import threading
@@ -9,6 +10,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import IO, cast
 
+from harness.hosts.lease import STAY
 from harness.hosts.transports.host import Host, HostError
 from harness.model.errors import BadInput
 
@@ -56,6 +58,19 @@ class HostProcess:
             ) from error
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
+
+    def renew(self) -> None:
+        """Let the shell wait for another lease; do not wait for a host that takes nothing any more."""
+        if not self._writing.acquire(blocking=False):
+            return
+        try:
+            with suppress(OSError, ValueError):  # it may have gone
+                pipe = select.poll()
+                pipe.register(self._stdin, select.POLLOUT)
+                if pipe.poll(0):
+                    self._stdin.write(f"{STAY}\n".encode())
+        finally:
+            self._writing.release()
 
     def close_stdin(self) -> None:
         """Close our end of the connection, which makes the shell end; do not wait for that."""

@@ -1,8 +1,9 @@
 """Remote processes: commands on hosts that cannot outlive us, because each ends with its standard input.
 
 However this process ends - normally, interrupted or killed - the kernel closes the pipe, ssh or docker closes
-the other end, and a shell on the host ends the command. The shell waits for a newline before it starts the
-command, so that commands on many hosts start at the same moment without a common clock.
+the other end, and a shell on the host ends the command. If the connection is lost and nobody closes
+anything, the shell ends the command with its lease. The shell waits for a line before it starts the command,
+so that commands on many hosts start at the same moment without a common clock.
 """
 
 import time
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Generic, Self, TypeVar
 
+from harness.hosts import lease
 from harness.hosts.host_process import ANSWER_S, MAX_ANSWER_BYTES, HostProcess
 from harness.hosts.parallelism import MAX_COMMANDS
 from harness.hosts.transports.host import Host, HostError
@@ -29,12 +31,17 @@ UNEXPECTED = (ValueError, TypeError, LookupError, AttributeError, ArithmeticErro
 
 # READY comes first, because a login shell may have printed something before it. The PATH of an ssh session
 # often lacks the directories of root's programs. Without a command, the line that starts it is a script.
-_SCRIPT = (
-    'PATH=$PATH:/usr/sbin:/sbin; echo "$0"; IFS= read -r script || exit 0; exec 3<&0; '
-    '[ $# -gt 0 ] || set -- eval "$(printf %b "$script")"; '
-    '"$@" </dev/null 3<&- & command=$!; '
-    '{ cat; kill "$command"; } <&3 3<&- >/dev/null 2>&1 & exec 3<&-; wait "$command"'
-)
+_SCRIPT = f"""
+PATH=$PATH:/usr/sbin:/sbin
+command -v timeout >/dev/null || {{ echo "timeout is not installed" >&2; exit 1; }}
+echo "$0"
+until script=$({lease.HEAR}) || exit 0; [ "$script" != {lease.STAY} ]; do :; done
+[ $# -gt 0 ] || set -- eval "$(printf %b "$script")"
+exec 3<&0
+"$@" </dev/null 3<&- & command=$!
+{{ while {lease.HEAR}; do :; done; kill "$command"; }} <&3 3<&- >/dev/null 2>&1 & exec 3<&-
+wait "$command"
+"""
 
 
 class Script(str):
@@ -73,7 +80,8 @@ class RemoteProcess(HostProcess):
         self.started_s = time.monotonic()
         self.is_ready = False
         """Whether the host has answered, so that the command can be started."""
-        super().__init__(host, _SCRIPT, READY, *words, max_bytes=max_bytes)
+        script = f"lease={lease.LEASE_S:g}; {_SCRIPT}"
+        super().__init__(host, script, READY, *words, max_bytes=max_bytes)
 
     def await_ready(self, timeout_s: float = ANSWER_S) -> None:
         """Wait until the command can be started. Raise HostError if the host does not answer."""
@@ -159,6 +167,7 @@ class RemoteProcesses:
 
     def __init__(self) -> None:
         self._processes: list[RemoteProcess] = []
+        self._renewal = lease.Renewal(lambda: self._processes, lease.LEASE_S)
 
     def add(self, host: Host, *command: str, max_bytes: int = MAX_ANSWER_BYTES) -> RemoteProcess:
         """Return a new remote process, which waits for its start."""
@@ -178,9 +187,11 @@ class RemoteProcesses:
         remote.close()
 
     def __enter__(self) -> Self:
+        self._renewal.__enter__()
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._renewal.__exit__()
         for remote in self._processes:
             remote.close_stdin()
         # Those that do not end have END_S together, however many they are.

@@ -4,9 +4,9 @@
 which it would start its daemon on another host; we start exactly that there, by the transport of this host.
 So hosts need no ssh to each other, and nothing of ours.
 
-Whatever happens, no process stays on any host: each command runs under a guard, which ends with the standard
-input of its remote process. The guard ends all processes that descend from its command, because they have
-its mark in their environment, and removes the directory in which they ran.
+Whatever happens, no process stays on any host: each command runs under a guard, which ends with its remote
+process, that is with our connection or with its lease. The guard ends all processes that descend from its
+command, because they have its mark in their environment, and removes the directory in which they ran.
 """
 
 import re
@@ -118,7 +118,7 @@ def run_mpi(job: MpiJob, timeout_s: float) -> str:
     """
     number = secrets.token_hex(6)
     with RemoteProcesses() as remotes:
-        command = _guarded(f"{number}.0.", _mpirun(job), job.files, job.output_file)
+        command = guarded(f"{number}.0.", _mpirun(job), job.files, job.output_file)
         first = remotes.add(job.hosts[0], *command)
         first.await_ready()
         first.start()
@@ -127,7 +127,7 @@ def run_mpi(job: MpiJob, timeout_s: float) -> str:
         for index, host in enumerate(job.hosts[1:], 1):
             start = first.await_line(f"{_LAUNCH} {host.address} ")
             shell = ("sh", "-c", start.partition(f"{host.address} ")[2])
-            daemons.append(remotes.add(host, *_guarded(f"{number}.{index}.", shell)))
+            daemons.append(remotes.add(host, *guarded(f"{number}.{index}.", shell)))
         for daemon in daemons:
             daemon.await_ready()
         for daemon in daemons:
@@ -160,12 +160,13 @@ def _mpirun(job: MpiJob) -> list[str]:
     ]
 
 
-def _guarded(
+def guarded(
     mark: str,
     command: Sequence[str],
     files: Mapping[str, str] | None = None,
     output_file: str | None = None,
 ) -> list[str]:
+    """Return a command under a guard, which ends all that it started, and removes its directory."""
     contents = [word for pair in (files or {}).items() for word in pair]
     return ["sh", "-c", _GUARD, mark, output_file or "", *contents, "--", *command]
 

@@ -12,19 +12,18 @@ input, so that `ps` does not show them.
 """
 
 import re
-import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Self
 
 from harness.hosts.host_process import ANSWER_S, HostProcess
+from harness.hosts.lease import HEAR, STAY, Renewal
 from harness.hosts.remote_process import END_S, as_line, error_line
 from harness.hosts.transports.host import Host, HostError
 from harness.terminal import last_line
 
 LEASE_S = 20
 """A host that has not heard of us for so long puts everything back."""
-RENEWAL_S = 4.0
 LOCKS = "/run/clusterlift"
 """The directory of a host, for root alone, in which a guard locks a file."""
 PAUSES = "0 1 2 4 8"
@@ -62,10 +61,9 @@ while
 do :; done
 """
 # Signals must not end the guard: sshd sends one when the connection ends. They are caught and not ignored,
-# because what it starts would ignore them, too. A POSIX `read` waits for ever, so a shell of its own reads
-# the line, which `timeout` kills. Two network namespaces of one machine have their own settings, so each has
-# a lock. A line that was cut off has no `end`, and is not obeyed. When everything is back the guard stays for
-# a while: we can look before anybody sets anything.
+# because what it starts would ignore them, too. Two network namespaces of one machine have their own
+# settings, so each has a lock. A line that was cut off has no `end`, and is not obeyed. When everything is
+# back the guard stays for a while: we can look before anybody sets anything.
 _SCRIPT = f"""
 session=$1 lease=$2 locks=$3 pauses=$4 attempt=$5
 trap : HUP INT TERM PIPE
@@ -87,10 +85,10 @@ rm -f "$lock.pipe"
 echo "{_ARMED}"
 leader= revert=
 while
-  line=$(timeout -s KILL "$lease" sh -c 'IFS= read -r line && printf "%s\n" "$line"' 7<&- 8>&- 9>&-)
+  line=$({HEAR} 7<&- 8>&- 9>&-)
 do
   case $line in
-  stay) ;;
+  {STAY}) ;;
   "revert "*" end")
     line=${{line% end}}
     revert=${{line#revert }} ;;
@@ -129,10 +127,6 @@ class Guard(HostProcess):
     def await_armed(self, timeout_s: float = ANSWER_S) -> None:
         """Wait until the guard watches. Raise HostError if it cannot, or if the host has one already."""
         self._await(lambda: _ARMED in self._lines, timeout_s)
-
-    def renew(self) -> None:
-        """Let the guard wait for another LEASE_S seconds."""
-        self._write("stay")
 
     def has_ended(self) -> bool:
         """Whether the guard has put everything back, or has gone."""
@@ -209,8 +203,7 @@ class Guards:
         self.unarmed: dict[Host, HostError] = {}
         self._hosts = list(hosts)
         self._guards: dict[Host, Guard] = {}
-        self._end = threading.Event()
-        self._renewal = threading.Thread(target=self._renew, daemon=True)
+        self._renewal = Renewal(self._guards.values, LEASE_S)
 
     def __enter__(self) -> Self:
         try:
@@ -221,12 +214,11 @@ class Guards:
         except BaseException:
             self._close(self._hosts)
             raise
-        self._renewal.start()
+        self._renewal.__enter__()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._end.set()
-        self._renewal.join()
+        self._renewal.__exit__()
         self._close(self._hosts)
 
     def ended(self) -> list[Host]:
@@ -271,13 +263,6 @@ class Guards:
             except HostError as error:
                 failed[host] = error
         return failed
-
-    def _renew(self) -> None:
-        deadline = time.monotonic()
-        while not self._end.wait(max(0.0, deadline - time.monotonic())):
-            for guard in self._guards.values():
-                guard.renew()
-            deadline = time.monotonic() + RENEWAL_S
 
     def _close(self, hosts: Iterable[Host], timeout_s: float = PUT_BACK_S) -> None:
         """End the guards of hosts; those that do not end have so long together, however many they are."""

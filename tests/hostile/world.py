@@ -19,11 +19,10 @@ from typing import Any, Self
 
 import pytest
 
-from harness.hosts import host_process
+from harness.hosts import host_process, lease
 from harness.hosts.host_process import HostProcess
 from harness.hosts.remote_process import READY
 from harness.probes import soak
-from harness.settings import guard
 from tests.simulated_hosts import NoThread
 
 LOGIN_S = 0.1
@@ -157,8 +156,7 @@ class Process:
 
     def _hear(self, text: str) -> None:
         if self._first != READY:
-            if text != "stay":
-                self._run(self._world.answer_of_guard(self.host, text))
+            self._run(self._world.answer_of_guard(self.host, text))
             return
         if not self._words:
             script = text.replace("\\n", "\n").replace("\\\\", "\\")
@@ -259,7 +257,7 @@ def world_of(answer: Answers, answer_of_guard: GuardAnswers) -> Iterator[World]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(host_process, "subprocess", processes)
         patch.setattr(host_process, "threading", SimpleNamespace(**threads))
-        patch.setattr(guard, "threading", SimpleNamespace(Event=threading.Event, Thread=NoThread))
+        patch.setattr(lease, "threading", SimpleNamespace(Event=threading.Event, Thread=NoThread))
         patch.setattr(soak, "Soak", partial(soak.Soak, clock=world.monotonic))
         for name, module in list(sys.modules.items()):
             if name.startswith("harness.") and getattr(module, "time", None) is time:

@@ -19,7 +19,7 @@ from harness.model.errors import ClusterliftError
 from harness.runtime.interrupt import interruptible
 from harness.settings import guard, in_force, journal
 
-SOONER = {"LEASE_S": 10, "RENEWAL_S": 1.0, "ANSWER_S": 8.0, "PUT_BACK_S": 20.0, "PAUSES": "0 1 2"}
+SOONER = {"LEASE_S": 10, "ANSWER_S": 8.0, "PUT_BACK_S": 20.0, "PAUSES": "0 1 2"}
 """What a guard and those who wait for it wait for, so that a history takes seconds."""
 CLOCK_SET_BACK = "clock set back"
 _seen: Counter[str] = Counter()

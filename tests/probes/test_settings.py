@@ -97,7 +97,6 @@ def test_a_host_whose_connection_is_cut_or_stalls_puts_everything_back(
     number: signal.Signals,
 ) -> None:
     monkeypatch.setattr(guard, "LEASE_S", 2)
-    monkeypatch.setattr(guard, "RENEWAL_S", 0.2)
     hosts = [by_netns(host.name) for host in ssh_hosts]
     before = state(hosts)
     wanted = dict.fromkeys(ssh_hosts, WANTED)

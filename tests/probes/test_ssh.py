@@ -15,10 +15,14 @@ from pathlib import Path
 
 import pytest
 
+from harness.hosts import lease
+from harness.hosts.remote_process import RemoteProcesses
+from harness.hosts.transports.host import by_ssh
 from harness.model.link import Link
 from harness.model.probe import RecordedProbes
 from harness.model.run import Ending, Status
 from harness.model.soak import SoakFlow
+from harness.programs.mpi import guarded
 from harness.records.lookup import find_probes, find_runs
 from harness.settings.journal import Journal
 from tests.probes.machines import USER, Machines, machines, missing, replaced
@@ -238,6 +242,26 @@ def flows(probed: RecordedProbes) -> list[str]:
         if isinstance(event, SoakFlow) and event.error is None
     ]
     return [*soaked, *(each.subject for each in probed.measurements if each.value is not None)]
+
+
+def test_nothing_of_a_program_stays_on_a_host_that_is_cut_off(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its sshd hears nothing, and waits for two hours."""
+    if reason := missing():
+        pytest.skip(reason)
+    monkeypatch.setattr(lease, "LEASE_S", 10)
+    with machines(tmp_path, [FAST]) as made:
+        [name] = made.names
+        monkeypatch.setenv("PATH", made.environment["PATH"])
+        with RemoteProcesses() as remotes:
+            command = guarded("12ab.0.", ("sleep", "600"))
+            remotes.add(by_ssh(f"root@{name}"), *command).start()
+            eventually(lambda: ["sleep", "600", ""] in made.processes(name).values())
+            assert run(*made.argv(name, "ls", "/tmp")) == "clusterlift-12ab.0.\n"  # noqa: S108
+            made.connect(name, connected=False)
+            eventually(lambda: not made.processes(name), "a process stays")
+            assert run(*made.argv(name, "ls", "/tmp")) == ""  # noqa: S108
 
 
 def test_who_is_not_root_is_told_what_to_do(outcomes: Mapping[str, Future[Outcome]]) -> None:

@@ -42,9 +42,7 @@ def test_a_guard_ends_its_own_processes_and_no_others() -> None:
     """Hosts may share /proc, and the mark of the tenth begins like that of the first."""
     environment = os.environ | {"CLUSTERLIFT_JOB": "test.10."}
     with subprocess.Popen(["sleep", "600"], env=environment) as other:
-        done = run_all(
-            [(by_local("n1"), mpi._guarded("test.1.", ["sh", "-c", "sleep 600 & true"]))]
-        )
+        done = run_all([(by_local("n1"), mpi.guarded("test.1.", ["sh", "-c", "sleep 600 & true"]))])
         assert isinstance(done[0], CompletedCommand)
         assert other.poll() is None
         other.kill()

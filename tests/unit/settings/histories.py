@@ -347,7 +347,7 @@ class Simulation:
         self.histories = 0
         self._write = os.write
         monkeypatch.setattr(guard, "Guard", SimulatedGuard)
-        monkeypatch.setattr("harness.settings.guard.threading.Thread", NoThread)
+        monkeypatch.setattr("harness.hosts.lease.threading.Thread", NoThread)
         monkeypatch.setattr(in_force, "run_all", self._run_all)
         monkeypatch.setattr(journal, "timestamp", lambda: str(self.world.seconds))
         monkeypatch.setattr(os, "write", self._write_to_journal)

@@ -119,7 +119,6 @@ def test_it_waits_as_long_as_it_hears_something(
     done: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(guard, "LEASE_S", 1)
-    monkeypatch.setattr(guard, "RENEWAL_S", 0.1)
     renewals = 0
     renew = Guard.renew
 

@@ -14,6 +14,7 @@ from typing import NoReturn
 
 import pytest
 
+from harness.hosts import lease
 from harness.hosts.remote_process import (
     END_S,
     ClientServerRun,
@@ -97,6 +98,43 @@ class TestRemoteProcess:
             assert is_alive(process)
             ours.kill()
         eventually(lambda: not is_alive(process))
+
+    @pytest.mark.parametrize("is_started", [False, True])
+    def test_ends_when_it_hears_nothing(
+        self, monkeypatch: pytest.MonkeyPatch, *, is_started: bool
+    ) -> None:
+        """As on a host whose link is down: nobody closes its input."""
+        monkeypatch.setattr(lease, "LEASE_S", 0.5)
+        silent = RemoteProcess(HERE, ("sleep", "600"))
+        silent.await_ready()
+        if is_started:
+            silent.start()
+        eventually(lambda: silent.has_ended, "it waits for ever")
+        silent.close()
+
+    def test_goes_on_as_long_as_it_hears_of_us(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(lease, "LEASE_S", 2)
+        renewals = 0
+        renew = RemoteProcess.renew
+
+        def counted(self: RemoteProcess) -> None:
+            nonlocal renewals
+            renewals += 1
+            renew(self)
+
+        monkeypatch.setattr(RemoteProcess, "renew", counted)
+        with RemoteProcesses() as remotes:
+            waits, runs = (remotes.add(HERE, "sleep", "600") for _ in range(2))
+            runs.start()
+            eventually(lambda: renewals > 2 * 2 * lease.RENEWALS)
+            assert not waits.has_ended
+            assert not runs.has_ended
+
+    def test_that_reads_nothing_keeps_no_other_waiting(self) -> None:
+        deaf = RemoteProcess(Host("deaf", "", ("sleep", "600", "#")), ("true",))
+        for _ in range(20_000):  # more than a pipe takes
+            deaf.renew()
+        deaf.close(0)
 
     def test_ends_with_its_program_although_something_keeps_its_errors(self) -> None:
         """As a connection of ssh does that others share (ControlPersist)."""
