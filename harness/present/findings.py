@@ -33,8 +33,8 @@ def _text(finding: Finding) -> str:
 
 
 def _some(lines: Iterable[str]) -> Iterator[str]:
-    """Yield the lines; of very many, only the first, and how many more there are."""
-    found = list(lines)
+    """Yield each line once; of very many, only the first, and how many more there are."""
+    found = list(dict.fromkeys(lines))  # two probes may fail for one reason
     yield from map(visible, found[:MAX_FINDINGS])
     if len(found) > MAX_FINDINGS:
         yield f"and {len(found) - MAX_FINDINGS:,} more"

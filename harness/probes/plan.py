@@ -149,22 +149,35 @@ def round_robin_round(hosts: Sequence[T], number: int) -> Pairs[T]:
 
 
 def _measure(plan: ProbePlan, hosts: Sequence[Host], recording: ProbeRecording) -> None:
-    links = _record_links(hosts, BEFORE, recording)
+    unknown: set[str] = set()
+    links = _record_links(hosts, BEFORE, recording, unknown)
     steps = plan.make_steps(hosts, links)
-    for event in run_steps(steps, plan.repeats, before_step=recording.sync):
+    failed: set[str] = set()
+
+    def before_step() -> None:
+        recording.sync()
+        failed.clear()
+
+    for event in run_steps(steps, plan.repeats, before_step=before_step):
         if isinstance(event, Measurement | SoakFlow) and event.error is not None:
-            say(f"failed: {event.error}")
+            _say_once(f"failed: {event.error}", failed)  # all that a transfer would have shown
         recording.event(event, durable=False)
-    _record_links(hosts, AFTER, recording)
+    _record_links(hosts, AFTER, recording, unknown)
+
+
+def _say_once(line: str, said: set[str]) -> None:
+    if line not in said:
+        say(line)
+    said.add(line)
 
 
 def _record_links(
-    hosts: Sequence[Host], moment: str, recording: ProbeRecording
+    hosts: Sequence[Host], moment: str, recording: ProbeRecording, unknown: set[str]
 ) -> dict[str, HostLink]:
     links = {}
     for host, link in zip(hosts, read_links(hosts), strict=True):
         if isinstance(link, HostError):
-            say(f"link unknown: {link}")
+            _say_once(f"link unknown: {link}", unknown)
             recording.event(ExcludedHost(host.name, str(link)))
         else:
             links[host.name] = link

@@ -8,7 +8,7 @@ import random
 import re
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -95,6 +95,36 @@ def problem_of_text(text: str) -> str | None:
             return f"a line of {len(line):,} characters: {line[:200]!r}"
         if re.search(r"hunter2", line):
             return f"a secret: {line[:200]!r}"
+    return None
+
+
+FAILURE = re.compile("(left out|link unknown|failed|fault|clusterlift: error): .*|.*: FAILED: .*")
+STEP = "["
+"""The beginning of a line that announces a step of a probe."""
+
+
+def problem_of_failures(text: str, hosts: Collection[str], runs: Mapping[str, int]) -> str | None:
+    """Return which line about a failure comes twice, or about which host there are too many.
+
+    A host has a line for each time that the command ran there whose answers are mutated, at most. Lines that
+    name two of them are about both.
+    """
+    since_step: set[str] = set()
+    told: Counter[str] = Counter()
+    for line in text.splitlines():
+        if line.startswith(STEP):
+            since_step.clear()
+        if not FAILURE.fullmatch(line):
+            continue
+        if line in since_step:
+            return f"a line that comes twice: {line[:200]!r}"
+        since_step.add(line)
+        named = [host for host in hosts if host in line]
+        if len(named) == 1 and not line.startswith("fault: "):
+            told.update(named)
+    for host in told:
+        if told[host] > runs[host]:
+            return f"{told[host]} lines about {host}, where the command ran {runs[host]} times"
     return None
 
 

@@ -17,13 +17,22 @@ from harness.probes import plan
 from harness.probes.kinds import kinds
 from harness.records.reader import load_probes
 from tests.hostile.answers import ADDRESSES, EVIL, PEERS, SOUND
-from tests.hostile.campaign import ONLY, SCALE, called, chosen_for, hostile, repeated, reported
+from tests.hostile.campaign import (
+    ONLY,
+    SCALE,
+    STEP,
+    called,
+    chosen_for,
+    hostile,
+    problem_of_failures,
+    repeated,
+    reported,
+)
 
 BEFOREHAND = ("programs that are missing", "address of a name", "own addresses")
 """Who does not answer these takes part in nothing, so that others get other partners."""
 PATIENCE_S = 90.0
 """How long a step may take in addition, however many hosts do not answer."""
-STEP = "["
 
 Group = tuple[str, str, str]
 """Probe, subject and case of measurements."""
@@ -184,13 +193,14 @@ class TestProbes:
                     continue
                 chosen = chosen_for(place, evil, command)
                 results = tmp_path / f"{command} {number}"
-                with hostile(chosen) as (world, _):
+                with hostile(chosen) as (world, asked_for):
                     began_s = world.now_s
                     code, text, problem = called(scenario.command(results), capsys)
                 if code is None:
                     problems.append(f"{repeated(place, chosen)}: {problem}")
                     continue
-                found = [problem] if problem else []
+                runs_of = {host: asked_for[host, command] for host in evil}
+                found = list(filter(None, (problem, problem_of_failures(text, evil, runs_of))))
                 if world.now_s - began_s > sound_s + PATIENCE_S * (steps + 2):
                     found.append(f"took {world.now_s - began_s:.0f} s, not {sound_s:.0f} s")
                 try:

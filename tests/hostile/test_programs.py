@@ -11,7 +11,16 @@ from harness.programs.program import programs
 from harness.records.reader import load
 from harness.settings.in_force import plan
 from tests.hostile.answers import ADDRESSES, COMMANDS, EVIL, SOUND
-from tests.hostile.campaign import ONLY, SCALE, called, chosen_for, hostile, repeated, reported
+from tests.hostile.campaign import (
+    ONLY,
+    SCALE,
+    called,
+    chosen_for,
+    hostile,
+    problem_of_failures,
+    repeated,
+    reported,
+)
 from tests.hostile.test_probes import SCENARIOS
 from tests.hostile.test_settings import SETTINGS, Cluster
 
@@ -54,10 +63,12 @@ class TestPrograms:
                     continue
                 chosen = chosen_for(place, EVIL[:1], asked)
                 results = tmp_path / f"{asked} {number}"
-                with hostile(chosen) as (world, _):
+                with hostile(chosen) as (world, asked_for):
                     began_s = world.now_s
                     code, text, problem = called(command(program, results), capsys)
-                found = [problem] if problem else []
+                runs = {EVIL[0]: asked_for[EVIL[0], asked]}
+                told = problem_of_failures(text, EVIL[:1], runs)
+                found = list(filter(None, (problem, told)))
                 if world.now_s - began_s > PATIENCE_S:
                     found.append(f"took {world.now_s - began_s:.0f} s")
                 if code and EVIL[0] not in text:
