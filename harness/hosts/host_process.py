@@ -15,7 +15,7 @@ from harness.hosts.transports.host import Host, HostError
 from harness.model.errors import BadInput
 
 ANSWER_S = 30.0
-MAX_ANSWER_BYTES = 2 * 2**20
+MAX_ANSWER_BYTES = 2**20
 """Many times what the longest answer has. What is parsed takes up to 30 times as much memory."""
 _LINE_BYTES = 64
 """What a line takes here beside its text."""

@@ -204,6 +204,7 @@ def run_all(
     commands: Iterable[tuple[Host, Sequence[str] | Script]],
     timeout_s: float = ANSWER_S,
     at_once: int = MAX_COMMANDS,
+    max_bytes: int = MAX_ANSWER_BYTES,
 ) -> list[CompletedCommand | HostError]:
     """Run each command on its host, and return how each ended, in order.
 
@@ -214,7 +215,8 @@ def run_all(
     endings: list[CompletedCommand | HostError] = []
     with RemoteProcesses() as remotes:
         running = deque(
-            remotes.add_command(host, command) for host, command in islice(remaining, at_once)
+            remotes.add_command(host, command, max_bytes)
+            for host, command in islice(remaining, at_once)
         )
         for remote in running:
             remote.start()
@@ -223,7 +225,7 @@ def run_all(
             endings.append(_finish(oldest, timeout_s))
             for host, command in islice(remaining, 1):
                 remotes.close(oldest)
-                running.append(remotes.add_command(host, command))
+                running.append(remotes.add_command(host, command, max_bytes))
                 running[-1].start()
     return endings
 

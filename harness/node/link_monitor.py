@@ -17,6 +17,8 @@ from harness.terminal import count_of
 
 READING_BYTES = 2**17
 """More than a reading has on a host of 512 processors."""
+MAX_KERNEL_LOG_BYTES = 2**22
+"""More than a kernel keeps of its log on a large host."""
 _CLOCK, _DONE = "== clock ", "== done"
 _STATISTICS = ("rx_bytes", "tx_bytes", "rx_errors", "tx_errors", "rx_dropped", "tx_dropped")
 _FILES = ("carrier_changes", "ifindex", "operstate", "speed", "duplex", "device/../devnum")

@@ -223,7 +223,7 @@ class TestFlood:
         answers = run_all([(HERE, ("sh", "-c", command)), (by_local("other"), ("echo", "hello"))])
         _, peak_bytes = tracemalloc.get_traced_memory()
         tracemalloc.stop()
-        assert str(answers[0]) == "here: it printed more than 2 MiB, and was given up"
+        assert str(answers[0]) == "here: it printed more than 1 MiB, and was given up"
         assert isinstance(answers[1], CompletedCommand)
         assert peak_bytes < 16 * 2**20
 
@@ -239,7 +239,7 @@ class TestFlood:
     ) -> None:
         programs(ssh=SSH.replace("exec", "yes; exec"))
         [error] = run_all([(by_ssh("node1"), ("echo", "hello"))])
-        assert "it printed more than 2 MiB" in str(error)
+        assert "it printed more than 1 MiB" in str(error)
 
     def test_of_more_bytes_is_no_flood_where_they_are_expected(self) -> None:
         with RemoteProcesses() as remotes:
