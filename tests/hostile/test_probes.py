@@ -2,6 +2,7 @@
 
 import os
 import random
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,13 +11,23 @@ import pytest
 
 from harness.hosts.host_process import ANSWER_S
 from harness.model.errors import BadInput
+from harness.model.link import TYPICAL_MTU
 from harness.model.network_metrics import RDMA
 from harness.model.probe import ExcludedHost, Measurement, RecordedProbes
 from harness.model.soak import LinkSeconds
 from harness.probes import plan
 from harness.probes.kinds import kinds
 from harness.records.reader import load_probes
-from tests.hostile.answers import ADDRESSES, EVIL, PEERS, SOUND
+from harness.settings.journal import Journal
+from tests.hostile.answers import (
+    ADDRESSES,
+    EVIL,
+    PEERS,
+    SOUND,
+    answer_of_guard,
+    answer_to,
+    name_of,
+)
 from tests.hostile.campaign import (
     ONLY,
     SCALE,
@@ -28,6 +39,7 @@ from tests.hostile.campaign import (
     repeated,
     reported,
 )
+from tests.hostile.world import Answer, Asked
 
 BEFOREHAND = ("programs that are missing", "address of a name", "own addresses")
 """Who does not answer these takes part in nothing, so that others get other partners."""
@@ -228,8 +240,57 @@ class TestProbes:
 
         assert waited_s(12) < waited_s(1) + ANSWER_S
 
+    def test_who_sets_mtus_puts_them_back_on_the_others_and_names_the_rest(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        scenario = Scenario("mtu", ("--seconds", "1", "--sizes", "1400", "--set-mtu"))
+        problems = []
+        for command in ("MTU", "guard arm", "guard revert", "guard set", "guard put"):
+            for number in range(round(SCALE * 4)):
+                place = f"set mtu/{command}/{number}"
+                if ONLY and place != ONLY:
+                    continue
+                chosen = chosen_for(place, EVIL[:1], command)
+                results = tmp_path / f"{command} {number}"
+                mtus = Mtus()
+                with hostile(chosen, mtus.answer, mtus.answer_of_guard) as (_, asked_for):
+                    code, text, problem = called(scenario.command(results), capsys)
+                found = [problem] if problem else []
+                assert asked_for[EVIL[0], command], "nothing was mutated"
+                outstanding = Journal(results / "set-mtu.journal").outstanding()
+                left = {host for host, mtu in mtus.of_host.items() if mtu != TYPICAL_MTU}
+                if left - {entry.host for entry in outstanding} or left & {*SOUND}:
+                    found.append(f"not put back, and in no journal: {left}")
+                if outstanding and (code != 1 or f"not put back: {EVIL[0]}: " not in text):
+                    found.append(f"in the journal, and code {code}: {text[-300:]!r}")
+                with hostile({}, mtus.answer, mtus.answer_of_guard):
+                    called(scenario.command(results), capsys)
+                if {*mtus.of_host.values()} != {TYPICAL_MTU}:
+                    found.append(f"the same command does not put it back: {mtus.of_host}")
+                problems += [f"{repeated(place, chosen)}: {each}" for each in found]
+        reported(problems)
+
     def test_every_kind_of_probe_is_here(self) -> None:
         assert {scenario.probe for scenario in SCENARIOS.values()} == {*kinds()}
+
+
+class Mtus:
+    """Hosts whose MTUs guards set, and put back."""
+
+    def __init__(self) -> None:
+        self.of_host = dict.fromkeys((*SOUND, *EVIL[:1]), TYPICAL_MTU)
+
+    def answer(self, asked: Asked) -> Answer:
+        if name_of(asked) == "MTU":
+            return Answer(f"{self.of_host[asked.host]}\n".encode())
+        return answer_to(asked)
+
+    def answer_of_guard(self, host: str, line: str) -> Answer:
+        if match := re.search(r"^set .* mtu (\d+)", line):
+            self.of_host[host] = int(match[1])
+        elif line == "put back":
+            self.of_host[host] = TYPICAL_MTU
+        return answer_of_guard(host, line)
 
 
 def recorded(results: Path) -> RecordedProbes:

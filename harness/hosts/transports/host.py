@@ -121,7 +121,7 @@ def expand_names(option: str, text: str) -> list[str]:
         raise _unreadable(option, text, str(error)) from error
     if not names:
         raise BadInput(f"{option} {text!r} names no hosts; name 1 to {MAX_HOSTS}")
-    return [_check_name(option, name) for name in names]
+    return [check_name(option, name) for name in names]
 
 
 def _check_number(option: str, text: str) -> None:
@@ -172,7 +172,7 @@ def _hosts(option: str, part: str, transport: Transport) -> list[Host]:
     return [transport(*pair) for pair in zip(expanded, expanded_addresses, strict=True)]
 
 
-def _check_name(option: str, name: str) -> str:
+def check_name(option: str, name: str) -> str:
     """Return the name. Raise BadInput if a program could take it for anything but a host."""
     if _NAME.fullmatch(name):
         return name

@@ -1,6 +1,5 @@
 """The Spark application that reaches the executors' hosts; it runs as long as the probes need it."""
 
-import json
 import os
 import signal
 import subprocess
@@ -12,7 +11,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-from harness.hosts.transports.host import Host, is_ip_address
+import msgspec
+
+from harness.hosts.transports.host import Host, check_name, is_ip_address
 from harness.hosts.transports.spark.owner import RELAY, owner_socket
 from harness.hosts.transports.spark.relay import EXECUTORS_LINE
 from harness.local_spark import (
@@ -21,6 +22,7 @@ from harness.local_spark import (
     spark_environment,
     spark_submit_command,
 )
+from harness.model.errors import ClusterliftError
 from harness.terminal import say
 
 SCRIPT = "jobs/probe_agents.py"
@@ -88,12 +90,28 @@ def _await_agents(process: subprocess.Popen[bytes]) -> dict[str, str]:
     for line in process.stdout:
         text = line.decode(errors="replace").rstrip()
         if text.startswith(EXECUTORS_LINE):
-            return dict(json.loads(text.removeprefix(EXECUTORS_LINE)))
+            return _agents(text.removeprefix(EXECUTORS_LINE))
         lines.append(text)
         if not text.startswith(f"{Path(SCRIPT).name}: error: "):
             say(text)
     error = script_error(lines, SCRIPT, process.wait())
     raise type(error)(f"--via spark: {error}")
+
+
+def _agents(text: str) -> dict[str, str]:
+    """Return the agents by host. Raise ClusterliftError if that is no name of a host.
+
+    An executor chooses what its host is called, and the name is a word of commands on other hosts.
+    """
+    try:
+        agents = msgspec.json.decode(text, type=dict[str, str])
+    except (msgspec.MsgspecError, RecursionError, UnicodeError) as error:
+        raise ClusterliftError(
+            f"--via spark: its list of executors cannot be read: {error}"
+        ) from error
+    for host in agents:
+        check_name("--via spark", host)
+    return agents
 
 
 def _show(output: IO[bytes]) -> None:
