@@ -68,7 +68,24 @@ Name = Annotated[str, Length(1)]
 Count = Annotated[int, Range(ge=0)]
 Number = Annotated[int, Range(ge=1)]
 """Of a round, or of an execution."""
-Quantity = Annotated[float, Range(ge=0, le=1e15)]
-"""Whatever a probe measures."""
+MIN_MTU_BYTES, MAX_MTU_BYTES = 68, 10**6
+"""RFC 791: what every link carries. Interfaces of today have up to 65,536."""
+MAX_SECONDS = 1e9
+"""30 years: nothing that is recorded lasted longer."""
+ANY_QUANTITY = Range(ge=0, le=1e15)
+BY_UNIT: Mapping[str, Range] = {
+    "%": Range(ge=0, le=100),
+    "bit/s": Range(ge=0, le=1e13),
+    "bytes": Range(ge=MIN_MTU_BYTES, le=MAX_MTU_BYTES),
+    "µs": Range(ge=0, le=1e6 * MAX_SECONDS),
+    "1/s": Range(ge=0, le=1e9),
+    "instructions/byte": Range(ge=0, le=1e9),
+    "cycles/byte": Range(ge=0, le=1e9),
+}
+"""What a value of a unit is between, unless its metric declares other limits. Others are ANY_QUANTITY."""
+Percent = Annotated[float, BY_UNIT["%"]]
+BitRate = Annotated[float, BY_UNIT["bit/s"]]
+"""Of one interface, or of one transfer."""
+Share = Annotated[float, Range(ge=0, le=1)]
 Timestamp = Annotated[str, datetime]
 """A text in the form of RFC 3339."""

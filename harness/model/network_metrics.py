@@ -1,7 +1,9 @@
 """The metrics that probes measure, by probe."""
 
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from harness.model.bounds import Range
 from harness.model.probe import HIGHER, LOWER, Metric
 
 
@@ -12,8 +14,12 @@ class Sided(NamedTuple):
     receiver: Metric
 
 
-def _sided(probe: str, name: str, unit: str) -> Sided:
-    return Sided(*(Metric(probe, f"{end}_{name}", unit, LOWER) for end in Sided._fields))
+def _sided(probe: str, name: str, unit: str, limits: Range | None = None) -> Sided:
+    return Sided(*(Metric(probe, f"{end}_{name}", unit, LOWER, limits) for end in Sided._fields))
+
+
+_OF_MANY_HOSTS = Range(ge=0, le=1e15)
+"""Bits per second of all hosts together."""
 
 
 GOODPUT_TOLERANCE = 0.1
@@ -28,7 +34,8 @@ MESH = "mesh"
 BOTH_WAYS = "both ways"
 MESH_GOODPUT = Metric(MESH, "goodput_bit_s", "bit/s", HIGHER)
 RETRANSMITS = Metric(MESH, "retransmits", "segments", LOWER)
-IPERF_CPU = _sided(MESH, "iperf_cpu_percent", "%")
+IPERF_CPU = _sided(MESH, "iperf_cpu_percent", "%", Range(ge=0, le=1e6))
+"""Of one processor, so that threads on several have more than 100."""
 HOST_CPU = _sided(MESH, "cpu_percent", "%")
 SOFTIRQ = _sided(MESH, "softirq_percent", "%")
 STOLEN = _sided(MESH, "stolen_percent", "%")
@@ -37,7 +44,8 @@ MTU = "mtu"
 PATH_MTU = Metric(MTU, "path_mtu_bytes", "bytes", HIGHER)
 VANISHED_PACKET = Metric(MTU, "vanished_bytes", "bytes", LOWER)
 """The size of packets that neither arrive nor are refused: a black hole."""
-PACKET_GOODPUT = Metric(MTU, "goodput_bit_s", "bit/s", HIGHER)
+PACKET_GOODPUT = Metric(MTU, "goodput_bit_s", "bit/s", HIGHER, Range(ge=1, le=1e13))
+"""Costs are divided by it."""
 PACKET_CPU = _sided(MTU, "cpu_percent", "%")
 """Of all processors of the host."""
 PACKET_COST = _sided(MTU, "processors_per_gbit_s", "processors per Gbit/s")
@@ -47,7 +55,7 @@ HARDWARE_COUNTERS = Metric(MTU, "hardware_counters", "counters", HIGHER)
 """Fails for a host whose processors count neither instructions nor cycles for us: the error says why."""
 RACKS = "racks"
 WITHIN_RACK = Metric(RACKS, "within_bit_s_per_host", "bit/s", HIGHER)
-ACROSS_RACKS = Metric(RACKS, "across_bit_s", "bit/s", HIGHER)
+ACROSS_RACKS = Metric(RACKS, "across_bit_s", "bit/s", HIGHER, _OF_MANY_HOSTS)
 OVERSUBSCRIPTION = Metric(RACKS, "oversubscription", "to 1", LOWER)
 RACK_STOLEN = Metric(RACKS, "stolen_percent", "%", LOWER)
 RACK_BUSIEST = Metric(RACKS, "busiest_processor_percent", "%", LOWER)
@@ -65,7 +73,7 @@ RDMA_P99 = Metric(RDMA, "one_way_p99_us", "µs", LOWER)
 RDMA_P999 = Metric(RDMA, "one_way_p99.9_us", "µs", LOWER)
 INCAST = "incast"
 ALL_TO_ALL, BISECTION_PAIRS = "all to all", "bisection"
-INCAST_GOODPUT = Metric(INCAST, "goodput_bit_s", "bit/s", HIGHER)
+INCAST_GOODPUT = Metric(INCAST, "goodput_bit_s", "bit/s", HIGHER, _OF_MANY_HOSTS)
 """All flows together, in the seconds in which all of them ran."""
 SLOWEST_FLOW = Metric(INCAST, "slowest_flow_bit_s", "bit/s", HIGHER)
 INCAST_RETRANSMITS = Metric(INCAST, "retransmits", "segments", LOWER)
@@ -75,15 +83,16 @@ INCAST_ROUND_TRIP = {
 INCAST_STOLEN = Metric(INCAST, "stolen_percent", "%", LOWER)
 INCAST_BUSIEST = Metric(INCAST, "busiest_processor_percent", "%", LOWER)
 """Of the host with the greatest value, of all that send or receive."""
-HALF_TO_HALF = Metric(INCAST, "half_to_half_bit_s", "bit/s", HIGHER)
+HALF_TO_HALF = Metric(INCAST, "half_to_half_bit_s", "bit/s", HIGHER, _OF_MANY_HOSTS)
 """What one half of the hosts sends to the other, while that sends as much back."""
-BISECTION = Metric(INCAST, "bisection_bit_s", "bit/s", HIGHER)
+BISECTION = Metric(INCAST, "bisection_bit_s", "bit/s", HIGHER, _OF_MANY_HOSTS)
 """The slower of both ways. Its subject does not name the halves, which may differ from probe to probe."""
 PATH = "path"
 PATH_GOODPUT = Metric(PATH, "goodput_bit_s", "bit/s", HIGHER)
 TRANSFER_TIME_RATIO = Metric(PATH, "tcp_transfer_time_ratio", "to 1", LOWER)
 TCP_EFFICIENCY = Metric(PATH, "tcp_efficiency_percent", "%", HIGHER)
-BUFFER_DELAY = Metric(PATH, "buffer_delay_percent", "%", LOWER)
+BUFFER_DELAY = Metric(PATH, "buffer_delay_percent", "%", LOWER, Range(ge=0, le=1e9))
+"""Of the round trip of an idle path."""
 BASELINE_ROUND_TRIP = Metric(PATH, "baseline_round_trip_us", "µs", LOWER)
 TRANSFER_ROUND_TRIP = Metric(PATH, "transfer_round_trip_us", "µs", LOWER)
 STEP_SENT = Metric(PATH, "step_sent_bit_s", "bit/s", HIGHER)
@@ -96,6 +105,22 @@ STEP_JITTER = Metric(PATH, "step_jitter_us", "µs", LOWER)
 STEP_ROUND_TRIP = {
     rank: Metric(PATH, f"step_round_trip_p{rank:g}_us", "µs", LOWER) for rank in (50.0, 99.0)
 }
+
+
+def _declared() -> Iterator[Metric]:
+    for value in list(globals().values()):
+        if isinstance(value, Metric):
+            yield value
+        elif isinstance(value, Sided):
+            yield from value
+        elif isinstance(value, dict):
+            yield from (each for each in value.values() if isinstance(each, Metric))
+
+
+METRICS: Mapping[tuple[str, str], Metric] = {
+    (metric.probe, metric.name): metric for metric in _declared()
+}
+"""All of these, by probe and name."""
 
 
 def incast_case(senders: int) -> str:

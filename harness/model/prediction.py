@@ -4,12 +4,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated
 
-from harness.model.bounds import Length, Range
-from harness.model.link import rate_text
+from harness.model.bounds import (
+    BY_UNIT,
+    MAX_MTU_BYTES,
+    MIN_MTU_BYTES,
+    Length,
+    Range,
+    Share,
+)
+from harness.model.link import MAX_BIT_S, rate_text
 
 Seconds = Annotated[float, Range(ge=1e-40, le=1e18)]
 """From the shortest time of a unit of work, with room to spare."""
-BitPerS = Annotated[float, Range(ge=1, le=1e18)]
+BitPerS = Annotated[float, Range(ge=1, le=BY_UNIT["bit/s"].le)]
 
 
 @dataclass(frozen=True)
@@ -20,8 +27,8 @@ class Target:
     to carry. `layout` is None if it stays.
     """
 
-    link_bit_s: Annotated[int, Range(ge=1, le=10**18)] | None
-    mtu: Annotated[int, Range(ge=1, le=10**6)]
+    link_bit_s: Annotated[int, Range(ge=1, le=MAX_BIT_S)] | None
+    mtu: Annotated[int, Range(ge=MIN_MTU_BYTES, le=MAX_MTU_BYTES)]
     goodput_bit_s: BitPerS
     layout: str | None = None
 
@@ -67,8 +74,8 @@ class PredictedTime:
     interval_80: Bounds
     interval_95: Bounds
     limit_s: Seconds
-    useful_up_to_bit_s: BitPerS | None
-    full_share: Annotated[float, Range(ge=0, le=1)] | None
+    useful_up_to_bit_s: Annotated[float, Range(ge=1, le=1e18)] | None
+    full_share: Share | None
     basis: str
 
 

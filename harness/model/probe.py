@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from harness import __version__
-from harness.model.bounds import Number, Quantity
+from harness.model.bounds import ANY_QUANTITY, BY_UNIT, Number, Range
 from harness.model.interface import HostLink
 from harness.model.run import Ending, new_run_id, timestamp
 from harness.model.soak import LinkEvent, LinkSeconds, SoakEvent, SoakFlow
@@ -33,7 +33,7 @@ class Measurement:
     metric: str
     unit: str
     better: str
-    value: Quantity | None = None
+    value: float | None = None
     error: str | None = None
     round: Number = 1
 
@@ -48,12 +48,21 @@ class Measurement:
 
 @dataclass(frozen=True)
 class Metric:
-    """A quantity that a probe measures. Its name ends in its unit, if there is one."""
+    """A quantity that a probe measures. Its name ends in its unit, if there is one.
+
+    `limits` are those of its values, if they are not those of its unit.
+    """
 
     probe: str
     name: str
     unit: str
     better: str
+    limits: Range | None = None
+
+    @property
+    def range(self) -> Range:
+        """What each value is between."""
+        return self.limits or BY_UNIT.get(self.unit, ANY_QUANTITY)
 
     def of(self, subject: str, value: float, case: str = "") -> Measurement:
         """Return a measurement with a value."""

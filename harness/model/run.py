@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Annotated, Any
 
-from harness.model.bounds import Count, Name, Number, Range, Timestamp
+from harness.model.bounds import MAX_SECONDS, Count, Name, Number, Range, Timestamp
 from harness.model.interference import ClusterInterference
 from harness.model.task_metrics import MIN_SECONDS, TaskMetrics, WireBytes
 from harness.model.timeline import Timeline
@@ -28,7 +28,7 @@ COMMAND = "command"
 PROGRAM = "program"
 """The parameter of a run that names its external program; runs of Spark have none."""
 
-MIN_WALL_S, MAX_WALL_S = MIN_SECONDS, 1e9
+MIN_WALL_S, MAX_WALL_S = MIN_SECONDS, MAX_SECONDS
 """A clock's resolution, and 30 years: no recorded trial is shorter or longer."""
 Seconds = Annotated[float, Range(ge=MIN_WALL_S, le=MAX_WALL_S)]
 

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated
 
-from harness.model.bounds import Count, Name, Number, Quantity, Range
+from harness.model.bounds import BY_UNIT, BitRate, Count, Name, Number, Percent, Range
 from harness.model.run import MAX_WALL_S
 
 Moment = Annotated[float, Range(ge=0, le=MAX_WALL_S)]
-Percent = Annotated[float, Range(ge=0, le=100)]
-Goodput = Annotated[float, Range(gt=0, le=1e15)]
+Goodput = Annotated[float, Range(gt=0, le=BY_UNIT["bit/s"].le)]
 Degrees = Annotated[float, Range(ge=-300, le=10_000)]
 
 
@@ -58,8 +57,8 @@ class LinkSeconds:
 
     host: Name
     at_s: tuple[Moment, ...]
-    received_bit_s: tuple[Quantity, ...]
-    sent_bit_s: tuple[Quantity, ...]
+    received_bit_s: tuple[BitRate, ...]
+    sent_bit_s: tuple[BitRate, ...]
     retransmits: tuple[Count, ...]
     stolen_percent: tuple[Percent, ...]
     busiest_percent: tuple[Percent, ...]

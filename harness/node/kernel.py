@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping
 from ipaddress import IPV4LENGTH, IPv4Interface
 from typing import Any
 
+from harness.model.bounds import MAX_MTU_BYTES
 from harness.model.errors import ToolError
 from harness.model.interface import (
     DEVICE_NAME,
-    MAX_MTU_BYTES,
     MAX_SPEED_MBIT_S,
     Bond,
     BondMember,

@@ -25,6 +25,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from harness import __version__
+from harness.model.bounds import MIN_MTU_BYTES
 from harness.model.errors import BadInput
 from harness.model.network_metrics import (
     BOTH_WAYS,
@@ -68,9 +69,8 @@ METRICS: Mapping[str, Metric] = {
 }
 """By the names of their columns."""
 TRANSFERS = [*KEYS, *list(METRICS)[:3]]
-MIN_BYTES, MAX_MTU = 68, 65535
-"""RFC 791: what every link carries, and the largest packet of IPv4."""
-MAX_BIT_S, MAX_PER_BYTE, PERCENT = 1e13, 1e9, 100
+MAX_MTU = 65535
+"""The largest packet of IPv4."""
 
 IMPORTED_DIGEST = "imported_digest"
 """The parameter of an imported run that names its source: the same file is no new measurement."""
@@ -315,15 +315,11 @@ def _case(row: Row) -> PacketCase:
     direction, size = row.values["direction"], row.values["mtu_bytes"]
     if direction not in {ONE_WAY, BOTH_WAYS}:
         raise row.error(f"{direction!r} is not a direction; {ONE_WAY} or {BOTH_WAYS} is expected")
-    if not (re.fullmatch("[1-9][0-9]{1,4}", size) and MIN_BYTES <= int(size) <= MAX_MTU):
-        raise row.error(f"{size!r} is not an MTU; {MIN_BYTES} to {MAX_MTU} bytes are expected")
+    if not (re.fullmatch("[1-9][0-9]{1,4}", size) and MIN_MTU_BYTES <= int(size) <= MAX_MTU):
+        raise row.error(f"{size!r} is not an MTU; {MIN_MTU_BYTES} to {MAX_MTU} bytes are expected")
     return PacketCase(int(size), direction == BOTH_WAYS, mtu_is_set=True)
 
 
 def _value(row: Row, metric: Metric) -> float:
-    if metric is PACKET_GOODPUT:
-        least, most = 1.0, MAX_BIT_S
-    else:
-        least, most = 0.0, PERCENT if metric.unit == "%" else MAX_PER_BYTE
     expected = f"a {metric.name}; {{least:g}} to {{most:g}} {metric.unit} are expected"
-    return row.number(metric.name, least, most, expected)
+    return row.number(metric.name, metric.range.ge or 0.0, metric.range.le or math.inf, expected)

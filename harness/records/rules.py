@@ -22,7 +22,8 @@ from typing import (
     is_typeddict,
 )
 
-from harness.model.bounds import Range
+from harness.model.bounds import ANY_QUANTITY, BY_UNIT, Range
+from harness.model.network_metrics import METRICS
 from harness.model.probe import LinkSnapshot, Measurement
 from harness.model.run import Trial
 from harness.model.soak import SoakFlow
@@ -168,7 +169,22 @@ def checked(line: Mapping[str, Any], on_mistake: OnMistake) -> dict[str, Any]:
     Raise Mistake if such a value may not be unknown, either.
     """
     shape = SHAPES.get(str(line.get("kind")))
-    return dict(_checked(line, shape, "$", on_mistake) if shape else line)
+    found = dict(_checked(line, shape, "$", on_mistake) if shape else line)
+    if shape is Measurement and "value" in found:
+        hint = Annotated[float, _limits(found)] | None
+        found["value"] = _checked(found["value"], hint, "$.value", on_mistake)
+    return found
+
+
+def _limits(measurement: Mapping[str, Any]) -> Range:
+    """Return what its metric, or else its unit, says of a measurement. Raise Mistake for another unit."""
+    probe, metric, unit = (str(measurement.get(key)) for key in ("probe", "metric", "unit"))
+    known = METRICS.get((probe, metric))
+    if known is None:
+        return BY_UNIT.get(unit, ANY_QUANTITY)
+    if unit != known.unit:
+        raise Mistake(f"Expected {known.unit!r}, got {shorten(unit, 60)!r}", "$.unit")
+    return known.range
 
 
 def check(value: Any, type_: Any) -> None:

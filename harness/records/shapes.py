@@ -6,9 +6,9 @@ checks a line by its shape. Standard library only: what writes results needs it,
 """
 
 from collections.abc import Mapping
-from typing import Any, Required, TypedDict
+from typing import Annotated, Any, Required, TypedDict
 
-from harness.model.bounds import Count, Name, Timestamp
+from harness.model.bounds import BY_UNIT, Count, Name, Share, Timestamp
 from harness.model.interface import Mtu, Speed
 from harness.model.probe import EVENT_KINDS
 from harness.model.run import RunEnd, Seconds, Trial
@@ -19,7 +19,7 @@ _Names = list[str] | None
 class CheckedLink(TypedDict, total=False):
     speed_mbit_s: Speed | None
     mtu_bytes: Mtu | None
-    shaped_bit_s: Count | None
+    shaped_bit_s: Annotated[int, BY_UNIT["bit/s"]] | None
     duplex: str | None
     driver: str | None
     bus: str | None
@@ -67,7 +67,7 @@ class CheckedParameters(TypedDict, total=False):
     not_requested: _Names
     unexpected_links: _Names
     max_time_s: Seconds
-    precision: float
+    precision: Share
     sink: str | None
     trials: Count | str
     warmup: Count | str | None

@@ -23,6 +23,7 @@ from harness.model.network_metrics import (
     SAMPLED,
 )
 from harness.model.probe import RecordedProbes
+from harness.node.kernel import positive
 from harness.statistics import pairwise
 from harness.statistics.pairwise import (
     SoundRange,
@@ -104,8 +105,7 @@ def judge_sample(probed: RecordedProbes, goodput: PairMatrix) -> SearchVerdict:
 
 
 def _rounds(probed: RecordedProbes) -> int:
-    text = probed.run.parameters.get(ROUNDS, "")
-    return int(text) if text.isdecimal() else 0
+    return positive(probed.run.parameters.get(ROUNDS)) or 0
 
 
 def _fails(goodput: PairMatrix, role: HostRole) -> bool:

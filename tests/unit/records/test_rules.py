@@ -1,7 +1,8 @@
 """Whatever hosts and programs answer: what the writer writes, the reader reads."""
 
 import math
-from dataclasses import replace
+import re
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +10,20 @@ import pytest
 
 from harness.model.errors import ClusterliftError
 from harness.model.interface import HostLink
-from harness.model.probe import AFTER, BEFORE, LinkSnapshot, Measurement, ProbeEvent, ProbeRun
+from harness.model.network_metrics import METRICS
+from harness.model.probe import (
+    AFTER,
+    BEFORE,
+    LinkSnapshot,
+    Measurement,
+    Metric,
+    ProbeEvent,
+    ProbeRun,
+)
 from harness.model.run import Ending
 from harness.model.soak import LinkEvent, LinkEventKind, LinkSeconds, SoakFlow
 from harness.records.reader import load, load_probes
+from harness.records.rules import Mistake, checked
 from harness.records.writer import ProbeRecording, Recording
 from tests.unit.builders import a_run, failed, ok
 
@@ -122,3 +133,31 @@ def test_what_nodes_answered_does_not_make_a_run_unreadable(tmp_path: Path) -> N
 def test_a_run_without_a_name_cannot_be_recorded(tmp_path: Path) -> None:
     with pytest.raises(ClusterliftError, match=r"cannot record the run: .* at `\$\.id`"):
         Recording(tmp_path, replace(a_run(), id=""))
+
+
+def refused(metric: Metric, **fields: Any) -> str:
+    """Return what is wrong with a measurement of a metric; empty if nothing is."""
+    line = {"kind": "measurement", **asdict(metric.of("a -> b", 1.0)), **fields}
+    mistakes: list[str] = []
+    checked(line, lambda mistake: mistakes.append(str(mistake)))
+    return "".join(mistakes)
+
+
+@pytest.mark.parametrize(
+    "metric", METRICS.values(), ids=lambda metric: f"{metric.probe} {metric.name}"
+)
+def test_a_value_is_one_that_its_metric_can_have(metric: Metric) -> None:
+    least, most = metric.range.ge, metric.range.le
+    assert least is not None
+    assert most is not None
+    assert refused(metric, value=least) == refused(metric, value=most) == ""
+    assert "$.value" in refused(metric, value=least - 1)
+    assert "$.value" in refused(metric, value=most * 1.01)
+    with pytest.raises(Mistake, match=re.escape(f"Expected {metric.unit!r}, got 'parsecs'")):
+        refused(metric, unit="parsecs")
+
+
+def test_a_metric_of_another_version_has_the_limits_of_its_unit() -> None:
+    later = Metric("mesh", "later_percent", "%", "lower")
+    assert refused(later, value=100) == ""
+    assert "<= 100" in refused(later, value=101)
