@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.jvm import COLD_JVM
+from tests.jvm import COLD_SPARK
 from tests.waiting import eventually
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -43,8 +43,7 @@ class Spark:
         return inherited | {
             "PYSPARK_PYTHON": str(self.python),
             "SPARK_LOCAL_IP": "127.0.0.1",
-            "SPARK_SUBMIT_OPTS": COLD_JVM,
-            "SPARK_DAEMON_JAVA_OPTS": COLD_JVM,
+            "JAVA_TOOL_OPTIONS": COLD_SPARK,
             "PATH": f"{self.python.parent}:{os.environ['PATH']}",
             **more,
         }

@@ -14,6 +14,7 @@ from harness.minicluster.lifecycle import down, running
 from harness.minicluster.qfs import QfsCluster
 from harness.records.directories import cache_directory
 from tests.daemons import kill
+from tests.jvm import COLD_JVM
 from tests.waiting import eventually
 
 from .conftest import ROOT
@@ -29,6 +30,7 @@ def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None
     (tmp_path / "clusterlift").mkdir()
     (tmp_path / "clusterlift" / "jars").symlink_to(jars)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv("JAVA_TOOL_OPTIONS", COLD_JVM)
     yield
     for cluster in (*find_all("hdfs"), *find_all("qfs")):
         down(cluster)

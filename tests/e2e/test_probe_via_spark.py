@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.jvm import COLD_SPARK
 from tests.waiting import eventually
 
 from .conftest import TIMEOUT_S, Cluster, Completed, Spark
@@ -126,7 +127,11 @@ def test_every_executors_host_is_measured_and_no_process_is_left(
     done = subprocess.run(
         command("mesh", *arguments, options=options_for(cluster)),
         cwd=tmp_path,
-        env={"PATH": minimal_path(tmp_path), "SPARK_LOCAL_IP": "127.0.0.1"},
+        env={
+            "PATH": minimal_path(tmp_path),
+            "SPARK_LOCAL_IP": "127.0.0.1",
+            "JAVA_TOOL_OPTIONS": COLD_SPARK,
+        },
         capture_output=True,
         text=True,
         timeout=TIMEOUT_S,

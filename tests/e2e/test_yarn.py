@@ -109,7 +109,8 @@ def yarn(spark: Spark, checkout: Path, tmp_path_factory: pytest.TempPathFactory)
     mounted = tmp_path_factory.mktemp("mounted")
     environment = spark.environment(SPARK_HOME=str(spark.home))
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("SPARK_HOME", "PATH"):  # the nodes' Python is the plain one, too
+        # The nodes' Python is the plain one, too.
+        for name in ("SPARK_HOME", "PATH", "JAVA_TOOL_OPTIONS"):
             patch.setenv(name, environment[name])
         patch.delenv("PYTHONPATH", raising=False)
         with (

@@ -16,7 +16,7 @@ import pytest
 from harness.local_spark import spark_environment, spark_submit_command
 from harness.model.run import Ending, RecordedRun, Status
 from harness.records.reader import load
-from tests.jvm import COLD_JVM
+from tests.jvm import COLD_SPARK
 
 from .processes import MARK, Ended, Interruption, run
 
@@ -57,7 +57,7 @@ class Scenario(ABC):
             "SPARK_LOCAL_DIRS": str(temporary),
             "TMPDIR": str(temporary),
             "XDG_CACHE_HOME": str(directory.with_name(f"{directory.name}.cache")),
-            "JAVA_TOOL_OPTIONS": f"{COLD_JVM} -Djava.io.tmpdir={temporary}",
+            "JAVA_TOOL_OPTIONS": f"{COLD_SPARK} -Djava.io.tmpdir={temporary}",
         }
 
     def prepare(self, directory: Path) -> None:

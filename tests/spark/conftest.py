@@ -23,7 +23,7 @@ from harness.minicluster.cluster import Cluster
 from harness.minicluster.qfs_home import qfs_home
 from harness.model.layout import Layout
 from jobs.spark_event_log import EventLog
-from tests.jvm import COLD_JVM
+from tests.jvm import COLD_SPARK
 
 Write = Callable[..., Dataset]
 CLUSTER_ROWS = 20_000
@@ -42,7 +42,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     if "QFS_HOME" in os.environ:
         confs |= qfs_home().spark_properties()
     options = " ".join(f"--conf {key}={value}" for key, value in confs.items())
-    os.environ["SPARK_SUBMIT_OPTS"] = COLD_JVM
+    os.environ["SPARK_SUBMIT_OPTS"] = COLD_SPARK
     os.environ["PYSPARK_PYTHON"] = sys.executable  # the workers need pandas, too
     os.environ["PYSPARK_SUBMIT_ARGS"] = f"--master local[2] {options} pyspark-shell"
     session = start_session("clusterlift tests", jobs)

@@ -27,6 +27,7 @@ from harness.records.reader import load
 from jobs.options import parse
 from jobs.run import benchmark
 from tests.daemons import kill
+from tests.jvm import COLD_JVM
 from tests.waiting import eventually
 
 from .conftest import CLUSTER_ROWS, Write, killed_between_two_renames, names_beside
@@ -36,8 +37,10 @@ DATANODES = 5
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Cluster]:
-    with running(HdfsCluster({}), DATANODES) as cluster:
-        yield cluster
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("JAVA_TOOL_OPTIONS", COLD_JVM)
+        with running(HdfsCluster({}), DATANODES) as cluster:
+            yield cluster
 
 
 def rewrite_with_copies(dataset: Dataset, copies: int) -> str:
