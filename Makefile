@@ -22,7 +22,7 @@ NODEMANAGERS  ?= 2
 # Which of the lab's tests `make test-lab` runs.
 LAB           ?= tests/lab
 # How many commands `make test-kill` kills, how many random histories of settings it goes through, and the seed of
-# both; without a seed it chooses and prints one.
+# both; without a seed, each chooses and prints one.
 KILLS         ?= 10
 HISTORIES     ?= 10
 SEED          ?=
@@ -73,7 +73,7 @@ APART     := bench e2e kill lab probes
 
 .DEFAULT_GOAL := help
 .PHONY: help toolchain setup bench aa table runs report figure check test test-scripts test-e2e test-slow test-probes \
-  test-lab test-kill test-all microbench spark35 classes lock clean
+  test-lab test-kill test-kills test-histories test-all microbench spark35 classes lock clean
 
 help:
 	@echo "make bench [ROWS="$(call quoted,ROWS)"] [MINUTES="$(call quoted,MINUTES)"] [TRIALS="$(call quoted,TRIALS)"] [CONFIGURATION="$(call quoted,CONFIGURATION)"]"
@@ -175,15 +175,22 @@ test-e2e: setup classes
 test-slow: setup classes
 	@$(PYTEST) -m slow tests/e2e
 
+# These wait for their transfers most of the time: three processes together use half of two processors.
 test-probes: setup
-	@$(PYTEST) -n 2 --dist loadfile $(AGAIN) tests/probes
+	@$(PYTEST) -n 3 --dist loadfile $(AGAIN) tests/probes
 
 # Stops the lab that it starts.
 test-lab: setup
 	@$(PYTEST) $(AGAIN) $(LAB)
 
-test-kill: setup
-	@KILLS=$(call quoted,KILLS) HISTORIES=$(call quoted,HISTORIES) SEED=$(call quoted,SEED) pytest tests/kill
+# With --jobs, at the same time: histories wait most of theirs.
+test-kill: test-kills test-histories
+
+test-kills: setup classes
+	@KILLS=$(call quoted,KILLS) SEED=$(call quoted,SEED) pytest tests/kill/test_kills.py
+
+test-histories: setup
+	@HISTORIES=$(call quoted,HISTORIES) SEED=$(call quoted,SEED) pytest tests/kill/test_settings_histories.py
 
 test-all: check spark35 test test-e2e test-slow test-probes test-lab test-kill
 

@@ -135,19 +135,20 @@ class HostProcess:
         """Cut output into lines; an empty piece is its end."""
         self._unfinished += piece
         if b"\n" in piece:
-            *lines, self._unfinished = self._unfinished.split(b"\n")
+            whole, _, self._unfinished = self._unfinished.rpartition(b"\n")
+        elif self._unfinished and not piece:
+            whole = self._unfinished
         else:
-            lines = [self._unfinished] if self._unfinished and not piece else []
+            return
+        lines = [line.rstrip("\r") for line in whole.decode(errors="replace").split("\n")]
         self._left_bytes -= _LINE_BYTES * len(lines)
         with self._changed:
-            now_s = time.monotonic()
-            for line in lines:
-                self._heard(line.decode(errors="replace").rstrip("\r"), now_s)
+            self._heard(lines, time.monotonic())
             self._changed.notify_all()
 
-    def _heard(self, line: str, moment_s: float) -> None:
-        self._lines.append(line)
-        self._arrived_s.append(moment_s)
+    def _heard(self, lines: list[str], moment_s: float) -> None:
+        self._lines += lines
+        self._arrived_s += [moment_s] * len(lines)
 
     def _await(self, condition: Callable[[], bool], timeout_s: float) -> None:
         """Wait until the condition on the lines is met.

@@ -155,11 +155,13 @@ class RemoteProcess(HostProcess):
             error_line(self._errors) or f"{self._program} ended with code {code}"
         )
 
-    def _heard(self, line: str, moment_s: float) -> None:
+    def _heard(self, lines: list[str], moment_s: float) -> None:
         """Keep the lines that the command itself prints: those after READY."""
+        if not self.is_ready and READY in lines:
+            self.is_ready = True
+            lines = lines[lines.index(READY) + 1 :]
         if self.is_ready:
-            super()._heard(line, moment_s)
-        self.is_ready = self.is_ready or line == READY
+            super()._heard(lines, moment_s)
 
 
 class RemoteProcesses:

@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -255,6 +256,7 @@ COMMANDS = {
 """By a name for people. Signs are regular expressions over the words of a command, or a script's text."""
 
 
+@cache
 def name_of(asked: Asked) -> str:
     """Return the name of a command."""
     found = [name for name, each in COMMANDS.items() if re.search(each.sign, asked.text, re.DOTALL)]

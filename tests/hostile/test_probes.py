@@ -61,13 +61,18 @@ class Scenario:
     with_addresses: bool = True
     in_racks: bool = False
     beforehand: bool = False
+    evil_last: bool = False
 
     @property
     def hosts(self) -> tuple[str, ...]:
-        """The hosts, in an order in which each evil one meets its peer in the first round."""
+        """The hosts, in an order in which each evil one meets its peer in the first round.
+
+        The first of two hosts is the client, and the last the server, where only one way is measured.
+        """
         if self.evil == 1:
             return (SOUND[0], EVIL[0], SOUND[1])
-        return (*EVIL[: self.evil], *SOUND, *PEERS[: self.evil][::-1])
+        hosts = (*EVIL[: self.evil], *SOUND, *PEERS[: self.evil][::-1])
+        return hosts[::-1] if self.evil_last else hosts
 
     def command(self, results: Path) -> list[str]:
         """Return the words of the command line."""
@@ -95,6 +100,7 @@ SCENARIOS = {
     "mesh": Scenario("mesh", (*SECONDS, "--bidir", "--exhaustive"), evil=12, mutations=200),
     "mesh by search": Scenario("mesh", (*SECONDS, "--rounds", "2"), evil=8, mutations=100),
     "latency": Scenario("latency", SECONDS, evil=10, mutations=400),
+    "latency of servers": Scenario("latency", SECONDS, evil=10, mutations=100, evil_last=True),
     "incast": Scenario("incast", SECONDS, mutations=50),
     "path": Scenario("path", (*SECONDS, "--rate", "1gbit"), evil=6, mutations=84),
     "racks": Scenario("racks", SECONDS, evil=4, in_racks=True, mutations=50),

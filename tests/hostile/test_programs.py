@@ -21,8 +21,10 @@ from tests.hostile.campaign import (
     repeated,
     reported,
 )
-from tests.hostile.test_probes import SCENARIOS
+from tests.hostile.test_probes import SCENARIOS, one_round
 from tests.hostile.test_settings import SETTINGS, Cluster
+
+__all__ = ["one_round"]
 
 PROGRAMS = {
     "hpcc": ["--memory", "16mb", "--block", "64", "--per-host", "2"],
