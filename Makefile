@@ -67,7 +67,7 @@ PYTEST    := pytest --durations=25
 # For tests that measure real links, which a busy machine disturbs: a failure has to repeat, and the first is printed, too.
 AGAIN     := --reruns 1 --rerun-show-tracebacks -rR
 # A file's tests share what they start. In alphabetical order, the long files of tests/spark come before the short ones.
-PARALLEL  := -n 2 --dist loadfile --no-loadscope-reorder
+PARALLEL  := -n 3 --dist loadfile --no-loadscope-reorder
 # What `make test` leaves to other targets: it takes minutes, or needs root, Docker or a quiet machine.
 APART     := bench e2e kill lab probes
 

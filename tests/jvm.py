@@ -5,7 +5,10 @@ from pathlib import Path
 CLASSES = Path(__file__).parents[1] / ".cache/spark-classes.jsa"
 """Spark's classes as a JVM has them in memory: `make classes` writes it. Without it, tests take longer."""
 
-COLD_JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData"
+COLD_JVM = (
+    "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData"
+    " -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"  # of Spark's and Hadoop's jars
+)
 """The options of a JVM with any class path."""
 
 # Who has another class path than Spark's cannot use the file, and would say so.
