@@ -24,6 +24,7 @@ PROC = Path("/proc")
 START_FIELD = 19
 """The position of a process's start time among the fields of /proc/<pid>/stat after its name."""
 NAME_WIDTH = 80
+MAX_PID = 2**31 - 1
 
 
 def machine() -> str:
@@ -59,7 +60,10 @@ class Owner:
         """Return the owner that a lock file names; None if it names none, as on a full disk."""
         with suppress(ValueError, TypeError, RecursionError):
             owner = cls(**json.loads(text))
-            if list(map(type, vars(owner).values())) == list(map(type, vars(cls()).values())):
+            is_typed = list(map(type, vars(owner).values())) == list(
+                map(type, vars(cls()).values())
+            )
+            if is_typed and 0 < owner.pid <= MAX_PID:
                 return owner
         return None
 

@@ -6,18 +6,22 @@ import tempfile
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
 import psutil
 
 from harness.minicluster.daemon import LOCALHOST, Daemon
+from harness.model.bounds import Length, Range
 from harness.model.errors import BadInput
 from harness.records.directories import cache_directory, kept_in
+from harness.records.document import decoded
 from harness.records.regular_file import regular_file
 from harness.terminal import say
 
 STATE_FILE = "cluster.json"
 MAX_STATE_BYTES = 10**6
+Port = Annotated[int, Range(ge=1, le=65535)]
 UNFINISHED = ".new-"
 """The prefix of a directory that has no name yet; the id of the process that makes it follows."""
 
@@ -28,8 +32,8 @@ class Cluster:
 
     scheme: str
     name: str
-    ports: tuple[int, ...]
-    servers: int
+    ports: Annotated[tuple[Port, ...], Length(1)]
+    servers: Annotated[int, Range(ge=1, le=10_000)]
     daemons: tuple[Daemon, ...] = ()
 
     @property
@@ -145,10 +149,10 @@ def _read_state(file: Path) -> Cluster | None:
         return None
     try:
         with regular_file(file) as stream:
-            cluster = msgspec.json.decode(stream.read(MAX_STATE_BYTES), type=Cluster)
-        if not cluster.ports or cluster.directory != file.parent:
+            cluster = decoded(stream.read(MAX_STATE_BYTES), Cluster)
+        if cluster.directory != file.parent:
             raise ValueError("it describes another cluster")
-    except (ValueError, msgspec.MsgspecError) as error:
+    except ValueError as error:
         raise BadInput(
             f"{file} is not a state file of this clusterlift ({error}); "
             f"end its processes yourself and remove {file.parent}"

@@ -14,10 +14,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 import psutil
 
 from harness.local_spark import closing_message
+from harness.model.bounds import Range
 from harness.model.errors import ClusterliftError
 
 LOCALHOST = "127.0.0.1"
@@ -47,8 +49,8 @@ class Daemon:
     """
 
     name: str
-    pid: int
-    create_time: float
+    pid: Annotated[int, Range(ge=1, le=2**31 - 1)]
+    create_time: Annotated[float, Range(ge=0, le=1e11)]
     log: str
 
     def is_alive(self) -> bool:

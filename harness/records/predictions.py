@@ -19,15 +19,13 @@ import msgspec
 from harness.model.errors import BadInput
 from harness.model.prediction import Prediction
 from harness.records.directories import not_writable, sync
+from harness.records.document import MAX_REASON, decoded
 from harness.records.regular_file import regular_file
-from harness.records.rules import check
 from harness.terminal import shorten
 
 PREDICTIONS = "predictions"
 SUFFIX = ".json"
 MAX_BYTES = 10**6
-MAX_REASON = 300
-"""Characters of an error message, which may quote a text."""
 _ID_DIGITS = 16
 
 
@@ -107,12 +105,7 @@ def _read(file: Path) -> FrozenPrediction:
 
 def _decoded(data: bytes) -> Prediction:
     """Return what a file says. Raise ValueError unless each value is one that a prediction can have."""
-    try:
-        values = msgspec.json.decode(data)
-        check(values, Prediction)
-        prediction = msgspec.convert(values, Prediction)
-    except (msgspec.DecodeError, RecursionError) as error:
-        raise ValueError(str(error)) from error
+    prediction = decoded(data, Prediction)
     if not _is_timestamp(prediction.made_at):
         raise ValueError(
             f"made_at is {prediction.made_at!r}, not a time such as 2026-11-21T13:42:13Z"

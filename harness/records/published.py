@@ -52,9 +52,11 @@ from harness.records.directories import (
     probes_directory,
     results_files,
 )
+from harness.records.document import MAX_REASON
 from harness.records.reader import load, load_probes
 from harness.records.regular_file import regular_file
 from harness.records.writer import record_all
+from harness.terminal import shorten
 
 PARTS = "part-*.csv"
 MAX_BYTES = 10**8
@@ -87,11 +89,13 @@ class Row:
         """Return a number. Raise BadInput, which says what is expected, unless it is within the limits."""
         text = self.values[column]
         try:
-            value = float(text.replace("_", "?"))  # Python reads 1_0 as 10
+            # Python reads 1_0 as 10, and digits of all scripts.
+            value = float(text.replace("_", "?") if text.isascii() else "?")
         except ValueError:
             value = math.nan
         if not least <= value <= most:
-            raise self.error(f"{text!r} is not {expected.format(least=least, most=most)}")
+            shown = shorten(repr(text), MAX_REASON)
+            raise self.error(f"{shown} is not {expected.format(least=least, most=most)}")
         return value
 
     def error(self, reason: str) -> BadInput:

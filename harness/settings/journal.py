@@ -17,8 +17,10 @@ import msgspec
 from harness.model.errors import BadInput
 from harness.model.run import timestamp
 from harness.records.directories import locked, sync
+from harness.records.document import MAX_REASON
 from harness.records.own_file import own_file
 from harness.settings.setting import Change
+from harness.terminal import shorten
 
 State = Literal["set", "put back"]
 SET: State = "set"
@@ -89,7 +91,8 @@ class Journal:
             try:
                 entry = msgspec.json.decode(line, type=_Line)
             except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-                raise BadInput(f"{self._file}, line {number}: {error}") from error
+                reason = shorten(str(error), MAX_REASON)
+                raise BadInput(f"{self._file}, line {number}: {reason}") from error
             change = entry.change
             former = found.pop((change.host, change.setting), change)
             if entry.state == SET:

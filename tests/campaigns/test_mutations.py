@@ -17,10 +17,14 @@ from typing import Any
 import pytest
 
 from datagen.manifest import Manifest
+from datagen.write_lock import Owner
 from harness.analysis.compare.comparison import compare
 from harness.analysis.observed.configuration import find_configuration
+from harness.commands import minicluster
 from harness.experiments.experiment_file import ExperimentFile, read_experiment
 from harness.experiments.runs import planned_runs
+from harness.hosts.transports.host import by_netns
+from harness.minicluster import cluster
 from harness.model.errors import BadInput
 from harness.model.prediction import Prediction
 from harness.model.probe import EVENT_KINDS, ProbeRun
@@ -28,7 +32,10 @@ from harness.model.run import Run, RunEnd, Trial
 from harness.records.predictions import frozen_predictions
 from harness.records.reader import load_probes
 from harness.records.shapes import CheckedRun
-from harness.terminal import visible
+from harness.settings import journal
+from harness.settings.in_force import NotPutBack, put_back
+from harness.settings.kinds import mtu
+from harness.terminal import MAX_ERROR, shorten, visible
 from tests.campaigns.consumers import (
     prediction_outputs,
     probe_outputs,
@@ -48,8 +55,17 @@ from tests.campaigns.documents import (
     program_run,
     run_lines,
 )
-from tests.campaigns.mutations import LEVELS, NEVER, Field, Mutation, absent_fields, fields_of
-from tests.unit.builders import GOLDEN
+from tests.campaigns.mutations import (
+    ABSENT,
+    LEVELS,
+    NEVER,
+    Field,
+    Mutation,
+    absent_fields,
+    fields_of,
+)
+from tests.unit.builders import GOLDEN, STARTED_AT
+from tests.unit.fake_file_system import FakeFileSystem
 
 __all__ = ["quick_pages"]
 
@@ -298,6 +314,76 @@ def test_experiment_files(tmp_path: Path, report: Report) -> None:
     campaign = Campaign(tmp_path / "experiment.toml", outputs)
     campaign.run(mutated_toml(ExperimentFile, EXPERIMENT, ON_HOSTS, IN_NAMESPACES))
     report(campaign, "experiment file")
+
+
+def test_journals(tmp_path: Path, report: Report) -> None:
+    """A journal of settings: what it says is never set, but names of hosts and settings are shown."""
+    change = {"host": "n1", "setting": "MTU of eth0", "value": "9000", "before": "1500"}
+    document = {"at": STARTED_AT, "state": "set", "change": change}
+    assert absent_fields(journal._Line, [document]) == []
+    host = by_netns("n2")
+
+    def outputs(file: Path) -> Iterator[str]:
+        try:
+            put_back(journal.Journal(file), [host], lambda device, size: [mtu(device, size)])
+        except NotPutBack as error:
+            yield visible(shorten(str(error), MAX_ERROR))  # as say_error prints it
+
+    campaign = Campaign(tmp_path / "settings.journal", outputs)
+    campaign.run(
+        (mutation, f"{mutation.applied(document)}\n")
+        for field in fields_of([journal._Line], document)
+        for mutation in field.mutations()
+    )
+    report(campaign, "journal")
+
+
+def test_state_files_of_clusters(
+    tmp_path: Path, report: Report, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    daemon = {
+        "name": "namenode",
+        "pid": 2**30,
+        "create_time": 1.5e9,
+        "log": "/nowhere/namenode.log",
+    }
+    document = {"scheme": "hdfs", "name": "x", "ports": [9820], "servers": 1, "daemons": [daemon]}
+    assert absent_fields(cluster.Cluster, [document]) == []
+    directory = cluster.root() / "hdfs-x"
+    directory.mkdir(parents=True)
+
+    def outputs(_: Path) -> Iterator[str]:
+        found = cluster.find("hdfs", "x")
+        yield from map(visible, minicluster._status(FakeFileSystem(), found))
+        assert found.dead() == list(found.daemons)
+
+    campaign = Campaign(directory / cluster.STATE_FILE, outputs)
+    campaign.run(
+        (mutation, mutation.applied(document))
+        for field in fields_of([cluster.Cluster], document)
+        for mutation in field.mutations()
+    )
+    report(campaign, "state file of a cluster")
+
+
+def test_locks_of_datasets(tmp_path: Path, report: Report) -> None:
+    document = asdict(Owner())
+
+    def outputs(file: Path) -> Iterator[str]:
+        owner = Owner.parse(file.read_text(encoding="utf-8"))
+        if owner is None:
+            raise BadInput(f"{file}: names no process")
+        yield visible(f"{owner}: {owner.has_ended() is not False}")
+
+    campaign = Campaign(tmp_path / "lock", outputs)
+    campaign.run(
+        (mutation, mutation.applied(document))
+        for field in fields_of([Owner], document)
+        for mutation in field.mutations()
+        if mutation.name != ABSENT  # what is left out is this process's own
+    )
+    report(campaign, "lock of a dataset")
 
 
 def test_predictions(tmp_path: Path, report: Report) -> None:
