@@ -18,9 +18,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from statistics import median, variance
 
-from scipy.special import stdtr, stdtrit
-
 from harness.statistics.median import LEVEL, Interval
+from harness.statistics.student import two_sided_p, two_sided_quantile
 
 PRIOR_RUN_SD = 0.05
 """How much runs are taken to differ where none was repeated: it was 4 to 7 % on two virtual machines."""
@@ -99,7 +98,7 @@ class Estimate:
         return Interval(math.exp(self.log - margin), math.exp(self.log + margin))
 
     def _margin(self, level: float) -> float:
-        quantile = float(stdtrit(self.df, (1 + level) / 2))
+        quantile = two_sided_quantile(self.df, 1 - level)
         return min(MAX_MARGIN, quantile * math.sqrt(self.variance))
 
     @property
@@ -107,7 +106,7 @@ class Estimate:
         """The two-sided p value of the null hypothesis that the ratio is 1."""
         if self.variance == 0:
             return float(self.log == 0)
-        return float(2 * stdtr(self.df, -abs(self.log) / math.sqrt(self.variance)))
+        return two_sided_p(self.df, self.log / math.sqrt(self.variance))
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,8 @@ the median absolute deviation of all pairs, which a few slow members hardly chan
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from math import ceil
+from math import ceil, comb
 from statistics import NormalDist, median
-
-from scipy.special import bdtrc
 
 from harness.statistics.median import MAD_TO_SD
 
@@ -118,8 +116,11 @@ def chance_of_missing(drop: float, rounds: int, sound: SoundRange) -> float:
     chance = sound.chance_slow(drop)
     found = 1.0
     for count in (rounds, AGAIN):
-        found *= float(bdtrc(count // 2, count, chance))
-    return 1 - found
+        found *= sum(
+            comb(count, slow) * chance**slow * (1 - chance) ** (count - slow)
+            for slow in range(count // 2 + 1, count + 1)
+        )
+    return max(0.0, 1 - found)
 
 
 def smallest_found_drop(rounds: int, sound: SoundRange, missing: float) -> float | None:

@@ -11,13 +11,12 @@ standard deviations are of what remains of a run without the effect of its appli
 import math
 from bisect import bisect_left
 from functools import lru_cache, partial
-from statistics import fmean
-
-from scipy.special import gammaincinv, ndtr, stdtrit
+from statistics import NormalDist, fmean
 
 from harness.model.limits import MIN_RUNS
 from harness.statistics.change import ALPHA
 from harness.statistics.mixed_model import PRIOR_WEIGHT
+from harness.statistics.student import two_sided_quantile
 
 POWER = 0.9
 """The probability of finding a change that is there."""
@@ -102,7 +101,7 @@ def statistical_power(
         return float(effect > 0)
     distance = effect / (sd * math.sqrt(2 / runs))
     thresholds = _thresholds((runs - 1) * df_per_run, comparisons)
-    return fmean(float(ndtr(distance - threshold)) for threshold in thresholds)
+    return fmean(NormalDist(threshold).cdf(distance) for threshold in thresholds)
 
 
 @lru_cache(maxsize=1024)
@@ -111,14 +110,14 @@ def _thresholds(shared_df: int, comparisons: int) -> tuple[float, ...]:
 
     A table of one comparison has one workload, whose variance has no part of its own.
     """
-    level = 1 - ALPHA / comparisons / 2
+    p = ALPHA / comparisons
     if comparisons == 1:
         return tuple(
-            float(stdtrit(shared_df, level)) * math.sqrt(value) for value in _variances(shared_df)
+            two_sided_quantile(shared_df, p) * math.sqrt(value) for value in _variances(shared_df)
         )
     own_df = min(shared_df * (comparisons - 1), PRIOR_WEIGHT + shared_df)
     return tuple(
-        float(stdtrit((shared + own) ** 2 / (shared**2 / shared_df + own**2 / own_df), level))
+        two_sided_quantile((shared + own) ** 2 / (shared**2 / shared_df + own**2 / own_df), p)
         * math.sqrt((shared + own) / 2)
         for shared in _variances(shared_df)
         for own in _variances(own_df)
@@ -127,6 +126,9 @@ def _thresholds(shared_df: int, comparisons: int) -> tuple[float, ...]:
 
 def _variances(df: float) -> list[float]:
     """Return equally likely estimates of a variance of 1 with these degrees of freedom."""
+    # Tables and runs need no power, and a cluster's master may lack scipy.
+    from scipy.special import gammaincinv  # noqa: PLC0415
+
     return [
         2 * float(gammaincinv(df / 2, (number + 0.5) / _QUANTILES)) / df
         for number in range(_QUANTILES)

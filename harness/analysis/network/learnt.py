@@ -10,13 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import sqrt
 from statistics import NormalDist, median
 
-from scipy.special import stdtrit
-
 from harness.analysis.network.mesh import PairMatrix
 from harness.model.finding import Finding
 from harness.model.interface import HostLink
 from harness.model.link import rate_text, throughput_text
 from harness.statistics.median import MAD_TO_SD
+from harness.statistics.student import two_sided_quantile
 from harness.terminal import count_of, percent
 
 MIN_HOSTS = 5
@@ -89,7 +88,7 @@ def margin_of(by_host: Sequence[Sequence[float]]) -> float:
     level = 1 - FALSE_ALARM / len(deciles)
     # Half of the hosts tell the deviation, less one: the fastest is as fast as the second, with which it is
     # paired. Simulated for 5 to 64 hosts, FALSE_ALARM holds.
-    of_hosts = float(stdtrit(len(deciles) // 2 - 1, level)) * _deviation(deciles)
+    of_hosts = two_sided_quantile(len(deciles) // 2 - 1, 2 * (1 - level)) * _deviation(deciles)
     noise = _deviation([value for own in by_host for value in own])
     of_pairs = _NORMAL.inv_cdf(level) * noise * _NOISE_OF_DECILE / sqrt(min(map(len, by_host)))
     return min(1.0, max(of_hosts / median(deciles), of_pairs / median(deciles), MIN_MARGIN))
