@@ -4,6 +4,7 @@ import re
 import string
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from typing import Self
 
 from harness.model.task_metrics import MAX_QUANTITY, MIN_SECONDS, Quantities
@@ -140,14 +141,17 @@ def packed(values: Sequence[int | None]) -> str:
     return f"{largest} {''.join(levels)}"
 
 
+@lru_cache(maxsize=4096)
 def unpacked(text: str, count: int) -> tuple[int | None, ...]:
     """Return the numbers that `packed` made a text of. Raise ValueError if there are not `count`."""
     largest, levels = _check("a series", text, count)
     if not levels:
         return (0,) * count
-    values = [round(largest * level / _TOP) for level in range(_TOP + 1)]
-    by_level = dict(zip(_LEVELS, values, strict=True))
-    return tuple(map(by_level.get, levels))
+    by_level = {
+        level: None if level == _UNKNOWN else round(largest * _LEVELS.index(level) / _TOP)
+        for level in set(levels)
+    }
+    return tuple(map(by_level.__getitem__, levels))
 
 
 def _check(name: str, text: str, count: int) -> tuple[int, str]:

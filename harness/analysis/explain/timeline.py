@@ -110,18 +110,30 @@ class TrialLink:
         """The slices of the busiest node."""
         return link_slices(self.timeline, self.node)
 
-    def is_full(self, part: LinkSlice, direction: str) -> bool:
-        """Return whether the link was full in a slice, in one direction."""
-        rate = part.bit_s(direction)
-        return bool(
-            self.goodput and rate is not None and rate > FULL * self.goodput.bit_s(direction)
+    @property
+    def is_known(self) -> bool:
+        """Whether so few slices are unknown that the others tell for how long the link was full."""
+        unknown = sum(
+            part.received_bytes is None or part.sent_bytes is None for part in self.slices
         )
+        return unknown <= _MAX_UNKNOWN * self.timeline.slices
 
     def full_slices(self, *directions: str) -> list[LinkSlice]:
         """Return the slices in which the link was full in one of these directions."""
-        return [part for part in self.slices if any(self.is_full(part, way) for way in directions)]
+        return [part for part, ways in self._full_ways if not ways.isdisjoint(directions)]
 
-    @property
+    @cached_property
+    def _full_ways(self) -> list[tuple[LinkSlice, set[str]]]:
+        """Each slice, and the directions in which the link was full in it."""
+        if self.goodput is None:
+            return []
+        limits = {way: FULL * self.goodput.bit_s(way) for way in (RECEIVES, SENDS)}
+        return [
+            (part, {way for way, limit in limits.items() if (part.bit_s(way) or 0) > limit})
+            for part in self.slices
+        ]
+
+    @cached_property
     def full_share(self) -> float:
         """The part of the trial's time in which the link was full."""
         return len(self.full_slices(RECEIVES, SENDS)) / len(self.slices)
@@ -144,23 +156,13 @@ def trial_links(
     `measurements` are those of the configuration's probes.
     """
     mesh = pair_matrix(measurements, MESH_GOODPUT)
-    return tuple(
+    links = (
         TrialLink(recorded.run, trial, trial.timeline, node, goodput(recorded.run, mesh, node.host))
         for recorded in column.runs
         for trial in measured_trials([recorded])
-        if trial.wall_s is not None
-        and trial.timeline
-        and (node := busiest_node(trial.timeline))
-        and _is_known(trial.timeline, node)
+        if trial.wall_s is not None and trial.timeline and (node := busiest_node(trial.timeline))
     )
-
-
-def _is_known(timeline: Timeline, node: NodeTimeline) -> bool:
-    unknown = sum(
-        part.received_bytes is None or part.sent_bytes is None
-        for part in link_slices(timeline, node)
-    )
-    return unknown <= _MAX_UNKNOWN * timeline.slices
+    return tuple(link for link in links if link.is_known)
 
 
 @dataclass(frozen=True)
