@@ -307,4 +307,4 @@ def _notes(measured: Sequence[Trial], unsteady: str | None) -> Iterator[str]:
         if number:
             yield f"{number} of {len(measured)} {what}"
     if unsteady:
-        yield f"never became steady: {unsteady}"
+        yield f"not known to be steady: {unsteady}"

@@ -139,9 +139,11 @@ def _show_table(configuration: str, results: Path) -> None:
     if not show_with_earlier(configuration, results):
         show(text.render(overview(column, for_speed=True)))
     expected = outlook(column, MORE_MINUTES * 60)
-    if expected is not None:
-        now, then = (percent(width, 1) for width in expected)
-        show(
-            f"For a more precise table, add --minutes {MORE_MINUTES}: the interval of a typical workload "
-            f"would be about ±{then}, and is ±{now}."
-        )
+    if expected is None:
+        return
+    advice = f"For a more precise table, add --minutes {MORE_MINUTES}"
+    if max(expected) >= 1:
+        show(f"{advice}: a typical workload's interval is wider than its time.")
+        return
+    now, then = (percent(width, 1) for width in expected)
+    show(f"{advice}: the interval of a typical workload would be about ±{then}, and is ±{now}.")

@@ -16,6 +16,7 @@ from harness.commands.options import converted
 from harness.commands.own_machine import warn_of_faults
 from harness.commands.submission import check_submission, submit
 from harness.model.errors import BadInput, ClusterliftError
+from harness.model.limits import MIN_RUNS
 from harness.model.scaling import parse_nodes, scaled_name
 from harness.node.kernel import positive
 from harness.option_types import WholeNumber
@@ -121,6 +122,8 @@ def run_command(
     return make_runs_within(submissions, budget_of(runs, minutes, wanted), wanted)
 
 
+_TIME_IS_OVER = f"the time is over, but a table needs {MIN_RUNS} runs"
+
 Submission = tuple[SparkOptions, Sequence[str]]
 """The options of spark-submit, and the arguments of the script."""
 
@@ -195,9 +198,11 @@ def make_runs_within(
                 say(f"the time is over before every time is known to ±{percent(precision, 1)}")
             return max(codes)
         for series in in_turns(every, complete + 1):
+            remaining_s = budget.remaining_s(complete)
             say(
                 f"{series.configuration}, run {complete + 1} of about "
-                f"{complete + budget.turns_left(complete)}; {duration_text(budget.left_s)} left"
+                f"{complete + budget.turns_left(complete)}; "
+                + (f"{duration_text(remaining_s)} left" if remaining_s else _TIME_IS_OVER)
             )
             end_by = time.time() + share_s / len(every)
             code, is_recorded = _make_run(series, submissions[series], end_by)
@@ -225,7 +230,8 @@ def _is_precise(
     worst = max((one for one in found if one), key=lambda one: one.half_width, default=None)
     if worst is None or None in found:
         return False
-    known = f"{worst.workload} is known to ±{percent(worst.half_width, 1)}"
+    width = f"known to ±{percent(worst.half_width, 1)}" if worst.half_width < 1 else "not known yet"
+    known = f"{worst.workload} is {width}"
     if worst.half_width <= precision:
         say(f"every time is known to ±{percent(precision, 1)}: {known}")
         return True

@@ -31,6 +31,8 @@ _PEAKS = {
     DGEMM_PEAK: "of the peak that dgemm reached in the same trials",
 }
 """The sources of a peak, the preferred one first, and what the caption calls a fraction of it."""
+MAX_LIMIT = 10.0
+"""The largest limit of a single run's changes that a caption states: nobody looks for a time tenfold."""
 _UNIT_SUFFIXES = ("_per_gbit_s", "_per_s", "_bit_s", "_percent", "_bytes", "_us")
 
 
@@ -207,6 +209,8 @@ def _change_sentences(comparison: Comparison) -> Iterator[str]:
         yield (
             f"With one run on a side, a change below {percent(limit)} may be no more than the usual "
             f"difference between runs, {source}."
+            if limit <= MAX_LIMIT
+            else f"With one run on a side, these runs cannot show a change of any size, {source}."
         )
 
 

@@ -116,7 +116,10 @@ class Goal:
         """Return what a workload's measured trials have not reached; None if they reached everything."""
         first = 1
         if self.warm_up is None:
-            warm_up = find_warm_up(trials, self.trials or DEFAULT_TRIALS)
+            needed = self.trials or DEFAULT_TRIALS
+            warm_up = find_warm_up(trials, needed)
+            if warm_up.usable < needed:
+                return f"{warm_up.usable} of {count_of(needed, 'trial')}"
             if warm_up.unsteady:
                 return warm_up.unsteady
             first = warm_up.ends_before
@@ -190,7 +193,8 @@ class UntilReached(Rounds):
         waiting = self._waiting()
         if not waiting:
             return "no workload is waited for"
-        left = f"{duration_text(self._left_at_most_s())} left at most"
+        left_s = self._left_at_most_s()
+        left = f"{duration_text(left_s)} left at most" if left_s else self._last_round()
         name, missing = next(iter(waiting.items()))
         others = f" and {len(waiting) - 1} more" if waiting.keys() - {name} else ""
         return f"waits for {name} ({missing}){others}, {left}"
@@ -213,7 +217,11 @@ class UntilReached(Rounds):
 
     def _remarks(self) -> Iterator[str]:
         if waiting := self._waiting():
-            yield "not reached: " + ", ".join(f"{name} ({why})" for name, why in waiting.items())
+            reasons = dict.fromkeys(waiting.values())
+            yield "not reached: " + ", ".join(
+                f"{', '.join(name for name, why in waiting.items() if why == reason)} ({reason})"
+                for reason in reasons
+            )
         disturbed = sum(bool(t.disturbed) for own in self._trials.values() for t in own)
         if disturbed:
             yield f"{count_of(disturbed, 'disturbed trial')} left out"
@@ -234,6 +242,13 @@ class UntilReached(Rounds):
         """Return the error of the latest trials, if there are several workloads and all failed alike."""
         errors = {own[-1].error for own in self._trials.values() if own}
         return errors.pop() if len(self._trials) > 1 and len(errors) == 1 else None
+
+    def _last_round(self) -> str:
+        """Return which round is the last because the time is over."""
+        more = max(0, self._min_rounds - self._round)
+        return (
+            f"the time is over: ends after {count_of(more, 'more round') if more else 'this round'}"
+        )
 
     def _seconds_left(self) -> float:
         return max(0.0, self._started + self._max_s - self._clock())

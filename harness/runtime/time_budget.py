@@ -57,6 +57,15 @@ class TimeBudget:
         """Return how long these turns will take, each as long as those before; at most what is left."""
         return min(self.left_s, turns * median(self._took_s)) if self._took_s else self.left_s
 
+    def remaining_s(self, complete: int) -> float:
+        """Return the seconds until the last turn ends: those left, or more if fewer than MIN_RUNS fit.
+
+        `complete` is the number of runs that are there. 0 if the time is over and no turn has shown what one
+        takes.
+        """
+        needed = (MIN_RUNS - complete) * median(self._took_s) if self._took_s else 0.0
+        return max(self.left_s, needed)
+
     def begin_turn(self, complete: int) -> float | None:
         """Return the seconds that the next turn may take; None if there is no further turn."""
         turns = self.turns_left(complete)

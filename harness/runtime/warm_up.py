@@ -22,10 +22,12 @@ class WarmUp:
     """The warm-up of one workload: it ends before the round `ends_before`.
 
     `unsteady` is the reason why nobody can tell that the workload is steady from then on; None if it is.
+    `usable` counts the trials after the first round that show anything.
     """
 
     ends_before: int
     unsteady: str | None = None
+    usable: int = 0
 
 
 def needed_trials(run: Run) -> int:
@@ -47,10 +49,10 @@ def find_warm_up(trials: Sequence[Trial], needed: int = DEFAULT_TRIALS) -> WarmU
     ]
     start = steady_from([time_s for _, time_s in later], needed)
     if start is None and len(later) < needed:
-        return WarmUp(2, f"only {len(later)} of {count_of(needed, 'trial')}")
+        return WarmUp(2, f"fewer than {count_of(needed, 'trial')} count", len(later))
     unsteady = None if start is not None else f"its last {needed} trials still became faster"
     first = len(later) - needed if start is None else start
-    return WarmUp(later[first][0] if first else 2, unsteady)
+    return WarmUp(later[first][0] if first else 2, unsteady, len(later))
 
 
 def with_phases(trials: Sequence[Trial], needed: int) -> tuple[Trial, ...]:

@@ -331,7 +331,7 @@ def _sample_notes(sample: Sample) -> Iterator[str]:
         of_all = f"{failed} of {count_of(attempted, 'trial')}"
         yield f"{of_all} failed, the first with: {sample.errors[0]}"
     if sample.unsteady:
-        yield f"never became steady: {'; '.join(dict.fromkeys(sample.unsteady))}"
+        yield f"not known to be steady: {'; '.join(dict.fromkeys(sample.unsteady))}"
     if sample.omissions:
         where = "omitted" if sample.outcome is Outcome.OMITTED else "omitted in some runs"
         yield f"{where}: {'; '.join(dict.fromkeys(sample.omissions))}"

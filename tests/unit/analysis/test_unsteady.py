@@ -34,12 +34,12 @@ def test_what_never_became_steady_is_a_note_of_its_cell() -> None:
     assert unsteady(run) == {"group-by": "its last 6 trials still became faster"}
     cell = cell_of(run)
     assert len(cell.sample.times_s) == 6
-    assert cell.notes == ("never became steady: its last 6 trials still became faster",)
+    assert cell.notes == ("not known to be steady: its last 6 trials still became faster",)
 
 
 def test_a_run_that_was_cut_off_cannot_tell() -> None:
     run = a_recorded_run(STEADY[:4])
-    assert cell_of(run).notes == ("never became steady: only 3 of 6 trials",)
+    assert cell_of(run).notes == ("not known to be steady: fewer than 6 trials count",)
 
 
 def test_a_run_with_a_fixed_warm_up_does_not_look_for_steadiness() -> None:

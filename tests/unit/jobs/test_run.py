@@ -55,7 +55,7 @@ def test_the_summary_says_which_trials_do_not_count() -> None:
         replace(ok("steady", 99, 9), disturbed="n1: a busy neighbour"),
         *(ok("endless", 100 - round_ * 4, round_) for round_ in range(1, 9)),
     ]
-    unsteady = "never became steady: its last 6 trials still became faster"
+    unsteady = "not known to be steady: its last 6 trials still became faster"
     assert summary(["steady", "endless"], trials, TrialOptions(trials=6)).splitlines()[1:] == [
         "steady                    5.000 s    5.000 s    5.000 s    7        1   1 of 8 disturbed",
         f"endless                  78.000 s   68.000 s   88.000 s    6        2   {unsteady}",

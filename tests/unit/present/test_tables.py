@@ -6,6 +6,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -16,7 +17,7 @@ from harness.analysis.compare.probe_comparison import compare_probes
 from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.run import MAX_WALL_S, MIN_WALL_S, Ending, Phase
 from harness.present import data_formats, markdown, quantities, run, text
-from harness.present.comparison_table import probe_table
+from harness.present.comparison_table import comparison_table, probe_table
 from harness.present.data_formats import escape_formula
 from harness.present.table import Footnotes
 from harness.terminal import shorten, visible
@@ -239,6 +240,20 @@ class TestGolden:
 
     def test_a_run_that_was_killed_at_once(self) -> None:
         assert_golden("show-empty.txt", run.render(recorded(a_run(), ending=None)))
+
+
+def test_runs_that_cannot_show_a_change_say_so_without_a_number() -> None:
+    spread = [column("a", {"x": [1e-3]}), column("a", {"x": [1e3]})]
+    before = replace(
+        spread[0],
+        runs=tuple(
+            replace(recorded, run=replace(recorded.run, id=str(number)), source=str(number))
+            for number, side in enumerate(spread)
+            for recorded in side.runs
+        ),
+    )
+    caption = comparison_table(compare([before, column("b", {"x": [1.0]})])).caption
+    assert "With one run on a side, these runs cannot show a change of any size" in caption
 
 
 class TestQuantities:

@@ -107,7 +107,7 @@ class TestADeadline:
         bench = Bench({"steady": steady(10)}, Goal(trials=6), max_s=1, has_deadline=True)
         assert bench.rounds == 2
         assert bench.until.stopped == (
-            "after 2 rounds, another would not have ended in time; not reached: steady (only 1 of 6 trials)"
+            "after 2 rounds, another would not have ended in time; not reached: steady (1 of 6 trials)"
         )
 
     def test_does_not_change_fixed_warm_up(self) -> None:
@@ -166,8 +166,7 @@ class TestUntilPrecise:
         bench = Bench({**lost, "b": lost["a"]}, precise())
         assert bench.rounds == 3
         assert bench.until.stopped == (
-            "after 3 rounds, in which every workload failed with E: no; not reached: a (no interval), "
-            "b (no interval)"
+            "after 3 rounds, in which every workload failed with E: no; not reached: a, b (no interval)"
         )
 
     def test_does_not_stop_while_another_workload_succeeds(self) -> None:
@@ -259,7 +258,7 @@ class TestUntilSteady:
     def test_a_workload_that_is_always_disturbed_ends_at_the_limit(self) -> None:
         bench = Bench({"a": steady(10)}, Goal(trials=2), disturbed=range(100))
         assert bench.until.stopped == (
-            "after 8 rounds, which is the limit; not reached: a (only 0 of 2 trials); "
+            "after 8 rounds, which is the limit; not reached: a (0 of 2 trials); "
             "8 disturbed trials left out"
         )
 
@@ -294,7 +293,7 @@ def test_progress_shows_the_round_what_is_missing_and_the_time_left() -> None:
 
 def test_progress_shows_rounds_while_nobody_knows_which_are_warm_up() -> None:
     bench = Bench({"a": steady(10)}, Goal(trials=1), disturbed={2})
-    waits = "waits for a (only 0 of 1 trial)"
+    waits = "waits for a (0 of 1 trial)"
     assert bench.out.getvalue().splitlines() == [
         f"[  1] a  round 1    10.000 s   {waits}, 277 h 46 min left at most",
         f"[  2] a  round 2    10.000 s   disturbed (n1: a busy neighbour)   {waits}, 20 s left at most",
@@ -305,8 +304,18 @@ def test_progress_shows_rounds_while_nobody_knows_which_are_warm_up() -> None:
 def test_the_time_left_is_that_of_the_trials_that_are_run_in_any_case() -> None:
     bench = Bench({"a": steady(10)}, Goal(trials=2), max_s=1)
     assert [line.rpartition(", ")[2] for line in bench.out.getvalue().splitlines()[:2]] == [
-        "0 s left at most",
+        "the time is over: ends after 2 more rounds",
         "10 s left at most",
+    ]
+
+
+def test_a_deadline_that_is_over_ends_the_run_after_the_round_that_is_measured() -> None:
+    bench = Bench({"a": steady(10), "b": steady(10)}, Goal(), max_s=15, has_deadline=True)
+    assert [line.partition("waits for ")[2] for line in bench.out.getvalue().splitlines()] == [
+        "a (0 of 6 trials) and 1 more, 5 s left at most",
+        "a (0 of 6 trials) and 1 more, the time is over: ends after 1 more round",
+        "a (1 of 6 trials) and 1 more, 10 s left at most",
+        "a (1 of 6 trials) and 1 more, the time is over: ends after this round",
     ]
 
 

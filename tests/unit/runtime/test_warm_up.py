@@ -37,26 +37,26 @@ def trials_of(times_s: Sequence[float | None], workload: str = "w") -> list[Tria
 
 class TestFindWarmUp:
     def test_the_first_round_is_always_warm_up(self) -> None:
-        assert find_warm_up(trials_of(STEADY), 6) == WarmUp(ends_before=2)
+        assert find_warm_up(trials_of(STEADY), 6) == WarmUp(ends_before=2, usable=6)
 
     def test_it_lasts_as_long_as_trials_become_faster(self) -> None:
-        assert find_warm_up(trials_of((40, 30, 20, *STEADY)), 6) == WarmUp(ends_before=4)
+        assert find_warm_up(trials_of((40, 30, 20, *STEADY)), 6) == WarmUp(ends_before=4, usable=9)
 
     def test_if_it_never_ends_the_last_trials_are_the_sample(self) -> None:
         unsteady = "its last 6 trials still became faster"
-        assert find_warm_up(trials_of(ENDLESS), 6) == WarmUp(7, unsteady)
+        assert find_warm_up(trials_of(ENDLESS), 6) == WarmUp(7, unsteady, 11)
 
     def test_with_fewer_trials_than_needed_all_but_the_first_round_count(self) -> None:
-        assert find_warm_up(trials_of(STEADY[:4]), 6) == WarmUp(2, "only 3 of 6 trials")
+        assert find_warm_up(trials_of(STEADY[:4]), 6) == WarmUp(2, "fewer than 6 trials count", 3)
 
     @pytest.mark.parametrize("fourth", [None, -99])
     def test_failed_and_disturbed_trials_do_not_show_anything(self, fourth: float | None) -> None:
         times_s = (*STEADY[:3], fourth, *STEADY[3:])
-        assert find_warm_up(trials_of(times_s), 6) == WarmUp(2)
-        assert find_warm_up(trials_of(times_s[:-1]), 6) == WarmUp(2, "only 5 of 6 trials")
+        assert find_warm_up(trials_of(times_s), 6) == WarmUp(2, usable=6)
+        assert find_warm_up(trials_of(times_s[:-1]), 6) == WarmUp(2, "fewer than 6 trials count", 5)
 
     def test_a_failure_in_the_second_round_is_no_warm_up(self) -> None:
-        assert find_warm_up(trials_of((9, None, *STEADY)), 6) == WarmUp(2)
+        assert find_warm_up(trials_of((9, None, *STEADY)), 6) == WarmUp(2, usable=7)
 
 
 class TestPhases:
@@ -87,7 +87,7 @@ class TestUnsteady:
         ]
         assert unsteady_workloads(trials, 6) == {
             "endless": "its last 6 trials still became faster",
-            "short": "only 2 of 6 trials",
+            "short": "fewer than 6 trials count",
         }
 
     def test_a_workload_without_any_time_has_no_sample_that_could_be_unsteady(self) -> None:
