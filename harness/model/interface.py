@@ -12,6 +12,9 @@ LACP = "802.3ad"
 DEVICE_NAME = "[A-Za-z0-9_][A-Za-z0-9_.@+-]{0,14}"
 """A regular expression of names of network interfaces; a kernel would allow more of them."""
 
+INBOUND_DEVICE = "clusterlift0"
+"""Packets that a host receives pass through it, too, while we limit the host's link."""
+
 MAX_SPEED_MBIT_S = 10**8
 """A driver that does not know its speed may also report 2^32 - 1."""
 Speed = Annotated[int, Range(ge=0, le=MAX_SPEED_MBIT_S)]

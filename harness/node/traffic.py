@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.model.interface import INBOUND_DEVICE
 from harness.model.task_metrics import NodeBytes, WireBytes
 from harness.node.sampler import interface_bytes
 
@@ -90,5 +91,6 @@ def interface_traffic(root: Path = Path("/")) -> dict[str, Traffic]:
 
 def _is_internal(interface: Path) -> bool:
     """Whether the interface does not lead to other machines by itself."""
-    is_local = interface.name == "lo" or interface.name.startswith("ifb")
+    name = interface.name
+    is_local = name in ("lo", INBOUND_DEVICE) or name.startswith("ifb")
     return is_local or any(interface.glob("lower_*"))

@@ -40,15 +40,15 @@ def render(frozen: Sequence[FrozenPrediction], benefits: Sequence[CostBenefit] =
             _table_of_limits(first),
             "",
             fill(
-                "link full: the part of the time in which the link of the busiest node is full; at infinite "
+                "link full: the part of the time in which the link of some node is full; at infinite "
                 "rate: the time over an infinitely fast network; useful up to: over still faster links, the "
                 "time would be within 5 % of that, and a dash says that it is already. The last two columns "
                 "are extrapolated: no such link was measured."
             ),
             fill(
                 f"Model: {first.model}{f'; starts from {copy}' if copy else ''}. Workloads wait for the part "
-                "`effect` of the time of a full link, and faster links are full less often by `fading`; "
-                "after ± is the standard deviation. Both numbers are those of other clusters."
+                "`effect` of the time of a full link; after ± is its standard deviation. Both are those of "
+                "other clusters."
             ),
             *(fill(f"{note[:1].upper()}{note[1:]}.") for note in notes),
             *map(fill, reasons),

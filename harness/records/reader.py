@@ -24,6 +24,7 @@ from harness.model.probe import (
 )
 from harness.model.run import RecordedRun, Run, RunEnd, Trial
 from harness.records.checksum import checksum, split_checksum
+from harness.records.inbound import count_inbound_once
 from harness.records.regular_file import regular_file
 from harness.records.rules import (
     MAX_LINE,
@@ -59,7 +60,7 @@ def load(path: Path) -> RecordedRun:
     Raises BadInput, which names file and line, if the file is anything else.
     """
     run, trials, end, warnings = _read(path, "run", Run, {"trial": Trial})
-    trials = with_disturbances(trials)
+    run, trials = count_inbound_once(run, with_disturbances(trials))
     if run.parameters.get("warmup") == AUTO:
         trials = with_phases(trials, needed_trials(run))
     recorded = RecordedRun(run, trials, source=str(path), warnings=warnings)

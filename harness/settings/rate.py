@@ -12,11 +12,10 @@ from typing import Any
 
 from harness.hosts.remote_process import CompletedCommand
 from harness.model.errors import ToolError
+from harness.model.interface import INBOUND_DEVICE
 from harness.model.link import Link, parse_rate, rate_text, wire_bit_s
 from harness.settings.setting import Setting, ShellCommand
 
-INBOUND = "clusterlift0"
-"""The device through which incoming packets are redirected."""
 HANDLE = "c1f7:"
 """The handle of our queue, by which it is recognised."""
 # A packet that a network card would split into frames passes through here whole: up to 64 KiB.
@@ -69,15 +68,15 @@ def commands_to_limit(device: str, link: Link, *, is_limited: bool) -> Iterator[
     # The first to come and the last to go: it is what `limited_bit_s` reads, so that no part is left unseen.
     yield limit_outgoing(device, link)
     if not is_limited:
-        yield ShellCommand(f"ip link add {INBOUND} type ifb", "ifb")
-        yield ShellCommand(f"ip link set dev {INBOUND} up", "ifb")
+        yield ShellCommand(f"ip link add {INBOUND_DEVICE} type ifb", "ifb")
+        yield ShellCommand(f"ip link set dev {INBOUND_DEVICE} up", "ifb")
         yield ShellCommand(f"tc qdisc add dev {quoted} handle ffff: ingress", "sch_ingress")
         yield ShellCommand(
             f"tc filter add dev {quoted} parent ffff: protocol all u32 match u32 0 0 "
-            f"action mirred egress redirect dev {INBOUND}",
+            f"action mirred egress redirect dev {INBOUND_DEVICE}",
             "cls_u32 and act_mirred",
         )
-    yield limit_outgoing(INBOUND, link)
+    yield limit_outgoing(INBOUND_DEVICE, link)
 
 
 def limit_outgoing(device: str, link: Link) -> ShellCommand:
@@ -96,7 +95,7 @@ def commands_to_remove(device: str) -> Sequence[ShellCommand]:
     quoted = shlex.quote(device)
     return (
         ShellCommand(f"tc qdisc del dev {quoted} ingress", "sch_ingress", may_fail=True),
-        ShellCommand(f"ip link del {INBOUND}", "ifb", may_fail=True),
+        ShellCommand(f"ip link del {INBOUND_DEVICE}", "ifb", may_fail=True),
         ShellCommand(f"tc qdisc del dev {quoted} root", "sch_tbf", may_fail=True),
     )
 

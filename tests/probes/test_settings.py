@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from harness.hosts.transports.host import Host, HostError, by_netns, by_ssh
+from harness.model.interface import INBOUND_DEVICE
 from harness.model.link import Link, goodput_bit_s
 from harness.probes.mesh import Mesh
 from harness.probes.plan import run_steps
@@ -19,7 +20,7 @@ from harness.settings import guard
 from harness.settings.in_force import in_force, plan
 from harness.settings.journal import Journal
 from harness.settings.kinds import mtu, own_command, sysctl
-from harness.settings.rate import INBOUND, rate
+from harness.settings.rate import rate
 from harness.settings.setting import Setting, script
 from tests.probes.machines import machines, missing
 from tests.probes.networks import DEVICE, Network, run, star
@@ -85,8 +86,16 @@ def test_links_are_limited_in_the_block_and_not_after_it(hosts: list[Host], tmp_
         assert len(settings.changes) == 6
         assert goodput(hosts) == pytest.approx(goodput_bit_s(50 * MBIT, 4000), rel=0.03)
         assert settings.lost() is None
-        assert INBOUND in state(hosts)[3]
+        assert INBOUND_DEVICE in state(hosts)[3]
     assert state(hosts) == before
+
+
+def test_the_bytes_of_a_limited_link_are_counted_once(hosts: list[Host], tmp_path: Path) -> None:
+    """What a host receives passes through a second device, which would count it again."""
+    code = "from harness.node.traffic import interface_traffic; print(*interface_traffic())"
+    with in_force(dict.fromkeys(hosts, WANTED), Journal(tmp_path / "journal")):
+        for host in hosts:
+            assert run(*host.argv(sys.executable, "-c", code)).split() == [DEVICE]
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])

@@ -1,7 +1,7 @@
 """When the link of a trial's busiest node was full, in which direction, and during which stage."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import median
@@ -15,7 +15,7 @@ from harness.model.probe import Measurement
 from harness.model.run import Run, Trial
 from harness.model.timeline import NodeTimeline, Timeline
 
-FULL = 0.85
+FULL = 0.7
 """A link is full in a slice in which it carries more than this part of its goodput."""
 BOTH_WAYS = "both ways"
 BETWEEN_STAGES = "between stages"
@@ -93,6 +93,24 @@ def _carried_bytes(timeline: Timeline, node: NodeTimeline) -> int | None:
         if known:
             totals.append(sum(known))
     return max(totals, default=None)
+
+
+def full_share(timeline: Timeline, goodputs: Callable[[str], Goodput | None]) -> float | None:
+    """Return the part of the slices in which the link of some node is full, in either direction.
+
+    `goodputs` has the goodput of a host's links. None if no goodput is known, or too few slices are.
+    """
+    fullest: list[float | None] = [None] * timeline.slices
+    for node in timeline.nodes:
+        if limit := goodputs(node.host):
+            for number, part in enumerate(link_slices(timeline, node)):
+                for way in (RECEIVES, SENDS):
+                    if (rate := part.bit_s(way)) is not None:
+                        fullest[number] = max(fullest[number] or 0.0, rate / limit.bit_s(way))
+    known = [load for load in fullest if load is not None]
+    if len(known) < (1 - _MAX_UNKNOWN) * timeline.slices:
+        return None
+    return sum(load > FULL for load in known) / len(known)
 
 
 @dataclass(frozen=True)

@@ -4,14 +4,16 @@ import hashlib
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property, partial
 from pathlib import Path
 from statistics import fmean, stdev
 
 from harness import __version__
 from harness.analysis.compare.confounders import different_data
 from harness.analysis.explain.attribution import attribute
-from harness.analysis.explain.timeline import silent_nodes, trial_links
+from harness.analysis.explain.timeline import full_share, silent_nodes
+from harness.analysis.network.goodput import goodput
+from harness.analysis.network.mesh import pair_matrix
 from harness.analysis.observed.configuration import ConfigurationRuns, probe_measurements
 from harness.analysis.observed.environment import (
     LAYOUT,
@@ -26,18 +28,15 @@ from harness.analysis.predict.target import TypicalLink, typical_link
 from harness.model.errors import BadInput
 from harness.model.layout import Layout, LayoutKind
 from harness.model.link import goodput_bit_s, rate_text, throughput_text
-from harness.model.network_metrics import GOODPUT_TOLERANCE
+from harness.model.network_metrics import GOODPUT_TOLERANCE, MESH_GOODPUT
 from harness.model.prediction import Bounds, PredictedTime, Prediction, Source, Target
 from harness.model.run import Run, timestamp
 from harness.records.lookup import check_no_run_twice
 from harness.statistics.mixed_model import NORMAL_DF, PRIOR_RUN_SD, Estimate, MixedModel
-from harness.statistics.saturation import USUAL, Belief
+from harness.statistics.saturation import EFFECT, Belief, enough, log_ratio
 from harness.terminal import join_names, percent
 
-MODEL = (
-    f"full-links, version 2: effect {USUAL.effect.mean:.2f} ± {USUAL.effect.sd:.2f}, "
-    f"fading {USUAL.fading.mean:.2f} ± {USUAL.fading.sd:.2f}"
-)
+MODEL = f"full-links, version 3: effect {EFFECT.mean:.2f} ± {EFFECT.sd:.2f}"
 LEVELS = (0.8, 0.95)
 MIN_EFFICIENCY = 0.9
 """A link whose goodput is below this part of what TCP can carry over it is limited by something else."""
@@ -267,11 +266,14 @@ def full_shares(column: ConfigurationRuns) -> dict[str, Belief]:
 
     A workload is missing if the bytes on the nodes' links were not recorded, or no goodput is known.
     """
+    mesh = pair_matrix(probe_measurements(column), MESH_GOODPUT)
     by_run: dict[str, dict[str, list[float]]] = {}
-    for link in trial_links(column, probe_measurements(column)):
-        if link.goodput:
-            runs = by_run.setdefault(link.trial.workload, {})
-            runs.setdefault(link.run.id, []).append(link.full_share)
+    for recorded in column.runs:
+        goodputs = cache(partial(goodput, recorded.run, mesh))
+        for trial in measured_trials([recorded]):
+            if trial.timeline and (share := full_share(trial.timeline, goodputs)) is not None:
+                runs = by_run.setdefault(trial.workload, {})
+                runs.setdefault(recorded.run.id, []).append(share)
     return {name: _mean_of_runs(list(map(fmean, runs.values()))) for name, runs in by_run.items()}
 
 
@@ -288,7 +290,7 @@ def _silent_nodes(column: ConfigurationRuns) -> list[str]:
 
 @dataclass(frozen=True)
 class _Change:
-    """What happens to a workload that keeps a link full for a share of its time.
+    """What happens to a workload during a share of whose time a link is full.
 
     `removed` is the part of the bits that need no link in the new layout.
     """
@@ -312,7 +314,7 @@ class _Change:
     @property
     def useful_up_to_bit_s(self) -> float | None:
         """The rate from which on the time is near its limit; None if it is already."""
-        slowness = USUAL.enough(self.full_share.mean * (1 - self.removed))
+        slowness = enough(self.full_share.mean * (1 - self.removed))
         present = self.link.rate_bit_s or self.link.goodput_bit_s
         return None if slowness is None or slowness >= 1 else present / slowness
 
@@ -321,7 +323,7 @@ class _Change:
         saved = LAYOUT_EFFECT.mean * share.mean * self.removed
         smaller = Belief(share.mean * kept / (1 - saved), share.sd)
         error = LAYOUT_EFFECT.sd * share.mean * self.removed / (1 - saved)
-        change = USUAL.log_ratio(smaller, slowness).widened(error)
+        change = log_ratio(smaller, slowness).widened(error)
         return replace(change, mean=change.mean + math.log1p(-saved))
 
 

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.model.interface import INBOUND_DEVICE
 from harness.model.task_metrics import NodeBytes
 from harness.node.traffic import (
     NodeTraffic,
@@ -59,10 +60,11 @@ class TestInterfaces:
         machine.above("bond0", "eth0", "eth1")
         assert interface_traffic(tmp_path) == {"eth0": (100, 10), "eth1": (200, 20)}
 
-    def test_of_a_container_count_without_the_ifb_device_of_a_shaped_link(
-        self, tmp_path: Path
+    @pytest.mark.parametrize("shaping", ["ifb0", INBOUND_DEVICE])
+    def test_of_a_container_count_without_the_device_that_its_received_bytes_pass_once_more(
+        self, tmp_path: Path, shaping: str
     ) -> None:
-        Machine(tmp_path, {"lo": (9, 9), "eth0": (100, 10), "ifb0": (100, 100)})
+        Machine(tmp_path, {"lo": (9, 9), "eth0": (100, 10), shaping: (100, 100)})
         assert interface_traffic(tmp_path) == {"eth0": (100, 10)}
 
     def test_that_consist_of_others_do_not_count(self, tmp_path: Path) -> None:

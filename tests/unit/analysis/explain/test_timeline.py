@@ -14,11 +14,13 @@ from harness.analysis.explain.timeline import (
     LinkUse,
     TrialLink,
     busiest_node,
+    full_share,
     link_slices,
     link_uses,
     trial_links,
     typical_trial,
 )
+from harness.analysis.network.goodput import Goodput
 from harness.analysis.network.mesh import RECEIVES, SENDS
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.model.network_metrics import MESH_GOODPUT
@@ -38,7 +40,7 @@ def a_join() -> Timeline:
     """Return a trial of 6 s: n2 receives at full rate from 2 s to 4 s, and sends so from 3 s to 5 s."""
     return a_timeline(
         a_node("n1", mbit(20, 20, 20, 20, 20, 0), mbit(0, 0, 0, 0, 0, 0)),
-        a_node("n2", mbit(0, 50, 150, 150, 120, 0), mbit(0, 0, 20, 140, 149, 10)),
+        a_node("n2", mbit(0, 50, 150, 150, 100, 0), mbit(0, 0, 20, 140, 149, 10)),
         slices=6,
         stages=(READS, SHUFFLES),
     )
@@ -63,8 +65,8 @@ class TestCalculatedByHand:
         assert known(busiest_node(timeline)).host == "n3"
 
     def test_a_link_is_full_above_a_part_of_its_goodput(self) -> None:
-        """Of 150 Mbit/s, that is 127.5."""
-        assert FULL == 0.85
+        """Of 150 Mbit/s, that is 105."""
+        assert FULL == 0.7
         starts_s = {
             way: [part.start_s for part in self.LINK.full_slices(way)] for way in (RECEIVES, SENDS)
         }
@@ -86,6 +88,22 @@ class TestCalculatedByHand:
         assert [part.start_s for part in slices] == [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
         assert known(slices[2].bit_s(RECEIVES)) == pytest.approx(150e6, rel=0.01)
         assert known(slices[3].sent_bytes) == pytest.approx(17.5e6, rel=0.01)
+
+
+class TestTheFullShareOfATrial:
+    def test_counts_the_link_of_whatever_node_is_full(self) -> None:
+        timeline = a_timeline(
+            a_node("n1", mbit(90, 10, 10, 10), [0] * 4),
+            a_node("n2", mbit(10, 10, 10, 10), mbit(0, 90, 0, 0)),
+            slices=4,
+        )
+        assert full_share(timeline, lambda _: Goodput(100e6, 100e6, "by hand")) == 0.5
+
+    def test_needs_the_goodput_of_a_node_and_nine_of_ten_slices(self) -> None:
+        timeline = a_timeline(a_node("n1", [None, None, *mbit(90, 90)], None), slices=4)
+        link = Goodput(100e6, 100e6, "by hand")
+        assert full_share(timeline, lambda _: link) is None
+        assert full_share(a_join(), lambda _: None) is None
 
 
 class TestSlices:

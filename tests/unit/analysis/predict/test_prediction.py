@@ -15,7 +15,7 @@ from harness.model.link import goodput_bit_s
 from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.prediction import PredictedTime, Prediction, Target
 from harness.statistics.mixed_model import Estimate
-from harness.statistics.saturation import USUAL
+from harness.statistics.saturation import EFFECT, log_ratio
 from tests.bench.backtest import backtest
 from tests.unit.builders import a_run, ok, recorded
 from tests.unit.timeline_builders import a_node, a_timeline, a_trial, mbit
@@ -102,10 +102,9 @@ def test_the_full_share() -> None:
 def test_the_time_that_the_model_expects() -> None:
     baseline = configuration()
     join = times(predict(baseline, target(baseline, 250 * MBIT)))["join"]
-    grown = 1 + USUAL.fading.mean
     assert join.baseline_s == pytest.approx(10)
-    assert join.expected_s == pytest.approx(10 - USUAL.effect.mean * 5 * (1 - 0.4**grown) / grown)
-    assert join.limit_s == pytest.approx(10 - USUAL.effect.mean * 5 / grown)
+    assert join.expected_s == pytest.approx(10 - EFFECT.mean * 5 * (1 - 0.4))
+    assert join.limit_s == pytest.approx(10 - EFFECT.mean * 5)
     assert join.interval_95.low_s < join.interval_80.low_s < join.expected_s
     assert join.interval_95.high_s > join.interval_80.high_s > join.expected_s
 
@@ -116,7 +115,7 @@ def test_the_interval_has_the_noise_of_both_sides_and_the_error_of_the_change() 
     wanted = target(baseline, 250 * MBIT)
     present = table_model([baseline.runs], baseline.workloads).time(0, "join")
     slowness = typical_link(baseline).goodput_bit_s / wanted.goodput_bit_s
-    change = USUAL.log_ratio(full_shares(baseline)["join"], slowness)
+    change = log_ratio(full_shares(baseline)["join"], slowness)
     noise, error = 2 * present.variance, change.sd**2
     assert noise > 0
     df = (noise + error) ** 2 / (noise**2 / present.df)
