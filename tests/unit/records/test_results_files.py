@@ -37,6 +37,7 @@ from harness.model.run import (
 from harness.model.task_metrics import NodeBytes, ScheduleSimulation, WireBytes
 from harness.model.timeline import Stage
 from harness.model.work import Work
+from harness.records import reader
 from harness.records.directories import configuration_directory
 from harness.records.lookup import find_run, find_runs, probes_beside
 from harness.records.reader import NO_CHECKSUMS, READABLE_VERSIONS, load, load_probes
@@ -338,8 +339,14 @@ class TestSchema:
             load(path)
 
     @pytest.mark.parametrize("path", tracked("results/*.jsonl"), ids=name_in_repository)
-    def test_every_committed_file_keeps_all_that_it_says(self, path: Path) -> None:
-        """Each value of the file is in what was loaded, under the name that it has today."""
+    def test_every_committed_file_keeps_all_that_it_says(
+        self, path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Each value of the file is in what was loaded, under the name that it has today.
+
+        But for the bytes that were counted twice: tests/unit/records/test_inbound.py corrects those.
+        """
+        monkeypatch.setattr(reader, "count_inbound_once", lambda run, trials: (run, trials))
         head, *rest = map(json.loads, path.read_text().splitlines())
         for line in (head, *rest):
             upgrade_line(line, head["schema_version"])
