@@ -24,7 +24,7 @@ def uses_of(timeline: Timeline, *, probes: list[Measurement] = PROBES) -> dict[s
 
 
 class TestCourse:
-    RATES = (0, 20, 60, 84, 86, 100, 100, 5)
+    RATES = (0, 16, 49, 69, 71, 100, 100, 4)
 
     @pytest.mark.parametrize(
         ("width", "drawn"), [(8, " ▂▅▇███ "), (4, "▂▇██"), (1, "█"), (16, "  ▂▂▅▅▇▇██████  ")]
