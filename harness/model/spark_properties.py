@@ -10,7 +10,7 @@ import re
 import shlex
 from collections.abc import Mapping
 
-from harness.redaction import digest
+from harness.redaction import HIDDEN, digest
 
 _KNOWN = {
     "how many processors and how much memory the application gets": """
@@ -25,7 +25,7 @@ _KNOWN = {
         spark.memory.offHeap.size spark.memory.storageFraction spark.python.worker.memory
         spark.python.worker.reuse spark.task.cpus spark.yarn.am.cores spark.yarn.am.memory""",
     "how a shuffle writes, compresses and fetches its blocks": """
-        spark.broadcast.blockSize spark.broadcast.compress spark.checkpoint.compress
+        spark.authenticate spark.broadcast.blockSize spark.broadcast.compress spark.checkpoint.compress
         spark.io.compression.codec spark.io.compression.lz4.blockSize spark.io.compression.zstd.bufferSize
         spark.io.compression.zstd.level spark.io.encryption.enabled spark.maxRemoteBlockSizeFetchToMem
         spark.network.crypto.enabled spark.network.timeout spark.reducer.maxBlocksInFlightPerAddress
@@ -102,6 +102,8 @@ def recorded_properties(properties: Mapping[str, str]) -> dict[str, str]:
 
 
 def _recorded(name: str, value: str) -> str:
+    if name == "spark.authenticate.secret":
+        return HIDDEN  # each start of a cluster may have another, which explains no time
     if _JAVA_OPTIONS.fullmatch(name):
         return _recorded_java_options(value)
     form = _WORD if _TAKES_A_WORD.fullmatch(name) else _NUMBER

@@ -22,6 +22,15 @@ READ_CPU_LIMIT = (
     "cat /sys/fs/cgroup/cpu.max || "
     "cat /sys/fs/cgroup/cpu/cpu.cfs_quota_us /sys/fs/cgroup/cpu/cpu.cfs_period_us"
 )
+STRANGER = """
+cat >/tmp/stranger.py <<'END'
+from pyspark.sql import SparkSession
+print("RAN", SparkSession.builder.getOrCreate().range(9).count())
+END
+SPARK_CONF_DIR=/nowhere timeout 60 spark-submit --master spark://master:7077 \\
+  --conf spark.driver.host=master /tmp/stranger.py 2>&1 || true
+"""
+"""Has no configuration of the lab's, as other users of this machine have none."""
 
 
 @pytest.mark.usefixtures("lab")
@@ -49,6 +58,18 @@ def test_web_pages_are_published_on_this_machine_only(lab: Lab) -> None:
     published = docker("port", lab.master.container).splitlines()
     assert len(published) == 3
     assert all(" -> 127.0.0.1:" in line for line in published)
+
+
+def test_spark_runs_nothing_for_whoever_has_no_secret(lab: Lab) -> None:
+    secrets = {node.execute("cat", "/secret/spark") for node in lab.linked}
+    assert len(secrets) == 1
+    [secret] = secrets
+    assert len(secret) == 64
+    for node in lab.linked:
+        assert secret not in node.execute("ps", "-eww", "-o", "args")
+    answer = lab.master.execute("sh", "-c", STRANGER)
+    assert "Expected SaslMessage" in answer
+    assert "RAN" not in answer
 
 
 @pytest.mark.parametrize("rate", ["50mbit", "1gbit"])

@@ -56,3 +56,9 @@ def test_an_unknown_option_of_java_has_its_name_and_a_digest(options: str, recor
 
 def test_properties_are_sorted() -> None:
     assert list(recorded_properties({"b": "", "a": ""})) == ["a", "b"]
+
+
+def test_a_secret_of_spark_is_the_same_one_in_each_cluster() -> None:
+    for value in ("hunter2", "hunter3"):
+        name = "spark.authenticate.secret"
+        assert recorded_properties({name: value}) == {name: "***"}
