@@ -1,10 +1,11 @@
 """When the link of a trial's busiest node was full, in which direction, and during which stage."""
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from statistics import median
+from statistics import fmean, median
 
 from harness.analysis.network.goodput import Goodput, goodput
 from harness.analysis.network.mesh import RECEIVES, SENDS, pair_matrix
@@ -14,9 +15,13 @@ from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.probe import Measurement
 from harness.model.run import Run, Trial
 from harness.model.timeline import NodeTimeline, Timeline
+from harness.terminal import percent
 
 FULL = 0.7
 """A link is full in a slice in which it carries more than this part of its goodput."""
+MOST = 1.25
+"""Of its goodput, the most that a link carries for a second: headers and queues make up for a few percent."""
+SECOND_S = 1.0
 BOTH_WAYS = "both ways"
 BETWEEN_STAGES = "between stages"
 _MAX_UNKNOWN = 0.1
@@ -161,6 +166,20 @@ class TrialLink:
         """The seconds of one execution in which the link was full."""
         return self.full_share * self.timeline.length_s / self.trial.executions
 
+    @property
+    def highest_share(self) -> float:
+        """The most that the link carried for a second, as a part of its goodput, in either direction."""
+        if self.goodput is None:
+            return 0.0
+        length = math.ceil(SECOND_S / self.timeline.interval_s)
+        starts = range(max(1, len(self.slices) - length + 1))
+        return max(
+            fmean(part.bit_s(way) or 0.0 for part in self.slices[start : start + length])
+            / self.goodput.bit_s(way)
+            for way in (RECEIVES, SENDS)
+            for start in starts
+        )
+
     def stage_name(self, index: int | None) -> str:
         """Return the name of a stage, or `between stages`."""
         return BETWEEN_STAGES if index is None else stage_name(self.timeline, index)
@@ -190,7 +209,8 @@ class LinkUse:
     `full_s`, of one execution, and `full_share` are medians over `trials`, None if the goodput of the link
     is unknown. `host` is the node that was the busiest most often; `direction` and `stage` are those in
     which the link was full for longest, None if it never was. `typical` is the trial whose time is the
-    nearest to the median.
+    nearest to the median. `highest_share` is the most that the link carried for a second in any trial, as
+    a part of its goodput.
     """
 
     trials: int
@@ -201,6 +221,19 @@ class LinkUse:
     full_share: float | None
     direction: str | None
     stage: str | None
+    highest_share: float = 0.0
+
+
+def impossible_bytes(name: str, uses: Iterable[LinkUse]) -> str | None:
+    """Return a sentence if a configuration's links seem to have carried more than they can; else None."""
+    highest = max(uses, key=lambda use: use.highest_share, default=None)
+    if highest is None or highest.highest_share <= MOST:
+        return None
+    return (
+        f"In {name}, the interfaces of {highest.host} counted {percent(highest.highest_share)} of what its "
+        "link can carry, for a second: either bytes are counted twice, or the goodput is wrong. Do not "
+        "believe what depends on either"
+    )
 
 
 def link_uses(links: Sequence[TrialLink]) -> dict[str, LinkUse]:
@@ -227,6 +260,7 @@ def _link_use(links: Sequence[TrialLink]) -> LinkUse:
         full_share=median(link.full_share for link in rated),
         direction=_direction(rated),
         stage=_commonest(_full_stages(rated)),
+        highest_share=max(link.highest_share for link in rated),
     )
 
 

@@ -6,7 +6,14 @@ from statistics import fmean
 from typing import NamedTuple
 
 from harness.analysis.compare.comparison import Comparison
-from harness.analysis.explain.timeline import FULL, LinkUse, TrialLink, link_uses, trial_links
+from harness.analysis.explain.timeline import (
+    FULL,
+    LinkUse,
+    TrialLink,
+    impossible_bytes,
+    link_uses,
+    trial_links,
+)
 from harness.analysis.network.mesh import RECEIVES, SENDS
 from harness.model.link import throughput_text
 from harness.present import quantities
@@ -108,6 +115,8 @@ def _sources(found: Sequence[Course]) -> Iterator[str]:
         for goodput in dict.fromkeys(filter(None, goodputs)):
             rate = throughput_text(min(goodput.received_bit_s, goodput.sent_bit_s))
             yield f"Links carry in {name}: {rate} ({goodput.source})."
+        if doubt := impossible_bytes(name, (course.use for course in of_name)):
+            yield f"{doubt}."
 
 
 def _numbers(course: Course) -> dict[str, str | Quantity]:
