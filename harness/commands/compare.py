@@ -11,12 +11,11 @@ from harness.analysis.compare.probe_comparison import compare_probes
 from harness.analysis.observed.configuration import find_configuration
 from harness.commands.command import command
 from harness.commands.options import adjust_option, different_data_option, results_option
-from harness.commands.prediction import predictions_of
 from harness.model.errors import BadInput
 from harness.present import data_formats, markdown, text
 from harness.present.comparison_table import probe_table
-from harness.present.prediction import outcome_text
 from harness.present.table import Table
+from harness.records.directories import PREDICTIONS
 from harness.records.lookup import check_no_run_twice, earlier_configuration, find_probes
 from harness.terminal import say, show
 
@@ -119,8 +118,13 @@ def _table(configurations: Sequence[str], results: Path, format_: str = "text", 
     columns = [find_configuration(name, results) for name in configurations]
     comparison = compare(columns, **how)
     table = FORMATS[format_](comparison)
-    if format_ not in PROBE_FORMATS:  # it is for programs
+    has_predictions = (Path(columns[0].runs[0].source).parent / PREDICTIONS).is_dir()
+    if format_ not in PROBE_FORMATS or not has_predictions:  # other formats are for programs
         return table
+    # Most configurations have none, and prediction is a quarter of what there is to import.
+    from harness.commands.prediction import predictions_of  # noqa: PLC0415
+    from harness.present.prediction import outcome_text  # noqa: PLC0415
+
     texts = (outcome_text(*each) for each in predictions_of(comparison.columns))
     return "\n".join([table, *(f"{text.fill(each)}\n" for each in texts)])
 

@@ -18,6 +18,7 @@ from harness.records.own_file import own_file
 
 SUFFIX = ".jsonl"
 PROBES = "probes"
+PREDICTIONS = "predictions"
 
 
 def configuration_directory(results: Path, configuration: str) -> Path:

@@ -18,12 +18,11 @@ import msgspec
 
 from harness.model.errors import BadInput
 from harness.model.prediction import Prediction
-from harness.records.directories import not_writable, sync
+from harness.records.directories import PREDICTIONS, not_writable, sync
 from harness.records.document import MAX_REASON, decoded
 from harness.records.regular_file import regular_file
 from harness.terminal import shorten
 
-PREDICTIONS = "predictions"
 SUFFIX = ".json"
 MAX_BYTES = 10**6
 _ID_DIGITS = 16

@@ -33,6 +33,7 @@ from harness.records.rules import (
     Mistake,
     checked,
     identity,
+    is_surely_limited,
     is_too_large,
     limited,
     refuse,
@@ -185,7 +186,8 @@ class _Line:
     def parse(cls, where: str, text: bytes, has_checksum: bool) -> "_Line":  # noqa: FBT001  it becomes a field
         try:
             values = json.loads(text.decode(errors="surrogateescape"))
-            limited(values, refuse)
+            if not is_surely_limited(text):
+                limited(values, refuse)
         except (ValueError, RecursionError) as error:
             raise BadInput(f"{where}: not a results file: {error}") from error
         if not isinstance(values, dict):

@@ -48,6 +48,8 @@ FIRST_LINES = ("run", "probes")
 """The kinds of a file's first line."""
 
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)?")
+_LARGE_NUMBER = re.compile(rb"\d{20}|\d[eE]\+?\d{3}|NaN|Infinity")
+_NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 _NAMES = {
     NoneType: "null",
     bool: "bool",
@@ -114,6 +116,21 @@ class FileSize:
         if self._values > MAX_FILE_VALUES:
             return f"a results file has {MAX_FILE_VALUES:,} arrays and objects at most"
         return None
+
+
+def is_surely_limited(line: bytes) -> bool:
+    """Return whether a quick look at a line of JSON shows that `limited` would change nothing.
+
+    It does of nearly all lines, and takes a tenth of the time.
+    """
+    if len(line) > MAX_KEY or _LARGE_NUMBER.search(line):
+        return False
+    brackets = line.translate(None, _NO_BRACKETS)
+    for _ in range(MAX_NESTING // 2):  # a pass takes away a level of nesting, or two
+        if not brackets:
+            return True
+        brackets = brackets.replace(b"[]", b"").replace(b"{}", b"")
+    return False
 
 
 def limited(value: Any, on_mistake: OnMistake, levels: int = MAX_NESTING) -> Any:

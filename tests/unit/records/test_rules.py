@@ -1,5 +1,6 @@
 """Whatever hosts and programs answer: what the writer writes, the reader reads."""
 
+import json
 import math
 import re
 from dataclasses import asdict, replace
@@ -7,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from harness.model.errors import ClusterliftError
 from harness.model.interface import HostLink
@@ -23,7 +26,16 @@ from harness.model.probe import (
 from harness.model.run import Ending
 from harness.model.soak import LinkEvent, LinkEventKind, LinkSeconds, SoakFlow
 from harness.records.reader import load, load_probes
-from harness.records.rules import Mistake, checked
+from harness.records.rules import (
+    MAX_INTEGER,
+    MAX_KEY,
+    MAX_NESTING,
+    Mistake,
+    checked,
+    is_surely_limited,
+    limited,
+    refuse,
+)
 from harness.records.writer import ProbeRecording, Recording
 from tests.unit.builders import a_run, failed, ok
 
@@ -161,3 +173,45 @@ def test_a_metric_of_another_version_has_the_limits_of_its_unit() -> None:
     later = Metric("mesh", "later_percent", "%", "lower")
     assert refused(later, value=100) == ""
     assert "<= 100" in refused(later, value=101)
+
+
+def nested(levels: int, kind: type = list) -> Any:
+    value: Any = 0
+    for _ in range(levels):
+        value = [value] if kind is list else {"a": value}
+    return value
+
+
+class TestAQuickLook:
+    @given(
+        st.recursive(
+            st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+            lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+        )
+    )
+    def test_clears_no_line_that_a_thorough_one_refuses(self, value: Any) -> None:
+        if is_surely_limited(json.dumps(value).encode()):
+            limited(value, refuse)
+
+    @pytest.mark.parametrize(
+        "value",
+        [
+            nested(MAX_NESTING + 1),
+            nested(MAX_NESTING + 1, dict),
+            [[], nested(MAX_NESTING)],
+            MAX_INTEGER + 1,
+            -MAX_INTEGER - 1,
+            {"a": math.inf},
+            [math.nan],
+            "x" * (MAX_KEY + 1),
+        ],
+    )
+    def test_does_not_clear_what_is_too_large(self, value: Any) -> None:
+        assert not is_surely_limited(json.dumps(value).encode())
+
+    def test_does_not_clear_a_number_that_no_float_holds(self) -> None:
+        assert not is_surely_limited(b'{"a": 1e0999}')
+
+    @pytest.mark.parametrize("value", [nested(10), nested(10, dict), {"a": [1, -2.5, None]}, 1e99])
+    def test_clears_ordinary_values(self, value: Any) -> None:
+        assert is_surely_limited(json.dumps(value).encode())
