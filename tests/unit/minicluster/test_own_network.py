@@ -22,9 +22,9 @@ if os.geteuid() == 0 and sys.argv[1] == "user":
     ctypes.CDLL(None).prctl(4, 1)  # dumpable, as every process is that did not change its user
 before = os.geteuid()
 enter_own_network()
-server = socket.create_server(("127.0.0.1", 0))
+server = socket.create_server(("127.0.0.1", int(sys.argv[2])))
 socket.create_connection(server.getsockname())
-print(server.getsockname()[1], before, os.geteuid(), os.environ["SPARK_LOCAL_IP"], flush=True)
+print(before, os.geteuid(), os.environ["SPARK_LOCAL_IP"], flush=True)
 input()
 """
 
@@ -32,16 +32,23 @@ input()
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
 @pytest.mark.parametrize("who", ["root", "user"])
 def test_a_user_outside_cannot_reach_it(who: str) -> None:
+    with socket.socket() as reserved:  # so that nobody else listens at this port outside
+        reserved.bind(("127.0.0.1", 0))
+        _try_to_reach(who, reserved.getsockname()[1])
+
+
+def _try_to_reach(who: str, port: int) -> None:
+    command = [sys.executable, "-c", SERVE, who, str(port)]
     with subprocess.Popen(
-        [sys.executable, "-c", SERVE, who], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as server:
         assert server.stdout is not None
-        port, before, after, address = server.stdout.readline().split()
+        before, after, address = server.stdout.readline().split()
         assert before == after == {"root": "0", "user": "65534"}[who]
         assert address == "127.0.0.1"
         inside = ("nsenter", f"--net=/proc/{server.pid}/ns/net")
-        assert can_be_reached(int(port), *inside)
-        assert not can_be_reached(int(port))
+        assert can_be_reached(port, *inside)
+        assert not can_be_reached(port)
         server.communicate("\n")
 
 
