@@ -224,6 +224,13 @@ def partition_executors(spark: SparkSession, job_group: str) -> dict[int, str]:
     return {task.index(): str(task.executorId()) for task in tasks if task.status() in _STARTED}
 
 
+def last_own_stage(spark: SparkSession) -> int:
+    """Return the number of the last stage that ran outside of trials; -1 if none did."""
+    tracker: Any = spark.sparkContext.statusTracker()
+    jobs = tracker.getJobIdsForGroup(JOB_GROUP)
+    return max(tracker.getJobInfo(max(jobs)).stageIds) if jobs else -1
+
+
 @contextmanager
 def outside_trials(spark: SparkSession) -> Iterator[None]:
     """Put jobs into a job group of our own instead of the trial's."""

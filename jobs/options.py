@@ -39,6 +39,7 @@ class DatasetOptions:
 
 PRECISION = 0.02
 MAX_FACTS = 10_000
+MAX_PROFILE_ROUNDS = 100
 MAX_TIME_S = 30 * 60.0
 
 
@@ -51,12 +52,14 @@ class TrialOptions:
       ± `precision`, a fraction.
     - `precision`: None unless `trials` is.
     - `max_time_s`: the time for rounds whose number the run chooses; None if it is fixed.
+    - `profile`: the number of profile rounds after all others; None for one if time is left.
     """
 
     warmup: int | None = None
     trials: int | None = DEFAULT_TRIALS
     precision: float | None = None
     max_time_s: float | None = MAX_TIME_S
+    profile: int | None = None
 
 
 @dataclass(frozen=True)
@@ -187,6 +190,8 @@ def _parser() -> Parser:
         help="with --warmup auto or --trials auto: time for all rounds; no round starts that would "
         "probably end later, except for those that N trials take in any case "
         f"(default: {MAX_TIME_S / 60:.0f}m)")  # fmt: skip
+    add("--profile", type=whole_number(0, MAX_PROFILE_ROUNDS), metavar="N",
+        default=0, help=argparse.SUPPRESS)  # fmt: skip
     add("--sink", choices=list(SINKS), default="noop",
         help="what forces the computation: Spark's noop data source, or df.rdd.count() as in the "
         "benchmark of 2020")  # fmt: skip
@@ -225,6 +230,7 @@ def _trial_options(options: argparse.Namespace) -> TrialOptions:
         trials,
         precision=(options.precision or PRECISION) if trials is None else None,
         max_time_s=(options.max_time or MAX_TIME_S) if None in {warmup, trials} else None,
+        profile=options.profile,
     )
 
 

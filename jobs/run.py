@@ -26,7 +26,7 @@ from harness.records.directories import (
 )
 from harness.records.writer import Recording
 from harness.runtime.progress import TrialProgress
-from harness.runtime.rounds import FixedRounds, Goal, Rounds, UntilReached
+from harness.runtime.rounds import FixedRounds, Goal, Rounds, ThenProfiled, UntilReached
 from harness.runtime.time_budget import seconds_left
 from harness.runtime.trials import run_trials, wait_for_release
 from harness.runtime.warm_up import DEFAULT_TRIALS, unsteady_workloads, with_phases
@@ -89,7 +89,8 @@ def benchmark(spark: SparkSession, options: BenchmarkOptions, outbox: Outbox | N
         for side in sides:
             stack.enter_context(side)
         names = [f"{side.label}{name}" for side in sides for name in selection.names]
-        rounds = plan_rounds(options.trials, tuple(names))
+        planned = plan_rounds(options.trials, tuple(names))
+        rounds = ThenProfiled(planned, options.trials.profile, seconds_left)
         progress = TrialProgress(
             names, rounds, table=lambda: list(chain.from_iterable(side.summary() for side in sides))
         )
@@ -267,7 +268,7 @@ def build_context(spark: SparkSession, dataset: Dataset | None, work: WorkOption
 
 
 def plan_rounds(options: TrialOptions, workloads: tuple[str, ...]) -> Rounds:
-    """Return the rounds to run."""
+    """Return the rounds to run before those of the profile."""
     if options.warmup is not None and options.trials is not None:
         return FixedRounds(workloads, options.trials, options.warmup)
     goal = Goal(options.warmup, options.trials, options.precision)
@@ -294,7 +295,8 @@ def summary(
         times = [trial.undisturbed_s for trial in measured if trial.undisturbed_s is not None]
         cells = [f"{f(times):8.3f} s" for f in (median, min, max)] if times else ["-".rjust(10)] * 3
         notes = "; ".join(_notes(measured, unsteady.get(name)))
-        line = f"{name:22} {' '.join(cells)} {len(times):4} {len(own) - len(measured):8}   {notes}"
+        warm_up = sum(trial.phase is Phase.WARM_UP for trial in own)
+        line = f"{name:22} {' '.join(cells)} {len(times):4} {warm_up:8}   {notes}"
         lines.append(line.rstrip())
     return "\n".join(lines)
 

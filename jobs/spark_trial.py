@@ -19,6 +19,7 @@ from harness.runtime.trials import PreparedTrial, TrialMetrics
 from jobs.executors import NodesSnapshot, nodes_snapshot, outside_trials
 from jobs.sinks import Sink, SinkFactory
 from jobs.spark_event_log import EventLog
+from jobs.stack_profiler import StackProfiler
 from jobs.workload import Context, Workload
 
 PENDING_INTERRUPT_S = 1.0
@@ -41,7 +42,7 @@ class SparkTrialRunner:
     def name(self) -> str:
         return self.workload.name
 
-    def prepare(self, job_group: str, executions: int) -> PreparedTrial:
+    def prepare(self, job_group: str, executions: int, *, profiled: bool) -> PreparedTrial:
         """Build all frames anew, because a frame that was forced keeps its shuffle files."""
         spark = self.context.spark
         with _spark_loss_detected(spark):
@@ -55,9 +56,12 @@ class SparkTrialRunner:
             spark.sparkContext.setJobGroup(job_group, job_group)
             sink = self.sink(self.workload, self.context, executions)
             nodes = nodes_snapshot(spark, with_samples=False)
+            profiler = StackProfiler.start(spark) if profiled else None
             self.log.begin()
         start_s = time.monotonic()
-        return _PreparedSparkTrial(self, spark, sink, executions, executors, nodes, start_s)
+        return _PreparedSparkTrial(
+            self, spark, sink, executions, executors, nodes, start_s, profiler
+        )
 
 
 @dataclass(frozen=True)
@@ -65,7 +69,7 @@ class _PreparedSparkTrial:
     """A trial that is ready to run.
 
     `executors_before` and `nodes_before` are the executors' hosts by id and the counters of the nodes
-    just before the trial; `start_s` is the monotonic clock then.
+    just before the trial; `start_s` is the monotonic clock then. `profiler` asks for stacks, if any does.
     """
 
     runner: SparkTrialRunner
@@ -75,20 +79,27 @@ class _PreparedSparkTrial:
     executors_before: Mapping[str, str]
     nodes_before: NodesSnapshot
     start_s: float
+    profiler: StackProfiler | None
 
     def run(self) -> None:
         with _spark_loss_detected(self.spark):
-            self.sink.run()
+            try:
+                self.sink.run()
+            except Exception:
+                if self.profiler:
+                    self.profiler.stop()
+                raise
 
     def metrics(self) -> TrialMetrics:
         """Return what was observed; task metrics and the bytes on the wire are those of one execution.
 
-        The timeline is that of all executions. The log ends before the job that reads the nodes'
+        Timeline and profile are those of all executions. The log ends before the job that reads the nodes'
         counters, and is read afterwards.
         """
         end_s, log, earlier = time.monotonic(), self.runner.log, self.runner.earlier
         with _spark_loss_detected(self.spark):
             log.end()
+            profile = self.profiler.stop() if self.profiler else None
             before, after = self.nodes_before, nodes_snapshot(self.spark, with_samples=True)
         nodes = interference(before.counters, after.counters)
         disturbed = earlier.judge_next(nodes)
@@ -100,6 +111,7 @@ class _PreparedSparkTrial:
             nodes,
             disturbed,
             trial_timeline(before.samples, after.samples, self.start_s, end_s, stages),
+            profile,
         )
 
     def check(self) -> None:

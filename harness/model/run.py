@@ -12,6 +12,7 @@ from typing import Annotated, Any
 
 from harness.model.bounds import MAX_SECONDS, Count, Name, Number, Range, Timestamp
 from harness.model.interference import ClusterInterference
+from harness.model.profile import Profile
 from harness.model.task_metrics import MIN_SECONDS, TaskMetrics, WireBytes
 from harness.model.timeline import Timeline
 from harness.model.work import Work
@@ -34,10 +35,14 @@ Seconds = Annotated[float, Range(ge=MIN_WALL_S, le=MAX_WALL_S)]
 
 
 class Phase(StrEnum):
-    """Whether a trial counts: warm-up trials are recorded, but never compared."""
+    """Whether a trial counts: only measured trials are compared.
+
+    Those of profile rounds are asked for their stacks, which takes time.
+    """
 
     WARM_UP = "warm-up"
     MEASURED = "measured"
+    PROFILE = "profile"
 
 
 class Status(StrEnum):
@@ -71,6 +76,7 @@ class Trial:
       `n2: processors slower than usual (by 31 %)`; None if it counts.
     - `timeline`: what the nodes did over the time of all executions; None if unknown.
     - `work`: what one execution does; None if only its time is of interest.
+    - `profile`: where the tasks of all executions were; None if they were not asked.
     """
 
     workload: Name
@@ -89,6 +95,7 @@ class Trial:
     executions: Number = 1
     timeline: Timeline | None = None
     work: Work | None = None
+    profile: Profile | None = None
 
     def __post_init__(self) -> None:
         if (self.status is Status.OK) != (self.wall_s is not None):

@@ -32,7 +32,7 @@ _TRIAL_KEY = {
     "configuration": (str, "the declared name"),
     "run": (str, "id of the run"),
     "workload": (str, "name"),
-    "phase": (str, "measured, or warm-up: not part of any result"),
+    "phase": (str, "measured, or warm-up or profile: not part of any result"),
     "round": (int, "number within the phase, from 1"),
 }
 

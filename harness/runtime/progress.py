@@ -37,7 +37,7 @@ class TrialProgress(Observer):
     ) -> None:
         rounds = plan.totals
         self._plan = plan
-        self._total = len(workloads) * sum(rounds.values()) if len(rounds) == len(Phase) else None
+        self._total = len(workloads) * sum(rounds.values()) if Phase.MEASURED in rounds else None
         self._width = max(map(len, workloads), default=0)
         self._stream = stream
         self._number = 0
@@ -48,7 +48,7 @@ class TrialProgress(Observer):
         self._number += 1
         number = f"{self._number:{len(str(self._total or 100))}}"
         # If the run itself finds out how long the warm-up is, no trial is known to be measured yet.
-        kind = phase if self._plan.totals else "round"
+        kind = phase if self._plan.totals or phase is Phase.PROFILE else "round"
         line = (
             f"[{_of_total(number, self._total)}] {workload:{self._width}}  "
             f"{kind} {_of_total(round_, self._plan.totals.get(phase))}  "

@@ -3,7 +3,7 @@
 import math
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 from statistics import median
@@ -263,6 +263,57 @@ class UntilReached(Rounds):
             for rounds in (self._min_rounds, self._max_rounds)
         )
         return max(0.0, required_s, min(self._seconds_left(), allowed_s))
+
+
+class ThenProfiled(Rounds):
+    """Runs rounds, and then profile rounds, which those before know nothing of.
+
+    Without a number of them, there is one if time is limited and as much is left as the last round took.
+    """
+
+    def __init__(
+        self,
+        before: Rounds,
+        number: int | None,
+        seconds_left: Callable[[], float],
+        clock: Clock = time.perf_counter,
+    ) -> None:
+        self.totals = before.totals
+        if number is not None and Phase.MEASURED in before.totals:
+            self.totals = {**before.totals, Phase.PROFILE: number}
+        self._before = before
+        self._number = number
+        self._seconds_left = seconds_left
+        self._clock = clock
+
+    def rounds(self) -> Iterator[tuple[Phase, int]]:
+        """Yield the rounds before, and then the profile rounds."""
+        round_s = 0.0
+        for round_ in self._before.rounds():
+            started = self._clock()
+            yield round_
+            round_s = self._clock() - started
+        self.stopped = self._before.stopped
+        number = self._number
+        if number is None:
+            left_s = self._seconds_left()
+            number = int(math.isfinite(left_s) and round_s <= left_s)
+        for profile_round in range(1, number + 1):
+            yield Phase.PROFILE, profile_round
+
+    def starting(self, workload: str, phase: Phase, round_: int) -> None:
+        """Tell the rounds before of their own trials."""
+        if phase is not Phase.PROFILE:
+            self._before.starting(workload, phase, round_)
+
+    def finished(self, trial: Trial) -> None:
+        """Tell the rounds before of their own trials."""
+        if trial.phase is not Phase.PROFILE:
+            self._before.finished(trial)
+
+    def outlook(self) -> str:
+        """Return what is to come of the rounds before."""
+        return self._before.outlook()
 
 
 def half_width(times_s: Sequence[float]) -> float:

@@ -15,6 +15,7 @@ from typing import Protocol
 
 from harness.model.errors import BadInput, SparkLost
 from harness.model.interference import ClusterInterference
+from harness.model.profile import Profile
 from harness.model.run import Ending, Phase, Status, Trial, timestamp
 from harness.model.task_metrics import TaskMetrics, WireBytes
 from harness.model.timeline import Timeline
@@ -50,6 +51,7 @@ class TrialMetrics:
     interference: ClusterInterference | None = None
     disturbed: str | None = None
     timeline: Timeline | None = None
+    profile: Profile | None = None
 
 
 class PreparedTrial(Protocol):
@@ -61,7 +63,7 @@ class PreparedTrial(Protocol):
     def metrics(self) -> TrialMetrics:
         """Return what was observed of `run`. It is called right after it.
 
-        Quantities are averages over its executions; the timeline is that of all executions.
+        Quantities are averages over its executions; timeline and profile are those of all executions.
         """
 
     def check(self) -> None:
@@ -77,8 +79,11 @@ class TrialRunner(Protocol):
     @property
     def name(self) -> str: ...
 
-    def prepare(self, job_group: str, executions: int) -> PreparedTrial:
-        """Do everything that is not timed. Raise SparkLost if no further trial is possible."""
+    def prepare(self, job_group: str, executions: int, *, profiled: bool) -> PreparedTrial:
+        """Do everything that is not timed. Raise SparkLost if no further trial is possible.
+
+        A `profiled` trial is asked for the stacks of its tasks.
+        """
 
 
 def hold_message(file: str, configuration: str) -> str:
@@ -194,7 +199,7 @@ def _run_trial(
         executions=executions,
     )
     try:
-        prepared = runner.prepare(group, executions)
+        prepared = runner.prepare(group, executions, profiled=phase is Phase.PROFILE)
         start = clock()
         prepared.run()
         wall_s = (clock() - start) / executions

@@ -56,12 +56,17 @@ def find_warm_up(trials: Sequence[Trial], needed: int = DEFAULT_TRIALS) -> WarmU
 
 
 def with_phases(trials: Sequence[Trial], needed: int) -> tuple[Trial, ...]:
-    """Return the trials of a run, of which those before the end of their workload's warm-up are warm-up."""
+    """Return the trials of a run, of which those before the end of their workload's warm-up are warm-up.
+
+    Those of profile rounds stay what they are.
+    """
     ends = {
         name: find_warm_up(own, needed).ends_before for name, own in by_workload(trials).items()
     }
     return tuple(
-        replace(t, phase=Phase.WARM_UP if t.round < ends[t.workload] else Phase.MEASURED)
+        t
+        if t.phase is Phase.PROFILE
+        else replace(t, phase=Phase.WARM_UP if t.round < ends[t.workload] else Phase.MEASURED)
         for t in trials
     )
 
@@ -80,8 +85,9 @@ def unsteady_workloads(trials: Sequence[Trial], needed: int) -> dict[str, str]:
 
 
 def by_workload(trials: Sequence[Trial]) -> Mapping[str, Sequence[Trial]]:
-    """Return the trials of each workload, in their order."""
+    """Return the trials of each workload, in their order, without those of profile rounds."""
     found: dict[str, list[Trial]] = {}
     for trial in trials:
-        found.setdefault(trial.workload, []).append(trial)
+        if trial.phase is not Phase.PROFILE:
+            found.setdefault(trial.workload, []).append(trial)
     return found

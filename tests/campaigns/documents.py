@@ -20,6 +20,7 @@ from harness.model.network_metrics import (
     ROUND_TRIP,
 )
 from harness.model.probe import AFTER, BEFORE, ExcludedHost, LinkSnapshot, ProbeEvent, ProbeRun
+from harness.model.profile import Profile
 from harness.model.run import Ending, Run, Trial
 from harness.model.soak import LinkEvent, LinkEventKind, LinkSeconds, SoakFlow
 from harness.model.task_metrics import ScheduleSimulation, Stragglers
@@ -64,6 +65,18 @@ TIMELINE = Timeline(
     received_bytes=("250000000 0A__0",),
     sent_bytes=("9000000 0_A.0",),
     busy_percent=("98 z_VA0",),
+)
+
+
+PROFILE = Profile.of(
+    interval_s=0.1,
+    executors=["0 on n1", "1 on n2"],
+    silent={"1 on n2": "it does not listen to SIGQUIT"},
+    tasks=[
+        (3, {("Task.run", "next"): (3, 1), ("Task.run", "next", "read"): (0, 9)}),
+        (4, {("Task.run", "write"): (5, 0)}),
+    ],
+    cost=0.02,
 )
 
 
@@ -180,6 +193,7 @@ def complete_trials(factor: float) -> list[Trial]:
             ),
         ),
         timeline=TIMELINE,
+        profile=PROFILE,
     )  # fmt: skip
     disturbed = replace(others.pop(), disturbed="n1: it swapped (12 MB/s, usually 0)")
     work = Work(1e10, "flop", {DECLARED_PEAK: 1e10}, {"rollbacks": 3.0})

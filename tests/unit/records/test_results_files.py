@@ -287,6 +287,13 @@ class TestSchema:
         work = load(GOLDEN / f"schema-{version}.jsonl").trials[1].work
         assert work == (None if version < 6 else Work(2e9, "row", {"declared": 1e9}))
 
+    @pytest.mark.parametrize("version", READABLE_VERSIONS)
+    def test_where_the_tasks_were_is_unknown_before_version_8(self, version: int) -> None:
+        profile = load(GOLDEN / f"schema-{version}.jsonl").trials[1].profile
+        assert (profile is None) == (version < 8)
+        if profile:
+            assert (profile.samples, len(profile.stacks())) == (50, 3)
+
     def test_a_timeline_is_loaded_unchanged(self, tmp_path: Path) -> None:
         node = a_node("n1", [5, None, 900_000], [0, 0, 0], clock_error_s=0.05)
         timeline = a_timeline(node, slices=3, stages=(Stage("computes", 0.5, 2.75),))
@@ -334,7 +341,8 @@ class TestSchema:
     ) -> None:
         path = change_line(record(tmp_path, a_run()), 1, {"schema_version": version})
         with pytest.raises(
-            BadInput, match=r":1: schema version .* not known here \(known: 1, 2, 3, 4, 5, 6, 7\)"
+            BadInput,
+            match=r":1: schema version .* not known here \(known: 1, 2, 3, 4, 5, 6, 7, 8\)",
         ):
             load(path)
 

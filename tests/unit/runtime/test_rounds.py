@@ -1,6 +1,7 @@
 """Which rounds a run plans, and why it stops. Only trials advance the clock."""
 
 import io
+import math
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import replace
 from statistics import median
@@ -18,6 +19,7 @@ from harness.runtime.rounds import (
     ROUNDS_PER_TRIAL,
     FixedRounds,
     Goal,
+    ThenProfiled,
     UntilReached,
     percent,
 )
@@ -124,6 +126,35 @@ class TestFixedRounds:
             (Phase.MEASURED, 2),
         ]
         assert plan.stopped is None
+
+
+class TestThenProfiled:
+    @pytest.mark.parametrize(
+        ("number", "left_s", "profiled"),
+        [(0, 500, 0), (2, math.inf, 2), (None, math.inf, 0), (None, 9, 0), (None, 500, 1)],
+    )
+    def test_profile_rounds_come_last_where_they_are_wanted_or_time_is_left(
+        self, number: int | None, left_s: float, profiled: int
+    ) -> None:
+        now_s = 0.0
+
+        def clock() -> float:
+            return now_s
+
+        before = FixedRounds(["a"], trials=2, warm_up=0, clock=clock)
+        plan = ThenProfiled(before, number, lambda: left_s, clock)
+        found = []
+        for phase, round_ in plan.rounds():
+            plan.starting("a", phase, round_)
+            now_s += 10
+            plan.finished(ok("a", 10, round_, phase))
+            found.append((phase, round_))
+        assert found == [
+            (Phase.MEASURED, 1),
+            (Phase.MEASURED, 2),
+            *((Phase.PROFILE, number) for number in range(1, profiled + 1)),
+        ]
+        assert before.outlook() == "done"
 
 
 class TestUntilPrecise:

@@ -74,6 +74,7 @@ class FakeRunner:
     metrics_step: Step = nothing
     measured: TrialMetrics = field(default_factory=TrialMetrics)
     groups: list[str] = field(default_factory=list)
+    profiled: list[bool] = field(default_factory=list)
     executions: list[int] = field(default_factory=list)
 
     def metrics(self) -> TrialMetrics:
@@ -83,7 +84,8 @@ class FakeRunner:
     def note(self) -> str | None:
         return self.noted
 
-    def prepare(self, job_group: str, executions: int) -> "FakeRunner":
+    def prepare(self, job_group: str, executions: int, *, profiled: bool) -> "FakeRunner":
+        self.profiled.append(profiled)
         self.groups.append(job_group)
         self.executions.append(executions)
         self.prepare_step()

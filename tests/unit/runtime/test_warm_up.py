@@ -100,3 +100,12 @@ class TestUnsteady:
 )
 def test_a_run_says_how_many_trials_it_needs(trials: object, needed: int) -> None:
     assert needed_trials(a_run(parameters={"trials": trials})) == needed
+
+
+def test_trials_of_profile_rounds_show_nothing_and_never_count() -> None:
+    trials = [*trials_of(STEADY), ok("w", 50, 1, phase=Phase.PROFILE)]
+    *others, last = with_phases(trials, 6)
+    assert tuple(others) == with_phases(trials[:-1], 6)
+    assert last.phase is Phase.PROFILE
+    assert not last.counts
+    assert unsteady_workloads(trials, 6) == {}

@@ -1,0 +1,186 @@
+"""Where the tasks of a trial were when they were asked: a tree of their stacks, each with its samples."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Self
+
+from harness.model.bounds import Count, Name, Number, Range
+
+MAX_GROUPS = 256
+"""Tasks are put together until there are no more groups than these."""
+MAX_BYTES = 256_000
+"""About the length of a profile in a results file."""
+TOP_FRAMES = 12
+"""Frames that a stack keeps which is too rare to be kept whole: what it did, not on whose behalf."""
+
+Interval = Annotated[float, Range(gt=0, le=1e6)]
+Stack = tuple[str, ...]
+"""Names of frames such as `java.lang.Thread.run`, the outermost first."""
+Seen = Mapping[Stack, tuple[int, int]]
+"""How often a stack was seen running, and waiting."""
+
+
+@dataclass(frozen=True)
+class TaskGroup:
+    """Tasks of a stage, and where they were seen: how often running and how often waiting at each of `nodes`.
+
+    Samples of one task are not independent, because the task is often where it was before. Groups are.
+    """
+
+    stage: Count
+    tasks: Number
+    nodes: tuple[Count, ...]
+    running: tuple[Count, ...]
+    waiting: tuple[Count, ...]
+
+    def __post_init__(self) -> None:
+        if not len(self.nodes) == len(self.running) == len(self.waiting):
+            raise ValueError("a group has as many nodes as numbers of samples")
+
+
+@dataclass(frozen=True)
+class Profile:
+    """The stacks of all tasks of a trial, sampled while it ran.
+
+    - `interval_s`: between two samples of an executor, on average.
+    - `executors`: who was asked, as `id on host`; `silent`: why some of them gave no stacks.
+    - `cost`: the processors that the dumps took of an executor, on average; None if unknown.
+    - `frames`, `parents`, `frame_of`: a tree. Node number n, counted from 1, has the frame number
+      `frame_of[n - 1]` and is called by node `parents[n - 1]`; 0 is Spark's runner of tasks.
+    - `cut_samples`: of rare stacks of which only the top is kept.
+    """
+
+    interval_s: Interval
+    executors: tuple[Name, ...]
+    frames: tuple[Name, ...]
+    parents: tuple[Count, ...]
+    frame_of: tuple[Count, ...]
+    groups: tuple[TaskGroup, ...]
+    silent: Mapping[str, str]
+    cost: Annotated[float, Range(ge=0, le=1e6)] | None = None
+    cut_samples: Count = 0
+
+    def __post_init__(self) -> None:
+        if len(self.parents) != len(self.frame_of):
+            raise ValueError("every node of a tree has a parent and a frame")
+        if any(parent > number for number, parent in enumerate(self.parents)):
+            raise ValueError("a node comes after the one that calls it")
+        if any(frame >= len(self.frames) for frame in self.frame_of):
+            raise ValueError("a node has a frame that is not there")
+        if any(node > len(self.parents) for group in self.groups for node in group.nodes):
+            raise ValueError("a group was seen at a node that is not there")
+
+    @property
+    def samples(self) -> int:
+        """How many stacks were seen."""
+        return sum(sum(group.running) + sum(group.waiting) for group in self.groups)
+
+    def stacks(self) -> list[Stack]:
+        """Return the stack of each node, the runner of tasks first."""
+        found: list[Stack] = [()]
+        for parent, frame in zip(self.parents, self.frame_of, strict=True):
+            found.append((*found[parent], self.frames[frame]))
+        return found
+
+    @classmethod
+    def of(
+        cls,
+        interval_s: float,
+        executors: Sequence[str],
+        silent: Mapping[str, str],
+        tasks: Iterable[tuple[int, Seen]],
+        cost: float | None = None,
+    ) -> Self:
+        """Return the profile of tasks, each with its stage; small enough for a results file."""
+        groups = _grouped(tasks)
+        totals = Counter[Stack]()
+        for _, _, seen in groups:
+            totals.update({stack: sum(counts) for stack, counts in seen.items()})
+        least, top = 1, TOP_FRAMES
+        while True:
+            kept = {
+                stack: stack if count >= least else stack[-top:] for stack, count in totals.items()
+            }
+            tree = _Tree(kept.values())
+            if tree.size <= MAX_BYTES or top == 1:
+                break
+            least, top = (least * 2, top) if least < max(totals.values()) else (least, 1)
+        return cls(
+            interval_s=interval_s,
+            executors=tuple(executors),
+            frames=tuple(tree.frames),
+            parents=tuple(parent for parent, _ in tree.nodes),
+            frame_of=tuple(frame for _, frame in tree.nodes),
+            groups=tuple(
+                _task_group(stage, number, seen, kept, tree) for stage, number, seen in groups
+            ),
+            silent=dict(silent),
+            cost=cost,
+            cut_samples=sum(
+                count for stack, count in totals.items() if len(kept[stack]) < len(stack)
+            ),
+        )
+
+
+class _Tree:
+    """Stacks that share the frames below those in which they differ."""
+
+    def __init__(self, stacks: Iterable[Stack]) -> None:
+        self.frames: dict[str, int] = {}
+        self.nodes: dict[tuple[int, int], int] = {}
+        for stack in stacks:
+            self.node(stack)
+
+    def node(self, stack: Stack) -> int:
+        """Return the number of the node at which a stack ends."""
+        node = 0
+        for name in stack:
+            frame = self.frames.setdefault(name, len(self.frames))
+            node = self.nodes.setdefault((node, frame), len(self.nodes) + 1)
+        return node
+
+    @property
+    def size(self) -> int:
+        """About the bytes that the tree takes as JSON."""
+        return sum(len(name) + 4 for name in self.frames) + 12 * len(self.nodes)
+
+
+_Group = tuple[int, int, dict[Stack, tuple[int, int]]]
+
+
+def _grouped(tasks: Iterable[tuple[int, Seen]]) -> list[_Group]:
+    """Return the tasks of each stage in groups of equally many: stage, number of tasks, what was seen."""
+    by_stage: dict[int, list[Seen]] = {}
+    for stage, seen in tasks:
+        by_stage.setdefault(stage, []).append(seen)
+    every = sum(map(len, by_stage.values()))
+    found: list[_Group] = []
+    for stage, members in sorted(by_stage.items()):
+        wanted = max(1, min(len(members), len(members) * MAX_GROUPS // max(every, MAX_GROUPS)))
+        for number in range(wanted):
+            together = members[number::wanted]
+            found.append((stage, len(together), _sum(together)))
+    return found
+
+
+def _sum(members: Iterable[Seen]) -> dict[Stack, tuple[int, int]]:
+    total: dict[Stack, tuple[int, int]] = {}
+    for seen in members:
+        for stack, (running, waiting) in seen.items():
+            before = total.get(stack, (0, 0))
+            total[stack] = before[0] + running, before[1] + waiting
+    return total
+
+
+def _task_group(
+    stage: int, tasks: int, seen: Seen, kept: Mapping[Stack, Stack], tree: _Tree
+) -> TaskGroup:
+    by_node: dict[int, tuple[int, int]] = {}
+    for stack, (running, waiting) in seen.items():
+        node = tree.node(kept[stack])
+        before = by_node.get(node, (0, 0))
+        by_node[node] = before[0] + running, before[1] + waiting
+    nodes = tuple(sorted(by_node))
+    running_of, waiting_of = (tuple(by_node[node][which] for node in nodes) for which in (0, 1))
+    return TaskGroup(stage, tasks, nodes, running_of, waiting_of)

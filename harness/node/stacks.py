@@ -1,0 +1,276 @@
+"""Asks a Java virtual machine for the stacks of its task threads, ten times a second, in a small process.
+
+The virtual machine answers whoever runs as its user at a Unix socket, as it answers `jstack`. Spark's own RPC
+has thread dumps, too, but those look for the owners of locks in the whole heap: with a small heap they took
+ten times as long. And every dump would be sent over the network that is measured; here nothing is sent before
+the end.
+
+This file is also its program: it is sent to the node as text (`python -c`), and imports the standard library
+alone. The process ends when it is told to, and soon after the virtual machine ended.
+"""
+
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import stat
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+INTERVAL_S = 0.1
+MAX_COST = 0.04
+"""Of a processor: where a dump costs more than this at ten a second, they come less often."""
+TIMEOUT_S = 10.0
+POLL_S = 0.02
+MAX_NODES = 200_000
+"""Of the tree of stacks. Further stacks are cut to their top frame."""
+
+_READY, _STOP, _ANSWER = "ready", "stop", "profile.json"
+_REQUEST = b"1\0threaddump\0\0\0\0"
+_OK = b"0\n"
+_TASK = re.compile(
+    r'"Executor task launch worker for task \S+ in stage (\d+)\.\d+ \(TID (\d+)\)".*? nid=(0x[0-9a-f]+|\d+)'
+)
+_FRAME = re.compile(r"^\tat ([^(\n]+)", re.MULTILINE)
+_JAVA_STATE = re.compile(r"java\.lang\.Thread\.State: (\w+)")
+_UNNAMED = re.compile(
+    r"(?:(?<=\$\$Lambda)\$\d+)?/0x[0-9a-f]+|(?<=\$\$Lambda)\$\d+/\d+|(?<=Accessor)\d+"
+)
+"""What the virtual machine numbers: such a frame has another name in every process."""
+_BASE = "org.apache.spark.executor.Executor$TaskRunner.run"
+"""Below this frame, the stacks of all tasks are the same."""
+_OWN_THREADS = re.compile(r'^"(?:VM Thread|Attach Listener)".*? cpu=([0-9.]+)ms', re.MULTILINE)
+
+Answer = dict[str, Any]
+"""What a process has counted, in types that JSON has:
+
+- `dumps`: how many dumps it had; `seconds`: from the first to the last; `cost_s`: the CPU time of all.
+- `error`: why there are no more, in one line; None if nothing went wrong.
+- `frames`: names; `parents`, `frame_of`: the tree of stacks as in `harness/model/profile.py`.
+- `tasks`: of each task, its stage and for each node of the tree at which a stack of it ended: the node, and
+  how many of these samples were running and waiting.
+"""
+
+
+class Silent(Exception):
+    """A virtual machine gives no stacks; the message says why."""
+
+
+def start(jvm: int | None, program: str) -> Answer:
+    """Start to ask a virtual machine, and return what `stop` needs; it has answered once, or will not.
+
+    `program` is the text of this file.
+    """
+    if jvm is None:
+        return {"error": "no virtual machine is known"}
+    directory = tempfile.mkdtemp(prefix="clusterlift-stacks-")
+    command = [sys.executable, "-I", "-S", "-c", program, str(jvm), directory]
+    nothing = subprocess.DEVNULL
+    try:
+        process = subprocess.Popen(  # noqa: S603  our own program
+            command, stdin=nothing, stdout=nothing, stderr=nothing, cwd="/", start_new_session=True
+        )
+    except OSError as error:
+        shutil.rmtree(directory, ignore_errors=True)
+        return {"error": f"no process could be started: {error.strerror}"}
+    _wait_for(Path(directory), _READY, _ANSWER)
+    return {"process": process.pid, "jvm": jvm, "directory": directory}
+
+
+def is_here(started: Mapping[str, Any], jvm: int | None) -> bool:
+    """Return whether `start` began this on this node, for this virtual machine."""
+    return started.get("jvm") == jvm and Path(started.get("directory", "/none")).is_dir()
+
+
+def stop(started: Mapping[str, Any]) -> Answer:
+    """End what `start` began, and return what was counted."""
+    if "directory" not in started:
+        return dict(started)
+    directory = Path(started["directory"])
+    try:
+        (directory / _STOP).touch()
+        _wait_for(directory, _ANSWER)
+        answer = json.loads((directory / _ANSWER).read_text())
+    except (OSError, ValueError):
+        return {"error": "the process that asks for stacks did not answer"}
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+    return dict(answer)
+
+
+def _wait_for(directory: Path, *names: str) -> None:
+    """Wait until a file of these names is there, but not for ever."""
+    deadline = time.monotonic() + 2 * TIMEOUT_S
+    while not any((directory / name).exists() for name in names) and time.monotonic() < deadline:
+        time.sleep(POLL_S)
+
+
+def profile(jvm: int, directory: Path) -> None:
+    """Ask until there is a file that says to stop, and write what was counted beside it."""
+    counted = Stacks()
+    error = None
+    due_s = first_s = last_s = time.monotonic()
+    dumps, cost_ms = 0, (0.0, 0.0)
+    try:
+        address = attached(jvm)
+        while not (directory / _STOP).exists():
+            if not directory.exists():
+                return
+            if (rest_s := due_s - time.monotonic()) > 0:
+                time.sleep(min(rest_s, POLL_S))
+                continue
+            text = dump(address, jvm)
+            last_s = time.monotonic()
+            first_s = first_s if dumps else last_s
+            counted.add(text, lambda thread: kernel_state(jvm, thread))
+            own_ms = sum(map(float, _OWN_THREADS.findall(text))) + time.process_time() * 1e3
+            cost_ms = (cost_ms[0] if dumps else own_ms, own_ms)
+            if not dumps:
+                (directory / _READY).touch()
+            dumps += 1
+            each_s = (cost_ms[1] - cost_ms[0]) / 1e3 / max(1, dumps - 1)
+            due_s = max(due_s + max(INTERVAL_S, each_s / MAX_COST), time.monotonic())
+    except (OSError, ValueError, Silent) as reason:
+        error = " ".join(str(reason).split())[:200] or type(reason).__name__
+    answer = {
+        "dumps": dumps, "seconds": last_s - first_s, "cost_s": (cost_ms[1] - cost_ms[0]) / 1e3,
+        "error": error, **counted.tree(),
+    }  # fmt: skip
+    written = directory / f"{_ANSWER}.new"
+    try:
+        written.write_text(json.dumps(answer))
+        written.rename(directory / _ANSWER)
+    except OSError:
+        shutil.rmtree(directory, ignore_errors=True)
+        return
+    _wait_for_reader(jvm, directory)
+
+
+def _wait_for_reader(jvm: int, directory: Path) -> None:
+    """Remove the directory if the virtual machine ends before anyone has read the answer."""
+    while directory.exists():
+        if not Path(f"/proc/{jvm}").exists():
+            shutil.rmtree(directory, ignore_errors=True)
+        time.sleep(INTERVAL_S)
+
+
+def attached(jvm: int, tmp: Path = Path("/tmp")) -> str:  # noqa: S108  where every HotSpot looks
+    """Return the address of the socket at which a virtual machine answers; it listens when this returns.
+
+    Raises Silent if it is none that would.
+    """
+    address = tmp / f".java_pid{jvm}"
+    if not address.exists():
+        if not _catches_quit(jvm):
+            raise Silent("it does not listen to SIGQUIT")  # which would end it
+        wish = tmp / f".attach_pid{jvm}"
+        wish.touch()
+        try:
+            os.kill(jvm, signal.SIGQUIT)
+            deadline = time.monotonic() + TIMEOUT_S
+            while not address.exists():
+                if time.monotonic() > deadline:
+                    raise Silent("it does not open its socket (-XX:+DisableAttachMechanism?)")
+                time.sleep(POLL_S)
+        finally:
+            wish.unlink(missing_ok=True)
+    found = address.lstat()
+    if not stat.S_ISSOCK(found.st_mode) or found.st_uid != os.geteuid():
+        raise Silent(f"{address} is another user's")
+    return str(address)
+
+
+def _catches_quit(process: int) -> bool:
+    text = Path(f"/proc/{process}/status").read_text(errors="replace")
+    caught = re.search(r"^SigCgt:\s*([0-9a-f]+)", text, re.MULTILINE)
+    return bool(caught and int(caught[1], 16) >> (signal.SIGQUIT - 1) & 1)
+
+
+def dump(address: str, jvm: int) -> str:
+    """Return the stacks of all threads. Raise OSError or Silent if there is no answer."""
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.settimeout(TIMEOUT_S)
+        connection.connect(address)
+        size = struct.calcsize("3i")
+        peer = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size)
+        if struct.unpack("3i", peer)[0] != jvm:
+            raise Silent(f"another process answers at {address}")
+        connection.sendall(_REQUEST)
+        with connection.makefile("rb") as answer:
+            content = answer.read()
+    if not content.startswith(_OK):
+        raise Silent(f"it answers {content[:80]!r}")
+    return content.decode(errors="replace")
+
+
+def kernel_state(jvm: int, thread: int) -> str | None:
+    """Return the kernel's letter for what a thread does, such as R or S; None if that is unknown."""
+    try:
+        text = Path(f"/proc/{jvm}/task/{thread}/stat").read_text(errors="replace")
+    except OSError:
+        return None
+    return text.rpartition(")")[2].split()[0]
+
+
+def task_threads(text: str) -> Iterator[tuple[int, int, int, str, list[str]]]:
+    """Yield stage, task, the kernel's number of the thread, Java's state, and the frames, outermost first."""
+    for block in text.split("\n\n"):
+        if (found := _TASK.match(block)) is None:
+            continue
+        frames = [_UNNAMED.sub("", name) for name in reversed(_FRAME.findall(block))]
+        if _BASE in frames:
+            frames = frames[frames.index(_BASE) + 1 :]
+        if frames:
+            state = _JAVA_STATE.search(block)
+            stage, task = int(found[1]), int(found[2])
+            yield stage, task, int(found[3], 0), state[1] if state else "", frames
+
+
+class Stacks:
+    """The stacks of all tasks as a tree, and how often each was seen."""
+
+    def __init__(self) -> None:
+        self._frames: dict[str, int] = {}
+        self._nodes: dict[tuple[int, int], int] = {}
+        self._tasks: dict[tuple[int, int], dict[int, list[int]]] = {}
+
+    def add(self, text: str, state_of: Any) -> None:
+        """Count the stacks of a dump. `state_of` returns the kernel's state of a thread by its number."""
+        for stage, task, thread, java_state, frames in task_threads(text):
+            # Java calls a thread runnable that waits in the kernel, as for a native client.
+            state = state_of(thread)
+            is_running = java_state == "RUNNABLE" if state is None else state == "R"
+            kept = frames if len(self._nodes) < MAX_NODES else frames[-1:]
+            seen = self._tasks.setdefault((stage, task), {})
+            seen.setdefault(self._node(kept), [0, 0])[not is_running] += 1
+
+    def _node(self, frames: list[str]) -> int:
+        node = 0
+        for name in frames:
+            frame = self._frames.setdefault(name, len(self._frames))
+            node = self._nodes.setdefault((node, frame), len(self._nodes) + 1)
+        return node
+
+    def tree(self) -> Answer:
+        """Return frames, tree and tasks as in an Answer."""
+        return {
+            "frames": list(self._frames),
+            "parents": [parent for parent, _ in self._nodes],
+            "frame_of": [frame for _, frame in self._nodes],
+            "tasks": [
+                [stage, [[node, *counts] for node, counts in seen.items()]]
+                for (stage, _), seen in self._tasks.items()
+            ],
+        }
+
+
+if __name__ == "__main__":
+    profile(int(sys.argv[1]), Path(sys.argv[2]))

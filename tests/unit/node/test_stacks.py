@@ -1,0 +1,111 @@
+"""The stacks of task threads: found in a real dump, counted by task, and asked of who would answer."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from harness.node import stacks
+from harness.node.stacks import Silent, Stacks, attached, dump, task_threads
+
+DUMP = (Path(__file__).parents[2] / "captured/threads-java17.txt").read_text()
+
+
+def test_every_task_thread_of_a_dump_has_its_stage_task_thread_and_frames() -> None:
+    [first, second] = task_threads(DUMP)
+    assert [thread[:4] for thread in (first, second)] == [
+        (9, 19, 0x2AE8, "RUNNABLE"),
+        (9, 18, 0x2AE9, "RUNNABLE"),
+    ]
+    frames = first[4]
+    assert frames[0] == "org.apache.spark.util.Utils$.tryWithSafeFinally"
+    assert "org.apache.spark.scheduler.ShuffleMapTask.runTask" in frames
+    assert not any("(" in name or "/0x" in name for name in frames)
+
+
+@pytest.mark.parametrize(
+    ("printed", "name"),
+    [
+        ("a.B$$Lambda$3220/0x00007fa5bd055860.apply(Unknown Source)", "a.B$$Lambda.apply"),
+        ("a.B$$Lambda/0x00007fa5bd055860.apply(Unknown Source)", "a.B$$Lambda.apply"),
+        ("a.B$$Lambda$12/1234567.apply(Unknown Source)", "a.B$$Lambda.apply"),
+        (
+            "java.lang.invoke.LambdaForm$DMH/0x0000000800c9d400.invoke(java.base@17/LambdaForm$DMH)",
+            "java.lang.invoke.LambdaForm$DMH.invoke",
+        ),
+        (
+            "jdk.internal.reflect.GeneratedMethodAccessor12.invoke(Unknown Source)",
+            "jdk.internal.reflect.GeneratedMethodAccessor.invoke",
+        ),
+    ],
+)
+def test_frames_have_the_same_name_in_every_process(printed: str, name: str) -> None:
+    thread = (
+        '"Executor task launch worker for task 0.0 in stage 1.0 (TID 2)" #9 [77] daemon prio=5 nid=77 '
+        f"runnable\n   java.lang.Thread.State: RUNNABLE\n\tat {printed}\n"
+    )
+    assert list(task_threads(thread)) == [(1, 2, 77, "RUNNABLE", [name])]
+
+
+@pytest.mark.parametrize(
+    ("state", "expected"), [("R", [1, 0]), ("S", [0, 1]), ("D", [0, 1]), (None, [1, 0])]
+)
+def test_a_thread_waits_if_the_kernel_says_so_whatever_java_calls_it(
+    state: str | None, expected: list[int]
+) -> None:
+    counted = Stacks()
+    counted.add(DUMP, lambda _: state)
+    assert [[counts for _, *counts in seen] for _, seen in counted.tree()["tasks"]] == [
+        [expected],
+        [expected],
+    ]
+
+
+def test_stacks_share_the_frames_that_they_have_in_common() -> None:
+    counted = Stacks()
+    for _ in range(3):
+        counted.add(DUMP, lambda _: "R")
+    tree = counted.tree()
+    assert [parent <= number for number, parent in enumerate(tree["parents"])].count(False) == 0
+    assert len(tree["parents"]) < sum(len(frames) for *_, frames in task_threads(DUMP))
+    assert [sum(running for _, running, _ in seen) for _, seen in tree["tasks"]] == [3, 3]
+
+
+class TestWhoIsAsked:
+    def test_a_process_that_sigquit_would_end_gets_none(self, tmp_path: Path) -> None:
+        with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as other:
+            with pytest.raises(Silent, match="SIGQUIT"):
+                attached(other.pid, tmp_path)
+            assert other.poll() is None
+            other.send_signal(signal.SIGTERM)
+
+    def test_what_is_no_socket_is_not_asked(self, tmp_path: Path) -> None:
+        (tmp_path / ".java_pid7").write_text("not a socket")
+        with pytest.raises(Silent, match="another user's"):
+            attached(7, tmp_path)
+
+    def test_another_process_behind_the_name_is_not_believed(self, tmp_path: Path) -> None:
+        address = str(tmp_path / ".java_pid1")
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(address)
+            listener.listen()
+            with pytest.raises(Silent, match="another process answers"):
+                dump(address, os.getpid() + 1)
+
+    def test_without_a_virtual_machine_there_is_a_reason(self) -> None:
+        started = stacks.start(None, "")
+        assert stacks.stop(started) == {"error": "no virtual machine is known"}
+
+    def test_a_process_that_is_no_virtual_machine_has_a_reason_in_the_answer(self) -> None:
+        with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as other:
+            started = stacks.start(other.pid, Path(stacks.__file__).read_text())
+            assert stacks.is_here(started, other.pid)
+            answer = stacks.stop(started)
+            other.send_signal(signal.SIGTERM)
+        assert answer["error"] == "it does not listen to SIGQUIT"
+        assert (answer["dumps"], answer["tasks"]) == (0, [])
+        assert not Path(started["directory"]).exists()
