@@ -191,7 +191,9 @@ def _parser() -> Parser:
         "probably end later, except for those that N trials take in any case "
         f"(default: {MAX_TIME_S / 60:.0f}m)")  # fmt: skip
     add("--profile", type=whole_number(0, MAX_PROFILE_ROUNDS), metavar="N",
-        default=0, help=argparse.SUPPRESS)  # fmt: skip
+        help="number of rounds after the measured ones in which tasks are asked for their stacks, which "
+        "name what the time was spent on; they are never compared (default: 1 if time is left of the "
+        "minutes that a run may take, else 0)")  # fmt: skip
     add("--sink", choices=list(SINKS), default="noop",
         help="what forces the computation: Spark's noop data source, or df.rdd.count() as in the "
         "benchmark of 2020")  # fmt: skip

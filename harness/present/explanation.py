@@ -7,6 +7,7 @@ from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.present import quantities
 from harness.present.attribution_tables import NAMES, divided_table, network_table
 from harness.present.link_table import LinkUses, link_section
+from harness.present.profile_table import profile_section
 from harness.present.table import Footnotes
 from harness.present.text import fill, footnotes
 from harness.statistics.change import Verdict
@@ -45,6 +46,7 @@ def render(
         divided_table(explanation.rows, marks),
         network_table(explanation.rows),
         link_section([explanation.before.name, explanation.after.name], [before_use, after_use]),
+        profile_section({row.workload: row.profiles for row in explanation.rows}),
         "\n".join(fill(sentence(row), _INDENT) for row in explanation.rows),
         "\n".join(fill(caveat, _INDENT) for caveat in CAVEATS.split("\n")),
         "\n".join(footnotes(notes)),

@@ -7,10 +7,12 @@ from tabulate import tabulate
 
 from harness.analysis.compare.comparison import overview
 from harness.analysis.explain.attribution import attribute
+from harness.analysis.explain.profile import profiled_time
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.model.run import RecordedRun, Trial
 from harness.present import quantities, text
 from harness.present.attribution_tables import fractions_table
+from harness.present.profile_table import profile_section
 from harness.terminal import join_names, visible
 
 _INDENT = "  "
@@ -28,6 +30,7 @@ def render(recorded: RecordedRun) -> str:
         _section("dataset", run.dataset),
         _trials(recorded.trials),
         *_attribution(recorded),
+        *_profiles(recorded),
         text.render(overview(ConfigurationRuns(run.configuration, (recorded,)))),
         f"{visible(recorded.source)}\n",
     )
@@ -132,6 +135,14 @@ def _remarks(trial: Trial) -> Iterator[str]:
         yield f"disturbed, does not count: {trial.disturbed}"
     if trial.tasks and trial.tasks.incomplete:
         yield f"the event log is incomplete ({trial.tasks.incomplete})"
+
+
+def _profiles(recorded: RecordedRun) -> Iterator[str]:
+    """Yield what the tasks of each workload did if it has a profile."""
+    workloads = dict.fromkeys(trial.workload for trial in recorded.trials)
+    sides = {workload: [profiled_time([recorded], workload)] for workload in workloads}
+    if section := profile_section(sides):
+        yield f"{section}\n"
 
 
 def _attribution(recorded: RecordedRun) -> Iterator[str]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from harness.analysis.compare.comparison import Cell, Comparison, Row
+from harness.analysis.explain.profile import ProfiledTime, profiled_time
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.analysis.observed.sample import measured_trials
 from harness.model.errors import BadInput
@@ -238,7 +239,8 @@ class ExplainedRow:
     times in seconds, None if a side has none. `before` and `after` are None if no trial of that
     side has task metrics. `parts_s` is the difference of the medians of each part, and empty unless
     both attributions are known. `rest_s` is the remainder of the change: medians do not add up as
-    times do, and trials without task metrics contribute to the change alone.
+    times do, and trials without task metrics contribute to the change alone. `profiles` are what the tasks
+    did on both sides, None of a side without a profile.
     """
 
     workload: str
@@ -248,6 +250,7 @@ class ExplainedRow:
     after: Attribution | None
     parts_s: Parts
     rest_s: float | None
+    profiles: tuple[ProfiledTime | None, ProfiledTime | None] = (None, None)
 
 
 @dataclass(frozen=True)
@@ -280,7 +283,8 @@ def _explained(row: Row, before: ConfigurationRuns, after: ConfigurationRuns) ->
     change_s = _change_s(*cells)
     parts_s = _differences(*sides)
     rest_s = change_s - math.fsum(parts_s.values()) if parts_s and change_s is not None else None
-    return ExplainedRow(row.workload, cells, change_s, *sides, parts_s, rest_s)
+    profiles = profiled_time(before.runs, row.workload), profiled_time(after.runs, row.workload)
+    return ExplainedRow(row.workload, cells, change_s, *sides, parts_s, rest_s, profiles)
 
 
 def _change_s(before: Cell, after: Cell) -> float | None:

@@ -59,7 +59,9 @@ def render(
     configurations, `soaks` and `verdicts` the newest soak and mesh of each that has one. `probe_sections`
     are what probes found, and the tables of those that have no picture.
     """
-    script = (DIRECTORY / "sort.js").read_text(encoding="utf-8")
+    script = "".join(
+        (DIRECTORY / name).read_text(encoding="utf-8") for name in ("sort.js", "icicle.js")
+    )
     facts = fact_rows(comparison.columns)
     evidence = Evidence(comparison, measured or {}, predictions, soaks or {}, verdicts or {})
     return (

@@ -1,0 +1,181 @@
+"""What the tasks of a workload did, in seconds by class, from the profiles of its profile rounds."""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from harness.analysis.explain.frames import (
+    SHUFFLE_WAIT,
+    WRITING_SHUFFLE,
+    class_of,
+    own_frame,
+)
+from harness.model.profile import Profile, Stack
+from harness.model.run import Phase, RecordedRun, Trial
+from harness.statistics.clusters import share_of_clusters
+from harness.statistics.median import Interval
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A class of what tasks do, or a frame that no rule knows (`is_known` is false)."""
+
+    name: str
+    is_known: bool
+
+
+@dataclass(frozen=True)
+class ClassTime:
+    """The seconds of all tasks of a trial in a class, as a share of their time, too.
+
+    `waiting` is the fraction of them in which the thread did not run. The interval of 95 % is that of the
+    share; None if a single group of tasks tells nothing about others.
+    """
+
+    seconds: float
+    share: float
+    interval: Interval | None
+    waiting: float
+
+
+@dataclass(frozen=True)
+class Check:
+    """The same time by samples and by Spark's own metric, in seconds of tasks in a trial."""
+
+    name: str
+    sampled_s: float
+    spark_s: float
+
+
+@dataclass(frozen=True)
+class ProfiledTime:
+    """What the tasks of a workload did, on average over its profiled trials.
+
+    - `task_s`: the seconds of all tasks of an execution.
+    - `by_kind`: the largest first; `checks`: held against Spark's metrics.
+    - `weights`: by stack, the seconds of tasks.
+    """
+
+    trials: int
+    samples: int
+    task_s: float
+    by_kind: Mapping[Kind, ClassTime]
+    checks: tuple[Check, ...]
+    weights: Mapping[Stack, float]
+    silent: tuple[str, ...]
+    cut_share: float
+
+    @property
+    def unknown_share(self) -> float:
+        """The share of what no rule knows."""
+        return math.fsum(time.share for kind, time in self.by_kind.items() if not kind.is_known)
+
+
+def profiled_time(runs: Iterable[RecordedRun], workload: str) -> ProfiledTime | None:
+    """Return what the tasks of a workload did; None if no trial has a profile and task metrics."""
+    found = [
+        (trial, trial.profile)
+        for recorded in runs
+        for trial in recorded.trials
+        if trial.workload == workload and trial.phase is Phase.PROFILE and trial.tasks
+        if trial.profile and trial.profile.samples
+    ]
+    if not found:
+        return None
+    groups = [group for _, profile in found for group in _groups(profile)]
+    samples = sum(profile.samples for _, profile in found)
+    task_s = fmean(_task_s(trial) for trial, _ in found)
+    weights: defaultdict[Stack, float] = defaultdict(float)
+    for group in groups:
+        for stack, (running, waiting) in group.items():
+            weights[stack] += (running + waiting) / samples * task_s
+    by_kind = dict(_by_kind(groups, task_s))
+    return ProfiledTime(
+        trials=len(found),
+        samples=samples,
+        task_s=task_s,
+        by_kind=by_kind,
+        checks=tuple(_checks(found, groups, by_kind, task_s)),
+        weights=weights,
+        silent=tuple(
+            dict.fromkeys(
+                f"executor {name} gave no stacks: {reason}"
+                for _, profile in found
+                for name, reason in profile.silent.items()
+            )
+        ),
+        cut_share=sum(profile.cut_samples for _, profile in found) / samples,
+    )
+
+
+_Group = Mapping[Stack, tuple[int, int]]
+
+
+def _groups(profile: Profile) -> Iterator[_Group]:
+    """Yield how often each group of tasks was seen running and waiting, by stack."""
+    stacks = profile.stacks()
+    for group in profile.groups:
+        if any(group.running) or any(group.waiting):
+            counts = zip(group.running, group.waiting, strict=True)
+            yield {stacks[n]: each for n, each in zip(group.nodes, counts, strict=True)}
+
+
+def _task_s(trial: Trial) -> float:
+    """Return the seconds in which the tasks of an execution had a thread."""
+    assert trial.tasks is not None  # noqa: S101  whoever calls has looked
+    time = trial.tasks.time
+    known = (
+        *(time.fetch_wait_s, time.cpu_s, time.shuffle_write_s, time.python_worker_s),
+        *(time.unattributed_s, time.deserialization_s),
+    )
+    return math.fsum(seconds or 0 for seconds in known)
+
+
+def _by_kind(groups: Sequence[_Group], task_s: float) -> Iterator[tuple[Kind, ClassTime]]:
+    """Yield the time of each kind, the longest first."""
+    kinds = {stack: kind_of(stack) for group in groups for stack in group}
+    sizes = [sum(map(sum, group.values())) for group in groups]
+    hits: dict[Kind, list[int]] = {kind: [0] * len(groups) for kind in kinds.values()}
+    waits: defaultdict[Kind, int] = defaultdict(int)
+    for number, group in enumerate(groups):
+        for stack, counts in group.items():
+            hits[kinds[stack]][number] += sum(counts)
+            waits[kinds[stack]] += counts[1]
+    for kind, of_groups in sorted(hits.items(), key=lambda item: (-sum(item[1]), item[0].name)):
+        if total := sum(of_groups):
+            share, interval = share_of_clusters(of_groups, sizes)
+            yield kind, ClassTime(share * task_s, share, interval, waits[kind] / total)
+
+
+def kind_of(stack: Stack) -> Kind:
+    """Return the class of a stack, or its own frame if no rule knows it."""
+    name = class_of(stack)
+    return Kind(own_frame(stack), is_known=False) if name is None else Kind(name, is_known=True)
+
+
+def _checks(
+    found: Sequence[tuple[Trial, Profile]],
+    groups: Sequence[_Group],
+    by_kind: Mapping[Kind, ClassTime],
+    task_s: float,
+) -> Iterator[Check]:
+    metrics = [trial.tasks for trial, _ in found if trial.tasks]
+    sampled_s = fmean(
+        profile.samples * profile.interval_s / trial.executions for trial, profile in found
+    )
+    yield Check("time of all tasks", sampled_s, task_s)
+    running = sum(counts[0] for group in groups for counts in group.values())
+    samples = sum(sum(counts) for group in groups for counts in group.values())
+    cpu_s = fmean(tasks.time.cpu_s for tasks in metrics)
+    yield Check("running or ready to run", running / samples * task_s, cpu_s)
+    for name, spark_s, waiting_only in (
+        (SHUFFLE_WAIT, fmean(tasks.time.fetch_wait_s for tasks in metrics), False),
+        (WRITING_SHUFFLE, fmean(tasks.time.shuffle_write_s for tasks in metrics), True),
+    ):
+        time = by_kind.get(Kind(name, is_known=True))
+        own_s = (time.seconds * (time.waiting if waiting_only else 1)) if time else 0.0
+        if max(own_s, spark_s) > 0:
+            suffix = ", not running" if waiting_only else ""
+            yield Check(name + suffix, own_s, spark_s)

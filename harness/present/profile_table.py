@@ -1,0 +1,114 @@
+"""Tables of what tasks did, by class: the task seconds of a trial before and after, and the difference."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+
+from harness.analysis.explain.profile import ClassTime, Kind, ProfiledTime
+from harness.present.attribution_tables import narrow_table
+from harness.present.text import fill
+from harness.terminal import percent, shorten, visible
+
+Sides = Sequence[ProfiledTime | None]
+"""A workload before and after, or of one run."""
+
+MIN_SHARE = 0.01
+"""What takes less on every side is put together."""
+CAPTION = (
+    "Task seconds of a trial by what tasks did, from the stacks of profile rounds; shares with their 95 % "
+    "interval. Waiting is the fraction in which the thread was neither running nor ready to run. ?: no rule "
+    "knows this frame. Stacks are taken where Java can stop a thread, and do not show garbage collection or "
+    "what native code does."
+)
+_HEADINGS = ("", "before", "share", "wait- ing", "after", "share", "wait- ing", "change")
+_ALONE = ("", "task seconds", *_HEADINGS[2:4])
+_NAME_WIDTH = 44
+_UNKNOWN = "-"
+
+
+def profile_section(profiles: Mapping[str, Sides]) -> str:
+    """Return a table for each workload that has a profile on a side, and the caption; nothing without any."""
+    tables = [
+        table for workload, sides in profiles.items() if (table := profile_table(workload, sides))
+    ]
+    return "\n\n".join([*tables, fill(CAPTION)]) if tables else ""
+
+
+def profile_table(workload: str, sides: Sides) -> str:
+    """Return the table of a workload; nothing if no side has a profile."""
+    if not any(sides):
+        return ""
+    kinds, small = shown_kinds(sides)
+    lines = [
+        [kind_name(kind), *_cells([side.by_kind.get(kind) if side else None for side in sides])]
+        for kind in kinds
+    ]
+    if small:
+        together = [_together(side, small) if side else None for side in sides]
+        lines.append([f"less than {percent(MIN_SHARE)} each ({len(small)})", *_cells(together)])
+    headings = _ALONE if len(sides) == 1 else _HEADINGS
+    known = [side for side in sides if side]
+    remarks = [
+        *_agreement(sides),
+        *dict.fromkeys(line for side in known for line in side.silent),
+    ]
+    title = shorten(visible(workload), _NAME_WIDTH)
+    table = narrow_table([title, *headings[1:]], lines)
+    return "\n".join([table, *(fill(remark, "  ") for remark in remarks)])
+
+
+def shown_kinds(sides: Sides) -> tuple[list[Kind], list[Kind]]:
+    """Return the kinds that have a line of their own, the longest first, and those that have none."""
+    largest: dict[Kind, float] = {}
+    for side in sides:
+        for kind, time in (side.by_kind if side else {}).items():
+            largest[kind] = max(largest.get(kind, 0.0), time.share)
+    ordered = sorted(largest, key=lambda kind: -largest[kind])
+    kept = [kind for kind in ordered if largest[kind] >= MIN_SHARE]
+    return kept, ordered[len(kept) :]
+
+
+def kind_name(kind: Kind) -> str:
+    """Return the class, or `? ` and the end of the frame that no rule knows."""
+    if kind.is_known:
+        return kind.name
+    return "? " + shorten(visible(".".join(kind.name.split(".")[-2:])), _NAME_WIDTH - 2)
+
+
+def _cells(times: Sequence[ClassTime | None]) -> Iterator[str]:
+    for time in times:
+        if time is None:
+            yield from (_UNKNOWN,) * 3
+        else:
+            yield f"{time.seconds:.2f}"
+            yield _share(time)
+            yield percent(time.waiting)
+    if len(times) > 1:
+        before, after = (time.seconds if time else None for time in times)
+        known = before is not None and after is not None
+        yield f"{after - before:+.2f}" if known else _UNKNOWN  # type: ignore[operator]
+
+
+def _share(time: ClassTime) -> str:
+    if time.interval is None:
+        return percent(time.share)
+    return f"{percent(time.share)} ±{percent(time.interval.max_distance(time.share))}"
+
+
+def _together(side: ProfiledTime, kinds: Sequence[Kind]) -> ClassTime | None:
+    times = [side.by_kind[kind] for kind in kinds if kind in side.by_kind]
+    if not times:
+        return None
+    seconds = math.fsum(time.seconds for time in times)
+    waiting = math.fsum(time.seconds * time.waiting for time in times) / seconds if seconds else 0.0
+    return ClassTime(seconds, math.fsum(time.share for time in times), None, waiting)
+
+
+def _agreement(sides: Sides) -> Iterator[str]:
+    names = ("",) if len(sides) == 1 else ("before: ", "after: ")
+    for name, side in zip(names, sides, strict=True):
+        if side:
+            checks = "; ".join(
+                f"{check.name} {check.sampled_s:.2f} s, by Spark {check.spark_s:.2f} s"
+                for check in side.checks
+            )
+            yield f"{name}{side.samples:,} samples. {checks}"

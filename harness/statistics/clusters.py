@@ -1,0 +1,24 @@
+"""Shares that are counted in clusters, such as samples of tasks: those of one task are not independent."""
+
+import math
+from collections.abc import Sequence
+
+from scipy.special import stdtrit
+
+from harness.statistics.median import LEVEL, Interval
+
+
+def share_of_clusters(hits: Sequence[int], sizes: Sequence[int]) -> tuple[float, Interval | None]:
+    """Return the share of hits among all, and its interval of 95 % from the differences between clusters.
+
+    It is the ratio estimator of cluster sampling, with Student's t. None if there is one cluster, which tells
+    nothing of others. `sizes` are more than 0.
+    """
+    clusters, total = len(sizes), sum(sizes)
+    share = sum(hits) / total
+    if clusters == 1:
+        return share, None
+    squares = math.fsum((hit - share * size) ** 2 for hit, size in zip(hits, sizes, strict=True))
+    error = math.sqrt(squares * clusters / (clusters - 1)) / total
+    distance = float(stdtrit(clusters - 1, (1 + LEVEL) / 2)) * error
+    return share, Interval(max(0.0, share - distance), min(1.0, share + distance))

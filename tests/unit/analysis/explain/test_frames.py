@@ -1,0 +1,101 @@
+"""What a task does is read from its stack: the innermost frame that a rule knows names it."""
+
+import re
+
+import pytest
+
+from harness.analysis.explain.frames import RULES, class_of, own_frame
+from harness.model.profile import Stack
+
+TASK = (
+    "org.apache.spark.scheduler.ShuffleMapTask.runTask",
+    "org.apache.spark.shuffle.sort.UnsafeShuffleWriter.write",
+    "org.apache.spark.sql.execution.WholeStageCodegenEvaluatorFactory$$anon$1.hasNext",
+    "org.apache.spark.sql.catalyst.expressions.GeneratedClass$GeneratedIteratorForCodegenStage1.processNext",
+)
+
+
+def stack(*above: str) -> Stack:
+    """Return a task that asks generated code for rows, which does this."""
+    return (*TASK, *above)
+
+
+@pytest.mark.parametrize(
+    ("above", "expected"),
+    [
+        ([], "computing: generated code"),
+        (["java.lang.Math.abs"], "computing: generated code"),
+        (["org.apache.spark.unsafe.types.UTF8String.copy"], "computing: expressions"),
+        (
+            [
+                "org.apache.spark.storage.ShuffleBlockFetcherIterator.next",
+                "java.util.concurrent.LinkedBlockingQueue.take",
+                "jdk.internal.misc.Unsafe.park",
+            ],
+            "waiting for shuffle blocks",
+        ),
+        (
+            [
+                "org.apache.hadoop.mapreduce.lib.input.LineRecordReader.nextKeyValue",
+                "org.apache.hadoop.hdfs.DFSInputStream.read",
+                "org.apache.hadoop.hdfs.client.impl.BlockReaderRemote.read",
+                "sun.nio.ch.EPoll.wait",
+            ],
+            "reading from HDFS: from another node",
+        ),
+        (
+            [
+                "org.apache.hadoop.mapreduce.lib.input.LineRecordReader.nextKeyValue",
+                "org.apache.hadoop.hdfs.DFSStripedInputStream.readOneStripe",
+                "org.apache.hadoop.hdfs.util.StripedBlockUtil.getNextCompletedStripedRead",
+                "jdk.internal.misc.Unsafe.park",
+            ],
+            "reading from HDFS: waiting for stripes",
+        ),
+        (
+            [
+                "com.quantcast.qfs.hadoop.KFSInputStream.read",
+                "com.quantcast.qfs.access.KfsInputChannelBase.read",
+            ],
+            "reading from QFS",
+        ),
+        (
+            ["org.apache.spark.sql.catalyst.csv.UnivocityParser.parse", "java.lang.String.split"],
+            "reading CSV",
+        ),
+        (
+            [
+                "org.apache.spark.storage.DiskBlockObjectWriter.write",
+                "net.jpountz.lz4.LZ4BlockOutputStream.flushBufferedData",
+                "net.jpountz.lz4.LZ4JNI.LZ4_compress_limitedOutput",
+            ],
+            "compression",
+        ),
+        (["net.jpountz.lz4.LZ4JNI.LZ4_decompress_fast"], "decompression"),
+        (
+            ["java.security.MessageDigest.digest", "sun.security.provider.SHA5.implCompress0"],
+            "hashing",
+        ),
+    ],
+)
+def test_the_innermost_frame_that_a_rule_knows_names_the_class(
+    above: list[str], expected: str
+) -> None:
+    assert class_of(stack(*above)) == expected
+
+
+def test_what_no_rule_knows_is_not_hidden_in_the_class_of_who_asked_for_a_row() -> None:
+    unknown = stack("com.example.Reader.hasNext", "com.example.Codec.unpack", "java.lang.Math.abs")
+    assert class_of(unknown) is None
+    assert own_frame(unknown) == "com.example.Codec.unpack"
+
+
+def test_a_task_without_a_frame_has_a_name() -> None:
+    assert class_of(()) is None
+    assert own_frame(()) == "no frame"
+
+
+@pytest.mark.parametrize(("name", "regex"), RULES)
+def test_every_rule_is_a_regular_expression_and_has_a_plain_name(name: str, regex: str) -> None:
+    assert re.compile(regex).search("") is None
+    assert name == name.strip()

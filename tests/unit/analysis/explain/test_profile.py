@@ -1,0 +1,77 @@
+"""Task seconds by class: shares of samples, their intervals, and what Spark's own metrics say."""
+
+import pytest
+
+from harness.analysis.explain.profile import Kind, profiled_time
+from harness.model.profile import Profile, Seen
+from harness.model.run import Phase, Trial
+from harness.statistics.clusters import share_of_clusters
+from tests.unit.builders import a_run, ok, recorded
+from tests.unit.metrics_builders import task_metrics
+
+CSV = ("Task.run", "org.apache.spark.sql.catalyst.csv.UnivocityParser.parse")
+FETCH = ("Task.run", "org.apache.spark.storage.ShuffleBlockFetcherIterator.next", "a.park")
+UNKNOWN = ("Task.run", "com.example.Codec.unpack")
+
+
+def profiled(*tasks: Seen, phase: Phase = Phase.PROFILE, silent: str = "") -> Trial:
+    metrics = task_metrics(cpu_s=6.0, fetch_wait_s=3.0, unattributed_s=1.0, scheduler_delay_s=7.0)
+    profile = Profile.of(
+        interval_s=0.1,
+        executors=["0 on n1"],
+        silent={"0 on n1": silent} if silent else {},
+        tasks=[(1, seen) for seen in tasks],
+    )
+    return ok("join", 5.0, phase=phase, tasks=metrics, profile=profile)
+
+
+def test_task_seconds_are_shares_of_the_time_in_which_tasks_had_a_thread() -> None:
+    trial = profiled({CSV: (50, 0), FETCH: (1, 29)}, {UNKNOWN: (15, 5)})
+    found = profiled_time([recorded(a_run(), [trial])], "join")
+    assert found is not None
+    assert (found.task_s, found.samples) == (10.0, 100)
+    assert {kind.name: time.seconds for kind, time in found.by_kind.items()} == pytest.approx(
+        {"reading CSV": 5.0, "waiting for shuffle blocks": 3.0, "com.example.Codec.unpack": 2.0}
+    )
+    assert found.by_kind[Kind("waiting for shuffle blocks", is_known=True)].waiting == 29 / 30
+    assert found.unknown_share == pytest.approx(0.2)
+    assert [(check.name, check.sampled_s, check.spark_s) for check in found.checks] == [
+        ("time of all tasks", pytest.approx(10.0), 10.0),
+        ("running or ready to run", pytest.approx(6.6), 6.0),
+        ("waiting for shuffle blocks", pytest.approx(3.0), 3.0),
+    ]
+
+
+def test_measured_trials_and_those_without_a_sample_have_no_profile() -> None:
+    trials = [profiled({CSV: (9, 0)}, phase=Phase.MEASURED), profiled()]
+    assert profiled_time([recorded(a_run(), trials)], "join") is None
+
+
+def test_an_executor_that_gave_no_stacks_is_named() -> None:
+    trial = profiled({CSV: (9, 0)}, silent="it does not listen to SIGQUIT")
+    found = profiled_time([recorded(a_run(), [trial])], "join")
+    assert found is not None
+    assert found.silent == ("executor 0 on n1 gave no stacks: it does not listen to SIGQUIT",)
+
+
+class TestShareOfClusters:
+    def test_a_single_cluster_tells_nothing_of_others(self) -> None:
+        assert share_of_clusters([3], [10]) == (0.3, None)
+
+    def test_clusters_that_agree_have_a_narrow_interval(self) -> None:
+        share, interval = share_of_clusters([5, 10, 15], [10, 20, 30])
+        assert share == 0.5
+        assert interval == (0.5, 0.5)
+
+    def test_independent_samples_have_the_interval_of_a_proportion(self) -> None:
+        hits = [number % 4 == 0 for number in range(400)]
+        share, interval = share_of_clusters([int(hit) for hit in hits], [1] * 400)
+        assert share == 0.25
+        assert interval is not None
+        # 1.96 standard errors of a quarter of 400 are 0.0424.
+        assert interval == pytest.approx((0.25 - 0.0426, 0.25 + 0.0426), abs=0.0002)
+
+    def test_samples_of_one_cluster_that_repeat_each_other_do_not_narrow_it(self) -> None:
+        _, once = share_of_clusters([1, 0, 1, 0, 1], [1] * 5)
+        _, often = share_of_clusters([50, 0, 50, 0, 50], [50] * 5)
+        assert once == pytest.approx(often)
