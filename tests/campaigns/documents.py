@@ -21,7 +21,7 @@ from harness.model.network_metrics import (
 )
 from harness.model.probe import AFTER, BEFORE, ExcludedHost, LinkSnapshot, ProbeEvent, ProbeRun
 from harness.model.profile import Profile
-from harness.model.run import Ending, Run, Trial
+from harness.model.run import Ending, Phase, Run, Trial
 from harness.model.soak import LinkEvent, LinkEventKind, LinkSeconds, SoakFlow
 from harness.model.task_metrics import ScheduleSimulation, Stragglers
 from harness.model.timeline import Stage, Timeline
@@ -193,12 +193,12 @@ def complete_trials(factor: float) -> list[Trial]:
             ),
         ),
         timeline=TIMELINE,
-        profile=PROFILE,
     )  # fmt: skip
+    profiled = ok("group-by", factor * 11, 1, Phase.PROFILE, tasks=TASKS, profile=PROFILE)
     disturbed = replace(others.pop(), disturbed="n1: it swapped (12 MB/s, usually 0)")
     work = Work(1e10, "flop", {DECLARED_PEAK: 1e10}, {"rollbacks": 3.0})
     counted = ok("hpl", factor * 2, work=work)
-    return [known, failed("inner-join"), *others, counted, disturbed]
+    return [known, failed("inner-join"), *others, counted, disturbed, profiled]
 
 
 def complete_events() -> list[ProbeEvent]:
