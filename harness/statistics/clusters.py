@@ -3,9 +3,8 @@
 import math
 from collections.abc import Sequence
 
-from scipy.special import stdtrit
-
 from harness.statistics.median import LEVEL, Interval
+from harness.statistics.student import two_sided_quantile
 
 
 def share_of_clusters(hits: Sequence[int], sizes: Sequence[int]) -> tuple[float, Interval | None]:
@@ -20,5 +19,5 @@ def share_of_clusters(hits: Sequence[int], sizes: Sequence[int]) -> tuple[float,
         return share, None
     squares = math.fsum((hit - share * size) ** 2 for hit, size in zip(hits, sizes, strict=True))
     error = math.sqrt(squares * clusters / (clusters - 1)) / total
-    distance = float(stdtrit(clusters - 1, (1 + LEVEL) / 2)) * error
+    distance = two_sided_quantile(clusters - 1, 1 - LEVEL) * error
     return share, Interval(max(0.0, share - distance), min(1.0, share + distance))
