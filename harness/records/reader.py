@@ -9,6 +9,7 @@ BadInput that names file and line.
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
@@ -33,7 +34,7 @@ from harness.records.rules import (
     Mistake,
     checked,
     identity,
-    is_surely_limited,
+    is_small,
     is_too_large,
     limited,
     refuse,
@@ -174,6 +175,21 @@ def _version(head: "_Line") -> int:
     return version
 
 
+def _parsed(line: bytes) -> Any:
+    """Return the value of a line of JSON, in a tenth of the time that json takes, if it is an ordinary one.
+
+    Raise ValueError or RecursionError if it is none, or too large.
+    """
+    if is_small(line):
+        with suppress(msgspec.MsgspecError, OverflowError, UnicodeError):
+            value = msgspec.json.decode(line)
+            msgspec.msgpack.encode(value)  # refuses whole numbers of more than 64 bits
+            return value
+    value = json.loads(line.decode(errors="surrogateescape"))
+    limited(value, refuse)
+    return value
+
+
 @dataclass(frozen=True)
 class _Line:
     """A line of a file; `where` is the file and the number of the line."""
@@ -185,9 +201,7 @@ class _Line:
     @classmethod
     def parse(cls, where: str, text: bytes, has_checksum: bool) -> "_Line":  # noqa: FBT001  it becomes a field
         try:
-            values = json.loads(text.decode(errors="surrogateescape"))
-            if not is_surely_limited(text):
-                limited(values, refuse)
+            values = _parsed(text)
         except (ValueError, RecursionError) as error:
             raise BadInput(f"{where}: not a results file: {error}") from error
         if not isinstance(values, dict):
