@@ -165,6 +165,9 @@ class UntilReached(Rounds):
         self._clock = clock
         self._started = 0.0
         self._round, self._round_started, self._round_s = 0, 0.0, 0.0
+        self._trial_started = 0.0
+        self._took_s: dict[str, float] = {}
+        self._took_before_s: dict[str, float] = {}
 
     def rounds(self) -> Iterator[tuple[Phase, int]]:
         """Yield each round's phase and number from 1; a request for the next decides whether to stop."""
@@ -173,6 +176,7 @@ class UntilReached(Rounds):
             yield Phase.WARM_UP, number
         for number in count(1):
             self._round, self._round_started = number, self._clock()
+            self._took_before_s, self._took_s = self._took_s, {}
             yield Phase.MEASURED, number
             self._round_s = self._clock() - self._round_started
             if reason := self._reason_to_stop(number):
@@ -181,9 +185,14 @@ class UntilReached(Rounds):
                 )
                 return
 
+    def starting(self, workload: str, phase: Phase, round_: int) -> None:
+        """Remember when the trial started."""
+        self._trial_started = self._clock()
+
     def finished(self, trial: Trial) -> None:
-        """Judge the workload anew."""
+        """Judge the workload anew, and learn how long it takes with all that is not timed."""
         if trial.phase is Phase.MEASURED:
+            self._took_s[trial.workload] = self._clock() - self._trial_started
             own = self._trials[trial.workload]
             own.append(trial)
             self._missing[trial.workload] = self._goal.missing(own)
@@ -253,13 +262,25 @@ class UntilReached(Rounds):
     def _seconds_left(self) -> float:
         return max(0.0, self._started + self._max_s - self._clock())
 
+    def _rest_of_round_s(self) -> float:
+        """Return how long the workloads will take that have not run in this round.
+
+        The first round takes several times as long as later ones: workloads to come are expected to be faster
+        than in the last round by the same factor as those that have run.
+        """
+        before_s, now_s = self._took_before_s, self._took_s
+        same_before_s = sum(before_s.get(name, took_s) for name, took_s in now_s.items())
+        factor = sum(now_s.values()) / same_before_s if same_before_s else 1.0
+        return factor * sum(took_s for name, took_s in before_s.items() if name not in now_s)
+
     def _left_at_most_s(self) -> float:
-        """Return the time until the limits, if every round lasts as long as the last complete one."""
+        """Return the time until the limits, if every round lasts as long as this one is expected to."""
         if not self._round_s:
             return self._seconds_left()
-        until_now_s = self._clock() - self._round_started
+        rest_s = self._rest_of_round_s()
+        round_s = self._clock() - self._round_started + rest_s
         required_s, allowed_s = (
-            (rounds - self._round + 1) * self._round_s - until_now_s
+            (rounds - self._round) * round_s + rest_s
             for rounds in (self._min_rounds, self._max_rounds)
         )
         return max(0.0, required_s, min(self._seconds_left(), allowed_s))

@@ -350,6 +350,21 @@ def test_a_deadline_that_is_over_ends_the_run_after_the_round_that_is_measured()
     ]
 
 
+def test_workloads_to_come_are_expected_to_be_as_much_faster_than_in_a_cold_round_as_the_others() -> (
+    None
+):
+    def cold(number: int) -> float:
+        return 100 if number == 1 else 10
+
+    bench = Bench(dict.fromkeys("abcd", cold), Goal(trials=6), max_s=1, has_deadline=True)
+    second = bench.out.getvalue().splitlines()[4:7]
+    assert [line.rpartition(", ")[2] for line in second] == [
+        "30 s left at most",
+        "20 s left at most",
+        "10 s left at most",
+    ]
+
+
 def test_the_reason_is_shown_with_the_run() -> None:
     stopped = "after 9 rounds, every median is known to ±2%"
     assert f"stopped        {stopped}\n" in run.render(replace(recorded(a_run()), stopped=stopped))
