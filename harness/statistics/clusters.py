@@ -10,14 +10,16 @@ from harness.statistics.student import two_sided_quantile
 def share_of_clusters(hits: Sequence[int], sizes: Sequence[int]) -> tuple[float, Interval | None]:
     """Return the share of hits among all, and its interval of 95 % from the differences between clusters.
 
-    It is the ratio estimator of cluster sampling, with Student's t. None if there is one cluster, which tells
-    nothing of others. `sizes` are more than 0.
+    It is the ratio estimator of cluster sampling, with Student's t. Clusters that agree by chance know no
+    more than as many independent samples. None if there is one cluster, which tells nothing of others.
+    `sizes` are more than 0.
     """
     clusters, total = len(sizes), sum(sizes)
     share = sum(hits) / total
     if clusters == 1:
         return share, None
     squares = math.fsum((hit - share * size) ** 2 for hit, size in zip(hits, sizes, strict=True))
-    error = math.sqrt(squares * clusters / (clusters - 1)) / total
+    between = squares * clusters / (clusters - 1) / total**2
+    error = math.sqrt(max(between, share * (1 - share) / total))
     distance = two_sided_quantile(clusters - 1, 1 - LEVEL) * error
     return share, Interval(max(0.0, share - distance), min(1.0, share + distance))

@@ -5,7 +5,6 @@ import pytest
 from harness.analysis.explain.profile import Kind, profiled_time
 from harness.model.profile import Profile, Seen
 from harness.model.run import Phase, Trial
-from harness.statistics.clusters import share_of_clusters
 from tests.unit.builders import a_run, ok, recorded
 from tests.unit.metrics_builders import task_metrics
 
@@ -52,26 +51,3 @@ def test_an_executor_that_gave_no_stacks_is_named() -> None:
     found = profiled_time([recorded(a_run(), [trial])], "join")
     assert found is not None
     assert found.silent == ("executor 0 on n1 gave no stacks: it does not listen to SIGQUIT",)
-
-
-class TestShareOfClusters:
-    def test_a_single_cluster_tells_nothing_of_others(self) -> None:
-        assert share_of_clusters([3], [10]) == (0.3, None)
-
-    def test_clusters_that_agree_have_a_narrow_interval(self) -> None:
-        share, interval = share_of_clusters([5, 10, 15], [10, 20, 30])
-        assert share == 0.5
-        assert interval == (0.5, 0.5)
-
-    def test_independent_samples_have_the_interval_of_a_proportion(self) -> None:
-        hits = [number % 4 == 0 for number in range(400)]
-        share, interval = share_of_clusters([int(hit) for hit in hits], [1] * 400)
-        assert share == 0.25
-        assert interval is not None
-        # 1.96 standard errors of a quarter of 400 are 0.0424.
-        assert interval == pytest.approx((0.25 - 0.0426, 0.25 + 0.0426), abs=0.0002)
-
-    def test_samples_of_one_cluster_that_repeat_each_other_do_not_narrow_it(self) -> None:
-        _, once = share_of_clusters([1, 0, 1, 0, 1], [1] * 5)
-        _, often = share_of_clusters([50, 0, 50, 0, 50], [50] * 5)
-        assert once == pytest.approx(often)
