@@ -42,7 +42,7 @@ class SparkTrialRunner:
     def name(self) -> str:
         return self.workload.name
 
-    def prepare(self, job_group: str, executions: int, *, profiled: bool) -> PreparedTrial:
+    def prepare(self, job_group: str, executions: int, *, profiled: bool = False) -> PreparedTrial:
         """Build all frames anew, because a frame that was forced keeps its shuffle files."""
         spark = self.context.spark
         with _spark_loss_detected(spark):

@@ -79,7 +79,7 @@ class TrialRunner(Protocol):
     @property
     def name(self) -> str: ...
 
-    def prepare(self, job_group: str, executions: int, *, profiled: bool) -> PreparedTrial:
+    def prepare(self, job_group: str, executions: int, *, profiled: bool = False) -> PreparedTrial:
         """Do everything that is not timed. Raise SparkLost if no further trial is possible.
 
         A `profiled` trial is asked for the stacks of its tasks.
