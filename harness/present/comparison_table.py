@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from harness.analysis.compare.comparison import Cell, Comparison
 from harness.analysis.compare.probe_comparison import ProbeCell, ProbeTable
-from harness.analysis.observed.sample import Performance, fraction
+from harness.analysis.observed.sample import Outcome, Performance, Sample, fraction
 from harness.model.limits import MIN_RUNS
 from harness.model.work import DECLARED_PEAK, DGEMM_PEAK
 from harness.present import quantities
@@ -54,6 +54,7 @@ def comparison_table(comparison: Comparison) -> Table:
                 *_time_sentences(counts, _TRIAL),
                 *filter(None, [speed_sentence(comparison)]),
                 *_performance_sentences(comparison),
+                *_disturbed_sentences(comparison),
                 *_change_sentences(comparison),
             ]
         ),
@@ -84,17 +85,33 @@ def _performance_sentences(comparison: Comparison) -> Iterator[str]:
         yield f"In brackets: computational efficiency, as a share {meanings}."
 
 
+def _disturbed_sentences(comparison: Comparison) -> Iterator[str]:
+    samples = (cell.sample for row in comparison.rows for cell in row.cells)
+    if any(_without_time(sample).startswith("(") for sample in samples):
+        yield (
+            "In parentheses: the median of trials that were all disturbed, and do not count; nothing is "
+            "concluded from it."
+        )
+
+
 def workload_entry(cell: Cell) -> Entry:
     """Return the words of a workload's time or performance, and of its change."""
     summary = cell.summary
     if summary is None:
-        return Entry(Fields(str(cell.sample.outcome)), cell.notes)
+        return Entry(Fields(_without_time(cell.sample)), cell.notes)
     counts = Counts(summary.runs, summary.trials)
     if (found := cell.performance) is None:
         value, uncertainty = quantities.time_text(summary.time_s), summary.uncertainty
     else:
         value, uncertainty = _performance_text(found), found.uncertainty
     return Entry(fields(value, uncertainty, cell.shown_change, counts), cell.notes)
+
+
+def _without_time(sample: Sample) -> str:
+    """Return why nothing counts; where every trial was disturbed, their time in parentheses: `(6.87 s)`."""
+    if sample.outcome is Outcome.DISTURBED and sample.disturbed_s is not None:
+        return f"({quantities.time_text(sample.disturbed_s)})"
+    return str(sample.outcome)
 
 
 def _performance_text(found: Performance) -> str:

@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from statistics import median
@@ -31,8 +31,9 @@ class Sample:
     such trials, in the order of measurement. If trials count their work in a `unit`, these are the seconds of
     one unit, and `peaks` has the median of the trials' peaks, by source.
     `errors` has one line for each failed trial; `omissions` are the reasons why runs omitted the workload;
-    `disturbed` is the number of trials that do not count because something disturbed them; `unsteady` are
-    the reasons why nobody can tell that the workload became steady in a run.
+    `disturbed` is the number of trials that do not count because something disturbed them, and `disturbed_s`
+    the median of their seconds; `unsteady` are the reasons why nobody can tell that the workload became
+    steady in a run.
     """
 
     workload: str
@@ -40,6 +41,7 @@ class Sample:
     errors: tuple[str, ...] = ()
     omissions: tuple[str, ...] = ()
     disturbed: int = 0
+    disturbed_s: float | None = None
     unsteady: tuple[str, ...] = ()
     unit: str | None = None
     peaks: Mapping[str, float] = field(default_factory=dict)
@@ -139,6 +141,7 @@ def take_sample(workload: str, runs: Iterable[RecordedRun]) -> Sample:
     """Return the sample of a workload from the runs of one configuration."""
     runs = tuple(runs)
     trials = [trial for trial in measured_trials(runs) if trial.workload == workload]
+    disturbed = [trial for trial in disturbed_trials(runs) if trial.workload == workload]
     work = [trial.work for trial in trials if trial.work]
     sources = sorted({source for done in work for source in done.peaks})
     return Sample(
@@ -146,7 +149,8 @@ def take_sample(workload: str, runs: Iterable[RecordedRun]) -> Sample:
         runs_s=tuple(times_s for run in runs if (times_s := _times_of_run(workload, run))),
         errors=tuple(trial.error for trial in trials if trial.error is not None),
         omissions=tuple(run.run.omitted[workload] for run in runs if workload in run.run.omitted),
-        disturbed=sum(trial.workload == workload for trial in disturbed_trials(runs)),
+        disturbed=len(disturbed),
+        disturbed_s=_median([t.wall_s for t in disturbed if t.wall_s is not None and not t.work]),
         unsteady=tuple(why for run in runs if (why := unsteady(run).get(workload)) is not None),
         unit=work[0].unit if work else None,
         peaks={
@@ -154,6 +158,10 @@ def take_sample(workload: str, runs: Iterable[RecordedRun]) -> Sample:
             for source in sources
         },
     )
+
+
+def _median(values: Sequence[float]) -> float | None:
+    return median(values) if values else None
 
 
 def _times_of_run(workload: str, run: RecordedRun) -> tuple[float, ...]:

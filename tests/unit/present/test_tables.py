@@ -360,6 +360,22 @@ def comparisons(draw: st.DrawFn) -> Comparison:
     return compare(columns)
 
 
+def test_where_every_trial_was_disturbed_their_time_is_in_parentheses_and_concludes_nothing() -> (
+    None
+):
+    slow = "n1: processors slower than usual (by 31 %)"
+    disturbed = [
+        ok("sha-512", wall_s, round_, disturbed=slow) for round_, wall_s in ((1, 7.0), (2, 8.0))
+    ]
+    comparison = compare([configured("1g", disturbed), column("2.5g", {"sha-512": (2.0, 2.1)})])
+    shown = " ".join(text.render(comparison).split())
+    assert "(7.50 s)" in shown
+    assert "In parentheses: the median of trials that were all disturbed" in shown
+    assert comparison.changes == ()
+    sound = text.render(compare([column(name, {"sha-512": (2.0, 2.1)}) for name in ("1g", "2.5g")]))
+    assert "In parentheses" not in sound
+
+
 class TestAnyTable:
     @given(comparisons())
     def test_text_fits_the_terminal(self, comparison: Comparison) -> None:
