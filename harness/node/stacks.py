@@ -170,7 +170,7 @@ def attached(jvm: int, tmp: Path = Path("/tmp")) -> str:  # noqa: S108  where ev
     address = tmp / f".java_pid{jvm}"
     if not address.exists():
         if not _catches_quit(jvm):
-            raise Silent("it does not listen to SIGQUIT")  # which would end it
+            raise Silent("it does not listen to SIGQUIT (-Xrs?)")  # which would end it
         wish = tmp / f".attach_pid{jvm}"
         wish.touch()
         try:

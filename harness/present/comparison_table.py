@@ -89,8 +89,8 @@ def _disturbed_sentences(comparison: Comparison) -> Iterator[str]:
     samples = (cell.sample for row in comparison.rows for cell in row.cells)
     if any(_without_time(sample).startswith("(") for sample in samples):
         yield (
-            "In parentheses: the median of trials that were all disturbed, and do not count; nothing is "
-            "concluded from it."
+            "In parentheses: the median of trials that were all disturbed, and so do not count; no "
+            "conclusion is drawn from it."
         )
 
 

@@ -208,9 +208,9 @@ class LinkUse:
 
     `full_s`, of one execution, and `full_share` are medians over `trials`, None if the goodput of the link
     is unknown. `host` is the node that was the busiest most often; `direction` and `stage` are those in
-    which the link was full for longest, None if it never was. `typical` is the trial whose time is the
-    nearest to the median. `highest_share` is the most that the link carried for a second in any trial, as
-    a part of its goodput.
+    which the link was full for longest, None if it was not full in most trials. `typical` is the trial
+    whose time is the nearest to the median. `highest_share` is the most that the link carried for a second
+    in any trial, as a part of its goodput.
     """
 
     trials: int
@@ -231,8 +231,8 @@ def impossible_bytes(name: str, uses: Iterable[LinkUse]) -> str | None:
         return None
     return (
         f"In {name}, the interfaces of {highest.host} counted {percent(highest.highest_share)} of what its "
-        "link can carry, for a second: either bytes are counted twice, or the goodput is wrong. Do not "
-        "believe what depends on either"
+        "link can carry, over a whole second: bytes are counted twice, or the goodput is wrong. Probe the "
+        "links again; until then, do not believe how long they were full, nor predictions"
     )
 
 
@@ -247,6 +247,7 @@ def link_uses(links: Sequence[TrialLink]) -> dict[str, LinkUse]:
 
 def _link_use(links: Sequence[TrialLink]) -> LinkUse:
     rated = [link for link in links if link.goodput]
+    full_s = median(link.full_s for link in rated) if rated else None
     typical = typical_trial(rated or links)
     host = _commonest(link.node.host for link in links) or typical.node.host
     if not rated:
@@ -256,10 +257,10 @@ def _link_use(links: Sequence[TrialLink]) -> LinkUse:
         typical=typical,
         host=host,
         goodput=next((link.goodput for link in rated if link.node.host == host), rated[0].goodput),
-        full_s=median(link.full_s for link in rated),
+        full_s=full_s,
         full_share=median(link.full_share for link in rated),
-        direction=_direction(rated),
-        stage=_commonest(_full_stages(rated)),
+        direction=_direction(rated) if full_s else None,
+        stage=_commonest(_full_stages(rated)) if full_s else None,
         highest_share=max(link.highest_share for link in rated),
     )
 

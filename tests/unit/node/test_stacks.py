@@ -106,6 +106,6 @@ class TestWhoIsAsked:
             assert stacks.is_here(started, other.pid)
             answer = stacks.stop(started)
             other.send_signal(signal.SIGTERM)
-        assert answer["error"] == "it does not listen to SIGQUIT"
+        assert answer["error"] == "it does not listen to SIGQUIT (-Xrs?)"
         assert (answer["dumps"], answer["tasks"]) == (0, [])
         assert not Path(started["directory"]).exists()

@@ -67,7 +67,7 @@ class TestSection:
     def test_says_so_if_a_link_carried_more_than_it_can(self, mbit_s: float, doubts: int) -> None:
         """As a link whose bytes are counted twice seems to do."""
         section = link_section(["1g", "2.5g"], [uses_of(a_course(mbit_s, 0)), {}])
-        doubt = "In 1g, the interfaces of n1 counted 188 % of what its link can carry, for a second"
+        doubt = "In 1g, the interfaces of n1 counted 188 % of what its link can carry, over a whole second"
         assert " ".join(section.split()).count(doubt) == doubts
 
     def test_names_of_any_kind_fit_the_terminal(self) -> None:
