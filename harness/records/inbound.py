@@ -57,9 +57,16 @@ def _series(
     timeline: Timeline, received: str | None, sent: str | None
 ) -> tuple[str | None, str | None]:
     """Return both series of a node. What was sent is unknown where nobody knows what was received."""
-    halves = [value and value // 2 for value in timeline.series(received)]
+    halved = received and _halved(received)
+    halves = timeline.series(halved)
     rest = [
         None if all_s is None or half is None else max(0, all_s - half)
         for all_s, half in zip(timeline.series(sent), halves, strict=True)
     ]
-    return (received and packed(halves)), (sent and packed(rest))
+    return halved, (sent and packed(rest))
+
+
+def _halved(series: str) -> str:
+    """Return a packed series with half of each number: the first is the largest, of which all are parts."""
+    largest, space, levels = series.partition(" ")
+    return f"{int(largest) // 2}{space}{levels}"
