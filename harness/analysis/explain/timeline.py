@@ -105,17 +105,22 @@ def full_share(timeline: Timeline, goodputs: Callable[[str], Goodput | None]) ->
 
     `goodputs` has the goodput of a host's links. None if no goodput is known, or too few slices are.
     """
-    fullest: list[float | None] = [None] * timeline.slices
+    known, full = set[int](), set[int]()
     for node in timeline.nodes:
         if limit := goodputs(node.host):
             for number, part in enumerate(link_slices(timeline, node)):
-                for way in (RECEIVES, SENDS):
-                    if (rate := part.bit_s(way)) is not None:
-                        fullest[number] = max(fullest[number] or 0.0, rate / limit.bit_s(way))
-    known = [load for load in fullest if load is not None]
+                if part.received_bytes is not None or part.sent_bytes is not None:
+                    known.add(number)
+                if _full_ways(part, limit):
+                    full.add(number)
     if len(known) < (1 - _MAX_UNKNOWN) * timeline.slices:
         return None
-    return sum(load > FULL for load in known) / len(known)
+    return len(full) / len(known)
+
+
+def _full_ways(part: LinkSlice, limit: Goodput) -> set[str]:
+    """Return the directions in which a link is full in a slice."""
+    return {way for way in (RECEIVES, SENDS) if (part.bit_s(way) or 0) > FULL * limit.bit_s(way)}
 
 
 @dataclass(frozen=True)
@@ -150,11 +155,7 @@ class TrialLink:
         """Each slice, and the directions in which the link was full in it."""
         if self.goodput is None:
             return []
-        limits = {way: FULL * self.goodput.bit_s(way) for way in (RECEIVES, SENDS)}
-        return [
-            (part, {way for way, limit in limits.items() if (part.bit_s(way) or 0) > limit})
-            for part in self.slices
-        ]
+        return [(part, _full_ways(part, self.goodput)) for part in self.slices]
 
     @cached_property
     def full_share(self) -> float:
