@@ -65,7 +65,6 @@ class ProfiledTime:
     checks: tuple[Check, ...]
     weights: Mapping[Stack, float]
     silent: tuple[str, ...]
-    cut_share: float
 
     @property
     def unknown_share(self) -> float:
@@ -106,7 +105,6 @@ def profiled_time(runs: Iterable[RecordedRun], workload: str) -> ProfiledTime | 
                 for name, reason in profile.silent.items()
             )
         ),
-        cut_share=sum(profile.cut_samples for _, profile in found) / samples,
     )
 
 
