@@ -80,11 +80,17 @@ def interface_traffic(root: Path = Path("/")) -> dict[str, Traffic]:
 
     These are the interfaces with hardware. A container has none: there they are all but the
     loopback, the ifb devices of shaped links, and those that consist of others, such as a bridge.
-    Bytes that pass through two interfaces are therefore counted once.
+    In the virtual machines of some clouds, one interface with hardware passes its packets through
+    another one; its counters have both (Linux's netvsc and net_failover). Bytes are counted once.
     """
     counted = interface_bytes((root / "proc/self/net/dev").read_text().splitlines())
     net = root / "sys/class/net"
     hardware = [name for name in counted if (net / name / "device").exists()]
+    hardware = [
+        name
+        for name in hardware
+        if not any((net / name / f"upper_{other}").exists() for other in hardware)
+    ]
     plain = [name for name in counted if not _is_internal(net / name)]
     return {name: counted[name] for name in sorted(hardware or plain)}
 

@@ -44,6 +44,7 @@ class Machine:
     def above(self, name: str, *lower: str) -> None:
         for device in lower:
             (self.root / "sys/class/net" / name / f"lower_{device}").mkdir()
+            (self.root / "sys/class/net" / device / f"upper_{name}").mkdir()
 
 
 class TestInterfaces:
@@ -59,6 +60,15 @@ class TestInterfaces:
         machine.hardware("eth0", "eth1")
         machine.above("bond0", "eth0", "eth1")
         assert interface_traffic(tmp_path) == {"eth0": (100, 10), "eth1": (200, 20)}
+
+    def test_with_hardware_that_pass_on_what_another_one_carried_count_for_both(
+        self, tmp_path: Path
+    ) -> None:
+        """A virtual machine of a cloud: eth0 sends through the card's function where it can."""
+        machine = Machine(tmp_path, {"lo": (9, 9), "eth0": (300, 30), "enP1s1": (290, 29)})
+        machine.hardware("eth0", "enP1s1")
+        machine.above("eth0", "enP1s1")
+        assert interface_traffic(tmp_path) == {"eth0": (300, 30)}
 
     @pytest.mark.parametrize("shaping", ["ifb0", INBOUND_DEVICE])
     def test_of_a_container_count_without_the_device_that_its_received_bytes_pass_once_more(
