@@ -99,12 +99,13 @@ class _PreparedSparkTrial:
         end_s, log, earlier = time.monotonic(), self.runner.log, self.runner.earlier
         with _spark_loss_detected(self.spark):
             log.end()
-            profile = self.profiler.stop() if self.profiler else None
+            seen = self.profiler.stop() if self.profiler else None
             before, after = self.nodes_before, nodes_snapshot(self.spark, with_samples=True)
         nodes = interference(before.counters, after.counters)
         disturbed = earlier.judge_next(nodes)
         read, wire = log.read(), wire_bytes(before.traffic, after.traffic)
         tasks, stages = (read.metrics, read.stages) if read else (None, ())
+        profile = seen.profile(read.spans if read else ()) if seen else None
         return TrialMetrics(
             tasks and tasks.per_execution(self.executions),
             wire.per_execution(self.executions),

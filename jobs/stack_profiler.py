@@ -10,7 +10,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from datagen.spark import executor_hosts, is_local, java_packages
-from harness.model.profile import Profile, Seen, Stack
+from harness.model.profile import Profile, Seen, SeenTask, Stack, TaskSpan
 from harness.node import stacks
 from harness.node.processes import jvm_of
 from jobs.executors import last_own_stage, run_on_executors
@@ -39,17 +39,17 @@ class StackProfiler:
         started = _on_executors(spark, hosts, partial(_start, program, _own_jvm(spark)))
         return cls(spark, hosts, started, last_own_stage(spark))
 
-    def stop(self) -> Profile | None:
+    def stop(self) -> "SeenTasks | None":
         """End to ask, and return what was seen of the stages since the start; None if nothing was."""
         stop = partial(_stop, list(self.started.values()), _own_jvm(self.spark))
         answers = _on_executors(self.spark, self.hosts, stop)
         before = last_own_stage(self.spark) if not is_local(self.spark) else None
-        tasks = [
-            (stage, seen)
+        tasks = {
+            (stage, task): seen
             for answer in answers.values()
-            for stage, seen in _tasks(answer)
+            for stage, task, seen in _tasks(answer)
             if stage > self.after_stage and (before is None or stage < before)
-        ]
+        }
         heard = [answer for answer in answers.values() if answer.get("dumps", 0) > 1]
         if not tasks or not heard:
             return None
@@ -60,12 +60,37 @@ class StackProfiler:
             for id_ in names
             if (reason := _reason(answers.get(id_) or self.started.get(id_)))
         }
-        return Profile.of(
+        return SeenTasks(
             interval_s=round(seconds / sum(answer["dumps"] - 1 for answer in heard), 4),
             executors=sorted(names.values()),
             silent=silent,
             tasks=tasks,
             cost=round(sum(answer["cost_s"] for answer in heard) / seconds, 4),
+        )
+
+
+@dataclass(frozen=True)
+class SeenTasks:
+    """What was seen of a trial's tasks, by stage and Spark's number of the task; the rest as in Profile."""
+
+    interval_s: float
+    executors: Sequence[str]
+    silent: Mapping[str, str]
+    tasks: Mapping[tuple[int, int], Seen]
+    cost: float
+
+    def profile(self, spans: Sequence[TaskSpan]) -> Profile:
+        """Return the profile of these tasks, and of those that only the event log knows."""
+        by_task = {(span.stage, span.task): span for span in spans}
+        return Profile.of(
+            self.interval_s,
+            self.executors,
+            self.silent,
+            [
+                SeenTask(key[0], self.tasks.get(key, {}), by_task.get(key))
+                for key in dict.fromkeys((*self.tasks, *by_task))
+            ],
+            self.cost,
         )
 
 
@@ -103,10 +128,10 @@ def _on_executors(
     return run_on_executors(spark, hosts, function)
 
 
-def _tasks(answer: Mapping[str, Any]) -> Iterator[tuple[int, Seen]]:
-    """Yield the stage of each task, and where it was seen."""
+def _tasks(answer: Mapping[str, Any]) -> Iterator[tuple[int, int, Seen]]:
+    """Yield the stage of each task, its number, and where it was seen."""
     found: list[Stack] = [()]
     for parent, frame in zip(answer.get("parents", ()), answer.get("frame_of", ()), strict=True):
         found.append((*found[parent], answer["frames"][frame]))
-    for stage, seen in answer.get("tasks", ()):
-        yield stage, {found[node]: (running, waiting) for node, running, waiting in seen}
+    for stage, task, seen in answer.get("tasks", ()):
+        yield stage, task, {found[node]: (running, waiting) for node, running, waiting in seen}

@@ -102,11 +102,16 @@ class TaskCounters(NamedTuple):
 
 
 class TaskEnded(NamedTuple):
-    """One attempt of a task; `counters` is None if they were lost with the executor."""
+    """One attempt of a task; `counters` is None if they were lost with the executor.
+
+    `fetching_ms` is the end of `duration_ms` in which the driver fetched the result.
+    """
 
     key: StageKey
+    task: int
     launched_ms: int
     duration_ms: int
+    fetching_ms: int
     locality: str
     failed: bool
     killed: bool
@@ -186,8 +191,10 @@ def _task_ended(event: Any) -> TaskEnded | None:
     fetching_ms = max(0, finished_ms - fetching_since_ms)
     return TaskEnded(
         key=_key(event),
+        task=_number(info["Task ID"]),
         launched_ms=launched_ms,
         duration_ms=max(0, finished_ms - launched_ms),
+        fetching_ms=fetching_ms,
         locality=str(info["Locality"]),
         failed=bool(info["Failed"]),
         killed=bool(info["Killed"]),

@@ -1,4 +1,7 @@
-"""The task metrics and the stages of one trial, from its events; only running stages take memory."""
+"""The task metrics and the stages of one trial, from its events.
+
+Only running stages take memory, and the times of the first MAX_TIMED_TASKS tasks.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -20,16 +23,21 @@ from harness.eventlog.events import (
 )
 from harness.eventlog.stages import Stages
 from harness.eventlog.tasks import TaskSums, divide_time
+from harness.model.profile import MAX_TIMED_TASKS, TaskSpan
 from harness.model.task_metrics import TaskMetrics
 from harness.model.timeline import Stage
 
 
 @dataclass(frozen=True)
 class TrialLog:
-    """What an event log has of a trial; the stages' times are in seconds since its start."""
+    """What an event log has of a trial; the times of stages and tasks are since its start.
+
+    `spans` are those of all tasks but the killed ones, or of too many to be kept.
+    """
 
     metrics: TaskMetrics
     stages: tuple[Stage, ...]
+    spans: tuple[TaskSpan, ...]
 
 
 class Slots:
@@ -96,6 +104,8 @@ class TrialAggregator:
     def __init__(self, slots: Slots, start_ms: float = 0) -> None:
         self.unreadable_lines = 0
         self.stages = Stages(start_ms)
+        self.spans: list[TaskSpan] = []
+        self._start_ms = start_ms
         self._slots = slots
         self._jobs = _Jobs()
         self._running_tasks: dict[StageKey, int] = {}
@@ -125,6 +135,11 @@ class TrialAggregator:
         parts_ns = divide_time(task)
         self._sums.add(task, parts_ns)
         self.stages.add(task, parts_ns)
+        if not task.killed and len(self.spans) <= MAX_TIMED_TASKS:
+            launched_ms = max(0, round(task.launched_ms - self._start_ms))
+            self.spans.append(
+                TaskSpan(task.key.stage, task.task, launched_ms, task.duration_ms, task.fetching_ms)
+            )
 
     def metrics(self) -> TaskMetrics:
         """Return the metrics of all events. No event can be added afterwards."""
@@ -165,4 +180,4 @@ def read_log(lines: Iterable[bytes], slots: Slots, start_ms: float = 0) -> Trial
             continue
         if event is not None:
             aggregator.add(event)
-    return TrialLog(aggregator.metrics(), tuple(aggregator.stages.times))
+    return TrialLog(aggregator.metrics(), tuple(aggregator.stages.times), tuple(aggregator.spans))

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Self
+from typing import Annotated, NamedTuple, Self
 
 from harness.model.bounds import Count, Name, Number, Range
 
@@ -13,6 +13,8 @@ MAX_BYTES = 256_000
 """About the length of a profile in a results file."""
 TOP_FRAMES = 12
 """Frames that a stack keeps which is too rare to be kept whole: what it did, not on whose behalf."""
+MAX_TIMED_TASKS = 10_000
+"""If a trial has more tasks, their times are not recorded: they would take more than the stacks."""
 
 Interval = Annotated[float, Range(gt=0, le=1e6)]
 Stack = tuple[str, ...]
@@ -21,11 +23,34 @@ Seen = Mapping[Stack, tuple[int, int]]
 """How often a stack was seen running, and waiting."""
 
 
+class TaskSpan(NamedTuple):
+    """When a task ran, in milliseconds from the trial's start; `task` is Spark's number of it.
+
+    In the last `fetching_ms` of `lasted_ms` it had ended, and the driver fetched its result.
+    """
+
+    stage: int
+    task: int
+    launched_ms: int
+    lasted_ms: int
+    fetching_ms: int = 0
+
+
+class SeenTask(NamedTuple):
+    """Where a task of a stage was seen, and when it ran, if that is known."""
+
+    stage: int
+    seen: Seen
+    span: TaskSpan | None = None
+
+
 @dataclass(frozen=True)
 class TaskGroup:
     """Tasks of a stage, and where they were seen: how often running and how often waiting at each of `nodes`.
 
     Samples of one task are not independent, because the task is often where it was before. Groups are.
+    `launched_ms`, `lasted_ms` and `fetching_ms` are as in TaskSpan, of the tasks whose times are known. A
+    group without `nodes` was never seen.
     """
 
     stage: Count
@@ -33,10 +58,26 @@ class TaskGroup:
     nodes: tuple[Count, ...]
     running: tuple[Count, ...]
     waiting: tuple[Count, ...]
+    launched_ms: tuple[Count, ...] = ()
+    lasted_ms: tuple[Count, ...] = ()
+    fetching_ms: tuple[Count, ...] = ()
 
     def __post_init__(self) -> None:
         if not len(self.nodes) == len(self.running) == len(self.waiting):
             raise ValueError("a group has as many nodes as numbers of samples")
+        if not len(self.launched_ms) == len(self.lasted_ms) == len(self.fetching_ms) <= self.tasks:
+            raise ValueError("a task whose times are known has three of them")
+
+    @property
+    def samples(self) -> int:
+        """How many stacks were seen of the group."""
+        return sum(self.running) + sum(self.waiting)
+
+    @property
+    def spans(self) -> list[TaskSpan]:
+        """When the tasks of the group ran; their numbers are not recorded."""
+        times = zip(self.launched_ms, self.lasted_ms, self.fetching_ms, strict=True)
+        return [TaskSpan(self.stage, 0, *of_task) for of_task in times]
 
 
 @dataclass(frozen=True)
@@ -74,7 +115,7 @@ class Profile:
     @property
     def samples(self) -> int:
         """How many stacks were seen."""
-        return sum(sum(group.running) + sum(group.waiting) for group in self.groups)
+        return sum(group.samples for group in self.groups)
 
     def stacks(self) -> list[Stack]:
         """Return the stack of each node, the runner of tasks first."""
@@ -89,11 +130,11 @@ class Profile:
         interval_s: float,
         executors: Sequence[str],
         silent: Mapping[str, str],
-        tasks: Iterable[tuple[int, Seen]],
+        tasks: Iterable[SeenTask],
         cost: float | None = None,
     ) -> Self:
-        """Return the profile of tasks, each with its stage; small enough for a results file."""
-        groups = _grouped(tasks)
+        """Return the profile of tasks; small enough for a results file."""
+        groups = _grouped(_few_times(list(tasks)))
         totals = Counter[Stack]()
         for _, _, seen in groups:
             totals.update({stack: sum(counts) for stack, counts in seen.items()})
@@ -113,7 +154,7 @@ class Profile:
             parents=tuple(parent for parent, _ in tree.nodes),
             frame_of=tuple(frame for _, frame in tree.nodes),
             groups=tuple(
-                _task_group(stage, number, seen, kept, tree) for stage, number, seen in groups
+                _task_group(stage, members, seen, kept, tree) for stage, members, seen in groups
             ),
             silent=dict(silent),
             cost=cost,
@@ -146,21 +187,28 @@ class _Tree:
         return sum(len(name) + 4 for name in self.frames) + 12 * len(self.nodes)
 
 
-_Group = tuple[int, int, dict[Stack, tuple[int, int]]]
+_Group = tuple[int, list[SeenTask], dict[Stack, tuple[int, int]]]
 
 
-def _grouped(tasks: Iterable[tuple[int, Seen]]) -> list[_Group]:
-    """Return the tasks of each stage in groups of equally many: stage, number of tasks, what was seen."""
-    by_stage: dict[int, list[Seen]] = {}
-    for stage, seen in tasks:
-        by_stage.setdefault(stage, []).append(seen)
+def _few_times(tasks: list[SeenTask]) -> list[SeenTask]:
+    """Return the tasks without times, and without those that were never seen, if there are too many."""
+    if sum(task.span is not None for task in tasks) <= MAX_TIMED_TASKS:
+        return tasks
+    return [SeenTask(task.stage, task.seen) for task in tasks if task.seen]
+
+
+def _grouped(tasks: Iterable[SeenTask]) -> list[_Group]:
+    """Return the tasks of each stage in groups of equally many: stage, tasks, what was seen of all."""
+    by_stage: dict[int, list[SeenTask]] = {}
+    for task in tasks:
+        by_stage.setdefault(task.stage, []).append(task)
     every = sum(map(len, by_stage.values()))
     found: list[_Group] = []
     for stage, members in sorted(by_stage.items()):
         wanted = max(1, min(len(members), len(members) * MAX_GROUPS // max(every, MAX_GROUPS)))
         for number in range(wanted):
             together = members[number::wanted]
-            found.append((stage, len(together), _sum(together)))
+            found.append((stage, together, _sum(task.seen for task in together)))
     return found
 
 
@@ -174,7 +222,7 @@ def _sum(members: Iterable[Seen]) -> dict[Stack, tuple[int, int]]:
 
 
 def _task_group(
-    stage: int, tasks: int, seen: Seen, kept: Mapping[Stack, Stack], tree: _Tree
+    stage: int, members: list[SeenTask], seen: Seen, kept: Mapping[Stack, Stack], tree: _Tree
 ) -> TaskGroup:
     by_node: dict[int, tuple[int, int]] = {}
     for stack, (running, waiting) in seen.items():
@@ -183,4 +231,14 @@ def _task_group(
         by_node[node] = before[0] + running, before[1] + waiting
     nodes = tuple(sorted(by_node))
     running_of, waiting_of = (tuple(by_node[node][which] for node in nodes) for which in (0, 1))
-    return TaskGroup(stage, tasks, nodes, running_of, waiting_of)
+    spans = [task.span for task in members if task.span]
+    return TaskGroup(
+        stage,
+        len(members),
+        nodes,
+        running_of,
+        waiting_of,
+        launched_ms=tuple(span.launched_ms for span in spans),
+        lasted_ms=tuple(span.lasted_ms for span in spans),
+        fetching_ms=tuple(span.fetching_ms for span in spans),
+    )

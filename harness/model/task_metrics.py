@@ -1,5 +1,6 @@
 """How a trial's tasks spent their time, and what the links of its nodes carried."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self, TypeVar
@@ -60,6 +61,12 @@ class TaskTime(Quantities):
     deserialization_s: float
     result_s: float
     scheduler_delay_s: float
+
+    @property
+    def thread_s(self) -> float:
+        """The seconds in which tasks had a thread: without those of results and of the scheduler."""
+        others = self.python_worker_s or 0.0, self.unattributed_s, self.deserialization_s
+        return math.fsum((self.fetch_wait_s, self.cpu_s, self.shuffle_write_s, *others))
 
 
 @dataclass(frozen=True)

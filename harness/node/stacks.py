@@ -55,8 +55,8 @@ Answer = dict[str, Any]
 - `dumps`: how many dumps it had; `seconds`: from the first to the last; `cost_s`: the CPU time of all.
 - `error`: why there are no more, in one line; None if nothing went wrong.
 - `frames`: names; `parents`, `frame_of`: the tree of stacks as in `harness/model/profile.py`.
-- `tasks`: of each task, its stage and for each node of the tree at which a stack of it ended: the node, and
-  how many of these samples were running and waiting.
+- `tasks`: of each task, its stage, Spark's number of it, and for each node of the tree at which a stack of
+  it ended: the node, and how many of these samples were running and waiting.
 """
 
 
@@ -266,8 +266,8 @@ class Stacks:
             "parents": [parent for parent, _ in self._nodes],
             "frame_of": [frame for _, frame in self._nodes],
             "tasks": [
-                [stage, [[node, *counts] for node, counts in seen.items()]]
-                for (stage, _), seen in self._tasks.items()
+                [stage, task, [[node, *counts] for node, counts in seen.items()]]
+                for (stage, task), seen in self._tasks.items()
             ],
         }
 

@@ -7,7 +7,7 @@ from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.present import quantities
 from harness.present.attribution_tables import NAMES, divided_table, network_table
 from harness.present.link_table import LinkUses, link_section
-from harness.present.profile_table import profile_section
+from harness.present.profile_table import gain_text, profile_section
 from harness.present.table import Footnotes
 from harness.present.text import fill, footnotes
 from harness.statistics.change import Verdict
@@ -112,12 +112,29 @@ def _clauses(row: ExplainedRow) -> Iterator[str]:
         yield quantities.signed_time(row.change_s) + _main_parts(row)
     if row.before and row.after:
         yield from _locality(row.before, row.after)
-        if row.after.speed_up_bound:
-            bound = row.after.speed_up_bound
+        if profiled := _infinitely_fast(row):
+            yield profiled
+        elif bound := row.after.speed_up_bound:
             yield (
                 f"now at most {percent(bound.network)} faster without fetch wait, "
                 f"{percent(bound.network_and_unattributed)} without unattributed time as well"
             )
+
+
+def _infinitely_fast(row: ExplainedRow) -> str | None:
+    """Return what the profile after the change says of a still faster network; None without one."""
+    profile, summary = row.profiles[1], row.cells[1].summary
+    if not (profile and profile.bound and summary):
+        return None
+    gain = profile.bound.network
+    least, now = (
+        quantities.time_text(seconds)
+        for seconds in (summary.time_s * (1 - gain.share), summary.time_s)
+    )
+    return (
+        f"with no wait for the network, it would now take at least {least} instead of {now}: an "
+        f"infinitely fast network gains at most {gain_text(gain)}"
+    )
 
 
 def _main_parts(row: ExplainedRow) -> str:

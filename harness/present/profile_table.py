@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
+from harness.analysis.explain.blocked import Bound, Gain
 from harness.analysis.explain.profile import ClassTime, Kind, ProfiledTime
 from harness.present.attribution_tables import narrow_table
 from harness.present.text import fill
@@ -49,6 +50,7 @@ def profile_table(workload: str, sides: Sides) -> str:
     known = [side for side in sides if side]
     remarks = [
         *_agreement(sides),
+        *_bounds(sides),
         *dict.fromkeys(line for side in known for line in side.silent),
     ]
     title = shorten(visible(workload), _NAME_WIDTH)
@@ -103,12 +105,36 @@ def _together(side: ProfiledTime, kinds: Sequence[Kind]) -> ClassTime | None:
     return ClassTime(seconds, math.fsum(time.share for time in times), None, waiting)
 
 
+def _side_names(sides: Sides) -> Sequence[str]:
+    return ("",) if len(sides) == 1 else ("before: ", "after: ")
+
+
 def _agreement(sides: Sides) -> Iterator[str]:
-    names = ("",) if len(sides) == 1 else ("before: ", "after: ")
-    for name, side in zip(names, sides, strict=True):
+    for name, side in zip(_side_names(sides), sides, strict=True):
         if side:
             checks = "; ".join(
                 f"{check.name} {check.sampled_s:.2f} s, by Spark {check.spark_s:.2f} s"
                 for check in side.checks
             )
             yield f"{name}{side.samples:,} samples. {checks}"
+
+
+def _bounds(sides: Sides) -> Iterator[str]:
+    for name, side in zip(_side_names(sides), sides, strict=True):
+        if side and side.bound:
+            yield f"{name}{bound_text(side.bound)}"
+
+
+def bound_text(bound: Bound) -> str:
+    """Return what a workload gains at most without waits, and how well the replay fits."""
+    return (
+        f"without any wait for the network, at most {gain_text(bound.network)} faster; without any for a "
+        f"disk, at most {gain_text(bound.disk)}. Replayed with their waits, the tasks take "
+        f"{percent(bound.replayed)} of the real time"
+    )
+
+
+def gain_text(gain: Gain) -> str:
+    """Return `35 % (29 to 41 %)`."""
+    low, high = gain.interval
+    return f"{percent(gain.share)} ({percent(low)} to {percent(high)})"

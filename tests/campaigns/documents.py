@@ -20,7 +20,7 @@ from harness.model.network_metrics import (
     ROUND_TRIP,
 )
 from harness.model.probe import AFTER, BEFORE, ExcludedHost, LinkSnapshot, ProbeEvent, ProbeRun
-from harness.model.profile import Profile
+from harness.model.profile import Profile, SeenTask, TaskSpan
 from harness.model.run import Ending, Phase, Run, Trial
 from harness.model.soak import LinkEvent, LinkEventKind, LinkSeconds, SoakFlow
 from harness.model.task_metrics import ScheduleSimulation, Stragglers
@@ -73,8 +73,12 @@ PROFILE = Profile.of(
     executors=["0 on n1", "1 on n2"],
     silent={"1 on n2": "it does not listen to SIGQUIT"},
     tasks=[
-        (3, {("Task.run", "next"): (3, 1), ("Task.run", "next", "read"): (0, 9)}),
-        (4, {("Task.run", "write"): (5, 0)}),
+        SeenTask(
+            3,
+            {("Task.run", "next"): (3, 1), ("Task.run", "next", "read"): (0, 9)},
+            TaskSpan(3, 7, 100, 1_300, 200),
+        ),
+        SeenTask(4, {("Task.run", "write"): (5, 0)}, TaskSpan(4, 8, 1_400, 500)),
     ],
     cost=0.02,
 )

@@ -16,8 +16,9 @@ def _sleeping(rows: Iterable[int]) -> Iterator[int]:
 def test_tasks_are_seen_where_they_are(spark: SparkSession) -> None:
     profiler = StackProfiler.start(spark)
     spark.sparkContext.parallelize(range(2), 2).mapPartitions(_sleeping).count()
-    profile = profiler.stop()
-    assert profile is not None
+    seen = profiler.stop()
+    assert seen is not None
+    profile = seen.profile([])
     assert profile.silent == {}
     assert sum(group.tasks for group in profile.groups) == 2
     waiting = {node for group in profile.groups for node in group.nodes}

@@ -28,8 +28,8 @@ RULES: tuple[tuple[str, str], ...] = (
     ),
     ("decoding erasure codes", r"hadoop\.io\.erasurecode"),
     ("reading from HDFS: waiting for stripes", r"StripedBlockUtil\.getNextCompleted|StripeReader"),
-    ("reading from HDFS: from another node", r"BlockReaderRemote|datatransfer\.PacketReceiver"),
-    ("reading from HDFS: from this node", r"BlockReaderLocal|shortcircuit"),
+    ("reading from HDFS: through a DataNode", r"BlockReaderRemote|datatransfer\.PacketReceiver"),
+    ("reading from HDFS: files of this node", r"BlockReaderLocal|shortcircuit"),
     ("writing to HDFS", r"DFS(Striped)?OutputStream|hdfs\.DataStreamer"),
     ("reading from HDFS: other", r"DFS(Striped)?InputStream|hdfs\.(DFSClient|protocolPB|client)"),
     ("reading from QFS", r"quantcast\.qfs\.\w+\.\w*Input|\.kfs_(read|seek|open)"),
@@ -81,6 +81,33 @@ RULES: tuple[tuple[str, str], ...] = (
     ("beginning and ending tasks", r"AccumulatorV2|util\.Utils\$\.tryWith"),
 )
 """Names of classes with what their frames look like."""
+
+NETWORK = frozenset(
+    {
+        SHUFFLE_WAIT,
+        "fetching broadcasts",
+        "asking the file system",
+        "asking QFS for files",
+        "reading from HDFS: waiting for stripes",
+        "reading from HDFS: through a DataNode",
+        "reading from HDFS: other",
+        "reading from QFS",
+        "reading from S3",
+        "writing to HDFS",
+        "writing to QFS",
+    }
+)
+"""Classes in which a thread that does not run may wait for another node, or for a server on its own node."""
+DISK = frozenset(
+    {
+        "reading from a local disk",
+        "reading from HDFS: files of this node",
+        "reading shuffle blocks",
+        WRITING_SHUFFLE,
+        "spilling to disk",
+    }
+)
+"""Classes in which it may wait for a disk of its node."""
 
 _ROW_IS_ASKED_FOR = re.compile(
     r"\.(next|hasNext|processNext|advanceNext|getNext|nextKeyValue|compute|runTask)$"

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
+from harness.analysis.explain.blocked import Bound, bound
 from harness.analysis.explain.frames import (
     SHUFFLE_WAIT,
     WRITING_SHUFFLE,
@@ -56,6 +57,7 @@ class ProfiledTime:
     - `task_s`: the seconds of all tasks of an execution.
     - `by_kind`: the largest first; `checks`: held against Spark's metrics.
     - `weights`: by stack, the seconds of tasks.
+    - `bound`: what the workload gains at most without waits; None if the times of its tasks are not recorded.
     """
 
     trials: int
@@ -65,6 +67,7 @@ class ProfiledTime:
     checks: tuple[Check, ...]
     weights: Mapping[Stack, float]
     silent: tuple[str, ...]
+    bound: Bound | None = None
 
     @property
     def unknown_share(self) -> float:
@@ -85,7 +88,7 @@ def profiled_time(runs: Iterable[RecordedRun], workload: str) -> ProfiledTime | 
         return None
     groups = [group for _, profile in found for group in _groups(profile)]
     samples = sum(profile.samples for _, profile in found)
-    task_s = fmean(_task_s(trial) for trial, _ in found)
+    task_s = fmean(trial.tasks.time.thread_s for trial, _ in found if trial.tasks)
     weights: defaultdict[Stack, float] = defaultdict(float)
     for group in groups:
         for stack, (running, waiting) in group.items():
@@ -98,6 +101,7 @@ def profiled_time(runs: Iterable[RecordedRun], workload: str) -> ProfiledTime | 
         by_kind=by_kind,
         checks=tuple(_checks(found, groups, by_kind, task_s)),
         weights=weights,
+        bound=bound(found),
         silent=tuple(
             dict.fromkeys(
                 f"executor {name} gave no stacks: {reason}"
@@ -118,17 +122,6 @@ def _groups(profile: Profile) -> Iterator[_Group]:
         if any(group.running) or any(group.waiting):
             counts = zip(group.running, group.waiting, strict=True)
             yield {stacks[n]: each for n, each in zip(group.nodes, counts, strict=True)}
-
-
-def _task_s(trial: Trial) -> float:
-    """Return the seconds in which the tasks of an execution had a thread."""
-    assert trial.tasks is not None  # noqa: S101  whoever calls has looked
-    time = trial.tasks.time
-    known = (
-        *(time.fetch_wait_s, time.cpu_s, time.shuffle_write_s, time.python_worker_s),
-        *(time.unattributed_s, time.deserialization_s),
-    )
-    return math.fsum(seconds or 0 for seconds in known)
 
 
 def _by_kind(groups: Sequence[_Group], task_s: float) -> Iterator[tuple[Kind, ClassTime]]:

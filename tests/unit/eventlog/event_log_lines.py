@@ -68,6 +68,7 @@ def task_ended(
     launched_ms: int,
     finished_ms: int,
     *,
+    task: int = 1,
     attempt: int = 0,
     locality: str = "NODE_LOCAL",
     reason: str = "Success",
@@ -84,6 +85,7 @@ def task_ended(
         for number, update in enumerate(python_ms)
     ]
     info = {
+        "Task ID": task,
         "Launch Time": launched_ms,
         "Finish Time": finished_ms,
         "Getting Result Time": fetching_result_since_ms,

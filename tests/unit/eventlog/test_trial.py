@@ -12,6 +12,7 @@ from harness.eventlog.events import TaskEnded, parse
 from harness.eventlog.stages import scheduled_ns
 from harness.eventlog.tasks import divide_time
 from harness.eventlog.trial import Slots, read_log
+from harness.model.profile import TaskSpan
 from harness.model.task_metrics import ScheduleSimulation, Stragglers, TaskMetrics, TaskTime
 from tests.unit.eventlog.event_log_lines import (
     executor_added,
@@ -268,6 +269,31 @@ class TestStages:
             line("ApplicationEnd", Timestamp=5),
         ]
         assert metrics_of(*others) == metrics_of()
+
+
+class TestSpans:
+    def test_every_task_that_was_not_killed_has_its_times_since_the_start_of_the_trial(
+        self,
+    ) -> None:
+        lines = [
+            *(job_started(0, 1_000), stage_started(3)),
+            task_ended(
+                3, 1_100, 1_500, task=7, fetching_result_since_ms=1_480, metrics=task_counters()
+            ),
+            task_ended(3, 1_200, 1_300, task=8, failed=True),
+            task_ended(3, 1_200, 1_500, task=9, killed=True),
+        ]
+        assert read_log(lines, Slots(), start_ms=1_000.4).spans == (
+            TaskSpan(3, 7, 100, 400, 20),
+            TaskSpan(3, 8, 200, 100, 0),
+        )
+
+    def test_of_too_many_there_are_as_many_as_show_it(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("harness.eventlog.trial.MAX_TIMED_TASKS", 5)
+        tasks = [task_ended(0, 0, 1) for _ in range(99)]
+        assert len(read_log([stage_started(0), *tasks], Slots()).spans) == 6
 
 
 class TestScheduleSimulation:

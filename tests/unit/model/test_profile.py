@@ -7,7 +7,16 @@ from itertools import product
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.model.profile import MAX_BYTES, MAX_GROUPS, Profile, Seen, Stack
+from harness.model.profile import (
+    MAX_BYTES,
+    MAX_GROUPS,
+    MAX_TIMED_TASKS,
+    Profile,
+    Seen,
+    SeenTask,
+    Stack,
+    TaskSpan,
+)
 
 names = st.lists(st.sampled_from("abcd"), min_size=1, max_size=5).map(tuple)
 counts = st.tuples(st.integers(0, 5), st.integers(0, 5))
@@ -15,7 +24,7 @@ tasks = st.lists(st.tuples(st.integers(0, 3), st.dictionaries(names, counts, max
 
 
 def profile(seen: list[tuple[int, Seen]]) -> Profile:
-    return Profile.of(0.1, ["0 on n1"], {}, seen)
+    return Profile.of(0.1, ["0 on n1"], {}, [SeenTask(*of_task) for of_task in seen])
 
 
 def by_stack(profile: Profile) -> dict[Stack, tuple[int, int]]:
@@ -60,3 +69,29 @@ def test_rare_stacks_are_cut_to_their_top_and_common_ones_are_whole() -> None:
     assert 0 < found.cut_samples <= len(rare)
     assert found.samples == 5000 + len(rare)
     assert len(json.dumps(asdict(found))) < 2 * MAX_BYTES
+
+
+def test_the_times_of_tasks_are_kept_with_their_group_also_of_those_that_were_never_seen() -> None:
+    found = Profile.of(
+        0.1, ["0 on n1"], {},
+        [
+            SeenTask(1, {("run",): (1, 0)}, TaskSpan(1, 7, 100, 900, 50)),
+            SeenTask(1, {}, TaskSpan(1, 8, 100, 20)),
+            SeenTask(1, {("run",): (1, 0)}),
+        ],
+    )  # fmt: skip
+    assert [(group.samples, group.spans) for group in found.groups] == [
+        (1, [TaskSpan(1, 0, 100, 900, 50)]),
+        (0, [TaskSpan(1, 0, 100, 20, 0)]),
+        (1, []),
+    ]
+
+
+def test_the_times_of_too_many_tasks_are_not_kept() -> None:
+    tasks = [
+        SeenTask(1, {("run",): (1, 0)} if number % 2 else {}, TaskSpan(1, number, number, 1))
+        for number in range(MAX_TIMED_TASKS + 1)
+    ]
+    groups = Profile.of(0.1, ["0 on n1"], {}, tasks).groups
+    assert not any(group.launched_ms for group in groups)
+    assert sum(group.tasks for group in groups) == MAX_TIMED_TASKS // 2

@@ -59,7 +59,7 @@ def test_a_thread_waits_if_the_kernel_says_so_whatever_java_calls_it(
 ) -> None:
     counted = Stacks()
     counted.add(DUMP, lambda _: state)
-    assert [[counts for _, *counts in seen] for _, seen in counted.tree()["tasks"]] == [
+    assert [[counts for _, *counts in seen] for _, _, seen in counted.tree()["tasks"]] == [
         [expected],
         [expected],
     ]
@@ -72,7 +72,8 @@ def test_stacks_share_the_frames_that_they_have_in_common() -> None:
     tree = counted.tree()
     assert [parent <= number for number, parent in enumerate(tree["parents"])].count(False) == 0
     assert len(tree["parents"]) < sum(len(frames) for *_, frames in task_threads(DUMP))
-    assert [sum(running for _, running, _ in seen) for _, seen in tree["tasks"]] == [3, 3]
+    assert [sum(running for _, running, _ in seen) for _, _, seen in tree["tasks"]] == [3, 3]
+    assert [task for _, task, _ in tree["tasks"]] == [19, 18]
 
 
 class TestWhoIsAsked:

@@ -6,7 +6,7 @@ from xml.etree import ElementTree as ET
 
 from harness.analysis.compare.comparison import Comparison, compare
 from harness.analysis.explain.attribution import explain
-from harness.model.profile import Profile, Seen, Stack
+from harness.model.profile import Profile, Seen, SeenTask, Stack
 from harness.model.run import Phase, Trial
 from harness.present import explanation
 from harness.present.report import page
@@ -24,7 +24,7 @@ HOSTILE = ("Task.run", "com.<script>alert(1)</script>.x.y")
 
 def trials(workload: str, seen: Seen) -> list[Trial]:
     metrics = task_metrics(cpu_s=6.0, unattributed_s=4.0)
-    profile = Profile.of(0.1, ["0 on n1"], {}, [(1, seen), (1, seen)])
+    profile = Profile.of(0.1, ["0 on n1"], {}, [SeenTask(1, seen)] * 2)
     return [
         *(ok(workload, 5.0 + number / 10, number, tasks=metrics) for number in range(1, 7)),
         ok(workload, 5.0, 1, phase=Phase.PROFILE, tasks=metrics, profile=profile),

@@ -41,7 +41,7 @@ def stack(*above: str) -> Stack:
                 "org.apache.hadoop.hdfs.client.impl.BlockReaderRemote.read",
                 "sun.nio.ch.EPoll.wait",
             ],
-            "reading from HDFS: from another node",
+            "reading from HDFS: through a DataNode",
         ),
         (
             [

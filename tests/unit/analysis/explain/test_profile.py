@@ -3,7 +3,7 @@
 import pytest
 
 from harness.analysis.explain.profile import Kind, profiled_time
-from harness.model.profile import Profile, Seen
+from harness.model.profile import Profile, Seen, SeenTask
 from harness.model.run import Phase, Trial
 from tests.unit.builders import a_run, ok, recorded
 from tests.unit.metrics_builders import task_metrics
@@ -19,7 +19,7 @@ def profiled(*tasks: Seen, phase: Phase = Phase.PROFILE, silent: str = "") -> Tr
         interval_s=0.1,
         executors=["0 on n1"],
         silent={"0 on n1": silent} if silent else {},
-        tasks=[(1, seen) for seen in tasks],
+        tasks=[SeenTask(1, seen) for seen in tasks],
     )
     return ok("join", 5.0, phase=phase, tasks=metrics, profile=profile)
 
