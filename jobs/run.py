@@ -27,7 +27,7 @@ from harness.records.directories import (
 from harness.records.writer import Recording
 from harness.runtime.progress import TrialProgress
 from harness.runtime.rounds import FixedRounds, Goal, Rounds, ThenProfiled, UntilReached
-from harness.runtime.time_budget import seconds_left
+from harness.runtime.time_budget import EXPECTED_END, seconds_left
 from harness.runtime.trials import run_trials, wait_for_release
 from harness.runtime.warm_up import DEFAULT_TRIALS, unsteady_workloads, with_phases
 from harness.terminal import say, show, visible
@@ -274,7 +274,13 @@ def plan_rounds(options: TrialOptions, workloads: tuple[str, ...]) -> Rounds:
     goal = Goal(options.warmup, options.trials, options.precision)
     left_s = seconds_left()
     max_s = min(options.max_time_s or math.inf, left_s)
-    return UntilReached(workloads, goal, max_s, has_deadline=math.isfinite(left_s))
+    return UntilReached(
+        workloads,
+        goal,
+        max_s,
+        has_deadline=math.isfinite(left_s),
+        expected_s=seconds_left(EXPECTED_END),
+    )
 
 
 def summary(

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from time import monotonic
 
 import click
 
@@ -30,6 +31,7 @@ from harness.option_types import WholeNumber
 from harness.present import text
 from harness.records.directories import configuration_directory, results_files
 from harness.runtime.series import SparkOptions
+from harness.runtime.time_budget import RUN_TO_GENERATION
 from harness.terminal import percent, show
 
 DEFAULT_MINUTES = 5.0
@@ -108,11 +110,13 @@ def bench_command(
         options = [("--conf", f"spark.sql.shuffle.partitions={FEW_PARTITIONS}"), *options]
         own.append(f"--repartition={FEW_PARTITIONS}")
     submissions = dict([submission(options, [*own, *arguments])])
+    started = monotonic()
     code = _generate(options, dataset, rows, layout)
     if code:
         return code
     try:
         if budget is not None:
+            budget.expect(RUN_TO_GENERATION * (monotonic() - started))
             code = make_runs_within(submissions, budget, wanted)
         else:
             code = make_runs(submissions, runs or DEFAULT_RUNS)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from itertools import starmap
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import click
@@ -24,7 +25,7 @@ from harness.records.series import Series, in_turns, is_complete, missing_runs
 from harness.runtime.clock import duration_text
 from harness.runtime.command_line import parse_fraction
 from harness.runtime.series import SERIES, SparkOptions, series_of
-from harness.runtime.time_budget import END_BY, TimeBudget
+from harness.runtime.time_budget import END_BY, EXPECTED_END, TimeBudget, least_run_s
 from harness.runtime.warm_up import AUTO
 from harness.terminal import count_of, percent, say, show
 
@@ -188,6 +189,8 @@ def make_runs_within(
         check_time_decides(arguments)
     warn_of_faults()
     every, codes = list(submissions), [0]
+    if all(earlier := [series.complete() for series in every]):
+        budget.expect(sum(median(map(least_run_s, runs)) for runs in earlier))
     while True:
         complete = min(len(series.complete()) for series in every)
         if precision is not None and _is_precise(every, precision, complete, budget):
@@ -204,8 +207,12 @@ def make_runs_within(
                 f"{complete + budget.turns_left(complete)}; "
                 + (f"{duration_text(remaining_s)} left" if remaining_s else _TIME_IS_OVER)
             )
-            end_by = time.time() + share_s / len(every)
-            code, is_recorded = _make_run(series, submissions[series], end_by)
+            ends = {END_BY: share_s, EXPECTED_END: max(share_s, budget.least_s)}
+            code, is_recorded = _make_run(
+                series,
+                submissions[series],
+                {name: str(time.time() + turn_s / len(every)) for name, turn_s in ends.items()},
+            )
             codes.append(code)
             if not is_recorded:
                 return code
@@ -282,14 +289,14 @@ def check_time_decides(arguments: Sequence[str]) -> None:
 
 
 def _make_run(
-    series: Series, submission_: Submission, end_by: float | None = None
+    series: Series, submission_: Submission, ends: Mapping[str, str] | None = None
 ) -> tuple[int, bool]:
     """Return the exit code of a run, and whether it recorded anything.
 
-    `end_by` is the Unix time by which it has to end; None if it may take as long as its trials need.
+    `ends` are the variables that tell it when it has to end; without them its trials take what they need.
     """
     before = len(series.recorded())
-    environment = {SERIES: series.id} | ({END_BY: str(end_by)} if end_by is not None else {})
+    environment = {SERIES: series.id, **(ends or {})}
     code = submit(*submission_, (series.results, series.configuration), environment)
     return code, len(series.recorded()) > before
 

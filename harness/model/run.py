@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
+from functools import cached_property
 from typing import Annotated, Any
 
 from harness.model.bounds import MAX_SECONDS, Count, Name, Number, Range, Timestamp
@@ -179,6 +180,14 @@ class RecordedRun:
     warnings: tuple[str, ...] = ()
     stopped: str | None = None
     link_errors: LinkErrors | None = None
+
+    @cached_property
+    def by_workload(self) -> Mapping[str, tuple[Trial, ...]]:
+        """The trials of each workload, in their order."""
+        found: dict[str, list[Trial]] = {}
+        for trial in self.trials:
+            found.setdefault(trial.workload, []).append(trial)
+        return {name: tuple(trials) for name, trials in found.items()}
 
 
 def timestamp() -> str:

@@ -6,21 +6,22 @@ added its bytes, once received and once sent, to those of the link: the received
 sent ones were too many by as much. So the right numbers follow from the recorded ones.
 """
 
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from harness.model.interface import INBOUND_DEVICE
 from harness.model.run import Run, Trial
 from harness.model.task_metrics import NodeBytes
-from harness.model.timeline import Timeline, packed
+from harness.model.timeline import NodeTimeline, Timeline, packed
 
 
 def count_inbound_once(run: Run, trials: Iterable[Trial]) -> tuple[Run, tuple[Trial, ...]]:
     """Return a run without the device, and its trials without the bytes that were counted twice."""
     driver, nodes = run.environment.get("links") or {}, run.environment.get("nodes") or {}
     by_host = nodes or {run.environment.get("host"): driver}
-    limited = {host for host, links in by_host.items() if INBOUND_DEVICE in links}
+    limited = frozenset(host for host, links in by_host.items() if INBOUND_DEVICE in links)
     if not limited:
         return run, tuple(trials)
     links = {"links": _real(driver), "nodes": {host: _real(nodes[host]) for host in nodes}}
@@ -32,12 +33,13 @@ def _real(links: Mapping[str, Any]) -> dict[str, Any]:
     return {name: link for name, link in links.items() if name != INBOUND_DEVICE}
 
 
-def _trial(trial: Trial, limited: Collection[str]) -> Trial:
+def _trial(trial: Trial, limited: frozenset[str]) -> Trial:
     wire = trial.wire and replace(
         trial.wire,
         nodes=tuple(_node(node) if node.host in limited else node for node in trial.wire.nodes),
     )
-    return replace(trial, wire=wire, timeline=trial.timeline and _timeline(trial.timeline, limited))
+    timeline = trial.timeline and _CountedTwice(**vars(trial.timeline), limited=limited)
+    return replace(trial, wire=wire, timeline=timeline)
 
 
 def _node(node: NodeBytes) -> NodeBytes:
@@ -45,25 +47,35 @@ def _node(node: NodeBytes) -> NodeBytes:
     return NodeBytes(node.host, received, max(0, node.sent_bytes - received))
 
 
-def _timeline(timeline: Timeline, limited: Collection[str]) -> Timeline:
-    received, sent = list(timeline.received_bytes), list(timeline.sent_bytes)
-    for place, host in enumerate(timeline.hosts):
-        if host in limited:
-            received[place], sent[place] = _series(timeline, received[place], sent[place])
-    return replace(timeline, received_bytes=tuple(received), sent_bytes=tuple(sent))
+@dataclass(frozen=True)
+class _CountedTwice(Timeline):
+    """A timeline whose nodes are corrected when somebody reads them: most readers compare times alone."""
 
+    limited: frozenset[str] = frozenset()
 
-def _series(
-    timeline: Timeline, received: str | None, sent: str | None
-) -> tuple[str | None, str | None]:
-    """Return both series of a node. What was sent is unknown where nobody knows what was received."""
-    halved = received and _halved(received)
-    halves = timeline.series(halved)
-    rest = [
-        None if all_s is None or half is None else max(0, all_s - half)
-        for all_s, half in zip(timeline.series(sent), halves, strict=True)
-    ]
-    return halved, (sent and packed(rest))
+    def __post_init__(self) -> None:
+        """It was checked when it was read."""
+
+    @cached_property
+    def nodes(self) -> tuple[NodeTimeline, ...]:
+        """The nodes as they are right."""
+        return tuple(
+            self._once(node) if node.host in self.limited else node for node in super().nodes
+        )
+
+    def _once(self, node: NodeTimeline) -> NodeTimeline:
+        """Return a node right. What it sent is unknown where nobody knows what it received."""
+        received, sent = node.received_bytes, node.sent_bytes
+        halved = received and _halved(received)
+        if sent:
+            pairs = zip(self.series(sent), self.series(halved), strict=True)
+            sent = packed(
+                [
+                    None if all_s is None or half is None else max(0, all_s - half)
+                    for all_s, half in pairs
+                ]
+            )
+        return replace(node, received_bytes=halved, sent_bytes=sent)
 
 
 def _halved(series: str) -> str:

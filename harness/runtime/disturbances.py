@@ -18,9 +18,11 @@ def with_disturbances(trials: Iterable[Trial]) -> tuple[Trial, ...]:
     A trial without counters keeps the verdict that its run recorded.
     """
     earlier: defaultdict[str, EarlierTrials] = defaultdict(EarlierTrials)
-    return tuple(
-        replace(trial, disturbed=earlier[trial.workload].judge_next(trial.interference))
-        if trial.interference
-        else trial
-        for trial in trials
-    )
+    return tuple(_judged(trial, earlier[trial.workload]) for trial in trials)
+
+
+def _judged(trial: Trial, earlier: EarlierTrials) -> Trial:
+    if not trial.interference:
+        return trial
+    disturbed = earlier.judge_next(trial.interference)
+    return trial if disturbed == trial.disturbed else replace(trial, disturbed=disturbed)

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
-from statistics import median
+from statistics import fmean, median
 
 from harness.model.limits import MAX_TRIALS
 from harness.model.run import Phase, Trial
@@ -20,6 +20,9 @@ MAX_FAILED_TRIALS = 6
 
 ROUNDS_PER_TRIAL = 4
 """How many rounds a run lasts at most, for each trial that it needs, to find steady ones."""
+
+AFTER_COLD = 0.5
+"""The second round's time as a part of the first's, which loads classes and compiles: from 0.35 to 0.75."""
 
 
 class Observer:
@@ -142,7 +145,8 @@ class UntilReached(Rounds):
 
     No round starts after `max_rounds`, and none that would end later than `max_s` seconds after the
     first one began if it lasted as long as the last one. But the trials that the goal requires are
-    always run, unless the run `has_deadline`; and one round at least is measured.
+    always run, unless the run `has_deadline`; and one round at least is measured. `expected_s` is how long
+    that takes according to earlier runs; what is left is told by it until the first round shows more.
     """
 
     def __init__(
@@ -153,12 +157,14 @@ class UntilReached(Rounds):
         clock: Clock = time.perf_counter,
         *,
         has_deadline: bool = False,
+        expected_s: float = math.inf,
     ) -> None:
         self.totals = {} if goal.warm_up is None else {Phase.WARM_UP: goal.warm_up}
         self._goal = goal
         self._trials: dict[str, list[Trial]] = {name: [] for name in workloads}
         self._missing: dict[str, str | None] = dict.fromkeys(workloads, "no trial")
         self._max_s = max_s
+        self._expected_s = expected_s
         self._max_rounds = ROUNDS_PER_TRIAL * goal.trials if goal.trials else MAX_TRIALS
         required = 1 if has_deadline else goal.trials or 1
         self._min_rounds = required + (goal.warm_up is None)
@@ -198,15 +204,14 @@ class UntilReached(Rounds):
             self._missing[trial.workload] = self._goal.missing(own)
 
     def outlook(self) -> str:
-        """Return which workload has not reached the goal, and the time that is left at most."""
+        """Return which workloads have not reached the goal, and the time that is left."""
         waiting = self._waiting()
         if not waiting:
             return "no workload is waited for"
-        left_s = self._left_at_most_s()
-        left = f"{duration_text(left_s)} left at most" if left_s else self._last_round()
         name, missing = next(iter(waiting.items()))
-        others = f" and {len(waiting) - 1} more" if waiting.keys() - {name} else ""
-        return f"waits for {name} ({missing}){others}, {left}"
+        if len(waiting) == 1:
+            return f"{name} needs more trials ({missing}){self._time_left()}"
+        return f"{len(waiting)} workloads need more trials (such as {name}: {missing}){self._time_left()}"
 
     def _reason_to_stop(self, number: int) -> str | None:
         if all(map(self._is_hopeless, self._trials)):
@@ -252,38 +257,53 @@ class UntilReached(Rounds):
         errors = {own[-1].error for own in self._trials.values() if own}
         return errors.pop() if len(self._trials) > 1 and len(errors) == 1 else None
 
-    def _last_round(self) -> str:
-        """Return which round is the last because the time is over."""
-        more = max(0, self._min_rounds - self._round)
-        return (
-            f"the time is over: ends after {count_of(more, 'more round') if more else 'this round'}"
-        )
-
     def _seconds_left(self) -> float:
         return max(0.0, self._started + self._max_s - self._clock())
+
+    def _time_left(self) -> str:
+        """Return how long the run goes on at most, or when it stops because its time is over."""
+        left_s, rest_s = self._seconds_left(), self._rest_of_round_s()
+        round_s = self._clock() - self._round_started + rest_s if self._took_s else 0.0
+        required = max(0, self._min_rounds - self._round)
+        required_s = self._required_s(rest_s, required * round_s)
+        if not left_s:
+            rounds = count_of(required, "more round") if required else "this round"
+            duration = f", in about {duration_text(required_s)}" if required_s else ""
+            return f". Time is up: the run stops after {rounds}{duration}"
+        if required_s > left_s:
+            return f", about {duration_text(required_s)} left"
+        if round_s:
+            left_s = min(left_s, rest_s + (self._max_rounds - self._round) * round_s)
+        return f", {duration_text(left_s)} left at most"
+
+    def _required_s(self, rest_s: float, later_s: float) -> float:
+        """Return how long this round and those required will take, which take `later_s` if they are alike."""
+        if not self._is_cold(self._round):
+            return rest_s + later_s
+        known_s = rest_s + later_s * AFTER_COLD
+        expected_s = self._started + self._expected_s - self._clock()
+        if not known_s / 3 < expected_s < math.inf:  # unknown, or the machine was much faster then
+            expected_s = known_s
+        shown = len(self._took_s) / len(self._trials)
+        return shown * known_s + (1 - shown) * expected_s
+
+    def _is_cold(self, round_: int) -> bool:
+        return round_ == 1 and not self.totals
 
     def _rest_of_round_s(self) -> float:
         """Return how long the workloads will take that have not run in this round.
 
-        The first round takes several times as long as later ones: workloads to come are expected to be faster
-        than in the last round by the same factor as those that have run.
+        In the first round they are expected to take as long as the others on average. Later they are expected
+        to be faster than in the last round by the same factor as the others; those to come count for that,
+        too, with what is usual, since some become faster by much and others by nothing.
         """
         before_s, now_s = self._took_before_s, self._took_s
-        same_before_s = sum(before_s.get(name, took_s) for name, took_s in now_s.items())
-        factor = sum(now_s.values()) / same_before_s if same_before_s else 1.0
-        return factor * sum(took_s for name, took_s in before_s.items() if name not in now_s)
-
-    def _left_at_most_s(self) -> float:
-        """Return the time until the limits, if every round lasts as long as this one is expected to."""
-        if not self._round_s:
-            return self._seconds_left()
-        rest_s = self._rest_of_round_s()
-        round_s = self._clock() - self._round_started + rest_s
-        required_s, allowed_s = (
-            (rounds - self._round) * round_s + rest_s
-            for rounds in (self._min_rounds, self._max_rounds)
-        )
-        return max(0.0, required_s, min(self._seconds_left(), allowed_s))
+        if not before_s:
+            return fmean(now_s.values()) * (len(self._trials) - len(now_s)) if now_s else 0.0
+        as_before_s = sum(took_s for name, took_s in before_s.items() if name not in now_s)
+        usual_s = as_before_s * (AFTER_COLD if self._is_cold(self._round - 1) else 1.0)
+        factor = (sum(now_s.values()) + usual_s) / (sum(before_s.values()) or 1.0)
+        return factor * as_before_s
 
 
 class ThenProfiled(Rounds):

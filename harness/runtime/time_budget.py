@@ -3,23 +3,45 @@
 import math
 import os
 import time
+from datetime import datetime
 from statistics import median
 
 from harness.model.limits import MIN_RUNS
+from harness.model.run import Phase, RecordedRun
 from harness.runtime.clock import Clock
 
 END_BY = "CLUSTERLIFT_END_BY"
 """The environment variable with the Unix time, in seconds, by which a run has to end, if it has one."""
+EXPECTED_END = "CLUSTERLIFT_EXPECTED_END"
+"""The same, when it is expected to end: later, if it takes longer than its time in any case."""
 
 MAX_PLANNED_RUNS = 10
+LEAST_ROUNDS = 2
+"""The rounds of a run whose time is over before it began: a cold one, and one that is measured."""
+RUN_TO_GENERATION = 4
+"""The time of such a run, divided by that of `generate`, which starts Spark and goes through all rows."""
+RUN_TO_ROUNDS = 1.35
+"""The same, divided by the time from when its description is written until the end of LEAST_ROUNDS."""
 
 
-def seconds_left() -> float:
-    """Return how long this process's run may still take; infinity if nobody limits it."""
+def seconds_left(until: str = END_BY) -> float:
+    """Return the seconds until this time of the process's run; infinity if nobody limits it."""
     try:
-        return max(0.0, float(os.environ[END_BY]) - time.time())
+        return max(0.0, float(os.environ[until]) - time.time())
     except (KeyError, ValueError):
         return math.inf
+
+
+def least_run_s(recorded: RecordedRun) -> float:
+    """Return about how long a run of the same workloads takes at least, in seconds, with Spark's start."""
+    ends = (
+        datetime.fromisoformat(trial.started_at).timestamp()
+        + (trial.wall_s or 0.0) * trial.executions
+        for trial in recorded.trials
+        if trial.round <= LEAST_ROUNDS and trial.phase is not Phase.PROFILE
+    )
+    started = datetime.fromisoformat(recorded.run.started_at).timestamp()
+    return RUN_TO_ROUNDS * (max(ends, default=started) - started)
 
 
 class TimeBudget:
@@ -36,6 +58,16 @@ class TimeBudget:
         self._end = clock() + total_s
         self._took_s: list[float] = []
         self._turn_started = 0.0
+        self._expected_s = 0.0
+
+    def expect(self, least_s: float) -> None:
+        """Expect each turn to take so many seconds at least, until one has shown how long it takes."""
+        self._expected_s = least_s
+
+    @property
+    def least_s(self) -> float:
+        """How long a turn takes at least, in seconds, as far as that is known; 0 if it is not."""
+        return min(self._took_s, default=self._expected_s)
 
     @property
     def left_s(self) -> float:
@@ -51,6 +83,8 @@ class TimeBudget:
             planned = round(self.left_s / median(self._took_s))
         else:
             planned = max(1, min(MAX_PLANNED_RUNS, round(math.sqrt(self._total_s / 60))))
+            if self.least_s:
+                planned = max(1, min(planned, int(self.left_s / self.least_s)))
         return max(planned, MIN_RUNS - complete)
 
     def expected_s(self, turns: int) -> float:
@@ -58,13 +92,14 @@ class TimeBudget:
         return min(self.left_s, turns * median(self._took_s)) if self._took_s else self.left_s
 
     def remaining_s(self, complete: int) -> float:
-        """Return the seconds until the last turn ends: those left, or more if fewer than MIN_RUNS fit.
+        """Return the seconds until the last turn ends: those left, or more if too few turns fit.
 
-        `complete` is the number of runs that are there. 0 if the time is over and no turn has shown what one
+        `complete` is the number of runs that are there. 0 if the time is over and nobody knows what a turn
         takes.
         """
-        needed = (MIN_RUNS - complete) * median(self._took_s) if self._took_s else 0.0
-        return max(self.left_s, needed)
+        if self._took_s:
+            return max(self.left_s, (MIN_RUNS - complete) * median(self._took_s))
+        return max(self.left_s, self.turns_left(complete) * self.least_s)
 
     def begin_turn(self, complete: int) -> float | None:
         """Return the seconds that the next turn may take; None if there is no further turn."""

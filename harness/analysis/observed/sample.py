@@ -140,8 +140,9 @@ def unsteady(recorded: RecordedRun) -> Mapping[str, str]:
 def take_sample(workload: str, runs: Iterable[RecordedRun]) -> Sample:
     """Return the sample of a workload from the runs of one configuration."""
     runs = tuple(runs)
-    trials = [trial for trial in measured_trials(runs) if trial.workload == workload]
-    disturbed = [trial for trial in disturbed_trials(runs) if trial.workload == workload]
+    own = [trial for run in runs for trial in run.by_workload.get(workload, ())]
+    trials = [trial for trial in own if trial.counts]
+    disturbed = [trial for trial in own if trial.phase is Phase.MEASURED and trial.disturbed]
     work = [trial.work for trial in trials if trial.work]
     sources = sorted({source for done in work for source in done.peaks})
     return Sample(
@@ -166,8 +167,11 @@ def _median(values: Sequence[float]) -> float | None:
 
 def _times_of_run(workload: str, run: RecordedRun) -> tuple[float, ...]:
     """Return the seconds of the trials of a run that are ok, in the order of measurement."""
-    trials = (trial for trial in measured_trials([run]) if trial.workload == workload)
-    return tuple(trial.unit_s for trial in trials if trial.unit_s is not None)
+    return tuple(
+        trial.unit_s
+        for trial in run.by_workload.get(workload, ())
+        if trial.counts and trial.unit_s is not None
+    )
 
 
 def table_model(

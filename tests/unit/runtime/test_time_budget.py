@@ -1,13 +1,15 @@
 """How a given time is divided among runs. Only turns advance the clock."""
 
 import time
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.model.limits import MIN_RUNS
-from harness.runtime.time_budget import END_BY, TimeBudget, seconds_left
+from harness.runtime.time_budget import END_BY, TimeBudget, least_run_s, seconds_left
+from tests.unit.builders import a_run, ok, recorded
 
 
 class Turns:
@@ -49,6 +51,36 @@ def test_there_are_always_runs_enough_for_a_claim_and_the_time_is_kept(
     taken = Turns(total_s, wanted_s, complete)
     assert len(taken.shares_s) + complete >= MIN_RUNS
     assert taken.now_s <= total_s + 2 * MIN_RUNS + wanted_s / 2
+
+
+class TestWhatIsExpected:
+    """The time that is left before any turn has shown what one takes."""
+
+    @staticmethod
+    def left_s(least_s: float, complete: int, total_s: float = 120) -> tuple[int, float]:
+        budget = TimeBudget(total_s, lambda: 0.0)
+        budget.expect(least_s)
+        return budget.turns_left(complete), budget.remaining_s(complete)
+
+    def test_is_the_time_that_is_given_if_as_many_turns_fit(self) -> None:
+        assert self.left_s(30, complete=0) == (2, 120)
+
+    def test_is_longer_if_the_runs_of_a_table_do_not_fit(self) -> None:
+        assert self.left_s(200, complete=0) == (2, 400)
+        assert self.left_s(200, complete=5) == (1, 200)
+
+    def test_plans_no_more_turns_than_fit(self) -> None:
+        assert self.left_s(500, complete=0, total_s=1200) == (2, 1200)
+
+    def test_follows_from_an_earlier_run_with_the_start_of_spark(self) -> None:
+        """That run's description was written at second 0; its second round ended at second 100."""
+        trials = [
+            replace(ok("w", 20.0, 1), started_at="2026-01-01T00:00:10Z"),
+            replace(ok("w", 30.0, 2, executions=2), started_at="2026-01-01T00:00:40Z"),
+            replace(ok("w", 30.0, 3), started_at="2026-01-01T00:05:00Z"),
+        ]
+        earlier = recorded(a_run(started_at="2026-01-01T00:00:00Z"), trials)
+        assert least_run_s(earlier) == pytest.approx(135)
 
 
 class TestTheLimitOfARun:
