@@ -209,11 +209,10 @@ def _network_cells(attribution: Attribution | None) -> tuple[str, ...]:
 
 
 def _input_cells(read: InputLocality, trials: int) -> tuple[str, str]:
-    total_bytes = read.node_local_bytes + read.remote_bytes + read.unplaced_bytes
-    if not total_bytes:
+    if not read.total_bytes:
         return quantities.size_text(0), ""
     node_local = NO_NODE if read.node_local_fraction is None else f"{read.node_local_fraction:.0%}"
-    return quantities.size_text(total_bytes / trials), node_local
+    return quantities.size_text(read.total_bytes / trials), node_local
 
 
 def _wire_cells(wire: Wire | None) -> tuple[str, ...]:

@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 
 from harness.analysis.explain.attribution import PYTHON, Attribution, ExplainedRow, Explanation
+from harness.analysis.explain.received_input import cause
 from harness.analysis.observed.configuration import ConfigurationRuns
 from harness.present import quantities
-from harness.present.attribution_tables import NAMES, divided_table, network_table
+from harness.present.attribution_tables import NAMES, divided_table, narrow_table, network_table
 from harness.present.link_table import LinkUses, link_section
 from harness.present.profile_table import gain_text, profile_section
 from harness.present.table import Footnotes
@@ -27,6 +28,8 @@ Faster without (blocked-time analysis) is how much less time the same tasks woul
 at most: without fetch wait, and without the unattributed time as well, because a file system may read over \
 the network. They are upper limits, not predictions."""
 NO_USES: LinkUses = {}
+_RECEIVED = "Bytes that nodes received for each byte of input, without those of the shuffle"
+SIDES = ("before", "after")
 _NAME_WIDTH = 32
 _INDENT = "  "
 
@@ -45,6 +48,7 @@ def render(
         f"Where the time went, from {names[0]} to {names[1]}",
         divided_table(explanation.rows, marks),
         network_table(explanation.rows),
+        _received_input(explanation),
         link_section([explanation.before.name, explanation.after.name], [before_use, after_use]),
         profile_section({row.workload: row.profiles for row in explanation.rows}),
         "\n".join(fill(sentence(row), _INDENT) for row in explanation.rows),
@@ -54,13 +58,44 @@ def render(
     return "\n\n".join(filter(None, sections)) + "\n"
 
 
+def _received_input(explanation: Explanation) -> str:
+    """Return what nodes received for each byte of input on both sides, and why; nothing if it is unknown."""
+    received = {
+        row.workload: [
+            side.received_per_input_byte if side else None for side in (row.before, row.after)
+        ]
+        for row in explanation.rows
+    }
+    lines = [
+        [shorten(visible(workload), _NAME_WIDTH), *map(_per_byte, sides)]
+        for workload, sides in received.items()
+        if any(side is not None for side in sides)
+    ]
+    if not lines:
+        return ""
+    causes = []
+    columns = (explanation.before, explanation.after)
+    for name, column, values in zip(
+        SIDES, columns, zip(*received.values(), strict=True), strict=True
+    ):
+        most = max((value for value in values if value is not None), default=0.0)
+        if reason := cause(column, most):
+            causes.append(fill(f"{name}: {reason}.", _INDENT))
+    table = narrow_table(["workload", *SIDES], lines)
+    return "\n".join([_RECEIVED, "", table, *causes])
+
+
+def _per_byte(received: float | None) -> str:
+    return "-" if received is None else f"{received:.2f}"
+
+
 def _heading(column: ConfigurationRuns, notes: Footnotes) -> str:
     return shorten(visible(column.name), _NAME_WIDTH) + notes.mark(column.notes)
 
 
 def _notes(row: ExplainedRow) -> Iterator[str]:
     """Yield all notes on the row as one footnote; nothing if there are none."""
-    sides = zip(("before", "after"), row.cells, (row.before, row.after), strict=True)
+    sides = zip(SIDES, row.cells, (row.before, row.after), strict=True)
     notes = [
         (side, (*cell.notes, *(_attribution_notes(attribution) if attribution else ())))
         for side, cell, attribution in sides
@@ -139,7 +174,7 @@ def _infinitely_fast(row: ExplainedRow) -> str | None:
 
 def _main_parts(row: ExplainedRow) -> str:
     if row.change_s is None or row.rest_s is None:
-        sides = (("before", row.before), ("after", row.after))
+        sides = zip(SIDES, (row.before, row.after), strict=True)
         unknown = " and ".join(side for side, attribution in sides if attribution is None)
         return f", not divided: no task metrics {unknown}"
     parts_s = {**row.parts_s, _REST: row.rest_s}

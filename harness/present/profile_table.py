@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from harness.analysis.explain.blocked import Bound, Gain
-from harness.analysis.explain.profile import ClassTime, Kind, ProfiledTime
+from harness.analysis.explain.profile import Check, ClassTime, Kind, ProfiledTime
 from harness.present.attribution_tables import narrow_table
 from harness.present.text import fill
 from harness.terminal import percent, shorten, visible
@@ -12,13 +12,17 @@ from harness.terminal import percent, shorten, visible
 Sides = Sequence[ProfiledTime | None]
 """A workload before and after, or of one run."""
 
+TOLERANCE = 0.1
+APART = "!"
+"""Marks what samples and Spark's metrics do not agree on within TOLERANCE."""
 MIN_SHARE = 0.01
 """What takes less on every side is put together."""
 CAPTION = (
     "Task seconds of a trial by what tasks did, from the stacks of profile rounds; shares with their 95 % "
     "interval. Waiting is the fraction in which the thread was neither running nor ready to run. ?: no rule "
-    "knows this frame. Stacks are taken where Java can stop a thread, and do not show garbage collection or "
-    "what native code does."
+    "knows this frame. Stacks are taken where Java can stop a thread: they do not show the collection of "
+    "garbage, which stops all threads, nor what native code does. !: more than 10 % apart from Spark's "
+    "metric; threads that wait for a processor are ready to run, but take no processor time."
 )
 _HEADINGS = ("", "before", "share", "wait- ing", "after", "share", "wait- ing", "change")
 _ALONE = ("", "task seconds", *_HEADINGS[2:4])
@@ -49,13 +53,13 @@ def profile_table(workload: str, sides: Sides) -> str:
     headings = _ALONE if len(sides) == 1 else _HEADINGS
     known = [side for side in sides if side]
     remarks = [
-        *_agreement(sides),
+        *_samples(sides),
         *_bounds(sides),
         *dict.fromkeys(line for side in known for line in side.silent),
     ]
     title = shorten(visible(workload), _NAME_WIDTH)
     table = narrow_table([title, *headings[1:]], lines)
-    return "\n".join([table, *(fill(remark, "  ") for remark in remarks)])
+    return "\n".join([table, *(fill(remark, "  ") for remark in remarks), _agreement(sides)])
 
 
 def shown_kinds(sides: Sides) -> tuple[list[Kind], list[Kind]]:
@@ -65,7 +69,7 @@ def shown_kinds(sides: Sides) -> tuple[list[Kind], list[Kind]]:
         for kind, time in (side.by_kind if side else {}).items():
             largest[kind] = max(largest.get(kind, 0.0), time.share)
     ordered = sorted(largest, key=lambda kind: -largest[kind])
-    kept = [kind for kind in ordered if largest[kind] >= MIN_SHARE]
+    kept = [kind for kind in ordered if largest[kind] >= MIN_SHARE] or ordered[:1]
     return kept, ordered[len(kept) :]
 
 
@@ -109,14 +113,35 @@ def _side_names(sides: Sides) -> Sequence[str]:
     return ("",) if len(sides) == 1 else ("before: ", "after: ")
 
 
-def _agreement(sides: Sides) -> Iterator[str]:
+def _agreement(sides: Sides) -> str:
+    """Return what samples and Spark's metrics say of the same times."""
+    checks = [{check.name: check for check in side.checks} if side else {} for side in sides]
+    lines = [
+        [name, *(cell for of_side in checks for cell in _check_cells(of_side.get(name)))]
+        for name in dict.fromkeys(name for of_side in checks for name in of_side)
+    ]
+    headings = (f"{side}sampled" for side in _side_names(sides))
+    columns = [text for heading in headings for text in (heading, "by Spark", "differ- ence")]
+    return narrow_table(["task seconds", *columns], lines)
+
+
+def _check_cells(check: Check | None) -> Iterator[str]:
+    if check is None:
+        yield from (_UNKNOWN,) * 3
+        return
+    yield _UNKNOWN if check.sampled_s is None else f"{check.sampled_s:.2f}"
+    yield f"{check.spark_s:.2f}"
+    difference = check.difference
+    if difference is None:
+        yield _UNKNOWN
+    else:
+        yield f"{difference:+.0%}{APART if abs(difference) > TOLERANCE else ''}"
+
+
+def _samples(sides: Sides) -> Iterator[str]:
     for name, side in zip(_side_names(sides), sides, strict=True):
         if side:
-            checks = "; ".join(
-                f"{check.name} {check.sampled_s:.2f} s, by Spark {check.spark_s:.2f} s"
-                for check in side.checks
-            )
-            yield f"{name}{side.samples:,} samples. {checks}"
+            yield f"{name}{side.samples:,} samples, {percent(side.unknown_share)} of them in unknown frames"
 
 
 def _bounds(sides: Sides) -> Iterator[str]:

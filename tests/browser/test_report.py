@@ -15,6 +15,7 @@ from harness.present.report.page import render
 from harness.statistics.change import Verdict
 from tests.browser.conftest import Browser
 from tests.unit import report_data
+from tests.unit.present import test_profile_pages as profiled
 from tests.unit.present.test_tables import SCENARIOS
 
 PHONE = 390
@@ -194,6 +195,53 @@ class TestSorting:
         head.click()
         costs = browser.driver.find_elements(By.CSS_SELECTOR, "#cost tbody td:nth-child(3)")
         assert [cost.text for cost in costs] == ["90.50 USD", "700 USD"]
+
+
+class TestIcicles:
+    FRAMES = """
+        const [svg] = document.querySelectorAll('svg.icicle');
+        return [...svg.querySelectorAll('g')].filter(group => group.style.display !== 'none').map(group => [
+          group.querySelector('title').textContent.replace(/^[^:]*: /, ''),
+          Math.round(Number(group.querySelector('rect').getAttribute('width'))),
+          group.classList.contains('found'),
+        ]);
+    """
+
+    @pytest.fixture
+    def page(self, browser: Browser, tmp_path: Path) -> Browser:
+        page = tmp_path / "report.html"
+        page.write_text(render(profiled.comparison()))
+        browser.open(page)
+        return browser
+
+    def click(self, page: Browser, number: int) -> None:
+        frames = page.driver.find_elements(By.CSS_SELECTOR, "svg.icicle")[0]
+        page.run(
+            "arguments[0].dispatchEvent(new MouseEvent('click', {bubbles: true}))",
+            frames.find_elements(By.TAG_NAME, "g")[number].find_element(By.TAG_NAME, "rect"),
+        )
+
+    def test_a_click_makes_a_frame_as_wide_as_the_picture_and_the_first_row_shows_all(
+        self, page: Browser
+    ) -> None:
+        before = page.run(self.FRAMES)
+        assert before[0] == ["all tasks", 1000, False]
+        narrow = next(number for number, frame in enumerate(before) if frame[1] < 900)
+        self.click(page, narrow)
+        zoomed = {name: width for name, width, _ in page.run(self.FRAMES)}
+        assert zoomed[before[narrow][0]] == 1000
+        assert len(zoomed) < len(before)
+        self.click(page, 0)
+        assert page.run(self.FRAMES) == before
+
+    def test_the_field_finds_frames_by_any_part_of_their_names(self, page: Browser) -> None:
+        field = page.driver.find_element(By.CSS_SELECTOR, "#profile input[type=search]")
+        field.send_keys("stripedblock")
+        frames = page.run(self.FRAMES)
+        assert {found for name, _, found in frames if "StripedBlock" in name} == {True}
+        assert {found for name, _, found in frames if "StripedBlock" not in name} == {False}
+        field.send_keys(Keys.BACKSPACE * 20)
+        assert not any(found for *_, found in page.run(self.FRAMES))
 
 
 CONTRASTS = """

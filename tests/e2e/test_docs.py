@@ -68,7 +68,9 @@ def test_every_fenced_command_works(clone: Path) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert {path.name for path in (clone / "results").iterdir()} >= {"before", "after", "1g"}
+    assert {path.name for path in (clone / "results").iterdir()} >= {
+        *("before", "after", "1g", "profiled")
+    }
     assert "setting up" not in done.stdout
     assert "before" in done.stdout.partition("results: results/after")[2]
 

@@ -68,6 +68,11 @@ class InputLocality:
     unplaced_bytes: int
 
     @property
+    def total_bytes(self) -> int:
+        """All input."""
+        return self.node_local_bytes + self.remote_bytes + self.unplaced_bytes
+
+    @property
     def node_local_fraction(self) -> float | None:
         """Node-local input as a fraction of all input with a preferred node; None if none has one."""
         placed = self.node_local_bytes + self.remote_bytes
@@ -122,6 +127,14 @@ class Attribution:
     input: InputLocality
     wire: Wire | None
     notes: tuple[str, ...]
+
+    @property
+    def received_per_input_byte(self) -> float | None:
+        """What nodes received for each byte of input, without the shuffle; None if either is unknown."""
+        if self.wire is None or not self.input.total_bytes:
+            return None
+        received = max(0.0, self.wire.received_bytes - self.wire.shuffle_bytes)
+        return received * self.n / self.input.total_bytes
 
 
 def attribute(runs: Iterable[RecordedRun], workload: str) -> Attribution | None:

@@ -1,11 +1,11 @@
 """What a task does, by the frames of its stack: a table of rules that people can read and extend.
 
-A stack is read from its top, the innermost frame. The first frame that a rule knows names the class. The
-search ends where a row is asked for (`next`, `hasNext` and others): what is below that is on whose behalf the
-frames above work, and not what they do. A stack without a rule is called by its own frame, so that nothing
-unknown hides in a class.
+A stack is read from its innermost frame outwards. The first frame that a rule knows names the class. The
+search ends at a frame that asks for a row (`next`, `hasNext` and others): the frames outside of it wait for
+the row, and do not say how it is made. A stack that no rule knows is named by its innermost frame that is no
+library's, so that nothing unknown hides in a class.
 
-To add a rule, add a line. For each frame, rules are tried in their order.
+To add a rule, add a line. The rules are tried in their order, for one frame after the other.
 """
 
 import re
@@ -129,9 +129,14 @@ _LIBRARIES = ("java.", "jdk.", "sun.", "scala.")
 """Their iterators wrap those of others."""
 
 
+_LAMBDA = "$anonfun$"
+"""Scala names a function inside of a method `Iterator.$anonfun$next$1`; it does what `Iterator.next` does."""
+
+
 @lru_cache(maxsize=100_000)
 def _class_of_frame(frame: str) -> str | None:
-    return next((name for name, regex in _COMPILED if regex.search(frame)), None)
+    method = frame.replace(_LAMBDA, "")
+    return next((name for name, regex in _COMPILED if regex.search(method)), None)
 
 
 def own_frame(stack: Stack) -> str:

@@ -43,11 +43,21 @@ class ClassTime:
 
 @dataclass(frozen=True)
 class Check:
-    """The same time by samples and by Spark's own metric, in seconds of tasks in a trial."""
+    """The same time by samples and by Spark's own metric, in seconds of tasks in a trial.
+
+    Samples do not show all that Spark measures: then `sampled_s` is None.
+    """
 
     name: str
-    sampled_s: float
+    sampled_s: float | None
     spark_s: float
+
+    @property
+    def difference(self) -> float | None:
+        """By how much samples show more, as a fraction of Spark's; None if one of them shows nothing."""
+        if self.sampled_s is None or not self.spark_s:
+            return None
+        return self.sampled_s / self.spark_s - 1
 
 
 @dataclass(frozen=True)
@@ -170,3 +180,8 @@ def _checks(
         if max(own_s, spark_s) > 0:
             suffix = ", not running" if waiting_only else ""
             yield Check(name + suffix, own_s, spark_s)
+    gc_s = fmean(
+        (tasks.gc_share or 0.0) * (tasks.time.thread_s - tasks.time.deserialization_s)
+        for tasks in metrics
+    )
+    yield Check("collecting garbage", None, gc_s)

@@ -11,6 +11,7 @@ from statistics import fmean, stdev
 from harness import __version__
 from harness.analysis.compare.confounders import different_data
 from harness.analysis.explain.attribution import attribute
+from harness.analysis.explain.profile import profiled_time
 from harness.analysis.explain.timeline import full_share, silent_nodes
 from harness.analysis.network.goodput import goodput
 from harness.analysis.network.mesh import pair_matrix
@@ -201,6 +202,15 @@ class Predictor:
             basis=change.basis if change else "control: no link affects it",
         )
 
+    def _bounds(self) -> Iterator[str]:
+        """Yield for each workload that has a profile which part of the time is no wait for the network."""
+        for name in self.baseline.workloads:
+            profile = profiled_time(self._start.runs, name)
+            if profile and profile.bound and name not in self.baseline.controls:
+                gain = profile.bound.network
+                low, high = (percent(1 - end) for end in reversed(gain.interval))
+                yield f"{name} {percent(1 - gain.share)} ({low} to {high})"
+
     def _notes(self, target: Target) -> Iterator[str]:
         """Yield what a reader of the prediction has to know."""
         name, link = self.baseline.name, self.link
@@ -226,6 +236,12 @@ class Predictor:
             yield (
                 f"no probe measured what the links of {name} carry: what their rate allows in theory is "
                 f"taken (clusterlift probe mesh --configuration {name})"
+            )
+        if bounds := list(self._bounds()):
+            yield (
+                f"by the profiles of {self._start.name}, at least this part of the time remains if no task "
+                f"waits for the network: {'; '.join(bounds)}. A time at infinite rate that is shorter is too "
+                "optimistic"
             )
         if silent := _silent_nodes(self.baseline):
             yield (
@@ -345,8 +361,7 @@ def _input_from_others(column: ConfigurationRuns, workload: str) -> float | None
     found = attribute(column.runs, workload)
     if found is None or found.wire is None or not found.wire.received_bytes:
         return None
-    wire, data = found.wire, found.input
-    whole = (data.node_local_bytes + data.remote_bytes + data.unplaced_bytes) / max(1, found.n)
+    wire, whole = found.wire, found.input.total_bytes / max(1, found.n)
     from_others = wire.received_bytes - wire.shuffle_bytes - REMOTE_PART * whole
     return min(1.0, max(0.0, from_others / wire.received_bytes))
 

@@ -6,7 +6,7 @@ from xml.etree import ElementTree as ET
 
 from harness.analysis.compare.comparison import Comparison, compare
 from harness.analysis.explain.attribution import explain
-from harness.model.profile import Profile, Seen, SeenTask, Stack
+from harness.model.profile import Profile, Seen, SeenTask, Stack, TaskSpan
 from harness.model.run import Phase, Trial
 from harness.present import explanation
 from harness.present.report import page
@@ -22,9 +22,10 @@ STRIPES = ("Task.run", "hdfs.util.StripedBlockUtil.getNextCompletedStripedRead")
 HOSTILE = ("Task.run", "com.<script>alert(1)</script>.x.y")
 
 
-def trials(workload: str, seen: Seen) -> list[Trial]:
+def trials(workload: str, seen: Seen, lasted_ms: int | None = None) -> list[Trial]:
     metrics = task_metrics(cpu_s=6.0, unattributed_s=4.0)
-    profile = Profile.of(0.1, ["0 on n1"], {}, [SeenTask(1, seen)] * 2)
+    span = TaskSpan(1, 1, 500, lasted_ms) if lasted_ms else None
+    profile = Profile.of(0.1, ["0 on n1"], {}, [SeenTask(1, seen, span)] * 2)
     return [
         *(ok(workload, 5.0 + number / 10, number, tasks=metrics) for number in range(1, 7)),
         ok(workload, 5.0, 1, phase=Phase.PROFILE, tasks=metrics, profile=profile),
@@ -53,6 +54,30 @@ def test_the_table_names_what_took_the_task_seconds_on_both_sides() -> None:
     assert cells == ["6.00", "60 % ±44 %", "97 %", "1.60", "16 % ±47 %", "100 %", "-4.40"]
     assert "? <script>alert(1)</script>.x.y" not in text
     assert "? x.y" in text
+
+
+def test_samples_stand_beside_sparks_metrics_and_what_is_apart_is_marked() -> None:
+    text = explanation.render(explain(comparison()))
+    [line] = re.findall(r"^running or ready to run +(.*)$", text, re.MULTILINE)
+    assert line.split() == ["4.20", "6.00", "-30%!", "8.40", "6.00", "+40%!"]
+    assert "before: 200 samples, 0 % of them in unknown frames" in text
+    assert "after: 100 samples, 4 % of them in unknown frames" in text
+
+
+def test_what_a_workload_gains_at_most_is_in_the_sentence_the_table_and_the_report() -> None:
+    before, after = (
+        configured(
+            name, trials("join", {CSV: (4_000, 0), STRIPES: (0, 100 * waits)}, lasted_ms=4_000)
+        )
+        for name, waits in (("rs", 60), ("2x", 10))
+    )
+    compared = compare([before, after])
+    text = " ".join(explanation.render(explain(compared)).split())
+    assert "an infinitely fast network gains at most 16 % (" in text
+    assert "before: without any wait for the network, at most 48 % (" in text
+    assert "Replayed with their waits, the tasks take 100 % of the real time" in text
+    html = page.render(compared)
+    assert "join in 2x: without any wait for the network, at most 16 % (" in html
 
 
 def test_icicles_are_as_wide_as_the_seconds_and_the_rows_below_fill_those_above() -> None:
@@ -88,6 +113,25 @@ def test_a_picture_has_a_bounded_number_of_frames() -> None:
         for two in range(5)
     }
     assert len(rects(icicle(weights, lambda _: "red"))) <= 3 * MAX_FRAMES
+
+
+def test_a_report_of_many_profiles_whose_frames_are_all_rare_stays_small() -> None:
+    def many(frame: str) -> Seen:
+        deep = [tuple(f"org.example.Deep{n}.f{depth}" for depth in range(40)) for n in range(400)]
+        return {
+            (f"org.example.{frame * 9}.a{number % 9}", *below): (number, 1)
+            for number, below in enumerate(deep)
+        }
+
+    columns = [
+        configured(
+            name, [trial for workload in ("join", "sort") for trial in trials(workload, many(name))]
+        )
+        for name in ("rs", "2x")
+    ]
+    html = page.render(compare(columns))
+    assert html.count('class="icicle"') == 6
+    assert len(html) < 1_500_000
 
 
 def test_the_figure_has_an_icicle_of_each_side_and_of_the_difference() -> None:

@@ -266,6 +266,11 @@ class TestTrialsFigure:
         comparison = compare([configured("a", [late]), configured("b", [early])])
         assert [mark.configuration for mark in trials.marks(comparison)["w"]] == ["b", "a"]
 
+    def test_trials_of_profile_rounds_are_left_out(self) -> None:
+        tried = [ok("w", 1.0), ok("w", 7.0, phase=Phase.PROFILE)]
+        comparison = compare([configured(name, tried) for name in ("a", "b")])
+        assert [mark.text for mark in trials.marks(comparison)["w"]] == ["1.00 s", "1.00 s"]
+
     def test_failed_and_warm_up_trials_are_marked(self) -> None:
         tried = [ok("w", 9.0, phase=Phase.WARM_UP), ok("w", 1.0), failed("w"), ok("w", 2.0)]
         columns = [configured(name, tried) for name in ("a", "b")]

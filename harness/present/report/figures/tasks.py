@@ -9,7 +9,7 @@ from harness.analysis.explain.profile import ProfiledTime, profiled_time
 from harness.model.profile import Stack
 from harness.present import quantities
 from harness.present.data_table import DataTable, Quantity
-from harness.present.profile_table import kind_name, shown_kinds
+from harness.present.profile_table import bound_text, kind_name, shown_kinds
 from harness.present.report import chart
 from harness.present.report.figure import Evidence, Figure, Picture, Section, alternative
 from harness.present.report.icicle import difference, icicle
@@ -70,6 +70,12 @@ def figure(evidence: Evidence) -> Figure | None:
             for family, colour in _COLOURS.items()
         },
         remarks=(REMARK,),
+        lines=tuple(
+            f"{workload} in {name}: {bound_text(profile.bound)}."
+            for workload, profiles in found.items()
+            for name, profile in profiles.items()
+            if profile.bound
+        ),
     )
 
 

@@ -6,7 +6,7 @@ from itertools import groupby, pairwise
 from typing import Any, NamedTuple
 
 from harness.analysis.compare.comparison import Comparison
-from harness.model.run import Trial
+from harness.model.run import Phase, Trial
 from harness.present import quantities
 from harness.present.data_table import DataTable
 from harness.present.report import chart
@@ -37,12 +37,16 @@ class Mark(NamedTuple):
 
 
 def marks(comparison: Comparison) -> dict[str, list[Mark]]:
-    """Return all trials of each workload, whether or not they count, in the order of their start."""
+    """Return the trials of each workload, whether or not they count, in the order of their start.
+
+    Those of profile rounds are left out: their times are not meant to be compared.
+    """
     found = [
         Mark(column.name, recorded.run.id, trial)
         for column in comparison.columns
         for recorded in column.runs
         for trial in recorded.trials
+        if trial.phase is not Phase.PROFILE
     ]
     by_workload = grouped(
         sorted(found, key=lambda mark: mark.trial.started_at), lambda mark: mark.trial.workload

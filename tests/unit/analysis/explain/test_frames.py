@@ -29,7 +29,9 @@ def stack(*above: str) -> Stack:
         (
             [
                 "org.apache.spark.storage.ShuffleBlockFetcherIterator.next",
-                "java.util.concurrent.LinkedBlockingQueue.take",
+                "org.apache.spark.util.Utils$.timeTakenMs",
+                "org.apache.spark.storage.ShuffleBlockFetcherIterator.$anonfun$next$1",
+                "java.util.concurrent.LinkedBlockingDeque.take",
                 "jdk.internal.misc.Unsafe.park",
             ],
             "waiting for shuffle blocks",

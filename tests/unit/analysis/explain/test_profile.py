@@ -14,7 +14,9 @@ UNKNOWN = ("Task.run", "com.example.Codec.unpack")
 
 
 def profiled(*tasks: Seen, phase: Phase = Phase.PROFILE, silent: str = "") -> Trial:
-    metrics = task_metrics(cpu_s=6.0, fetch_wait_s=3.0, unattributed_s=1.0, scheduler_delay_s=7.0)
+    metrics = task_metrics(
+        cpu_s=6.0, fetch_wait_s=3.0, unattributed_s=1.0, scheduler_delay_s=7.0, gc_share=0.1
+    )
     profile = Profile.of(
         interval_s=0.1,
         executors=["0 on n1"],
@@ -38,7 +40,11 @@ def test_task_seconds_are_shares_of_the_time_in_which_tasks_had_a_thread() -> No
         ("time of all tasks", pytest.approx(10.0), 10.0),
         ("running or ready to run", pytest.approx(6.6), 6.0),
         ("waiting for shuffle blocks", pytest.approx(3.0), 3.0),
+        ("collecting garbage", None, 1.0),
     ]
+    *others, garbage = (check.difference for check in found.checks)
+    assert others == pytest.approx([0, 0.1, 0])
+    assert garbage is None
 
 
 def test_measured_trials_and_those_without_a_sample_have_no_profile() -> None:

@@ -1,0 +1,47 @@
+"""Why nodes receive bytes of input: what the layout and the file system of the data explain."""
+
+from harness.analysis.observed.configuration import ConfigurationRuns
+from harness.model.layout import Layout, LayoutKind
+
+LITTLE = 0.1
+"""Of each byte of input: what is less needs no cause."""
+ALL = 1.1
+"""Of each byte of input: with more, nodes receive bytes that no task uses."""
+_STRIPED = (LayoutKind.REED_SOLOMON, LayoutKind.XOR)
+
+
+def cause(column: ConfigurationRuns, received: float) -> str | None:
+    """Return why nodes receive so much for each byte of input, in one sentence; None if it is little.
+
+    None, too, if the data has no known layout, or several.
+    """
+    layouts = [Layout.parse(text) for text in column.layouts]
+    if received < LITTLE or len(layouts) != 1:
+        return None
+    [layout] = layouts
+    data = f"the data is {layout}"
+    if layout.kind in _STRIPED and received <= ALL:
+        return (
+            f"{data}: the {layout.data} stripes of a block are on different nodes if there are enough, so a "
+            "task receives most of its input on whichever node it runs"
+        )
+    if layout.kind in _STRIPED and _is_on_qfs(column):
+        return (
+            f"{data} on QFS, whose client reads ahead 1 MiB of each of {layout.data} stripes: what is beyond "
+            "the end of a split is received again for the next one. Larger splits, or fewer and larger "
+            "files, receive less"
+        )
+    if received <= ALL:
+        return (
+            f"{data}: a task receives its input where its node has no copy, or where the client of the file "
+            "system chose the copy of another node"
+        )
+    return (
+        f"{data}, which does not explain more than the input: what tasks write, broadcasts, or other users "
+        "of the network"
+    )
+
+
+def _is_on_qfs(column: ConfigurationRuns) -> bool:
+    datasets = (recorded.run.dataset or {} for recorded in column.runs)
+    return any(str(dataset.get("uri", "")).startswith("qfs:") for dataset in datasets)
