@@ -8,12 +8,12 @@ from pyspark.sql import DataFrame, SparkSession
 
 from datagen import recipe as recipes
 from datagen.filesystem import Directory, Entry
+from datagen.generations import place_of
 from datagen.manifest import FILE_NAME, Format, Manifest
 from datagen.observed_layout import StoredFiles
-from datagen.replaceable import HALF_WRITTEN, INVALID
+from datagen.replaceable import GENERATION, HALF_WRITTEN, INVALID
 from datagen.spark import spark_errors_as_one_line
 from datagen.storage import Storage, locate
-from datagen.swap import Place
 from harness.model.errors import BadInput
 from harness.terminal import first_line, shorten
 
@@ -38,7 +38,9 @@ class Dataset:
 
     @property
     def uri(self) -> str:
-        return self.directory.uri
+        """The URI of the dataset, whichever of its generations this is."""
+        above, _, name = self.directory.uri.rpartition("/")
+        return above if GENERATION.fullmatch(name) else self.directory.uri
 
     @property
     def digests(self) -> Mapping[tuple[str, ...], str]:
@@ -52,8 +54,8 @@ class Dataset:
         """Return the rows, with the six columns of the recipe. Every action reads the files again."""
         reader = spark.read.schema(recipes.SCHEMA)
         if self.manifest.format is Format.PARQUET:
-            return reader.parquet(self.uri)
-        return reader.csv(self.uri, header=True)
+            return reader.parquet(self.directory.uri)
+        return reader.csv(self.directory.uri, header=True)
 
     def as_facts(self) -> dict[str, Any]:
         """Return what a run records: the manifest, and how the files were stored when it began."""
@@ -93,16 +95,16 @@ def open_dataset(spark: SparkSession, uri: str, *, accept_layout_drift: bool = F
 
 
 def locate_existing(spark: SparkSession, uri: str) -> tuple[Directory, Storage]:
-    """Return the directory at a URI and its storage. Raise BadInput if there is nothing.
+    """Return the directory with the files at a URI, and its storage. Raise BadInput if there is nothing.
 
     If a generate.py was killed between the two renames of a swap, the swap is finished first.
     """
     directory, storage = locate(spark, uri)
-    place = Place.of(directory, storage)
+    place = place_of(directory, storage)
     place.recover()
     if not directory.exists():
         raise BadInput(f"{directory.uri} does not exist; write it with datagen/generate.py")
-    return directory, storage
+    return place.current() or directory, storage
 
 
 def read_manifest(directory: Directory) -> Manifest:

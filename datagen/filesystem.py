@@ -19,6 +19,8 @@ UNSAFE = frozenset("*?[]{}\\")
 MAX_READ_BYTES = 2**28
 """A manifest of a million files has about 100 MB."""
 TEMPORARY_PREFIX = "_incomplete."
+CREATE_IF_ABSENT = "fs.option.create.conditional.overwrite"
+"""Hadoop's name for the ability to create a file by a request that fails if the file exists."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +83,10 @@ class Directory:
         """Return the directory with another name beside this one, which is not the root directory."""
         # Hadoop would take a name with a colon for a URI, unless the whole URI stands before it.
         return self._at_uri(f"{str(self.path.getParent().toString()).rstrip('/')}/{name}")
+
+    def below(self, name: str) -> Self:
+        """Return the directory with this name in this one."""
+        return self._at(self.child(name))
 
     def at_path(self, path: str) -> Self:
         """Return the directory at an absolute path of the same file system."""
@@ -149,12 +155,32 @@ class Directory:
 
     def create_new(self, name: str, text: str) -> None:
         """Create a file in the directory. Raise BadInput if the file exists."""
-        stream = self._try(lambda: self.fs.create(self.child(name), False))  # noqa: FBT003  Java's signature
+        stream = self._try(lambda: self._exclusive(self.child(name)))
         try:
             self._try(lambda: stream.write(bytearray(text.encode())))
         except BadInput:
             with suppress(BadInput):
                 self._try(stream.close)
+            raise
+        self._try(stream.close)
+
+    def _exclusive(self, path: Any) -> Any:
+        """Return the stream of a file that nobody else has created, or creates at the same time."""
+        if self.fs.hasPathCapability(
+            path, CREATE_IF_ABSENT
+        ):  # an object store, which knows it at the end
+            builder = self.fs.createFile(path).overwrite(False)  # noqa: FBT003  Java's signature
+            return builder.must(CREATE_IF_ABSENT, True).build()  # noqa: FBT003  Java's signature
+        return self.fs.create(path, False)  # noqa: FBT003  Java's signature
+
+    def put(self, name: str, text: str) -> None:
+        """Create a file in the directory, or replace it in one step, as object stores do."""
+        stream = self._try(lambda: self.fs.create(self.child(name), True))  # noqa: FBT003  Java's signature
+        try:
+            self._try(lambda: stream.write(bytearray(text.encode())))
+        except BadInput:  # closing it would store what it has
+            with suppress(BadInput):
+                self._try(stream.abort)
             raise
         self._try(stream.close)
 

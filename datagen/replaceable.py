@@ -13,6 +13,12 @@ HALF_WRITTEN = "_generating"
 INVALID = "_invalid"
 """Earlier versions wrote this instead of a manifest if the layout was wrong; it contains the reason."""
 
+CURRENT = "_current"
+"""Where no directory can be renamed, this file names the generation that is the dataset."""
+
+GENERATION = re.compile(r"generation-[0-9a-f]{16}")
+"""The names of the directories that have a dataset's files there, below the directory of the dataset."""
+
 UNCOMMITTED = "_temporary"
 """The directory in which Spark writes uncommitted files."""
 
@@ -21,7 +27,7 @@ RESERVED = re.compile(r"\..+\.(generating|new|former)")
 
 PART = r"part-\d{5,}-[0-9a-f-]{36}-c\d{3,}\.[a-z.]+"
 OURS = re.compile(
-    rf"{FILE_NAME}|{HALF_WRITTEN}|{INVALID}|_SUCCESS|{PART}|\.(_SUCCESS|{PART})\.crc"
+    rf"{FILE_NAME}|{CURRENT}|{HALF_WRITTEN}|{INVALID}|_SUCCESS|{PART}|\.(_SUCCESS|{PART})\.crc"
     rf"|{TEMPORARY_PREFIX}.+"
 )
 
@@ -36,7 +42,7 @@ def check_not_nested(directory: Directory) -> None:
     ancestor = directory.parent()
     while ancestor is not None:
         parent = ancestor.parent()
-        if any(ancestor.has(name) for name in (FILE_NAME, HALF_WRITTEN, INVALID)):
+        if any(ancestor.has(name) for name in (FILE_NAME, CURRENT, HALF_WRITTEN, INVALID)):
             raise BadInput(
                 f"{directory.uri} is inside the dataset {ancestor.uri}, which would be spoilt; "
                 "choose a directory outside it"
@@ -52,17 +58,22 @@ def check_not_nested(directory: Directory) -> None:
 def check_no_foreign_files(directory: Directory) -> Mapping[str, Entry]:
     """Return what is in a directory. Raise BadInput if generate.py did not write all of it."""
     entries = directory.entries() if directory.exists() else {}
-    foreign = sorted(
-        entry.name
-        for entry in entries.values()
-        if not (entry.name == UNCOMMITTED if entry.is_directory else OURS.fullmatch(entry.name))
-    )
+    foreign = sorted(entry.name for entry in entries.values() if not _is_ours(entry))
     if foreign:
         raise BadInput(
             f"{directory.uri} contains something that is not part of a dataset "
             f"(first: {foreign[0]}); move it elsewhere, or choose another directory"
         )
+    for name in entries:
+        if GENERATION.fullmatch(name):
+            check_no_foreign_files(directory.below(name))
     return entries
+
+
+def _is_ours(entry: Entry) -> bool:
+    if entry.is_directory:
+        return entry.name == UNCOMMITTED or bool(GENERATION.fullmatch(entry.name))
+    return bool(OURS.fullmatch(entry.name))
 
 
 def check_replaceable(directory: Directory, *, overwrite: bool, replace_half_written: bool) -> None:
@@ -71,15 +82,16 @@ def check_replaceable(directory: Directory, *, overwrite: bool, replace_half_wri
     Foreign files are never replaced, a dataset only with `overwrite`, a half-written or invalid one, of
     an earlier version, also with `replace_half_written`.
     """
-    entries = check_no_foreign_files(directory)
-    if not entries:
+    found = check_no_foreign_files(directory)
+    entries = {name for name in found if not GENERATION.fullmatch(name)}
+    if not entries:  # at most the generation of a generate.py that was killed
         return
-    if not {FILE_NAME, HALF_WRITTEN, INVALID} & entries.keys():
+    if not {FILE_NAME, CURRENT, HALF_WRITTEN, INVALID} & entries:
         raise BadInput(
             f"{directory.uri} contains files, but neither a manifest nor the marker of a half-written "
             f"dataset (first: {min(entries)}); choose another directory"
         )
-    complete = FILE_NAME in entries
+    complete = bool({FILE_NAME, CURRENT} & entries)
     if not (overwrite or (replace_half_written and not complete)):
         state = "a dataset already" if complete else "a half-written dataset"
         state = "a dataset that is not valid" if INVALID in entries else state

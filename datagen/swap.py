@@ -107,10 +107,31 @@ class Place:
         check_replaceable(
             self.directory, overwrite=overwrite, replace_half_written=replace_half_written
         )
+        check_not_nested(self.directory)
+        self._check_beside()
+
+    def current(self) -> Directory | None:
+        """Return the directory of the generation that is the dataset; None if it is the dataset's own."""
+        return None
+
+    def exists(self) -> bool:
+        """Return whether there is a dataset."""
+        return self.directory.exists()
+
+    def _check_beside(self) -> None:
+        """Raise BadInput if there are foreign files where the dataset is written and swapped in."""
         for beside in (self.new, self.former):
             check_no_foreign_files(beside)
-        check_not_nested(self.directory)
         self.storage.check_renamable(self.directory)
+
+    def _clear(self) -> None:
+        """Delete what a killed generate.py left."""
+        remove(self.former)
+        remove(self.new)
+
+    def _discard(self) -> None:
+        """Delete what was written."""
+        remove(self.new)
 
     @contextmanager
     def writing(self, *, overwrite: bool, replace_half_written: bool) -> Iterator[Directory]:
@@ -130,10 +151,9 @@ class Place:
             # Meanwhile, another process may have finished here.
             self.recover()
             self.check_writable(**replacing)
-            remove(self.former)
-            remove(self.new)
+            self._clear()
             self.new.create()
-            if self.directory.exists():
+            if self.exists():
                 say(f"{self.directory.uri} stays as it is until the new dataset is complete")
                 self.storage.copy_attributes(self.directory, self.new)
             yield self.new
@@ -162,12 +182,12 @@ class Place:
             if not lock.is_ours():
                 return _taken_over(uri)
             try:
-                remove(self.new)
+                self._discard()
             finally:
                 lock.release()
             return (
                 f"{uri} is as it was before"
-                if self.directory.exists()
+                if self.exists()
                 else "nothing is left of the new dataset"
             )
         except (BadInput, OSError):  # Spark may have ended, and with it the way to the file system
@@ -181,24 +201,34 @@ class Place:
         if not lock.is_ours():
             raise ClusterliftError(_taken_over(self.directory.uri))
         try:
-            self._rename_both()
+            self._put_in_place()
         except BadInput as error:
             with suppress(BadInput):
                 lock.release()
             raise SwapRefused(
-                f"{error}; the new dataset is complete in {self.new.uri}: rename it by hand to "
-                f"{self.directory.uri}, once nothing has that name, or generate it in another directory"
+                f"{error}; the new dataset is complete in {self.new.uri}: {self._by_hand()}, or generate it "
+                "in another directory"
             ) from error
         try:
-            remove(self.former)
+            self._delete_former()
         except BadInput as error:
             say(
-                f"{self.directory.uri} is complete, but the former dataset could not be deleted: {error}; "
-                f"delete {self.former.uri}"
+                f"{self.directory.uri} is complete, but the former dataset could not be deleted: {error}"
             )
         lock.release()
 
-    def _rename_both(self) -> None:
+    def _by_hand(self) -> str:
+        """Return what the user can do if the new dataset could not be put in its place."""
+        return f"rename it by hand to {self.directory.uri}, once nothing has that name"
+
+    def _delete_former(self) -> None:
+        try:
+            remove(self.former)
+        except BadInput as error:
+            raise BadInput(f"{error}; delete {self.former.uri}") from error
+
+    def _put_in_place(self) -> None:
+        """Rename both directories. Raise BadInput, with what remains, if that is refused."""
         uri, rename = self.directory.uri, self.storage.rename
         if not self.directory.exists():
             self._rename_new()

@@ -24,13 +24,13 @@ from datagen.dataset import (
     observe_files,
     open_dataset,
 )
+from datagen.generations import place_of
 from datagen.manifest import FILE_NAME, Format, Manifest
 from datagen.observed_layout import StoredFiles
 from datagen.recipe import Recipe, Totals
 from datagen.rows import DIGESTS, OBSERVED, OBSERVED_COLUMNS, row_frame, totals_from
 from datagen.spark import cancel_jobs_on_error, spark_errors_as_one_line
 from datagen.storage import Storage, locate
-from datagen.swap import Place
 from harness import __version__
 from harness.model.errors import BadInput, ClusterliftError
 from harness.model.layout import Layout
@@ -133,9 +133,9 @@ def write_dataset(
     if writing fails or the files are not stored as requested.
     """
     directory, storage = locate(spark, request.uri)
-    place = Place.of(directory, storage)
+    place = place_of(directory, storage)
     place.recover()
-    if request.reuse and directory.exists() and FILE_NAME in directory.entries():
+    if request.reuse and (place.current() or directory).has(FILE_NAME):
         dataset = open_dataset(spark, request.uri)
         if request.is_met_by(dataset.manifest):
             return dataset
@@ -169,7 +169,7 @@ def write_dataset(
             written_at=timestamp(),
         )
         new.write(FILE_NAME, manifest.to_json())
-    return Dataset(directory, manifest, stored)
+    return Dataset(place.current() or directory, manifest, stored)
 
 
 def _check_layout(

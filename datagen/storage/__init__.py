@@ -9,14 +9,14 @@ import pkgutil
 import socket
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
 from pyspark.sql import SparkSession
 
 from datagen.filesystem import Directory
 from datagen.observed_layout import StoredFiles
-from datagen.spark import spark_errors_as_one_line
+from datagen.spark import scala_context, spark_errors_as_one_line
 from harness.model.errors import BadInput
 from harness.model.layout import Layout
 
@@ -33,6 +33,19 @@ class Storage(ABC):
     scheme: ClassVar[str]
     advice: ClassVar[str] = ""
     """What to do if Hadoop does not know the file system; empty if Hadoop always knows it."""
+    renames: ClassVar[bool] = True
+    """Whether a directory is renamed in one step; if not, datasets have generations (generations.py)."""
+
+    def address(self, conf: Any, uri: str) -> tuple[str, int] | None:
+        """Return host and port that answer for a URI; None if they are not known.
+
+        `conf` is Hadoop's configuration. Raises ValueError if the URI has no valid port.
+        """
+        host, port = urlsplit(uri).hostname, urlsplit(uri).port
+        return None if host is None or port is None else (host, port)
+
+    def set_defaults(self, conf: Any, uri: str) -> None:  # noqa: B027  most need none
+        """Set what a benchmark needs in Hadoop's configuration, unless the user has set it."""
 
     def resolve(self, directory: Directory) -> Directory:
         """Return the directory that the URI leads to, if it is a symbolic link."""
@@ -122,7 +135,9 @@ def locate(spark: SparkSession, uri: str) -> tuple[Directory, Storage]:
     else:
         # Before Hadoop is involved: its error message would name Java classes.
         storage = _storage_for(scheme, uri)
-        _check_answers(uri)
+        conf = scala_context(spark).hadoopConfiguration()
+        _check_answers(storage, conf, uri)
+        storage.set_defaults(conf, uri)
         directory = _directory(spark, uri, storage)
     storage.check_available(directory)
     return directory, storage
@@ -138,14 +153,15 @@ def _directory(spark: SparkSession, uri: str, storage: Storage) -> Directory:
         raise BadInput(f"{error}{storage.advice and '; '}{storage.advice}") from error
 
 
-def _check_answers(uri: str) -> None:
+def _check_answers(storage: Storage, conf: Any, uri: str) -> None:
     """Raise BadInput if nothing listens at the host and port: clients would retry for minutes."""
     try:
-        host, port = urlsplit(uri).hostname, urlsplit(uri).port
+        address = storage.address(conf, uri)
     except ValueError as error:
         raise BadInput(f"{uri}: {error}") from error
-    if host is None or port is None:
-        return  # a name that only the Hadoop configuration resolves, or no host at all
+    if address is None:
+        return
+    host, port = address
     try:
         socket.create_connection((host, port), CONNECT_TIMEOUT_S).close()
     except OSError as error:

@@ -42,7 +42,8 @@ class FileSystem:
 
     Change number `failing_at`, counted from 0, raises `failure`: before it has changed anything or, if
     `after`, afterwards. Once the failure is Killed, so is every later call. Deleting a directory is as many
-    changes as it has entries, and one more.
+    changes as it has entries, and one more. In an object store, a file is there when it is closed, and not
+    before; it replaces another one at once; directories are not renamed, and files by a copy and a deletion.
     """
 
     nodes: dict[str, str | None] = field(default_factory=lambda: {"/": None})
@@ -50,6 +51,7 @@ class FileSystem:
     after: bool = False
     failure: type[BaseException] = Killed
     renames_directories: bool = True
+    is_object_store: bool = False
     changes: int = 0
     dead: bool = False
 
@@ -73,6 +75,9 @@ class FileSystem:
         return [each for each in self.nodes if each.startswith(f"{path}/")]
 
     # The methods of org.apache.hadoop.fs.FileSystem.
+
+    def hasPathCapability(self, _path: Path, _name: str) -> bool:
+        return False
 
     def exists(self, path: Path) -> bool:
         self.check_alive()
@@ -105,9 +110,16 @@ class FileSystem:
         text = self.nodes[path.text] or ""
         return SimpleNamespace(readAllBytes=text.encode, close=lambda: None)
 
-    def create(self, path: Path, _overwrite: bool) -> Any:  # noqa: FBT001  Java's signature
-        if path.text in self.nodes:
+    def create(self, path: Path, overwrite: bool) -> Any:  # noqa: FBT001  Java's signature
+        if path.text in self.nodes and not overwrite:
             raise ValueError(f"{path.text} exists")
+        if self.is_object_store:
+            written: list[str] = []
+            return SimpleNamespace(
+                write=lambda data: written.append(bytes(data).decode()),
+                close=lambda: self.change({path.text: "".join(written)}),
+                abort=self.check_alive,
+            )
         self.change({path.text: ""})
         return SimpleNamespace(
             write=lambda data: self.change({path.text: bytes(data).decode()}),
@@ -126,13 +138,17 @@ class FileSystem:
         if source.text not in self.nodes:
             return False
         is_directory = self.nodes[source.text] is None
-        if is_directory and not self.renames_directories:
+        if is_directory and (self.is_object_store or not self.renames_directories):
             return False
         to = target.text
         if to in self.nodes and self.nodes[to] is None:  # Hadoop moves into an existing directory
             to = Path(target, source.getName()).text
         moved = [source.text, *self.below(source.text)]
-        self.change({to + p.removeprefix(source.text): self.nodes[p] for p in moved}, *moved)
+        copies = {to + p.removeprefix(source.text): self.nodes[p] for p in moved}
+        if self.is_object_store:
+            self.change(copies)
+            copies = {}
+        self.change(copies, *moved)
         return True
 
 

@@ -1,5 +1,6 @@
 """Wherever generate.py ends, there is the former dataset or the new one, and the next one can start."""
 
+import contextlib
 import dataclasses
 import itertools
 import json
@@ -13,6 +14,7 @@ import pytest
 
 from datagen import write_lock
 from datagen.filesystem import Directory
+from datagen.generations import CURRENT, place_of
 from datagen.manifest import FILE_NAME
 from datagen.observed_layout import StoredFiles
 from datagen.storage import Storage
@@ -38,13 +40,25 @@ class FakeStorage(Storage):
         return StoredFiles({})
 
 
-def place_of(fs: FileSystem, path: str = ROWS) -> Place:
-    return Place.of(directory(fs, path), FakeStorage())
+class FakeObjectStore(FakeStorage):
+    renames = False
+
+
+def object_store() -> FileSystem:
+    return FileSystem(is_object_store=True)
+
+
+of_both_kinds = pytest.mark.parametrize("new_fs", [FileSystem, object_store])
+"""File systems that rename directories in one step, and those that do not."""
+
+
+def place_in(fs: FileSystem, path: str = ROWS) -> Place:
+    return place_of(directory(fs, path), FakeObjectStore() if fs.is_object_store else FakeStorage())
 
 
 def generate(fs: FileSystem, content: str, path: str = ROWS, *, overwrite: bool = True) -> None:
     """Write a dataset each of whose files has this content."""
-    write(place_of(fs, path), content, overwrite=overwrite)
+    write(place_in(fs, path), content, overwrite=overwrite)
 
 
 def write(place: Place, content: str, *, overwrite: bool = True) -> None:
@@ -56,24 +70,29 @@ def write(place: Place, content: str, *, overwrite: bool = True) -> None:
 
 def found(fs: FileSystem) -> str | None:
     """Return the content of the dataset whoever opens it finds, whole; None if there is none."""
-    place = place_of(fs)
+    place = place_in(fs)
     place.recover()
-    if not place.directory.exists():
+    if not place.exists():
         return None
-    names = set(place.directory.entries())
+    files = place.current() or place.directory
+    names = set(files.entries())
     assert names == {*PARTS, FILE_NAME}
-    [content] = {place.directory.read(name) for name in names}
+    [content] = {files.read(name) for name in names}
     return content
 
 
 def beside(fs: FileSystem) -> set[str]:
-    data = directory(fs, "/data")
-    return set(data.entries()) - {"rows"} if data.exists() else set()
+    """Return what is beside the dataset, and beside its current generation."""
+    data, place = directory(fs, "/data"), place_in(fs)
+    names = set(data.entries()) - {"rows"} if data.exists() else set()
+    if place.directory.exists() and (current := place.current()):
+        names |= set(place.directory.entries()) - {CURRENT, current.name}
+    return names
 
 
 def generate_and(fs: FileSystem, meanwhile: Callable[[Directory], object]) -> None:
     """Write a dataset without files, while something else happens."""
-    with place_of(fs).writing(overwrite=True, replace_half_written=False) as new:
+    with place_in(fs).writing(overwrite=True, replace_half_written=False) as new:
         meanwhile(new)
         new.write(FILE_NAME, "new")
 
@@ -93,12 +112,14 @@ def killed_processes_have_ended(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def with_one_failure(
-    before: str | None, failure: type[BaseException]
+    before: str | None,
+    failure: type[BaseException],
+    new_fs: Callable[[], FileSystem] = FileSystem,
 ) -> Iterator[tuple[FileSystem, BaseException]]:
     """Yield a file system for each change while a dataset is written: there it failed."""
     for step in itertools.count():
         number, after = divmod(step, 2)
-        fs = FileSystem()
+        fs = new_fs()
         if before is not None:
             generate(fs, before)
         fs.failing_at, fs.after, fs.failure = fs.changes + number, bool(after), failure
@@ -117,9 +138,12 @@ def with_one_failure(
 
 @pytest.mark.usefixtures("killed_processes_have_ended")
 @pytest.mark.parametrize("before", [None, "before"])
-def test_a_kill_at_any_moment_leaves_one_whole_dataset(before: str | None) -> None:
+@of_both_kinds
+def test_a_kill_at_any_moment_leaves_one_whole_dataset(
+    before: str | None, new_fs: Callable[[], FileSystem]
+) -> None:
     outcomes = []
-    for fs, _ in with_one_failure(before, Killed):
+    for fs, _ in with_one_failure(before, Killed, new_fs):
         outcomes.append(found(fs))
         generate(fs, "next", overwrite=outcomes[-1] is not None)
         assert found(fs) == "next"
@@ -145,10 +169,13 @@ def test_a_kill_while_a_reader_finishes_the_swap_leaves_one_whole_dataset() -> N
 
 @pytest.mark.usefixtures("killed_processes_have_ended")
 @pytest.mark.parametrize("before", [None, "before"])
-def test_a_failed_change_leaves_one_whole_dataset(before: str | None) -> None:
+@of_both_kinds
+def test_a_failed_change_leaves_one_whole_dataset(
+    before: str | None, new_fs: Callable[[], FileSystem]
+) -> None:
     """A full disk, for example. The lock stays only where the failed change was to delete it."""
     locks = 0
-    for fs, error in with_one_failure(before, ValueError):
+    for fs, error in with_one_failure(before, ValueError, new_fs):
         assert "\n" not in str(error)
         locks += ".rows.generating" in beside(fs)
         assert locks <= 1
@@ -158,8 +185,11 @@ def test_a_failed_change_leaves_one_whole_dataset(before: str | None) -> None:
         assert not beside(fs)
 
 
-def test_a_failure_while_writing_leaves_nothing_of_the_new_dataset() -> None:
-    fs = FileSystem()
+@of_both_kinds
+def test_a_failure_while_writing_leaves_nothing_of_the_new_dataset(
+    new_fs: Callable[[], FileSystem],
+) -> None:
+    fs = new_fs()
     generate(fs, "before")
     with pytest.raises(
         ClusterliftError, match=f"^disk full; fake:{ROWS} is as it was before$"
@@ -174,8 +204,11 @@ def test_a_failure_while_writing_leaves_nothing_of_the_new_dataset() -> None:
     ("before", "remains"),
     [("before", f"fake:{ROWS} is as it was before"), (None, "nothing is left")],
 )
-def test_an_interrupt_says_what_remains(before: str | None, remains: str) -> None:
-    fs = FileSystem()
+@of_both_kinds
+def test_an_interrupt_says_what_remains(
+    before: str | None, remains: str, new_fs: Callable[[], FileSystem]
+) -> None:
+    fs = new_fs()
     if before is not None:
         generate(fs, before)
     with pytest.raises(Interrupted, match=f"^interrupted; {remains}") as interrupted:
@@ -254,6 +287,58 @@ def test_an_interrupt_of_the_swap_reports_how_it_ended(refuses: bool) -> None:  
     assert found(fs) == ("before" if refuses else "new")
 
 
+# Generations, where no directory can be renamed.
+
+
+def test_a_reader_finds_the_former_generation_until_the_new_one_is_named() -> None:
+    fs = object_store()
+    generate(fs, "before")
+    generate_and(fs, lambda _: None if found(fs) == "before" else pytest.fail("half a dataset"))
+    assert set(place_in(fs).current().entries()) == {FILE_NAME}  # type: ignore[union-attr]
+
+
+def test_a_request_whose_answer_is_lost_has_been_executed() -> None:
+    fs = object_store()
+    generate(fs, "before")
+    for number in itertools.count():
+        fs.failing_at, fs.after, fs.failure = fs.changes + number, True, ValueError
+        with contextlib.suppress(ClusterliftError):
+            generate(fs, "new")
+        fs.failing_at = -1
+        if found(fs) == "new":
+            break
+    assert beside(fs) == set()
+
+
+def test_a_file_that_names_no_generation_is_refused_and_replaced_by_overwrite() -> None:
+    fs = object_store()
+    generate(fs, "before")
+    fs.nodes[f"{ROWS}/{CURRENT}"] = "../other"
+    with pytest.raises(
+        BadInput, match=f"{ROWS}/{CURRENT} does not name a generation of the dataset"
+    ):
+        found(fs)
+    with pytest.raises(BadInput, match="is a dataset already; --overwrite"):
+        generate(fs, "new", overwrite=False)
+    generate(fs, "new")
+    assert found(fs) == "new"
+    assert not beside(fs)
+
+
+def test_a_dataset_that_was_copied_to_an_object_store_is_found_and_replaced() -> None:
+    fs = object_store()
+    copied = directory(fs, ROWS)
+    copied.create()
+    for name in (*PARTS, FILE_NAME):
+        copied.create_new(name, "copied")
+    assert found(fs) == "copied"
+    with pytest.raises(BadInput, match="is a dataset already; --overwrite"):
+        generate(fs, "new", overwrite=False)
+    generate(fs, "new")
+    assert found(fs) == "new"
+    assert not beside(fs)
+
+
 # Foreign files, locks and other datasets.
 
 
@@ -269,17 +354,19 @@ def test_foreign_files_beside_the_dataset_are_never_deleted(name: str) -> None:
     assert thesis.read("thesis.tex") == "years of work"
 
 
-def test_a_foreign_file_that_appears_meanwhile_is_kept() -> None:
-    fs = FileSystem()
+@of_both_kinds
+def test_a_foreign_file_that_appears_meanwhile_is_kept(new_fs: Callable[[], FileSystem]) -> None:
+    fs = new_fs()
     generate(fs, "before")
     with pytest.raises(SwapRefused, match=r"first: notes.txt"):
         generate_and(fs, lambda _: directory(fs, ROWS).create_new("notes.txt", "keep"))
     assert directory(fs, ROWS).read("notes.txt") == "keep"
 
 
-def test_two_processes_at_the_same_time_are_excluded() -> None:
-    fs = FileSystem()
-    with place_of(fs).writing(overwrite=True, replace_half_written=False) as new:
+@of_both_kinds
+def test_two_processes_at_the_same_time_are_excluded(new_fs: Callable[[], FileSystem]) -> None:
+    fs = new_fs()
+    with place_in(fs).writing(overwrite=True, replace_half_written=False) as new:
         with pytest.raises(
             BadInput, match=rf"^fake:{ROWS} is being generated by process {os.getpid()} on .*; wait"
         ):
@@ -290,15 +377,19 @@ def test_two_processes_at_the_same_time_are_excluded() -> None:
     assert found(fs) == "first"
 
 
-def test_a_process_that_lost_its_lock_stops_and_deletes_nothing() -> None:
+@of_both_kinds
+def test_a_process_that_lost_its_lock_stops_and_deletes_nothing(
+    new_fs: Callable[[], FileSystem],
+) -> None:
     """On another machine, the user took its dataset over with --overwrite."""
-    fs = FileSystem()
+    fs = new_fs()
     generate(fs, "before")
     other = dataclasses.replace(Owner(), machine="another").to_json()
     with pytest.raises(ClusterliftError, match=r"another process took over .* wait until that one"):
         generate_and(fs, lambda _: fs.nodes.update({"/data/.rows.generating": other}))
     assert found(fs) == "before"
-    assert beside(fs) == {".rows.new", ".rows.generating"}
+    assert len(beside(fs)) == 2
+    assert ".rows.generating" in beside(fs)
     with pytest.raises(BadInput, match=r"is a dataset already; --overwrite"):
         generate(fs, "next", overwrite=False)
     generate(fs, "next")
@@ -327,8 +418,11 @@ def test_a_lock_that_names_no_process_does_not_exclude(text: str) -> None:
 
 
 @pytest.mark.parametrize("path", [f"{ROWS}/inner", f"{ROWS}/a/b", f"{ROWS}/_temporary"])
-def test_a_dataset_inside_another_one_is_refused(path: str) -> None:
-    fs = FileSystem()
+@of_both_kinds
+def test_a_dataset_inside_another_one_is_refused(
+    path: str, new_fs: Callable[[], FileSystem]
+) -> None:
+    fs = new_fs()
     generate(fs, "outer")
     with pytest.raises(BadInput, match=rf"is inside the dataset fake:{ROWS}"):
         generate(fs, "inner", path)
@@ -340,15 +434,18 @@ def test_a_dataset_inside_another_one_is_refused(path: str) -> None:
 )
 def test_a_dataset_inside_one_that_is_being_generated_is_refused(path: str) -> None:
     fs = FileSystem()
-    with place_of(fs).writing(overwrite=True, replace_half_written=False) as new:
+    with place_in(fs).writing(overwrite=True, replace_half_written=False) as new:
         with pytest.raises(BadInput, match="is being generated"):
             generate(fs, "inner", path)
         new.write(FILE_NAME, "outer")
 
 
 @pytest.mark.parametrize("path", ["/", "/data"])
-def test_a_dataset_around_another_one_is_refused(path: str) -> None:
-    fs = FileSystem()
+@of_both_kinds
+def test_a_dataset_around_another_one_is_refused(
+    path: str, new_fs: Callable[[], FileSystem]
+) -> None:
+    fs = new_fs()
     generate(fs, "inner")
     with pytest.raises(BadInput, match=r"root directory|not part of a dataset \(first: rows\)"):
         generate(fs, "outer", path)

@@ -1,0 +1,142 @@
+"""A bucket of an object store: the settings of S3A that are in force for it, and its objects."""
+
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Self
+from urllib.parse import urlsplit
+from xml.etree import ElementTree as ET
+
+from datagen.filesystem import Directory
+from datagen.storage.signed_request import Credentials, ask
+from harness.model.errors import BadInput
+
+STORE = "clusterlift.s3a.store"
+STANDARD = "STANDARD"
+_NAMESPACE = re.compile(rb' xmlns="[^"]*"')
+
+
+def setting(conf: Any, bucket: str, name: str) -> str | None:
+    """Return the value of `fs.s3a.<name>` that S3A uses for a bucket; None if nobody has set it."""
+    for key in (f"fs.s3a.bucket.{bucket}.{name}", f"fs.s3a.{name}"):
+        if value := conf.get(key):
+            return str(value)
+    return None
+
+
+def endpoint(conf: Any, bucket: str) -> str | None:
+    """Return scheme, host and port of a bucket's server; None for AWS's own."""
+    text = setting(conf, bucket, "endpoint")
+    if text is None:
+        return None
+    secure = setting(conf, bucket, "connection.ssl.enabled") != "false"
+    return text.rstrip("/") if "://" in text else f"http{'s' if secure else ''}://{text}"
+
+
+@dataclass(frozen=True)
+class StoredObject:
+    """An object, as the server lists it: what is its own is in `element`."""
+
+    name: str
+    bytes: int
+    storage_class: str
+    element: ET.Element
+
+    @classmethod
+    def of(cls, element: ET.Element, prefix: str) -> Self:
+        return cls(
+            _text(element, "Key").removeprefix(prefix),
+            int(_text(element, "Size")),
+            element.findtext("StorageClass") or STANDARD,
+            element,
+        )
+
+
+@dataclass(frozen=True)
+class Bucket:
+    """The bucket of a directory. Every method raises BadInput if the server does not answer as it should."""
+
+    directory: Directory
+
+    @cached_property
+    def name(self) -> str:
+        return str(self.directory.path.toUri().getHost())
+
+    @cached_property
+    def prefix(self) -> str:
+        """What the keys of the objects in the directory begin with."""
+        path = str(self.directory.path.toUri().getPath()).strip("/")
+        return f"{path}/" if path else ""
+
+    def setting(self, name: str) -> str | None:
+        """Return the value of `fs.s3a.<name>` that is in force; None if nobody has set it."""
+        return setting(self.directory.conf, self.name, name)
+
+    @cached_property
+    def storage_class(self) -> str:
+        """The storage class that new objects get."""
+        return (self.setting("create.storage.class") or STANDARD).upper()
+
+    def ask(self, path: str, query: dict[str, str], body: bytes | None = None) -> bytes:
+        """Return what the server answers to a signed request."""
+        at = endpoint(self.directory.conf, self.name)
+        if at is None:
+            raise BadInput(
+                f"{self.directory.uri}: {STORE} is set, but fs.s3a.endpoint is not: name the server"
+            )
+        region = self.setting("endpoint.region") or "us-east-1"
+        try:
+            return ask(at, path, query, self._credentials, region=region, body=body)
+        except OSError as error:
+            cause = getattr(error, "reason", None) or error
+            raise BadInput(f"{self.directory.uri}: {at}{path}: {cause}") from error
+
+    @cached_property
+    def _credentials(self) -> Credentials:
+        """What S3A itself uses, whatever provider it has them from."""
+        with self.directory.errors_as_bad_input():
+            shared = self.directory.fs.getS3AInternals().shareCredentials("clusterlift")
+            found = shared.resolveCredentials()
+            is_session = "Session" in str(found.getClass().getSimpleName())
+            token = str(found.sessionToken()) if is_session else None
+            return Credentials(str(found.accessKeyId()), str(found.secretAccessKey()), token)
+
+    def objects(self, names: Collection[str], **parameters: str) -> list[StoredObject]:
+        """Return those objects of the directory that have one of these names.
+
+        `parameters` are those of the request, besides S3's own.
+        """
+        return [found for found in self._listed(parameters) if found.name in names]
+
+    def _listed(self, parameters: dict[str, str]) -> Iterator[StoredObject]:
+        query = {"list-type": "2", "prefix": self.prefix, "delimiter": "/", **parameters}
+        while True:
+            answer = self.ask(f"/{self.name}", query)
+            try:
+                page = ET.fromstring(_NAMESPACE.sub(b"", answer))  # noqa: S314  bounded, by expat
+                for element in page.findall("Contents"):
+                    yield StoredObject.of(element, self.prefix)
+            except (ET.ParseError, ValueError) as error:
+                raise BadInput(
+                    f"{self.directory.uri}: the list of the bucket cannot be read: {error}"
+                ) from error
+            token = page.findtext("NextContinuationToken")
+            if page.findtext("IsTruncated") != "true" or not token:
+                return
+            query["continuation-token"] = token
+
+
+def host_and_port(url: str) -> tuple[str, int] | None:
+    """Return host and port of a URL; None if it has no host. Raise ValueError if the port is none."""
+    parts = urlsplit(url)
+    if parts.hostname is None:
+        return None
+    return parts.hostname, parts.port or (443 if parts.scheme == "https" else 80)
+
+
+def _text(element: ET.Element, name: str) -> str:
+    text = element.findtext(name)
+    if text is None:
+        raise ValueError(f"an object without {name}")
+    return text

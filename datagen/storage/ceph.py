@@ -1,0 +1,285 @@
+"""Ceph's object store: what RADOS, below its gateway, says about the parts of every object.
+
+An S3 object is a head, and tails of 4 MiB. Each is an object of RADOS, in a pool that has a layout. A pool
+consists of placement groups, each on some storage daemons (OSDs). Ceph acknowledges a write when it has
+stored fewer copies or stripes than the pool promises: only the state of the placement group tells. So every
+group is asked which objects it has, and whether all its OSDs have them.
+"""
+
+import json
+import re
+import subprocess
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from datagen.observed_layout import StoredFile, StoredFiles
+from datagen.storage.bucket import STANDARD, StoredObject
+from datagen.storage.observer import Observer
+from harness.model.errors import BadInput
+from harness.model.layout import UNKNOWN, Layout, LayoutKind, striped_layout
+from harness.terminal import first_line
+
+CONF = "clusterlift.s3a.ceph.conf"
+TIMEOUT_S = 120.0
+AT_ONCE = 4
+"""How many programs ask at the same time: each takes a third of a second of a processor."""
+
+SEPARATOR = "\t"
+CHUNK_BYTES = 4 * 2**20
+"""The gateway's rgw_obj_stripe_size, unless somebody has changed it."""
+
+NOBODY = 2**31 - 1
+"""What Ceph writes for a stripe that no OSD stores."""
+
+WHOLE = re.compile(
+    r"active(\+(clean|scrubbing|deep|snaptrim|snaptrim_wait|remapped|backfilling|backfill_wait))*"
+)
+"""The states of a placement group in which every copy or stripe of its objects is stored."""
+
+REED_SOLOMON = re.compile(
+    r"(jerasure|isa) (reed_sol_van|reed_sol_r6_op|cauchy|cauchy_orig|cauchy_good)"
+)
+"""Plugins and techniques that compute Reed-Solomon codes."""
+
+
+@dataclass(frozen=True)
+class Pool:
+    """A pool of RADOS.
+
+    `groups` is the number of its placement groups, `size` that of copies or stripes of each object;
+    `stripe_bytes` is the length of a row of cells, 0 for copies.
+    """
+
+    number: int
+    groups: int
+    layout: Layout
+    size: int
+    stripe_bytes: int
+
+    def part_bytes(self, length: int) -> int:
+        """Return the bytes of each copy, or of each stripe, of an object of RADOS."""
+        if not self.stripe_bytes:
+            return length
+        rows = -(-length // self.stripe_bytes)
+        return rows * self.stripe_bytes // max(1, self.layout.data)
+
+
+@dataclass(frozen=True)
+class PlacementGroup:
+    """The objects in a group, the OSDs that store it, and whether they store all of its objects."""
+
+    objects: frozenset[str]
+    holders: Sequence[int]
+    is_whole: bool
+
+
+class Ceph(Observer):
+    """Asks `radosgw-admin`, `ceph` and `rados` on the driver's node, which needs a keyring that may read."""
+
+    name = "ceph"
+    choice = "a bucket with another placement, or another fs.s3a.create.storage.class"
+
+    def layout_of_new_objects(self) -> Layout:
+        """Return the layout of the pool of the bucket's placement and of the storage class."""
+        return self._pool_of(self.bucket.storage_class).layout
+
+    def observe(self, names: Collection[str]) -> StoredFiles:
+        """Look at every object of RADOS, and at the state of its placement group."""
+        found = self.bucket.objects(names)
+        parts = self._parts(found)
+        pools = {self._pool_of(each.storage_class) for each in found} | {self._pool_of(STANDARD)}
+        groups = [
+            group
+            for pool in sorted(pools, key=lambda pool: pool.number)
+            for group in self._groups(pool)
+        ]
+        group_of = {name: group for group in groups for name in group.objects}
+        files = {
+            each.name: self._stored_file(each, parts[each.name], group_of)
+            for each in found
+            if each.name in parts  # else it has been deleted meanwhile
+        }
+        return StoredFiles(files, server=self._server)
+
+    @staticmethod
+    def explain(stored: StoredFiles) -> str:
+        """Ceph reports no error while it stores fewer copies or stripes than the pool promises."""
+        if stored.missing:
+            return (
+                "Ceph acknowledges a write as soon as the pool's min_size of copies or stripes is stored: "
+                "an OSD may be down or full, or the pool still recovers; look at `ceph -s`"
+            )
+        return "the pool follows from the placement of the bucket and from the storage class of each object"
+
+    # What the cluster is.
+
+    @cached_property
+    def _server(self) -> str:
+        versions = self._json("ceph", "versions")["osd"]
+        return f"{self.name} {', '.join(sorted({version.split()[2] for version in versions}))}"
+
+    @cached_property
+    def _pools(self) -> Mapping[str, Pool]:
+        osd_map = self._json("ceph", "osd", "dump")
+        profiles = osd_map["erasure_code_profiles"]
+        return {
+            str(pool["pool_name"]): _pool(pool, profiles.get(pool["erasure_code_profile"]))
+            for pool in osd_map["pools"]
+        }
+
+    @cached_property
+    def _bucket_stats(self) -> dict[str, Any]:
+        stats: dict[str, Any] = self._json(
+            "radosgw-admin", "bucket", "stats", f"--bucket={self.bucket.name}"
+        )
+        return stats
+
+    @cached_property
+    def _pool_by_class(self) -> Mapping[str, Pool]:
+        """The pool of each storage class in the placement of the bucket."""
+        placement = self._bucket_stats["placement_rule"].partition("/")[0]
+        zone = self._json("radosgw-admin", "zone", "get")
+        [classes] = [
+            pool["val"]["storage_classes"]
+            for pool in zone["placement_pools"]
+            if pool["key"] == placement
+        ]
+        standard = classes[STANDARD]["data_pool"]
+        return {
+            name: self._pools[of_class.get("data_pool", standard)]
+            for name, of_class in classes.items()
+        }
+
+    def _pool_of(self, storage_class: str) -> Pool:
+        if (pool := self._pool_by_class.get(storage_class)) is None:
+            raise BadInput(
+                f"{self.bucket.directory.uri}: the placement of the bucket has no storage class "
+                f"{storage_class}; it has {', '.join(sorted(self._pool_by_class))}"
+            )
+        return pool
+
+    # Where the objects are.
+
+    def _parts(self, found: Iterable[StoredObject]) -> Mapping[str, list[str]]:
+        """Return the names of the objects of RADOS that each object consists of, by its name."""
+        name_by_key = {f"{self.bucket.prefix}{each.name}": each.name for each in found}
+        parts: dict[str, list[str]] = defaultdict(list)
+        listed = self._run(
+            *("radosgw-admin", "bucket", "radoslist", f"--bucket={self.bucket.name}"),
+            f"--rgw-obj-fs={SEPARATOR}",
+        )
+        for line in listed.splitlines():
+            part, _, key = line.split(SEPARATOR)
+            if key in name_by_key:
+                parts[name_by_key[key]].append(part)
+        return parts
+
+    def _groups(self, pool: Pool) -> list[PlacementGroup]:
+        """Ask every placement group of a pool."""
+        with ThreadPoolExecutor(AT_ONCE) as threads:
+            return list(threads.map(lambda number: self._group(pool, number), range(pool.groups)))
+
+    def _group(self, pool: Pool, number: int) -> PlacementGroup:
+        id_ = f"{pool.number}.{number:x}"
+        state = self._json("ceph", "tell", id_, "query")
+        holders = [osd for osd in state["acting"] if osd != NOBODY]
+        is_active = state["state"].startswith("active")
+        # A group that is not active answers nobody: its objects count as missing.
+        listed = self._run("rados", f"--pgid={id_}", "ls") if is_active else ""
+        names = (line.split(SEPARATOR)[0] for line in listed.splitlines())
+        return PlacementGroup(frozenset(names), holders, bool(WHOLE.fullmatch(state["state"])))
+
+    def _stored_file(
+        self, found: StoredObject, parts: Sequence[str], group_of: Mapping[str, PlacementGroup]
+    ) -> StoredFile:
+        pool = self._pool_of(found.storage_class)
+        head = f"{self._bucket_stats['marker']}_{self.bucket.prefix}{found.name}"
+        # Of an object that is not of the standard class, the head has no data, and is in the standard pool.
+        with_data = [part for part in parts if pool is self._pool_of(STANDARD) or part != head]
+        lengths = dict(
+            zip(
+                sorted(with_data, key=lambda part: _order(part, head)),
+                _lengths(found.bytes, len(with_data)),
+                strict=True,
+            )
+        )
+        placement: Counter[str] = Counter()
+        missing = 0
+        for part in parts:
+            of_part = pool if part in lengths else self._pool_of(STANDARD)
+            group = group_of.get(part)
+            holders = group.holders if group else ()
+            missing += max(of_part.size - len(holders), int(group is None or not group.is_whole))
+            for osd in holders:
+                placement[f"osd.{osd}"] += of_part.part_bytes(lengths.get(part, 0))
+        return StoredFile(pool.layout, found.bytes, dict(placement), missing)
+
+    # How it is asked.
+
+    def _json(self, *command: str) -> Any:
+        text = self._run(*command, *(["--format=json"] if command[0] == "ceph" else []))
+        try:
+            return json.loads(text)
+        except ValueError as error:
+            raise BadInput(
+                f"{self.bucket.directory.uri}: `{' '.join(command)}` answers no JSON"
+            ) from error
+
+    def _run(self, program: str, *arguments: str) -> str:
+        """Return what a program of Ceph prints. Raise BadInput, in one line, if it fails."""
+        conf = self.bucket.directory.conf.get(CONF)
+        command = [program, *([f"--conf={conf}"] if conf else []), *arguments]
+        shown = f"{self.bucket.directory.uri}: `{' '.join(command)}`"
+        try:
+            done = subprocess.run(  # noqa: S603  Ceph's own programs
+                command,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=TIMEOUT_S,
+                check=False,
+            )
+        except FileNotFoundError as error:
+            raise BadInput(
+                f"{shown} is not installed on the driver's node: install Ceph's ceph-common and radosgw, and "
+                f"set {CONF} unless its configuration is /etc/ceph/ceph.conf"
+            ) from error
+        except subprocess.TimeoutExpired as error:
+            raise BadInput(
+                f"{shown} does not answer within {TIMEOUT_S:.0f} s: is Ceph up?"
+            ) from error
+        if done.returncode != 0:
+            raise BadInput(f"{shown} fails: {first_line(done.stderr, 'no reason given')}")
+        return done.stdout
+
+
+def _order(part: str, head: str) -> tuple[bool, list[int]]:
+    """Return what the objects of RADOS of one object are sorted by: the head, then tails by their numbers."""
+    numbers = re.findall(r"\d+", part.rpartition(".")[2]) if part != head else []
+    return part != head, [int(number) for number in numbers]
+
+
+def _lengths(size: int, number: int) -> list[int]:
+    """Return the bytes of each object of RADOS of an object of `size` bytes, in order."""
+    full = size // CHUNK_BYTES
+    if number == max(1, -(-size // CHUNK_BYTES)):
+        return [CHUNK_BYTES] * (number - 1) + [size - (number - 1) * CHUNK_BYTES]
+    share = size // number if number else full  # parts of another length: their sum is right
+    return [share] * (number - 1) + [size - share * (number - 1)] if number else []
+
+
+def _pool(pool: Mapping[str, Any], profile: Mapping[str, str] | None) -> Pool:
+    number, groups, size = (int(pool[name]) for name in ("pool", "pg_num", "size"))
+    if profile is None:
+        return Pool(number, groups, Layout(LayoutKind.REPLICATED, size), size, 0)
+    code = f"{profile['plugin']} {profile.get('technique', '')}"
+    data, parity, stripe = int(profile["k"]), int(profile["m"]), int(pool["stripe_width"])
+    layout = UNKNOWN  # no text form describes other codes
+    if REED_SOLOMON.fullmatch(code):
+        layout = striped_layout(LayoutKind.REED_SOLOMON, data, parity, stripe // data)
+    return Pool(number, groups, layout, size, stripe)

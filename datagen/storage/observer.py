@@ -1,0 +1,48 @@
+"""What observes how a server behind `s3a:` stores objects: S3 itself has no request that asks for it."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection
+from typing import ClassVar
+
+from datagen.observed_layout import StoredFiles
+from datagen.storage.bucket import Bucket
+from harness.model.errors import BadInput
+from harness.model.layout import Layout
+
+
+class Observer(ABC):
+    """The observer of one bucket. Its name is the value of `clusterlift.s3a.store`."""
+
+    name: ClassVar[str]
+
+    def __init__(self, bucket: Bucket) -> None:
+        self.bucket = bucket
+
+    @abstractmethod
+    def layout_of_new_objects(self) -> Layout:
+        """Return the layout that the server is set up to give to new objects of the bucket."""
+
+    @abstractmethod
+    def observe(self, names: Collection[str]) -> StoredFiles:
+        """Return how each of these objects is stored, as the server reports it."""
+
+    def check_request(self, layout: Layout) -> Layout:
+        """Return the layout in full. Raise BadInput if new objects would have another one."""
+        stored = self.layout_of_new_objects()
+        if not layout.is_met_by(stored):
+            raise BadInput(
+                f"--layout {layout}: {self.bucket.directory.uri} stores new objects of class "
+                f"{self.bucket.storage_class} as {stored}; choose {self.choice}"
+            )
+        return stored
+
+    choice: ClassVar[str] = "another bucket, or another fs.s3a.create.storage.class"
+    """What the user can choose for another layout."""
+
+    def finish(self, names: list[str], layout: Layout | None) -> None:  # noqa: B027  most need nothing more
+        """Request, for the written objects, what could not be requested while they were written."""
+
+    @staticmethod
+    @abstractmethod
+    def explain(stored: StoredFiles) -> str:
+        """Return the likely reason why objects are not stored as expected; empty if none is known."""

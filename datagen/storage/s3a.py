@@ -1,0 +1,113 @@
+"""Object stores, through Hadoop's S3A. The user says which server it is: that decides how it is observed.
+
+S3A renames a directory by copying its objects, so a dataset has generations (datagen/generations.py). Spark
+has two ways to commit files: we use the one that copies each file once, when its task ends. It may leave
+files of a failed job, but nobody reads them: a generation is no dataset until it is complete and proven.
+"""
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from datagen.filesystem import Directory
+from datagen.observed_layout import StoredFile, StoredFiles
+from datagen.storage import Storage
+from datagen.storage.bucket import STORE, Bucket, endpoint, host_and_port, setting
+from datagen.storage.ceph import Ceph
+from datagen.storage.observer import Observer
+from harness.model.errors import BadInput
+from harness.model.layout import UNKNOWN, Layout
+from harness.terminal import say
+
+OBSERVERS: dict[str, type[Observer]] = {observer.name: observer for observer in (Ceph,)}
+STREAM = "input.stream.type"
+"""The default stream of Hadoop 3.5 keeps parts of Parquet files in memory, so that later trials read less."""
+
+
+class S3(Storage):
+    """S3 itself reports no layout: the server's observer does."""
+
+    name = "s3a"
+    scheme = "s3a"
+    renames = False
+    advice = "start Spark with hadoop-aws, of the version of its Hadoop, and AWS's SDK: docs/s3.md"
+
+    def address(self, conf: Any, uri: str) -> tuple[str, int] | None:
+        """Return host and port of the endpoint: the host of the URI is a bucket."""
+        server = endpoint(conf, bucket_of(uri))
+        return None if server is None else host_and_port(server)
+
+    def set_defaults(self, conf: Any, uri: str) -> None:
+        """Choose the stream that keeps nothing from one trial to the next, unless the user has chosen."""
+        if setting(conf, bucket_of(uri), STREAM) is None:
+            conf.set(f"fs.s3a.{STREAM}", "classic")
+
+    def copy_attributes(self, directory: Directory, new: Directory) -> None:
+        """An object has no permissions of a file system."""
+
+    def check_request(self, directory: Directory, layout: Layout | None) -> Layout | None:
+        """Return the layout in full, which must be that of the bucket and of the storage class."""
+        bucket = Bucket(directory)
+        _check_storage_class(bucket)
+        if layout in (None, UNKNOWN):
+            return layout
+        if (observer := _observer(bucket)) is None:
+            raise BadInput(
+                f"--layout {layout}: S3 does not report layouts, only its server does: name that by "
+                f"--conf spark.hadoop.{STORE}={'|'.join(OBSERVERS)} (docs/s3.md), or leave --layout out"
+            )
+        return observer.check_request(layout)
+
+    def prepare(self, directory: Directory, layout: Layout | None) -> Mapping[str, str]:
+        """Let each task move its file to its place, not the driver a second time."""
+        return {"mapreduce.fileoutputcommitter.algorithm.version": "2"}
+
+    def finish(self, directory: Directory, names: list[str], layout: Layout | None) -> None:
+        """Request what the server does after objects are written."""
+        if observer := _observer(Bucket(directory)):
+            observer.finish(names, layout)
+
+    def observe(self, directory: Directory, names: Collection[str]) -> StoredFiles:
+        """Ask the server; without one that is known, report every object as `unknown`."""
+        if observer := _observer(Bucket(directory)):
+            return observer.observe(names)
+        say(
+            f"{directory.uri}: its layout is unknown, because {STORE} does not name its server (docs/s3.md)"
+        )
+        files = (entry for entry in directory.entries().values() if entry.name in names)
+        return StoredFiles({file.name: StoredFile(UNKNOWN, file.bytes) for file in files})
+
+    def explain(self, expected: Layout | None, stored: StoredFiles) -> str:
+        """Explain what the server is known to do without an error."""
+        observer = OBSERVERS.get((stored.server or "").partition(" ")[0])
+        return observer.explain(stored) if observer else ""
+
+
+def bucket_of(uri: str) -> str:
+    """Return the name of the bucket of a URI."""
+    return uri.partition("://")[2].partition("/")[0].rpartition("@")[2]
+
+
+def _observer(bucket: Bucket) -> Observer | None:
+    name = bucket.directory.conf.get(STORE)
+    if name is None:
+        return None
+    if (observer := OBSERVERS.get(str(name))) is None:
+        raise BadInput(f"{STORE} is '{name}': the known servers are {', '.join(OBSERVERS)}")
+    return observer(bucket)
+
+
+def _check_storage_class(bucket: Bucket) -> None:
+    """Raise BadInput for a class that S3A does not know: it would store the default class, and only warn."""
+    if bucket.setting("create.storage.class") is None:
+        return
+    classes = bucket.directory.jvm.software.amazon.awssdk.services.s3.model.StorageClass
+    with bucket.directory.errors_as_bad_input():
+        known = {str(known.toString()) for known in classes.knownValues()}
+    if bucket.storage_class not in known:
+        raise BadInput(
+            f"fs.s3a.create.storage.class is '{bucket.storage_class}', which S3A does not know: it would "
+            f"store the default class; the known ones are {', '.join(sorted(known))}"
+        )
+
+
+STORAGE = S3()
