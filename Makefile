@@ -12,12 +12,14 @@ RESULTS       ?= results
 # local, or yarn: a YARN, with HDFS, on this machine for the length of the benchmark. Of your own cluster, name
 # the master in SPARK_OPTIONS.
 MASTER        ?= local
-# local, hdfs or qfs. hdfs and qfs run on this machine for the length of the benchmark.
+# local, hdfs, qfs or s3. All but local run on this machine for the length of the benchmark.
 STORAGE       ?= $(if $(filter yarn,$(MASTER)),hdfs,local)
 # The layout of the files, such as replicated:2 or xor:2+1. Default: what the storage chooses.
 LAYOUT        ?=
 DATANODES     ?= 3
 CHUNK_SERVERS ?= 4
+# Of s3. Default: as many as LAYOUT needs, and 3 at least.
+OSDS          ?=
 NODEMANAGERS  ?= 2
 # Which of the lab's tests `make test-lab` runs.
 LAB           ?= tests/lab
@@ -40,7 +42,7 @@ NAME          ?=
 
 # What is chosen reaches the commands as it is: a character that means something to make or to the shell stays
 # itself.
-CHOSEN  := MASTER ROWS TRIALS MINUTES RUNS CONFIGURATION RESULTS STORAGE LAYOUT DATANODES CHUNK_SERVERS NODEMANAGERS \
+CHOSEN  := MASTER ROWS TRIALS MINUTES RUNS CONFIGURATION RESULTS STORAGE LAYOUT DATANODES CHUNK_SERVERS OSDS NODEMANAGERS \
   DATASET REPARTITION NAME KILLS HISTORIES SEED
 literal  = $(if $(filter file,$(origin $(1))),$($(1)),$(value $(1)))
 $(foreach name,$(CHOSEN),$(eval override $(name) := $$(call literal,$(name))))
@@ -79,7 +81,7 @@ help:
 	@echo "make bench [ROWS="$(call quoted,ROWS)"] [MINUTES="$(call quoted,MINUTES)"] [TRIALS="$(call quoted,TRIALS)"] [CONFIGURATION="$(call quoted,CONFIGURATION)"]"
 	@echo "                   generate data, run the workloads for MINUTES, or RUNS=N times, and print the table,"
 	@echo "                   beside the configuration that was measured on the same data before; again: add to it"
-	@echo "make bench STORAGE=hdfs|qfs [LAYOUT=replicated:2]  the same on a small file system on this machine"
+	@echo "make bench STORAGE=hdfs|qfs|s3 [LAYOUT=replicated:2]  the same on a small file system on this machine"
 	@echo "make bench MASTER=yarn [NODEMANAGERS="$(call quoted,NODEMANAGERS)"]  the same on a small YARN, with HDFS, on this machine"
 	@echo "make aa [RUNS=12]  how much identical runs differ on this machine; takes STORAGE and all others, too"
 	@echo "make report        build the report of the experiment in results/ethernet-upgrade"
@@ -131,8 +133,10 @@ on_storage = case $(call quoted,MASTER)" "$(call quoted,STORAGE) in \
   "local local") $(call again,$(1)) ;; \
   "local hdfs") clusterlift hdfs run --datanodes $(call quoted,DATANODES) -- $(call again,$(1)) ;; \
   "local qfs") clusterlift qfs run --chunk-servers $(call quoted,CHUNK_SERVERS) -- $(call again,$(1)) ;; \
+  "local s3") clusterlift s3 run $(if $(OSDS),--osds $(call quoted,OSDS)) $(if $(LAYOUT),--layout $(call quoted,LAYOUT)) -- \
+    $(call again,$(1)) ;; \
   "yarn hdfs") clusterlift yarn run --nodemanagers $(call quoted,NODEMANAGERS) --datanodes $(call quoted,DATANODES) -- $(call again,$(1)) ;; \
-  "local "*) echo "clusterlift: STORAGE is '"$(call quoted,STORAGE)"': choose local, hdfs or qfs" >&2; exit 2 ;; \
+  "local "*) echo "clusterlift: STORAGE is '"$(call quoted,STORAGE)"': choose local, hdfs, qfs or s3" >&2; exit 2 ;; \
   *) echo "clusterlift: MASTER is '"$(call quoted,MASTER)"' and STORAGE '"$(call quoted,STORAGE)"': choose local, or yarn with hdfs" >&2; exit 2 ;; \
 esac
 again = $(MAKE) --no-print-directory $(1) RUNS=$(call quoted,RUNS) CONFIGURATION=$(call quoted,CONFIGURATION)

@@ -26,7 +26,7 @@ GROUPS = {
     "Prepare a comparison": ("power", "ready", "noise", "layout"),
     "Predict an upgrade": ("predict", "score"),
     "Measure the network": ("probe", "packets", "gate"),
-    "Run a test cluster on this machine": ("hdfs", "qfs", "yarn", "lab"),
+    "Run a test cluster on this machine": ("hdfs", "qfs", "s3", "yarn", "lab"),
 }
 """The commands by the heading that `--help` lists them under."""
 
@@ -34,7 +34,7 @@ MODULES = {
     "import": "import_published",
     **dict.fromkeys(("power", "ready", "noise"), "preparation"),
     **dict.fromkeys(("predict", "score"), "prediction"),
-    **dict.fromkeys(("hdfs", "qfs", "yarn"), "minicluster"),
+    **dict.fromkeys(("hdfs", "qfs", "s3", "yarn"), "minicluster"),
 }
 """The modules of harness.commands that have another name than their command."""
 

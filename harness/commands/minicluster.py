@@ -1,4 +1,4 @@
-"""`clusterlift hdfs` and `qfs`, which have the same subcommands, and `clusterlift yarn`."""
+"""`clusterlift hdfs` and `qfs`, which have the same subcommands, `clusterlift yarn` and `s3`."""
 
 import os
 import shlex
@@ -12,6 +12,7 @@ import click
 from click.core import ParameterSource
 
 from harness.commands.command import group
+from harness.minicluster.ceph import CephCluster, checked_layout
 from harness.minicluster.cluster import Cluster, find, find_all
 from harness.minicluster.daemon import Daemon
 from harness.minicluster.guard import NOTHING_TO_CLEAN_UP, guarded
@@ -24,11 +25,13 @@ from harness.minicluster.qfs_home import qfs_home
 from harness.minicluster.spark_configuration import properties_text
 from harness.minicluster.yarn import YarnCluster, hdfs_properties
 from harness.model.errors import BadInput, ClusterliftError
+from harness.model.layout import Layout
 from harness.option_types import WholeNumber
 from harness.runtime.interrupt import deferred_signals, interruptible, signal_handlers
 from harness.terminal import count_of, say, show, visible
 
 MAX_SERVERS = 64
+FEWEST_OSDS = 3
 RUN_PROGRAMS = "run programs as you"
 OWN, SHARED = "own", "shared"
 
@@ -41,7 +44,7 @@ name_option = click.option(
 
 
 def _number_of(
-    service: Service | type[YarnCluster], default: int, name: str
+    service: Service | type[YarnCluster | CephCluster], default: int | None, name: str
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return the option of a service's number of servers."""
     return click.option(
@@ -272,5 +275,64 @@ def run_beside_yarn(nodemanagers: int, datanodes: int, network: str, command: Se
         environment = {**system.client_environment(cluster), "CLUSTERLIFT_FS": files.uri}
         code = _run_in_foreground(command, environment)
         dead = [*files.dead(), *cluster.dead()]
+    _report(dead)
+    return code
+
+
+@group("s3", help="Run a command beside a small, real object store on this machine.")
+def s3() -> None:
+    pass
+
+
+def _layouts(_: click.Context, __: click.Parameter, texts: Sequence[str]) -> Sequence[Layout]:
+    try:
+        return tuple(dict.fromkeys(map(checked_layout, texts)))
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from error
+
+
+@s3.command(
+    "run",
+    help="Start a new object store on this machine, with a bucket for each --layout; run COMMAND with "
+    "CLUSTERLIFT_FS set to the URI of the first bucket; then stop the store, and delete what it stored. It "
+    "listens on 127.0.0.1 only. The exit code is the command's.",
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+)
+@click.option(
+    "--store",
+    type=click.Choice(["ceph"]),
+    default="ceph",
+    show_default=True,
+    help="The object store. Its programs have to be on the PATH.",
+)
+@_number_of(CephCluster, None, "osds")
+@click.option(
+    "--layout",
+    "layouts",
+    metavar="LAYOUT",
+    multiple=True,
+    default=["replicated:2"],
+    show_default=True,
+    callback=_layouts,
+    help="A layout, replicated:N or rs:D+P[:cell], that a bucket has; the bucket of rs:2+1 is s3a://rs-2-1. "
+    "Give the option again for another bucket.",
+)
+@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
+def run_beside_s3(
+    store: str,  # noqa: ARG001  there is one
+    osds: int | None,
+    layouts: Sequence[Layout],
+    command: Sequence[str],
+) -> int:
+    _check_program(command)
+    needed = max(layouts, key=lambda layout: layout.nodes)
+    osds = osds or max(FEWEST_OSDS, needed.nodes)
+    if osds < needed.nodes:
+        raise BadInput(f"--osds {osds}: {needed} needs {needed.nodes}, one for each copy or stripe")
+    system = CephCluster(layouts)
+    with interruptible(once=True), running(system, osds, keep_logs=True) as cluster:
+        system.create_buckets(cluster)
+        code = _run_in_foreground(command, system.client_environment(cluster))
+        dead = cluster.dead()
     _report(dead)
     return code

@@ -6,6 +6,7 @@ Standard library only, because docker/Dockerfile copies this file into the image
 import hashlib
 import shutil
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,8 +16,12 @@ from harness.records.directories import cache_directory, locked
 from harness.terminal import say
 
 FETCHING = ".fetching-"
-# Spark brings these.
-EXCLUDED = "org.apache.hadoop:hadoop-client-api,org.apache.hadoop:hadoop-client-runtime"
+# Spark brings these, or their packages have the same classes a second time.
+EXCLUDED = (
+    *("org.apache.hadoop:hadoop-client-api", "org.apache.hadoop:hadoop-client-runtime"),
+    *("org.slf4j:*", "commons-logging:*", "commons-codec:*", "org.apache.httpcomponents:*"),
+    *("io.netty:*", "software.amazon.awssdk:bundle"),
+)
 
 
 @dataclass(frozen=True)
@@ -29,22 +34,25 @@ class Artifact:
     group: str
     name: str
     version: str
-    size: str
     sha256: str | None = None
 
     @property
     def file_name(self) -> str:
         return f"{self.name}-{self.version}.jar"
 
+    @property
+    def coordinates(self) -> str:
+        return f"{self.group}:{self.name}:{self.version}"
+
 
 # The known checksum is of the Hadoop version that the pyspark of requirements.lock brings.
 MINICLUSTER_SHA256 = {"3.5.0": "06772d24529e59939915979b3edba204d367750ef7dc5120411f35221dd4818c"}
 BOUNCY_CASTLE = tuple(
-    Artifact("org.bouncycastle", f"{name}-jdk18on", "1.78.1", size, sha256)
-    for name, size, sha256 in (
-        ("bcprov", "8 MB", "add5915e6acfc6ab5836e1fd8a5e21c6488536a8c1f21f386eeb3bf280b702d7"),
-        ("bcutil", "1 MB", "d9fa56f97b0f761ce3bc8d9d74c5d7137a987bf5bd3abfe1003f9bafa45a1d2f"),
-        ("bcpkix", "1 MB", "4b48ea084e5232b9d79ebca1887b9de037b124931807cd60710748c2aee08cc9"),
+    Artifact("org.bouncycastle", f"{name}-jdk18on", "1.78.1", sha256)
+    for name, sha256 in (
+        ("bcprov", "add5915e6acfc6ab5836e1fd8a5e21c6488536a8c1f21f386eeb3bf280b702d7"),
+        ("bcutil", "d9fa56f97b0f761ce3bc8d9d74c5d7137a987bf5bd3abfe1003f9bafa45a1d2f"),
+        ("bcpkix", "4b48ea084e5232b9d79ebca1887b9de037b124931807cd60710748c2aee08cc9"),
     )
 )
 
@@ -57,48 +65,61 @@ def minicluster_jar() -> Path:
     """
     version = hadoop_version(spark_home())
     known = MINICLUSTER_SHA256.get(version)
-    return _cached(
-        Artifact("org.apache.hadoop", "hadoop-client-minicluster", version, "56 MB", known)
-    )
+    artifact = Artifact("org.apache.hadoop", "hadoop-client-minicluster", version, known)
+    return fetched([artifact], "56 MB")[0]
 
 
 def bouncy_castle_jars() -> list[Path]:
     """Return the jars of a cryptographic library that YARN needs; otherwise like `minicluster_jar`."""
-    return [_cached(artifact) for artifact in BOUNCY_CASTLE]
+    return fetched(BOUNCY_CASTLE, "10 MB")
 
 
-def _cached(artifact: Artifact) -> Path:
-    jar = cache_directory() / "jars" / artifact.file_name
-    if jar.exists():
-        return jar
-    # Without a lock, two first starts at the same time would both fetch it.
-    with locked(jar.parent / ".lock", jar.name):
-        if not jar.exists():
-            _fetch(artifact, jar)
-    return jar
+def fetched(artifacts: Sequence[Artifact], size: str, directory: str = "") -> list[Path]:
+    """Return the jars, from a directory of the cache; fetch those that it lacks first, all at once.
+
+    Raises BadInput if the cache cannot be written, ClusterliftError if they cannot be fetched.
+    """
+    jars = cache_directory() / "jars" / directory
+    # Without a lock, two first starts at the same time would both fetch.
+    if _missing(artifacts, jars):
+        with locked(jars / ".lock", artifacts[0].file_name):
+            if missing := _missing(artifacts, jars):
+                _fetch(missing, size, jars)
+    return [jars / artifact.file_name for artifact in artifacts]
 
 
-def _fetch(artifact: Artifact, jar: Path) -> None:
-    say(f"fetching {jar.name} once (about {artifact.size}), into {jar.parent}")
-    for interrupted in jar.parent.glob(f"{FETCHING}*"):  # we have the lock, so nobody else fetches
+def _missing(artifacts: Sequence[Artifact], jars: Path) -> list[Artifact]:
+    return [artifact for artifact in artifacts if not (jars / artifact.file_name).exists()]
+
+
+def _fetch(artifacts: Sequence[Artifact], size: str, jars: Path) -> None:
+    others = f" and {len(artifacts) - 1} more" if len(artifacts) > 1 else ""
+    named = f"{artifacts[0].file_name}{others}"
+    say(f"fetching {named} once (about {size}), into {jars}")
+    for interrupted in jars.glob(f"{FETCHING}*"):  # we have the lock, so nobody else fetches
         shutil.rmtree(interrupted, ignore_errors=True)
-    with tempfile.TemporaryDirectory(prefix=FETCHING, dir=jar.parent) as ivy:
-        # spark-submit fetches the jar and then runs a program that ends immediately.
+    with tempfile.TemporaryDirectory(prefix=FETCHING, dir=jars) as ivy:
+        # spark-submit fetches the jars and then runs a program that ends immediately.
         done = run_spark_submit(
             *("--master", "local[1]", "--deploy-mode", "client"),
             *("--conf", f"spark.jars.ivy={ivy}"),
-            *("--packages", f"{artifact.group}:{artifact.name}:{artifact.version}"),
-            *("--exclude-packages", EXCLUDED),
+            *("--packages", ",".join(artifact.coordinates for artifact in artifacts)),
+            *("--exclude-packages", ",".join(EXCLUDED)),
             *("--class", "org.apache.hadoop.util.VersionInfo", "spark-internal"),
         )
-        fetched = next(Path(ivy).glob(f"jars/*{jar.name}"), None)
-        if fetched is None or done.returncode != 0:
+        files = {
+            artifact: Path(ivy) / f"jars/{artifact.group}_{artifact.file_name}"
+            for artifact in artifacts
+        }
+        if done.returncode != 0 or not all(file.exists() for file in files.values()):
             raise ClusterliftError(
-                f"cannot fetch {jar.name}: {closing_message(done.stdout)}; connect to a network, or "
-                f"put the jar into {jar.parent}"
+                f"cannot fetch {named}: {closing_message(done.stdout)}; connect to a network, or put what is "
+                f"missing into {jars}"
             )
-        _verify(fetched, artifact)
-        fetched.replace(jar)
+        for artifact, file in files.items():
+            _verify(file, artifact)
+        for artifact, file in files.items():
+            file.replace(jars / artifact.file_name)
 
 
 def _verify(jar: Path, artifact: Artifact) -> None:

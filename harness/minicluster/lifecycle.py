@@ -33,14 +33,14 @@ POLL_S = 0.1
 
 
 class Service(Protocol):
-    """What differs between HDFS, QFS and YARN."""
+    """What differs between HDFS, QFS, Ceph and YARN."""
 
     scheme: ClassVar[str]
     title: ClassVar[str]
     head: ClassVar[str]
-    """The kind of its first daemon, of which there is one: NameNode, metaserver, ResourceManager."""
+    """The kind of its first daemon, of which there is one: NameNode, metaserver, gateway, ResourceManager."""
     server: ClassVar[str]
-    """The kind of its other daemons: DataNode, chunk server, NodeManager."""
+    """The kind of its other daemons: DataNode, chunk server, OSD, NodeManager."""
     servers_option: ClassVar[str]
 
     def port_count(self, servers: int) -> int:

@@ -1,6 +1,8 @@
 """Real daemons of real file systems, started and stopped as a user does it."""
 
 import os
+import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -32,7 +34,7 @@ def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setenv("JAVA_TOOL_OPTIONS", COLD_JVM)
     yield
-    for cluster in (*find_all("hdfs"), *find_all("qfs")):
+    for cluster in (*find_all("hdfs"), *find_all("qfs"), *find_all("s3")):
         down(cluster)
 
 
@@ -82,3 +84,26 @@ def test_qfs_serves_its_own_tools_and_notices_a_lost_chunk_server(tmp_path: Path
         kill(cluster, "chunkserver-1")
         eventually(lambda: QfsCluster().live_servers(cluster) == 1, "the loss was not noticed")
     assert is_removed(cluster)
+
+
+@pytest.mark.smoke
+@pytest.mark.skipif(shutil.which("ceph-osd") is None, reason="no ceph-osd is on the PATH")
+def test_a_killed_run_leaves_nothing_of_ceph(tmp_path: Path) -> None:
+    """Until then, each bucket is in a pool that has its layout."""
+    script = 'ceph osd pool ls detail > "$0.new" && mv "$0.new" "$0" && sleep 600'
+    layouts = ("--layout", "rs:2+1", "--layout", "replicated:2")
+    pools = tmp_path / "pools"
+    run = subprocess.Popen(
+        [*CLUSTERLIFT, "s3", "run", *layouts, "--", "sh", "-c", script, pools], cwd=ROOT
+    )
+    eventually(pools.exists, "the command of `run` did not start", seconds=180)
+    [cluster] = find_all("s3")
+    assert [daemon.name for daemon in cluster.daemons] == [
+        *("gateway", "monitor", "osd-0", "osd-1", "osd-2")
+    ]
+    run.kill()
+    run.wait()
+    eventually(lambda: is_removed(cluster), "something is left", seconds=60)
+    text = pools.read_text()
+    assert re.search("'rs-2-1' erasure profile rs-2-1 size 3 .* stripe_width 8192 ", text)
+    assert "'replicated-2' replicated size 2 " in text

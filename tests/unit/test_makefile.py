@@ -94,6 +94,7 @@ class TestRuns:
         [
             ("STORAGE=hdfs", "hdfs run --datanodes 3"),
             ("STORAGE=qfs", "qfs run --chunk-servers 4"),
+            ("STORAGE=s3", "s3 run"),
             ("MASTER=yarn", "yarn run --nodemanagers 2 --datanodes 3"),
         ],
     )
@@ -163,7 +164,7 @@ if [ "$1 $2" = 'hdfs run' ]; then shift 5; exec "$@"; fi
     @pytest.mark.parametrize(
         ("variables", "message"),
         [
-            (["STORAGE=s3"], "STORAGE is 's3': choose local, hdfs or qfs"),
+            (["STORAGE=s4"], "STORAGE is 's4': choose local, hdfs, qfs or s3"),
             (["MASTER=mesos"], "MASTER is 'mesos' and STORAGE 'local': choose"),
             (["MASTER=yarn", "STORAGE=qfs"], "MASTER is 'yarn' and STORAGE 'qfs': choose"),
         ],

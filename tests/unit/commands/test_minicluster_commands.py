@@ -199,7 +199,7 @@ class TestRun:
 
         for name in ("minicluster_jar", "bouncy_castle_jars"):
             monkeypatch.setattr(minicluster, name, lambda: None)
-        monkeypatch.setattr(jar, "_cached", lambda _: Path("jar"))
+        monkeypatch.setattr(jar, "fetched", lambda *_: [Path("jar")])
         monkeypatch.setattr(minicluster, "enter_own_network", refuse)
         monkeypatch.setattr(minicluster, "running", stop)
         monkeypatch.setattr(os, "geteuid", lambda: user)

@@ -117,7 +117,7 @@ class TestMiniclusterJar:
                 "echo 'Exception in main: [unresolved dependency]'; echo at; exit 1",
                 "cannot fetch hadoop-client-minicluster-9.9.jar: Exception in main: [unresolved ",
             ),
-            ("exit 0", "no message; connect to a network, or put the jar into "),
+            ("exit 0", "no message; connect to a network, or put what is missing into "),
             (f"echo half > {FETCHED}; echo aborted; exit 1", "aborted; connect"),
         ],
     )
@@ -143,7 +143,8 @@ class TestMiniclusterJar:
     ) -> None:
         """And refused like it, because no script makes a file with the known checksum."""
         spark(
-            'for n in bcprov bcutil bcpkix; do echo > "$ivy/jars/org.x_$n-jdk18on-1.78.1.jar"; done'
+            "for n in bcprov bcutil bcpkix; do "
+            'echo > "$ivy/jars/org.bouncycastle_$n-jdk18on-1.78.1.jar"; done'
         )
         with pytest.raises(
             ClusterliftError, match=r"^the fetched bcprov-jdk18on 1.78.1 is not the known one"

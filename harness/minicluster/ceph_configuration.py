@@ -1,0 +1,189 @@
+"""What Ceph's programs read before they start: configuration, keys, pools, and the zone of the gateway."""
+
+import base64
+import json
+import secrets
+import struct
+import time
+import uuid
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from harness.minicluster.cluster import Cluster
+from harness.minicluster.daemon import LOCALHOST
+from harness.model.layout import Layout, LayoutKind
+
+USER = "clusterlift"
+ZONE = "default"
+GATEWAY_POOL = "rgw"
+PLACEMENT_GROUPS = 16
+OSD_BYTES = 10 * 2**30
+"""What an OSD can store. Its file is sparse: it takes what is stored."""
+_MB = 2**20
+_AES_KEY = 1
+_ROOM_OF_ZONE = (
+    *("domain_root", "control_pool", "gc_pool", "lc_pool", "log_pool", "intent_log_pool"),
+    *("usage_log_pool", "roles_pool", "reshard_pool", "user_keys_pool", "user_email_pool"),
+    *("user_swift_pool", "user_uid_pool", "otp_pool", "notif_pool"),
+)
+
+
+def bucket_name(layout: Layout) -> str:
+    """Return the name of the bucket, the placement target and the pool that have a layout: `rs-2-1`."""
+    return str(layout).replace(":", "-").replace("+", "-")
+
+
+def write_ceph_configuration(
+    cluster: Cluster, layouts: Sequence[Layout], access_key: str, secret_key: str
+) -> None:
+    """Write all files into the cluster's directory, which nobody else may read."""
+    texts = {
+        "ceph.conf": _ceph_conf(cluster),
+        "keyring": _keyring(cluster.servers),
+        "osds": "".join(f"osd new {osd_id(n)} {n}\n" for n in range(cluster.servers)),
+        "pools": "".join(f"{command}\n" for command in _pools(layouts)),
+        "zonegroup.json": json.dumps(_zonegroup(layouts)),
+        "zone.json": json.dumps(_zone(layouts)),
+        "user.json": json.dumps(_user(access_key, secret_key)),
+    }
+    for name, text in texts.items():
+        file = cluster.directory / name
+        file.touch(0o600)
+        file.write_text(text, encoding="utf-8")
+
+
+def ceph_conf(cluster: Cluster) -> Path:
+    """Return the path of the configuration file of all programs."""
+    return cluster.directory / "ceph.conf"
+
+
+def osd_id(number: int) -> uuid.UUID:
+    """Return the unique id of an OSD: among those of one cluster."""
+    return uuid.UUID(int=number + 1)
+
+
+def monitor_address(cluster: Cluster) -> str:
+    """Return the address of the monitor, in Ceph's form."""
+    return f"[v2:{LOCALHOST}:{cluster.ports[1]}]"
+
+
+def _ceph_conf(cluster: Cluster) -> str:
+    gateway, _ = cluster.ports
+    data = cluster.directory
+    settings: dict[str, object] = {
+        "fsid": uuid.uuid4(),
+        "mon_host": monitor_address(cluster),
+        "keyring": data / "keyring",
+        "public_addr": LOCALHOST,
+        "cluster_addr": LOCALHOST,
+        "ms_bind_msgr1": "false",
+        "mon_data": data / "monitor",
+        "osd_data": data / "osd-$id",
+        "rgw_data": data / "gateway",
+        "run_dir": data,
+        "crash_dir": data,
+        "admin_socket": "",
+        "pid_file": "",
+        # Every log is what its daemon prints.
+        "log_to_file": "false",
+        "log_to_stderr": "true",
+        "mon_cluster_log_to_file": "false",
+        # All OSDs are on this machine: copies and stripes are on different OSDs, not on different hosts.
+        "osd_crush_chooseleaf_type": 0,
+        "osd_pool_default_size": min(2, cluster.servers),
+        "osd_pool_default_pg_num": 1,
+        "osd_pool_default_pg_autoscale_mode": "off",
+        "mon_max_pg_per_osd": 10_000,
+        "mon_allow_pool_size_one": "true",
+        # How full the disk is, is the user's business.
+        "mon_data_avail_crit": 0,
+        "mon_data_avail_warn": 0,
+        "bluestore_block_size": OSD_BYTES,
+        "bluestore_cache_autotune": "false",
+        "bluestore_cache_size": 64 * _MB,
+        # A benchmark of its own, with which an OSD would begin.
+        "osd_mclock_skip_benchmark": "true",
+        "rgw_frontends": f"beast endpoint={LOCALHOST}:{gateway}",
+    }
+    lines = "".join(f"{key} = {value}\n" for key, value in settings.items())
+    return f"[global]\n{lines}"
+
+
+def _keyring(servers: int) -> str:
+    """Return a key for each who talks to the monitor, with what it may do."""
+    all_ = {"mon": "allow *", "osd": "allow *"}
+    osd = {"mon": "allow profile osd", "osd": "allow *"}
+    rights = {"mon.": all_, "client.admin": all_, **{f"osd.{n}": osd for n in range(servers)}}
+    return "".join(
+        f"[{name}]\nkey = {_new_key()}\n"
+        + "".join(f'caps {service} = "{may}"\n' for service, may in caps.items())
+        for name, caps in rights.items()
+    )
+
+
+def _new_key() -> str:
+    """Return a random key in the form of Ceph: kind, time of creation, length, and 16 bytes."""
+    head = struct.pack("<HIIH", _AES_KEY, int(time.time()), 0, 16)
+    return base64.b64encode(head + secrets.token_bytes(16)).decode()
+
+
+def _pools(layouts: Sequence[Layout]) -> list[str]:
+    """Return the commands that create a pool for each layout, and one for what the gateway knows."""
+    commands = [f"osd pool create {GATEWAY_POOL} 4 4 replicated"]
+    for layout in layouts:
+        name = bucket_name(layout)
+        create = f"osd pool create {name} {PLACEMENT_GROUPS} {PLACEMENT_GROUPS}"
+        if layout.kind is LayoutKind.REPLICATED:
+            commands.append(f"{create} replicated --size {layout.data} --yes-i-really-mean-it")
+            continue
+        cell = f" stripe_unit={layout.cell_bytes}" if layout.cell_bytes else ""
+        profile = f"k={layout.data} m={layout.parity} crush-failure-domain=osd{cell}"
+        commands += [f"osd erasure-code-profile set {name} {profile}", f"{create} erasure {name}"]
+    names = (GATEWAY_POOL, *map(bucket_name, layouts))
+    return commands + [f"osd pool application enable {name} rgw" for name in names]
+
+
+def _zonegroup(layouts: Sequence[Layout]) -> Mapping[str, object]:
+    names = [bucket_name(layout) for layout in layouts]
+    return {
+        **_name(ZONE),
+        "api_name": ZONE,
+        "is_master": True,
+        "master_zone": ZONE,
+        "zones": [_name(ZONE)],
+        "placement_targets": [{"name": name, "storage_classes": ["STANDARD"]} for name in names],
+        "default_placement": names[0],
+    }
+
+
+def _zone(layouts: Sequence[Layout]) -> Mapping[str, object]:
+    return {
+        **_name(ZONE),
+        **{room: f"{GATEWAY_POOL}:{room}" for room in _ROOM_OF_ZONE},
+        "placement_pools": [
+            {"key": name, "val": _placement(name)} for name in map(bucket_name, layouts)
+        ],
+    }
+
+
+def _placement(pool: str) -> Mapping[str, object]:
+    return {
+        "index_pool": f"{GATEWAY_POOL}:index",
+        "data_extra_pool": f"{GATEWAY_POOL}:extra",
+        "storage_classes": {"STANDARD": {"data_pool": pool}},
+    }
+
+
+def _user(access_key: str, secret_key: str) -> Mapping[str, object]:
+    data = {
+        "user_id": USER,
+        "display_name": USER,
+        "max_buckets": 1000,
+        "op_mask": "read, write, delete",
+        "keys": [{"user": USER, "access_key": access_key, "secret_key": secret_key}],
+    }
+    return {"key": f"user:{USER}", "ver": {"tag": USER, "ver": 1}, "data": data}
+
+
+def _name(name: str) -> Mapping[str, str]:
+    return {"id": name, "name": name}

@@ -1,0 +1,297 @@
+"""What Ceph needs to start, what its daemons and its clients are told, and how its buckets are made."""
+
+import base64
+import hmac
+import json
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import pytest
+
+from harness.cli import main
+from harness.local_spark import hadoop_version, spark_home
+from harness.minicluster.ceph import PROGRAMS, CephCluster
+from harness.minicluster.cluster import Cluster
+from harness.minicluster.s3a import s3a_artifacts, s3a_class_path
+from harness.model.errors import BadInput, ClusterliftError
+from harness.model.layout import Layout
+
+LAYOUTS = tuple(map(Layout.parse, ("rs:2+1:64k", "replicated:1")))
+VERSION = "echo 'ceph version 18.2.7 (6b0e98) reef (stable)'"
+
+Install = Callable[..., None]
+
+
+@pytest.fixture(autouse=True)
+def _spark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A Spark that has the jars of S3A, and a cache."""
+    (tmp_path / "spark/jars").mkdir(parents=True)
+    (tmp_path / "spark/jars/hadoop-aws-3.5.0.jar").touch()
+    monkeypatch.setenv("SPARK_HOME", str(tmp_path / "spark"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.delenv("SPARK_CONF_DIR", raising=False)
+
+
+@pytest.fixture
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
+    """Return a function that puts programs on the PATH, where `radosgw` is a script."""
+
+    def install(radosgw: str = VERSION, without: str = "") -> None:
+        for name in PROGRAMS:
+            if name != without:
+                program = tmp_path / "bin" / name
+                program.parent.mkdir(exist_ok=True)
+                program.write_text(f"#!/bin/sh\n{radosgw}\n")
+                program.chmod(0o755)
+        monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}")
+
+    return install
+
+
+@pytest.fixture
+def cluster() -> Cluster:
+    """A cluster of three OSDs, whose directory is empty."""
+    cluster = Cluster("s3", "x", (7000, 7001), 3)
+    cluster.directory.mkdir(parents=True)
+    return cluster
+
+
+@pytest.fixture
+def ceph(install: Install, cluster: Cluster) -> CephCluster:
+    """A prepared Ceph."""
+    install()
+    ceph = CephCluster(LAYOUTS, "the-access-key", "the-secret-key")
+    ceph.prepare(cluster)
+    return ceph
+
+
+class TestRefusals:
+    @pytest.mark.parametrize(
+        ("radosgw", "without", "message"),
+        [
+            (
+                VERSION,
+                "monmaptool",
+                "no program 'monmaptool' is on the PATH; install Ceph 18 or newer",
+            ),
+            (
+                "echo 'ceph version 16.2.15 (618f44) pacific (stable)'",
+                "",
+                "the radosgw on the PATH is ceph version 16.2.15, where S3A cannot write; install Ceph 18",
+            ),
+            (
+                "echo no libceph >&2; exit 1",
+                "",
+                "radosgw does not run: no libceph; install Ceph 18",
+            ),
+        ],
+    )
+    def test_programs(
+        self, radosgw: str, without: str, message: str, install: Install, cluster: Cluster
+    ) -> None:
+        install(radosgw, without)
+        with pytest.raises(BadInput) as error:
+            CephCluster(LAYOUTS).prepare(cluster)
+        assert str(error.value).startswith(f"--store ceph: {message}")
+
+    def test_a_directory_whose_name_ceph_would_cut(
+        self, install: Install, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        install()
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "a cache"))
+        with pytest.raises(
+            BadInput, match=r"a cache/.*: set XDG_CACHE_HOME to a path without blanks"
+        ):
+            CephCluster(LAYOUTS).prepare(Cluster("s3", "x", (7000, 7001), 3))
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            (
+                ["--layout", "xor:2+1"],
+                "'xor:2+1': Ceph stores replicated:N, and rs:D+P[:cell] with",
+            ),
+            (["--layout", "rs:1+1"], "'rs:1+1': Ceph stores replicated:N, and rs:D+P[:cell] with"),
+            (
+                ["--layout", "unknown"],
+                "'unknown': Ceph stores replicated:N, and rs:D+P[:cell] with",
+            ),
+            (["--layout", "twice"], "'twice' is not a layout; the forms are "),
+            (
+                ["--osds", "4", "--layout", "rs:3+2"],
+                "--osds 4: rs:3+2 needs 5, one for each copy or ",
+            ),
+            (["--store", "minio"], "'minio' is not 'ceph'"),
+        ],
+    )
+    def test_options(
+        self, options: list[str], message: str, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        assert main(["s3", "run", *options, "--", "true"]) == 2
+        error = capfd.readouterr().err
+        assert message in error
+        assert error.count("\n") == 1
+
+
+class TestConfiguration:
+    def test_daemons_use_127_0_0_1_alone(self, ceph: CephCluster, cluster: Cluster) -> None:
+        lines = (cluster.directory / "ceph.conf").read_text().splitlines()
+        assert "mon_host = [v2:127.0.0.1:7001]" in lines
+        assert "rgw_frontends = beast endpoint=127.0.0.1:7000" in lines
+        assert {"public_addr = 127.0.0.1", "cluster_addr = 127.0.0.1"} <= set(lines)
+
+    def test_keys_are_in_files_that_nobody_else_may_read_and_in_no_command(
+        self, ceph: CephCluster, cluster: Cluster
+    ) -> None:
+        files = [file for file in cluster.directory.rglob("*") if file.is_file()]
+        keyed = {file.name: file for file in files if "the-secret-key" in file.read_text()}
+        assert set(keyed) == {"user.json", "spark-defaults.conf"}
+        for file in (*keyed.values(), cluster.directory / "keyring"):
+            assert file.stat().st_mode & 0o77 == 0
+        told = [(launch.command, launch.environment) for launch in ceph.launches(cluster)]
+        assert "the-" not in f"{told} {ceph.client_environment(cluster)} {ceph}"
+
+    def test_each_osd_has_a_key_of_its_own(self, ceph: CephCluster, cluster: Cluster) -> None:
+        keyring = (cluster.directory / "keyring").read_text()
+        assert [line for line in keyring.splitlines() if line.startswith("[")] == [
+            *("[mon.]", "[client.admin]", "[osd.0]", "[osd.1]", "[osd.2]")
+        ]
+        keys = {line for line in keyring.splitlines() if line.startswith("key = ")}
+        assert len(keys) == 5
+
+    def test_each_layout_has_a_pool_and_a_placement_of_the_same_name(
+        self, ceph: CephCluster, cluster: Cluster
+    ) -> None:
+        pools = (cluster.directory / "pools").read_text().splitlines()
+        assert pools[1:4] == [
+            "osd erasure-code-profile set rs-2-1-64k k=2 m=1 crush-failure-domain=osd stripe_unit=65536",
+            "osd pool create rs-2-1-64k 16 16 erasure rs-2-1-64k",
+            "osd pool create replicated-1 16 16 replicated --size 1 --yes-i-really-mean-it",
+        ]
+        zone = json.loads((cluster.directory / "zone.json").read_text())
+        group = json.loads((cluster.directory / "zonegroup.json").read_text())
+        names = ["rs-2-1-64k", "replicated-1"]
+        assert {
+            placement["key"]: placement["val"]["storage_classes"]["STANDARD"]["data_pool"]
+            for placement in zone["placement_pools"]
+        } == {name: name for name in names}
+        assert [target["name"] for target in group["placement_targets"]] == names
+
+    def test_launches_gateway_monitor_and_osds(self, ceph: CephCluster, cluster: Cluster) -> None:
+        launches = list(ceph.launches(cluster))
+        names = [launch.name for launch in launches]
+        assert names == ["gateway", "monitor", "osd-0", "osd-1", "osd-2"]
+        [_, _, last] = (cluster.directory / "osds").read_text().splitlines()
+        assert last == f"osd new {launches[-1].command[-1]} 2"
+
+    def test_a_client_gets_the_first_bucket_and_the_properties_of_s3a(
+        self, ceph: CephCluster, cluster: Cluster
+    ) -> None:
+        conf = str(cluster.directory / "ceph.conf")
+        assert ceph.client_environment(cluster) == {
+            "CLUSTERLIFT_FS": "s3a://rs-2-1-64k",
+            "SPARK_CONF_DIR": str(cluster.conf_directory),
+            "CEPH_CONF": conf,
+        }
+        defaults = (cluster.conf_directory / "spark-defaults.conf").read_text()
+        assert dict(line.split(" ", 1) for line in defaults.splitlines()) == {
+            "spark.hadoop.fs.s3a.endpoint": "http://127.0.0.1:7000",
+            "spark.hadoop.fs.s3a.endpoint.region": "us-east-1",
+            "spark.hadoop.fs.s3a.path.style.access": "true",
+            "spark.hadoop.fs.s3a.connection.ssl.enabled": "false",
+            "spark.hadoop.fs.s3a.access.key": "the-access-key",
+            "spark.hadoop.fs.s3a.secret.key": "the-secret-key",
+            "spark.hadoop.clusterlift.s3a.store": "ceph",
+            "spark.hadoop.clusterlift.s3a.ceph.conf": conf,
+        }
+
+
+class TestJars:
+    def test_are_fetched_for_a_spark_without_them(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        jars = tmp_path / "spark/jars"
+        (jars / "hadoop-aws-3.5.0.jar").unlink()
+        (jars / "hadoop-client-api-3.5.0.jar").touch()
+        cached = tmp_path / "cache/clusterlift/jars/s3a-3.5.0"
+        cached.mkdir(parents=True)
+        for artifact in s3a_artifacts():
+            (cached / artifact.file_name).touch()
+        assert s3a_class_path() == f"{cached}/*"
+
+    def test_of_another_hadoop_are_the_user_s(self, tmp_path: Path) -> None:
+        jars = tmp_path / "spark/jars"
+        (jars / "hadoop-aws-3.5.0.jar").unlink()
+        (jars / "hadoop-client-api-3.4.1.jar").touch()
+        with pytest.raises(
+            BadInput,
+            match=r"known for Hadoop 3.5.0, and .* has Hadoop 3.4.1: put hadoop-aws-3.4.1.jar",
+        ):
+            s3a_class_path()
+
+    def test_those_for_the_installed_pyspark_are_known(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.delenv("SPARK_HOME")
+        version = hadoop_version(spark_home())
+        assert f"hadoop-aws-{version}.jar" in {artifact.file_name for artifact in s3a_artifacts()}
+        assert all(len(artifact.sha256 or "") == 64 for artifact in s3a_artifacts())
+
+
+@contextmanager
+def gateway(status: int) -> Iterator[tuple[Cluster, list[BaseHTTPRequestHandler]]]:
+    """A server that answers every request with this status; provide the requests, too."""
+    requests: list[BaseHTTPRequestHandler] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        body = ""
+
+        def answer(self) -> None:
+            self.body = self.rfile.read(int(self.headers["Content-Length"] or 0)).decode()
+            requests.append(self)
+            self.send_response(status)
+            self.end_headers()
+            self.wfile.write(b"<Error><Code>AccessDenied</Code></Error>")
+
+        do_GET = do_PUT = answer  # noqa: N815  names of the base
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002  the base's name
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield Cluster("s3", "x", (server.server_port, 1), 3), requests
+        server.shutdown()
+
+
+class TestGateway:
+    CEPH = CephCluster(LAYOUTS, "the-access-key", "the-secret-key")
+
+    def test_a_bucket_for_each_layout_is_requested_with_its_placement(self) -> None:
+        with gateway(200) as (cluster, requests):
+            self.CEPH.create_buckets(cluster)
+        assert [request.path for request in requests] == ["/rs-2-1-64k", "/replicated-1"]
+        [first, _] = requests
+        assert ">:rs-2-1-64k</LocationConstraint>" in first.body  # type: ignore[attr-defined]
+        date, kind = first.headers["Date"], first.headers["Content-Type"]
+        signed = f"PUT\n\n{kind}\n{date}\n/rs-2-1-64k".encode()
+        signature = base64.b64encode(hmac.digest(b"the-secret-key", signed, "sha1")).decode()
+        assert first.headers["Authorization"] == f"AWS the-access-key:{signature}"
+
+    def test_a_refusal_is_reported_with_its_code(self) -> None:
+        with (
+            gateway(403) as (cluster, _),
+            pytest.raises(
+                ClusterliftError, match=r"^Ceph does not create bucket rs-2-1-64k: AccessDenied$"
+            ),
+        ):
+            self.CEPH.create_buckets(cluster)
+
+    def test_all_osds_are_live_once_it_answers(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
+        with gateway(200) as (cluster, _):
+            assert self.CEPH.live_servers(cluster) == 3
+        assert self.CEPH.live_servers(cluster) is None
