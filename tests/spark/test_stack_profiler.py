@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 
 from pyspark.sql import SparkSession
 
+from jobs.spark_event_log import EventLog
 from jobs.stack_profiler import StackProfiler
 
 
@@ -13,14 +14,19 @@ def _sleeping(rows: Iterable[int]) -> Iterator[int]:
     yield from rows
 
 
-def test_tasks_are_seen_where_they_are(spark: SparkSession) -> None:
-    profiler = StackProfiler.start(spark)
-    spark.sparkContext.parallelize(range(2), 2).mapPartitions(_sleeping).count()
-    seen = profiler.stop()
+def test_tasks_are_seen_where_they_are_and_have_their_times(spark: SparkSession) -> None:
+    with EventLog(spark) as log:
+        profiler = StackProfiler.start(spark)
+        log.begin()
+        spark.sparkContext.parallelize(range(2), 2).mapPartitions(_sleeping).count()
+        log.end()
+        seen, read = profiler.stop(), log.read()
     assert seen is not None
-    profile = seen.profile([])
+    assert read is not None
+    profile = seen.profile(read.spans)
     assert profile.silent == {}
-    assert sum(group.tasks for group in profile.groups) == 2
+    assert [(group.tasks, len(group.spans)) for group in profile.groups] == [(1, 1)] * 2
+    assert all(group.samples and group.lasted_ms[0] > 2_000 for group in profile.groups)
     waiting = {node for group in profile.groups for node in group.nodes}
     assert any(
         "org.apache.spark.api.python." in frame

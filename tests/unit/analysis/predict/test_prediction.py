@@ -14,10 +14,14 @@ from harness.model.errors import BadInput
 from harness.model.link import goodput_bit_s
 from harness.model.network_metrics import MESH_GOODPUT
 from harness.model.prediction import PredictedTime, Prediction, Target
+from harness.model.profile import Profile, SeenTask, TaskSpan
+from harness.model.run import Phase
 from harness.statistics.mixed_model import Estimate
 from harness.statistics.saturation import EFFECT, log_ratio
 from tests.bench.backtest import backtest
+from tests.unit.analysis.explain.test_profile import CSV, FETCH
 from tests.unit.builders import a_run, ok, recorded
+from tests.unit.metrics_builders import task_metrics
 from tests.unit.timeline_builders import a_node, a_timeline, a_trial, mbit
 
 MBIT = 10**6
@@ -97,6 +101,25 @@ def test_the_mtu_may_be_declared_as_the_rate_may() -> None:
 
 def test_the_full_share() -> None:
     assert full_shares(configuration())["join"].mean == 0.5
+
+
+def test_what_remains_without_waits_for_the_network_is_a_note() -> None:
+    baseline = configuration()
+    seen = SeenTask(1, {CSV: (7_000, 0), FETCH: (0, 3_000)}, TaskSpan(1, 1, 0, 10_000))
+    trial = ok(
+        *("join", 10.0),
+        phase=Phase.PROFILE,
+        tasks=task_metrics(cpu_s=1.0),
+        profile=Profile.of(0.1, ["0 on n1"], {}, [seen]),
+    )
+    first, *others = baseline.runs
+    profiled = replace(first, trials=(*first.trials, trial))
+    baseline = replace(baseline, runs=(profiled, *others))
+    [note] = (
+        note for note in predict(baseline, target(baseline, 250 * MBIT)).notes if "profiles" in note
+    )
+    assert "profiles of 100m" in note
+    assert "join 70 % (69 % to 71 %)" in note
 
 
 def test_the_time_that_the_model_expects() -> None:
