@@ -38,9 +38,7 @@ class Dataset:
 
     @property
     def uri(self) -> str:
-        """The URI of the dataset, whichever of its generations this is."""
-        above, _, name = self.directory.uri.rpartition("/")
-        return above if GENERATION.fullmatch(name) else self.directory.uri
+        return uri_of(self.directory)
 
     @property
     def digests(self) -> Mapping[tuple[str, ...], str]:
@@ -70,6 +68,12 @@ class Dataset:
         }
 
 
+def uri_of(directory: Directory) -> str:
+    """Return the URI of the dataset whose files are in a directory, which may be a generation of it."""
+    above, _, name = directory.uri.rpartition("/")
+    return above if GENERATION.fullmatch(name) else directory.uri
+
+
 def open_dataset(spark: SparkSession, uri: str, *, accept_layout_drift: bool = False) -> Dataset:
     """Return the dataset at a URI after comparing its files with its manifest.
 
@@ -80,14 +84,14 @@ def open_dataset(spark: SparkSession, uri: str, *, accept_layout_drift: bool = F
     manifest = _require_manifest(directory)
     if differences := file_differences(manifest, directory.entries()):
         raise BadInput(
-            f"{directory.uri} differs from its manifest: {differences}; "
+            f"{uri_of(directory)} differs from its manifest: {differences}; "
             "generate it again with --overwrite"
         )
     stored = observe_files(storage, directory, manifest.files)
     drift = stored.problem(manifest.observed_layout)
     if drift and not accept_layout_drift:
         raise BadInput(
-            f"{directory.uri} differs from its manifest, {manifest.observed_layout}: {drift}"
+            f"{uri_of(directory)} differs from its manifest, {manifest.observed_layout}: {drift}"
             f"{in_brackets(storage.explain(manifest.observed_layout, stored))}. Repair it, generate it "
             "again with --overwrite, or benchmark it as it is with --accept-layout-drift"
         )

@@ -34,12 +34,14 @@ class StoredFiles:
     `coder` is the code that computes parity, `native` or `java`; None if there is no parity, or if it
     is not known. `page_cache` is whether the storing nodes read through their page cache; None if it is
     not known. `server` is the program of an object store and its version: `ceph 18.2.7`; None elsewhere.
+    `client` is what affects how this application reads from an object store, by name; empty elsewhere.
     """
 
     files: Mapping[str, StoredFile]
     coder: str | None = None
     page_cache: bool | None = None
     server: str | None = None
+    client: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def layouts(self) -> Mapping[Layout, int]:
@@ -121,7 +123,7 @@ class StoredFiles:
             "co_located": self.co_located,
             "coder": self.coder,
             "page_cache": self.page_cache,
-            **({"server": self.server} if self.server else {}),
+            **({"server": self.server, "client": dict(self.client)} if self.client else {}),
         }
 
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import PurePosixPath
 from typing import Any, Self
 from urllib.parse import urlsplit
 from xml.etree import ElementTree as ET
@@ -11,9 +12,12 @@ from xml.etree import ElementTree as ET
 from datagen.filesystem import Directory
 from datagen.storage.signed_request import Credentials, ask
 from harness.model.errors import BadInput
+from harness.model.spark_properties import S3A, recorded_s3a
 
 STORE = "clusterlift.s3a.store"
 STANDARD = "STANDARD"
+DEFAULTS = "core-default.xml"
+"""The source of a property that nobody has chosen."""
 _NAMESPACE = re.compile(rb' xmlns="[^"]*"')
 
 
@@ -72,6 +76,27 @@ class Bucket:
     def setting(self, name: str) -> str | None:
         """Return the value of `fs.s3a.<name>` that is in force; None if nobody has set it."""
         return setting(self.directory.conf, self.name, name)
+
+    def client(self) -> dict[str, str]:
+        """Return the versions of S3A and of its SDK, and what is recorded of the settings in force."""
+        directory, jvm = self.directory, self.directory.jvm
+        with directory.errors_as_bad_input():
+            conf = jvm.org.apache.hadoop.fs.s3a.S3AUtils.propagateBucketOptions(
+                directory.conf, self.name
+            )
+            names = [
+                name for name in map(str, conf.getPropsWithPrefix(S3A)) if "bucket." not in name
+            ]
+            in_force = {f"{S3A}{name}": str(conf.get(f"{S3A}{name}")) for name in names}
+            chosen = {
+                name
+                for name in in_force
+                if DEFAULTS not in [*(conf.getPropertySources(name) or ())]
+            }
+            source = directory.fs.getClass().getProtectionDomain().getCodeSource()
+            jar = PurePosixPath(str(source.getLocation().getPath())).name
+            sdk = str(jvm.software.amazon.awssdk.core.util.VersionInfo.SDK_VERSION)
+        return {"S3A": jar, "SDK": sdk, **recorded_s3a(in_force, chosen)}
 
     @cached_property
     def storage_class(self) -> str:

@@ -6,6 +6,7 @@ files of a failed job, but nobody reads them: a generation is no dataset until i
 """
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from typing import Any
 
 from datagen.filesystem import Directory
@@ -35,6 +36,13 @@ class S3(Storage):
         """Return host and port of the endpoint: the host of the URI is a bucket."""
         server = endpoint(conf, bucket_of(uri))
         return None if server is None else host_and_port(server)
+
+    def check_available(self, directory: Directory) -> None:
+        """Raise BadInput if the bucket cannot be used."""
+        with directory.errors_as_bad_input(
+            f"there is no bucket {bucket_of(directory.uri)}, or the credentials may not use it"
+        ):
+            directory.fs.getS3AInternals().getBucketMetadata()
 
     def set_defaults(self, conf: Any, uri: str) -> None:
         """Choose the stream that keeps nothing from one trial to the next, unless the user has chosen."""
@@ -68,13 +76,16 @@ class S3(Storage):
 
     def observe(self, directory: Directory, names: Collection[str]) -> StoredFiles:
         """Ask the server; without one that is known, report every object as `unknown`."""
-        if observer := _observer(Bucket(directory)):
-            return observer.observe(names)
+        bucket = Bucket(directory)
+        if observer := _observer(bucket):
+            return replace(observer.observe(names), client=bucket.client())
         say(
             f"{directory.uri}: its layout is unknown, because {STORE} does not name its server (docs/s3.md)"
         )
         files = (entry for entry in directory.entries().values() if entry.name in names)
-        return StoredFiles({file.name: StoredFile(UNKNOWN, file.bytes) for file in files})
+        return StoredFiles(
+            {file.name: StoredFile(UNKNOWN, file.bytes) for file in files}, client=bucket.client()
+        )
 
     def explain(self, expected: Layout | None, stored: StoredFiles) -> str:
         """Explain what the server is known to do without an error."""

@@ -8,9 +8,9 @@ a comparison still shows that the values differ.
 
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
-from harness.redaction import HIDDEN, digest
+from harness.redaction import HIDDEN, SENSITIVE_NAME, digest
 
 _KNOWN = {
     "how many processors and how much memory the application gets": """
@@ -81,6 +81,18 @@ _KNOWN = {
 
 KNOWN = frozenset(name for names in _KNOWN.values() for name in names.split())
 
+S3A = "fs.s3a."
+_S3A_READS_BY = """
+    attempts.maximum block.size checksum.generation checksum.validation connection.establish.timeout
+    connection.expect.continue connection.maximum connection.ssl.enabled connection.timeout connection.ttl
+    create.storage.class endpoint.region executor.capacity experimental.input.fadvise
+    input.async.drain.threshold input.stream.type list.version multipart.size paging.maximum
+    path.style.access prefetch.block.count prefetch.block.size prefetch.enabled readahead.range retry.interval
+    retry.limit retry.throttle.interval retry.throttle.limit socket.recv.buffer socket.send.buffer
+    ssl.channel.mode threads.keepalivetime threads.max vectored.active.ranged.reads
+    vectored.read.max.merged.size vectored.read.min.seek.size"""
+"""Of Hadoop's S3A: how it connects and reads."""
+
 _NUMBER = re.compile(r"true|false|-?\d{1,20}(\.\d{1,20})?\s?[A-Za-z%]{0,5}", re.IGNORECASE)
 _WORD = re.compile(r"[\w.$,-]{1,120}")
 _TAKES_A_WORD = re.compile(
@@ -94,6 +106,22 @@ _KNOWN_JAVA_OPTION = re.compile(
     r"(true|false|\d{1,6}|UTF-?8|UTC)"
 )
 _OPTION_NAME = re.compile(r"-D[\w.-]+=?|-XX:\w+=?|--?[A-Za-z][\w-]*[:=]?")
+
+
+def recorded_s3a(in_force: Mapping[str, str], chosen: Collection[str]) -> dict[str, str]:
+    """Return what is recorded of the properties of S3A that are in force for a bucket, sorted by name.
+
+    That is the value of those that affect reading; of others that somebody has `chosen` a digest, unless
+    their name announces a secret.
+    """
+    known = {f"{S3A}{name}" for name in _S3A_READS_BY.split()}
+    recorded = {}
+    for name, value in sorted(in_force.items()):
+        if name in known and _WORD.fullmatch(value):
+            recorded[name] = value
+        elif name in chosen and not (SENSITIVE_NAME.search(name) or name == f"{S3A}endpoint"):
+            recorded[name] = digest(value)
+    return recorded
 
 
 def recorded_properties(properties: Mapping[str, str]) -> dict[str, str]:

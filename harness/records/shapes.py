@@ -109,6 +109,8 @@ class CheckedDataset(TypedDict, total=False):
     file_count: Count | None
     coder: str | None
     page_cache: bool | None
+    server: str | None
+    client: Mapping[str, str] | None
 
 
 class CheckedRun(TypedDict, total=False):

@@ -70,6 +70,8 @@ def dataset_facts(run: Run) -> Facts:
         "nodes that store the data": len(data.get("placement") or ()) or None,
         "parity computed by": data.get("coder"),
         "storage nodes use the page cache": data.get("page_cache"),
+        **({"server of the storage": data["server"]} if data.get("server") else {}),
+        **(data.get("client") or {}),
         "data read once before the trials": run.parameters.get("content_checked"),
     }
 
@@ -141,6 +143,8 @@ _IRRELEVANT = (
         "spark.executorEnv.PYTHONPATH",
         "spark.history.*",
     ),
+    # Of S3A, what is in force for the bucket of the dataset is recorded with the dataset.
+    *("spark.hadoop.fs.s3a.*", "spark.hadoop.clusterlift.s3a.*"),
     # How and where files are written; the layout that results is observed.
     *(
         "spark.hadoop.fs.defaultFS",

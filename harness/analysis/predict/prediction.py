@@ -266,6 +266,11 @@ def _require_layout(
             f"not {target.layout}: name a configuration that was measured on such a copy"
         )
     if target.layout and not copy and baseline.layouts != {target.layout}:
+        if any(dataset_facts(run.run).get("storage") == "s3a" for run in baseline.runs):
+            raise BadInput(
+                f"--layout {target.layout}: every byte of an object store comes from a server, whatever the "
+                "layout: measure a copy of the data in it over the present links, and name it: --copy"
+            )
         present = [Layout.parse(layout).kind for layout in baseline.layouts]
         if (
             LayoutKind.REPLICATED in present

@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.model.spark_properties import recorded_properties
+from harness.model.spark_properties import recorded_properties, recorded_s3a
 from harness.redaction import digest
 
 
@@ -62,3 +62,20 @@ def test_a_secret_of_spark_is_the_same_one_in_each_cluster() -> None:
     for value in ("hunter2", "hunter3"):
         name = "spark.authenticate.secret"
         assert recorded_properties({name: value}) == {name: "***"}
+
+
+def test_of_s3a_what_affects_reading_has_its_value_and_what_else_was_chosen_a_digest() -> None:
+    in_force = {
+        "fs.s3a.input.stream.type": "classic",
+        "fs.s3a.readahead.range": "64K",
+        "fs.s3a.select.enabled": "true",
+        "fs.s3a.select.input.csv.header": "mine",
+        "fs.s3a.endpoint": "http://gateway",
+        "fs.s3a.secret.key": "hunter2",
+    }
+    chosen = in_force.keys() - {"fs.s3a.readahead.range", "fs.s3a.select.enabled"}
+    assert recorded_s3a(in_force, chosen) == {
+        "fs.s3a.input.stream.type": "classic",
+        "fs.s3a.readahead.range": "64K",
+        "fs.s3a.select.input.csv.header": digest("mine"),
+    }

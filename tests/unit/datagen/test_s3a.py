@@ -1,0 +1,325 @@
+"""What an object store's server reports about its objects is read as the layouts that it describes."""
+
+import copy
+import json
+from collections.abc import Collection, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from datagen.observed_layout import StoredFiles
+from datagen.storage import s3a
+from datagen.storage.bucket import Bucket, StoredObject, endpoint, setting
+from datagen.storage.ceph import Ceph
+from datagen.storage.s3a import STORAGE
+from datagen.storage.signed_request import Credentials, signed_headers
+from harness.model.errors import BadInput
+from harness.model.layout import Layout
+
+CAPTURED = Path(__file__).parents[2] / "captured"
+
+
+class FakeBucket(Bucket):
+    """A bucket whose server lists these objects: names, bytes, storage class."""
+
+    def __init__(self, conf: Mapping[str, str], name: str, prefix: str, listed: Any = ()) -> None:
+        uri = SimpleNamespace(getHost=lambda: name, getPath=lambda: f"/{prefix}")
+        super().__init__(
+            SimpleNamespace(  # type: ignore[arg-type]
+                conf=conf, uri=f"s3a://{name}/{prefix}", path=SimpleNamespace(toUri=lambda: uri)
+            )
+        )
+        object.__setattr__(self, "listed", listed)
+
+    def objects(self, names: Collection[str], **parameters: str) -> list[StoredObject]:
+        found = [StoredObject(*each, ET.Element("Contents")) for each in self.listed]  # type: ignore[attr-defined]
+        return [each for each in found if each.name in names]
+
+
+# S3A's settings.
+
+
+def test_a_setting_of_the_bucket_is_in_force() -> None:
+    conf = {"fs.s3a.endpoint": "a:1", "fs.s3a.bucket.b.endpoint": "https://b:2/"}
+    assert setting(conf, "b", "endpoint") == "https://b:2/"
+    assert endpoint(conf, "b") == "https://b:2"
+    assert endpoint(conf, "c") == "https://a:1"
+    assert endpoint(conf | {"fs.s3a.connection.ssl.enabled": "false"}, "c") == "http://a:1"
+    assert endpoint({}, "c") is None
+
+
+@pytest.mark.parametrize(
+    ("conf", "address"),
+    [
+        ({}, None),
+        ({"fs.s3a.endpoint": "http://gateway:8080"}, ("gateway", 8080)),
+        ({"fs.s3a.endpoint": "gateway"}, ("gateway", 443)),
+        ({"fs.s3a.bucket.rows.endpoint": "http://other"}, ("other", 80)),
+    ],
+)
+def test_the_host_to_look_for_is_that_of_the_endpoint_and_not_the_bucket(
+    conf: Mapping[str, str], address: object
+) -> None:
+    assert STORAGE.address(conf, "s3a://rows/data") == address
+
+
+class Conf(dict[str, str]):
+    set = dict.__setitem__
+
+
+@pytest.mark.parametrize(
+    ("chosen", "stream"),
+    [
+        ({}, "classic"),
+        ({"fs.s3a.input.stream.type": "analytics"}, "analytics"),
+        ({"fs.s3a.bucket.rows.input.stream.type": "prefetch"}, None),
+    ],
+)
+def test_the_stream_keeps_nothing_between_trials_unless_the_user_has_chosen_one(
+    chosen: Mapping[str, str], stream: str | None
+) -> None:
+    conf = Conf(chosen)
+    STORAGE.set_defaults(conf, "s3a://rows/data")
+    assert conf.get("fs.s3a.input.stream.type") == stream
+
+
+def test_a_layout_is_refused_unless_the_server_is_named() -> None:
+    directory = FakeBucket({}, "rows", "data").directory
+    assert STORAGE.check_request(directory, None) is None
+    with pytest.raises(BadInput, match=r"clusterlift.s3a.store=ceph.*or leave --layout out"):
+        STORAGE.check_request(directory, Layout.parse("replicated:2"))
+
+
+def test_an_unknown_server_is_refused() -> None:
+    directory = FakeBucket({"clusterlift.s3a.store": "disk"}, "rows", "data").directory
+    with pytest.raises(BadInput, match=r"clusterlift.s3a.store is 'disk': the known servers are"):
+        STORAGE.check_request(directory, Layout.parse("replicated:2"))
+
+
+def test_a_storage_class_that_s3a_would_take_for_the_default_is_refused() -> None:
+    conf = {"fs.s3a.create.storage.class": "three_copies"}
+    directory = FakeBucket(conf, "rows", "data").directory
+    known = [SimpleNamespace(toString=lambda: "STANDARD")]
+    classes = SimpleNamespace(knownValues=lambda: known)
+    directory.jvm = SimpleNamespace()
+    inner = directory.jvm
+    for name in ("software", "amazon", "awssdk", "services", "s3", "model"):
+        setattr(inner, name, SimpleNamespace())
+        inner = getattr(inner, name)
+    inner.StorageClass = classes
+    directory.errors_as_bad_input = __import__("contextlib").nullcontext  # type: ignore[method-assign]
+    with pytest.raises(BadInput, match="is 'THREE_COPIES', which S3A does not know"):
+        s3a._check_storage_class(Bucket(directory))
+
+
+def test_a_request_is_signed_as_aws_shows_it() -> None:
+    """The example `Get bucket lifecycle` of AWS's documentation of signature version 4."""
+    headers = signed_headers(
+        ("GET", "https://examplebucket.s3.amazonaws.com", "/", {"lifecycle": ""}, b""),
+        Credentials("AKIAIOSFODNN7EXAMPLE", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"),
+        "us-east-1",
+        datetime(2013, 5, 24, tzinfo=UTC),
+    )
+    assert headers["authorization"].endswith(
+        "Signature=fea454ca298b7da1c68078a5d1bdbfbbe0d65c699e0f91ac7a200a0136783543"
+    )
+
+
+def test_credentials_have_no_text() -> None:
+    assert "hunter2" not in repr(Credentials("hunter2", "hunter2", "hunter2"))
+
+
+# Ceph, as its programs answered for two buckets on four OSDs after one of them was killed.
+
+AWAY = json.loads((CAPTURED / "ceph-osd-away.json").read_text())
+NOBODY = 2**31 - 1
+
+
+def osd_is_back() -> dict[str, Any]:
+    """Return the answers after the OSD came back and the pool has recovered."""
+    answers = copy.deepcopy(AWAY)
+    for command, answer in AWAY.items():
+        if command.endswith(" query"):
+            size = 3 if command.startswith("ceph tell 1.") else 2
+            acting = [3 if osd == NOBODY else osd for osd in answer["acting"]]
+            acting += [3] * (size - len(acting))
+            answers[command] = {"state": "active+clean", "up": acting, "acting": acting}
+    return answers
+
+
+class CapturedCeph(Ceph):
+    """Ceph, with the answers of its programs by their command lines."""
+
+    def __init__(self, bucket: Bucket, answers: Mapping[str, Any]) -> None:
+        super().__init__(bucket)
+        self.answers = answers
+
+    def _run(self, program: str, *arguments: str) -> str:
+        words = [word for word in arguments if not word.startswith(("--format", "--rgw-obj-fs"))]
+        answer = self.answers[" ".join((program, *words))]
+        return "\n".join(answer) if isinstance(answer, list) else json.dumps(answer)
+
+
+def ceph(
+    answers: Mapping[str, Any], bucket: str, below: str, storage_class: str = "STANDARD"
+) -> tuple[Ceph, list[str]]:
+    """Return the observer of the dataset below a path, and the names of its files."""
+    keys = [(key, *rest) for key, *rest in answers["objects"][bucket] if key.startswith(below)]
+    [prefix] = {key[: key.index("part-")] for key, *_ in keys if "part-" in key}
+    listed = [(key.removeprefix(prefix), *rest) for key, *rest in keys if "part-" in key]
+    conf = {"fs.s3a.create.storage.class": storage_class}
+    return CapturedCeph(FakeBucket(conf, bucket, prefix, listed), answers), [n for n, *_ in listed]
+
+
+def observed(answers: Mapping[str, Any], bucket: str, below: str) -> StoredFiles:
+    observer, names = ceph(answers, bucket, below)
+    return observer.observe(names)
+
+
+@pytest.mark.parametrize(
+    ("bucket", "below", "layout", "per_byte"),
+    [
+        ("replicated-2", "bench/rows/", "replicated:2", 2.0),
+        ("replicated-2", "bench/ia/", "rs:2+1:4k", 1.5),
+        ("rs-2-1", "bench/rows/", "rs:2+1:4k", 1.5),
+    ],
+)
+def test_the_pool_of_an_object_of_ceph_is_its_layout(
+    bucket: str, below: str, layout: str, per_byte: float
+) -> None:
+    stored = observed(osd_is_back(), bucket, below)
+    assert (str(stored.layout), stored.missing, stored.excess) == (layout, 0, 0)
+    assert stored.problem(Layout.parse(layout)) is None
+    assert stored.server == "ceph 18.2.7"
+    size = sum(file.bytes for file in stored.files.values())
+    assert (stored.stored_bytes or 0) / size == pytest.approx(per_byte, rel=0.002)
+    assert set(stored.placement) <= {"osd.0", "osd.1", "osd.2", "osd.3"}
+
+
+@pytest.mark.parametrize("bucket", ["replicated-2", "rs-2-1"])
+def test_what_an_osd_that_is_away_stored_is_missing(bucket: str) -> None:
+    """Ceph acknowledged every write, and answers every read."""
+    back, away = (observed(answers, bucket, "bench/rows/") for answers in (osd_is_back(), AWAY))
+    assert away.missing > 0
+    assert away.layouts == back.layouts
+    assert "osd.3" not in away.placement
+    assert "an OSD may be down" in STORAGE.explain(away.layout, away)
+
+
+@pytest.mark.parametrize("state", ["active+recovering+degraded", "active+clean+inconsistent"])
+def test_a_group_that_is_not_whole_counts_for_each_of_its_objects(state: str) -> None:
+    answers = osd_is_back()
+    for command, answer in answers.items():
+        if command.endswith(" query"):
+            answers[command] = answer | {"state": state}
+    assert observed(answers, "replicated-2", "bench/rows/").missing == 6  # 3 heads, 3 tails
+
+
+@pytest.mark.parametrize("state", ["active+clean+scrubbing+deep", "active+remapped+backfilling"])
+def test_a_group_that_only_moves_or_checks_its_objects_is_whole(state: str) -> None:
+    answers = osd_is_back()
+    for command, answer in answers.items():
+        if command.endswith(" query"):
+            answers[command] = answer | {"state": state}
+    assert observed(answers, "replicated-2", "bench/rows/").missing == 0
+
+
+def test_an_object_of_rados_that_no_group_has_lacks_all_its_copies() -> None:
+    answers = osd_is_back()
+    for command, answer in answers.items():
+        if command.startswith("rados "):
+            answers[command] = [
+                name for name in answer if "hSr-QUboLd6bVsfPlk2GnFhCPsLMUIU_1" not in name
+            ]
+    assert observed(answers, "replicated-2", "bench/rows/").missing == 2
+
+
+def test_a_dataset_half_of_which_was_written_in_another_class_is_found() -> None:
+    answers = osd_is_back()
+    for listed in answers["objects"]["replicated-2"]:
+        if "rows" in listed[0] and "part-00001" in listed[0]:
+            listed[2] = "STANDARD_IA"
+    stored = observed(answers, "replicated-2", "bench/rows/")
+    assert "1 are rs:2+1:4k (first: part-00001" in (stored.problem(None) or "")
+
+
+@pytest.mark.parametrize(
+    ("bucket", "storage_class", "asked", "full"),
+    [
+        ("replicated-2", "STANDARD", "replicated:2", "replicated:2"),
+        ("replicated-2", "standard_ia", "rs:2+1", "rs:2+1:4k"),
+        ("rs-2-1", "STANDARD", "rs:2+1:4k", "rs:2+1:4k"),
+    ],
+)
+def test_a_layout_can_be_asked_for_where_the_pool_has_it(
+    bucket: str, storage_class: str, asked: str, full: str
+) -> None:
+    observer, _ = ceph(AWAY, bucket, "bench/rows/", storage_class)
+    assert str(observer.check_request(Layout.parse(asked))) == full
+
+
+@pytest.mark.parametrize(
+    ("storage_class", "asked", "message"),
+    [
+        (
+            "STANDARD",
+            "rs:2+1",
+            "stores new objects of class STANDARD as replicated:2; choose a bucket",
+        ),
+        ("STANDARD_IA", "rs:2+1:64k", "of class STANDARD_IA as rs:2\\+1:4k"),
+        ("GLACIER", "rs:2+1", "has no storage class GLACIER; it has STANDARD, STANDARD_IA"),
+    ],
+)
+def test_any_other_layout_is_refused_before_anything_is_written(
+    storage_class: str, asked: str, message: str
+) -> None:
+    observer, _ = ceph(AWAY, "replicated-2", "bench/rows/", storage_class)
+    with pytest.raises(BadInput, match=message):
+        observer.check_request(Layout.parse(asked))
+
+
+@pytest.mark.parametrize(
+    ("profile", "layout"),
+    [
+        ({"plugin": "isa", "technique": "reed_sol_van"}, "rs:2+1:4k"),
+        ({"plugin": "jerasure", "technique": "cauchy_good"}, "rs:2+1:4k"),
+        ({"plugin": "jerasure", "technique": "liberation"}, "unknown"),
+        ({"plugin": "lrc"}, "unknown"),
+    ],
+)
+def test_a_code_that_is_not_reed_solomon_has_no_text_form(
+    profile: Mapping[str, str], layout: str
+) -> None:
+    osds = AWAY["ceph osd dump"]
+    answers = {
+        **AWAY,
+        "ceph osd dump": osds
+        | {"erasure_code_profiles": {"rs-2-1": {"k": "2", "m": "1", **profile}}},
+    }
+    observer, _ = ceph(answers, "rs-2-1", "bench/rows/")
+    assert str(observer.layout_of_new_objects()) == layout
+
+
+@pytest.mark.parametrize(
+    ("program", "message"),
+    [
+        ("#!/bin/sh\necho 'error: no keyring' >&2; exit 1\n", "fails: error: no keyring$"),
+        ("#!/bin/sh\necho hello\n", "answers no JSON$"),
+        (None, "is not installed on the driver's node: install Ceph's ceph-common"),
+    ],
+)
+def test_a_program_of_ceph_that_fails_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str | None, message: str
+) -> None:
+    monkeypatch.setenv("PATH", f"{tmp_path}:/bin" if program else str(tmp_path))
+    if program:
+        (tmp_path / "radosgw-admin").write_text(program)
+        (tmp_path / "radosgw-admin").chmod(0o755)
+    conf = {"clusterlift.s3a.ceph.conf": "/etc/own.conf"}
+    with pytest.raises(BadInput, match=f"^s3a://rows/data: `radosgw-admin .*{message}") as error:
+        Ceph(FakeBucket(conf, "rows", "data")).layout_of_new_objects()
+    assert "\n" not in str(error.value)
