@@ -12,6 +12,7 @@ from harness.analysis.observed.environment import (
     REPARTITION,
     SAMPLES,
     as_text,
+    client_facts,
     content,
     dataset_facts,
     facts_without_nodes,
@@ -132,6 +133,8 @@ def _fact_groups(before: Sequence[Run], after: Sequence[Run]) -> "Iterator[_Fact
     )
     if readers_on_both_sides := readers[0] & readers[1]:
         yield _FactGroup("dataset", dataset_facts, default_workloads=readers_on_both_sides)
+        if all(any(map(client_facts, side)) for side in (before, after)):
+            yield _FactGroup("client", client_facts, default_workloads=readers_on_both_sides)
     if know_nodes(runs):
         yield _FactGroup("environment", software_facts)
     elif any(run.parameters.get(PROGRAM) for run in runs):  # of all hosts
@@ -196,7 +199,7 @@ def _whether_recorded(side: Observed) -> str:
 
 def _values(fact: str, side: Observed) -> list[str]:
     """Return the distinct values of a fact; unknown values count only if the fact is essential."""
-    missing = NOT_SET if fact.startswith("spark.") else None
+    missing = NOT_SET if fact.startswith(("spark.", "fs.")) else None
     values = dict.fromkeys(facts.get(fact, missing) for _, facts in side)
     return [
         "unknown" if value is None else value

@@ -71,9 +71,13 @@ def dataset_facts(run: Run) -> Facts:
         "parity computed by": data.get("coder"),
         "storage nodes use the page cache": data.get("page_cache"),
         **({"server of the storage": data["server"]} if data.get("server") else {}),
-        **(data.get("client") or {}),
         "data read once before the trials": run.parameters.get("content_checked"),
     }
+
+
+def client_facts(run: Run) -> Facts:
+    """Return what affects how the application read from an object store."""
+    return (run.dataset or {}).get("client") or {}
 
 
 def content(run: Run) -> str | None:

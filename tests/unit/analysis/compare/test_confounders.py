@@ -246,6 +246,31 @@ class TestOfSomeWorkloads:
         assert difference.describe("before") == line
         assert affected(difference) == set(READING)
 
+    @pytest.mark.parametrize(
+        ("after", "line"),
+        [
+            ({"client": {"fs.s3a.input.stream.type": "classic", "fs.s3a.readahead.range": "64K"}},
+             "fs.s3a.readahead.range: 64K here, not set in before"),
+            ({"client": {"fs.s3a.input.stream.type": "analytics"}},
+             "fs.s3a.input.stream.type: analytics here, classic in before"),
+            ({"server": "ceph 19.2.0"}, "server of the storage: ceph 19.2.0 here, ceph 18.2.7 in before"),
+        ],
+    )  # fmt: skip
+    def test_how_an_object_store_is_read_affects_the_workloads_that_read(
+        self, after: Mapping[str, Any], line: str
+    ) -> None:
+        before: dict[str, Any] = {
+            "client": {"fs.s3a.input.stream.type": "classic"},
+            "server": "ceph 18.2.7",
+        }
+        difference = only(with_data(**before | after), with_data(**before))
+        assert difference.describe("before") == line
+        assert affected(difference) == set(READING)
+
+    def test_of_another_storage_no_property_of_s3a_is_compared(self) -> None:
+        after = with_data(uri="s3a://b/rows", client={"fs.s3a.input.stream.type": "classic"})
+        assert only(after).fact == "storage"
+
     def test_the_number_of_partitions_affects_the_repartition_workload(self) -> None:
         difference = only(with_parameters(repartition=16))
         assert str(difference.describe("1g")) == "--repartition: 16 here, 200 in 1g"

@@ -172,6 +172,21 @@ def test_without_a_copy_the_layout_is_said_to_be_weak() -> None:
     assert any("which is weak" in note for note in prediction.notes)
 
 
+def test_from_an_object_store_copies_spare_no_bytes() -> None:
+    baseline = configuration()
+    from_s3 = [
+        replace(
+            each, run=replace(each.run, dataset={**(each.run.dataset or {}), "uri": "s3a://b/x"})
+        )
+        for each in baseline.runs
+    ]
+    baseline = replace(baseline, runs=tuple(from_s3))
+    with pytest.raises(
+        BadInput, match=r"every byte of an object store comes from a server.*--copy"
+    ):
+        predict(baseline, target(baseline, 250 * MBIT, layout="replicated:2"))
+
+
 def test_one_run_alone_has_a_note() -> None:
     baseline = configuration()
     single = replace(baseline, runs=baseline.runs[:1])
