@@ -4,7 +4,6 @@ import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import PurePosixPath
 from typing import Any, Self
 from urllib.parse import urlsplit
 from xml.etree import ElementTree as ET
@@ -94,9 +93,14 @@ class Bucket:
                 if DEFAULTS not in [*(conf.getPropertySources(name) or ())]
             }
             source = directory.fs.getClass().getProtectionDomain().getCodeSource()
-            jar = PurePosixPath(str(source.getLocation().getPath())).name
+            # The Ivy of Spark puts the name of the group before that of the jar.
+            jar = (
+                str(source.getLocation().getPath())
+                .rpartition("hadoop-aws-")[2]
+                .removesuffix(".jar")
+            )
             sdk = str(jvm.software.amazon.awssdk.core.util.VersionInfo.SDK_VERSION)
-        return {"S3A": jar, "SDK": sdk, **recorded_s3a(in_force, chosen)}
+        return {"hadoop-aws": jar, "AWS SDK": sdk, **recorded_s3a(in_force, chosen)}
 
     @cached_property
     def storage_class(self) -> str:

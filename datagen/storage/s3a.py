@@ -14,12 +14,13 @@ from datagen.observed_layout import StoredFile, StoredFiles
 from datagen.storage import Storage
 from datagen.storage.bucket import STORE, Bucket, endpoint, host_and_port, setting
 from datagen.storage.ceph import Ceph
+from datagen.storage.minio import Minio
 from datagen.storage.observer import Observer
 from harness.model.errors import BadInput
 from harness.model.layout import UNKNOWN, Layout
 from harness.terminal import say
 
-OBSERVERS: dict[str, type[Observer]] = {observer.name: observer for observer in (Ceph,)}
+OBSERVERS: dict[str, type[Observer]] = {observer.name: observer for observer in (Ceph, Minio)}
 STREAM = "input.stream.type"
 """The default stream of Hadoop 3.5 keeps parts of Parquet files in memory, so that later trials read less."""
 

@@ -12,9 +12,11 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from datagen.observed_layout import StoredFiles
+from datagen.storage import minio as minio_module
 from datagen.storage import s3a
 from datagen.storage.bucket import Bucket, StoredObject, endpoint, setting
 from datagen.storage.ceph import Ceph
+from datagen.storage.minio import Minio
 from datagen.storage.s3a import STORAGE
 from datagen.storage.signed_request import Credentials, signed_headers
 from harness.model.errors import BadInput
@@ -323,3 +325,93 @@ def test_a_program_of_ceph_that_fails_is_one_line(
     with pytest.raises(BadInput, match=f"^s3a://rows/data: `radosgw-admin .*{message}") as error:
         Ceph(FakeBucket(conf, "rows", "data")).layout_of_new_objects()
     assert "\n" not in str(error.value)
+
+
+# MinIO, as it answered before and after one of its six drives was away.
+
+DRIVES = json.loads((CAPTURED / "minio-drive-away.json").read_text())
+
+
+class CapturedMinio(Bucket):
+    """The bucket `bench` of a MinIO, whose answers are captured; healing first says that it runs."""
+
+    healing = "heal back"
+    polled = 0
+
+    def ask(self, path: str, query: Mapping[str, str], body: bytes | None = None) -> bytes:
+        match path.removeprefix("/minio/admin/v3/"):
+            case "info":
+                answer = DRIVES["info"]
+            case "heal/bench/rows/" if "clientToken" not in query:
+                assert json.loads(body or b"")["dryRun"] is True
+                answer = {"clientToken": "t"}
+            case "heal/bench/rows/":
+                self.__dict__["polled"] = self.polled + 1
+                running = {"Summary": "running", "Items": None}
+                answer = running if self.polled == 1 else DRIVES[self.healing]
+            case "/bench":
+                assert (query["metadata"], query["prefix"]) == ("true", "rows/")
+                return DRIVES["list"].encode()  # type: ignore[no-any-return]
+        return json.dumps(answer).encode()
+
+
+def minio(storage_class: str = "STANDARD", healing: str = "heal back") -> Minio:
+    conf = {"fs.s3a.create.storage.class": storage_class}
+    bucket = CapturedMinio(FakeBucket(conf, "bench", "rows").directory)
+    bucket.__dict__["healing"] = healing
+    return Minio(bucket)
+
+
+@pytest.fixture(autouse=True)
+def without_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(minio_module, "POLL_S", 0)
+
+
+@pytest.mark.parametrize(
+    ("name", "layout", "shard_bytes"),
+    [("part-0", "rs:4+2:256k", 75_000), ("part-1", "rs:5+1:209716", 60_000)],
+)
+def test_minio_lists_how_it_codes_an_object(name: str, layout: str, shard_bytes: int) -> None:
+    stored = minio().observe([name])
+    assert (str(stored.layout), stored.missing) == (layout, 0)
+    assert stored.placement == {f"/data/disk{n}": shard_bytes for n in range(1, 7)}
+    assert stored.server == "minio DEVELOPMENT.GOGET"
+
+
+def test_what_minio_wrote_while_a_drive_was_away_has_more_parity_for_ever() -> None:
+    stored = minio().observe(["part-0", "part-2"])
+    assert [str(stored.files[name].layout) for name in ("part-0", "part-2")] == [
+        "rs:4+2:256k",
+        "rs:3+3:349526",
+    ]
+    assert "3+3 instead of 4+2, and leaves them so" in STORAGE.explain(
+        Layout.parse("rs:4+2"), stored
+    )
+
+
+@pytest.mark.parametrize(("healing", "missing"), [("heal away", 1), ("heal back", 0)])
+def test_a_shard_on_a_drive_that_is_away_is_missing(healing: str, missing: int) -> None:
+    stored = minio(healing=healing).observe(["part-0"])
+    assert stored.missing == missing
+    assert ("/data/disk6" in stored.placement) == (not missing)
+
+
+@pytest.mark.parametrize(
+    ("storage_class", "layout"),
+    [("STANDARD", "rs:4+2:256k"), ("reduced_redundancy", "rs:5+1:209716")],
+)
+def test_minio_says_what_it_is_set_up_for(storage_class: str, layout: str) -> None:
+    assert str(minio(storage_class).layout_of_new_objects()) == layout
+
+
+def test_minio_has_two_classes() -> None:
+    with pytest.raises(
+        BadInput, match="MinIO has no storage class GLACIER; it has STANDARD, REDUCED"
+    ):
+        minio("GLACIER").layout_of_new_objects()
+
+
+def test_a_server_that_is_no_minio_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(CapturedMinio, "ask", lambda *_: b"<html>")
+    with pytest.raises(BadInput, match="info answers no JSON: is the server a MinIO"):
+        minio().layout_of_new_objects()
